@@ -1,0 +1,61 @@
+# The two commands of the README, and their neighbours.  Everything real is in meson.build and
+# scripts/; this file only names it.
+#
+#   make run       install what the build needs, build, run a real parallel program
+#   make check     install what the tests need, build, run all tests (SUITES="plain" for a quick round)
+#   make install   PREFIX=/usr/local DESTDIR=
+#   make bench     measure against the floor and against MPICH's Hydra
+#   make asan | tsan | fuzz      one of the suites of `make check`
+#   make format    lay out all C files
+#
+# BUILD is the build directory; SETUP=no leaves the system's packages alone; MESONFLAGS go to Meson.
+BUILD ?= build
+SUITES ?= plain asan tsan fuzz
+SETUP ?= yes
+MESONFLAGS ?=
+DESTDIR ?=
+export BUILD PREFIX DESTDIR
+
+ifeq ($(SETUP),yes)
+setup = @scripts/setup
+else
+setup = @:
+endif
+
+.PHONY: all run check install bench fuzz asan tsan format clean
+
+all:
+	$(setup) build
+	@scripts/configure $(BUILD) $(MESONFLAGS)
+	@ninja -C $(BUILD)
+
+run:
+	$(setup) build run
+	@$(MAKE) --no-print-directory all SETUP=no
+	@scripts/demo $(BUILD)
+
+check:
+	$(setup) build run test
+	@scripts/check $(SUITES)
+
+asan tsan fuzz:
+	$(setup) build run test
+	@scripts/check $@
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
+
+bench:
+	$(setup) build run test
+	@$(MAKE) --no-print-directory all SETUP=no
+	@bench/launch --build $(BUILD)
+	@bench/pmi1 --build $(BUILD)
+	@bench/pmi2 --build $(BUILD)
+	@bench/data --build $(BUILD)
+
+format:
+	$(setup) test
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -1,0 +1,172 @@
+"""What the benchmarks share: running contenders in turn, medians, and ways to print them."""
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def arguments(description, sizes):
+    p = argparse.ArgumentParser(description=description)
+    p.add_argument('--build', default=os.environ.get('BUILD', 'build'),
+                   help='build directory (default: build)')
+    p.add_argument('--sizes', default=sizes, help=f'numbers of processes (default: {sizes})')
+    p.add_argument('--rounds', type=int, default=5, help='runs of each contender (default: 5)')
+    p.add_argument('--only', default='', help='contenders, by name (default: all that are here)')
+    p.add_argument('--wireup', help='the launcher to measure (default: that of the build)')
+    p.add_argument('--no-memory', action='store_true', help='leave out the memory runs')
+    p.add_argument('--json', action='store_true', help='print JSON instead of lines')
+    p.add_argument('--update', metavar='FILE',
+                   help='also write the table into this document, between its markers')
+    args = p.parse_args()
+    args.build = os.path.abspath(os.path.join(ROOT, args.build))
+    args.wireup = args.wireup or os.path.join(args.build, 'src/wireup/wireup')
+    args.sizes = [int(n) for n in args.sizes.split(',')]
+    return args
+
+
+def built(args, name):
+    """A program of bench/ in the build directory."""
+    path = os.path.join(args.build, 'bench', name)
+    if not os.access(path, os.X_OK):
+        sys.exit(f'{path} is not there: build first (make bench)')
+    return path
+
+
+def have(program):
+    return any(os.access(os.path.join(d, program), os.X_OK)
+               for d in os.environ['PATH'].split(os.pathsep))
+
+
+def launchers(args):
+    """name -> function (number, command) giving the command line; those that are here."""
+    known = {
+        'wireup': lambda n, cmd: [args.wireup, '-n', str(n), *cmd],
+        'hydra': lambda n, cmd: ['mpiexec.hydra', '-n', str(n), *cmd],
+    }
+    if not os.access(args.wireup, os.X_OK):
+        del known['wireup']
+    if not have('mpiexec.hydra'):
+        del known['hydra']
+    return known
+
+
+def chosen(args, contenders):
+    names = args.only.split(',') if args.only else list(contenders)
+    return {name: contenders[name] for name in names}
+
+
+def measure(args, command):
+    """One run: {'wall_ms', 'cpu_ms', 'rss_kb'} and what it printed."""
+    read, write = os.pipe()
+
+    def as_three():
+        os.dup2(write, 3)
+
+    done = subprocess.Popen([built(args, 'bench-measure'), *command], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, preexec_fn=as_three, pass_fds=[3])
+    os.close(write)
+    out, err = done.communicate(timeout=600)
+    with os.fdopen(read) as f:
+        text = f.read()
+    result = json.loads(text) if text else {'status': 'no result'}
+    if result['status'] != 0:
+        sys.exit(f'{" ".join(command)}: status {result["status"]}\n{err.decode()[-2000:]}')
+    return result, out.decode()
+
+
+def rounds(args, contenders, n):
+    """Runs all contenders in turn, A B C A B C, after one turn that does not count.
+
+    contenders: name -> function(n) giving one run's {figure: value}.  name -> {figure: median}."""
+    runs = {name: [] for name in contenders}
+    for turn in range(args.rounds + 1):
+        for name, once in contenders.items():
+            result = once(n)
+            if turn > 0:
+                runs[name].append(result)
+    return {name: {figure: statistics.median(r[figure] for r in results)
+                   for figure in results[0]}
+            for name, results in runs.items()}
+
+
+def descendants(pid):
+    parents = {}
+    for entry in os.listdir('/proc'):
+        if entry.isdigit():
+            try:
+                with open(f'/proc/{entry}/stat') as f:
+                    fields = f.read().rpartition(')')[2].split()
+                parents[int(entry)] = int(fields[1])
+            except OSError:
+                pass
+    found, more = [pid], [pid]
+    while more:
+        more = [p for p, parent in parents.items() if parent in more]
+        found += more
+    return found
+
+
+def launcher_memory(args, launcher, n):
+    """{'peak_kb', 'pss_kb', 'processes'} of the launcher's own processes while n ranks, known to each
+    other, stand still.  peak: sum of their largest resident sizes; pss: shared pages shared out."""
+    raw = built(args, 'bench-pmi1-raw')
+    job = subprocess.Popen(launcher(n, [raw, 'hold']), stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE)
+    line = job.stdout.readline()
+    if line != b'held\n':
+        job.kill()
+        sys.exit(f'{raw} hold said {line!r}')
+    total = {'peak_kb': 0, 'pss_kb': 0, 'processes': 0}
+    for pid in descendants(job.pid):
+        try:
+            if os.path.samefile(f'/proc/{pid}/exe', raw):
+                continue
+            with open(f'/proc/{pid}/status') as f:
+                total['peak_kb'] += int(re.search(r'VmHWM:\s*(\d+)', f.read()).group(1))
+            with open(f'/proc/{pid}/smaps_rollup') as f:
+                total['pss_kb'] += int(re.search(r'Pss:\s*(\d+)', f.read()).group(1))
+            total['processes'] += 1
+        except OSError:
+            pass
+    job.stdin.close()
+    job.wait()
+    return total
+
+
+def machine():
+    model = 'unknown processor'
+    with open('/proc/cpuinfo') as f:
+        m = re.search(r'model name\s*:\s*(.*)', f.read())
+        model = m.group(1) if m else model
+    return f'{os.cpu_count()} processors ({model}), Linux {platform.release()}'
+
+
+def versions(args):
+    found = []
+    for name, command in (('wireup', [args.wireup, '--version']),
+                          ('Hydra', ['mpiexec.hydra', '--version'])):
+        try:
+            text = subprocess.run(command, capture_output=True, text=True).stdout
+            m = re.search(r'(\d+\.\d+(\.\d+)?)', text)
+            found.append(f'{name} {m.group(1) if m else "?"}')
+        except OSError:
+            pass
+    return ', '.join(found)
+
+
+def update(path, marker, table):
+    """Puts the table between the marker's comments in a Markdown document."""
+    begin, end = f'<!-- {marker}: begin -->', f'<!-- {marker}: end -->'
+    with open(path) as f:
+        text = f.read()
+    if begin not in text or end not in text:
+        sys.exit(f'{path} has no {begin} ... {end}')
+    head, tail = text.split(begin)[0], text.split(end)[1]
+    with open(path, 'w') as f:
+        f.write(f'{head}{begin}\n{table}\n{end}{tail}')

@@ -1,0 +1,122 @@
+# Completion of wireup's command line for bash.  Written from the option table; see
+# tests/check-docs.
+
+# How many words follow the option $1 as its values, when $2 is the next word.
+_wireup_values()
+{
+    case $1 in
+    env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|order-nodes|localhost|launcher|bootstrap|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace) echo 1 ;;
+    mca|gmca) echo 2 ;;
+    pmi_args) echo 4 ;;
+    *) echo 0 ;;
+    esac
+}
+
+# Where the cursor is: at an option's value ($option), among the options, behind a program.
+# Read from the line itself, because bash cuts its words at '=' and ':' too.
+_wireup_place()
+{
+    local words word i skip=0
+    read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
+    [[ ${COMP_LINE:0:COMP_POINT} == *[[:space:]] ]] && words+=('')
+    place=options option=
+    for ((i = 1; i < ${#words[@]} - 1; i++)); do
+        word=${words[i]}
+        if ((skip > 0)); then
+            ((skip--))
+        elif [[ $word == : ]]; then
+            place=options
+        elif [[ $place == arguments ]]; then
+            continue
+        elif [[ $word == -* ]]; then
+            option=${word#"${word%%[!-]*}"}
+            [[ $word == *=* ]] || skip=$(_wireup_values "$option" "${words[i + 1]}")
+        elif [[ $i != 1 || $word != run ]]; then
+            place=arguments
+        fi
+    done
+    word=${words[i]}
+    if ((skip > 0)); then
+        place=value
+    elif [[ $place == options && $word == -*=* ]]; then
+        option=${word#"${word%%[!-]*}"}
+        option=${option%%=*}
+        place=value
+    fi
+}
+
+_wireup_value()
+{
+    case $option in
+    order-nodes) COMPREPLY=($(compgen -W "given ascending up descending down" -- "$cur")) ;;
+    launcher|bootstrap) COMPREPLY=($(compgen -W "auto fork ssh rsh slurm ll lsf sge pbs" -- "$cur")) ;;
+    membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
+    topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
+    configfile|hostfile|f|machinefile|outfile-pattern|outfile|errfile-pattern|errfile|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    wdir|wd) COMPREPLY=($(compgen -d -- "$cur")) ;;
+    bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
+    map-by) COMPREPLY=($(compgen -W "slot node hwthread core l1cache l2cache l3cache numa socket machine ppr:" -- "$cur")) ;;
+    esac
+}
+
+# The words of another command than run; false: it is none.
+_wireup_command()
+{
+    local options
+    if ((COMP_CWORD == 1)); then
+        [[ $cur == -* ]] && return 1
+        COMPREPLY=($(compgen -W "$_wireup_commands" -- "$cur") $(compgen -c -- "$cur"))
+        return 0
+    fi
+    options=$(_wireup_choices "${COMP_WORDS[1]}") || return 1
+    if [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+    else
+        COMPREPLY=($(compgen -f -- "$cur"))
+    fi
+}
+
+_wireup()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]} place option dashes
+    [[ $cur == = ]] && cur=
+    COMPREPLY=()
+    _wireup_place
+    if _wireup_command; then
+        return
+    elif [[ $place == value ]]; then
+        _wireup_value
+    elif [[ $place == options && $cur == -* ]]; then
+        dashes=${cur%%[!-]*}
+        COMPREPLY=($(compgen -P "$dashes" -W "$_wireup_options" -- "${cur#"$dashes"}"))
+    elif [[ $place == options ]]; then
+        COMPREPLY=($(compgen -c -- "$cur"))
+    fi
+}
+
+complete -o default -F _wireup wireup
+
+_wireup_options="
+n np c wdir wd configfile timeout hosts host H hostlist machine machines machinelist
+hostfile f machinefile ppn perhost npernode N map-by bynode byslot rankmap oversubscribe
+nooversubscribe order-nodes localhost launcher bootstrap usize bind-to binding
+report-bindings membind topolib env envlist envnone envall genv genvlist genvnone
+genvall x mca gmca stdin s prepend-rank l tag-output prepend-pattern outfile-pattern
+outfile errfile-pattern errfile output-from disable-auto-cleanup enable-auto-cleanup
+print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
+memory-alloc-kinds job-attr verbose v debug dry-run do-not-launch trace json version
+V info help h"
+_wireup_commands="who names trace replay"
+
+# The options of the command $1.
+_wireup_choices()
+{
+    case $1 in
+    who) echo "--json" ;;
+    names) echo "--json" ;;
+    trace) echo "--json --rank --command --from --to --all --conversation" ;;
+    replay) echo "" ;;
+    *) return 1 ;;
+    esac
+}

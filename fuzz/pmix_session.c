@@ -1,0 +1,132 @@
+/* pmix_session.c - fuzzes the server's side of PMIx connections.
+ *
+ * Input: records of a head of two bytes (who speaks and how; how many bytes follow) and what is
+ * said. Three processes of one job and one that nobody knows speak in turn.  So that most mutations
+ * get past the framing, a record can be framed for them: as a handshake, or as a message.  Nothing
+ * is expected but that nobody crashes, and that every answer is whole messages. */
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/pmix.h"
+#include "base/buf.h"
+#include "tests/world.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SPEAKERS = 4, RANKS = 3, RECORDS_MAX = 64 };
+
+/* The head's first byte: speaker in the low bits, then what is put before the bytes. */
+enum { AS_IT_IS = 0, A_HELLO = 1, A_MESSAGE = 2, A_V3_HELLO = 3 };
+
+static void put_header(struct buf *out, uint32_t tag, size_t n)
+{
+    uint32_t words[4] = { 0, htonl(tag), htonl((uint32_t)n), 0 };
+
+    buf_put(out, words, sizeof words);
+}
+
+static void put_hello(struct buf *out, uint32_t rank, const char *encoding)
+{
+    struct buf body = BUF_NULL(4096);
+    uint32_t words[4] = { UINT32_MAX, UINT32_MAX, 0, 0 }, number = htonl(rank);
+
+    buf_put(&body, "native\0\0\0\0\0\0job_0", 18);
+    buf_put(&body, &number, sizeof number);
+    buf_put(&body, "4.2.2", 6);
+    buf_put(&body, encoding, strlen(encoding) + 1);
+    buf_put(&body, "\1hash", 6);
+    words[2] = (uint32_t)buf_len(&body);
+    buf_put(out, words, sizeof words);
+    buf_slice_put(out, buf_slice(&body));
+    buf_free(&body);
+}
+
+/* Past the welcome every answer is a whole message that is not empty. */
+static void check_answers(struct peer *p, bool *welcome)
+{
+    struct slice said = buf_slice(&p->out);
+
+    if (!p->session || p->session->ops != &pmix_ops)
+        return; /* the first byte made it a text protocol: other rules */
+    if (said.len && !*welcome) {
+        if (said.len < 8)
+            abort();
+        *welcome = true;
+        said = slice_skip(said, 8);
+    }
+    /* A connection may be greeted again: from then on lengths begin elsewhere. */
+    while (said.len) {
+        uint32_t n;
+        if (said.len < 16)
+            break;
+        memcpy(&n, said.ptr + 8, sizeof n);
+        n = ntohl(n);
+        if (n > said.len - 16)
+            break;
+        said = slice_skip(said, 16 + (size_t)n);
+    }
+    buf_take(&p->out, buf_len(&p->out));
+}
+
+struct room {
+    struct world w;
+    struct peer *peers[SPEAKERS];
+    bool welcome[SPEAKERS], text[SPEAKERS];
+};
+
+static void say(struct room *m, uint32_t who, struct slice bytes)
+{
+    struct peer *p = m->peers[who];
+
+    if (bytes.len && !p->session)
+        m->text[who] = (unsigned char)bytes.ptr[0] != 0xff;
+    world_say(&m->w, p, bytes);
+    for (uint32_t i = 0; i < SPEAKERS; i++) {
+        if (m->text[i])
+            buf_take(&m->peers[i]->out, buf_len(&m->peers[i]->out));
+        else
+            check_answers(m->peers[i], &m->welcome[i]);
+    }
+}
+
+static void do_record(struct room *m, uint8_t head, struct slice words)
+{
+    struct buf out = BUF_NULL(1 << 16);
+    uint32_t who = head % SPEAKERS;
+
+    switch (head / SPEAKERS % 4) {
+    case A_HELLO: put_hello(&out, who, "v41"); break;
+    case A_V3_HELLO: put_hello(&out, who, "v3"); break;
+    case A_MESSAGE: put_header(&out, 101, words.len); break;
+    default: break;
+    }
+    buf_slice_put(&out, words);
+    say(m, who, buf_slice(&out));
+    if (head & 0x80)
+        server_hangup(&m->w.server, m->peers[who]);
+    if (head & 0x40)
+        server_tick(&m->w.server, m->w.now += 3000000000U);
+    world_settle(&m->w);
+    buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct room m;
+
+    memset(&m, 0, sizeof m);
+    world_open(&m.w, RANKS, 2);
+    for (uint32_t i = 0; i < SPEAKERS; i++)
+        m.peers[i] = server_peer_new(&m.w.server, NULL, 0, false, NULL);
+    for (int i = 0; i < RECORDS_MAX && size >= 2; i++) {
+        uint8_t head = data[0];
+        size_t n = data[1] < size - 2 ? data[1] : size - 2;
+        do_record(&m, head, slice_mem(data + 2, n));
+        data += 2 + n;
+        size -= 2 + n;
+    }
+    world_close(&m.w);
+    return 0;
+}

@@ -1,0 +1,197 @@
+/* buf.c - see buf.h. */
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buf_init(struct buf *b, size_t max)
+{
+    *b = BUF_NULL(max);
+}
+
+void buf_free(struct buf *b)
+{
+    free(b->mem);
+    *b = BUF_NULL(b->max);
+}
+
+void buf_clear(struct buf *b)
+{
+    b->start = b->end = 0;
+    b->error = BUF_FINE;
+}
+
+static size_t grown(size_t cap, size_t need)
+{
+    size_t want = cap ? cap : 256;
+
+    while (want < need)
+        want = want > SIZE_MAX / 2 ? need : want * 2;
+    return want;
+}
+
+char *buf_room(struct buf *b, size_t n)
+{
+    size_t live = buf_len(b);
+
+    if (!buf_ok(b))
+        return NULL;
+    if (n > b->max || live > b->max - n) {
+        b->error = BUF_TOO_LONG;
+        return NULL;
+    }
+    /* One byte more than asked, so that buf_cstr never has to allocate. */
+    if (b->mem && b->cap - b->end > n)
+        return b->mem + b->end;
+    if (b->start && b->cap - live > n && b->start >= live) {
+        memcpy(b->mem, b->mem + b->start, live);
+    } else {
+        size_t cap = grown(b->cap, live + n + 1);
+        char *mem = malloc(cap);
+        if (!mem) {
+            b->error = BUF_NO_MEMORY;
+            return NULL;
+        }
+        if (live)
+            memcpy(mem, b->mem + b->start, live);
+        free(b->mem);
+        b->mem = mem;
+        b->cap = cap;
+    }
+    b->start = 0;
+    b->end = live;
+    return b->mem + b->end;
+}
+
+void buf_commit(struct buf *b, size_t n)
+{
+    b->end += n;
+}
+
+void buf_put(struct buf *b, const void *bytes, size_t n)
+{
+    char *room = buf_room(b, n);
+
+    if (!room)
+        return;
+    if (n)
+        memcpy(room, bytes, n);
+    b->end += n;
+}
+
+void buf_slice_put(struct buf *b, struct slice s)
+{
+    buf_put(b, s.ptr, s.len);
+}
+
+void buf_str(struct buf *b, const char *text)
+{
+    buf_put(b, text, strlen(text));
+}
+
+void buf_byte(struct buf *b, char c)
+{
+    buf_put(b, &c, 1);
+}
+
+void buf_u64(struct buf *b, uint64_t v)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    buf_put(b, digits + at, sizeof digits - at);
+}
+
+void buf_i64(struct buf *b, int64_t v)
+{
+    if (v < 0)
+        buf_byte(b, '-');
+    buf_u64(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void buf_json(struct buf *b, struct slice s)
+{
+    buf_byte(b, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c == '"' || c == '\\') {
+            buf_byte(b, '\\');
+            buf_byte(b, (char)c);
+        } else if (c < ' ' || c >= 0x7f) {
+            buf_printf(b, "\\u%04x", c);
+        } else {
+            buf_byte(b, (char)c);
+        }
+    }
+    buf_byte(b, '"');
+}
+
+void buf_vprintf(struct buf *b, const char *format, va_list args)
+{
+    va_list again;
+    int n;
+    char *room;
+
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (n < 0) {
+        b->error = BUF_TOO_LONG;
+        return;
+    }
+    room = buf_room(b, (size_t)n);
+    if (!room)
+        return;
+    vsnprintf(room, (size_t)n + 1, format, args); /* buf_room leaves place for the NUL */
+    b->end += (size_t)n;
+}
+
+void buf_printf(struct buf *b, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    buf_vprintf(b, format, args);
+    va_end(args);
+}
+
+void buf_take(struct buf *b, size_t n)
+{
+    size_t live = buf_len(b);
+
+    if (n >= live)
+        b->start = b->end = 0;
+    else
+        b->start += n;
+}
+
+const char *buf_cstr(struct buf *b)
+{
+    char *room = buf_room(b, 0);
+
+    if (!room)
+        return NULL;
+    *room = '\0';
+    return b->mem + b->start;
+}
+
+char *buf_steal(struct buf *b, size_t *len_p)
+{
+    size_t live = buf_len(b);
+    char *mem;
+
+    if (!buf_cstr(b))
+        return NULL;
+    mem = b->mem;
+    if (b->start)
+        memmove(mem, mem + b->start, live + 1);
+    *b = BUF_NULL(b->max);
+    if (len_p)
+        *len_p = live;
+    return mem;
+}

@@ -1,0 +1,78 @@
+/* buf.h - a growable byte buffer with a hard maximum, that remembers its first error.
+ *
+ * Writers poison: after the first failed write (out of memory, or over the maximum) nothing more
+ * is written and buf_ok() is false, so ten writes need one check at the end.  Reading is from the
+ * front: buf_take() drops bytes, and the space is reused without moving more than needed.
+ *
+ * Ownership: the buffer owns its memory; buf_slice() lends it until the next write.
+ */
+#ifndef WIREUP_BASE_BUF_H
+#define WIREUP_BASE_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum buf_error { BUF_FINE = 0, BUF_NO_MEMORY, BUF_TOO_LONG };
+
+struct buf {
+    char *mem;
+    size_t start, end; /* live bytes are mem[start..end) */
+    size_t cap;
+    size_t max; /* live bytes never exceed this */
+    enum buf_error error;
+};
+
+#define BUF_NULL(maximum) ((struct buf){ NULL, 0, 0, 0, (maximum), BUF_FINE })
+
+void buf_init(struct buf *b, size_t max);
+void buf_free(struct buf *b); /* back to empty; harmless twice; the maximum stays */
+
+static inline size_t buf_len(const struct buf *b)
+{
+    return b->end - b->start;
+}
+
+static inline bool buf_ok(const struct buf *b)
+{
+    return b->error == BUF_FINE;
+}
+
+static inline struct slice buf_slice(const struct buf *b)
+{
+    return (struct slice){ b->mem ? b->mem + b->start : NULL, b->end - b->start };
+}
+
+void buf_clear(struct buf *b); /* empty and un-poisoned, memory kept */
+
+/* Makes room for n more bytes and returns where to write them, or NULL (poisoned).
+ * Follow with buf_commit(b, written). */
+char *buf_room(struct buf *b, size_t n);
+void buf_commit(struct buf *b, size_t n);
+
+void buf_put(struct buf *b, const void *bytes, size_t n);
+void buf_slice_put(struct buf *b, struct slice s);
+void buf_str(struct buf *b, const char *text);
+void buf_byte(struct buf *b, char c);
+void buf_u64(struct buf *b, uint64_t v); /* decimal text */
+void buf_i64(struct buf *b, int64_t v);
+/* The bytes as a JSON string, quotes included; what is not UTF-8 text becomes \u00XX. */
+void buf_json(struct buf *b, struct slice s);
+void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* Drops n bytes from the front (all, when there are fewer). */
+void buf_take(struct buf *b, size_t n);
+
+/* NUL-terminates (the NUL is not counted) and lends the text; NULL when poisoned. */
+const char *buf_cstr(struct buf *b);
+
+/* Hands the bytes over as a malloc'ed, NUL-terminated string, and empties the buffer.
+ * NULL when poisoned. */
+char *buf_steal(struct buf *b, size_t *len_p);
+
+#endif

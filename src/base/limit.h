@@ -1,0 +1,133 @@
+/* limit.h - every maximum, time-out and retry in one page, each with its reason.
+ *
+ * "Charge before you keep": what a client makes us hold is bounded here.  Protocol limits that
+ * peers rely on are marked (wire); the others are ours to change.
+ */
+#ifndef WIREUP_BASE_LIMIT_H
+#define WIREUP_BASE_LIMIT_H
+
+/* PMI-1 and PMI-2, all including the final NUL (wire).  1024 is what every MPICH survives: larger
+ * values make MPICH 4.0 overrun its line, odd ones break its value segmentation. */
+#define LIMIT_PMI_KVSNAME 256
+#define LIMIT_PMI_KEY     64
+#define LIMIT_PMI_VALUE   1024
+
+/* What our own client library may store through our own server: longer values need no line. */
+#define LIMIT_STORE_VALUE (1u << 24)
+
+/* One PMI-1 line or PMI-2 message.  Legacy clients never pass 64 KiB (it is the buffer of the
+ * common servers); spawn lines with long arguments stay below 1 MiB.  (PMI-2 frames cannot say
+ * more than 999999.) */
+#define LIMIT_PMI_LINE (1u << 20)
+
+/* All lines of one spawn request together: one command line of the kernel's largest size. */
+#define LIMIT_PMI_SPAWN (4u << 20)
+
+/* Items in one numbered list of a spawn request (arguments, infos, preputs). */
+#define LIMIT_SPAWN_ITEMS 65536
+
+/* Commands in one spawn request, and processes of one job. */
+#define LIMIT_SPAWN_COMMANDS 4096
+#define LIMIT_JOB_PROCS      (1u << 24)
+
+/* Bytes of keys and values one client may keep in the store: 64 MiB is 100 times the largest
+ * exchange seen (a card of 600 KiB), and 256 such clients still fit on a small node. */
+#define LIMIT_CLIENT_STORE (64u << 20)
+
+/* Puts that our client libraries keep until the next commit; a batch of this size travels ahead of
+ * it, so that memory stays small and the server works while the program goes on. */
+#define LIMIT_BATCH_SEND (1u << 20)
+
+/* What an entry costs besides its key and value: record, index, alignment.  Charged too, or a
+ * million empty values would be free. */
+#define LIMIT_STORE_ENTRY 96
+
+/* Output queued for one client that does not read; a client is strictly request-reply, so more
+ * than its longest reply means that it floods us. */
+#define LIMIT_CLIENT_QUEUE (32u << 20)
+
+/* Answers queued for a client beyond this: we stop reading from it until it reads. */
+#define LIMIT_CLIENT_BACKLOG (256u << 10)
+
+/* Requests of one client that wait for somebody else (gets, barriers, look-ups). */
+#define LIMIT_CLIENT_PENDING 65536
+
+/* Of these, fences: the first of a round takes a ticket's room for each of its members. */
+#define LIMIT_CLIENT_FENCES 256
+
+/* What a process may leave for a neighbour in the ring, and how many rings may be under way at
+ * once: a process starts the next when the last has answered, a thread of it perhaps before. */
+#define LIMIT_RING_VALUE  (64u << 10)
+#define LIMIT_RING_ROUNDS 16
+
+/* Names one client may publish; their bytes count as kept in the store.  Ports of MPI are shorter
+ * than 1024 bytes. */
+#define LIMIT_NAME_SERVICE 4096
+#define LIMIT_NAME_PORT    16384
+#define LIMIT_CLIENT_NAMES 4096
+
+/* One record of a recording: the longest holds all that was written to a client at once, or the
+ * placement of a job of many millions of processes. */
+#define LIMIT_RECORD (128u << 20)
+
+/* Processes of a recording that is played back, and the store of each of its jobs: a million of
+ * them take some hundred MiB, and a file of a few bytes can ask for as many. */
+#define LIMIT_REPLAY_PROCS (1u << 20)
+#define LIMIT_REPLAY_STORE (UINT64_C(1) << 32)
+
+/* Virtual size of a job's shared store.  Only touched pages cost memory; clients map it once, so
+ * it can grow without their doing. */
+#define LIMIT_STORE_MAP (UINT64_C(16) << 30)
+
+/* A tail of standard output without a newline is held back up to this much, so that lines of
+ * different ranks do not cut each other; then its rank gets the stream to itself until the line
+ * ends. */
+#define LIMIT_STDIO_TAIL (1u << 20)
+
+/* Output read from ranks and not yet taken by our reader; at this point we stop reading. */
+#define LIMIT_STDIO_QUEUE (256u << 10)
+
+/* Values in arrays in values …: how deep PMIx data may be nested, each value and each array
+ * counted. Real data has four levels; the codec recurses, and this many fit on a thread's smallest
+ * stack. */
+#define LIMIT_PMIX_DEPTH 64
+
+/* Memory that the PMIx codec takes for a list on the word of its count alone (if the bytes left
+ * could hold that many at all); beyond it memory only grows as items really come. */
+#define LIMIT_PMIX_TRUST (64u << 10)
+
+/* One PMIx message. Servers of the 6.1 release take 32 MiB, older ones anything; whole exchanges of
+ * large jobs come as one message. */
+#define LIMIT_PMIX_MESSAGE (1u << 30)
+
+/* What listens where a PMIx server should be may be something else, which never answers.  A real
+ * one may be starting a thousand processes just now. */
+#define LIMIT_PMIX_GREETING_MS 60000
+
+/* A server's good-bye is not worth more waiting. */
+#define LIMIT_PMIX_FINALIZE_MS 2000
+
+/* How long another launcher may take to answer a question about a name. */
+#define LIMIT_DESK_MS 2000
+
+/* A list of nodes is text that expands: "n[6:0-999999]" is a million names.  The largest machines
+ * have 16384; names are DNS names at most. */
+#define LIMIT_MAP_NODES (1u << 20)
+#define LIMIT_MAP_NAME  255
+
+/* Text of a compressed map, and memory for a map that was read. */
+#define LIMIT_MAP_TEXT   (256u << 20)
+#define LIMIT_MAP_MEMORY (512u << 20)
+
+/* Time that processes have between the polite signal and SIGKILL. */
+#define LIMIT_KILL_GRACE_MS 2000
+
+/* Events that are kept for processes that register for them late: how many, and the bytes of what
+ * is said about them. */
+#define LIMIT_KEPT_EVENTS      512
+#define LIMIT_KEPT_EVENT_BYTES (1u << 20)
+
+/* Event codes that one client may have registered for. */
+#define LIMIT_EVENT_CODES 4096
+
+#endif

@@ -1,0 +1,33 @@
+/* log.h - sentences for people, one line each, to one descriptor.
+ *
+ * A struct log is carried by whoever may have something to say; there is no global one.  Each
+ * line goes out in one write, prefixed by who speaks.  Client libraries use it only when asked
+ * (PMI_DEBUG); programs use it for their messages.
+ */
+#ifndef WIREUP_BASE_LOG_H
+#define WIREUP_BASE_LOG_H
+
+#include <stdarg.h>
+
+enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+struct log {
+    int fd;              /* -1: silent */
+    enum log_level most; /* lines above this level are not written */
+    const char *who;     /* "wireup"; static storage */
+};
+
+#define LOG_SILENT ((struct log){ -1, LOG_ERROR, "" })
+
+/* log may be NULL: silent. */
+void log_line(const struct log *log, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void log_vline(const struct log *log, enum log_level level, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+#define log_error(log, ...) log_line((log), LOG_ERROR, __VA_ARGS__)
+#define log_warn(log, ...)  log_line((log), LOG_WARN, __VA_ARGS__)
+#define log_info(log, ...)  log_line((log), LOG_INFO, __VA_ARGS__)
+#define log_debug(log, ...) log_line((log), LOG_DEBUG, __VA_ARGS__)
+
+#endif

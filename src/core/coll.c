@@ -1,0 +1,225 @@
+/* coll.c - see coll.h. */
+#include "core/coll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void coll_set_init(struct coll_set *s, uint64_t seed)
+{
+    map_init(&s->groups, seed);
+    list_init(&s->all);
+}
+
+static void round_free(struct coll *c)
+{
+    list_unlink(&c->link);
+    for (uint32_t i = 0; c->notes && i < c->group->count; i++)
+        free(c->notes[i]);
+    free(c->notes);
+    free(c->here);
+    free(c->tickets);
+    free(c);
+}
+
+static void group_free(struct coll_set *s, struct coll_group *g)
+{
+    if (g->name)
+        map_del(&s->groups, slice_str(g->name));
+    LIST_EACH(l, &g->rounds)
+    round_free(LIST_OF(l, struct coll, link));
+    list_unlink(&g->link);
+    free(g->members);
+    free(g->name);
+    free(g);
+}
+
+void coll_set_free(struct coll_set *s)
+{
+    LIST_EACH(l, &s->all)
+    group_free(s, LIST_OF(l, struct coll_group, link));
+    map_free(&s->groups);
+}
+
+static int group_fill(struct coll_set *s, struct coll_group *g, struct slice name,
+                      const uint32_t *members)
+{
+    g->name = strndup(name.ptr ? name.ptr : "", name.len);
+    if (!g->name)
+        return -ENOMEM;
+    if (members) {
+        g->members = calloc(g->count ? g->count : 1, sizeof *members);
+        if (!g->members)
+            return -ENOMEM;
+        memcpy(g->members, members, g->count * sizeof *members);
+    }
+    return map_put(&s->groups, slice_str(g->name), g, NULL);
+}
+
+int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *members, uint32_t count,
+                   bool keep, struct coll_group **group_p)
+{
+    struct coll_group *g = map_get(&s->groups, name);
+    int rc;
+
+    if (!g) {
+        g = calloc(1, sizeof *g);
+        if (!g)
+            return -ENOMEM;
+        list_init(&g->link);
+        list_init(&g->rounds);
+        g->count = count;
+        g->keep = keep;
+        rc = group_fill(s, g, name, members);
+        if (rc < 0) {
+            free(g->members);
+            free(g->name);
+            free(g);
+            return rc;
+        }
+        list_append(&s->all, &g->link);
+    }
+    *group_p = g;
+    return 0;
+}
+
+int64_t coll_position(const struct coll_group *g, uint32_t rank)
+{
+    uint32_t low = 0, high = g->count;
+
+    if (!g->members)
+        return rank < g->count ? (int64_t)rank : -1;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (g->members[mid] < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < g->count && g->members[low] == rank ? (int64_t)low : -1;
+}
+
+uint32_t coll_member(const struct coll_group *g, uint32_t position)
+{
+    return g->members ? g->members[position] : position;
+}
+
+bool coll_is_here(const struct coll *c, uint32_t position)
+{
+    return (c->here[position / 64] >> (position % 64) & 1) != 0;
+}
+
+static struct coll *open_round(struct coll_group *g, uint64_t now_ns)
+{
+    struct coll *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    list_init(&c->link);
+    c->group = g;
+    c->here = calloc(g->count / 64 + 1, sizeof *c->here);
+    c->tickets = calloc(g->count ? g->count : 1, sizeof *c->tickets);
+    if (!c->here || !c->tickets) {
+        round_free(c);
+        return NULL;
+    }
+    c->since_ns = now_ns;
+    c->generation = g->generation++;
+    list_append(&g->rounds, &c->link);
+    return c;
+}
+
+static struct coll *round_without(const struct coll_group *g, uint32_t position)
+{
+    LIST_EACH(l, &g->rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        if (!coll_is_here(c, position))
+            return c;
+    }
+    return NULL;
+}
+
+/* Room for notes, made with the first one of a round. */
+static bool has_notes(struct coll *c)
+{
+    if (!c->notes)
+        c->notes = calloc(c->group->count ? c->group->count : 1, sizeof *c->notes);
+    return c->notes != NULL;
+}
+
+int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
+               struct coll **coll_p)
+{
+    return coll_enter_with(g, rank, ticket, now_ns, NULL, coll_p);
+}
+
+int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
+                    void *note, struct coll **coll_p)
+{
+    int64_t at = coll_position(g, rank);
+    struct coll *c;
+
+    if (at < 0)
+        return COLL_NOT_MEMBER;
+    c = round_without(g, (uint32_t)at);
+    if (!c)
+        c = open_round(g, now_ns);
+    if (!c)
+        return -ENOMEM;
+    if (note && !has_notes(c)) {
+        if (c->arrived == 0)
+            round_free(c);
+        return -ENOMEM;
+    }
+    if (note)
+        c->notes[at] = note;
+    c->here[at / 64] |= UINT64_C(1) << (at % 64);
+    c->tickets[at] = ticket;
+    if (++c->arrived < g->count)
+        return COLL_WAITING;
+    list_unlink(&c->link);
+    *coll_p = c;
+    return COLL_OK;
+}
+
+bool coll_is_awaited(const struct coll_set *s, uint32_t rank)
+{
+    LIST_EACH(l, &s->all)
+    {
+        const struct coll_group *g = LIST_OF(l, struct coll_group, link);
+        int64_t at = coll_position(g, rank);
+        if (at >= 0 && round_without(g, (uint32_t)at))
+            return true;
+    }
+    return false;
+}
+
+struct coll *coll_take_broken(struct coll_set *s, uint32_t rank)
+{
+    LIST_EACH(l, &s->all)
+    {
+        struct coll_group *g = LIST_OF(l, struct coll_group, link);
+        int64_t at = coll_position(g, rank);
+        struct coll *c = at < 0 ? NULL : round_without(g, (uint32_t)at);
+        if (c) {
+            list_unlink(&c->link);
+            return c;
+        }
+    }
+    return NULL;
+}
+
+void coll_free(struct coll_set *s, struct coll *c)
+{
+    struct coll_group *g = c->group;
+
+    round_free(c);
+    coll_group_drop_idle(s, g);
+}
+
+void coll_group_drop_idle(struct coll_set *s, struct coll_group *g)
+{
+    if (list_empty(&g->rounds) && !g->keep)
+        group_free(s, g);
+}

@@ -1,0 +1,83 @@
+/* coll.h - collectives: who has arrived, and who is missing.
+ *
+ * A collective has an identity (the members and the tag: its name) and a generation (the n-th use
+ * of that name).  Arrivals are a set of ranks, never a count, so a second arrival of the same rank
+ * belongs to the next generation, two in a row cannot mix, and the missing ones have names.
+ *
+ * One struct coll is one generation; a struct coll_set holds those that are pending in one job.
+ * Each arrival leaves a ticket (the caller's own number), given back when all are there.
+ */
+#ifndef WIREUP_CORE_COLL_H
+#define WIREUP_CORE_COLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/slice.h"
+
+struct coll {
+    struct list link;    /* in the group's rounds, oldest first */
+    uint64_t generation; /* from 0 */
+    uint64_t since_ns;   /* the first arrival */
+    uint32_t arrived;    /* how many bits of `here` are set */
+    uint64_t *here;      /* by member position */
+    uint64_t *tickets;   /* by member position */
+    void **notes;        /* by member position: what each left besides, malloc'ed; NULL: nothing */
+    struct coll_group *group;
+};
+
+/* One name, while anything of it is pending (the group of everybody: for ever). */
+struct coll_group {
+    struct list link;  /* in the set */
+    char *name;        /* "WORLD:0", "NODE:7@2", "0,3:12" */
+    uint32_t *members; /* ranks, ascending; NULL: all of 0..count-1 */
+    uint32_t count;
+    uint64_t generation; /* of the next round to be opened */
+    struct list rounds;
+    bool keep;
+};
+
+struct coll_set {
+    struct map groups; /* by name */
+    struct list all;   /* of struct coll_group */
+};
+
+enum { COLL_OK = 0, COLL_WAITING, COLL_NOT_MEMBER };
+
+void coll_set_init(struct coll_set *s, uint64_t seed);
+void coll_set_free(struct coll_set *s);
+
+/* Finds the group or makes it; members are copied, NULL means 0..count-1.
+ * 0, or -ENOMEM.  A group that exists keeps the members it has. */
+int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *members, uint32_t count,
+                   bool keep, struct coll_group **group_p);
+
+/* Rank enters the group's oldest round where it is still missing.  COLL_WAITING: the ticket is
+ * kept.  COLL_OK: all are there: *coll_p is the complete round, unlinked, with every ticket; the
+ * caller frees it with coll_free(), which also drops the group when nothing of it is pending. */
+int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
+               struct coll **coll_p);
+
+/* The same, leaving a note (malloc'ed), which is the round's once 0 is returned. */
+int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
+                    void *note, struct coll **coll_p);
+
+/* Takes the oldest round that cannot complete because rank has gone; NULL when there is none. */
+struct coll *coll_take_broken(struct coll_set *s, uint32_t rank);
+
+/* Somebody waits for rank in some round. */
+bool coll_is_awaited(const struct coll_set *s, uint32_t rank);
+
+void coll_free(struct coll_set *s, struct coll *c);
+
+/* Drops a group that nobody has entered (and that is not kept); for callers whose entry failed. */
+void coll_group_drop_idle(struct coll_set *s, struct coll_group *g);
+
+/* Position of rank among the members, or -1. */
+int64_t coll_position(const struct coll_group *g, uint32_t rank);
+uint32_t coll_member(const struct coll_group *g, uint32_t position);
+bool coll_is_here(const struct coll *c, uint32_t position);
+
+#endif

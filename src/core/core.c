@@ -1,0 +1,641 @@
+/* core.c - see core.h: each kind of request has one small function; the table picks it. */
+#include "core/core.h"
+
+#include "core/meet.h"
+#include "core/modex.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+
+void core_init(struct core *c, uint64_t seed)
+{
+    memset(c, 0, sizeof *c);
+    c->seed = seed;
+    list_init(&c->jobs);
+    names_init(&c->names, seed);
+    list_init(&c->lookups);
+    coll_set_init(&c->meetings, seed);
+}
+
+static void drop_lookup(struct names_wait *w)
+{
+    list_unlink(&w->link);
+    free(w->query);
+    free(w);
+}
+
+void core_free(struct core *c)
+{
+    LIST_EACH(l, &c->jobs)
+    job_free(LIST_OF(l, struct job, link));
+    LIST_EACH(l, &c->lookups)
+    drop_lookup(LIST_OF(l, struct names_wait, link));
+    names_free(&c->names);
+    coll_set_free(&c->meetings);
+    effects_free(&c->effects);
+}
+
+struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
+                         struct seg_region *region, uint32_t parent, bool keep_going)
+{
+    const struct job *from = core_job(c, parent);
+    struct job *j = job_new(&(struct job_params){ .id = c->next_job,
+                                                  .parent = parent,
+                                                  .base = c->next_base,
+                                                  .nspace = nspace,
+                                                  .parent_name = from ? from->nspace : NULL,
+                                                  .plan = plan,
+                                                  .region = region,
+                                                  .seed = c->seed,
+                                                  .keep_going = keep_going,
+                                                  .effects = &c->effects });
+
+    if (!j)
+        return NULL;
+    c->next_job++;
+    c->next_base += j->plan.nprocs;
+    list_append(&c->jobs, &j->link);
+    return j;
+}
+
+void core_job_remove(struct core *c, struct job *j)
+{
+    names_drop_job(&c->names, j->id);
+    LIST_EACH(l, &c->jobs)
+    job_forget(LIST_OF(l, struct job, link), j->id);
+    job_free(j);
+}
+
+struct job *core_job(const struct core *c, uint32_t id)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (j->id == id)
+            return j;
+    }
+    return NULL;
+}
+
+struct job *core_job_named(const struct core *c, struct slice nspace)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (slice_is(nspace, j->nspace))
+            return j;
+    }
+    return NULL;
+}
+
+/* One has spawned the other, or either has connected to the other. */
+static bool is_connected(const struct job *a, const struct job *b)
+{
+    return a->parent == b->id || b->parent == a->id || job_is_connected(a, b->id) ||
+           job_is_connected(b, a->id);
+}
+
+/* Ends other because of j, or, when that has happened, takes over what is known of j's end by now:
+ * a process that hangs up is reaped a moment later, and only then its code is known. */
+static void blame(struct job *other, const struct job *j)
+{
+    if (other->blames == j->id) {
+        other->exit_code = j->exit_code;
+        errmsg_set(&other->reason, 0, "connected job %s failed: %.500s", j->nspace, j->reason.text);
+    } else if (other->phase == JOB_RUNNING && !other->failed) {
+        other->blames = j->id;
+        job_abort(other, JOB_NO_RANK, j->exit_code, "connected job %s failed: %.500s", j->nspace,
+                  j->reason.text);
+    } else {
+        job_abort(other, JOB_NO_RANK, j->exit_code, "%s", j->reason.text);
+    }
+}
+
+void core_abort_connected(struct core *c, const struct job *j)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *other = LIST_OF(l, struct job, link);
+        if (other != j && is_connected(other, j))
+            blame(other, j);
+    }
+}
+
+/* Its last process has been reaped: nothing about its end is open any more. */
+static void tell_the_blaming(struct core *c, uint32_t id)
+{
+    const struct job *j = core_job(c, id);
+
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *other = LIST_OF(l, struct job, link);
+        if (j && j->failed && other->blames == id)
+            blame(other, j);
+    }
+}
+
+/* ---- one function per kind of request ----------------------------------------------------------
+ */
+
+struct call {
+    struct core *core;
+    struct job *job;
+    uint32_t rank;
+    uint64_t ticket;
+    const struct request *rq;
+    uint64_t now_ns;
+    struct answer *a;
+};
+
+static enum answer_status do_attach(const struct call *k)
+{
+    job_event(k->job, k->rank, LIFE_ATTACH, 0);
+    return ANSWER_OK;
+}
+
+static enum answer_status do_put(const struct call *k)
+{
+    return job_put(k->job, k->rank, k->rq->kvs, k->rq->key, k->rq->value);
+}
+
+static uint32_t read_le(const char *bytes, int n)
+{
+    uint32_t v = 0;
+
+    while (n--)
+        v = v << 8 | (unsigned char)bytes[n];
+    return v;
+}
+
+/* Cuts one record off: key length (2 bytes), value length (4 bytes), key, value. */
+static bool next_record(struct slice *rest, struct slice *key_p, struct slice *value_p)
+{
+    uint32_t keylen, vallen;
+
+    if (rest->len < 6)
+        return false;
+    keylen = read_le(rest->ptr, 2);
+    vallen = read_le(rest->ptr + 2, 4);
+    *rest = slice_skip(*rest, 6);
+    if (keylen > rest->len || vallen > rest->len - keylen)
+        return false;
+    *key_p = slice_head(*rest, keylen);
+    *value_p = slice_head(slice_skip(*rest, keylen), vallen);
+    *rest = slice_skip(*rest, (size_t)keylen + vallen);
+    return true;
+}
+
+/* One refused put does not keep the others out: the first refusal is told.  A key of a further
+ * space comes as it is stored: the space's name, a NUL, the key. */
+static enum answer_status do_put_many(const struct call *k)
+{
+    struct slice rest = k->rq->value, key, value, space;
+    enum answer_status first = ANSWER_OK;
+
+    for (uint32_t i = 0; i < k->rq->count; i++) {
+        enum answer_status st;
+        size_t nul;
+        if (!next_record(&rest, &key, &value))
+            return ANSWER_BAD_VALUE;
+        nul = slice_find(key, '\0');
+        space = nul < key.len ? slice_head(key, nul) : SLICE_NULL;
+        if (nul < key.len)
+            key = slice_skip(key, nul + 1);
+        st = job_put(k->job, k->rank, space, key, value);
+        if (st != ANSWER_OK && first == ANSWER_OK) {
+            first = st;
+            k->a->key = key;
+        }
+    }
+    return rest.len ? ANSWER_BAD_VALUE : first;
+}
+
+/* A job may read the stores of connected jobs besides its own. */
+static struct job *readable_job(const struct call *k, struct slice nspace)
+{
+    struct job *other = core_job_named(k->core, nspace);
+
+    if (other && (other == k->job || is_connected(other, k->job)))
+        return other;
+    return k->job; /* one of its own further spaces, or unknown there */
+}
+
+/* What costs time to find out is found out when somebody asks for it, by the host. */
+static enum answer_status ask_host(const struct call *k)
+{
+    struct effect e = { .kind = EFFECT_ATTR, .job = k->job->id, .ticket = k->ticket };
+
+    if (!k->core->has_topology || !slice_is(k->rq->key, "PMI_hwloc_xmlfile"))
+        return ANSWER_NOT_FOUND;
+    if (!effect_carry(&e, k->rq->key, SLICE_NULL))
+        return ANSWER_NO_MEMORY;
+    effects_push(&k->core->effects, e);
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_get(const struct call *k)
+{
+    struct job *j = k->job;
+    enum answer_status st;
+
+    if (k->rq->kvs.len && !slice_is(k->rq->kvs, j->nspace))
+        j = readable_job(k, k->rq->kvs);
+    if (k->rq->has_rank && k->rq->number >= 0 && k->rq->number < j->plan.nprocs)
+        st = job_get_of(j, k->rq->kvs, (uint32_t)k->rq->number, k->rq->key, &k->a->value);
+    else
+        st = job_get(j, k->rq->kvs, k->rq->key, &k->a->value);
+    return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k) : st;
+}
+
+static enum answer_status do_job_attr(const struct call *k)
+{
+    enum answer_status st = job_attr(k->job, k->rq->key, &k->a->value);
+
+    return st == ANSWER_NOT_FOUND ? ask_host(k) : st;
+}
+
+static enum answer_status do_node_put(const struct call *k)
+{
+    return job_node_put(k->job, k->rank, k->rq->key, k->rq->value);
+}
+
+static enum answer_status do_node_get(const struct call *k)
+{
+    return job_node_get(k->job, k->rank, k->rq->key, k->rq->number != 0, k->ticket, k->now_ns,
+                        &k->a->value);
+}
+
+static enum answer_status do_ring(const struct call *k)
+{
+    return job_ring(k->job, k->rank, k->rq->key, k->rq->value, k->ticket, k->now_ns);
+}
+
+static enum answer_status do_connect(const struct call *k)
+{
+    const struct job *other = core_job_named(k->core, k->rq->kvs);
+
+    if (!other)
+        return ANSWER_NOT_FOUND;
+    return other == k->job ? ANSWER_OK : job_connect(k->job, other->id);
+}
+
+static enum answer_status do_disconnect(const struct call *k)
+{
+    const struct job *other = core_job_named(k->core, k->rq->kvs);
+
+    if (!other)
+        return ANSWER_NOT_FOUND;
+    return other == k->job ? ANSWER_OK : job_disconnect(k->job, other->id);
+}
+
+static enum answer_status do_get_index(const struct call *k)
+{
+    if (k->rq->number < 0)
+        return ANSWER_NOT_FOUND;
+    return job_get_index(k->job, k->rq->kvs, (uint64_t)k->rq->number, &k->a->key, &k->a->value);
+}
+
+static enum answer_status do_kvs_create(const struct call *k)
+{
+    return job_space_new(k->job, &k->a->value);
+}
+
+static enum answer_status do_kvs_delete(const struct call *k)
+{
+    return job_space_delete(k->job, k->rq->kvs);
+}
+
+static enum answer_status do_fence(const struct call *k)
+{
+    return job_fence(k->job, k->rank, k->rq->key, k->ticket, k->now_ns);
+}
+
+/* What this launcher does not know, another one of the same user may. */
+static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
+{
+    struct names_query *q = names_query_new(op, k->rq->key, k->rq->value);
+
+    if (!q)
+        return ANSWER_NO_MEMORY;
+    q->job = k->job->id;
+    q->rank = k->rank;
+    q->type = k->rq->type;
+    q->wait = k->rq->wait;
+    q->deadline_ns = k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+    effects_push(&k->core->effects,
+                 (struct effect){
+                     .kind = EFFECT_NAMES, .job = k->job->id, .ticket = k->ticket, .names = q });
+    return ANSWER_LATER;
+}
+
+/* Somebody has published a name: those who wait for it are answered. */
+static void wake_lookups(struct core *c, struct slice service)
+{
+    LIST_EACH(l, &c->lookups)
+    {
+        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        if (!slice_eq(w->query->service, service))
+            continue;
+        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                   .status = ANSWER_OK,
+                                                   .ticket = w->ticket,
+                                                   .names = w->query });
+        w->query = NULL;
+        drop_lookup(w);
+    }
+}
+
+static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
+                                        const struct names_query *q)
+{
+    struct names_wait *w = calloc(1, sizeof *w);
+
+    if (w)
+        w->query = names_query_new(q->op, q->service, SLICE_NULL);
+    if (!w || !w->query) {
+        free(w);
+        return ANSWER_NO_MEMORY;
+    }
+    w->query->deadline_ns = q->deadline_ns;
+    w->ticket = ticket;
+    list_append(&c->lookups, &w->link);
+    return ANSWER_LATER;
+}
+
+void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p)
+{
+    const struct name_entry *e = names_lookup(&c->names, q->service);
+
+    *a_p = (struct answer){ .status = ANSWER_NOT_FOUND };
+    if (!e)
+        return;
+    a_p->status = ANSWER_OK;
+    a_p->value = e->port;
+    a_p->type = e->type;
+    a_p->about = core_job(c, e->job);
+    a_p->rank = e->rank;
+}
+
+static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
+                                  struct slice service, struct slice port, uint16_t type)
+{
+    struct proc *p = &j->procs[rank];
+    int rc;
+
+    if (p->names >= LIMIT_CLIENT_NAMES || !proc_can_keep(p, service.len + port.len))
+        return ANSWER_OVER_QUOTA;
+    rc = names_publish(&c->names, service, port, j->id, rank, false, type);
+    if (rc < 0)
+        return ANSWER_NO_MEMORY;
+    if (rc != NAMES_OK)
+        return ANSWER_DUPLICATE;
+    p->names++;
+    proc_keeps(p, service.len + port.len);
+    if (!list_empty(&c->lookups))
+        wake_lookups(c, service);
+    return ANSWER_OK;
+}
+
+static enum answer_status do_publish(const struct call *k)
+{
+    if (k->rq->key.len == 0 || k->rq->key.len > LIMIT_NAME_SERVICE ||
+        slice_find(k->rq->key, '\0') < k->rq->key.len)
+        return ANSWER_BAD_KEY;
+    if (k->rq->value.len > LIMIT_NAME_PORT)
+        return ANSWER_BAD_VALUE;
+    if (names_lookup(&k->core->names, k->rq->key))
+        return ANSWER_DUPLICATE;
+    if (k->core->has_neighbours)
+        return ask_neighbours(k, NAMES_PUBLISH);
+    return publish(k->core, k->job, k->rank, k->rq->key, k->rq->value, k->rq->type);
+}
+
+enum answer_status core_unpublish(struct core *c, struct slice service)
+{
+    const struct name_entry *e = names_lookup(&c->names, service);
+    struct job *owner = e ? core_job(c, e->job) : NULL;
+
+    if (owner && owner->procs[e->rank].names) {
+        owner->procs[e->rank].names--;
+        proc_drops(&owner->procs[e->rank], service.len + e->port.len);
+    }
+    return names_unpublish(&c->names, service) == NAMES_OK ? ANSWER_OK : ANSWER_NOT_FOUND;
+}
+
+static enum answer_status do_unpublish(const struct call *k)
+{
+    enum answer_status st = core_unpublish(k->core, k->rq->key);
+
+    if (st == ANSWER_NOT_FOUND && k->core->has_neighbours)
+        return ask_neighbours(k, NAMES_UNPUBLISH);
+    return st;
+}
+
+/* Nobody else to ask: the query is only what the wait is made of. */
+static enum answer_status wait_alone(const struct call *k)
+{
+    struct names_query *q = names_query_new(NAMES_LOOKUP, k->rq->key, SLICE_NULL);
+    enum answer_status st;
+
+    if (!q)
+        return ANSWER_NO_MEMORY;
+    q->deadline_ns = k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+    st = wait_for_name(k->core, k->ticket, q);
+    free(q);
+    return st;
+}
+
+static enum answer_status do_lookup(const struct call *k)
+{
+    const struct name_entry *e = names_lookup(&k->core->names, k->rq->key);
+
+    if (!e && k->core->has_neighbours)
+        return ask_neighbours(k, NAMES_LOOKUP);
+    if (!e && k->rq->wait)
+        return wait_alone(k);
+    if (!e)
+        return ANSWER_NOT_FOUND;
+    k->a->value = e->port;
+    k->a->type = e->type;
+    k->a->about = core_job(k->core, e->job);
+    k->a->rank = e->rank;
+    return ANSWER_OK;
+}
+
+void core_names_heard(struct core *c, uint64_t ticket, const struct names_query *q, bool found,
+                      struct slice port, struct answer *a_p)
+{
+    struct job *j = core_job(c, q->job);
+
+    *a_p = (struct answer){ .status = found ? ANSWER_OK : ANSWER_NOT_FOUND };
+    if (q->op == NAMES_LOOKUP)
+        a_p->value = port;
+    if (q->op == NAMES_LOOKUP && !found) {
+        core_lookup_now(c, q, a_p); /* published here while we asked? */
+        if (a_p->status == ANSWER_NOT_FOUND && q->wait)
+            a_p->status = wait_for_name(c, ticket, q);
+    }
+    if (q->op == NAMES_PUBLISH)
+        a_p->status = found ? ANSWER_DUPLICATE
+                      : j   ? publish(c, j, q->rank, q->service, q->port, q->type)
+                            : ANSWER_FAILED;
+}
+
+static enum answer_status do_spawn(const struct call *k)
+{
+    effects_push(&k->core->effects, (struct effect){ .kind = EFFECT_SPAWN,
+                                                     .job = k->job->id,
+                                                     .ticket = k->ticket,
+                                                     .spawn = k->rq->spawn });
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_commit(const struct call *k)
+{
+    return modex_commit(k->job, k->rank, k->rq->cards, k->rq->count);
+}
+
+static enum answer_status do_get_card(const struct call *k)
+{
+    struct job *owner = k->rq->kvs.len ? core_job_named(k->core, k->rq->kvs) : k->job;
+
+    if (!owner)
+        return ANSWER_NOT_FOUND;
+    return modex_get(owner, &(struct modex_get){ .rank = (uint32_t)k->rq->number,
+                                                 .key = k->rq->key,
+                                                 .immediate = k->rq->immediate,
+                                                 .timeout_ns = k->rq->timeout_ns,
+                                                 .ticket = k->ticket,
+                                                 .now_ns = k->now_ns });
+}
+
+static enum answer_status do_meet(const struct call *k)
+{
+    enum answer_status st = meet_enter(k->core, k->job, k->rank, k->rq, k->ticket, k->now_ns);
+
+    k->a->number = k->core->nmeetings;
+    return st;
+}
+
+static enum answer_status do_finalize(const struct call *k)
+{
+    job_event(k->job, k->rank, LIFE_FINALIZE, 0);
+    return ANSWER_OK;
+}
+
+static enum answer_status do_abort(const struct call *k)
+{
+    const struct plan *p = &k->job->plan;
+    struct slice why = slice_head(k->rq->value, 512);
+
+    job_abort(k->job, k->rank, (int)k->rq->number,
+              "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT, k->rank,
+              p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, (int)k->rq->number,
+              why.len ? ": " : "", SLICE_ARG(why));
+    return ANSWER_OK;
+}
+
+static const struct {
+    enum answer_status (*run)(const struct call *);
+    const char *word;
+} table[] = {
+    [REQ_ATTACH] = { do_attach, "init" },
+    [REQ_PUT] = { do_put, "put" },
+    [REQ_PUT_MANY] = { do_put_many, "put" },
+    [REQ_GET] = { do_get, "get" },
+    [REQ_GET_INDEX] = { do_get_index, "get by index" },
+    [REQ_KVS_CREATE] = { do_kvs_create, "create kvs" },
+    [REQ_KVS_DELETE] = { do_kvs_delete, "destroy kvs" },
+    [REQ_FENCE] = { do_fence, "fence" },
+    [REQ_NODE_PUT] = { do_node_put, "put node attribute" },
+    [REQ_NODE_GET] = { do_node_get, "get node attribute" },
+    [REQ_JOB_ATTR] = { do_job_attr, "get job attribute" },
+    [REQ_RING] = { do_ring, "ring" },
+    [REQ_CONNECT] = { do_connect, "connect" },
+    [REQ_DISCONNECT] = { do_disconnect, "disconnect" },
+    [REQ_PUBLISH] = { do_publish, "publish" },
+    [REQ_UNPUBLISH] = { do_unpublish, "unpublish" },
+    [REQ_LOOKUP] = { do_lookup, "lookup" },
+    [REQ_SPAWN] = { do_spawn, "spawn" },
+    [REQ_COMMIT] = { do_commit, "commit" },
+    [REQ_GET_CARD] = { do_get_card, "get" },
+    [REQ_MEET] = { do_meet, "connect" },
+    [REQ_FINALIZE] = { do_finalize, "finalize" },
+    [REQ_ABORT] = { do_abort, "abort" },
+};
+
+uint64_t core_tick(struct core *c, uint64_t now_ns)
+{
+    uint64_t next = UINT64_MAX;
+
+    LIST_EACH(l, &c->jobs)
+    {
+        uint64_t due = modex_tick(LIST_OF(l, struct job, link), now_ns);
+        next = due < next ? due : next;
+    }
+    LIST_EACH(l, &c->lookups)
+    {
+        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        if (w->query->deadline_ns > now_ns) {
+            next = w->query->deadline_ns < next ? w->query->deadline_ns : next;
+            continue;
+        }
+        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                   .status = ANSWER_TIMEOUT,
+                                                   .ticket = w->ticket });
+        drop_lookup(w);
+    }
+    return next;
+}
+
+void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
+                  const struct request *rq, uint64_t now_ns, struct answer *a_p)
+{
+    struct proc *p = &j->procs[rank];
+
+    *a_p = (struct answer){ .status = ANSWER_OK };
+    if (!table[rq->kind].run) {
+        a_p->status = ANSWER_FAILED; /* REQ_IDENTIFY: not a job's matter */
+        return;
+    }
+    p->last_ns = now_ns;
+    p->last_word = table[rq->kind].word;
+    a_p->status = table[rq->kind].run(&(struct call){ c, j, rank, ticket, rq, now_ns, a_p });
+}
+
+/* The queue is empty, so there is room at least for some. */
+static void make_good(struct core *c)
+{
+    bool lost = c->effects.lost;
+
+    c->effects.lost = false;
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (lost)
+            job_abort(j, JOB_NO_RANK, 1, "the launcher ran out of memory");
+        job_settle(j);
+    }
+}
+
+static bool take_effect(struct core *c, struct effect *e_p)
+{
+    if (effects_pop(&c->effects, e_p))
+        return true;
+    if (!c->effects.lost)
+        return false;
+    make_good(c);
+    return effects_pop(&c->effects, e_p);
+}
+
+bool core_effect(struct core *c, struct effect *e_p)
+{
+    if (!take_effect(c, e_p))
+        return false;
+    if (e_p->kind == EFFECT_JOB_ENDED)
+        tell_the_blaming(c, e_p->job);
+    return true;
+}

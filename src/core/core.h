@@ -1,0 +1,67 @@
+/* core.h - all jobs of one launcher or daemon: requests in, answers and effects out.
+ *
+ * No descriptor, no clock, no global: a test holds a whole cluster of cores.  The caller identifies
+ * a waiting request by a ticket of its own making and gets it back when the answer is there.
+ */
+#ifndef WIREUP_CORE_CORE_H
+#define WIREUP_CORE_CORE_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+#include "core/effect.h"
+#include "core/job.h"
+#include "core/names.h"
+
+struct core {
+    struct list jobs;
+    struct names names;
+    struct list lookups; /* struct names_wait */
+    struct effects effects;
+    uint32_t next_job, next_base;
+    struct coll_set meetings; /* fences across jobs; members are job->base + rank */
+    uint32_t nmeetings;       /* that have come to pass */
+    uint64_t seed;
+    bool has_topology;   /* the host can find out the attribute PMI_hwloc_xmlfile */
+    bool has_neighbours; /* the host can ask other launchers about names */
+};
+
+void core_init(struct core *c, uint64_t seed);
+void core_free(struct core *c);
+
+/* A new job.  The plan is taken over on success; the region outlives the job.  NULL: no memory. */
+struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
+                         struct seg_region *region, uint32_t parent, bool keep_going);
+void core_job_remove(struct core *c, struct job *j); /* its names go, but those that stay */
+struct job *core_job(const struct core *c, uint32_t id);
+struct job *core_job_named(const struct core *c, struct slice nspace);
+
+/* A job has been aborted: the jobs that spawned it or were spawned by it end with it, each with one
+ * sentence that says so. */
+void core_abort_connected(struct core *c, const struct job *j);
+
+/* A look-up that had to wait is answered from what is published now. */
+void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p);
+
+/* A name is withdrawn, by whomever. */
+enum answer_status core_unpublish(struct core *c, struct slice service);
+
+/* The neighbours have been asked: found says whether one of them has (or had, and has withdrawn)
+ * the name, with its port.  Decides the query and fills the answer, which borrows from port. */
+void core_names_heard(struct core *c, uint64_t ticket, const struct names_query *q, bool found,
+                      struct slice port, struct answer *a_p);
+
+/* Time has passed: answers what was promised until now, and says when to call again (UINT64_MAX:
+ * nothing is waited for). */
+uint64_t core_tick(struct core *c, uint64_t now_ns);
+
+/* One request of one process.  ANSWER_LATER: an EFFECT_ANSWER (or, for a spawn, the host's own
+ * answer) will bring the ticket back. */
+void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
+                  const struct request *rq, uint64_t now_ns, struct answer *a_p);
+
+/* The next effect, in order; false: none.  What could not be queued for want of memory is made good
+ * here: a job that lost an answer is aborted, an end or an abort is told late. */
+bool core_effect(struct core *c, struct effect *e_p);
+
+#endif

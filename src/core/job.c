@@ -1,0 +1,552 @@
+/* job.c - see job.h: birth, store and death of a job.  Its fences are in job_fence.c. */
+#include "core/job.h"
+
+#include "core/modex.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limit.h"
+
+enum { JOB_NAME_MAX = 128 };
+
+/* ---- birth ----------------------------------------------------------------------------------- */
+
+static bool job_fill(struct job *j, const struct job_params *p)
+{
+    uint64_t entries = p->plan->nprocs * (uint64_t)2;
+
+    j->nspace = strdup(p->nspace);
+    j->parent_name = p->parent_name ? strdup(p->parent_name) : NULL;
+    j->procs = calloc(p->plan->nprocs ? p->plan->nprocs : 1, sizeof *j->procs);
+    if (!j->nspace || !j->procs || (p->parent_name && !j->parent_name))
+        return false;
+    if (coll_group_get(&j->colls, SLICE("WORLD:0"), NULL, p->plan->nprocs, true, &j->world) < 0)
+        return false;
+    return seg_create(&j->store, p->region, p->seed, entries) == 0;
+}
+
+struct job *job_new(const struct job_params *p)
+{
+    struct job *j = calloc(1, sizeof *j);
+
+    if (!j)
+        return NULL;
+    j->id = p->id;
+    j->parent = p->parent;
+    j->culprit = JOB_NO_RANK;
+    j->blames = JOB_NO_RANK;
+    j->region = p->region;
+    j->keep_going = p->keep_going;
+    j->effects = p->effects;
+    list_init(&j->link);
+    list_init(&j->waits);
+    for (int i = 0; i < 4; i++)
+        buf_init(&j->wire_info[i], 0);
+    j->base = p->base;
+    plan_init(&j->plan);
+    coll_set_init(&j->colls, p->seed);
+    map_init(&j->spaces, p->seed);
+    nodeattrs_init(&j->waiting, p->seed);
+    if (!job_fill(j, p))
+        return job_free(j);
+    j->plan = *p->plan;
+    plan_init(p->plan);
+    return j;
+}
+
+struct job *job_free(struct job *j)
+{
+    size_t at = 0;
+    char *name;
+
+    if (!j)
+        return NULL;
+    list_unlink(&j->link);
+    while ((name = map_next(&j->spaces, &at)))
+        free(name);
+    map_free(&j->spaces);
+    coll_set_free(&j->colls);
+    modex_free(j);
+    nodeattrs_free(&j->waiting);
+    free(j->partners);
+    for (int i = 0; i < 4; i++)
+        buf_free(&j->wire_info[i]);
+    free(j->parent_nspace);
+    plan_free(&j->plan);
+    free(j->procs);
+    free(j->nspace);
+    free(j->parent_name);
+    free(j);
+    return NULL;
+}
+
+/* ---- the store ------------------------------------------------------------------------------- */
+
+static enum answer_status from_seg(int rc)
+{
+    switch (rc) {
+    case 0: return ANSWER_OK;
+    case SEG_DUPLICATE: return ANSWER_DUPLICATE;
+    case SEG_TOO_LONG: return ANSWER_BAD_VALUE;
+    default: return ANSWER_NO_MEMORY;
+    }
+}
+
+/* The key under which an entry of a further space is stored: the space's name, a NUL, the key.
+ * Keys of clients hold no NUL, so the two kinds never meet. */
+struct store_key {
+    char text[JOB_NAME_MAX + 1 + LIMIT_PMI_KEY];
+    struct slice key;
+};
+
+static bool is_main_space(const struct job *j, struct slice space)
+{
+    return space.len == 0 || slice_is(space, j->nspace);
+}
+
+static enum answer_status make_key(const struct job *j, struct slice space, struct slice key,
+                                   struct store_key *k)
+{
+    if (key.len == 0 || key.len >= LIMIT_PMI_KEY || slice_find(key, '\0') < key.len)
+        return ANSWER_BAD_KEY;
+    k->key = key;
+    if (is_main_space(j, space))
+        return ANSWER_OK;
+    if (!map_get(&j->spaces, space) || space.len > JOB_NAME_MAX)
+        return ANSWER_NOT_FOUND;
+    memcpy(k->text, space.ptr, space.len);
+    k->text[space.len] = '\0';
+    memcpy(k->text + space.len + 1, key.ptr, key.len);
+    k->key = slice_mem(k->text, space.len + 1 + key.len);
+    return ANSWER_OK;
+}
+
+/* A PMI put is a card too: PMIx processes of the job may ask for it, or wait for it. */
+static enum answer_status note_card(struct job *j, uint32_t rank, struct slice key)
+{
+    struct seg_item item;
+
+    if (!seg_find(&j->store.view, rank, key, &item) ||
+        modex_note_key(&j->procs[rank], item.key) < 0)
+        return ANSWER_NO_MEMORY;
+    return list_empty(&j->waits) ? ANSWER_OK : modex_commit(j, rank, NULL, 0);
+}
+
+bool proc_can_keep(const struct proc *p, size_t bytes)
+{
+    return bytes <= LIMIT_CLIENT_STORE &&
+           p->stored + bytes + LIMIT_STORE_ENTRY <= LIMIT_CLIENT_STORE;
+}
+
+void proc_keeps(struct proc *p, size_t bytes)
+{
+    p->stored += bytes + LIMIT_STORE_ENTRY;
+}
+
+void proc_drops(struct proc *p, size_t bytes)
+{
+    uint64_t less = bytes + LIMIT_STORE_ENTRY;
+
+    p->stored -= less < p->stored ? less : p->stored;
+}
+
+enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
+                           struct slice value)
+{
+    struct proc *p = &j->procs[rank];
+    struct store_key k;
+    enum answer_status st = make_key(j, space, key, &k);
+
+    if (st != ANSWER_OK)
+        return st;
+    if (slice_starts(key, SLICE("PMI_")))
+        return ANSWER_RESERVED;
+    if (!proc_can_keep(p, key.len + value.len))
+        return ANSWER_OVER_QUOTA;
+    st = from_seg(seg_put(&j->store, rank, k.key, value, SEG_FLAT));
+    if (st != ANSWER_OK)
+        return st;
+    proc_keeps(p, key.len + value.len);
+    return is_main_space(j, space) ? note_card(j, rank, k.key) : ANSWER_OK;
+}
+
+enum answer_status job_preset(struct job *j, struct slice key, struct slice value)
+{
+    return from_seg(seg_put(&j->store, SEG_ANY_RANK, key, value, SEG_FLAT | SEG_REPLACE));
+}
+
+enum answer_status job_tell(struct job *j, struct slice key, struct slice value)
+{
+    return from_seg(seg_put(&j->store, JOB_ALL_RANKS, key, value, SEG_UNLISTED | SEG_REPLACE));
+}
+
+enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
+                           struct slice *value_p)
+{
+    struct store_key k;
+    enum answer_status st = make_key(j, space, key, &k);
+
+    if (st != ANSWER_OK)
+        return st;
+    return seg_get(&j->store.view, SEG_ANY_RANK, k.key, value_p) ? ANSWER_OK : ANSWER_NOT_FOUND;
+}
+
+/* The client's part of a stored key, if it belongs to the space and a client has put it. */
+static bool key_in_space(const struct job *j, struct slice space, const struct seg_item *item,
+                         struct slice *key_p)
+{
+    size_t nul = slice_find(item->key, '\0');
+
+    if (is_main_space(j, space)) {
+        *key_p = item->key;
+        return nul == item->key.len && item->rank != SEG_ANY_RANK;
+    }
+    *key_p = slice_skip(item->key, nul + 1);
+    return slice_eq(slice_head(item->key, nul), space);
+}
+
+enum answer_status job_get_of(const struct job *j, struct slice space, uint32_t rank,
+                              struct slice key, struct slice *value_p)
+{
+    struct store_key k;
+    enum answer_status st = make_key(j, space, key, &k);
+
+    if (st != ANSWER_OK)
+        return st;
+    return seg_get(&j->store.view, rank, k.key, value_p) ||
+                   seg_get(&j->store.view, SEG_ANY_RANK, k.key, value_p)
+               ? ANSWER_OK
+               : ANSWER_NOT_FOUND;
+}
+
+enum answer_status job_attr(const struct job *j, struct slice key, struct slice *value_p)
+{
+    struct seg_item item;
+
+    if (key.len == 0 || slice_find(key, '\0') < key.len ||
+        !seg_find(&j->store.view, SEG_ANY_RANK, key, &item) || item.rank != SEG_ANY_RANK)
+        return ANSWER_NOT_FOUND;
+    *value_p = item.value;
+    return ANSWER_OK;
+}
+
+enum answer_status job_get_index(const struct job *j, struct slice space, uint64_t index,
+                                 struct slice *key_p, struct slice *value_p)
+{
+    uint64_t cursor = 0;
+    struct seg_item item;
+
+    while (seg_next(&j->store.view, &cursor, &item)) {
+        if (key_in_space(j, space, &item, key_p) && index-- == 0) {
+            *value_p = item.value;
+            return ANSWER_OK;
+        }
+    }
+    return ANSWER_NOT_FOUND;
+}
+
+enum answer_status job_space_new(struct job *j, struct slice *name_p)
+{
+    char *name = NULL;
+
+    if (j->spaces.count >= LIMIT_CLIENT_NAMES)
+        return ANSWER_OVER_QUOTA;
+    if (asprintf(&name, "%.100s.%u", j->nspace, ++j->next_space) < 0)
+        return ANSWER_NO_MEMORY;
+    if (map_put(&j->spaces, slice_str(name), name, NULL) < 0) {
+        free(name);
+        return ANSWER_NO_MEMORY;
+    }
+    *name_p = slice_str(name);
+    return ANSWER_OK;
+}
+
+enum answer_status job_space_delete(struct job *j, struct slice name)
+{
+    char *known = map_del(&j->spaces, name);
+
+    if (!known)
+        return ANSWER_NOT_FOUND;
+    free(known);
+    return ANSWER_OK;
+}
+
+/* ---- other jobs ------------------------------------------------------------------------------ */
+
+static struct job_partner *partner(const struct job *j, uint32_t other)
+{
+    for (uint32_t i = 0; i < j->npartners; i++) {
+        if (j->partners[i].job == other)
+            return &j->partners[i];
+    }
+    return NULL;
+}
+
+bool job_is_connected(const struct job *j, uint32_t other)
+{
+    return partner(j, other) != NULL;
+}
+
+enum answer_status job_connect(struct job *j, uint32_t other)
+{
+    struct job_partner *p = partner(j, other), *more;
+
+    if (p) {
+        p->count += p->count < UINT32_MAX;
+        return ANSWER_OK;
+    }
+    more = realloc(j->partners, (j->npartners + (size_t)1) * sizeof *more);
+    if (!more)
+        return ANSWER_NO_MEMORY;
+    j->partners = more;
+    more[j->npartners++] = (struct job_partner){ other, 1 };
+    return ANSWER_OK;
+}
+
+void job_forget(struct job *j, uint32_t other)
+{
+    struct job_partner *p = partner(j, other);
+
+    if (p)
+        *p = j->partners[--j->npartners];
+}
+
+enum answer_status job_disconnect(struct job *j, uint32_t other)
+{
+    struct job_partner *p = partner(j, other);
+
+    if (!p)
+        return ANSWER_NOT_FOUND;
+    if (--p->count == 0)
+        job_forget(j, other);
+    return ANSWER_OK;
+}
+
+/* ---- death ----------------------------------------------------------------------------------- */
+
+static bool tell(struct job *j, enum effect_kind kind)
+{
+    return effects_push(j->effects, (struct effect){ .kind = kind, .job = j->id });
+}
+
+bool job_settle(struct job *j)
+{
+    j->owes_kill = j->owes_kill && !tell(j, EFFECT_KILL);
+    if (!j->owes_kill)
+        j->owes_end = j->owes_end && !tell(j, EFFECT_JOB_ENDED);
+    return !j->owes_kill && !j->owes_end;
+}
+
+void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
+{
+    va_list args;
+
+    if (j->phase != JOB_RUNNING)
+        return;
+    j->phase = JOB_ENDING;
+    if (!j->failed) {
+        j->failed = true;
+        j->culprit = culprit;
+        j->exit_code = exit_code & 0xff ? exit_code & 0xff : 1;
+        va_start(args, format);
+        vsnprintf(j->reason.text, sizeof j->reason.text, format, args);
+        va_end(args);
+    }
+    j->owes_kill = true;
+    job_settle(j);
+}
+
+static const char *host_of(const struct job *j, uint32_t rank)
+{
+    return j->plan.nodes[j->plan.procs[rank].node].name;
+}
+
+static void describe_end(struct job *j, uint32_t rank, enum life_state before)
+{
+    const struct proc *p = &j->procs[rank];
+
+    if (p->signalled) {
+        const char *abbrev = sigabbrev_np(p->code);
+        /* When its connection closed we may have ended it ourselves: tell what came first. */
+        bool by_us = before == LIFE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
+        errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) %swas killed by signal %d (SIG%s)", rank,
+                   host_of(j, rank), p->pid,
+                   by_us ? "closed its connection without calling finalize, and " : "", p->code,
+                   abbrev ? abbrev : "?");
+    } else {
+        errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) exited with code %d%s", rank,
+                   host_of(j, rank), p->pid, p->code,
+                   before == LIFE_LEAVING || before == LIFE_RUNNING
+                       ? ""
+                       : " without calling finalize: the job is ended");
+    }
+}
+
+/* The first failure that nobody caused on purpose decides code and reason. */
+static void note_failure(struct job *j, uint32_t rank, enum life_state before)
+{
+    const struct proc *p = &j->procs[rank];
+    bool decides = !j->failed || (j->code_pending && j->culprit == rank);
+
+    if (!decides || (j->phase == JOB_ENDING && !j->code_pending))
+        return;
+    j->failed = true;
+    j->code_pending = false;
+    j->culprit = rank;
+    j->exit_code = p->signalled ? 128 + p->code : p->code ? p->code : 1;
+    describe_end(j, rank, before);
+}
+
+static void list_the_dead(struct job *j)
+{
+    struct buf text = BUF_NULL(LIMIT_STORE_VALUE);
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->procs[r].unreachable && !j->procs[r].left) {
+            if (buf_len(&text))
+                buf_byte(&text, ',');
+            buf_u64(&text, r);
+        }
+    }
+    if (buf_ok(&text))
+        job_preset(j, SLICE("PMI_dead_processes"), buf_slice(&text));
+    buf_free(&text);
+}
+
+static void answer_round(struct job *j, const struct coll *c, enum answer_status status)
+{
+    for (uint32_t i = 0; i < c->group->count; i++) {
+        struct proc *p = &j->procs[coll_member(c->group, i)];
+        if (!coll_is_here(c, i))
+            continue;
+        p->fences -= p->fences > 0;
+        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                  .status = status,
+                                                  .job = j->id,
+                                                  .ticket = c->tickets[i] });
+    }
+}
+
+/* Nobody waits for a process that will not come. */
+static void give_up(struct job *j, uint32_t rank)
+{
+    struct coll *c;
+
+    if (j->procs[rank].unreachable)
+        return;
+    j->procs[rank].unreachable = true;
+    j->lost++;
+    if (!j->procs[rank].left)
+        list_the_dead(j);
+    while ((c = coll_take_broken(&j->colls, rank))) {
+        answer_round(j, c, ANSWER_FAILED);
+        coll_free(&j->colls, c);
+    }
+}
+
+static void count_end(struct job *j)
+{
+    if (++j->ended == j->plan.nprocs && j->phase != JOB_ENDED) {
+        j->phase = JOB_ENDED;
+        j->owes_end = true;
+        job_settle(j);
+    }
+}
+
+static void fail_or_go_on(struct job *j, uint32_t rank)
+{
+    if (j->keep_going && j->phase == JOB_RUNNING)
+        give_up(j, rank);
+    else
+        job_abort(j, rank, j->exit_code, "%s", j->reason.text);
+}
+
+/* It ended as it should, and nothing of it holds its connection: it will not meet anybody. */
+static void leave(struct job *j, uint32_t rank)
+{
+    struct proc *p = &j->procs[rank];
+
+    if (p->state != LIFE_GONE || !p->hung_up || p->unreachable || j->phase != JOB_RUNNING)
+        return;
+    p->left = true;
+    if (!j->keep_going && coll_is_awaited(&j->colls, rank))
+        job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
+                  rank, host_of(j, rank), p->pid);
+    give_up(j, rank);
+}
+
+static void end_badly(struct job *j, uint32_t rank, enum life_state before)
+{
+    note_failure(j, rank, before);
+    fail_or_go_on(j, rank);
+    count_end(j);
+}
+
+/* Its exit will tell the code; until then this is what we know. */
+static void lose(struct job *j, uint32_t rank)
+{
+    if (!j->failed) {
+        j->failed = true;
+        j->code_pending = true;
+        j->culprit = rank;
+        j->exit_code = 1;
+        errmsg_set(&j->reason, 0,
+                   "rank %u on %s (pid %d) closed its connection without calling finalize", rank,
+                   host_of(j, rank), j->procs[rank].pid);
+    }
+    fail_or_go_on(j, rank);
+}
+
+static void note_end(struct proc *p, enum life_event event, int code)
+{
+    if (event == LIFE_EXIT || event == LIFE_DEATH) {
+        p->signalled = event == LIFE_DEATH;
+        p->code = code;
+    }
+}
+
+void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
+{
+    struct proc *p = &j->procs[rank];
+    enum life_state before = p->state;
+
+    note_end(p, event, code);
+    if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
+        p->hung_up = event != LIFE_ATTACH;
+    if (!list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
+        modex_owner_gone(j, rank);
+    switch (life_step(&p->state, event)) {
+    case LIFE_count_start: j->started++; break;
+    case LIFE_fail_start:
+        job_abort(j, rank, code, "rank %u on %s could not be started", rank, host_of(j, rank));
+        count_end(j);
+        break;
+    case LIFE_count_end:
+        if (p->code)
+            note_failure(j, rank, before);
+        count_end(j);
+        break;
+    case LIFE_end_badly: end_badly(j, rank, before); break;
+    case LIFE_lose: lose(j, rank); break;
+    case LIFE_break_rules:
+        job_abort(j, rank, 1, "rank %u on %s (pid %d) broke the protocol", rank, host_of(j, rank),
+                  p->pid);
+        break;
+    case LIFE_nothing: break;
+    case LIFE_impossible:
+        job_abort(j, rank, 1, "internal error: event '%s' for rank %u in state '%s'",
+                  life_event_name(event), rank, life_state_name(before));
+        break;
+    }
+    leave(j, rank);
+}
+
+int job_exit_code(const struct job *j)
+{
+    return j->failed ? j->exit_code : 0;
+}

@@ -1,0 +1,170 @@
+/* job.h - one job (namespace): its processes, its store, its collectives, and how it ends.
+ *
+ * A job is a plan that lives.  It answers for what happened to each process, keeps what they put,
+ * and decides when the job has failed and with which code.  It performs nothing: what is to be done
+ * goes to the effects of the core that owns it.
+ */
+#ifndef WIREUP_CORE_JOB_H
+#define WIREUP_CORE_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/coll.h"
+#include "core/effect.h"
+#include "core/life.h"
+#include "core/nodeattr.h"
+#include "core/plan.h"
+#include "core/request.h"
+#include "shm/store_write.h"
+
+enum { JOB_NO_RANK = UINT32_MAX };
+
+/* Whose data job_tell's entries are; no process has this rank.  (PMIx: all ranks.) */
+#define JOB_ALL_RANKS (UINT32_MAX - 1)
+
+struct proc {
+    enum life_state state;
+    int pid;  /* for people; 0: not started */
+    int code; /* exit code, or signal number when signalled */
+    bool signalled;
+    bool unreachable;   /* will not take part in anything any more */
+    bool left;          /* that is because it ended as it should */
+    bool hung_up;       /* its connection is closed, and it has opened no other */
+    uint32_t fences;    /* that it waits in */
+    bool committed;     /* has said commit (PMIx) */
+    struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
+    uint32_t nkeys, keys_room;
+    uint32_t names;        /* published */
+    uint64_t stored;       /* bytes it keeps in the store */
+    uint64_t last_ns;      /* its last request */
+    const char *last_word; /* name of that request, static storage; NULL: none yet */
+};
+
+/* A job that this one has connected to; each connect asks for its disconnect. */
+struct job_partner {
+    uint32_t job, count;
+};
+
+enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_ENDED };
+
+struct job {
+    struct list link;
+    uint32_t id;
+    uint32_t parent;   /* the job that spawned it, or JOB_NO_RANK */
+    uint32_t base;     /* its rank 0 among all processes that this core ever knew */
+    char *parent_name; /* NULL: nobody */
+    char *nspace;      /* name of the job and of its key-value space */
+    struct plan plan;
+    struct proc *procs;
+    struct seg_region *region; /* the caller's */
+    struct seg_writer store;
+    struct coll_set colls;
+    struct coll_group *world; /* the fence of everybody, by far the most used */
+    struct list waits;        /* gets that wait for a card of this job (modex.h) */
+    struct nodeattrs waiting; /* for attributes of nodes */
+    struct job_partner *partners;
+    uint32_t npartners;
+    struct map spaces; /* further key-value spaces, by name; values are their names */
+    uint32_t next_space;
+    uint32_t started, ended, lost; /* lost: how many are unreachable */
+    enum job_phase phase;
+    bool owes_kill, owes_end; /* effects for which there was no memory yet */
+    bool keep_going;          /* a process that fails does not end the others */
+    bool failed;
+    int exit_code;     /* of the whole job, once failed */
+    uint32_t culprit;  /* the rank whose failure ended the job, or JOB_NO_RANK */
+    uint32_t blames;   /* the job that ended this one with it, or JOB_NO_RANK */
+    bool code_pending; /* the culprit's own code is not known yet and will decide */
+    struct errmsg reason;
+    struct effects *effects;
+    char *parent_nspace; /* of the process that spawned it; NULL: the user started it */
+    uint32_t parent_rank;
+    struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
+    bool info_told;          /* … and is in the store */
+};
+
+struct job_params {
+    uint32_t id, parent, base;
+    const char *nspace, *parent_name;
+    struct plan *plan;         /* taken over on success */
+    struct seg_region *region; /* outlives the job */
+    uint64_t seed;
+    bool keep_going;
+    struct effects *effects;
+};
+
+/* NULL: no memory. */
+struct job *job_new(const struct job_params *p);
+struct job *job_free(struct job *j); /* returns NULL */
+
+/* A key is seen for the first time (put_flat, modex).  0 or -ENOMEM. */
+int modex_note_key(struct proc *p, struct slice key);
+
+/* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
+void job_event(struct job *j, uint32_t rank, enum life_event event, int code);
+
+/* The job is over: all processes are to end.  The first call decides code and reason. */
+void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Pushes the effects that the job owes; true when it owes none. */
+bool job_settle(struct job *j);
+
+/* Whether the process may make the job keep that many more bytes in one more entry; and that it
+ * does. */
+bool proc_can_keep(const struct proc *p, size_t bytes);
+void proc_keeps(struct proc *p, size_t bytes);
+void proc_drops(struct proc *p, size_t bytes);
+
+/* Bytes the job could not keep are an error of the putter: OK, or why not. */
+enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
+                           struct slice value);
+/* The server's own entries (process mapping ...); replaces. */
+enum answer_status job_preset(struct job *j, struct slice key, struct slice value);
+/* What clients that read the store find there without asking, and no protocol's get shows. */
+enum answer_status job_tell(struct job *j, struct slice key, struct slice value);
+enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
+                           struct slice *value_p);
+/* The same, what this rank has put before others' (only PMIx ranks can have the same key). */
+enum answer_status job_get_of(const struct job *j, struct slice space, uint32_t rank,
+                              struct slice key, struct slice *value_p);
+/* What the process manager itself knows: only presets are found. */
+enum answer_status job_attr(const struct job *j, struct slice key, struct slice *value_p);
+enum answer_status job_get_index(const struct job *j, struct slice space, uint64_t index,
+                                 struct slice *key_p, struct slice *value_p);
+enum answer_status job_space_new(struct job *j, struct slice *name_p);
+enum answer_status job_space_delete(struct job *j, struct slice name);
+
+/* Somebody is to meet a process that will not come: unless the job goes on whatever happens, that
+ * ends it.  ANSWER_FAILED. */
+enum answer_status job_miss(struct job *j);
+
+/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER;
+ * the last one in gets ANSWER_OK at once. */
+enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
+                             uint64_t now_ns);
+
+/* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
+ * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */
+enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, struct slice value);
+enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, bool wait,
+                                uint64_t ticket, uint64_t now_ns, struct slice *value_p);
+
+/* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
+ * EFFECT_ANSWER with the place in the ring and what the neighbours left. */
+enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
+                            uint64_t ticket, uint64_t now_ns);
+
+/* Connections to other jobs. */
+enum answer_status job_connect(struct job *j, uint32_t other);
+enum answer_status job_disconnect(struct job *j, uint32_t other);
+void job_forget(struct job *j, uint32_t other); /* it has gone */
+bool job_is_connected(const struct job *j, uint32_t other);
+
+/* 0 only if every process left with 0; 128 + signal for a signal. */
+int job_exit_code(const struct job *j);
+
+#endif

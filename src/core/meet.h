@@ -1,0 +1,17 @@
+/* meet.h - a fence whose members belong to several jobs (PMIx connect, disconnect, and fences that
+ * name other namespaces).
+ *
+ * Its identity is the purpose and the sorted list of members as they were named.
+ */
+#ifndef WIREUP_CORE_MEET_H
+#define WIREUP_CORE_MEET_H
+
+#include "core/core.h"
+
+/* rq: key is the purpose, members and count who takes part.  LATER, OK for the last one in,
+ * NOT_FOUND for an unknown job or rank, BAD_KEY when the asker is no member.  Everybody's answer
+ * has the number of the meeting, c->nmeetings, which no other meeting of this core has. */
+enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
+                              const struct request *rq, uint64_t ticket, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,195 @@
+/* modex.c - see modex.h. */
+#include "core/modex.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+
+static struct card card_of(const struct seg_item *item)
+{
+    return (struct card){ .type = item->type ? item->type : MODEX_STRING,
+                          .scope = item->scope ? item->scope : MODEX_GLOBAL,
+                          .key = item->key,
+                          .value = item->value };
+}
+
+bool modex_find(const struct job *j, uint32_t rank, struct slice key, struct card *card_p)
+{
+    struct seg_item item;
+
+    if (!seg_find(&j->store.view, rank, key, &item))
+        return false;
+    *card_p = card_of(&item);
+    return true;
+}
+
+bool modex_card(const struct job *j, uint32_t rank, uint32_t i, struct card *card_p)
+{
+    const struct proc *p = &j->procs[rank];
+
+    return i < p->nkeys && modex_find(j, rank, p->keys[i], card_p);
+}
+
+/* ---- putting
+ * -------------------------------------------------------------------------------------- */
+
+/* The key's bytes live in the store, which never moves. */
+int modex_note_key(struct proc *p, struct slice key)
+{
+    if (p->nkeys == p->keys_room) {
+        uint32_t room = p->keys_room ? p->keys_room * 2 : 8;
+        struct slice *more = realloc(p->keys, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        p->keys = more;
+        p->keys_room = room;
+    }
+    p->keys[p->nkeys++] = key;
+    return 0;
+}
+
+static bool same(const struct card *a, const struct card *b)
+{
+    return a->type == b->type && a->scope == b->scope && slice_eq(a->value, b->value);
+}
+
+static enum answer_status put_card(struct job *j, uint32_t rank, const struct card *c)
+{
+    struct proc *p = &j->procs[rank];
+    struct seg_item item = {
+        .rank = rank, .type = c->type, .scope = c->scope, .key = c->key, .value = c->value
+    };
+    struct card old;
+    bool known = modex_find(j, rank, c->key, &old);
+    int rc;
+
+    if (known && same(&old, c)) /* clients send everything again with each commit */
+        return ANSWER_OK;
+    if (!proc_can_keep(p, c->key.len + c->value.len))
+        return ANSWER_OVER_QUOTA;
+    rc = seg_put_item(&j->store, &item, SEG_REPLACE);
+    if (rc == SEG_TOO_LONG)
+        return ANSWER_BAD_VALUE;
+    if (rc)
+        return ANSWER_NO_MEMORY;
+    proc_keeps(p, c->key.len + c->value.len);
+    if (known)
+        return ANSWER_OK;
+    seg_find(&j->store.view, rank, c->key, &item);
+    return modex_note_key(p, item.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
+}
+
+/* ---- waiting
+ * -------------------------------------------------------------------------------------- */
+
+static void answer_wait(struct job *j, struct modex_wait *w, enum answer_status status)
+{
+    effects_push(j->effects,
+                 (struct effect){
+                     .kind = EFFECT_ANSWER, .status = status, .job = j->id, .ticket = w->ticket });
+    list_unlink(&w->link);
+    free(w);
+}
+
+static bool is_there(const struct job *j, uint32_t rank, struct slice key)
+{
+    struct card c;
+
+    if (key.len)
+        return modex_find(j, rank, key, &c);
+    return rank < j->plan.nprocs && j->procs[rank].committed;
+}
+
+static void wake(struct job *j, uint32_t rank)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if ((w->rank == rank || w->rank == SEG_ANY_RANK) && is_there(j, w->rank, w->key))
+            answer_wait(j, w, ANSWER_OK);
+    }
+}
+
+enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card *cards,
+                                uint32_t ncards)
+{
+    enum answer_status st = ANSWER_OK;
+
+    for (uint32_t i = 0; i < ncards && st == ANSWER_OK; i++)
+        st = put_card(j, rank, &cards[i]);
+    j->procs[rank].committed = true;
+    if (!list_empty(&j->waits))
+        wake(j, rank);
+    return st;
+}
+
+static bool owner_may_put(const struct job *j, uint32_t rank)
+{
+    enum life_state s;
+
+    if (rank == SEG_ANY_RANK)
+        return j->phase == JOB_RUNNING;
+    if (rank >= j->plan.nprocs)
+        return false;
+    s = j->procs[rank].state;
+    return s == LIFE_PLANNED || s == LIFE_RUNNING || s == LIFE_ATTACHED;
+}
+
+enum answer_status modex_get(struct job *owner, const struct modex_get *g)
+{
+    struct modex_wait *w;
+
+    if (is_there(owner, g->rank, g->key))
+        return ANSWER_OK;
+    if (g->immediate || !owner_may_put(owner, g->rank))
+        return ANSWER_NOT_FOUND;
+    w = calloc(1, sizeof *w + g->key.len);
+    if (!w)
+        return ANSWER_NO_MEMORY;
+    w->ticket = g->ticket;
+    w->rank = g->rank;
+    w->deadline_ns = g->timeout_ns ? g->now_ns + g->timeout_ns : UINT64_MAX;
+    if (g->key.len)
+        memcpy(w->text, g->key.ptr, g->key.len);
+    w->key = slice_mem(w->text, g->key.len);
+    list_append(&owner->waits, &w->link);
+    return ANSWER_LATER;
+}
+
+void modex_owner_gone(struct job *j, uint32_t rank)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->rank == rank)
+            answer_wait(j, w, ANSWER_NOT_FOUND);
+    }
+}
+
+uint64_t modex_tick(struct job *j, uint64_t now_ns)
+{
+    uint64_t next = UINT64_MAX;
+
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->deadline_ns <= now_ns)
+            answer_wait(j, w, ANSWER_TIMEOUT);
+        else if (w->deadline_ns < next)
+            next = w->deadline_ns;
+    }
+    return next;
+}
+
+void modex_free(struct job *j)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        list_unlink(l);
+        free(LIST_OF(l, struct modex_wait, link));
+    }
+    for (uint32_t r = 0; j->procs && r < j->plan.nprocs; r++)
+        free(j->procs[r].keys);
+}

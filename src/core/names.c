@@ -1,0 +1,105 @@
+/* names.c - see names.h. */
+#include "core/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct names_query *names_query_new(enum names_op op, struct slice service, struct slice port)
+{
+    struct names_query *q = malloc(sizeof *q + service.len + port.len);
+
+    if (!q)
+        return NULL;
+    *q = (struct names_query){ .op = op };
+    if (service.len)
+        memcpy(q->text, service.ptr, service.len);
+    if (port.len)
+        memcpy(q->text + service.len, port.ptr, port.len);
+    q->service = slice_mem(q->text, service.len);
+    q->port = slice_mem(q->text + service.len, port.len);
+    return q;
+}
+
+void names_init(struct names *n, uint64_t seed)
+{
+    map_init(&n->by_service, seed);
+    list_init(&n->all);
+}
+
+static void entry_free(struct names *n, struct name_entry *e)
+{
+    map_del(&n->by_service, slice_str(e->service));
+    list_unlink(&e->link);
+    free(e);
+}
+
+void names_free(struct names *n)
+{
+    LIST_EACH(l, &n->all)
+    entry_free(n, LIST_OF(l, struct name_entry, link));
+    map_free(&n->by_service);
+}
+
+int names_publish(struct names *n, struct slice service, struct slice port, uint32_t job,
+                  uint32_t rank, bool stays, uint16_t type)
+{
+    struct name_entry *e;
+    char *text;
+    int rc;
+
+    if (map_get(&n->by_service, service))
+        return NAMES_TAKEN;
+    e = malloc(sizeof *e + service.len + port.len + 2);
+    if (!e)
+        return -ENOMEM;
+    text = (char *)(e + 1);
+    *e = (struct name_entry){
+        .service = text, .job = job, .rank = rank, .stays = stays, .type = type
+    };
+    memcpy(text, service.ptr, service.len);
+    text[service.len] = '\0';
+    text += service.len + 1;
+    if (port.len)
+        memcpy(text, port.ptr, port.len);
+    text[port.len] = '\0';
+    e->port = slice_mem(text, port.len);
+    list_init(&e->link);
+    rc = map_put(&n->by_service, slice_str(e->service), e, NULL);
+    if (rc < 0) {
+        free(e);
+        return rc;
+    }
+    list_append(&n->all, &e->link);
+    return NAMES_OK;
+}
+
+const struct name_entry *names_lookup(const struct names *n, struct slice service)
+{
+    return map_get(&n->by_service, service);
+}
+
+int names_unpublish(struct names *n, struct slice service)
+{
+    struct name_entry *e = map_get(&n->by_service, service);
+
+    if (!e)
+        return NAMES_UNKNOWN;
+    entry_free(n, e);
+    return NAMES_OK;
+}
+
+uint32_t names_drop_job(struct names *n, uint32_t job)
+{
+    uint32_t dropped = 0;
+
+    LIST_EACH(l, &n->all)
+    {
+        struct name_entry *e = LIST_OF(l, struct name_entry, link);
+        if (e->job == job && !e->stays) {
+            entry_free(n, e);
+            dropped++;
+        }
+    }
+    return dropped;
+}

@@ -1,0 +1,69 @@
+/* names.h - the name service: service name -> port, and who published it.
+ *
+ * Names are per user and launcher, across its jobs.  An entry goes with its publisher unless it is
+ * asked to stay.
+ */
+#ifndef WIREUP_CORE_NAMES_H
+#define WIREUP_CORE_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "base/slice.h"
+
+struct name_entry {
+    struct list link;
+    char *service; /* NUL-terminated; its bytes are the map's key */
+    struct slice port;
+    uint32_t job, rank; /* the publisher */
+    bool stays;
+    uint16_t type; /* PMIx data type of the port; 0: characters */
+};
+
+struct names {
+    struct map by_service;
+    struct list all;
+};
+
+/* A look-up that waits for its name. */
+struct names_wait {
+    struct list link;
+    uint64_t ticket;
+    struct names_query *query;
+};
+
+enum { NAMES_OK = 0, NAMES_TAKEN, NAMES_UNKNOWN, NAMES_FOREIGN };
+
+/* A question about a name that this launcher alone cannot answer: its neighbours (other launchers
+ * of the same user on this machine) are asked by the host. */
+enum names_op { NAMES_LOOKUP, NAMES_PUBLISH, NAMES_UNPUBLISH };
+
+struct names_query {
+    enum names_op op;
+    uint32_t job, rank; /* who asks */
+    bool wait;
+    uint64_t deadline_ns; /* UINT64_MAX: none */
+    uint16_t type;
+    struct slice service, port;
+    char text[]; /* both of them */
+};
+
+/* NULL: no memory.  free() it. */
+struct names_query *names_query_new(enum names_op op, struct slice service, struct slice port);
+
+void names_init(struct names *n, uint64_t seed);
+void names_free(struct names *n);
+
+/* 0, NAMES_TAKEN or -ENOMEM. */
+int names_publish(struct names *n, struct slice service, struct slice port, uint32_t job,
+                  uint32_t rank, bool stays, uint16_t type);
+/* The entry, or NULL. */
+const struct name_entry *names_lookup(const struct names *n, struct slice service);
+/* 0 or NAMES_UNKNOWN.  Any process of the user may withdraw a name, as under other launchers. */
+int names_unpublish(struct names *n, struct slice service);
+/* The publisher has gone: its names that do not stay go too.  Returns how many. */
+uint32_t names_drop_job(struct names *n, uint32_t job);
+
+#endif

@@ -1,0 +1,39 @@
+/* nodeattr.h - who waits for which attribute of a node.
+ *
+ * The values are in the job's store (job_node_put); here stand those who asked before somebody put
+ * what they want.  Names are the store's: node and key in one.
+ */
+#ifndef WIREUP_CORE_NODEATTR_H
+#define WIREUP_CORE_NODEATTR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/slice.h"
+
+/* One name that somebody waits for. */
+struct nodeattr {
+    char *name;
+    size_t name_len;
+    uint64_t since_ns; /* the first asker */
+    uint64_t *tickets; /* oldest first */
+    uint32_t n, room;
+};
+
+struct nodeattrs {
+    struct map by_name;
+};
+
+void nodeattrs_init(struct nodeattrs *a, uint64_t seed);
+void nodeattrs_free(struct nodeattrs *a);
+
+/* Keeps the ticket until the name is taken.  0 or -ENOMEM. */
+int nodeattrs_wait(struct nodeattrs *a, struct slice name, uint64_t ticket, uint64_t now_ns);
+
+/* All who wait for the name, now the caller's (nodeattr_free); NULL: nobody. */
+struct nodeattr *nodeattrs_take(struct nodeattrs *a, struct slice name);
+
+struct nodeattr *nodeattr_free(struct nodeattr *n); /* returns NULL; NULL is harmless */
+
+#endif

@@ -1,0 +1,123 @@
+/* request.h - what a process may ask of its job, whichever protocol it speaks.
+ *
+ * A session turns messages into requests; the server carries them to the core and brings the
+ * answer back; the session turns the answer into its protocol's words.  Slices in a request belong
+ * to the session and live until the answer or the next input, whichever comes first; slices in an
+ * answer live until the call that delivers it returns.
+ */
+#ifndef WIREUP_CORE_REQUEST_H
+#define WIREUP_CORE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "core/spawn.h"
+
+enum request_kind {
+    REQ_IDENTIFY,   /* number: the id given to a process that had to connect by itself; the server
+                       answers this one, no job is known yet */
+    REQ_ATTACH,     /* the first words of a process: it takes part from now on */
+    REQ_PUT,        /* kvs, key, value */
+    REQ_PUT_MANY,   /* value: records as in mput_wireup; count */
+    REQ_GET,        /* kvs (empty: the own job's), key; number: who put it, if has_rank */
+    REQ_GET_INDEX,  /* kvs, number: the n-th pair of the key-value space */
+    REQ_KVS_CREATE, /* */
+    REQ_KVS_DELETE, /* kvs */
+    REQ_FENCE,      /* key: the group ("" is everybody); value: the tag */
+    REQ_NODE_PUT,   /* key, value: an attribute of the process's node */
+    REQ_NODE_GET,   /* key; number: not 0: wait until somebody puts it */
+    REQ_JOB_ATTR,   /* key: what the process manager knows of the job */
+    REQ_RING,       /* key, value: for the left and for the right neighbour */
+    REQ_CONNECT,    /* kvs: the job whose key-value space is wanted */
+    REQ_DISCONNECT, /* kvs */
+    REQ_PUBLISH,    /* key: service, value: port */
+    REQ_UNPUBLISH,  /* key: service */
+    REQ_LOOKUP,     /* key: service */
+    REQ_SPAWN,      /* spawn: handed over with the request */
+    REQ_COMMIT,     /* cards, count */
+    REQ_GET_CARD,   /* kvs: nspace, number: rank, key, immediate, timeout_ns */
+    REQ_MEET,       /* key: what for; members, count: a fence across jobs */
+    REQ_NOTIFY,     /* number: event code, count: range, value: infos, event_flags; the server
+                       spreads it */
+    REQ_RECALL,     /* the events that the server keeps, for who has registered late */
+    REQ_FINALIZE,   /* */
+    REQ_ABORT       /* number: exit code, value: message; never answered */
+};
+
+/* What one process puts under a key (core/modex.h says what the bytes are). */
+struct card {
+    uint16_t type; /* PMIx data type */
+    uint8_t scope;
+    struct slice key, value;
+};
+
+/* One process of any job. */
+struct member {
+    struct slice nspace;
+    uint32_t rank; /* REQUEST_ALL_RANKS: everybody */
+};
+
+enum { REQUEST_ALL_RANKS = 0xfffffffe };
+
+/* Of an event. */
+enum {
+    EVENT_NOT_KEPT = 1, /* who registers later is not told */
+    EVENT_BY_CODE = 2,  /* only for who has registered for its code */
+    EVENT_RECALLED = 4  /* an old one: only for what was registered last */
+};
+
+struct job;
+
+struct request {
+    enum request_kind kind;
+    uint32_t token; /* the session's own number, repeated in the answer */
+    struct slice kvs;
+    struct slice key;
+    struct slice value;
+    int64_t number;
+    bool has_rank;
+    uint32_t count;
+    struct spawn_request *spawn;
+    uint16_t type; /* REQ_PUBLISH: as in an answer */
+    const struct card *cards;
+    const struct member *members;
+    uint8_t event_flags;
+    bool immediate;
+    bool wait; /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
+    uint64_t timeout_ns;
+};
+
+enum answer_status {
+    ANSWER_OK = 0,
+    ANSWER_LATER,     /* no answer yet: one will come with the same token */
+    ANSWER_NOT_FOUND, /* no such key, name, index or key-value space */
+    ANSWER_DUPLICATE, /* the key or name is taken */
+    ANSWER_RESERVED,  /* the key belongs to the process manager */
+    ANSWER_BAD_KEY,   /* empty, too long, or with a byte no client can say */
+    ANSWER_BAD_VALUE, /* too long */
+    ANSWER_OVER_QUOTA,
+    ANSWER_TIMEOUT,
+    ANSWER_FAILED,   /* why: text */
+    ANSWER_NO_MEMORY /* of ours, not of the client's quota */
+};
+
+struct answer {
+    enum answer_status status;
+    struct slice key;   /* the key of an indexed pair; the offending key of a failed REQ_PUT_MANY;
+                           what the left neighbour left */
+    struct slice value; /* the value, port, name of a new key-value space or job; what the right
+                           neighbour left */
+    int64_t number;     /* REQ_RING: the place in the ring; REQ_MEET: the meeting's number */
+    struct slice text;  /* one sentence, on failure; may be empty */
+    struct job *about;  /* REQ_LOOKUP: who published: the job (NULL: another launcher's) */
+    uint32_t rank;      /* REQ_LOOKUP: its rank */
+    uint16_t type;      /* REQ_LOOKUP: PMIx data type of the value; 0: characters */
+    const int *codes;   /* REQ_SPAWN: one per process, or NULL: all started */
+    uint32_t ncodes;
+};
+
+/* A word for each status, without blanks, for the `msg` of the text protocols. */
+const char *answer_word(enum answer_status status);
+
+#endif

@@ -1,0 +1,44 @@
+/* spawn.h - a request for more processes, free of any protocol's spelling.
+ *
+ * Collected by a session (several messages in PMI-1, one in PMI-2), handed over whole.  All of it
+ * lives in its own arena; whoever holds the request frees it with spawn_free().
+ */
+#ifndef WIREUP_CORE_SPAWN_H
+#define WIREUP_CORE_SPAWN_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+
+struct spawn_pair {
+    struct slice key, value;
+};
+
+struct spawn_command {
+    char *program;
+    char **args; /* without the program; NULL-terminated */
+    uint32_t nargs;
+    uint32_t nprocs;
+    struct spawn_pair *infos;
+    uint32_t ninfos;
+};
+
+struct spawn_request {
+    struct arena arena;
+    struct spawn_command *commands;
+    uint32_t ncommands;
+    struct spawn_pair *preputs; /* put into the new job's store before it starts */
+    uint32_t npreputs;
+};
+
+struct spawn_request *spawn_new(void);                      /* NULL: no memory */
+struct spawn_request *spawn_free(struct spawn_request *rq); /* returns NULL; NULL is harmless */
+
+/* The value of an info key of one command, or the empty slice. */
+struct slice spawn_info(const struct spawn_command *cmd, const char *key);
+
+/* The sum of nprocs over all commands. */
+uint64_t spawn_nprocs(const struct spawn_request *rq);
+
+#endif

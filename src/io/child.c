@@ -1,0 +1,183 @@
+/* child.c - see child.h.
+ *
+ * Between vfork and exec the child borrows our memory: it makes system calls only, writes nothing
+ * but its one result record, and runs with all signals blocked until the last moment. */
+#include "io/child.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum step { STEP_EXEC, STEP_GROUP, STEP_DIR, STEP_BIND, STEP_FD, STEP_LIMIT };
+
+/* Written by the child in our memory, between vfork and exec.  The whole object has to be volatile:
+ * with volatile members alone gcc keeps the parent's copy in registers. */
+struct result {
+    int error;
+    enum step step;
+};
+
+/* Signals whose handling we changed (loop and guard ignore or block them). */
+static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                     SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH };
+
+static bool place_fd(const struct child_fd *f)
+{
+    if (f->from == f->to)
+        return fcntl(f->to, F_SETFD, 0) == 0;
+    return dup2(f->from, f->to) >= 0;
+}
+
+static bool fail(volatile struct result *r, enum step step)
+{
+    r->error = errno;
+    r->step = step;
+    return false;
+}
+
+static bool prepare(const struct child_plan *p, volatile struct result *r)
+{
+    if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        return fail(r, STEP_GROUP);
+    if (p->wdir && chdir(p->wdir) < 0)
+        return fail(r, STEP_DIR);
+    if (p->cpus && syscall(SYS_sched_setaffinity, 0, p->cpus_bytes, p->cpus) < 0)
+        return fail(r, STEP_BIND);
+    if (p->nofile && setrlimit(RLIMIT_NOFILE, p->nofile) < 0)
+        return fail(r, STEP_LIMIT);
+    for (size_t i = 0; i < p->nfds; i++) {
+        if (!place_fd(&p->fds[i]))
+            return fail(r, STEP_FD);
+    }
+    return true;
+}
+
+static void run_child(const struct child_plan *p, volatile struct result *r)
+{
+    sigset_t none;
+
+    for (size_t i = 0; i < sizeof reset_signals / sizeof *reset_signals; i++)
+        signal(reset_signals[i], SIG_DFL);
+    if (prepare(p, r)) {
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execve(p->path, p->argv, p->env);
+        fail(r, STEP_EXEC);
+    }
+    _exit(127);
+}
+
+static const char *step_text(enum step s)
+{
+    switch (s) {
+    case STEP_EXEC: return "cannot run";
+    case STEP_GROUP: return "cannot make a process group for";
+    case STEP_DIR: return "cannot enter the working directory of";
+    case STEP_BIND: return "cannot bind to its processors";
+    case STEP_FD: return "cannot pass a descriptor to";
+    case STEP_LIMIT: return "cannot restore the limits of";
+    }
+    return "cannot start";
+}
+
+int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
+{
+    volatile struct result r = { 0, STEP_EXEC };
+    sigset_t all, old;
+    pid_t pid;
+    int saved;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
+    pid = vfork();
+    if (pid == 0)
+        run_child(p, &r);
+    saved = errno;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    if (pid < 0)
+        return errmsg_set(err, -saved, "cannot start another process: %s", err_text(saved));
+    if (r.error) {
+        waitpid(pid, NULL, 0);
+        if (r.step == STEP_EXEC && r.error == ENOENT && access(p->path, F_OK) == 0)
+            return errmsg_set(err, -r.error, "cannot run %s: the interpreter it names is not there",
+                              p->path);
+        return errmsg_set(err, -r.error, "%s %s%s%s: %s", step_text(r.step), p->path,
+                          r.step == STEP_DIR ? ", " : "", r.step == STEP_DIR ? p->wdir : "",
+                          err_text(r.error));
+    }
+    *pid_p = pid;
+    return 0;
+}
+
+int child_adopt_orphans(void)
+{
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ? -errno : 0;
+}
+
+/* ---- ending all --------------------------------------------------------------------------------
+ */
+
+/* The parent of a process, from /proc/PID/stat; -1 when it has gone. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[40], text[512], *end;
+    ssize_t n;
+    int fd, ppid;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return -1;
+    text[n] = '\0';
+    end = strrchr(text, ')'); /* the name before it may hold anything */
+    return end && sscanf(end + 1, " %*c %d", &ppid) == 1 ? ppid : -1;
+}
+
+static void kill_own_children(void)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *e;
+    pid_t self = getpid();
+
+    if (!proc)
+        return;
+    while ((e = readdir(proc))) {
+        char *end;
+        long pid = strtol(e->d_name, &end, 10);
+        if (*end == '\0' && pid > 1 && parent_of((pid_t)pid) == self)
+            kill((pid_t)pid, SIGKILL);
+    }
+    closedir(proc);
+}
+
+unsigned child_end_all(void)
+{
+    unsigned ended = 0;
+
+    /* The orphans of those who die become ours, so this ends with the last generation. */
+    for (;;) {
+        pid_t pid = waitpid(-1, NULL, WNOHANG);
+        if (pid == 0) {
+            kill_own_children();
+            pid = waitpid(-1, NULL, 0);
+        }
+        if (pid > 0)
+            ended++;
+        else if (errno != EINTR)
+            return ended;
+    }
+}

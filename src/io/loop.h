@@ -1,0 +1,61 @@
+/* loop.h - the event loop, behind one door: the only module that knows libevent.
+ *
+ * Rules:
+ *  - one loop belongs to one thread; every call is made from it;
+ *  - callbacks run from loop_run() only, never from inside another call of this module;
+ *  - a callback may change or close any watch or timer, its own included, and may free the memory
+ *    that holds it afterwards;
+ *  - interest is level-triggered: a callback does one read or write and returns;
+ *  - a watch does not own its descriptor: close the watch first, the descriptor after it.
+ */
+#ifndef WIREUP_IO_LOOP_H
+#define WIREUP_IO_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <event2/event_struct.h>
+
+struct loop {
+    struct event_base *base;
+};
+
+enum loop_what { LOOP_READ = 1, LOOP_WRITE = 2 };
+
+typedef void loop_fn(void *arg);
+
+/* Interest in one descriptor.  Zeroed memory is a closed watch. */
+struct watch {
+    struct loop *loop;
+    int fd;
+    unsigned what; /* the interest that is on */
+    loop_fn *on_read, *on_write;
+    void *arg;
+    struct event reader, writer;
+};
+
+struct timer {
+    struct loop *loop;
+    loop_fn *fn;
+    void *arg;
+    struct event event;
+    bool set;
+};
+
+int loop_init(struct loop *l); /* 0 or -errno */
+void loop_free(struct loop *l);
+int loop_run(struct loop *l); /* until loop_stop(): 0, or -errno */
+void loop_stop(struct loop *l);
+
+void watch_open(struct watch *w, struct loop *l, int fd, loop_fn *on_read, loop_fn *on_write,
+                void *arg);
+/* Sets the interest to exactly `what`.  0 or -errno; -EPERM: a regular file, which is always
+ * ready and cannot be watched. */
+int watch_want(struct watch *w, unsigned what);
+void watch_close(struct watch *w); /* harmless twice */
+
+void timer_init(struct timer *t, struct loop *l, loop_fn *fn, void *arg);
+int timer_set(struct timer *t, uint64_t ms); /* again from now; 0 or -errno */
+void timer_stop(struct timer *t);            /* harmless twice, and on zeroed memory */
+
+#endif

@@ -1,0 +1,200 @@
+/* loop_test.c - the promises of loop.h: who may do what from which callback. */
+#include "io/loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+static struct loop loop;
+static char order[64];
+
+static void note(char c)
+{
+    size_t n = strlen(order);
+
+    if (n + 1 < sizeof order)
+        order[n] = c;
+}
+
+static void stop(void *arg)
+{
+    (void)arg;
+    loop_stop(&loop);
+}
+
+struct end {
+    struct watch watch;
+    int fds[2];
+    struct end *other;
+};
+
+static struct end *open_end(loop_fn *on_read, loop_fn *on_write)
+{
+    struct end *e = calloc(1, sizeof *e);
+
+    if (!e || pipe2(e->fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        abort();
+    watch_open(&e->watch, &loop, e->fds[on_write ? 1 : 0], on_read, on_write, e);
+    return e;
+}
+
+static void close_end(struct end *e)
+{
+    watch_close(&e->watch);
+    watch_close(&e->watch); /* harmless */
+    close(e->fds[0]);
+    close(e->fds[1]);
+    free(e);
+}
+
+/* Both are readable in the same turn: the first to run closes and frees the other, and itself. */
+static void close_both(void *arg)
+{
+    struct end *e = arg;
+
+    note('b');
+    close_end(e->other);
+    close_end(e);
+    loop_stop(&loop);
+}
+
+static void test_close_in_callback(void)
+{
+    struct end *a = open_end(close_both, NULL), *b = open_end(close_both, NULL);
+
+    memset(order, 0, sizeof order);
+    a->other = b;
+    b->other = a;
+    OK(write(a->fds[1], "x", 1) == 1 && write(b->fds[1], "x", 1) == 1);
+    OK(watch_want(&a->watch, LOOP_READ) == 0 && watch_want(&b->watch, LOOP_READ) == 0);
+    OK(loop_run(&loop) == 0);
+    OK_F(!strcmp(order, "b"), "whom a callback has closed is not called any more");
+}
+
+/* Level-triggered: what is not read comes again. */
+static void read_one(void *arg)
+{
+    struct end *e = arg;
+    char c;
+
+    if (read(e->watch.fd, &c, 1) == 1)
+        note(c);
+    if (c == 'z')
+        loop_stop(&loop);
+}
+
+static void test_levels(void)
+{
+    struct end *e = open_end(read_one, NULL);
+
+    memset(order, 0, sizeof order);
+    OK(write(e->fds[1], "xyz", 3) == 3);
+    watch_want(&e->watch, LOOP_READ);
+    watch_want(&e->watch, LOOP_READ); /* twice is once */
+    loop_run(&loop);
+    OK(!strcmp(order, "xyz") && e->watch.what == LOOP_READ);
+    watch_want(&e->watch, 0);
+    OK(e->watch.what == 0);
+    close_end(e);
+}
+
+static void write_one(void *arg)
+{
+    struct end *e = arg;
+
+    note('w');
+    watch_want(&e->watch, 0);
+    loop_stop(&loop);
+}
+
+static void test_writes(void)
+{
+    struct end *e = open_end(NULL, write_one);
+
+    memset(order, 0, sizeof order);
+    watch_want(&e->watch, LOOP_WRITE);
+    loop_run(&loop);
+    OK(!strcmp(order, "w"));
+    close_end(e);
+}
+
+static void test_files(void)
+{
+    FILE *f = tmpfile();
+    struct watch w;
+
+    watch_open(&w, &loop, fileno(f), stop, NULL, NULL);
+    OK_F(watch_want(&w, LOOP_READ) == -EPERM, "a file is always ready and cannot be watched");
+    watch_close(&w);
+    fclose(f);
+}
+
+/* ---- timers ----------------------------------------------------------------------------------
+ */
+
+static struct timer one, two;
+
+static void again(void *arg)
+{
+    (void)arg;
+    note('1');
+    OK(!one.set);
+    if (strlen(order) < 3)
+        timer_set(&one, 0);
+    else
+        loop_stop(&loop);
+}
+
+static void never(void *arg)
+{
+    (void)arg;
+    note('!');
+}
+
+static void stop_other(void *arg)
+{
+    (void)arg;
+    note('s');
+    timer_stop(&two);
+    loop_stop(&loop);
+}
+
+static void test_timers(void)
+{
+    static struct timer zeroed;
+
+    timer_stop(&zeroed);
+    memset(order, 0, sizeof order);
+    timer_init(&one, &loop, again, NULL);
+    timer_set(&one, 0);
+    loop_run(&loop);
+    OK_F(!strcmp(order, "111"), "a timer may set itself again");
+
+    memset(order, 0, sizeof order);
+    timer_init(&one, &loop, stop_other, NULL);
+    timer_init(&two, &loop, never, NULL);
+    timer_set(&one, 3600 * 1000);
+    timer_set(&one, 0); /* again, and now this counts */
+    timer_set(&two, 3600 * 1000);
+    loop_run(&loop);
+    OK_F(!strcmp(order, "s") && !one.set && !two.set, "the last word about a timer counts");
+    timer_stop(&two);
+}
+
+int main(void)
+{
+    if (loop_init(&loop) < 0)
+        return 1;
+    test_close_in_callback();
+    test_levels();
+    test_writes();
+    test_files();
+    test_timers();
+    loop_free(&loop);
+    loop_free(&loop);
+    return tap_done();
+}

@@ -1,0 +1,116 @@
+/* rendezvous.c - see rendezvous.h. */
+#include "io/rendezvous.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "io/cred.h"
+
+static socklen_t address(pid_t pid, struct sockaddr_un *at)
+{
+    int n;
+
+    memset(at, 0, sizeof *at);
+    at->sun_family = AF_UNIX;
+    n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "wireup/%u/%d", (unsigned)getuid(),
+                 (int)pid);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+static int give_up(int fd)
+{
+    int rc = -errno;
+
+    close(fd);
+    return rc;
+}
+
+int rendezvous_listen(void)
+{
+    struct sockaddr_un at;
+    socklen_t len = address(getpid(), &at);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (struct sockaddr *)&at, len) < 0 || listen(fd, 64) < 0)
+        return give_up(fd);
+    return fd;
+}
+
+static bool is_ours(int fd)
+{
+    uid_t uid;
+
+    return cred_peer_uid(fd, &uid) == 0 && uid == getuid();
+}
+
+int rendezvous_accept(int listener)
+{
+    for (;;) {
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return -errno;
+        if (is_ours(fd))
+            return fd;
+        close(fd);
+    }
+}
+
+/* The pid in a line of /proc/net/unix about a listening socket of ours, or 0. */
+static pid_t pid_in_line(const char *line, const char *prefix)
+{
+    unsigned long flags;
+    const char *name = strchr(line, '@');
+    char *end;
+    long pid;
+
+    if (!name || strncmp(name + 1, prefix, strlen(prefix)) != 0 ||
+        sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & 0x10000))
+        return 0;
+    pid = strtol(name + 1 + strlen(prefix), &end, 10);
+    return *end == '\n' && pid > 0 ? (pid_t)pid : 0;
+}
+
+int rendezvous_list(pid_t *pids, int room)
+{
+    char line[256], prefix[40];
+    int n = 0;
+    FILE *f = fopen("/proc/net/unix", "re");
+
+    if (!f)
+        return -errno;
+    snprintf(prefix, sizeof prefix, "wireup/%u/", (unsigned)getuid());
+    while (fgets(line, sizeof line, f)) {
+        pid_t pid = pid_in_line(line, prefix);
+        if (pid == 0 || pid == getpid())
+            continue;
+        if (n < room)
+            pids[n] = pid;
+        n++;
+    }
+    fclose(f);
+    return n;
+}
+
+int rendezvous_connect(pid_t pid)
+{
+    struct sockaddr_un at;
+    socklen_t len = address(pid, &at);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&at, len) < 0)
+        return give_up(fd);
+    if (is_ours(fd))
+        return fd;
+    close(fd);
+    return -EACCES;
+}

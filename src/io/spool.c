@@ -1,0 +1,63 @@
+/* spool.c - see spool.h. */
+#include "io/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+
+enum { SPOOL_PIECE = 256 << 10, SPOOL_MOMENT_MS = 1000 };
+
+static void moment_over(void *arg)
+{
+    spool_flush(arg);
+}
+
+int spool_open(struct spool *s, struct loop *l, const char *path)
+{
+    s->error = 0;
+    buf_init(&s->out, (size_t)LIMIT_RECORD + SPOOL_PIECE);
+    timer_init(&s->moment, l, moment_over, s);
+    s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+    return s->fd < 0 ? -errno : 0;
+}
+
+int spool_flush(struct spool *s)
+{
+    timer_stop(&s->moment);
+    while (s->error == 0 && buf_len(&s->out)) {
+        struct slice all = buf_slice(&s->out);
+        ssize_t n = write(s->fd, all.ptr, all.len);
+        if (n >= 0)
+            buf_take(&s->out, (size_t)n);
+        else if (errno != EINTR)
+            s->error = -errno;
+    }
+    return s->error;
+}
+
+int spool_kick(struct spool *s)
+{
+    if (!buf_ok(&s->out) && s->error == 0)
+        s->error = -ENOMEM;
+    if (s->error)
+        return s->error;
+    if (buf_len(&s->out) >= SPOOL_PIECE)
+        return spool_flush(s);
+    if (!s->moment.set)
+        timer_set(&s->moment, SPOOL_MOMENT_MS);
+    return 0;
+}
+
+int spool_close(struct spool *s)
+{
+    if (s->fd < 0)
+        return 0;
+    spool_flush(s);
+    if (close(s->fd) < 0 && s->error == 0)
+        s->error = -errno;
+    s->fd = -1;
+    buf_free(&s->out);
+    return s->error;
+}

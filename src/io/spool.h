@@ -1,0 +1,33 @@
+/* spool.h - a file that is written little by little, without anybody's waiting for it.
+ *
+ * Bytes gather in memory; they are written when there are many, when they have been there for a
+ * moment, and when somebody asks.  For recordings: written to the page cache in large pieces they
+ * cost the loop next to nothing, and a look into the file of a job that hangs shows all but the
+ * last moment.
+ */
+#ifndef WIREUP_IO_SPOOL_H
+#define WIREUP_IO_SPOOL_H
+
+#include "base/buf.h"
+#include "io/loop.h"
+
+struct spool {
+    int fd;         /* -1: closed */
+    struct buf out; /* append here, then spool_kick() */
+    struct timer moment;
+    int error; /* the first one that writing met, -errno */
+};
+
+/* Makes the file, or empties it; others may not read it.  0 or -errno. */
+int spool_open(struct spool *s, struct loop *l, const char *path);
+
+/* Something was appended.  0 or -errno (also of an earlier write); -ENOMEM: it was lost. */
+int spool_kick(struct spool *s);
+
+/* Writes everything now.  0 or -errno. */
+int spool_flush(struct spool *s);
+
+/* What is left is written first.  Harmless twice, and on zeroed memory with fd -1.  0 or -errno. */
+int spool_close(struct spool *s);
+
+#endif

@@ -1,0 +1,66 @@
+/* attach.c - see attach.h. */
+#include "lib/common/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+
+/* From all that the store may ever need down to what is there now. */
+static void *map_window(int fd, uint64_t present, uint64_t *len_p)
+{
+    void *base;
+
+    for (uint64_t len = LIMIT_STORE_MAP;; len /= 8) {
+        if (len < present)
+            len = present;
+        base = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        *len_p = len;
+        if (base != MAP_FAILED) /* or a core file would hold all of it, room and all */
+            madvise(base, len, MADV_DONTDUMP);
+        if (base != MAP_FAILED || len == present)
+            return base;
+    }
+}
+
+/* A file that can shrink could take pages away under our eyes. */
+static int check_file(int fd, uint64_t *size_p)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat st;
+
+    if (seals < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    if (!(seals & F_SEAL_SHRINK) || st.st_size < (off_t)sizeof(struct seg_header))
+        return SEG_FOREIGN;
+    *size_p = (uint64_t)st.st_size;
+    return 0;
+}
+
+int attach_store(int fd, struct attachment *a_p)
+{
+    uint64_t size = 0;
+    int rc = check_file(fd, &size);
+
+    *a_p = ATTACHMENT_NULL;
+    if (rc == 0) {
+        a_p->base = map_window(fd, size, &a_p->mapped);
+        rc = a_p->base == MAP_FAILED ? -errno : 0;
+    }
+    if (rc == 0)
+        rc = seg_open(a_p->base, a_p->mapped, &a_p->view);
+    close(fd);
+    if (rc != 0)
+        detach_store(a_p);
+    return rc;
+}
+
+void detach_store(struct attachment *a)
+{
+    if (a->base && a->base != MAP_FAILED)
+        munmap(a->base, a->mapped);
+    *a = ATTACHMENT_NULL;
+}

@@ -1,0 +1,139 @@
+/* library.c - see library.h. */
+#include "lib/common/library.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+bool library_enter(struct library *l, struct errmsg *err)
+{
+    gate_lock(&l->gate);
+    if (l->member && !l->forked) {
+        l->users++;
+        return true;
+    }
+    errmsg_set(err, 0, "%s",
+               l->forked ? "this process was forked from one that uses PMI, and has no part in that"
+                         : "the library was not initialized, or is finalized");
+    gate_unlock(&l->gate);
+    return false;
+}
+
+void library_leave(struct library *l)
+{
+    if (--l->users == 0)
+        gate_tell(&l->gate);
+    gate_unlock(&l->gate);
+}
+
+bool library_is_there(struct library *l)
+{
+    bool is;
+
+    gate_lock(&l->gate);
+    is = l->member && !l->forked;
+    gate_unlock(&l->gate);
+    return is;
+}
+
+enum library_state library_begin(struct library *l, struct errmsg *err)
+{
+    gate_lock(&l->gate);
+    while (l->moving)
+        gate_wait(&l->gate);
+    if (l->forked) {
+        errmsg_set(err, 0,
+                   "this process was forked from one that uses PMI, and must not speak on "
+                   "its connection");
+        return LIBRARY_FORKED;
+    }
+    if (l->member)
+        return LIBRARY_READY;
+    l->moving = true;
+    return LIBRARY_ABSENT;
+}
+
+void library_begun(struct library *l, void *member)
+{
+    l->member = member;
+    if (l->moving) {
+        l->moving = false;
+        gate_tell(&l->gate);
+    }
+    gate_unlock(&l->gate);
+}
+
+int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *err)
+{
+    if (!l->watched)
+        l->watched = pthread_atfork(NULL, NULL, after) == 0;
+    return l->watched ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+/* No other thread exists here: whoever held the gate is not here. */
+void library_forked(struct library *l)
+{
+    gate_reset(&l->gate);
+    l->users = 0;
+    l->moving = false;
+    l->forked = l->member != NULL;
+}
+
+void *library_end(struct library *l)
+{
+    void *member;
+
+    gate_lock(&l->gate);
+    while (l->moving)
+        gate_wait(&l->gate);
+    if (!l->member || l->forked)
+        return NULL;
+    member = l->member;
+    l->member = NULL; /* no new calls */
+    l->moving = true;
+    while (l->users)
+        gate_wait(&l->gate);
+    return member;
+}
+
+void library_ended(struct library *l)
+{
+    if (l->moving) {
+        l->moving = false;
+        gate_tell(&l->gate);
+    }
+    gate_unlock(&l->gate);
+}
+
+void library_set_debug(struct library *l, bool on)
+{
+    __atomic_store_n(&l->debug, on, __ATOMIC_RELAXED);
+}
+
+int library_refuse(struct library *l, const char *function, int code, const char *why)
+{
+    const struct log log = { STDERR_FILENO, LOG_ERROR, l->name };
+
+    if (__atomic_load_n(&l->debug, __ATOMIC_RELAXED))
+        log_error(&log, "%s: %s", function, why);
+    return code;
+}
+
+void library_print(const char *text)
+{
+    size_t len = strlen(text);
+    bool ends = len && text[len - 1] == '\n';
+
+    while (len) {
+        ssize_t n = write(STDERR_FILENO, text, len);
+        if (n < 0 && errno != EINTR)
+            return;
+        text += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+    if (!ends && write(STDERR_FILENO, "\n", 1) < 0)
+        return;
+}

@@ -1,0 +1,63 @@
+/* link.h - a client library's connection to its process manager: bytes out, lines and bytes in.
+ *
+ * Blocking, by its caller's thread; no thread, no signal (a lost peer is -EPIPE, never SIGPIPE),
+ * also when the descriptor is no socket.  A descriptor that comes along with the bytes is kept for
+ * link_take_fd.  Not locked: the one who holds the wire (gate.h) uses it.
+ *
+ * Once something went wrong the link is broken for good: every later call returns -EPIPE, since
+ * nobody knows any more which answer belongs to which question.
+ */
+#ifndef WIREUP_LIB_COMMON_LINK_H
+#define WIREUP_LIB_COMMON_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/slice.h"
+#include "lib/common/env.h"
+
+struct link {
+    int fd;         /* -1: none */
+    bool ours;      /* we opened it, we close it */
+    bool no_socket; /* a pipe or a terminal: plain read and write */
+    bool broken;
+    int fd_flags; /* of an inherited descriptor, as we found them; -1: not changed */
+    int passed;   /* a descriptor received and not yet taken, or -1 */
+    struct buf in;
+    size_t lent; /* bytes at the front of `in` that the caller still looks at */
+};
+
+#define LINK_NULL ((struct link){ -1, false, false, false, -1, -1, BUF_NULL(0), 0 })
+
+/* Takes over the inherited descriptor fd: marked close-on-exec until link_close.
+ * 0; -EBADF: not open; -ENOMEM. */
+int link_open_fd(struct link *l, int fd);
+
+/* Connects to "host:port".  0 or -errno, with a sentence in err. */
+int link_open_port(struct link *l, const char *address, struct errmsg *err);
+
+/* Whichever of the two the environment names.  0; -ENOMEM; other -errno.  err has a sentence. */
+int link_open_env(struct link *l, const struct client_env *env, struct errmsg *err);
+
+/* Leaves an inherited descriptor open and as it was found, closes our own; harmless twice. */
+void link_close(struct link *l);
+
+/* 0; -EPIPE: the peer is gone; other -errno. */
+int link_send(struct link *l, struct slice bytes);
+
+/* Sends while another thread may be receiving (not sending): a last word, whose fate nobody asks.
+ */
+void link_send_aside(const struct link *l, struct slice bytes);
+
+/* The next line without its newline (and without a CR before it), or the next n bytes.  The slice
+ * lives until the next call.  0; -EPIPE: the peer is gone; -EMSGSIZE: no newline within
+ * LIMIT_PMI_LINE, or n over LIMIT_STORE_VALUE; -ENOMEM; other -errno. */
+int link_line(struct link *l, struct slice *line_p);
+int link_bytes(struct link *l, size_t n, struct slice *bytes_p);
+
+/* The descriptor that came along, now the caller's; -1: none. */
+int link_take_fd(struct link *l);
+
+#endif

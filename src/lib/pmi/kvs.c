@@ -1,0 +1,422 @@
+/* kvs.c - see kvs.h. */
+#include "lib/pmi/kvs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "lib/pmi/space.h"
+#include "lib/pmi/talk.h"
+
+/* ---- putting: what may be said ----------------------------------------------------------------
+ */
+
+static int check_put(const struct client *c, struct slice key, struct slice value,
+                     struct errmsg *err)
+{
+    if (slice_starts(key, SLICE("PMI_")))
+        return errmsg_set(err, CLIENT_BAD_KEY,
+                          "key '%.80s': keys that begin with PMI_ belong to the process manager",
+                          key.ptr);
+    if (value.len >= c->value_max)
+        return errmsg_set(err, CLIENT_LONG_VALUE,
+                          "the value of key '%.80s' has %zu bytes; %u are allowed", key.ptr,
+                          value.len, c->value_max - 1);
+    return CLIENT_OK;
+}
+
+static bool has_any(struct slice s, const char *bytes)
+{
+    for (; *bytes; bytes++) {
+        if (slice_find(s, *bytes) < s.len)
+            return true;
+    }
+    return false;
+}
+
+static int ask_put(struct client *c, struct slice space, struct slice key, struct slice value,
+                   struct errmsg *err)
+{
+    const struct pmi1_put_result *r = &c->reply.put_result;
+    struct pmi1_put m = { .has = 0 };
+    int rc;
+
+    PMI1_SET(m, put, kvsname, space);
+    PMI1_SET(m, put, key, key);
+    PMI1_SET(m, put, value, value);
+    rc = talk_ask(c, PMI1_put, &m, PMI1_put_result, err);
+    if (rc != CLIENT_OK || r->rc == 0)
+        return rc;
+    return errmsg_set(err, CLIENT_FAILED,
+                      "the process manager refused key '" SLICE_FMT "': " SLICE_FMT,
+                      SLICE_ARG(slice_head(key, 80)), SLICE_ARG(r->msg));
+}
+
+static int check_legacy(const struct client *c, struct slice key, struct slice value,
+                        struct errmsg *err)
+{
+    const char *fault = value.len == 0              ? "is empty"
+                        : has_any(value, " \t\n\r") ? "holds a blank, a tab or a newline"
+                        : c->backslash == TRAIT_BAD && has_any(value, "\\") ? "holds a backslash"
+                                                                            : NULL;
+
+    if (has_any(key, " \t\n\r\\"))
+        return errmsg_set(err, CLIENT_BAD_KEY, "key '" SLICE_FMT "' holds a blank or a backslash",
+                          SLICE_ARG(slice_head(key, 80)));
+    if (!fault)
+        return CLIENT_OK;
+    return errmsg_set(err, CLIENT_BAD_VALUE,
+                      "the value of key '" SLICE_FMT
+                      "' %s: PMI-1 to this process manager cannot carry it whole",
+                      SLICE_ARG(slice_head(key, 80)), fault);
+}
+
+/* Servers of MPICH 4.1 and later take a backslash for a quote, and drop it.  Only a try can tell,
+ * and only behind a barrier: before, Hydra does not answer for what was just put.  So the first
+ * value with a backslash is looked at again after the next barrier. */
+static int begin_test(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+{
+    if (c->backslash != TRAIT_UNKNOWN || !has_any(value, "\\"))
+        return CLIENT_OK;
+    c->test_key = strndup(key.ptr, key.len);
+    if (!c->test_key)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    c->backslash = TRAIT_UNDER_TEST;
+    return CLIENT_OK;
+}
+
+/* The wire is ours, the barrier over. */
+static int end_test(struct client *c, struct errmsg *err)
+{
+    const struct pmi1_get_result *r = &c->reply.get_result;
+    struct slice key = slice_str(c->test_key), put;
+    struct pmi1_get m = { .has = 0 };
+    int rc;
+
+    if (c->backslash != TRAIT_UNDER_TEST || !batch_get(&c->batch, key, &put))
+        return CLIENT_OK;
+    PMI1_SET(m, get, kvsname, slice_str(c->kvsname));
+    PMI1_SET(m, get, key, key);
+    rc = talk_ask(c, PMI1_get, &m, PMI1_get_result, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    c->backslash = r->rc == 0 && slice_eq(r->value, put) ? TRAIT_GOOD : TRAIT_BAD;
+    if (c->backslash == TRAIT_GOOD)
+        return CLIENT_OK;
+    return errmsg_set(err, CLIENT_BAD_VALUE,
+                      "this process manager has changed the value of key '%.80s': it drops "
+                      "backslashes",
+                      c->test_key);
+}
+
+/* ---- putting ----------------------------------------------------------------------------------
+ */
+
+static int duplicate(struct slice key, struct errmsg *err)
+{
+    size_t nul = slice_find(key, '\0');
+    struct slice shown = nul < key.len ? slice_skip(key, nul + 1) : key;
+
+    return errmsg_set(err, CLIENT_BAD_KEY, "key '" SLICE_FMT "' was put before",
+                      SLICE_ARG(slice_head(shown, 80)));
+}
+
+static int put_alone(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+{
+    int rc = seg_put(&c->writer, c->rank, key, value, SEG_FLAT);
+
+    if (rc == 0)
+        return CLIENT_OK;
+    if (rc == SEG_DUPLICATE)
+        return duplicate(key, err);
+    return errmsg_set(err, -ENOMEM, "the key-value space is full");
+}
+
+static int put_legacy(struct client *c, const struct space *s, struct slice key, struct slice value,
+                      struct errmsg *err)
+{
+    bool foreign = s->kind == SPACE_FOREIGN;
+    int rc = check_legacy(c, key, value, err);
+
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = talk_begin(c, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    if (!foreign)
+        rc = begin_test(c, key, value, err);
+    if (rc == CLIENT_OK)
+        rc = ask_put(c, foreign ? s->name : slice_str(c->kvsname), key, value, err);
+    if (rc == CLIENT_OK && !foreign)
+        (void)batch_note(&c->batch, key, value); /* for our own look-ups; the server has it */
+    talk_end(c);
+    return rc;
+}
+
+static int send_batch(struct client *c, struct errmsg *err)
+{
+    int rc = talk_begin(c, err);
+
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = talk_say_puts(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_send(c, err);
+    talk_end(c);
+    return rc;
+}
+
+static int put_ours(struct client *c, struct slice key, struct slice value, struct errmsg *err)
+{
+    struct seg_item item;
+    int rc;
+
+    if (seg_find(c->view, SEG_ANY_RANK, key, &item) && (item.flags & SEG_RECORD_FLAT))
+        return duplicate(key, err);
+    rc = batch_add(&c->batch, key, value);
+    if (rc == BATCH_DUPLICATE)
+        return duplicate(key, err);
+    if (rc == BATCH_TOO_LONG)
+        return errmsg_set(err, CLIENT_LONG_VALUE, "more than a process may keep in the store");
+    if (rc < 0)
+        return errmsg_set(err, rc, "out of memory");
+    return c->batch.bytes >= LIMIT_BATCH_SEND ? send_batch(c, err) : CLIENT_OK;
+}
+
+int kvs_put(struct client *c, const char *space, const char *key, const char *value,
+            struct errmsg *err)
+{
+    struct space_key k;
+    struct space s;
+    int rc = space_find(c, space, &s, err);
+
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = check_put(c, slice_str(key), slice_str(value), err);
+    if (rc == CLIENT_OK)
+        rc = space_key(c, &s, key, &k, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    switch (c->kind) {
+    case CLIENT_ALONE: rc = put_alone(c, k.bytes, slice_str(value), err); break;
+    case CLIENT_OURS: rc = put_ours(c, k.bytes, slice_str(value), err); break;
+    case CLIENT_LEGACY: rc = put_legacy(c, &s, k.bytes, slice_str(value), err); break;
+    }
+    space_key_free(&k);
+    return rc;
+}
+
+/* ---- handing over -----------------------------------------------------------------------------
+ */
+
+int kvs_commit(struct client *c, const char *space, struct errmsg *err)
+{
+    struct space s;
+    int rc = space_find(c, space, &s, err);
+
+    if (rc == CLIENT_OK && c->batch.count)
+        rc = send_batch(c, err);
+    return rc == CLIENT_OK ? talk_put_verdict(c, err) : rc;
+}
+
+int kvs_settle(struct client *c, struct errmsg *err)
+{
+    int rc;
+
+    if (c->batch.count == 0 && c->unacknowledged == 0)
+        return CLIENT_OK;
+    rc = talk_begin(c, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = talk_say_puts(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_send(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_hear_puts(c, err);
+    talk_end(c);
+    return rc;
+}
+
+/* ---- getting ----------------------------------------------------------------------------------
+ */
+
+static int not_there(const char *key, struct errmsg *err)
+{
+    return errmsg_set(err, CLIENT_BAD_KEY, "nobody has put key '%.80s'", key);
+}
+
+static int get_by_message(struct client *c, const struct space *s, const char *key, kvs_use *use,
+                          void *arg, struct errmsg *err)
+{
+    struct pmi1_get_wireup m = { .has = 0 };
+    struct slice value;
+    int rc;
+
+    PMI1_SET(m, get_wireup, kvsname, s->name);
+    PMI1_SET(m, get_wireup, key, slice_str(key));
+    rc = talk_ask(c, PMI1_get_wireup, &m, PMI1_value_wireup, err);
+    if (rc == CLIENT_BAD_ARG) /* a blank in the key: it was not in the store, so it is nowhere */
+        return not_there(key, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    if (c->reply.value_wireup.rc != 0)
+        return not_there(key, err);
+    rc = talk_hear_bytes(c, c->reply.value_wireup.bytes, &value, err);
+    return rc == CLIENT_OK ? use(arg, value, err) : rc;
+}
+
+static int get_by_line(struct client *c, const struct space *s, const struct space_key *k,
+                       const char *key, kvs_use *use, void *arg, struct errmsg *err)
+{
+    const struct pmi1_get_result *r = &c->reply.get_result;
+    struct pmi1_get m = { .has = 0 };
+    int rc;
+
+    PMI1_SET(m, get, kvsname, s->kind == SPACE_FOREIGN ? s->name : slice_str(c->kvsname));
+    PMI1_SET(m, get, key, k->bytes);
+    rc = talk_ask(c, PMI1_get, &m, PMI1_get_result, err);
+    if (rc == CLIENT_BAD_ARG)
+        return not_there(key, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    if (r->rc != 0 || !PMI1_HAS(r, get_result, value))
+        return not_there(key, err);
+    return use(arg, r->value, err);
+}
+
+static int get_from_server(struct client *c, const struct space *s, const struct space_key *k,
+                           const char *key, kvs_use *use, void *arg, struct errmsg *err)
+{
+    int rc;
+
+    if (c->kind == CLIENT_ALONE)
+        return not_there(key, err);
+    rc = talk_begin(c, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    rc = c->kind == CLIENT_OURS ? get_by_message(c, s, key, use, arg, err)
+                                : get_by_line(c, s, k, key, use, arg, err);
+    talk_end(c);
+    return rc;
+}
+
+int kvs_get(struct client *c, const char *space, const char *key, kvs_use *use, void *arg,
+            struct errmsg *err)
+{
+    struct seg_item item;
+    struct space_key k;
+    struct slice value;
+    struct space s;
+    int rc = space_find(c, space, &s, err);
+
+    if (rc == CLIENT_OK)
+        rc = space_key(c, &s, key, &k, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    if (seg_find(c->view, SEG_ANY_RANK, k.bytes, &item) && item.type == 0)
+        rc = use(arg, item.value, err);
+    else if (s.kind != SPACE_FOREIGN && batch_get(&c->batch, k.bytes, &value))
+        rc = use(arg, value, err);
+    else
+        rc = get_from_server(c, &s, &k, key, use, arg, err);
+    space_key_free(&k);
+    return rc;
+}
+
+/* ---- barriers ---------------------------------------------------------------------------------
+ */
+
+int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
+{
+    const struct pmi1_barrier_out *r = &c->reply.barrier_out;
+    struct pmi1_barrier_in m = { .has = 0 };
+    int rc;
+
+    if (c->kind == CLIENT_ALONE)
+        return CLIENT_OK;
+    rc = talk_begin(c, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    if (group.len)
+        PMI1_SET(m, barrier_in, group, group);
+    rc = talk_say_puts(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_ask(c, PMI1_barrier_in, &m, PMI1_barrier_out, err);
+    if (rc == CLIENT_OK && r->rc != 0)
+        rc = errmsg_set(err, CLIENT_FAILED, "the barrier was broken: " SLICE_FMT,
+                        SLICE_ARG(r->msg.len ? r->msg : SLICE("a process has died or left")));
+    if (rc == CLIENT_OK)
+        rc = talk_put_verdict(c, err);
+    if (rc == CLIENT_OK && c->kind == CLIENT_LEGACY) {
+        rc = end_test(c, err);
+        batch_free(&c->batch);
+    }
+    talk_end(c);
+    return rc;
+}
+
+/* The number that MPICH's clients make of a tag: what both sides of a mixed job must agree on. */
+static uint32_t tag_number(const char *tag)
+{
+    uint32_t h = 2166136261u;
+
+    if (!tag)
+        return 0;
+    for (; *tag; tag++)
+        h = (h ^ (unsigned char)*tag) * 16777619u;
+    return h & UINT32_C(0x80000000) ? 0 - h : h;
+}
+
+static int check_members(const struct client *c, const int *ranks, int count, struct errmsg *err)
+{
+    bool member = false;
+
+    if (count < 1)
+        return errmsg_set(err, CLIENT_BAD_ARG, "a group of %d processes", count);
+    for (int i = 0; i < count; i++) {
+        if (ranks[i] < 0 || (uint32_t)ranks[i] >= c->size)
+            return errmsg_set(err, CLIENT_BAD_ARG, "there is no rank %d in a job of %u", ranks[i],
+                              c->size);
+        member = member || (uint32_t)ranks[i] == c->rank;
+    }
+    return member ? CLIENT_OK
+                  : errmsg_set(err, CLIENT_BAD_ARG, "rank %u is no member of the group", c->rank);
+}
+
+static void name_group(enum kvs_group kind, const int *ranks, int count, uint32_t tag,
+                       struct buf *name)
+{
+    if (kind == KVS_LIST) {
+        for (int i = 0; i < count; i++)
+            buf_printf(name, "%s%d", i ? "," : "", ranks[i]);
+    } else {
+        buf_str(name, kind == KVS_NODE ? "NODE" : "WORLD");
+    }
+    buf_printf(name, ":%u", tag);
+}
+
+int kvs_barrier_group(struct client *c, enum kvs_group kind, const int *ranks, int count,
+                      const char *tag, struct errmsg *err)
+{
+    struct buf name = BUF_NULL(LIMIT_PMI_LINE);
+    int rc = kind == KVS_LIST ? check_members(c, ranks, count, err) : CLIENT_OK;
+
+    if (rc != CLIENT_OK)
+        return rc;
+    if (!c->groups && kind == KVS_WORLD)
+        return kvs_barrier(c, SLICE_NULL, err);
+    if (!c->groups)
+        return errmsg_set(err, CLIENT_FAILED, "this process manager knows no barriers of groups");
+    if (kind == KVS_SELF || (kind == KVS_LIST && count == 1))
+        return CLIENT_OK;
+    name_group(kind, ranks, count, tag_number(tag), &name);
+    if (buf_ok(&name))
+        rc = kvs_barrier(c, buf_slice(&name), err);
+    else
+        rc = name.error == BUF_TOO_LONG ? errmsg_set(err, CLIENT_BAD_ARG, "the group is too large")
+                                        : errmsg_set(err, -ENOMEM, "out of memory");
+    buf_free(&name);
+    return rc;
+}

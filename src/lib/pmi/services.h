@@ -1,0 +1,39 @@
+/* services.h - names and new processes: the second half of PMI-1. */
+#ifndef WIREUP_LIB_PMI_SERVICES_H
+#define WIREUP_LIB_PMI_SERVICES_H
+
+#include "lib/pmi/client.h"
+
+/* 0; CLIENT_BAD_ARG: empty, too long, cannot be said; CLIENT_FAILED; -ENOMEM. */
+int services_publish(struct client *c, const char *name, const char *port, struct errmsg *err);
+int services_unpublish(struct client *c, const char *name, struct errmsg *err);
+/* port has `room` bytes. */
+int services_lookup(struct client *c, const char *name, char *port, size_t room,
+                    struct errmsg *err);
+
+struct services_pair {
+    const char *key, *value;
+};
+
+/* One command of a spawn request. */
+struct services_command {
+    const char *program;
+    const char **argv; /* without the program's name, ends with NULL; may be NULL */
+    uint32_t nprocs;
+    uint32_t ninfos;
+    const struct services_pair *infos;
+};
+
+struct services_spawn {
+    uint32_t count;
+    const struct services_command *commands;
+    uint32_t npreputs;
+    const struct services_pair *preputs;
+    uint32_t nprocs; /* of all commands */
+    int *errors;     /* room for that many, or NULL */
+};
+
+/* 0; CLIENT_BAD_ARG: a string with a newline; CLIENT_FAILED; -ENOMEM. */
+int services_spawn(struct client *c, const struct services_spawn *s, struct errmsg *err);
+
+#endif

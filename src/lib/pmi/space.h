@@ -1,0 +1,66 @@
+/* space.h - the names of key-value spaces, and walks through one.
+ *
+ * Besides the job's own space a program may create further ones.  PMI-1's wire has no such thing
+ * that today's servers understand, so a further space is a part of the job's own one:
+ *
+ *   alone, ours  key of the store: the space's name, a NUL, the key (core/job.c does the same);
+ *                Wireup's server makes the names
+ *   legacy       key on the wire: `%R.S%` and the key, for the S-th space made by rank R, whose
+ * name is that of the job's space, `:R.S`.  All processes that use our library agree.
+ */
+#ifndef WIREUP_LIB_PMI_SPACE_H
+#define WIREUP_LIB_PMI_SPACE_H
+
+#include "lib/pmi/client.h"
+
+enum space_kind {
+    SPACE_MAIN,     /* the job's own */
+    SPACE_FURTHER,  /* name NUL key */
+    SPACE_PREFIXED, /* %R.S%key */
+    SPACE_FOREIGN   /* legacy: somebody else's; the server knows */
+};
+
+struct space {
+    enum space_kind kind;
+    struct slice name;
+    char prefix[32]; /* of SPACE_PREFIXED */
+};
+
+/* A key as it is stored. */
+struct space_key {
+    struct slice bytes;
+    struct buf mem; /* of what had to be put together */
+};
+
+/* 0; CLIENT_BAD_SPACE: empty, or known to be destroyed or never made; or what asking for the name
+ * of the job's space returns. */
+int space_find(struct client *c, const char *name, struct space *s_p, struct errmsg *err);
+
+/* 0; CLIENT_BAD_KEY: empty; CLIENT_LONG_KEY; -ENOMEM.  Free with space_key_free. */
+int space_key(const struct client *c, const struct space *s, const char *key, struct space_key *k_p,
+              struct errmsg *err);
+void space_key_free(struct space_key *k);
+
+/* 0, CLIENT_SHORT_ROOM, CLIENT_FAILED, -ENOMEM. */
+int space_create(struct client *c, char *name, size_t room, struct errmsg *err);
+/* 0, CLIENT_BAD_SPACE, CLIENT_FAILED, -ENOMEM. */
+int space_destroy(struct client *c, const char *name, struct errmsg *err);
+
+/* A pair copied out, NUL-terminated. */
+struct space_pair {
+    char *key, *value;
+    size_t key_room, value_room;
+};
+
+/* The first pair of a space, the next one; at the end both strings are empty.  0;
+ * CLIENT_BAD_SPACE; CLIENT_LONG_KEY, CLIENT_LONG_VALUE: no room, the walk stays where it is;
+ * CLIENT_FAILED: this server cannot list, or no walk is under way; -ENOMEM. */
+int space_first(struct client *c, const char *name, const struct space_pair *pair,
+                struct errmsg *err);
+int space_next(struct client *c, const char *name, const struct space_pair *pair,
+               struct errmsg *err);
+
+/* Frees what the client remembers of spaces. */
+void space_forget_all(struct client *c);
+
+#endif

@@ -1,0 +1,210 @@
+/* talk.c - see talk.h. */
+#include "lib/pmi/talk.h"
+
+#include <errno.h>
+
+#include "base/limit.h"
+
+static int no_memory(struct errmsg *err)
+{
+    return errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+static int lost(int rc, struct errmsg *err)
+{
+    if (rc == -ENOMEM)
+        return no_memory(err);
+    if (rc == -EMSGSIZE)
+        return errmsg_set(err, CLIENT_FAILED,
+                          "the process manager sent a message of absurd length");
+    if (rc == -EPIPE)
+        return errmsg_set(err, CLIENT_FAILED, "the connection to the process manager is closed");
+    return errmsg_set(err, CLIENT_FAILED, "the connection to the process manager is lost: %s",
+                      err_text(rc));
+}
+
+int talk_begin(struct client *c, struct errmsg *err)
+{
+    if (c->kind == CLIENT_ALONE)
+        return errmsg_set(err, CLIENT_FAILED,
+                          "there is no process manager: start the program with wireup, mpiexec, or "
+                          "your site's launcher");
+    gate_wire_take(c->gate);
+    buf_clear(&c->out);
+    c->saying_puts = false;
+    return CLIENT_OK;
+}
+
+void talk_end(struct client *c)
+{
+    gate_wire_give(c->gate);
+}
+
+int talk_say(struct client *c, enum pmi1_msg msg, const void *in, struct errmsg *err)
+{
+    enum text_style style = msg == PMI1_spawn ? TEXT_LINES : TEXT_BLANKS;
+
+    if (text_encode(&pmi1_proto, style, msg, in, &c->out, err) != 0)
+        return CLIENT_BAD_ARG;
+    if (c->out.error == BUF_TOO_LONG)
+        return errmsg_set(err, CLIENT_BAD_ARG, "the request is longer than any server takes");
+    return buf_ok(&c->out) ? CLIENT_OK : no_memory(err);
+}
+
+int talk_say_puts(struct client *c, struct errmsg *err)
+{
+    struct pmi1_mput_wireup m = { .has = 0 };
+    int rc;
+
+    if (c->batch.count == 0)
+        return CLIENT_OK;
+    PMI1_SET(m, mput_wireup, count, c->batch.count);
+    PMI1_SET(m, mput_wireup, bytes, c->batch.bytes);
+    rc = talk_say(c, PMI1_mput_wireup, &m, err);
+    if (rc != CLIENT_OK)
+        return rc;
+    batch_encode(&c->batch, &c->out);
+    if (!buf_ok(&c->out))
+        return no_memory(err);
+    c->saying_puts = true;
+    return CLIENT_OK;
+}
+
+int talk_send(struct client *c, struct errmsg *err)
+{
+    int rc;
+
+    if (buf_len(&c->out) == 0)
+        return CLIENT_OK;
+    if (c->saying_puts) {
+        batch_sent(&c->batch);
+        c->unacknowledged++;
+        c->saying_puts = false;
+    }
+    c->sending = true;
+    gate_unlock(c->gate);
+    rc = link_send(&c->link, buf_slice(&c->out));
+    gate_lock(c->gate);
+    c->sending = false;
+    gate_tell(c->gate);
+    buf_clear(&c->out);
+    return rc < 0 ? lost(rc, err) : CLIENT_OK;
+}
+
+/* A reply that is not the one awaited means that we no longer know where we are. */
+static int not_understood(struct client *c, struct slice line, const char *why, struct errmsg *err)
+{
+    c->link.broken = true;
+    return errmsg_set(err, CLIENT_FAILED,
+                      "not understood from the process manager (%s): " SLICE_FMT, why,
+                      SLICE_ARG(slice_head(line, 200)));
+}
+
+int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err)
+{
+    struct slice line = SLICE_NULL;
+    struct errmsg why;
+    unsigned got = 0;
+    int rc;
+
+    gate_unlock(c->gate);
+    rc = link_line(&c->link, &line);
+    gate_lock(c->gate);
+    if (rc < 0)
+        return lost(rc, err);
+    arena_free(&c->arena);
+    rc = text_decode(&pmi1_proto, TEXT_BLANKS, line, &c->arena, &got, &c->reply, sizeof c->reply,
+                     &why);
+    if (rc < 0) {
+        c->link.broken = true;
+        return lost(rc, err);
+    }
+    if (rc > 0)
+        return not_understood(c, line, why.text, err);
+    if (got != want) {
+        errmsg_set(&why, 0, "%s was due", pmi1_proto.msgs[want].name);
+        return not_understood(c, line, why.text, err);
+    }
+    return CLIENT_OK;
+}
+
+int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct errmsg *err)
+{
+    int rc;
+
+    gate_unlock(c->gate);
+    rc = link_bytes(&c->link, n, bytes_p);
+    gate_lock(c->gate);
+    return rc < 0 ? lost(rc, err) : CLIENT_OK;
+}
+
+/* The words of Wireup's server (answer_word) that say more than "refused". */
+static int refusal(struct slice msg)
+{
+    static const struct {
+        const char *word;
+        int rc;
+    } table[] = {
+        { "already_present", CLIENT_BAD_KEY },
+        { "reserved_for_the_process_manager", CLIENT_BAD_KEY },
+        { "bad_key", CLIENT_BAD_KEY },
+        { "bad_value", CLIENT_BAD_VALUE },
+        { "not_found", CLIENT_BAD_SPACE },
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (slice_is(msg, table[i].word))
+            return table[i].rc;
+    }
+    return CLIENT_FAILED;
+}
+
+int talk_hear_puts(struct client *c, struct errmsg *err)
+{
+    const struct pmi1_mput_result *r = &c->reply.mput_result;
+    int rc;
+
+    while (c->unacknowledged) {
+        rc = talk_hear(c, PMI1_mput_result, err);
+        if (rc != CLIENT_OK)
+            return rc;
+        if (r->rc != 0 && c->put_rc == CLIENT_OK)
+            c->put_rc = errmsg_set(&c->put_err, refusal(r->msg),
+                                   "the put of key '" SLICE_FMT "' was refused: " SLICE_FMT,
+                                   SLICE_ARG(r->key), SLICE_ARG(r->msg));
+        if (--c->unacknowledged == 0)
+            batch_acknowledged(&c->batch);
+    }
+    return CLIENT_OK;
+}
+
+int talk_ask(struct client *c, enum pmi1_msg msg, const void *in, enum pmi1_msg want,
+             struct errmsg *err)
+{
+    int rc = talk_say(c, msg, in, err);
+
+    if (rc == CLIENT_OK)
+        rc = talk_send(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_hear_puts(c, err);
+    return rc == CLIENT_OK ? talk_hear(c, want, err) : rc;
+}
+
+int talk_put_verdict(struct client *c, struct errmsg *err)
+{
+    int rc = c->put_rc;
+
+    c->put_rc = CLIENT_OK;
+    return rc == CLIENT_OK ? CLIENT_OK : errmsg_set(err, rc, "%s", c->put_err.text);
+}
+
+void talk_abort(struct client *c, const struct pmi1_abort *m)
+{
+    struct buf line = BUF_NULL(LIMIT_PMI_LINE);
+
+    while (c->sending) /* never into the middle of a message */
+        gate_wait(c->gate);
+    if (text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_abort, m, &line, NULL) == 0 && buf_ok(&line))
+        link_send_aside(&c->link, buf_slice(&line));
+    buf_free(&line);
+}

@@ -1,0 +1,54 @@
+/* jobs.h - what a PMI-2 client has to do with others: names, other jobs, new processes, the ring.
+ */
+#ifndef WIREUP_LIB_PMI2_JOBS_H
+#define WIREUP_LIB_PMI2_JOBS_H
+
+#include "lib/pmi2/data.h"
+
+int jobs_publish(struct membership *m, const char *name, const char *port, struct errmsg *err);
+int jobs_unpublish(struct membership *m, const char *name, struct errmsg *err);
+int jobs_lookup(struct membership *m, const char *name, data_use *use, void *arg,
+                struct errmsg *err);
+
+int jobs_connect(struct membership *m, const char *job, struct errmsg *err);
+int jobs_disconnect(struct membership *m, const char *job, struct errmsg *err);
+
+/* Key and value; the strings are the caller's. */
+struct jobs_pair {
+    const char *key, *value;
+};
+
+struct jobs_command {
+    const char *program;
+    const char **args; /* without the program; NULL: none */
+    uint32_t nargs;
+    uint32_t nprocs;
+    const struct jobs_pair *infos;
+    uint32_t ninfos;
+};
+
+struct jobs_spawn {
+    const struct jobs_command *commands;
+    uint32_t count;
+    const struct jobs_pair *preputs;
+    uint32_t npreputs;
+    int *errors;     /* one per process, or NULL */
+    uint32_t nprocs; /* of them all */
+    data_use *use;   /* gets the name of the new job; may be NULL */
+    void *arg;
+};
+
+/* 0; MEMBER_REFUSED: nothing, or not all, was started; MEMBER_FAILED; MEMBER_BAD_VALUE: an argument
+ * cannot be said; -ENOMEM. */
+int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *err);
+
+struct jobs_ring {
+    int place, size;
+    data_use *use;
+    void *left, *right; /* use's arg for either neighbour's value */
+};
+
+/* Everybody takes part.  What `use` makes of the values is returned. */
+int jobs_ring(struct membership *m, const char *value, struct jobs_ring *r, struct errmsg *err);
+
+#endif

@@ -1,0 +1,325 @@
+/* member.c - see member.h: joining, leaving, and the facts about ourselves. */
+#include "lib/pmi2/member.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "lib/common/promote.h"
+#include "lib/pmi2/ask.h"
+#include "shm/memory.h"
+#include "wire/pmi1.h"
+
+enum { OUR_DIALECT = 1 }; /* the highest `wireup=` we know */
+
+static int no_memory(struct errmsg *err)
+{
+    return errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+static int note_jobid(struct membership *m, struct slice id, struct errmsg *err)
+{
+    if (id.len == 0 || slice_find(id, '\0') < id.len)
+        return errmsg_set(err, MEMBER_FAILED, "the process manager does not tell the job's name");
+    m->jobid = strndup(id.ptr, id.len);
+    return m->jobid ? MEMBER_OK : no_memory(err);
+}
+
+/* ---- alone ----------------------------------------------------------------------------------- */
+
+static int put_alone(struct membership *m, struct slice key, struct slice value)
+{
+    return seg_put(&m->writer, SEG_ANY_RANK, key, value, SEG_FLAT);
+}
+
+static int start_alone(struct membership *m, struct errmsg *err)
+{
+    char name[64];
+    int rc = seg_memory_open(LIMIT_CLIENT_STORE, &m->region);
+
+    snprintf(name, sizeof name, "singinit_kvs_%ld_0", (long)getpid());
+    m->jobid = strdup(name);
+    if (rc == 0)
+        rc = seg_create(&m->writer, &m->region, (uint64_t)(uintptr_t)m, 0);
+    if (rc == 0)
+        rc = put_alone(m, SLICE("PMI_process_mapping"), SLICE("(vector,(0,1,1))"));
+    if (rc == 0)
+        rc = put_alone(m, SLICE("universeSize"), SLICE("1"));
+    if (rc != 0 || !m->jobid)
+        return no_memory(err);
+    m->view = &m->writer.view;
+    m->appnum = -1;
+    m->whole = true;
+    return MEMBER_OK;
+}
+
+/* ---- with a server --------------------------------------------------------------------------- */
+
+/* Without the store we are slower, not wrong. */
+static void take_store(struct membership *m, const struct pmi1_response_to_init *r)
+{
+    int fd = link_take_fd(&m->link);
+
+    if (fd < 0 || attach_store(fd, &m->store) != 0)
+        return;
+    /* With a smaller window than the store may grow to, a miss means nothing. */
+    m->whole = r->whole && m->store.mapped == LIMIT_STORE_MAP;
+}
+
+/* Facts that Wireup's server adds to its first answer. */
+static int take_facts(struct membership *m, const struct pmi1_response_to_init *r,
+                      struct errmsg *err)
+{
+    m->rank = r->rank;
+    m->size = r->size;
+    m->appnum = r->appnum;
+    m->node = r->node;
+    m->spawned = PMI1_HAS(r, response_to_init, spawner);
+    take_store(m, r);
+    return note_jobid(m, r->kvsname, err);
+}
+
+static int no_sense(struct slice line, struct errmsg *err)
+{
+    return errmsg_set(err, MEMBER_FAILED,
+                      "not understood from the process manager at the start: " SLICE_FMT,
+                      SLICE_ARG(slice_head(line, 200)));
+}
+
+static int hear_line(struct membership *m, struct slice said, enum pmi1_msg want,
+                     union pmi1_any *answer_p, struct errmsg *err)
+{
+    struct slice line = SLICE_NULL;
+    unsigned got;
+    int rc = ask_line(m, said, &line, err);
+
+    if (rc != MEMBER_OK)
+        return rc;
+    rc = text_decode(&pmi1_proto, TEXT_BLANKS, line, &m->arena, &got, answer_p, sizeof *answer_p,
+                     NULL);
+    if (rc < 0)
+        return no_memory(err);
+    return rc == 0 && got == (unsigned)want ? MEMBER_OK : no_sense(line, err);
+}
+
+/* The first words are PMI-1's: which version is spoken from here on. */
+static int agree(struct membership *m, const struct client_env *env, struct errmsg *err)
+{
+    bool offer = env->fd >= 0 && env->wireup_fd == env->fd;
+    struct pmi1_response_to_init *r;
+    union pmi1_any answer;
+    int rc = hear_line(m,
+                       offer ? SLICE("cmd=init pmi_version=2 pmi_subversion=0 wireup=1\n")
+                             : SLICE("cmd=init pmi_version=2 pmi_subversion=0\n"),
+                       PMI1_response_to_init, &answer, err);
+
+    if (rc != MEMBER_OK)
+        return rc;
+    r = &answer.response_to_init;
+    if (r->rc != 0 || r->pmi_version != 2)
+        return errmsg_set(err, MEMBER_FAILED,
+                          "the process manager does not speak PMI-2 (it offers PMI %u.%u)",
+                          r->pmi_version, r->pmi_subversion);
+    if (!offer || r->wireup < OUR_DIALECT)
+        return MEMBER_OK;
+    m->kind = MEMBER_OURS;
+    m->knows_ring = true;
+    return take_facts(m, r, err);
+}
+
+static int fullinit(struct membership *m, const struct client_env *env, struct errmsg *err)
+{
+    const struct pmi2_fullinit_response *r;
+    struct pmi2_fullinit q = { .has = 0 };
+    const char *jobid = getenv("PMI_JOBID");
+    int64_t id = env->rank;
+    struct ask a;
+    int rc;
+
+    m->knows_ring = jobid && *jobid; /* only Slurm's sets it */
+    if (m->knows_ring)
+        PMI2_SET(q, fullinit, pmijobid, slice_str(jobid));
+    if (env->id && slice_i64(slice_str(env->id), &id))
+        PMI2_SET(q, fullinit, srcid, id);
+    PMI2_SET(q, fullinit, pmirank, id);
+    PMI2_SET(q, fullinit, threaded, false); /* we let one request follow another */
+    rc = ask(m, &a, PMI2_fullinit, &q, PMI2_fullinit_response, err);
+    r = &a.answer.fullinit_response;
+    if (rc == MEMBER_OK) {
+        m->rank = PMI2_HAS(r, fullinit_response, rank) ? r->rank : (uint32_t)env->rank;
+        m->size = PMI2_HAS(r, fullinit_response, size) ? r->size : (uint32_t)env->size;
+        m->appnum = r->appnum;
+        m->spawned = PMI2_HAS(r, fullinit_response, spawner);
+        /* Hydra of MPICH 4.1 and later leaves the versions out, and dies of empty values. */
+        m->reads_empty = PMI2_HAS(r, fullinit_response, version);
+    }
+    ask_end(m, &a);
+    return rc;
+}
+
+static int start_served(struct membership *m, const struct client_env *env, struct errmsg *err)
+{
+    union pmi1_any answer;
+    int rc = link_open_env(&m->link, env, err);
+
+    if (rc < 0)
+        return rc == -ENOMEM ? rc : MEMBER_FAILED;
+    m->kind = MEMBER_LEGACY;
+    if (env->traced)
+        rc = hear_line(m, SLICE_NULL, PMI1_tv_ready, &answer, err);
+    if (rc == MEMBER_OK)
+        rc = agree(m, env, err);
+    if (rc == MEMBER_OK && m->kind == MEMBER_LEGACY)
+        rc = fullinit(m, env, err);
+    if (rc == MEMBER_OK &&
+        (m->rank >= m->size || m->size > INT_MAX || m->appnum < INT_MIN || m->appnum > INT_MAX))
+        rc = errmsg_set(err, MEMBER_FAILED,
+                        "the process manager's facts make no sense: rank %u of %u, appnum %lld",
+                        m->rank, m->size, (long long)m->appnum);
+    return rc;
+}
+
+/* ---- alone no longer --------------------------------------------------------------------------
+ */
+
+/* What we have put goes along; what we said in a process manager's place, it says itself now. */
+static int carry_puts(struct membership *m, const struct seg_view *old, struct errmsg *err)
+{
+    struct seg_item item;
+    uint64_t cursor = 0;
+
+    while (seg_next(old, &cursor, &item)) {
+        if (!slice_starts(item.key, SLICE("PMI_")) && !slice_is(item.key, "universeSize") &&
+            batch_add(&m->batch, item.key, item.value) != 0)
+            return no_memory(err);
+    }
+    return MEMBER_OK;
+}
+
+int member_promote(struct membership *m, struct errmsg *err)
+{
+    struct seg_view old = m->writer.view;
+    char *name = m->jobid; /* the launcher keeps it */
+    int fd, rc;
+
+    if (m->kind != MEMBER_ALONE)
+        return MEMBER_OK;
+    if (promote(name, &fd, &m->promoter, err) < 0)
+        return MEMBER_FAILED;
+    rc = link_open_fd(&m->link, fd);
+    m->link.ours = true;
+    m->kind = MEMBER_LEGACY;
+    m->view = &m->store.view;
+    if (rc == 0)
+        rc = agree(m, &(struct client_env){ .fd = fd, .wireup_fd = fd, .size = 1 }, err);
+    if (rc == MEMBER_OK)
+        rc = carry_puts(m, &old, err);
+    if (m->jobid != name)
+        free(name);
+    if (rc != MEMBER_OK) { /* it never got as far as a job: alone as before */
+        link_close(&m->link);
+        m->kind = MEMBER_ALONE;
+        m->view = &m->writer.view;
+    }
+    return rc;
+}
+
+/* ---- birth and death ------------------------------------------------------------------------- */
+
+int member_start(const struct client_env *env, struct gate *gate, struct membership **m_p,
+                 struct errmsg *err)
+{
+    struct membership *m = calloc(1, sizeof *m);
+    int rc;
+
+    *m_p = NULL;
+    if (!m)
+        return no_memory(err);
+    m->gate = gate;
+    m->size = 1;
+    m->link = LINK_NULL;
+    m->store = ATTACHMENT_NULL;
+    m->view = &m->store.view;
+    list_init(&m->asks);
+    buf_init(&m->out, (size_t)LIMIT_CLIENT_STORE + LIMIT_PMI_SPAWN);
+    arena_init(&m->arena, LIMIT_PMI_LINE * 2);
+    batch_init(&m->batch);
+    rc = env->fd < 0 && !env->port ? start_alone(m, err) : start_served(m, env, err);
+    if (rc != MEMBER_OK) {
+        member_free(m);
+        return rc;
+    }
+    *m_p = m;
+    return MEMBER_OK;
+}
+
+struct membership *member_free(struct membership *m)
+{
+    if (!m)
+        return NULL;
+    link_close(&m->link);
+    promote_end(m->promoter);
+    buf_free(&m->out);
+    arena_free(&m->arena);
+    batch_free(&m->batch);
+    detach_store(&m->store);
+    seg_memory_close(&m->region);
+    free(m->jobid);
+    free(m);
+    return NULL;
+}
+
+int member_stop(struct membership *m, struct errmsg *err)
+{
+    struct pmi2_finalize q = { .has = 0 };
+    struct ask a;
+    int rc = MEMBER_OK;
+
+    if (m->kind != MEMBER_ALONE) {
+        rc = ask(m, &a, PMI2_finalize, &q, PMI2_finalize_response, err);
+        ask_end(m, &a);
+        if (rc == MEMBER_OK)
+            rc = ask_put_verdict(m, err);
+    }
+    member_free(m);
+    return rc;
+}
+
+void member_abort(struct membership *m, bool whole_job, int exit_code, const char *message)
+{
+    struct pmi2_abort q = { .has = 0 };
+
+    if (m->kind == MEMBER_ALONE)
+        return;
+    PMI2_SET(q, abort, isworld, whole_job);
+    if (m->kind == MEMBER_OURS)
+        PMI2_SET(q, abort, exitcode, exit_code);
+    PMI2_SET(q, abort, msg, slice_head(slice_str(message ? message : ""), LIMIT_PMI_LINE / 4));
+    ask_nothing(m, PMI2_abort, &q);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static int ask_jobid(struct membership *m, struct errmsg *err)
+{
+    struct pmi2_job_getid q = { .has = 0 };
+    struct ask a;
+    int rc = ask(m, &a, PMI2_job_getid, &q, PMI2_job_getid_response, err);
+
+    if (rc == MEMBER_OK && !m->jobid) /* another thread may have asked meanwhile */
+        rc = note_jobid(m, a.answer.job_getid_response.jobid, err);
+    ask_end(m, &a);
+    return rc;
+}
+
+int member_jobid(struct membership *m, struct slice *id_p, struct errmsg *err)
+{
+    int rc = m->jobid ? MEMBER_OK : ask_jobid(m, err);
+
+    *id_p = slice_str(m->jobid);
+    return rc;
+}

@@ -1,0 +1,96 @@
+/* attributes.c - from the name of a key to its text and back, out of proto/pmix_attributes.def.
+ *
+ * The Standard lets both be asked at any time, before init too.  What nobody knows is given back as
+ * it came: callers pass texts of users through here, and keys that users made up.
+ */
+#include "lib/pmix/attributes.h"
+#include "pmix.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct attribute attributes[] = {
+#define ATTR(name, text, type, state, since) { #name, text, PMIX_##type },
+#include "proto/pmix_attributes.def"
+#undef ATTR
+};
+
+size_t attribute_count(void)
+{
+    return COUNT(attributes);
+}
+
+const struct attribute *attribute_at(size_t i)
+{
+    return &attributes[i];
+}
+
+/* In the order of the table: capitals, so that '_' comes behind the letters. */
+static int order(const char *a, const char *b)
+{
+    while (*a != '\0' && toupper((unsigned char)*a) == toupper((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return toupper((unsigned char)*a) - toupper((unsigned char)*b);
+}
+
+const struct attribute *attribute_by_name(const char *name)
+{
+    size_t low = 0, high = COUNT(attributes);
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int cmp = order(attributes[middle].name, name);
+        if (cmp == 0)
+            return &attributes[middle];
+        if (cmp < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+enum {
+#define ATTR(name, text, type, state, since) INDEX_##name,
+#include "proto/pmix_attributes.def"
+#undef ATTR
+};
+
+static const uint16_t by_text[] = {
+#define KEY(name) INDEX_##name,
+#include "proto/pmix_attributes_by_text.def"
+#undef KEY
+};
+_Static_assert(COUNT(by_text) == COUNT(attributes), "the index names every key");
+
+/* Two names may share a text: it belongs to the first of them here. */
+const struct attribute *attribute_by_text(const char *text)
+{
+    size_t low = 0, high = COUNT(by_text);
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(attributes[by_text[middle]].text, text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < COUNT(by_text) && strcmp(attributes[by_text[low]].text, text) == 0)
+        return &attributes[by_text[low]];
+    return NULL;
+}
+
+const char *PMIx_Get_attribute_string(const char *attribute)
+{
+    const struct attribute *a = attribute != NULL ? attribute_by_name(attribute) : NULL;
+
+    return a != NULL ? a->text : attribute;
+}
+
+const char *PMIx_Get_attribute_name(const char *attrstring)
+{
+    const struct attribute *a = attrstring != NULL ? attribute_by_text(attrstring) : NULL;
+
+    return a != NULL ? a->name : attrstring;
+}

@@ -1,0 +1,244 @@
+/* client_api.c - see client_api.h: starting, ending, and the one client of this process.
+ *
+ * Init may be called again and again: each call counts, the last Finalize ends.  After a fork the
+ * child has no part in the parent's client; it may call PMIx_Init and become one of its own.
+ */
+#include "lib/pmix/client_api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/common/launcher.h"
+
+static struct {
+    struct gate gate;
+    struct client *client;
+    struct client *inherited; /* of the process that forked us: to be freed without a word */
+    unsigned users;           /* threads inside calls */
+    unsigned inits;           /* Init calls not yet matched by Finalize */
+    bool moving;              /* somebody starts or ends the client */
+    bool watched;             /* forks are */
+} lib = { .gate = GATE_INIT };
+
+struct client *api_begin(void)
+{
+    gate_lock(&lib.gate);
+    if (lib.client) {
+        lib.users++;
+        return lib.client;
+    }
+    gate_unlock(&lib.gate);
+    return NULL;
+}
+
+pmix_status_t api_end(struct client *c, pmix_status_t rc)
+{
+    (void)c;
+    if (--lib.users == 0 && lib.moving)
+        gate_tell(&lib.gate);
+    gate_unlock(&lib.gate);
+    return rc;
+}
+
+/* ---- the commonest kind of call -------------------------------------------------------------- */
+
+static void deliver_status(struct op *op)
+{
+    if (op->callback.op)
+        op->callback.op(op->status, op->cbdata);
+}
+
+const struct op_kind op_status_only = { .deliver = deliver_status };
+
+pmix_status_t api_status_call(struct message *m)
+{
+    struct op op;
+    pmix_status_t rc;
+
+    op_init(&op, &op_status_only);
+    rc = op_call(m, &op);
+    op_clear(&op);
+    return rc;
+}
+
+pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct op *op = op_new(&op_status_only, cbdata);
+
+    if (!op) {
+        conn_drop(&m->server->conn, m->from);
+        return PMIX_ERR_NOMEM;
+    }
+    op->callback.op = cbfunc;
+    return op_post(m, op);
+}
+
+/* ---- starting and ending --------------------------------------------------------------------- */
+
+/* So that the child finds everything in order. */
+static void before_fork(void)
+{
+    gate_lock(&lib.gate);
+}
+
+static void after_fork(void)
+{
+    gate_unlock(&lib.gate);
+}
+
+/* No other thread exists here; what they waited for will not come. */
+static void in_child(void)
+{
+    gate_reset(&lib.gate);
+    lib.users = 0;
+    lib.inits = 0;
+    lib.moving = false;
+    if (lib.client)
+        lib.inherited = lib.client;
+    lib.client = NULL;
+}
+
+static void await_move(void)
+{
+    while (lib.moving)
+        gate_wait(&lib.gate);
+}
+
+static void end_move(void)
+{
+    lib.moving = false;
+    gate_tell(&lib.gate);
+}
+
+static bool flag_of(const pmix_info_t *info)
+{
+    return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
+}
+
+static void read_options(const pmix_info_t *info, size_t ninfo, struct client_options *o)
+{
+    *o = (struct client_options){ .progress = PROGRESS_THREAD };
+    for (size_t i = 0; info && i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_EXTERNAL_PROGRESS) && flag_of(&info[i])) {
+            o->progress = PROGRESS_PROGRAM;
+        } else if (PMIx_Check_key(info[i].key, PMIX_EVENT_BASE) &&
+                   info[i].value.type == PMIX_POINTER && info[i].value.data.ptr) {
+            o->progress = PROGRESS_LOOP;
+            o->event_base = info[i].value.data.ptr;
+        }
+    }
+}
+
+static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
+{
+    struct client_options options;
+    struct pmix_env env;
+    struct errmsg err;
+    pmix_status_t rc;
+
+    if (!lib.watched && pthread_atfork(before_fork, after_fork, in_child) != 0)
+        return PMIX_ERR_NOMEM;
+    lib.watched = true;
+    if (lib.inherited)
+        client_abandon(lib.inherited);
+    lib.inherited = NULL;
+    if (pmix_env_read(&env, &err) < 0) {
+        rc = PMIX_ERR_BAD_PARAM;
+    } else if (!env.nspace && launcher_found_here(LAUNCHER_PMIX, &err)) {
+        rc = PMIX_ERR_UNREACH;
+    } else {
+        read_options(info, ninfo, &options);
+        rc = client_start(&env, &options, &lib.gate, &lib.client, &err);
+    }
+    if (!lib.client)
+        client_say(&err);
+    return rc;
+}
+
+pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    gate_lock(&lib.gate);
+    await_move();
+    if (!lib.client) {
+        lib.moving = true;
+        rc = start(info, ninfo);
+        end_move();
+    } else if (!lib.client->server) {
+        rc = PMIX_ERR_UNREACH;
+    }
+    if (lib.client) {
+        lib.inits++;
+        if (proc)
+            *proc = lib.client->me;
+    }
+    gate_unlock(&lib.gate);
+    return rc;
+}
+
+int PMIx_Initialized(void)
+{
+    bool there;
+
+    gate_lock(&lib.gate);
+    there = lib.client != NULL;
+    gate_unlock(&lib.gate);
+    return there;
+}
+
+/* The client ends when nobody is in a call any more. */
+static void finish(void)
+{
+    struct client *c = lib.client;
+
+    lib.client = NULL;
+    lib.moving = true;
+    while (lib.users)
+        gate_wait(&lib.gate);
+    client_stop(c);
+    end_move();
+}
+
+static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
+{
+    for (size_t i = 0; info && i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_EMBED_BARRIER))
+            return flag_of(&info[i]);
+    }
+    return false;
+}
+
+pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    gate_lock(&lib.gate);
+    await_move();
+    if (!lib.client)
+        rc = PMIX_ERR_INIT;
+    else if (lib.inits > 1)
+        lib.inits--;
+    else if (progress_inside(lib.client))
+        rc = PMIX_ERR_WOULD_BLOCK; /* it would wait for the callback that calls it */
+    else if (wants_barrier(info, ninfo)) {
+        gate_unlock(&lib.gate);
+        PMIx_Fence(NULL, 0, NULL, 0);
+        return PMIx_Finalize(NULL, 0);
+    } else {
+        lib.inits = 0;
+        finish();
+    }
+    gate_unlock(&lib.gate);
+    return rc;
+}
+
+void PMIx_Progress(void)
+{
+    struct client *c = api_begin();
+
+    if (!c)
+        return;
+    progress_once(c);
+    api_end(c, PMIX_SUCCESS);
+}

@@ -1,0 +1,25 @@
+/* client_api.h - how the public functions reach the one client of this process. */
+#ifndef WIREUP_LIB_PMIX_CLIENT_API_H
+#define WIREUP_LIB_PMIX_CLIENT_API_H
+
+#include "lib/pmix/client.h"
+
+/* The client, locked and in use until api_end; NULL: there is none. */
+struct client *api_begin(void);
+/* Returns rc. */
+pmix_status_t api_end(struct client *c, pmix_status_t rc);
+
+/* The kind of call whose answer is a status; its callback is op->callback.op, which may be NULL. */
+extern const struct op_kind op_status_only;
+
+/* The two ways of making such a call. */
+pmix_status_t api_status_call(struct message *m);
+pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/* The same for calls that are answered by a status and infos.  Blocking: results (may be NULL) are
+ * the caller's. */
+extern const struct op_kind op_infos;
+pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
+pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
+
+#endif

@@ -1,0 +1,98 @@
+/* client_cache.h - what this process knows without asking, by namespace.
+ *
+ * Three kinds of things, looked up in this order:
+ *   values     single ones by (rank, key): what the process itself put or stored, what came as the
+ *              answer to a get
+ *   job info   as servers told it (client_info.h), the newest first
+ *   the store  of our own server, in shared memory: cards of the process's own job
+ *
+ * Called with the client's lock held.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_CACHE_H
+#define WIREUP_LIB_PMIX_CLIENT_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "lib/pmix/client_info.h"
+#include "pmix_common.h"
+
+/* A value by (rank, key), or by (rank, key, qualifiers). */
+struct known {
+    pmix_value_t value;
+    struct known *older; /* replaced, but lent to the program for good */
+    struct list link;    /* qualified: among the space's */
+    struct list put;     /* the process's own: in the order of its puts */
+    bool sent;           /* … and the server has it */
+    pmix_info_t *quals;  /* what must be asked for along with the key */
+    size_t nquals;
+    uint32_t rank;
+    uint8_t scope; /* 0: not known */
+    bool lent;     /* by PMIX_GET_POINTER_VALUES */
+    size_t name_len;
+    char name[]; /* rank and key: what the map finds it by; and a NUL */
+};
+
+static inline const char *known_key(const struct known *k)
+{
+    return k->name + sizeof(uint32_t);
+}
+
+struct space {
+    struct list link;
+    pmix_nspace_t nspace;
+    struct map values;
+    struct list qualified; /* struct known */
+    struct list infos;     /* struct job_info, newest first */
+};
+
+struct cache {
+    struct list spaces;
+};
+
+void cache_init(struct cache *c);
+void cache_free(struct cache *c);
+
+/* A namespace; NULL: not known (or, made, no memory). */
+struct space *cache_space(struct cache *c, const char *nspace);
+struct space *cache_make_space(struct cache *c, const char *nspace);
+/* All that is known of it goes (but what is lent). */
+void cache_forget(struct cache *c, const char *nspace);
+
+/* Takes v over (also when it fails).  PMIX_SUCCESS or PMIX_ERR_NOMEM.  *k_p (may be NULL) is where
+ * it is now. */
+pmix_status_t space_put(struct space *s, uint32_t rank, struct slice key, pmix_value_t *v,
+                        struct known **k_p);
+struct known *space_find(const struct space *s, uint32_t rank, struct slice key);
+
+/* A value with qualifiers, as PMIX_QUALIFIED_VALUE brings it: an array of infos, of which the first
+ * is the key and the others the qualifiers; v is taken over.  PMIX_SUCCESS, PMIX_ERR_NOMEM, or
+ * PMIX_ERR_BAD_PARAM: it is no such array. */
+pmix_status_t space_put_qualified(struct space *s, uint32_t rank, pmix_value_t *v,
+                                  struct known **k_p);
+/* That of all qualifiers among these infos (flagged PMIX_INFO_QUALIFIER). */
+struct known *space_find_qualified(const struct space *s, uint32_t rank, struct slice key,
+                                   const pmix_info_t *infos, size_t ninfos);
+
+void space_remove(struct space *s, uint32_t rank, struct slice key);
+
+/* Job info in these bytes; owned (may be NULL) is taken over.  It replaces what says no more than
+ * it does.  PMIX_SUCCESS, PMIX_ERR_NOMEM, PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
+                              const struct ptype_flavour *as);
+
+/* KVALs of one rank, to the end of r. */
+pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *r);
+
+/* Of the job info: of the job, or of a part. */
+bool space_job_datum(const struct space *s, struct slice key, struct datum *d_p);
+bool space_part_datum(const struct space *s, enum info_level level, uint32_t number,
+                      struct slice name, struct slice key, struct datum *d_p);
+
+/* Numbers and texts that the library itself needs. */
+bool datum_u32(const struct datum *d, uint32_t *n_p);
+char *datum_text(const struct datum *d); /* malloc'ed; NULL: it is none, or no memory */
+
+#endif

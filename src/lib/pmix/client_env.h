@@ -1,0 +1,51 @@
+/* client_env.h - what a server has told a process through its environment, and what its URI means.
+ *
+ * Read anew at each initialization, since a program may have changed it; everything else works on
+ * this struct, so that a test can be any process of any job.  Strings are the environment's.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_ENV_H
+#define WIREUP_LIB_PMIX_CLIENT_ENV_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/slice.h"
+#include "wire/pmix_types.h"
+
+/* The release of the other side's library: several replies have no other mark. */
+struct release {
+    unsigned major, minor, patch;
+};
+
+struct pmix_env {
+    const char *nspace;             /* NULL: not started by a server */
+    uint32_t rank;                  /* valid with nspace */
+    const char *uri;                /* NULL: no server */
+    const char *uri_name;           /* the variable that has it */
+    const struct ptype_flavour *as; /* the encoding that goes with the URI */
+    const char *version;            /* of the server; never NULL */
+    const char *security;           /* list of modules, or NULL */
+    const char *hostname;           /* or NULL */
+    const char *tmpdir, *system_tmpdir;
+    int wireup_fd; /* a socket to a Wireup server; -1 */
+};
+
+/* 0, or -EINVAL with the variable that makes no sense in err. */
+int pmix_env_read(struct pmix_env *e_p, struct errmsg *err);
+
+/* "5.0.7a1", "v4.2.2" ...; what cannot be read is 0. */
+struct release release_read(const char *text);
+bool release_before(struct release r, unsigned major, unsigned minor, unsigned patch);
+
+struct pmix_uri {
+    struct slice nspace; /* of the server; lent from the text */
+    uint32_t rank;
+    struct sockaddr_storage address;
+    socklen_t address_len;
+};
+
+/* "<nspace>.<rank>;tcp4://<address>:<port>".  0, or -EINVAL with a sentence. */
+int pmix_uri_read(const char *text, struct pmix_uri *u_p, struct errmsg *err);
+
+#endif

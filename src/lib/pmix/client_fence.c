@@ -1,0 +1,162 @@
+/* client_fence.c - what a set of processes does together: fence, connect, disconnect.
+ *
+ * All say which processes take part and with what directives; the server answers when all are
+ * there.  No processes: all of the caller's job.
+ */
+#include "lib/pmix/client_api.h"
+
+struct set {
+    uint8_t command;
+    const pmix_proc_t *procs;
+    size_t nprocs;
+    const pmix_info_t *infos;
+    size_t ninfos;
+};
+
+static pmix_status_t begin(struct client *c, struct message *m, const struct set *s)
+{
+    pmix_proc_t all;
+    pmix_status_t rc;
+
+    if ((!s->procs && s->nprocs) || (!s->infos && s->ninfos))
+        return PMIX_ERR_BAD_PARAM;
+    rc = message_begin(c, m, s->command);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    PMIx_Load_procid(&all, c->me.nspace, PMIX_RANK_WILDCARD);
+    if (s->nprocs)
+        message_list(m, s->procs, s->nprocs, PMIX_PROC);
+    else
+        message_list(m, &all, 1, PMIX_PROC);
+    message_list(m, s->infos, s->ninfos, PMIX_INFO);
+    return PMIX_SUCCESS;
+}
+
+/* Each other namespace brings what everybody may know about it. */
+static void read_connected(struct client *c, struct op *op, struct punpack *r)
+{
+    while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
+        struct slice bytes = punpack_bytes(r);
+        if (punpack_ok(r))
+            op->status = client_take_job(c, bytes, r->as);
+    }
+}
+
+static void deliver(struct op *op)
+{
+    if (op->callback.op)
+        op->callback.op(op->status, op->cbdata);
+}
+
+static const struct op_kind connect_kind = { .read = read_connected, .deliver = deliver };
+
+static const struct op_kind *kind_of(const struct set *s)
+{
+    return s->command == CMD_CONNECT ? &connect_kind : &op_status_only;
+}
+
+/* Somebody alone is always all there. */
+static bool is_alone(const struct client *c, const struct set *s)
+{
+    return c->kind == CLIENT_SINGLETON && s->command == CMD_FENCE;
+}
+
+static pmix_status_t meet(const struct set *s)
+{
+    struct client *c = api_begin();
+    struct message m;
+    struct op op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    if (is_alone(c, s))
+        return api_end(c, PMIX_SUCCESS);
+    rc = begin(c, &m, s);
+    op_init(&op, kind_of(s));
+    if (rc == PMIX_SUCCESS)
+        rc = op_call(&m, &op);
+    op_clear(&op);
+    return api_end(c, rc);
+}
+
+static pmix_status_t meet_nb(const struct set *s, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct client *c = api_begin();
+    struct op *op;
+    struct message m;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    op = op_new(kind_of(s), cbdata);
+    if (!op)
+        return api_end(c, PMIX_ERR_NOMEM);
+    op->callback.op = cbfunc;
+    if (is_alone(c, s))
+        return api_end(c, op_complete(c, op, PMIX_SUCCESS));
+    rc = begin(c, &m, s);
+    if (rc == PMIX_SUCCESS)
+        rc = op_post(&m, op);
+    else
+        op_free(op);
+    return api_end(c, rc);
+}
+
+#define SET(command) (&(const struct set){ (command), procs, nprocs, info, ninfo })
+
+pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                         size_t ninfo)
+{
+    return meet(SET(CMD_FENCE));
+}
+
+pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                            size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return meet_nb(SET(CMD_FENCE), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                           size_t ninfo)
+{
+    return procs && nprocs ? meet(SET(CMD_CONNECT)) : PMIX_ERR_BAD_PARAM;
+}
+
+pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return procs && nprocs ? meet_nb(SET(CMD_CONNECT), cbfunc, cbdata) : PMIX_ERR_BAD_PARAM;
+}
+
+pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo)
+{
+    return meet(SET(CMD_DISCONNECT));
+}
+
+pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return meet_nb(SET(CMD_DISCONNECT), cbfunc, cbdata);
+}
+
+/* ---- abort ----------------------------------------------------------------------------------- */
+
+pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs)
+{
+    struct client *c = api_begin();
+    struct message m;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    rc = !procs && nprocs ? PMIX_ERR_BAD_PARAM : message_begin(c, &m, CMD_ABORT);
+    if (rc == PMIX_SUCCESS) {
+        ppack_status(&m.w, status);
+        ppack_str(&m.w, msg);
+        message_list(&m, procs, nprocs, PMIX_PROC);
+        rc = api_status_call(&m);
+    }
+    return api_end(c, rc);
+}

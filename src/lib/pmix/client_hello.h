@@ -1,0 +1,67 @@
+/* client_hello.h - the first message of a connection, and what answers it.
+ *
+ * The form depends on who connects: a client that a server started (flag 0), or a tool.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_HELLO_H
+#define WIREUP_LIB_PMIX_CLIENT_HELLO_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "lib/pmix/client_env.h"
+
+enum hello_flag {
+    HELLO_CLIENT = 0,
+    HELLO_TOOL_UNNAMED = 3,
+    HELLO_TOOL_NAMED = 4,
+    HELLO_TOOL_STARTED = 5, /* by a server, which has named it */
+    HELLO_LAUNCHER_UNNAMED = 6,
+    HELLO_LAUNCHER_NAMED = 7,
+    HELLO_LAUNCHER_STARTED = 8,
+    HELLO_SINGLETON = 9,
+};
+
+struct hello {
+    enum hello_flag flag;
+    const char *security; /* the module that made the credential */
+    struct slice credential;
+    const char *nspace; /* left out when the flag says unnamed */
+    uint32_t rank;
+    const char *encoding;
+    struct slice infos; /* SIZE n, n INFO in that encoding; may be empty */
+};
+
+/* Appends the message.  The buffer is poisoned when it fails. */
+void hello_put(struct buf *out, const struct hello *h);
+
+/* The server's answer, as far as it has come.  Whether its parts come in the tool's form. */
+struct welcome {
+    bool tool;    /* what to expect; set by the caller */
+    bool unnamed; /* the answer brings our name */
+    int32_t status;
+    uint32_t index;                                              /* client's form */
+    char nspace[PMIX_MAX_NSLEN + 1], server[PMIX_MAX_NSLEN + 1]; /* tool's form */
+    uint32_t rank, server_rank;
+};
+
+/* How long the answer is in all; known from its first four bytes on (before: 4). */
+size_t welcome_length(const struct welcome *w, struct slice bytes);
+
+/* Reads an answer of that length. */
+void welcome_read(struct welcome *w, struct slice bytes);
+
+/* ---- credentials ----------------------------------------------------------------------------- */
+
+struct credential {
+    const char *module; /* static storage */
+    char *bytes;        /* malloc'ed */
+    size_t len;
+};
+
+/* The best module of the server's list (NULL: all that there are) that works here, and what it
+ * says about us.  0; -ENOMEM; -EACCES with a sentence that names what was tried. */
+int credential_make(const char *modules, struct credential *c_p, struct errmsg *err);
+void credential_free(struct credential *c); /* harmless twice */
+
+#endif

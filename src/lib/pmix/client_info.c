@@ -1,0 +1,325 @@
+/* client_info.c - see client_info.h. */
+#include "lib/pmix/client_info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/pmix/value.h"
+
+/* Keys of the wire, not of the API. */
+#define KEY_RANK_BLOB "pmix.pblob"
+
+enum ptype_error datum_read(const struct datum *d, pmix_value_t *value_p)
+{
+    struct punpack r;
+
+    memset(value_p, 0, sizeof *value_p);
+    if (!d->as && d->type == PMIX_STRING) {
+        value_p->data.string = malloc(d->bytes.len + 1);
+        if (!value_p->data.string)
+            return PTYPE_NO_MEMORY;
+        memcpy(value_p->data.string, d->bytes.ptr, d->bytes.len);
+        value_p->data.string[d->bytes.len] = '\0';
+        value_p->type = PMIX_STRING;
+        return PTYPE_FINE;
+    }
+    punpack_init(&r, d->bytes, d->as ? d->as : &ptype_own);
+    r.foreign = foreign_objects();
+    return punpack_value(&r, d->type, value_p);
+}
+
+/* ---- making the index ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *key;
+    enum info_level level;
+    const char *number;
+} arrays[] = {
+    { PMIX_SESSION_INFO_ARRAY, INFO_SESSION, PMIX_SESSION_ID },
+    { PMIX_NODE_INFO_ARRAY, INFO_NODE, PMIX_NODEID },
+    { PMIX_APP_INFO_ARRAY, INFO_APP, PMIX_APPNUM },
+    { KEY_RANK_BLOB, INFO_RANK, NULL },
+};
+
+enum { NO_PART = INFO_LEVELS };
+
+static enum info_level level_of(struct slice key, uint16_t type)
+{
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (slice_is(key, arrays[i].key) &&
+            type == (arrays[i].level == INFO_RANK ? PMIX_BYTE_OBJECT : PMIX_DATA_ARRAY))
+            return arrays[i].level;
+    }
+    return (enum info_level)NO_PART;
+}
+
+/* What stands in the message, first counted, then noted. */
+struct indexer {
+    struct job_info *j;
+    bool noting;
+    enum ptype_error error;
+};
+
+static void note_item(struct indexer *x, struct slice key, uint16_t type, struct slice bytes)
+{
+    if (x->noting)
+        x->j->items[x->j->nitems] = (struct info_item){ key, type, bytes };
+    x->j->nitems++;
+}
+
+static uint32_t number_in(const struct job_info *j, const struct info_item *item)
+{
+    struct datum d = { item->type, item->bytes, j->as };
+    pmix_value_t v;
+    uint32_t n = UINT32_MAX;
+
+    if (item->type != PMIX_UINT32 && item->type != PMIX_PROC_RANK && item->type != PMIX_INT &&
+        item->type != PMIX_UINT16)
+        return n;
+    if (datum_read(&d, &v) == PTYPE_FINE)
+        n = v.type == PMIX_UINT16 ? v.data.uint16 : v.data.uint32;
+    return n;
+}
+
+/* A text in place: without a copy. */
+static struct slice text_in(const struct job_info *j, const struct info_item *item)
+{
+    struct slice bytes = item->bytes;
+    size_t head = j->as->fixed ? 4 : 1;
+
+    if (item->type != PMIX_STRING)
+        return SLICE_NULL;
+    while (!j->as->fixed && head < bytes.len && (bytes.ptr[head - 1] & 0x80))
+        head++;
+    bytes = slice_skip(bytes, head);
+    return bytes.len ? slice_head(bytes, bytes.len - 1) : SLICE_NULL;
+}
+
+static void name_array(struct indexer *x, enum info_level level, struct info_part *p)
+{
+    struct info_walk w = { .begun = false };
+    struct info_item item;
+
+    while (info_part_next(x->j, level, p, &w, &item)) {
+        if (slice_is(item.key, arrays[level].number))
+            p->number = number_in(x->j, &item);
+        else if (level == INFO_NODE && slice_is(item.key, PMIX_HOSTNAME))
+            p->name = text_in(x->j, &item);
+    }
+}
+
+/* A blob of a rank: a byte object in which the rank stands before its KVALs. */
+static bool name_blob(struct indexer *x, struct info_part *p)
+{
+    struct punpack r;
+    size_t n;
+
+    /* The value's bytes are SIZE and the bytes themselves, without a count before. */
+    punpack_init(&r, p->bytes, x->j->as);
+    n = punpack_size_bare(&r);
+    if (!punpack_ok(&r) || n != punpack_left(&r))
+        return false;
+    p->number = punpack_u32(&r, PMIX_PROC_RANK);
+    p->bytes = slice_mem(r.at, punpack_left(&r));
+    return punpack_ok(&r);
+}
+
+static void note_part(struct indexer *x, enum info_level level, struct slice bytes)
+{
+    struct info_part *p = &x->j->parts[level][x->j->nparts[level]];
+
+    x->j->nparts[level]++;
+    if (!x->noting)
+        return;
+    *p = (struct info_part){ .number = UINT32_MAX, .bytes = bytes };
+    if (level != INFO_RANK)
+        name_array(x, level, p);
+    else if (!name_blob(x, p))
+        x->error = PTYPE_MALFORMED;
+}
+
+/* Data of the job, wrapped up once more. */
+static void note_job_array(struct indexer *x, struct slice bytes)
+{
+    struct punpack r;
+    size_t n;
+
+    punpack_init(&r, bytes, x->j->as);
+    n = punpack_infos_head(&r);
+    while (n-- && punpack_ok(&r)) {
+        uint16_t type;
+        struct slice value, key = punpack_info_raw(&r, &type, &value);
+        if (punpack_ok(&r))
+            note_item(x, key, type, value);
+    }
+}
+
+static void walk(struct indexer *x)
+{
+    struct punpack r;
+
+    punpack_init(&r, x->j->bytes, x->j->as);
+    memset(x->j->nparts, 0, sizeof x->j->nparts);
+    x->j->nitems = 0;
+    while (punpack_left(&r) && x->error == PTYPE_FINE) {
+        uint16_t type;
+        struct slice bytes, key = punpack_kval_raw(&r, &type, &bytes);
+        enum info_level level = level_of(key, type);
+        if (!punpack_ok(&r))
+            x->error = r.error;
+        else if (level != (enum info_level)NO_PART)
+            note_part(x, level, bytes);
+        else if (type == PMIX_DATA_ARRAY && !slice_starts(key, SLICE("pmix")))
+            note_part(x, INFO_NODE, bytes); /* how servers told of nodes before 3.1.100 */
+        else if (slice_is(key, PMIX_JOB_INFO_ARRAY) && type == PMIX_DATA_ARRAY)
+            note_job_array(x, bytes);
+        else
+            note_item(x, key, type, bytes);
+    }
+    /* A type that we cannot step over hides what stands behind it; what was before is good. */
+    if (x->error == PTYPE_UNKNOWN || x->error == PTYPE_NOT_SUPPORTED)
+        x->error = PTYPE_FINE;
+}
+
+static bool take_memory(struct job_info *j)
+{
+    j->items = calloc(j->nitems + 1, sizeof *j->items);
+    for (int i = 0; i < INFO_LEVELS; i++)
+        j->parts[i] = calloc(j->nparts[i] + 1, sizeof *j->parts[i]);
+    return j->items && j->parts[0] && j->parts[1] && j->parts[2] && j->parts[3];
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct info_part *x = a, *y = b;
+
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_ranks(struct job_info *j)
+{
+    struct info_part *p = j->parts[INFO_RANK];
+
+    for (size_t i = 1; i < j->nparts[INFO_RANK]; i++) {
+        if (p[i - 1].number > p[i].number) {
+            qsort(p, j->nparts[INFO_RANK], sizeof *p, by_number);
+            return;
+        }
+    }
+}
+
+int job_info_new(struct slice bytes, void *owned, const struct ptype_flavour *as,
+                 struct job_info **j_p)
+{
+    struct job_info *j = calloc(1, sizeof *j);
+    struct indexer x = { .j = j };
+
+    *j_p = NULL;
+    if (!j) {
+        free(owned);
+        return -ENOMEM;
+    }
+    *j = (struct job_info){ .as = as, .bytes = bytes, .owned = owned };
+    list_init(&j->link);
+    walk(&x);
+    if (x.error == PTYPE_FINE && !take_memory(j))
+        x.error = PTYPE_NO_MEMORY;
+    if (x.error == PTYPE_FINE) {
+        x.noting = true;
+        walk(&x);
+        sort_ranks(j);
+    }
+    if (x.error != PTYPE_FINE) {
+        job_info_free(j);
+        return x.error == PTYPE_NO_MEMORY ? -ENOMEM : -EBADMSG;
+    }
+    *j_p = j;
+    return 0;
+}
+
+struct job_info *job_info_free(struct job_info *j)
+{
+    if (!j)
+        return NULL;
+    for (int i = 0; i < INFO_LEVELS; i++)
+        free(j->parts[i]);
+    free(j->items);
+    free(j->owned);
+    free(j);
+    return NULL;
+}
+
+/* ---- looking things up ----------------------------------------------------------------------- */
+
+bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p)
+{
+    /* The last word on a key is the one that counts. */
+    for (size_t i = j->nitems; i-- > 0;) {
+        const struct info_item *item = &j->items[i];
+        if (!slice_eq(item->key, key))
+            continue;
+        *d_p = (struct datum){ item->type, item->bytes, j->as };
+        return true;
+    }
+    return false;
+}
+
+static const struct info_part *find_rank(const struct job_info *j, uint32_t rank)
+{
+    size_t low = 0, high = j->nparts[INFO_RANK];
+    const struct info_part *p = j->parts[INFO_RANK];
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p[middle].number < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < j->nparts[INFO_RANK] && p[low].number == rank ? &p[low] : NULL;
+}
+
+const struct info_part *job_info_part(const struct job_info *j, enum info_level level,
+                                      uint32_t number, struct slice name)
+{
+    if (level == INFO_RANK)
+        return find_rank(j, number);
+    for (size_t i = j->nparts[level]; i-- > 0;) {
+        const struct info_part *p = &j->parts[level][i];
+        if (number != UINT32_MAX ? p->number == number : name.len && slice_eq(p->name, name))
+            return p;
+    }
+    return NULL;
+}
+
+bool info_part_next(const struct job_info *j, enum info_level level, const struct info_part *p,
+                    struct info_walk *w, struct info_item *item_p)
+{
+    if (!w->begun) {
+        punpack_init(&w->r, p->bytes, j->as);
+        w->left = level == INFO_RANK ? SIZE_MAX : punpack_infos_head(&w->r);
+        w->begun = true;
+    }
+    if (!w->left || !punpack_left(&w->r))
+        return false;
+    w->left--;
+    item_p->key = level == INFO_RANK ? punpack_kval_raw(&w->r, &item_p->type, &item_p->bytes)
+                                     : punpack_info_raw(&w->r, &item_p->type, &item_p->bytes);
+    return punpack_ok(&w->r);
+}
+
+bool info_part_find(const struct job_info *j, enum info_level level, const struct info_part *p,
+                    struct slice key, struct datum *d_p)
+{
+    struct info_walk w = { .begun = false };
+    struct info_item item;
+
+    while (info_part_next(j, level, p, &w, &item)) {
+        if (!slice_eq(item.key, key))
+            continue;
+        *d_p = (struct datum){ item.type, item.bytes, j->as };
+        return true;
+    }
+    return false;
+}

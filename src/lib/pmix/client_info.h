@@ -1,0 +1,79 @@
+/* client_info.h - what a server tells about a job in one message, looked up where it lies.
+ *
+ * The message (the reply to a client's first request; the same in replies to connect, spawn and
+ * get) is a series of KVALs: of the job, and arrays or blobs for each session, node, application
+ * and rank.  It is not taken apart: an index of its parts is made once, values are decoded when
+ * somebody asks.  So a process keeps few bytes for each rank that it never asks about.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_INFO_H
+#define WIREUP_LIB_PMIX_CLIENT_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/slice.h"
+#include "wire/pmix_unpack.h"
+
+/* A value that is still packed: in an encoding, or (NULL) as the store has it (core/modex.h). */
+struct datum {
+    uint16_t type;
+    struct slice bytes;
+    const struct ptype_flavour *as;
+};
+
+/* The value in new memory, to be released with pmem_free. */
+enum ptype_error datum_read(const struct datum *d, pmix_value_t *value_p);
+
+struct info_item {
+    struct slice key;
+    uint16_t type;
+    struct slice bytes;
+};
+
+enum info_level { INFO_SESSION, INFO_NODE, INFO_APP, INFO_RANK, INFO_LEVELS };
+
+/* One session, node, application or rank. */
+struct info_part {
+    uint32_t number;   /* session id, node id, application number or rank; UINT32_MAX: not said */
+    struct slice name; /* host name of a node */
+    struct slice bytes;
+};
+
+struct job_info {
+    struct list link;
+    const struct ptype_flavour *as;
+    struct slice bytes;
+    void *owned; /* the memory that has the bytes, or NULL: they are lent */
+    struct info_item *items;
+    size_t nitems;
+    struct info_part *parts[INFO_LEVELS];
+    size_t nparts[INFO_LEVELS];
+};
+
+/* Makes the index of these KVALs.  owned (may be NULL) is taken over in any case, and freed with
+ * the result.  0; -ENOMEM; -EBADMSG: they make no sense. */
+int job_info_new(struct slice bytes, void *owned, const struct ptype_flavour *as,
+                 struct job_info **j_p);
+struct job_info *job_info_free(struct job_info *j); /* returns NULL */
+
+/* Of the job itself. */
+bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p);
+
+/* A part by its number; nodes also by name (number then UINT32_MAX).  NULL: not there. */
+const struct info_part *job_info_part(const struct job_info *j, enum info_level level,
+                                      uint32_t number, struct slice name);
+bool info_part_find(const struct job_info *j, enum info_level level, const struct info_part *p,
+                    struct slice key, struct datum *d_p);
+
+/* Its items one after the other: *at is 0 at first.  False: no more. */
+struct info_walk {
+    struct punpack r;
+    size_t left;
+    bool begun;
+};
+bool info_part_next(const struct job_info *j, enum info_level level, const struct info_part *p,
+                    struct info_walk *w, struct info_item *item_p);
+
+#endif

@@ -1,0 +1,444 @@
+/* client_op.c - see client_op.h. */
+#include "lib/pmix/client_op.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "lib/pmix/client.h"
+#include "lib/pmix/client_iof.h"
+#include "lib/pmix/value.h"
+
+enum { LAST_TAG = UINT32_MAX - 1, POLL_MAX = 16 };
+
+/* ---- birth and death ------------------------------------------------------------------------- */
+
+static void deliver_op(struct task *t);
+static void drop_op(struct task *t);
+
+void op_init(struct op *op, const struct op_kind *kind)
+{
+    *op = (struct op){ .kind = kind, .blocking = true, .wake = PTHREAD_COND_INITIALIZER };
+    list_init(&op->link);
+    list_init(&op->waiting);
+    list_init(&op->task.link);
+}
+
+void op_clear(struct op *op)
+{
+    struct op_out *o = &op->out;
+
+    if (o->infos)
+        PMIx_Info_free(o->infos, o->ninfos);
+    if (o->pdata)
+        PMIx_Pdata_free(o->pdata, o->npdata);
+    if (o->distances)
+        PMIx_Device_distance_free(o->distances, o->ndistances);
+    free(o->procs);
+    if (o->value && !o->lent) {
+        value_release(o->value);
+        free(o->value);
+    }
+    free(o->bytes.bytes);
+    free(op->reply.bytes);
+    if (op->free_arg)
+        op->free_arg(op->arg);
+    memset(o, 0, sizeof *o);
+    op->reply = (struct frame){ 0 };
+    op->free_arg = NULL;
+}
+
+struct op *op_new(const struct op_kind *kind, void *cbdata)
+{
+    struct op *op = malloc(sizeof *op);
+
+    if (!op)
+        return NULL;
+    op_init(op, kind);
+    op->blocking = false;
+    op->task.run = deliver_op;
+    op->task.drop = drop_op;
+    op->cbdata = cbdata;
+    return op;
+}
+
+void op_free(struct op *op)
+{
+    if (op)
+        op_clear(op);
+    free(op);
+}
+
+static void deliver_op(struct task *t)
+{
+    struct op *op = LIST_OF(t, struct op, task);
+
+    if (op->kind->deliver)
+        op->kind->deliver(op);
+    op_free(op);
+}
+
+static void drop_op(struct task *t)
+{
+    op_free(LIST_OF(t, struct op, task));
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+pmix_status_t message_begin_empty(struct client *c, struct message *m)
+{
+    struct server_link *s = c->server;
+
+    if (!s || s->lost)
+        return PMIX_ERR_UNREACH;
+    *m = (struct message){ .c = c, .server = s, .from = conn_begin(&s->conn) };
+    ppack_init(&m->w, &s->conn.out, s->as);
+    m->w.foreign = foreign_objects();
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command)
+{
+    pmix_status_t rc = message_begin_empty(c, m);
+
+    if (rc == PMIX_SUCCESS)
+        ppack_byte(&m->w, PMIX_COMMAND, command);
+    return rc;
+}
+
+void message_list(struct message *m, const void *items, size_t n, uint16_t type)
+{
+    ppack_size(&m->w, n);
+    if (n > INT32_MAX)
+        m->w.error = PTYPE_TOO_LONG;
+    else if (n)
+        ppack(&m->w, items, (int32_t)n, type);
+}
+
+static uint32_t next_tag(struct server_link *s)
+{
+    s->next_tag = s->next_tag >= LAST_TAG ? TAG_FIRST : s->next_tag + 1;
+    return s->next_tag;
+}
+
+/* What the socket does not take now is written by whoever waits next, or by progress. */
+static void write_out(struct client *c, struct server_link *s)
+{
+    int rc = conn_flush(&s->conn);
+
+    if (rc < 0)
+        server_lost(c, s);
+    else if (rc > 0)
+        progress_kick(c);
+}
+
+/* Completes the message; on an error it is gone. */
+static pmix_status_t message_close(struct message *m, uint32_t tag)
+{
+    if (!ppack_ok(&m->w)) {
+        conn_drop(&m->server->conn, m->from);
+        return ptype_status(m->w.error, PTYPE_PACKING);
+    }
+    return conn_end(&m->server->conn, m->from, tag) ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
+pmix_status_t message_send(struct message *m, struct op *op)
+{
+    struct client *c = m->c;
+    pmix_status_t rc;
+
+    op->server = m->server;
+    op->tag = next_tag(m->server);
+    rc = message_close(m, op->tag);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    list_append(&c->sent, &op->link);
+    write_out(c, m->server);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t message_send_alone(struct message *m, uint32_t tag)
+{
+    pmix_status_t rc = message_close(m, tag ? tag : next_tag(m->server));
+
+    if (rc == PMIX_SUCCESS)
+        write_out(m->c, m->server);
+    return rc;
+}
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+static void complete(struct client *c, struct op *op)
+{
+    list_unlink(&op->link);
+    op->done = true;
+    if (op->blocking)
+        pthread_cond_signal(&op->wake);
+    else
+        progress_add(c, &op->task);
+}
+
+/* A reply without a byte is how other servers tell of a broken connection. */
+static void read_reply(struct client *c, struct op *op)
+{
+    struct punpack r;
+
+    if (op->reply.len == 0) {
+        op->status = PMIX_ERR_LOST_CONNECTION;
+        return;
+    }
+    punpack_init(&r, slice_mem(op->reply.bytes, op->reply.len), op->server->as);
+    r.foreign = foreign_objects();
+    if (!op->kind->bare)
+        op->status = punpack_status(&r);
+    if (punpack_ok(&r) && op->status == PMIX_OPERATION_SUCCEEDED)
+        op->status = PMIX_SUCCESS;
+    if (punpack_ok(&r) && op->kind->read)
+        op->kind->read(c, op, &r);
+    /* A refusal may leave its tail out; a success has what belongs to it. */
+    if (!punpack_ok(&r) && op->status == PMIX_SUCCESS)
+        op->status = ptype_status(r.error, PTYPE_UNPACKING);
+}
+
+static void take_reply(struct client *c, struct server_link *s, struct frame *f)
+{
+    LIST_EACH(l, &c->sent)
+    {
+        struct op *op = LIST_OF(l, struct op, link);
+        if (op->tag != f->tag || op->server != s)
+            continue;
+        op->reply = *f;
+        *f = (struct frame){ 0 };
+        read_reply(c, op);
+        free(op->reply.bytes);
+        op->reply = (struct frame){ 0 };
+        complete(c, op);
+        return;
+    }
+}
+
+static void take_frame(struct client *c, struct server_link *s, struct frame *f)
+{
+    if (f->tag == TAG_EVENT)
+        event_arrived(c, s, slice_mem(f->bytes, f->len));
+    else if (f->tag == TAG_OUTPUT)
+        output_arrived(c, s, slice_mem(f->bytes, f->len));
+    else if (f->tag >= TAG_FIRST - 1)
+        take_reply(c, s, f);
+    free(f->bytes);
+}
+
+static void take_frames(struct client *c, struct server_link *s)
+{
+    struct frame f;
+    int rc;
+
+    while ((rc = conn_frame(&s->conn, &f)) > 0)
+        take_frame(c, s, &f);
+    if (rc < 0)
+        server_lost(c, s);
+}
+
+void server_lost(struct client *c, struct server_link *s)
+{
+    if (s->lost)
+        return;
+    s->lost = true;
+    LIST_EACH(l, &c->sent)
+    {
+        struct op *op = LIST_OF(l, struct op, link);
+        if (op->server != s)
+            continue;
+        op->status = PMIX_ERR_LOST_CONNECTION;
+        complete(c, op);
+    }
+    if (!c->ending)
+        event_lost(c, s);
+}
+
+/* ---- the reader's role ----------------------------------------------------------------------- */
+
+static struct server_link *only_server(struct client *c)
+{
+    struct list *first = list_first(&c->servers);
+
+    return first && first->next == &c->servers ? LIST_OF(first, struct server_link, link) : NULL;
+}
+
+static void receive(struct client *c, struct server_link *s, bool wait)
+{
+    int rc;
+
+    if (wait)
+        client_unlock(c);
+    rc = conn_receive(&s->conn, wait);
+    if (wait)
+        client_lock(c);
+    if (rc < 0)
+        server_lost(c, s);
+    else if (rc > 0)
+        take_frames(c, s);
+}
+
+static int timeout_ms(uint64_t deadline_ns)
+{
+    uint64_t now;
+
+    if (deadline_ns == UINT64_MAX)
+        return -1;
+    now = clock_now_ns();
+    return now >= deadline_ns ? 0 : (int)((deadline_ns - now) / NS_PER_MS + 1);
+}
+
+/* Waits on all connections at once. */
+static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd)
+{
+    struct pollfd p[POLL_MAX];
+    struct server_link *of[POLL_MAX];
+    nfds_t n = 0, servers;
+    int timeout = timeout_ms(deadline_ns);
+
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *s = LIST_OF(l, struct server_link, link);
+        if (s->lost || n == POLL_MAX - 1)
+            continue;
+        of[n] = s;
+        p[n++] = (struct pollfd){ s->conn.fd,
+                                  (short)(POLLIN | (buf_len(&s->conn.out) ? POLLOUT : 0)), 0 };
+    }
+    servers = n;
+    if (wake_fd >= 0)
+        p[n++] = (struct pollfd){ wake_fd, POLLIN, 0 };
+    client_unlock(c);
+    poll(p, n, timeout);
+    client_lock(c);
+    for (nfds_t i = 0; i < servers; i++) {
+        if (!of[i]->lost && (p[i].revents & POLLOUT) && conn_flush(&of[i]->conn) < 0)
+            server_lost(c, of[i]);
+        if (!of[i]->lost && (p[i].revents & ~POLLOUT))
+            receive(c, of[i], false);
+    }
+}
+
+void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd)
+{
+    struct server_link *s = only_server(c);
+
+    c->reading = true;
+    if (s && !s->lost && deadline_ns == UINT64_MAX && wake_fd < 0 && !buf_len(&s->conn.out))
+        receive(c, s, true);
+    else
+        poll_servers(c, deadline_ns, wake_fd);
+    c->reading = false;
+}
+
+void reader_poll(struct client *c)
+{
+    c->reading = true;
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *s = LIST_OF(l, struct server_link, link);
+        if (!s->lost && conn_flush(&s->conn) < 0)
+            server_lost(c, s);
+        if (!s->lost)
+            receive(c, s, false);
+    }
+    c->reading = false;
+}
+
+void reader_next(struct client *c)
+{
+    struct list *first = list_first(&c->waiters);
+
+    if (first)
+        pthread_cond_signal(&LIST_OF(first, struct op, waiting)->wake);
+    else
+        progress_kick(c);
+}
+
+/* Another thread reads, and what we want to say is still here: the socket was full. */
+static bool write_turn(struct client *c, struct server_link *s)
+{
+    struct pollfd p = { s->conn.fd, POLLOUT, 0 };
+
+    if (s->lost || !buf_len(&s->conn.out))
+        return false;
+    client_unlock(c);
+    poll(&p, 1, -1);
+    client_lock(c);
+    if (!s->lost && conn_flush(&s->conn) < 0)
+        server_lost(c, s);
+    return true;
+}
+
+static void sleep_until(struct client *c, struct op *op, uint64_t deadline_ns)
+{
+    struct timespec t = { (time_t)(deadline_ns / NS_PER_S), (long)(deadline_ns % NS_PER_S) };
+
+    if (deadline_ns == UINT64_MAX)
+        pthread_cond_wait(&op->wake, &c->gate->mutex);
+    else
+        pthread_cond_clockwait(&op->wake, &c->gate->mutex, CLOCK_MONOTONIC, &t);
+}
+
+bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns)
+{
+    list_append(&c->waiters, &op->waiting);
+    while (!op->done) {
+        if (deadline_ns != UINT64_MAX && clock_now_ns() >= deadline_ns)
+            break;
+        if (!c->reading)
+            reader_turn(c, deadline_ns, -1);
+        else if (!write_turn(c, op->server))
+            sleep_until(c, op, deadline_ns);
+    }
+    list_unlink(&op->waiting);
+    list_unlink(&op->link);
+    if (!c->reading)
+        reader_next(c);
+    return op->done;
+}
+
+pmix_status_t op_wait(struct client *c, struct op *op)
+{
+    op_wait_until(c, op, UINT64_MAX);
+    return op->status;
+}
+
+pmix_status_t op_call(struct message *m, struct op *op)
+{
+    pmix_status_t rc = message_send(m, op);
+
+    return rc == PMIX_SUCCESS ? op_wait(m->c, op) : rc;
+}
+
+pmix_status_t op_post(struct message *m, struct op *op)
+{
+    pmix_status_t rc = progress_need(m->c);
+
+    if (rc != PMIX_SUCCESS)
+        conn_drop(&m->server->conn, m->from);
+    else
+        rc = message_send(m, op);
+    if (rc != PMIX_SUCCESS)
+        op_free(op);
+    return rc;
+}
+
+pmix_status_t op_complete(struct client *c, struct op *op, pmix_status_t status)
+{
+    pmix_status_t rc = progress_need(c);
+
+    if (rc != PMIX_SUCCESS) {
+        op_free(op);
+        return rc;
+    }
+    op->status = status;
+    complete(c, op);
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,156 @@
+/* client_op.h - calls under way: one `struct op` for each, blocking or not.
+ *
+ * A request is sent with a tag; the reply with that tag completes the op.  Who carries it:
+ *
+ *   blocking call   its caller.  Of all that wait, one has the reader's role: it reads the sockets
+ *                   (with the lock open) and completes whatever comes, for itself and for the
+ *                   others, then passes the role on.
+ *   callback due    progress (client_progress.h), which reads when nobody else does.
+ *
+ * Everything here is called with the client's lock held.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_OP_H
+#define WIREUP_LIB_PMIX_CLIENT_OP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "lib/pmix/client_conn.h"
+#include "pmix.h"
+#include "pmix_tool.h"
+#include "wire/pmix_pack.h"
+#include "wire/pmix_unpack.h"
+
+struct client;
+struct op;
+struct server_link;
+
+/* Something to be done by whoever runs callbacks; without the lock. */
+struct task {
+    struct list link;
+    void (*run)(struct task *t);  /* t is its own from now on */
+    void (*drop)(struct task *t); /* instead: it will not be run any more */
+};
+
+/* What is particular about a kind of call. */
+struct op_kind {
+    /* Reads the reply: op->status has been read (but of a bare one), the reader stands behind it.
+     * What it finds goes into op->out; what it cannot read is noticed by the caller.  It may take
+     * op->reply.bytes over.  NULL: a status is all there is. */
+    void (*read)(struct client *c, struct op *op, struct punpack *r);
+    /* Tells the caller of a call that does not block; without the lock.  May be NULL. */
+    void (*deliver)(struct op *op);
+    bool bare; /* the reply does not begin with a status */
+};
+
+union op_callback {
+    pmix_op_cbfunc_t op;
+    pmix_value_cbfunc_t value;
+    pmix_lookup_cbfunc_t lookup;
+    pmix_spawn_cbfunc_t spawn;
+    pmix_info_cbfunc_t info;
+    pmix_credential_cbfunc_t credential;
+    pmix_validation_cbfunc_t validation;
+    pmix_device_dist_cbfunc_t distance;
+    pmix_hdlr_reg_cbfunc_t registered;
+};
+
+/* What a call brings; what is used of it depends on the kind. */
+struct op_out {
+    pmix_info_t *infos;
+    size_t ninfos;
+    pmix_pdata_t *pdata;
+    size_t npdata;
+    pmix_device_distance_t *distances;
+    size_t ndistances;
+    pmix_proc_t *procs;
+    size_t nprocs;
+    pmix_value_t *value;
+    bool lent; /* the value is not the op's */
+    pmix_byte_object_t bytes;
+    pmix_nspace_t nspace;
+    size_t number;
+};
+
+struct op {
+    struct list link;           /* in the client's `sent` */
+    struct list waiting;        /* blocking: in the client's `waiters` */
+    struct task task;           /* not blocking: its delivery */
+    struct server_link *server; /* where it was sent */
+    const struct op_kind *kind;
+    uint32_t tag;
+    bool blocking, done;
+    pthread_cond_t wake; /* blocking */
+    pmix_status_t status;
+    struct frame reply;
+    struct op_out out;
+    union op_callback callback;
+    void *cbdata;
+    /* The call's own. */
+    void *arg;
+    void (*free_arg)(void *arg);
+};
+
+/* A blocking call has its op on its stack, between these two. */
+void op_init(struct op *op, const struct op_kind *kind);
+void op_clear(struct op *op); /* releases what is left in `out`, and `arg` */
+
+/* One for a call that does not block; NULL: no memory.  It frees itself after delivery. */
+struct op *op_new(const struct op_kind *kind, void *cbdata);
+void op_free(struct op *op); /* one that was not sent; NULL is fine */
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* A request, packed straight into the connection's buffer. */
+struct message {
+    struct client *c;
+    struct server_link *server;
+    struct ppack w;
+    size_t from;
+};
+
+/* PMIX_ERR_UNREACH: there is no server (any more). */
+pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command);
+/* An empty one. */
+pmix_status_t message_begin_empty(struct client *c, struct message *m);
+
+/* Sends it.  PMIX_SUCCESS: the op is under way (a blocking one must be waited for); otherwise it
+ * was not sent: PMIX_ERR_PACK_FAILURE and its like, PMIX_ERR_NOMEM, PMIX_ERR_UNREACH. */
+pmix_status_t message_send(struct message *m, struct op *op);
+/* One that nobody answers; tag 0: it takes the next of the dynamic ones. */
+pmix_status_t message_send_alone(struct message *m, uint32_t tag);
+
+/* Common parts of requests: SIZE n, and n items when there are any. */
+void message_list(struct message *m, const void *items, size_t n, uint16_t type);
+
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* Waits until it is done.  Opens the lock meanwhile.  The op's status. */
+pmix_status_t op_wait(struct client *c, struct op *op);
+/* False: time is over, and the op is not under way any more. */
+bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns);
+
+/* A call that does not block is complete without a reply: its callback will be run. */
+pmix_status_t op_complete(struct client *c, struct op *op, pmix_status_t status);
+
+/* Sends (message_send) and waits: what most blocking calls do.  The op's status. */
+pmix_status_t op_call(struct message *m, struct op *op);
+/* Sends, and makes sure that its callback will be run; takes the op over in any case. */
+pmix_status_t op_post(struct message *m, struct op *op);
+
+/* ---- for progress ---------------------------------------------------------------------------- */
+
+/* Takes the reader's role (free) for one turn: waits for something to come until the time is over
+ * (UINT64_MAX: never) or wake_fd (or -1) is readable, and completes what it completes. */
+void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd);
+/* The same for what is there already. */
+void reader_poll(struct client *c);
+/* The role is free: somebody else who waits may want it. */
+void reader_next(struct client *c);
+
+/* The connection is gone: everything sent there fails, nothing more is sent. */
+void server_lost(struct client *c, struct server_link *s);
+
+#endif

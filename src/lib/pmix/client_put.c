@@ -1,0 +1,155 @@
+/* client_put.c - see client_put.h: PMIx_Put, PMIx_Store_internal, PMIx_Commit. */
+#include "lib/pmix/client_put.h"
+
+#include "base/limit.h"
+#include "lib/pmix/client_api.h"
+#include "lib/pmix/value.h"
+
+void puts_init(struct puts *p)
+{
+    *p = (struct puts){ .news = false };
+    list_init(&p->all);
+}
+
+static bool key_fits(const char *key)
+{
+    return key && *key && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
+}
+
+/* Into the space of nspace, as rank's. */
+static pmix_status_t store(struct client *c, const char *nspace, uint32_t rank, const char *key,
+                           const pmix_value_t *val, struct known **k_p)
+{
+    struct space *s = cache_make_space(&c->cache, nspace);
+    pmix_value_t copy;
+    pmix_status_t rc;
+
+    if (!s)
+        return PMIX_ERR_NOMEM;
+    rc = value_copy(&copy, val);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    if (PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
+        return space_put_qualified(s, rank, &copy, k_p);
+    return space_put(s, rank, slice_str(key), &copy, k_p);
+}
+
+pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[], pmix_value_t *val)
+{
+    struct client *c = api_begin();
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    if (!proc || !key_fits(key) || !val)
+        rc = PMIX_ERR_BAD_PARAM;
+    else
+        rc = store(c, *proc->nspace ? proc->nspace : c->me.nspace, proc->rank, key, val, NULL);
+    return api_end(c, rc);
+}
+
+static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, pmix_value_t *val)
+{
+    struct known *k;
+    pmix_status_t rc;
+
+    if (scope < PMIX_LOCAL || scope > PMIX_INTERNAL || !key_fits(key) || !val)
+        return PMIX_ERR_BAD_PARAM;
+    /* Reserved keys are for those who start processes. */
+    if (PMIx_Check_reserved_key(key) && !PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
+        return PMIX_SUCCESS;
+    rc = store(c, c->me.nspace, c->me.rank, key, val, &k);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    k->scope = scope;
+    if (scope != PMIX_INTERNAL) {
+        list_append(&c->puts.all, &k->put);
+        c->puts.news = true;
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val)
+{
+    struct client *c = api_begin();
+
+    return c ? api_end(c, put(c, scope, key, val)) : PMIX_ERR_INIT;
+}
+
+/* ---- commit ---------------------------------------------------------------------------------- */
+
+static void pack_qualified(struct ppack *w, const struct known *k)
+{
+    pmix_info_t *infos = PMIx_Info_create(k->nquals + 1);
+    pmix_data_array_t array = { PMIX_INFO, k->nquals + 1, infos };
+    pmix_value_t v = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    if (!infos) {
+        w->error = PTYPE_NO_MEMORY;
+        return;
+    }
+    /* They borrow the values: nothing of these infos is released. */
+    PMIx_Load_key(infos[0].key, known_key(k));
+    infos[0].value = k->value;
+    for (size_t i = 0; i < k->nquals; i++)
+        infos[i + 1] = k->quals[i];
+    ppack_kval(w, PMIX_QUALIFIED_VALUE, &v);
+    free(infos);
+}
+
+/* Everybody expects all values that may be seen from there, not only the new ones. */
+static bool pack_bundle(struct client *c, struct message *m, uint8_t scope)
+{
+    struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE);
+    struct ppack w;
+
+    ppack_init(&w, &bytes, m->w.as);
+    w.foreign = m->w.foreign;
+    LIST_EACH(l, &c->puts.all)
+    {
+        const struct known *k = LIST_OF(l, struct known, put);
+        if (k->scope != scope && k->scope != PMIX_GLOBAL)
+            continue;
+        if (k->nquals)
+            pack_qualified(&w, k);
+        else
+            ppack_kval(&w, known_key(k), &k->value);
+    }
+    if (!ppack_ok(&w)) {
+        m->w.error = w.error;
+    } else if (buf_len(&bytes)) {
+        ppack_byte(&m->w, PMIX_SCOPE, scope);
+        ppack_buffer(&m->w, false, buf_slice(&bytes));
+    }
+    buf_free(&bytes);
+    return ppack_ok(&m->w);
+}
+
+static pmix_status_t commit(struct client *c)
+{
+    struct message m;
+    struct op op;
+    pmix_status_t rc;
+
+    if (c->kind == CLIENT_SINGLETON)
+        return PMIX_SUCCESS;
+    rc = message_begin(c, &m, CMD_COMMIT);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    if (c->puts.news && pack_bundle(c, &m, PMIX_LOCAL))
+        pack_bundle(c, &m, PMIX_REMOTE);
+    op_init(&op, &op_status_only);
+    c->puts.news = false;
+    rc = op_call(&m, &op);
+    if (rc != PMIX_SUCCESS)
+        c->puts.news = true;
+    op_clear(&op);
+    return rc;
+}
+
+pmix_status_t PMIx_Commit(void)
+{
+    struct client *c = api_begin();
+
+    return c ? api_end(c, commit(c)) : PMIX_ERR_INIT;
+}

@@ -1,0 +1,125 @@
+/* client_spawn.c - starting further processes. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/pmix/client_api.h"
+#include "lib/pmix/value.h"
+
+/* The name of the new job, and what is known of it already. */
+static void read_spawned(struct client *c, struct op *op, struct punpack *r)
+{
+    struct slice name;
+    struct space *s;
+    void *copy;
+
+    if (op->status != PMIX_SUCCESS)
+        return;
+    name = punpack_text(r);
+    if (!punpack_ok(r) || !name.len || name.len > PMIX_MAX_NSLEN) {
+        op->status = PMIX_ERR_UNPACK_FAILURE;
+        return;
+    }
+    memcpy(op->out.nspace, name.ptr, name.len);
+    if (!punpack_left(r))
+        return;
+    s = cache_make_space(&c->cache, op->out.nspace);
+    copy = s ? malloc(punpack_left(r)) : NULL;
+    if (!copy)
+        return; /* it can be asked for */
+    memcpy(copy, r->at, punpack_left(r));
+    space_take_info(s, slice_mem(copy, punpack_left(r)), copy, r->as);
+}
+
+static void deliver_spawned(struct op *op)
+{
+    op->callback.spawn(op->status, op->out.nspace, op->cbdata);
+}
+
+static const struct op_kind spawn_kind = { .read = read_spawned, .deliver = deliver_spawned };
+
+/* A program that names no directory is started in ours, as if by a shell; all of them are one unit
+ * of the wire. */
+static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
+{
+    pmix_app_t *sent = calloc(n, sizeof *sent);
+    char **words = calloc(2 * n, sizeof *words);
+    char *cwd = getcwd(NULL, 0);
+
+    if (sent && words) {
+        for (size_t i = 0; i < n; i++) {
+            sent[i] = apps[i];
+            words[2 * i] = apps[i].cmd;
+            if (!sent[i].argv)
+                sent[i].argv = &words[2 * i];
+            if (!sent[i].cwd)
+                sent[i].cwd = cwd;
+        }
+        message_list(m, sent, n, PMIX_APP);
+    } else {
+        m->w.error = PTYPE_NO_MEMORY;
+    }
+    free(sent);
+    free(words);
+    free(cwd);
+}
+
+static pmix_status_t begin(struct client *c, struct message *m, const pmix_info_t *infos,
+                           size_t ninfos, const pmix_app_t *apps, size_t napps)
+{
+    pmix_status_t rc;
+
+    if (!apps || !napps || (!infos && ninfos))
+        return PMIX_ERR_BAD_PARAM;
+    for (size_t i = 0; i < napps; i++) {
+        if (!apps[i].cmd && !(apps[i].argv && apps[i].argv[0]))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    rc = message_begin(c, m, CMD_SPAWN);
+    if (rc == PMIX_SUCCESS) {
+        message_list(m, infos, ninfos, PMIX_INFO);
+        pack_apps(m, apps, napps);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                         size_t napps, pmix_nspace_t nspace)
+{
+    struct client *c = api_begin();
+    struct message m;
+    struct op op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    rc = begin(c, &m, job_info, ninfo, apps, napps);
+    op_init(&op, &spawn_kind);
+    if (rc == PMIX_SUCCESS)
+        rc = op_call(&m, &op);
+    if (nspace)
+        PMIx_Load_nspace(nspace, rc == PMIX_SUCCESS ? op.out.nspace : NULL);
+    op_clear(&op);
+    return api_end(c, rc);
+}
+
+pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                            size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
+{
+    struct client *c = api_begin();
+    struct message m;
+    struct op *op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    op = cbfunc ? op_new(&spawn_kind, cbdata) : NULL;
+    if (!op)
+        return api_end(c, cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
+    op->callback.spawn = cbfunc;
+    rc = begin(c, &m, job_info, ninfo, apps, napps);
+    if (rc == PMIX_SUCCESS)
+        rc = op_post(&m, op);
+    else
+        op_free(op);
+    return api_end(c, rc);
+}

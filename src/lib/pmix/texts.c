@@ -1,0 +1,246 @@
+/* texts.c - the names and texts of PMIx's numbers.
+ *
+ * Every text stands once, in proto/pmix_constants.def, pmix_status.def and pmix_types.def; here are
+ * only the look-ups.  All of them work before, between and after any init, and give constant
+ * texts, but for PMIx_Info_directives_string, whose text belongs to the caller.
+ */
+#include <strings.h>
+
+#include "lib/pmix/texts.h"
+#include "pmix.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- Groups of constants -------------------------------------------------------------------- */
+
+/* All rows one behind the other, and where each group begins and ends. */
+enum {
+#define GROUP(group, ctype, kind, other, what) FIRST_##group, BEFORE_##group = FIRST_##group - 1,
+#define CONST(group, name, value, state, text) ROW_##name,
+#define END(group)                             END_##group, BACK_##group = END_##group - 1,
+#include "proto/pmix_constants.def"
+#undef GROUP
+#undef CONST
+#undef END
+    ROWS
+};
+
+static const struct number_name rows[] = {
+#define GROUP(group, ctype, kind, other, what)
+#define CONST(group, name, value, state, text) { (uint64_t)(value), #name, text },
+#define END(group)
+#include "proto/pmix_constants.def"
+#undef GROUP
+#undef CONST
+#undef END
+};
+_Static_assert(COUNT(rows) == ROWS, "every row has its number");
+
+static const struct number_group groups[] = {
+#define GROUP(group, ctype, kind, other, what)                                                     \
+    [NUMBER_##group] = { #group, &rows[FIRST_##group], END_##group - FIRST_##group, other },
+#define CONST(group, name, value, state, text)
+#define END(group)
+#include "proto/pmix_constants.def"
+#undef GROUP
+#undef CONST
+#undef END
+};
+
+const struct number_group *number_group(enum number_group_id id)
+{
+    return &groups[id];
+}
+
+/* Which row a small number has, plus one; what is not small shares the last place, which nobody
+ * asks for.  Of several names of one number the last stays: they have the same text. */
+enum { SMALL = 64 };
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+static const uint8_t small[NUMBER_GROUPS][SMALL + 1] = {
+#define GROUP(group, ctype, kind, other, what)
+#define CONST(group, name, value, state, text)                                                     \
+    [NUMBER_##group][(value) < SMALL ? (value) : SMALL] = ROW_##name + 1,
+#define END(group)
+#include "proto/pmix_constants.def"
+#undef GROUP
+#undef CONST
+#undef END
+};
+#pragma GCC diagnostic pop
+_Static_assert(ROWS < UINT8_MAX, "a row's number fits a byte");
+
+const char *number_text(enum number_group_id id, uint64_t value)
+{
+    const struct number_group *g = &groups[id];
+    const struct number_name *found = NULL;
+
+    if (value < SMALL) {
+        if (small[id][value] != 0)
+            found = &rows[small[id][value] - 1];
+    } else {
+        for (size_t i = 0; i < g->count && found == NULL; i++)
+            if (g->names[i].value == value)
+                found = &g->names[i];
+    }
+    return found != NULL && found->text != NULL ? found->text : g->other;
+}
+
+const char *PMIx_Proc_state_string(pmix_proc_state_t state)
+{
+    return number_text(NUMBER_proc_state, state);
+}
+
+const char *PMIx_Job_state_string(pmix_job_state_t state)
+{
+    return number_text(NUMBER_job_state, state);
+}
+
+const char *PMIx_Scope_string(pmix_scope_t scope)
+{
+    return number_text(NUMBER_scope, scope);
+}
+
+const char *PMIx_Persistence_string(pmix_persistence_t persist)
+{
+    return number_text(NUMBER_persistence, persist);
+}
+
+const char *PMIx_Data_range_string(pmix_data_range_t range)
+{
+    return number_text(NUMBER_data_range, range);
+}
+
+const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive)
+{
+    return number_text(NUMBER_alloc_directive, directive);
+}
+
+const char *PMIx_Resource_block_directive_string(pmix_resource_block_directive_t directive)
+{
+    return number_text(NUMBER_resource_block, directive);
+}
+
+const char *PMIx_Link_state_string(pmix_link_state_t state)
+{
+    return number_text(NUMBER_link_state, state);
+}
+
+const char *PMIx_Device_type_string(pmix_device_type_t type)
+{
+    return number_text(NUMBER_device_type, type);
+}
+
+const char *PMIx_Value_comparison_string(pmix_value_cmp_t cmp)
+{
+    return number_text(NUMBER_value_cmp, (uint64_t)cmp);
+}
+
+const char *PMIx_Group_operation_string(pmix_group_operation_t op)
+{
+    return number_text(NUMBER_group_operation, (uint64_t)op);
+}
+
+/* ---- Masks ---------------------------------------------------------------------------------- */
+
+/* Every sum of the four channels is a constant text of its own, so that callers may keep it. */
+#define IN   "STDIN "
+#define OUT  "STDOUT "
+#define ERR  "STDERR "
+#define DIAG "STDDIAG "
+
+const char *PMIx_IOF_channel_string(pmix_iof_channel_t channel)
+{
+    static const char *const sums[] = {
+        "NONE",   IN,          OUT,          IN OUT,          ERR,      IN ERR,
+        OUT ERR,  IN OUT ERR,  DIAG,         IN DIAG,         OUT DIAG, IN OUT DIAG,
+        ERR DIAG, IN ERR DIAG, OUT ERR DIAG, IN OUT ERR DIAG,
+    };
+
+    return sums[channel & (COUNT(sums) - 1)];
+}
+
+char *PMIx_Info_directives_string(pmix_info_directives_t directives)
+{
+    char text[64] = "QUALIFIER";
+
+    if ((directives & PMIX_INFO_QUALIFIER) == 0) {
+        bool required = (directives & PMIX_INFO_REQD) != 0;
+        bool processed = (directives & PMIX_INFO_REQD_PROCESSED) != 0;
+        bool end = (directives & PMIX_INFO_ARRAY_END) != 0;
+        snprintf(text, sizeof text, "%s%s%s", required ? "REQUIRED" : "OPTIONAL",
+                 processed ? ":PROCESSED" : "", end ? ":END" : "");
+    }
+    return strdup(text);
+}
+
+/* ---- Status --------------------------------------------------------------------------------- */
+
+/* Which names are the answer for their value, and which are no status at all. */
+#define ANSWER_LIVE(name, value)   [-(value)] = name,
+#define ANSWER_OLD(name, value)    [-(value)] = name,
+#define ANSWER_HIDDEN(name, value) [-(value)] = name,
+#define ANSWER_ALIAS(name, value)
+#define ANSWER_SHARED(name, value)
+#define ANSWER_BASE(name, value)
+
+static const char *const answers[] = {
+#define STATUS(name, value, state) ANSWER_##state(#name, value)
+#include "proto/pmix_status.def"
+#undef STATUS
+};
+
+enum {
+    NAMED_LIVE = 1,
+    NAMED_OLD = 1,
+    NAMED_HIDDEN = 1,
+    NAMED_ALIAS = 1,
+    NAMED_SHARED = 1,
+    NAMED_BASE = 0
+};
+
+static const struct status_name {
+    const char *name;
+    pmix_status_t value;
+    bool named;
+} statuses[] = {
+#define STATUS(name, value, state) { #name, value, NAMED_##state },
+#include "proto/pmix_status.def"
+#undef STATUS
+};
+
+const char *PMIx_Error_string(pmix_status_t status)
+{
+    unsigned i = 0u - (unsigned)status; /* what is positive is far away */
+
+    return i < COUNT(answers) && answers[i] != NULL ? answers[i] : "ERROR STRING NOT FOUND";
+}
+
+pmix_status_t PMIx_Error_code(const char *errname)
+{
+    for (size_t i = 0; errname != NULL && i < COUNT(statuses); i++)
+        if (statuses[i].named && strcasecmp(statuses[i].name, errname) == 0)
+            return statuses[i].value;
+    return INT32_MIN;
+}
+
+/* ---- Data types ----------------------------------------------------------------------------- */
+
+static const char *const types[] = {
+#define TYPE(name, number, ctype, member, shape, state) [number] = "PMIX_" #name,
+#include "proto/pmix_types.def"
+#undef TYPE
+};
+
+const char *PMIx_Data_type_string(pmix_data_type_t type)
+{
+    if (type == PMIX_UNDEF || type >= COUNT(types) || types[type] == NULL)
+        return "UNKNOWN";
+    return types[type];
+}
+
+const char *PMIx_Get_version(void)
+{
+    return "Wireup " WIREUP_VERSION ", as OpenPMIx 5.0.11 (PMIx Standard: 4.2, Stable ABI: 0.0, "
+           "Provisional ABI: 0.0)";
+}

@@ -1,0 +1,84 @@
+/* decode.h - reading along: what is said on a connection, for people, from its bytes alone.
+ *
+ * A passive listener with no part in the conversation: it is fed both directions as they were
+ * recorded, finds out the protocol by itself, cuts messages out and names their fields by the same
+ * tables as those who talk.  What it cannot read it hands out as it is, with the reason.
+ *
+ * Each protocol is a row of functions (decode_proto, decode.c); the text protocols share one.
+ */
+#ifndef WIREUP_SESSION_DECODE_H
+#define WIREUP_SESSION_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/slice.h"
+
+enum decode_way { DECODE_IN, DECODE_OUT, DECODE_WAYS }; /* from the client; to it */
+
+enum { DECODE_TAGS = 64 };
+
+struct ptype_flavour;
+
+enum decode_kind { DECODE_TEXT, DECODE_NUMBER, DECODE_FLAG, DECODE_BYTES };
+
+struct decode_field {
+    struct slice name;
+    enum decode_kind kind;
+    struct slice text; /* TEXT, BYTES */
+    int64_t number;    /* NUMBER, FLAG */
+    uint32_t item;     /* 0: of the message; else of its n-th part: a record, a spawned command */
+};
+
+/* One message. */
+struct decoded {
+    const char *protocol; /* "PMI-1" */
+    struct slice command; /* empty: not known */
+    const struct decode_field *fields;
+    uint32_t nfields;
+    struct slice bytes; /* all of it, as it was on the wire */
+    const char *fault;  /* NULL, or why it could not be read further */
+};
+
+struct decode_stream {
+    struct buf in;
+    size_t taken;   /* length of the message that was lent */
+    size_t scanned; /* bytes without the end that is looked for */
+};
+
+/* One connection. */
+struct decode {
+    struct decode_stream ways[DECODE_WAYS];
+    struct arena arena;          /* of the message that was lent */
+    struct decode_field *fields; /* likewise */
+    uint32_t nfields, room;
+    uint32_t item; /* of the fields that are being added */
+    char fault[160];
+    bool pmix;                      /* else the text protocols */
+    bool greeted[DECODE_WAYS];      /* PMIx: its handshake is over */
+    const struct ptype_flavour *as; /* PMIx: the client's encoding */
+    bool described;
+    uint32_t tags[DECODE_TAGS]; /* PMIx: of the last requests, and their commands */
+    uint8_t commands[DECODE_TAGS];
+    uint32_t ntags;
+};
+
+void decode_init(struct decode *d);
+void decode_free(struct decode *d); /* harmless twice */
+
+/* Keeps a copy of the bytes.  0 or -ENOMEM. */
+int decode_feed(struct decode *d, enum decode_way way, struct slice bytes);
+
+enum { DECODE_MORE = 0, DECODE_MESSAGE = 1 };
+
+/* The next whole message of one direction; *m_p borrows from d until the next call for any
+ * direction.  DECODE_MORE, DECODE_MESSAGE, or -ENOMEM. */
+int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p);
+
+/* The stream has ended: what is left of a message, as one; the same results. */
+int decode_rest(struct decode *d, enum decode_way way, struct decoded *m_p);
+
+#endif

@@ -1,0 +1,1136 @@
+/* pmix.c - see pmix.h.  Reading order: birth; handshake; framing; commands in the order of their
+ * numbers; answers and notices. */
+#include "session/pmix.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/core.h"
+#include "core/modex.h"
+#include "session/pmix_priv.h"
+#include "wire/pmix_ours.h"
+
+enum { HEADER_SIZE = 16, HELLO_MAX = 131072, DEFAULT_EVENT = INT32_MIN };
+
+static struct pmix_session *mine(struct session *base)
+{
+    return (struct pmix_session *)(void *)base;
+}
+
+/* ---- birth
+ * ---------------------------------------------------------------------------------------- */
+
+static struct session *create(struct peer *p)
+{
+    struct pmix_session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->base = (struct session){ &pmix_ops, p };
+    list_init(&s->groups);
+    buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + HEADER_SIZE);
+    buf_init(&s->scratch, LIMIT_CLIENT_STORE);
+    buf_init(&s->reply, (size_t)1 << 30);
+    arena_init(&s->arena, LIMIT_CLIENT_STORE);
+    return &s->base;
+}
+
+static void pending_free(struct pmix_pending *p)
+{
+    free(p->nspace);
+    free(p->key);
+    for (uint32_t i = 0; i < p->nothers; i++)
+        free(p->others[i]);
+    free(p->others);
+    free(p->procs);
+}
+
+static void drop_values(struct pmix_session *s)
+{
+    for (size_t i = 0; i < s->nvalues; i++)
+        pmem_value_free(&s->values[i], NULL);
+    free(s->values);
+    s->values = NULL;
+    s->nvalues = 0;
+}
+
+static void drop_backlog(struct pmix_session *s)
+{
+    for (uint32_t i = s->backlog_at; i < s->nbacklog; i++)
+        spawn_free(s->backlog[i].spawn);
+    free(s->backlog);
+    s->backlog = NULL;
+    s->nbacklog = s->backlog_at = 0;
+}
+
+/* Their answers find nobody. */
+static void drop_pending(struct pmix_session *s)
+{
+    for (uint32_t i = 0; i < s->npending; i++) {
+        struct pmix_batch *b = s->pending[i].batch;
+        if (b && --b->left == 0) {
+            buf_free(&b->results);
+            free(b);
+        }
+        pending_free(&s->pending[i]);
+    }
+    s->npending = 0;
+}
+
+static void destroy(struct session *base)
+{
+    struct pmix_session *s = mine(base);
+
+    drop_pending(s);
+    drop_backlog(s);
+    drop_values(s);
+    buf_free(&s->in);
+    buf_free(&s->scratch);
+    buf_free(&s->reply);
+    arena_free(&s->arena);
+    free(s->pending);
+    free(s->codes);
+    pmix_groups_free(s);
+    free(s);
+}
+
+static int input(struct session *base, struct slice bytes)
+{
+    struct pmix_session *s = mine(base);
+
+    buf_slice_put(&s->in, bytes);
+    return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
+}
+
+/* ---- requests under way
+ * ------------------------------------------------------------------------------ */
+
+static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_command cmd, uint32_t tag)
+{
+    struct pmix_pending *p;
+
+    if (s->npending == s->pending_room) {
+        uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
+        struct pmix_pending *more = realloc(s->pending, room * sizeof *more);
+        if (!more)
+            return NULL;
+        s->pending = more;
+        s->pending_room = room;
+    }
+    p = &s->pending[s->npending++];
+    *p = (struct pmix_pending){ .token = ++s->base.peer->next_token, .tag = tag, .cmd = cmd };
+    return p;
+}
+
+/* Puts a request on the backlog; the pending entry is the caller's to complete until the next. */
+struct pmix_pending *pmix_ask(struct command *c, struct request rq)
+{
+    struct pmix_session *s = c->s;
+    struct request *more = realloc(s->backlog, (s->nbacklog + 1) * sizeof *more);
+    struct pmix_pending *p = more ? add_pending(s, c->cmd, c->tag) : NULL;
+
+    if (more)
+        s->backlog = more;
+    if (!p) {
+        c->no_memory = true;
+        return NULL;
+    }
+    rq.token = p->token;
+    s->backlog[s->nbacklog++] = rq;
+    return p;
+}
+
+/* ---- handshake
+ * ------------------------------------------------------------------------------------ */
+
+struct cursor {
+    const unsigned char *at, *end;
+    bool good;
+};
+
+static struct slice take_text(struct cursor *c)
+{
+    const unsigned char *from = c->at, *nul = NULL;
+
+    if (c->good)
+        nul = memchr(c->at, 0, (size_t)(c->end - c->at));
+    if (!nul) {
+        c->good = false;
+        return SLICE_NULL;
+    }
+    c->at = nul + 1;
+    return slice_mem(from, (size_t)(nul - from));
+}
+
+static struct slice take_bytes(struct cursor *c, size_t n)
+{
+    const unsigned char *from = c->at;
+
+    if (!c->good || (size_t)(c->end - c->at) < n) {
+        c->good = false;
+        return SLICE_NULL;
+    }
+    c->at += n;
+    return slice_mem(from, n);
+}
+
+static uint32_t take_u32(struct cursor *c)
+{
+    struct slice s = take_bytes(c, 4);
+    uint32_t v = 0;
+
+    if (s.len == 4)
+        memcpy(&v, s.ptr, 4);
+    return ntohl(v);
+}
+
+static uint8_t take_u8(struct cursor *c)
+{
+    struct slice s = take_bytes(c, 1);
+
+    return s.len ? (uint8_t)s.ptr[0] : 0;
+}
+
+/* Both sides' versions, as far as they are known. */
+static int refuse(struct errmsg *err, struct slice version, const char *why, struct slice what)
+{
+    return errmsg_set(err, SESSION_BROKEN,
+                      "refused a PMIx client%s" SLICE_FMT ": %s '" SLICE_FMT
+                      "'; this server is Wireup %s and speaks "
+                      "the encodings v3, v4, v41, v51, v61",
+                      version.len ? " of version " : "", SLICE_ARG(slice_head(version, 63)), why,
+                      SLICE_ARG(slice_head(what, 64)), WIREUP_VERSION);
+}
+
+/* What a client of ours adds to its first message; others add other things, or bytes that mean
+ * nothing. */
+static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
+{
+    struct punpack r;
+    pmix_info_t *infos;
+    size_t n;
+    bool asks = false;
+
+    punpack_init(&r, bytes, s->as);
+    r.described = s->described;
+    infos = punpack_list(&r, PMIX_INFO, &n);
+    for (size_t i = 0; i < n && !asks; i++)
+        asks = !strcmp(infos[i].key, OURS_STORE) && infos[i].value.type == PMIX_UINT32 &&
+               infos[i].value.data.uint32 >= OURS_STORE_FORM;
+    pmem_free(ptype_find(PMIX_INFO), infos, n, NULL);
+    free(infos);
+    return asks;
+}
+
+static int read_hello(struct pmix_session *s, struct slice body, struct request *rq,
+                      struct errmsg *err)
+{
+    const unsigned char *at = (const unsigned char *)body.ptr;
+    struct cursor c = { at, at + body.len, true };
+    struct slice psec = take_text(&c), nspace, version, encoding, store;
+    uint8_t flag, buffers;
+    uint32_t rank;
+
+    take_bytes(&c, take_u32(&c)); /* the credential: the kernel's word is better */
+    flag = take_u8(&c);
+    if (c.good && flag != 0)
+        return refuse(err, SLICE_NULL, "tools cannot connect to this server yet; kind",
+                      slice_mem("?", 1));
+    nspace = take_text(&c);
+    rank = take_u32(&c);
+    version = take_text(&c);
+    encoding = take_text(&c);
+    buffers = take_u8(&c);
+    store = take_text(&c);
+    if (!c.good)
+        return refuse(err, SLICE_NULL, "its first message is cut short or is none; security", psec);
+    s->as = ptype_flavour(encoding);
+    if (!s->as || s->as->level < PTYPE_V3)
+        return refuse(err, version, "it wants the unknown encoding", encoding);
+    if (slice_starts(store, SLICE("shmem")))
+        return refuse(err, version, "it wants the store (hash is offered)", store);
+    s->described = buffers == 2;
+    s->reads_store =
+        s->base.peer->can_pass_fd && asks_for_store(s, slice_mem(c.at, (size_t)(c.end - c.at)));
+    snprintf(s->version, sizeof s->version, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
+    s->state = PMIX_ASKED;
+    s->hello_token = ++s->base.peer->next_token;
+    *rq = (struct request){
+        .kind = REQ_IDENTIFY, .kvs = nspace, .number = rank, .token = s->hello_token
+    };
+    return SESSION_REQUEST;
+}
+
+/* The first header has its length in the client's own byte order, which on this machine is ours. */
+static int step_hello(struct pmix_session *s, struct request *rq, struct errmsg *err)
+{
+    struct slice bytes = buf_slice(&s->in);
+    uint32_t n;
+
+    if (bytes.len < HEADER_SIZE)
+        return SESSION_IDLE;
+    memcpy(&n, bytes.ptr + 8, sizeof n);
+    if (n > HELLO_MAX)
+        return refuse(err, SLICE_NULL, "its first message has an impossible length", SLICE("?"));
+    if (bytes.len < HEADER_SIZE + (size_t)n)
+        return SESSION_IDLE;
+    s->consumed = HEADER_SIZE + (size_t)n;
+    return read_hello(s, slice_mem(bytes.ptr + HEADER_SIZE, n), rq, err);
+}
+
+static void welcome(struct pmix_session *s)
+{
+    uint32_t words[2] = { 0, htonl(s->base.peer->rank) };
+
+    s->base.peer->pass_store = s->reads_store && pmix_tell_job_info(s->base.peer->job);
+    buf_put(&s->base.peer->out, words, sizeof words);
+    s->state = PMIX_WELCOME;
+}
+
+/* ---- commands
+ * --------------------------------------------------------------------------------------- */
+
+/* What a reader cannot read is answered in one place (run_command). */
+
+static void read_req(struct command *c)
+{
+    struct pmix_pending p = { .tag = c->tag, .cmd = CMD_REQ };
+
+    pmix_reply(c->s, &p, &(struct answer){ .status = ANSWER_OK });
+}
+
+struct slice pmix_keep(struct command *c, struct slice text)
+{
+    return arena_copy(&c->s->arena, text);
+}
+
+static void read_abort(struct command *c)
+{
+    pmix_status_t code = punpack_status(&c->r);
+    struct slice msg = punpack_text(&c->r);
+
+    if (punpack_ok(&c->r))
+        pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = code, .value = msg });
+}
+
+/* ---- commit ---- */
+
+struct cards {
+    struct card *list;
+    uint32_t n, room, first_of_second;
+};
+
+static bool grow_cards(struct pmix_session *s, struct cards *k)
+{
+    uint32_t room = k->room ? k->room * 2 : 16;
+    struct card *list = arena_array(&s->arena, room, sizeof *list);
+    pmix_value_t *values = realloc(s->values, room * sizeof *values);
+
+    if (values)
+        s->values = values;
+    if (!list || !values)
+        return false;
+    if (k->n)
+        memcpy(list, k->list, k->n * sizeof *list);
+    k->list = list;
+    k->room = room;
+    return true;
+}
+
+static size_t varint_len(const unsigned char *at, const unsigned char *end)
+{
+    size_t n = 0;
+
+    while (at + n < end && at[n] & 0x80)
+        n++;
+    return n + 1;
+}
+
+/* The payload of a value as v41 has it: packed as one unit, without its count and type. */
+static struct slice canonical(struct command *c, pmix_value_t *v)
+{
+    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
+    struct slice all, payload = SLICE_NULL;
+    struct ppack w;
+    size_t skip;
+
+    ppack_init(&w, &bytes, &ptype_own);
+    ppack(&w, v, 1, PMIX_VALUE);
+    all = buf_slice(&bytes);
+    if (ppack_ok(&w) && all.len > 1) {
+        const unsigned char *at = (const unsigned char *)all.ptr;
+        skip = 1 + varint_len(at + 1, at + all.len);
+        payload = pmix_keep(c, slice_skip(all, skip));
+    } else {
+        c->no_memory = w.error == PTYPE_NO_MEMORY;
+        c->r.error = PTYPE_MALFORMED;
+    }
+    buf_free(&bytes);
+    return payload;
+}
+
+static void add_card(struct command *c, struct cards *k, struct slice key, pmix_value_t *v,
+                     uint8_t scope)
+{
+    struct card card = { .type = v->type, .scope = scope, .key = key };
+
+    for (uint32_t i = 0; scope == MODEX_REMOTE && i < k->first_of_second; i++) {
+        if (slice_eq(k->list[i].key, key)) { /* in both bundles: for everybody */
+            k->list[i].scope = MODEX_GLOBAL;
+            pmem_value_free(v, NULL);
+            return;
+        }
+    }
+    if (k->n == k->room && !grow_cards(c->s, k)) {
+        c->no_memory = true;
+        pmem_value_free(v, NULL);
+        return;
+    }
+    c->s->values[c->s->nvalues++] = *v;
+    card.value = v->type == PMIX_STRING ? slice_str(v->data.string) : canonical(c, v);
+    k->list[k->n++] = card;
+}
+
+static void read_bundle(struct command *c, struct cards *k)
+{
+    uint8_t scope = punpack_byte(&c->r, PMIX_SCOPE);
+    struct punpack in;
+    bool described;
+    struct slice bytes = punpack_buffer(&c->r, &described);
+
+    if (!punpack_ok(&c->r))
+        return;
+    punpack_init(&in, bytes, c->s->as);
+    in.described = described;
+    k->first_of_second = k->n;
+    while (punpack_left(&in) && !c->no_memory && punpack_ok(&c->r)) {
+        pmix_value_t v;
+        struct slice key = punpack_kval(&in, &v);
+        if (!punpack_ok(&in)) {
+            c->r.error = in.error;
+            return;
+        }
+        add_card(c, k, key, &v, scope);
+    }
+}
+
+static void read_commit(struct command *c)
+{
+    struct cards k = { .n = 0 };
+
+    while (punpack_left(&c->r) && punpack_ok(&c->r) && !c->no_memory)
+        read_bundle(c, &k);
+    if (punpack_ok(&c->r) && !c->no_memory)
+        pmix_ask(c, (struct request){ .kind = REQ_COMMIT, .cards = k.list, .count = k.n });
+}
+
+/* ---- fences ---- */
+
+void pmix_drop_infos(pmix_info_t *infos, size_t n)
+{
+    pmem_free(ptype_find(PMIX_INFO), infos, n, NULL);
+    free(infos);
+}
+
+static struct crowd read_crowd(struct command *c)
+{
+    struct crowd w = { .n = 0 };
+    size_t ninfos;
+    pmix_info_t *infos;
+
+    w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
+    infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+    pmix_drop_infos(infos, ninfos);
+    return w;
+}
+
+static bool all_here(const struct command *c, const struct crowd *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (strcmp(w->procs[i].nspace, c->s->base.peer->job->nspace) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_everybody(const struct command *c, const struct crowd *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->procs[i].rank == PMIX_RANK_WILDCARD && all_here(c, w))
+            return true;
+    }
+    return w->n == 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const pmix_proc_t *x = a, *y = b;
+
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* "0,3,4:pmix": ranks of the own job. */
+static void fence_here(struct command *c, struct crowd *w)
+{
+    struct buf name = BUF_NULL(LIMIT_PMI_LINE);
+
+    qsort(w->procs, w->n, sizeof *w->procs, by_rank);
+    for (size_t i = 0; i < w->n; i++) {
+        if (i)
+            buf_byte(&name, ',');
+        buf_u64(&name, w->procs[i].rank);
+    }
+    buf_str(&name, ":pmix");
+    if (buf_ok(&name))
+        pmix_ask(c, (struct request){ .kind = REQ_FENCE, .key = pmix_keep(c, buf_slice(&name)) });
+    else
+        c->no_memory = true;
+    buf_free(&name);
+}
+
+struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const char *purpose)
+{
+    struct member *m = arena_array(&c->s->arena, w->n ? w->n : 1, sizeof *m);
+
+    if (!m) {
+        c->no_memory = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < w->n; i++)
+        m[i] = (struct member){ pmix_keep(c, slice_str(w->procs[i].nspace)), w->procs[i].rank };
+    return pmix_ask(c, (struct request){ .kind = REQ_MEET,
+                                         .key = pmix_keep(c, slice_str(purpose)),
+                                         .members = m,
+                                         .count = (uint32_t)w->n });
+}
+
+static void read_fence(struct command *c)
+{
+    struct crowd w = read_crowd(c);
+
+    if (punpack_ok(&c->r)) {
+        if (is_everybody(c, &w))
+            pmix_ask(c, (struct request){ .kind = REQ_FENCE });
+        else if (all_here(c, &w))
+            fence_here(c, &w);
+        else
+            pmix_meet(c, &w, "fence");
+    }
+    free(w.procs);
+}
+
+static bool names_it(char *const *names, uint32_t n, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (!strcmp(names[i], name))
+            return true;
+    }
+    return false;
+}
+
+static void note_others(struct command *c, struct pmix_pending *p, const struct crowd *w)
+{
+    const char *own = c->s->base.peer->job->nspace;
+
+    p->others = calloc(w->n ? w->n : 1, sizeof *p->others);
+    for (size_t i = 0; p->others && i < w->n; i++) {
+        const char *name = w->procs[i].nspace;
+        if (!strcmp(name, own) || names_it(p->others, p->nothers, name))
+            continue;
+        p->others[p->nothers] = strdup(name);
+        p->nothers += p->others[p->nothers] != NULL;
+    }
+}
+
+static void read_connect(struct command *c)
+{
+    struct crowd w = read_crowd(c);
+    struct pmix_pending *p = NULL;
+
+    if (punpack_ok(&c->r))
+        p = pmix_meet(c, &w, c->cmd == CMD_CONNECT ? "connect" : "disconnect");
+    if (p && c->cmd == CMD_CONNECT)
+        note_others(c, p, &w);
+    free(w.procs);
+}
+
+/* ---- get ---- */
+
+static uint64_t number_of(const pmix_value_t *v)
+{
+    switch (v->type) {
+    case PMIX_INT: return v->data.integer > 0 ? (uint64_t)v->data.integer : 0;
+    case PMIX_UINT32: return v->data.uint32;
+    case PMIX_INT32: return v->data.int32 > 0 ? (uint64_t)v->data.int32 : 0;
+    case PMIX_SIZE: return v->data.size;
+    default: return 0;
+    }
+}
+
+bool pmix_flag_of(const pmix_value_t *v)
+{
+    return v->type == PMIX_UNDEF || (v->type == PMIX_BOOL && v->data.flag);
+}
+
+/* How long a get may wait that says nothing about it: as the reference server does. */
+enum { GET_PATIENCE_S = 2 };
+
+static void read_get(struct command *c)
+{
+    struct slice nspace = punpack_text(&c->r);
+    uint32_t rank = punpack_u32(&c->r, PMIX_PROC_RANK);
+    struct request rq = { .kind = REQ_GET_CARD, .timeout_ns = GET_PATIENCE_S * NS_PER_S };
+    struct pmix_pending *p;
+    size_t n;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_IMMEDIATE))
+            rq.immediate = pmix_flag_of(&infos[i].value);
+        else if (!strcmp(infos[i].key, PMIX_TIMEOUT) && number_of(&infos[i].value))
+            rq.timeout_ns = number_of(&infos[i].value) * NS_PER_S;
+    }
+    pmix_drop_infos(infos, n);
+    if (punpack_ok(&c->r) && punpack_left(&c->r))
+        rq.key = punpack_text(&c->r);
+    if (!punpack_ok(&c->r))
+        return;
+    rq.kvs = nspace;
+    rq.number = rank;
+    /* What the process manager knows it has told; it does not come later. */
+    rq.immediate = rq.immediate || slice_starts(rq.key, SLICE("pmix"));
+    p = pmix_ask(c, rq);
+    if (!p)
+        return;
+    p->rank = rank;
+    p->nspace = strndup(nspace.ptr ? nspace.ptr : "", nspace.len);
+    p->key = strndup(rq.key.ptr ? rq.key.ptr : "", rq.key.len);
+    c->no_memory = !p->nspace || !p->key;
+}
+
+static void read_finalize(struct command *c)
+{
+    pmix_ask(c, (struct request){ .kind = REQ_FINALIZE });
+}
+
+/* ---- names ---- */
+
+static struct pmix_batch *new_batch(struct command *c)
+{
+    struct pmix_batch *b = calloc(1, sizeof *b);
+
+    if (b)
+        buf_init(&b->results, LIMIT_CLIENT_QUEUE);
+    else
+        c->no_memory = true;
+    return b;
+}
+
+static void ask_name(struct command *c, struct pmix_batch *b, struct request rq)
+{
+    struct pmix_pending *p = pmix_ask(c, rq);
+
+    if (!p)
+        return;
+    b->left++;
+    p->batch = b;
+    p->key = strndup(rq.key.ptr ? rq.key.ptr : "", rq.key.len);
+}
+
+/* Nothing asked: nothing will come to answer. */
+static void end_batch(struct command *c, struct pmix_batch *b)
+{
+    if (!b || b->left)
+        return;
+    free(b);
+    if (punpack_ok(&c->r) && !c->no_memory)
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
+}
+
+static bool is_directive(const char *key)
+{
+    static const char *const words[] = {
+        PMIX_RANGE, PMIX_PERSISTENCE,       PMIX_USERID, PMIX_GRPID, PMIX_TIMEOUT,
+        PMIX_WAIT,  PMIX_ACCESS_PERMISSIONS
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!strcmp(key, words[i]))
+            return true;
+    }
+    return false;
+}
+
+static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *info)
+{
+    struct request rq = { .kind = REQ_PUBLISH, .key = pmix_keep(c, slice_str(info->key)) };
+
+    if (info->value.type == PMIX_STRING) {
+        rq.value = pmix_keep(c, slice_str(info->value.data.string));
+    } else {
+        rq.type = info->value.type;
+        rq.value = canonical(c, &info->value);
+    }
+    ask_name(c, b, rq);
+}
+
+static void read_publish(struct command *c)
+{
+    struct pmix_batch *b = new_batch(c);
+    size_t n;
+    pmix_info_t *infos;
+
+    punpack_u32(&c->r, PMIX_UINT32);
+    infos = punpack_list(&c->r, PMIX_INFO, &n);
+    for (size_t i = 0; b && i < n && punpack_ok(&c->r); i++) {
+        if (!is_directive(infos[i].key))
+            publish_one(c, b, &infos[i]);
+    }
+    pmix_drop_infos(infos, n);
+    end_batch(c, b);
+}
+
+/* The directives stand behind the keys they are for. */
+static void read_wait(struct command *c, struct request *rq)
+{
+    size_t n;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_WAIT))
+            rq->wait = true;
+        else if (!strcmp(infos[i].key, PMIX_TIMEOUT))
+            rq->timeout_ns = number_of(&infos[i].value) * NS_PER_S;
+    }
+    pmix_drop_infos(infos, n);
+}
+
+static void read_keys(struct command *c)
+{
+    struct request rq = { .kind = c->cmd == CMD_LOOKUP ? REQ_LOOKUP : REQ_UNPUBLISH };
+    struct pmix_batch *b = new_batch(c);
+    struct slice *keys;
+    size_t n;
+
+    punpack_u32(&c->r, PMIX_UINT32);
+    n = punpack_size(&c->r);
+    if (n > punpack_left(&c->r)) /* a key takes more than a byte */
+        c->r.error = PTYPE_CUT;
+    keys = punpack_ok(&c->r) ? arena_array(&c->s->arena, n + 1, sizeof *keys) : NULL;
+    for (size_t i = 0; keys && i < n; i++)
+        keys[i] = punpack_text(&c->r);
+    read_wait(c, &rq);
+    for (size_t i = 0; b && keys && i < n && punpack_ok(&c->r) && !c->no_memory; i++) {
+        rq.key = keys[i];
+        if (rq.key.len)
+            ask_name(c, b, rq);
+    }
+    end_batch(c, b);
+}
+
+/* ---- spawn ---- */
+
+/* The words of PMIx for what a spawn request can say. */
+static const struct {
+    const char *pmix, *ours;
+} spawn_words[] = {
+    { PMIX_WDIR, "wdir" },
+    { PMIX_HOST, "host" },
+    { PMIX_HOSTFILE, "hostfile" },
+    { PMIX_ADD_HOST, "add-host" },
+    { PMIX_ADD_HOSTFILE, "add-hostfile" },
+};
+
+static const char *spawn_word(const char *key)
+{
+    for (size_t i = 0; i < sizeof spawn_words / sizeof *spawn_words; i++) {
+        if (!strcmp(key, spawn_words[i].pmix))
+            return spawn_words[i].ours;
+    }
+    return NULL;
+}
+
+struct spawn_infos {
+    struct arena *a;
+    struct spawn_command *cmd;
+};
+
+static void add_info(struct spawn_infos *to, const char *key, const char *value)
+{
+    to->cmd->infos[to->cmd->ninfos++] =
+        (struct spawn_pair){ slice_str(arena_str(to->a, slice_str(key))),
+                             slice_str(arena_str(to->a, slice_str(value))) };
+}
+
+static void add_infos(struct spawn_infos *to, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *word = spawn_word(infos[i].key);
+        if (word && infos[i].value.type == PMIX_STRING && infos[i].value.data.string)
+            add_info(to, word, infos[i].value.data.string);
+    }
+}
+
+static size_t count_words(char *const *list)
+{
+    size_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *job, size_t njob,
+                     struct spawn_command *cmd)
+{
+    size_t argc = count_words(app->argv), nenv = count_words(app->env);
+    struct spawn_infos to = { a, cmd };
+
+    cmd->program = arena_str(a, slice_str(app->cmd ? app->cmd : argc ? app->argv[0] : ""));
+    cmd->nprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
+    cmd->args = arena_array(a, argc + 1, sizeof *cmd->args);
+    cmd->infos = arena_array(a, nenv + app->ninfo + njob + 1, sizeof *cmd->infos);
+    if (!arena_ok(a))
+        return;
+    for (size_t i = 1; i < argc; i++)
+        cmd->args[cmd->nargs++] = arena_str(a, slice_str(app->argv[i]));
+    for (size_t i = 0; i < nenv; i++)
+        add_info(&to, "env", app->env[i]);
+    add_infos(&to, app->info, app->ninfo);
+    if (app->cwd && *app->cwd)
+        add_info(&to, "wdir", app->cwd);
+    add_infos(&to, job, njob);
+}
+
+static void read_spawn(struct command *c)
+{
+    size_t njob, napps;
+    pmix_info_t *job = punpack_list(&c->r, PMIX_INFO, &njob);
+    pmix_app_t *apps = punpack_list(&c->r, PMIX_APP, &napps);
+    struct spawn_request *rq = NULL;
+
+    if (punpack_ok(&c->r) && napps && napps <= LIMIT_SPAWN_COMMANDS)
+        rq = spawn_new();
+    if (rq) {
+        rq->commands = arena_array(&rq->arena, napps, sizeof *rq->commands);
+        rq->ncommands = (uint32_t)napps;
+        for (size_t i = 0; rq->commands && i < napps; i++)
+            copy_app(&rq->arena, &apps[i], job, njob, &rq->commands[i]);
+        if (!arena_ok(&rq->arena) ||
+            !pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq })) {
+            c->no_memory = true;
+            spawn_free(rq);
+        }
+    } else if (punpack_ok(&c->r)) {
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
+    }
+    pmix_drop_infos(job, njob);
+    pmem_free(ptype_find(PMIX_APP), apps, napps, NULL);
+    free(apps);
+}
+
+/* ---- events ---- */
+
+/* The infos in our own encoding, for clients of every other. */
+static struct slice canonical_infos(struct command *c, pmix_info_t *infos, size_t n)
+{
+    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
+    struct slice kept = SLICE_NULL;
+    struct ppack w;
+
+    ppack_init(&w, &bytes, &ptype_own);
+    ppack_size(&w, n);
+    if (n)
+        ppack(&w, infos, (int32_t)n, PMIX_INFO);
+    if (ppack_ok(&w))
+        kept = pmix_keep(c, buf_slice(&bytes));
+    else
+        c->no_memory = true;
+    buf_free(&bytes);
+    return kept;
+}
+
+static uint8_t event_flags(const pmix_info_t *infos, size_t n)
+{
+    uint8_t flags = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_EVENT_NON_DEFAULT) && pmix_flag_of(&infos[i].value))
+            flags |= EVENT_BY_CODE;
+        else if (!strcmp(infos[i].key, PMIX_EVENT_DO_NOT_CACHE) && pmix_flag_of(&infos[i].value))
+            flags |= EVENT_NOT_KEPT;
+    }
+    return flags;
+}
+
+static void read_notify(struct command *c)
+{
+    pmix_status_t code = punpack_status(&c->r);
+    uint8_t range = punpack_byte(&c->r, PMIX_DATA_RANGE);
+    size_t n;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    if (punpack_ok(&c->r)) {
+        struct slice kept = canonical_infos(c, infos, n);
+        pmix_ask(c, (struct request){ .kind = REQ_NOTIFY,
+                                      .number = code,
+                                      .count = range,
+                                      .value = kept,
+                                      .event_flags = event_flags(infos, n) });
+    }
+    pmix_drop_infos(infos, n);
+}
+
+static void read_regevents(struct command *c)
+{
+    struct pmix_session *s = c->s;
+    size_t n, ninfos;
+    pmix_status_t *codes = punpack_list(&c->r, PMIX_STATUS, &n), *more;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+
+    pmix_drop_infos(infos, ninfos);
+    if (punpack_ok(&c->r) && n > LIMIT_EVENT_CODES - s->ncodes) {
+        pmix_reply_status(s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
+    } else if (punpack_ok(&c->r)) {
+        more = realloc(s->codes, (s->ncodes + n + 1) * sizeof *more);
+        if (more) {
+            s->codes = more;
+            if (n)
+                memcpy(more + s->ncodes, codes, n * sizeof *more);
+            s->recall_from = s->ncodes;
+            s->recall_all = n == 0;
+            s->ncodes += n;
+            s->every_event = s->every_event || n == 0;
+        }
+        pmix_reply_status(s, c->tag, more ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
+        if (more) { /* what has happened before comes behind the reply */
+            c->cmd = CMD_NONE;
+            pmix_ask(c, (struct request){ .kind = REQ_RECALL });
+        }
+    }
+    free(codes);
+}
+
+static void forget_code(struct pmix_session *s, pmix_status_t code)
+{
+    if (code == DEFAULT_EVENT)
+        s->every_event = false;
+    for (size_t i = 0; i < s->ncodes; i++) {
+        if (s->codes[i] == code) {
+            s->codes[i] = s->codes[--s->ncodes];
+            return;
+        }
+    }
+}
+
+static void read_deregevents(struct command *c)
+{
+    while (punpack_left(&c->r) && punpack_ok(&c->r)) {
+        pmix_status_t code = punpack_status(&c->r);
+        if (punpack_ok(&c->r))
+            forget_code(c->s, code);
+    }
+}
+
+static pmix_reader *const readers[] = {
+    [CMD_REQ] = read_req,
+    [CMD_ABORT] = read_abort,
+    [CMD_COMMIT] = read_commit,
+    [CMD_FENCE] = read_fence,
+    [CMD_GET] = read_get,
+    [CMD_FINALIZE] = read_finalize,
+    [CMD_PUBLISH] = read_publish,
+    [CMD_LOOKUP] = read_keys,
+    [CMD_UNPUBLISH] = read_keys,
+    [CMD_SPAWN] = read_spawn,
+    [CMD_CONNECT] = read_connect,
+    [CMD_DISCONNECT] = read_connect,
+    [CMD_NOTIFY] = read_notify,
+    [CMD_REGEVENTS] = read_regevents,
+    [CMD_DEREGEVENTS] = read_deregevents,
+    [CMD_QUERY] = pmix_read_query,
+    [CMD_GROUP_CONSTRUCT] = pmix_read_group,
+    [CMD_GROUP_DESTRUCT] = pmix_read_ungroup,
+    [CMD_REFRESH_CACHE] = pmix_read_refresh,
+    [CMD_RESOLVE_PEERS] = pmix_read_resolve_peers,
+    [CMD_RESOLVE_NODE] = pmix_read_resolve_node,
+};
+
+/* ---- framing
+ * ---------------------------------------------------------------------------------------- */
+
+static int run_command(struct command *c)
+{
+    uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
+
+    c->cmd = (enum pmix_command)number;
+    if (punpack_ok(&c->r) && (number >= sizeof readers / sizeof *readers || !readers[number])) {
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
+        return SESSION_IDLE;
+    }
+    if (punpack_ok(&c->r))
+        readers[number](c);
+    if (c->no_memory || !arena_ok(&c->s->arena))
+        return -ENOMEM;
+    if (!punpack_ok(&c->r))
+        return errmsg_set(c->err, SESSION_BROKEN,
+                          "PMIx command %u of a client of version %s cannot be read (error %d)",
+                          number, c->s->version, (int)c->r.error);
+    return SESSION_IDLE;
+}
+
+/* An inherited connection passes from one program to the next: each begins with a greeting. */
+static int begin_again(struct pmix_session *s, struct request *rq, struct errmsg *err)
+{
+    drop_pending(s);
+    s->state = PMIX_HELLO;
+    s->every_event = false;
+    s->ncodes = 0;
+    return step_hello(s, rq, err);
+}
+
+static int step_command(struct pmix_session *s, struct request *rq, struct errmsg *err)
+{
+    struct slice bytes = buf_slice(&s->in);
+    struct command c = { .s = s, .err = err };
+    uint32_t words[3];
+    uint32_t n;
+
+    if (bytes.len < HEADER_SIZE)
+        return SESSION_IDLE;
+    memcpy(words, bytes.ptr, sizeof words);
+    if (words[0] == UINT32_MAX && words[1] == UINT32_MAX)
+        return begin_again(s, rq, err);
+    n = ntohl(words[2]);
+    if (n > LIMIT_CLIENT_STORE)
+        return errmsg_set(err, SESSION_BROKEN, "a PMIx message of %u bytes (the limit is %u)", n,
+                          LIMIT_CLIENT_STORE);
+    if (bytes.len < HEADER_SIZE + (size_t)n)
+        return SESSION_IDLE;
+    s->consumed = HEADER_SIZE + (size_t)n;
+    c.tag = ntohl(words[1]);
+    if (n == 0) { /* a heartbeat; nobody monitors */
+        pmix_reply_status(s, c.tag, PMIX_ERR_LOST_CONNECTION);
+        return SESSION_IDLE;
+    }
+    punpack_init(&c.r, slice_mem(bytes.ptr + HEADER_SIZE, n), s->as);
+    c.r.described = s->described;
+    return run_command(&c);
+}
+
+static void drop_consumed(struct pmix_session *s)
+{
+    buf_take(&s->in, s->consumed);
+    s->consumed = 0;
+    drop_values(s);
+    drop_backlog(s);
+    arena_free(&s->arena);
+}
+
+static int next(struct session *base, struct request *rq_p, struct errmsg *err)
+{
+    struct pmix_session *s = mine(base);
+
+    if (s->in.error == BUF_TOO_LONG)
+        return errmsg_set(err, SESSION_BROKEN, "a PMIx message that is too long");
+    for (;;) {
+        int rc;
+        if (s->backlog_at < s->nbacklog) {
+            *rq_p = s->backlog[s->backlog_at++];
+            return SESSION_REQUEST;
+        }
+        if (s->consumed)
+            drop_consumed(s);
+        if (s->state == PMIX_HELLO)
+            return step_hello(s, rq_p, err);
+        if (s->state == PMIX_ASKED)
+            return SESSION_IDLE; /* not known: the owner closes */
+        if (s->state == PMIX_WELCOME) {
+            s->state = PMIX_TALKING;
+            *rq_p = (struct request){ .kind = REQ_ATTACH, .token = ++base->peer->next_token };
+            return SESSION_REQUEST;
+        }
+        rc = step_command(s, rq_p, err);
+        if (rc != SESSION_IDLE || s->consumed == 0)
+            return rc;
+    }
+}
+
+/* ---- answers and notices
+ * ------------------------------------------------------------------------------ */
+
+static void answer(struct session *base, uint32_t token, const struct answer *a)
+{
+    struct pmix_session *s = mine(base);
+
+    if (s->state == PMIX_ASKED && token == s->hello_token) {
+        if (a->status == ANSWER_OK)
+            welcome(s);
+        return;
+    }
+    for (uint32_t i = 0; i < s->npending; i++) {
+        struct pmix_pending p = s->pending[i];
+        if (p.token != token)
+            continue;
+        s->pending[i] = s->pending[--s->npending];
+        pmix_reply(s, &p, a);
+        pending_free(&p);
+        return;
+    }
+}
+
+static bool wants(const struct pmix_session *s, const struct notice *n)
+{
+    bool recalled = n->flags & EVENT_RECALLED;
+    bool all = recalled ? s->recall_all : s->every_event;
+
+    for (size_t i = recalled ? s->recall_from : 0; i < s->ncodes; i++) {
+        if (s->codes[i] == n->code)
+            return true;
+    }
+    return all && !(n->flags & EVENT_BY_CODE);
+}
+
+static void notify(struct session *base, const struct notice *n)
+{
+    struct pmix_session *s = mine(base);
+    struct ppack w;
+    struct punpack r;
+    pmix_proc_t source;
+    pmix_info_t *infos;
+    size_t ninfos;
+
+    if (s->state != PMIX_TALKING || !wants(s, n))
+        return;
+    punpack_init(&r, n->infos, &ptype_own);
+    infos = n->infos.len ? punpack_list(&r, PMIX_INFO, &ninfos) : (ninfos = 0, NULL);
+    memset(&source, 0, sizeof source);
+    strncpy(source.nspace, n->nspace, PMIX_MAX_NSLEN);
+    source.rank = n->rank;
+    w = pmix_writer(s);
+    ppack_byte(&w, PMIX_COMMAND, CMD_NOTIFY);
+    ppack_status(&w, n->code);
+    ppack(&w, &source, 1, PMIX_PROC);
+    ppack_size(&w, ninfos);
+    if (ninfos)
+        ppack(&w, infos, (int32_t)ninfos, PMIX_INFO);
+    if (s->as->level >= PTYPE_V4 && !(n->flags & EVENT_RECALLED))
+        ppack_byte(&w, PMIX_DATA_RANGE, n->range);
+    pmix_send(s, 0);
+    pmix_drop_infos(infos, ninfos);
+}
+
+const struct session_ops pmix_ops = {
+    .name = "PMIx",
+    .create = create,
+    .destroy = destroy,
+    .input = input,
+    .next = next,
+    .answer = answer,
+    .notify = notify,
+};

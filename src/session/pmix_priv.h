@@ -1,0 +1,158 @@
+/* pmix_priv.h - what the files of the PMIx session share. */
+#ifndef WIREUP_SESSION_PMIX_PRIV_H
+#define WIREUP_SESSION_PMIX_PRIV_H
+
+#include "base/arena.h"
+#include "core/job.h"
+#include "pmix_common.h"
+#include "session/pmix.h"
+#include "wire/pmix_mem.h"
+#include "wire/pmix_pack.h"
+#include "wire/pmix_types.h"
+#include "wire/pmix_unpack.h"
+
+/* The commands of the wire. */
+enum pmix_command {
+    CMD_REQ = 0,
+    CMD_ABORT = 1,
+    CMD_COMMIT = 2,
+    CMD_FENCE = 3,
+    CMD_GET = 4,
+    CMD_FINALIZE = 5,
+    CMD_PUBLISH = 6,
+    CMD_LOOKUP = 7,
+    CMD_UNPUBLISH = 8,
+    CMD_SPAWN = 9,
+    CMD_CONNECT = 10,
+    CMD_DISCONNECT = 11,
+    CMD_NOTIFY = 12,
+    CMD_REGEVENTS = 13,
+    CMD_DEREGEVENTS = 14,
+    CMD_QUERY = 15,
+    CMD_GROUP_CONSTRUCT = 24,
+    CMD_GROUP_DESTRUCT = 28,
+    CMD_REFRESH_CACHE = 33,
+    CMD_RESOLVE_PEERS = 37,
+    CMD_RESOLVE_NODE = 38,
+    CMD_NONE = 255 /* a request of our own: no reply */
+};
+
+/* Several requests of one message (names), answered by one reply. */
+struct pmix_batch {
+    uint32_t left;
+    enum answer_status worst;
+    uint32_t found;
+    struct buf results; /* PDATA items, packed without their count */
+};
+
+struct pmix_pending {
+    uint32_t token, tag;
+    enum pmix_command cmd;
+    uint32_t rank; /* GET: of whom */
+    char *nspace;  /* GET: of which job; CONNECT: NULL */
+    char *key;     /* LOOKUP */
+    struct pmix_batch *batch;
+    char **others; /* CONNECT: namespaces besides the asker's own */
+    uint32_t nothers;
+    pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
+    size_t nprocs;
+    bool wants_context; /* GROUP_CONSTRUCT: a number for the group */
+};
+
+/* A group that this process has constructed; its end names nothing but it. */
+struct pmix_group {
+    struct list link;
+    pmix_proc_t *procs;
+    size_t nprocs;
+    char *id;
+};
+
+enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };
+
+struct pmix_session {
+    struct session base;
+    enum pmix_state state;
+    uint32_t hello_token; /* of the request to be identified */
+    bool reads_store;     /* the client looks things up in the job's store by itself */
+    struct buf in;
+    size_t consumed;
+    const struct ptype_flavour *as;
+    bool described;
+    char version[64];
+    struct pmix_pending *pending;
+    uint32_t npending, pending_room;
+    struct request *backlog; /* of the message being read */
+    uint32_t nbacklog, backlog_at;
+    struct arena arena;   /* what the requests of the message borrow */
+    struct buf scratch;   /* canonical values of a commit */
+    pmix_value_t *values; /* likewise */
+    size_t nvalues;
+    struct buf reply;
+    bool every_event; /* a default handler is registered */
+    pmix_status_t *codes;
+    size_t ncodes;
+    struct list groups;
+    uint32_t ngroups;
+    size_t recall_from; /* codes from here on are those of the last registration */
+    bool recall_all;    /* it was a default handler's */
+};
+
+/* A command being read: where it comes from, and what became of it. */
+struct command {
+    struct pmix_session *s;
+    struct punpack r;
+    uint32_t tag;
+    enum pmix_command cmd;
+    struct errmsg *err;
+    bool no_memory;
+};
+
+/* Reads its items and asks, or replies at once. */
+typedef void pmix_reader(struct command *c);
+
+struct crowd {
+    pmix_proc_t *procs;
+    size_t n;
+};
+
+/* ---- pmix.c ---- */
+
+/* Puts a request on the backlog; the pending entry is the caller's to complete until the next.
+ * NULL: no memory, which c remembers. */
+struct pmix_pending *pmix_ask(struct command *c, struct request rq);
+struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const char *purpose);
+struct slice pmix_keep(struct command *c, struct slice text); /* until the command is done */
+void pmix_drop_infos(pmix_info_t *infos, size_t n);
+bool pmix_flag_of(const pmix_value_t *v);
+
+/* ---- pmix_ask.c ---- */
+
+pmix_reader pmix_read_query, pmix_read_group, pmix_read_ungroup, pmix_read_refresh,
+    pmix_read_resolve_peers, pmix_read_resolve_node;
+void pmix_groups_free(struct pmix_session *s);
+void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+
+/* ---- pmix_info.c ---- */
+
+/* The KVALs of a job's general information in this encoding, made once.  Empty: no memory. */
+struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
+
+/* Puts it into the job's store too, once, where clients of ours look for it.  False: there is no
+ * room for it. */
+bool pmix_tell_job_info(struct job *j);
+
+/* ---- pmix_reply.c ---- */
+
+struct ppack pmix_writer(struct pmix_session *s);
+void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has gathered */
+void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);
+void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+pmix_status_t pmix_status_of(enum answer_status status);
+
+/* All the cards of a process that this client may see. */
+void pmix_put_cards(struct pmix_session *s, struct ppack *w, struct job *owner, uint32_t rank);
+
+/* One KVAL from a card. */
+void pmix_put_card(struct ppack *w, const struct card *c);
+
+#endif

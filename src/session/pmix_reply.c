@@ -1,0 +1,389 @@
+/* pmix_reply.c - answers in the client's encoding: a header, the status, and what the command's
+ * table in the protocol says besides. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+#include "core/modex.h"
+#include "session/pmix_priv.h"
+
+struct header {
+    uint32_t index, tag, nbytes, padding;
+};
+
+pmix_status_t pmix_status_of(enum answer_status status)
+{
+    switch (status) {
+    case ANSWER_OK: return PMIX_SUCCESS;
+    case ANSWER_NOT_FOUND: return PMIX_ERR_NOT_FOUND;
+    case ANSWER_DUPLICATE: return PMIX_ERR_DUPLICATE_KEY;
+    case ANSWER_RESERVED: return PMIX_ERR_NO_PERMISSIONS;
+    case ANSWER_BAD_KEY:
+    case ANSWER_BAD_VALUE: return PMIX_ERR_BAD_PARAM;
+    case ANSWER_OVER_QUOTA: return PMIX_ERR_OUT_OF_RESOURCE;
+    case ANSWER_TIMEOUT: return PMIX_ERR_TIMEOUT;
+    case ANSWER_NO_MEMORY: return PMIX_ERR_NOMEM;
+    case ANSWER_LATER:
+    case ANSWER_FAILED: break;
+    }
+    return PMIX_ERROR;
+}
+
+struct ppack pmix_writer(struct pmix_session *s)
+{
+    struct ppack w;
+
+    buf_clear(&s->reply);
+    ppack_init(&w, &s->reply, s->as);
+    w.described = s->described;
+    return w;
+}
+
+void pmix_send(struct pmix_session *s, uint32_t tag)
+{
+    struct header h = { 0, htonl(tag), htonl((uint32_t)buf_len(&s->reply)), 0 };
+    struct buf *out = &s->base.peer->out;
+
+    if (!buf_ok(&s->reply)) { /* never an empty message: clients take it for a lost connection */
+        out->error = BUF_NO_MEMORY;
+        return;
+    }
+    buf_put(out, &h, sizeof h);
+    buf_slice_put(out, buf_slice(&s->reply));
+}
+
+void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status)
+{
+    struct ppack w = pmix_writer(s);
+
+    ppack_status(&w, status);
+    pmix_send(s, tag);
+}
+
+/* ---- cards
+ * ---------------------------------------------------------------------------------------- */
+
+static void put_varint(struct buf *out, uint64_t v)
+{
+    while (v > 0x7f) {
+        buf_byte(out, (char)(v | 0x80));
+        v >>= 7;
+    }
+    buf_byte(out, (char)v);
+}
+
+/* The canonical bytes as v41 has them: type, then the payload. */
+static void put_canonical(struct buf *out, const struct card *c)
+{
+    put_varint(out, c->type);
+    if (c->type != MODEX_STRING) {
+        buf_slice_put(out, c->value);
+        return;
+    }
+    put_varint(out, ((uint64_t)c->value.len + 1) << 1); /* lengths are signed: zigzag */
+    buf_slice_put(out, c->value);
+    buf_byte(out, '\0');
+}
+
+/* Any encoding but v41's: the value has to be understood. */
+static void put_translated(struct ppack *w, const char *key, const struct card *c)
+{
+    struct buf bytes = BUF_NULL((size_t)1 << 30);
+    struct punpack r;
+    pmix_value_t v;
+    int32_t n = 1;
+
+    buf_byte(&bytes, 2); /* a count of one */
+    put_canonical(&bytes, c);
+    punpack_init(&r, buf_slice(&bytes), &ptype_own);
+    if (!buf_ok(&bytes) || punpack(&r, &v, &n, PMIX_VALUE) != PTYPE_FINE) {
+        w->error = PTYPE_NO_MEMORY;
+    } else {
+        ppack_kval(w, key, &v);
+        pmem_value_free(&v, NULL);
+    }
+    buf_free(&bytes);
+}
+
+void pmix_put_card(struct ppack *w, const struct card *c)
+{
+    char key[PMIX_MAX_KEYLEN + 1];
+
+    if (!ppack_ok(w) || c->key.len > PMIX_MAX_KEYLEN)
+        return;
+    memcpy(key, c->key.ptr, c->key.len);
+    key[c->key.len] = '\0';
+    if (w->as->fixed || w->described) {
+        put_translated(w, key, c);
+        return;
+    }
+    ppack_str(w, key);
+    put_canonical(w->out, c);
+}
+
+/* ---- get
+ * ------------------------------------------------------------------------------------------ */
+
+static bool may_see(const struct job *asker, uint32_t asker_rank, const struct job *owner,
+                    uint32_t rank, const struct card *c)
+{
+    bool same_node =
+        asker == owner && asker->plan.procs[asker_rank].node == owner->plan.procs[rank].node;
+
+    return c->scope == MODEX_GLOBAL || (c->scope == MODEX_LOCAL) == same_node;
+}
+
+static void put_proc(struct ppack *w, const char *nspace, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    memset(&proc, 0, sizeof proc);
+    strncpy(proc.nspace, nspace, PMIX_MAX_NSLEN);
+    proc.rank = rank;
+    ppack(w, &proc, 1, PMIX_PROC);
+}
+
+/* A BYTE_OBJECT made of a name and what stands behind it. */
+static void put_named(struct ppack *w, struct buf *inner)
+{
+    if (buf_ok(inner))
+        ppack_bytes(w, buf_slice(inner));
+    else
+        w->error = PTYPE_NO_MEMORY;
+    buf_free(inner);
+}
+
+static struct ppack inner_writer(const struct pmix_session *s, struct buf *inner)
+{
+    struct ppack w;
+
+    ppack_init(&w, inner, s->as);
+    w.described = s->described;
+    return w;
+}
+
+void pmix_put_cards(struct pmix_session *s, struct ppack *w, struct job *owner, uint32_t rank)
+{
+    const struct peer *p = s->base.peer;
+    struct card c;
+
+    for (uint32_t i = 0; modex_card(owner, rank, i, &c); i++) {
+        if (may_see(p->job, p->rank, owner, rank, &c))
+            pmix_put_card(w, &c);
+    }
+}
+
+static void put_rank_cards(struct pmix_session *s, struct ppack *w, struct job *owner,
+                           uint32_t rank)
+{
+    struct buf inner = BUF_NULL((size_t)1 << 30);
+    struct ppack in = inner_writer(s, &inner);
+
+    put_proc(&in, owner->nspace, rank);
+    pmix_put_cards(s, &in, owner, rank);
+    put_named(w, &inner);
+}
+
+/* A key that was put by whomever: told as its owner's, and as nobody's in particular. */
+static void put_any_card(struct pmix_session *s, struct ppack *w, struct job *owner,
+                         struct slice key)
+{
+    struct buf inner = BUF_NULL((size_t)1 << 30);
+    struct ppack in = inner_writer(s, &inner);
+    struct seg_item item;
+    struct card c;
+
+    if (!seg_find(&owner->store.view, SEG_ANY_RANK, key, &item))
+        return;
+    put_proc(&in, owner->nspace, item.rank < owner->plan.nprocs ? item.rank : PMIX_RANK_WILDCARD);
+    if (modex_find(owner, SEG_ANY_RANK, key, &c))
+        pmix_put_card(&in, &c);
+    put_named(w, &inner);
+}
+
+static void put_job_object(struct pmix_session *s, struct ppack *w, struct job *owner)
+{
+    struct buf inner = BUF_NULL((size_t)1 << 30);
+    struct ppack in = inner_writer(s, &inner);
+
+    put_proc(&in, owner->nspace, PMIX_RANK_WILDCARD);
+    buf_slice_put(&inner, pmix_job_info(owner, s->as, s->described));
+    put_named(w, &inner);
+}
+
+static void reply_get(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
+{
+    struct job *owner = core_job_named(s->base.peer->core, slice_str(p->nspace));
+    bool foreign = owner && owner != s->base.peer->job;
+    struct ppack w;
+
+    if (!owner || (a->status != ANSWER_OK && !foreign)) {
+        pmix_reply_status(s, p->tag, pmix_status_of(owner ? a->status : ANSWER_NOT_FOUND));
+        return;
+    }
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    if (foreign)
+        put_job_object(s, &w, owner);
+    if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs)
+        put_rank_cards(s, &w, owner, p->rank);
+    else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)
+        put_any_card(s, &w, owner, slice_str(p->key));
+    if (ppack_ok(&w))
+        pmix_send(s, p->tag);
+    else
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+}
+
+/* ---- the others
+ * ------------------------------------------------------------------------------------- */
+
+static void reply_req(struct pmix_session *s, uint32_t tag)
+{
+    struct job *j = s->base.peer->job;
+    struct ppack w = pmix_writer(s);
+    struct slice info = pmix_job_info(j, s->as, s->described);
+
+    if (info.len == 0) {
+        pmix_reply_status(s, tag, PMIX_ERR_NOMEM);
+        return;
+    }
+    ppack_str(&w, j->nspace);
+    buf_slice_put(&s->reply, info);
+    pmix_send(s, tag);
+}
+
+static void reply_spawn(struct pmix_session *s, const struct pmix_pending *p,
+                        const struct answer *a)
+{
+    struct buf name = BUF_NULL(PMIX_MAX_NSLEN);
+    struct ppack w;
+
+    if (a->status != ANSWER_OK) {
+        pmix_reply_status(s, p->tag, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+        return;
+    }
+    buf_slice_put(&name, a->value);
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    ppack_str(&w, buf_ok(&name) ? buf_cstr(&name) : "");
+    pmix_send(s, p->tag);
+    buf_free(&name);
+}
+
+/* Each other namespace brings what everybody may know about it. */
+static void reply_connect(struct pmix_session *s, const struct pmix_pending *p,
+                          const struct answer *a)
+{
+    struct ppack w;
+
+    if (a->status != ANSWER_OK) {
+        pmix_reply_status(s, p->tag, pmix_status_of(a->status));
+        return;
+    }
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    for (uint32_t i = 0; i < p->nothers; i++) {
+        struct job *other = core_job_named(s->base.peer->core, slice_str(p->others[i]));
+        struct buf inner = BUF_NULL((size_t)1 << 30);
+        struct ppack in = inner_writer(s, &inner);
+        if (!other)
+            continue;
+        ppack_str(&in, other->nspace);
+        buf_slice_put(&inner, pmix_job_info(other, s->as, s->described));
+        put_named(&w, &inner);
+    }
+    pmix_send(s, p->tag);
+}
+
+/* ---- names: several requests, one reply
+ * -------------------------------------------------------------- */
+
+static void add_found(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
+{
+    struct ppack w;
+    struct buf bytes = BUF_NULL(1 << 26);
+    struct card c = { .type = a->type ? a->type : MODEX_STRING, .value = a->value };
+    struct punpack r;
+    pmix_pdata_t d;
+    int32_t n = 1;
+
+    memset(&d, 0, sizeof d);
+    strncpy(d.proc.nspace, a->about ? a->about->nspace : "", PMIX_MAX_NSLEN);
+    d.proc.rank = a->about ? a->rank : PMIX_RANK_UNDEF;
+    strncpy(d.key, p->key ? p->key : "", PMIX_MAX_KEYLEN);
+    buf_byte(&bytes, 2);
+    put_canonical(&bytes, &c);
+    punpack_init(&r, buf_slice(&bytes), &ptype_own);
+    if (buf_ok(&bytes) && punpack(&r, &d.value, &n, PMIX_VALUE) == PTYPE_FINE) {
+        /* One unit per item; the reply wants one unit of all: the counts are cut off there. */
+        ppack_init(&w, &p->batch->results, s->as);
+        ppack(&w, &d, 1, PMIX_PDATA);
+        pmem_value_free(&d.value, NULL);
+        p->batch->found++;
+    }
+    buf_free(&bytes);
+}
+
+/* n items as one unit: they were packed as n units of one, so each count is cut off. */
+static void put_results(struct ppack *w, const struct pmix_batch *b)
+{
+    pmix_pdata_t *items = calloc(b->found ? b->found : 1, sizeof *items);
+    struct punpack r;
+    uint32_t n = 0;
+
+    punpack_init(&r, buf_slice(&b->results), w->as);
+    while (items && n < b->found) {
+        int32_t one = 1;
+        if (punpack(&r, &items[n], &one, PMIX_PDATA) != PTYPE_FINE)
+            break;
+        n++;
+    }
+    ppack_size(w, n);
+    if (n)
+        ppack(w, items, (int32_t)n, PMIX_PDATA);
+    for (uint32_t i = 0; i < n; i++)
+        pmem_value_free(&items[i].value, NULL);
+    free(items);
+}
+
+static void reply_names(struct pmix_session *s, const struct pmix_pending *p,
+                        const struct answer *a)
+{
+    struct pmix_batch *b = p->batch;
+    struct ppack w;
+
+    if (a->status != ANSWER_OK)
+        b->worst = a->status;
+    else if (p->cmd == CMD_LOOKUP)
+        add_found(s, p, a);
+    if (--b->left)
+        return;
+    w = pmix_writer(s);
+    if (p->cmd == CMD_LOOKUP && b->found) {
+        ppack_status(&w, b->worst == ANSWER_OK ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
+        put_results(&w, b);
+    } else {
+        ppack_status(&w, pmix_status_of(b->worst));
+    }
+    pmix_send(s, p->tag);
+    buf_free(&b->results);
+    free(b);
+}
+
+void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    switch (p->cmd) {
+    case CMD_REQ: reply_req(s, p->tag); break;
+    case CMD_GET: reply_get(s, p, a); break;
+    case CMD_SPAWN: reply_spawn(s, p, a); break;
+    case CMD_CONNECT: reply_connect(s, p, a); break;
+    case CMD_GROUP_CONSTRUCT: pmix_reply_group(s, p, a); break;
+    case CMD_PUBLISH:
+    case CMD_LOOKUP:
+    case CMD_UNPUBLISH: reply_names(s, p, a); break;
+    case CMD_NONE: break;
+    default: pmix_reply_status(s, p->tag, pmix_status_of(a->status)); break;
+    }
+}

@@ -1,0 +1,449 @@
+/* pmix_test.c - PMIx conversations without a socket: the bytes of real clients, whole, one by one,
+ * cut anywhere, and with memory that is refused. */
+#include "session/pmix.h"
+#include "tests/alloc.h"
+#include "tests/world.h"
+#include "wire/pmix_mem.h"
+#include "wire/pmix_unpack.h"
+
+/* ---- bytes as text: hexadecimal numbers, and 'words' with their NUL
+ * ------------------------------
+ */
+
+struct bytes {
+    unsigned char at[2048];
+    size_t n;
+};
+
+static void add_byte(struct bytes *b, unsigned value)
+{
+    if (b->n == sizeof b->at)
+        abort();
+    b->at[b->n++] = (unsigned char)value;
+}
+
+static struct bytes bytes_of(const char *text)
+{
+    struct bytes b = { .n = 0 };
+    unsigned value;
+
+    while (*text) {
+        if (*text == ' ') {
+            text++;
+        } else if (*text == '\'') {
+            for (text++; *text != '\''; text++)
+                add_byte(&b, (unsigned char)*text);
+            add_byte(&b, 0);
+            text++;
+        } else {
+            if (sscanf(text, "%2x", &value) != 1)
+                abort();
+            add_byte(&b, value);
+            text += 2;
+        }
+    }
+    return b;
+}
+
+static struct slice slice_of(const struct bytes *b)
+{
+    return slice_mem(b->at, b->n);
+}
+
+/* ---- a job as in the captures: two processes on one node
+ * -----------------------------------------
+ */
+
+enum { RANKS = 2 };
+
+struct stage {
+    struct server server;
+    struct seg_region region;
+    struct job *job;
+    struct peer *peers[RANKS];
+    uint64_t now;
+    size_t chunk; /* bytes per input; 0: all at once */
+};
+
+static void stage_open(struct stage *t, size_t chunk)
+{
+    struct plan plan;
+
+    memset(t, 0, sizeof *t);
+    t->chunk = chunk;
+    server_init(&t->server, 7, NULL);
+    if (!world_plan(&plan, RANKS, 1) || seg_memory_open(1 << 20, &t->region) < 0)
+        abort();
+    t->job = core_job_add(&t->server.core, "testns", &plan, &t->region, JOB_NO_RANK, false);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        job_event(t->job, r, LIFE_STARTED, 0);
+        t->peers[r] = server_peer_new(&t->server, NULL, 0, false, NULL);
+    }
+}
+
+static void settle(struct stage *t)
+{
+    struct effect e;
+
+    while (server_effect(&t->server, &e))
+        effect_drop(&e);
+}
+
+static void stage_close(struct stage *t)
+{
+    server_free(&t->server);
+    seg_memory_close(&t->region);
+}
+
+static void say_bytes(struct stage *t, uint32_t who, struct slice s)
+{
+    while (s.len) {
+        size_t n = t->chunk && t->chunk < s.len ? t->chunk : s.len;
+        server_input(&t->server, t->peers[who], slice_head(s, n), ++t->now);
+        settle(t);
+        s = slice_skip(s, n);
+    }
+}
+
+/* ---- two conversations
+ * The v41 one follows a capture of OpenPMIx 4.2.2 from the handshake to the get; what comes after
+ * it there, and most of v3, is made by the protocol's tables.  Lengths are counted (fix_length).
+ * ------------------------------------------------------------ */
+
+struct line {
+    uint32_t who;
+    const char *says;  /* with its header */
+    const char *hears; /* NULL: looked at elsewhere */
+};
+
+#define HEAD(tag, n) "00000000 000000" tag " 000000" n " 00000000 "
+
+static const struct line v41[] = {
+    { 0,
+      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
+      "'4.2.2rc2' 'v41' 01 'hash' 00",
+      "00000000 00000000" },
+    { 1,
+      "ffffffff ffffffff 32000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000001"
+      "'4.2.9xx2' 'v41' 01 'hash'",
+      "00000000 00000001" },
+    { 0, HEAD("65", "02") "0200", NULL },
+    { 0,
+      HEAD(
+          "66",
+          "67") "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
+                "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'",
+      HEAD("66", "02") "0200" },
+    { 1, HEAD("66", "02") "0202", HEAD("66", "02") "0200" },
+    { 0, HEAD("67", "26") "0203 0201 020e 'testns' feffffff0f 0201 021a 'pmix.collect' 000101",
+      "" },
+    { 1, HEAD("67", "26") "0203 0201 020e 'testns' feffffff0f 0201 021a 'pmix.collect' 000101",
+      HEAD("67", "02") "0200" },
+    { 1, HEAD("68", "19") "0204 020e 'testns' 0200 0200 0210 'mykey.g'",
+      HEAD("68", "37") "0200 0233 020e 'testns' 00 0210 'mykey.g' 031a 'hello-global'"
+                       "0210 'mykey.l' 0ef8acd19101" },
+    { 1,
+      HEAD("69",
+           "37") "0204 020e 'testns' 0200 0201 021e 'pmix.immediate' 00 0101 0218 'pmix.nosuch'",
+      HEAD("69", "02") "025b" },
+    { 1, HEAD("6a", "19") "0206 0200 0201 020e 'pubkey' 00 030e 'pubval'",
+      HEAD("6a", "02") "0200" },
+    { 0, HEAD("6a", "10") "0207 0200 0201 020e 'pubkey' 0200",
+      HEAD("6a", "1e") "0200 0201 020e 'testns' 01 0e 'pubkey' 030e 'pubval'" },
+    { 0, HEAD("6b", "10") "0208 0200 0201 020e 'pubkey' 0200", HEAD("6b", "02") "0200" },
+    { 0, HEAD("6c", "07") "020d 0201 028f4e 0200", HEAD("6c", "02") "0200" },
+    { 0, HEAD("6d", "00") "020e 028f4e", "" },
+    { 0, HEAD("6e", "00"), HEAD("6e", "02") "0279" },
+    { 0, HEAD("6f", "02") "02f0", HEAD("6f", "02") "025d" },
+    { 0, HEAD("70", "02") "0205", HEAD("70", "02") "0200" },
+    { 1, HEAD("70", "02") "0205", HEAD("70", "02") "0200" },
+};
+
+static const struct line v3[] = {
+    { 0,
+      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
+      "'4.2.2rc2' 'v3' 01 'hash' 0000",
+      "00000000 00000000" },
+    { 1,
+      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000001"
+      "'4.2.2rc2' 'v3' 01 'hash' 0000",
+      "00000000 00000001" },
+    { 0, HEAD("65", "05") "00000001 00", NULL },
+    { 0,
+      HEAD("66", "5b") "00000001 02 00000001 01 00000001 01 000f 0000000000000039"
+                       "00000001 00000008 'mykey.g' 0003 0000000d 'hello-global'"
+                       "00000001 00000008 'mykey.l' 000e 12345678",
+      HEAD("66", "08") "00000001 00000000" },
+    { 1, HEAD("66", "05") "00000001 02", HEAD("66", "08") "00000001 00000000" },
+    { 1,
+      HEAD("67", "5c") "00000001 03 00000001 000f 0000000000000001"
+                       "00000001 00000007 'testns' fffffffe 00000001 000f 0000000000000001"
+                       "00000001 0000000d 'pmix.collect' 00000000 0001 01",
+      "" },
+    { 0,
+      HEAD("67", "5c") "00000001 03 00000001 000f 0000000000000001"
+                       "00000001 00000007 'testns' fffffffe 00000001 000f 0000000000000001"
+                       "00000001 0000000d 'pmix.collect' 00000000 0001 01",
+      HEAD("67", "08") "00000001 00000000" },
+    { 1,
+      HEAD("68", "3a") "00000001 04 00000001 00000007 'testns' 00000001 00000000"
+                       "00000001 000f 0000000000000000 00000001 00000008 'mykey.g'",
+      HEAD("68", "66") "00000001 00000000 00000001 000f 000000000000004c"
+                       "00000001 00000007 'testns' 00000000"
+                       "00000001 00000008 'mykey.g' 0003 0000000d 'hello-global'"
+                       "00000001 00000008 'mykey.l' 000e 12345678" },
+    { 0, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
+    { 1, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
+};
+
+/* The lengths are counted, not copied; those above are placeholders. */
+static void fix_length(struct bytes *b)
+{
+    size_t n = b->n - 16;
+
+    if (b->n < 16)
+        return;
+    if (b->at[0] == 0xff) {
+        b->at[8] = (unsigned char)n;
+    } else {
+        b->at[10] = (unsigned char)(n >> 8);
+        b->at[11] = (unsigned char)n;
+    }
+}
+
+static struct bytes message(const char *text)
+{
+    struct bytes b = bytes_of(text);
+
+    fix_length(&b);
+    return b;
+}
+
+static bool hears(struct stage *t, const struct line *l)
+{
+    struct buf *out = &t->peers[l->who]->out;
+    struct bytes want = bytes_of(l->hears);
+    bool good;
+
+    if (want.n > 16)
+        fix_length(&want);
+    good = slice_eq(buf_slice(out), slice_of(&want));
+    if (!good) {
+        struct slice got = buf_slice(out);
+        printf("# to: %s\n# got:", l->says);
+        for (size_t i = 0; i < got.len && i < 200; i++)
+            printf(" %02x", (unsigned char)got.ptr[i]);
+        printf("\n");
+    }
+    buf_take(out, buf_len(out));
+    return good;
+}
+
+/* ---- what the job information says
+ * --------------------------------------------------------------- */
+
+struct told {
+    uint32_t size, nodes, blobs, node_arrays, apps;
+    bool name, univ;
+};
+
+static void note(struct told *t, struct slice key, const pmix_value_t *v)
+{
+    if (slice_is(key, "pmix.job.size"))
+        t->size = v->data.uint32;
+    t->nodes += slice_is(key, "pmix.nlist") && !strcmp(v->data.string, "a");
+    t->blobs += slice_is(key, "pmix.pblob") && v->type == PMIX_BYTE_OBJECT;
+    t->node_arrays += slice_is(key, "pmix.node.arr") && v->type == PMIX_DATA_ARRAY;
+    t->apps += slice_is(key, "pmix.app.arr") && v->type == PMIX_DATA_ARRAY;
+    t->univ = t->univ || slice_is(key, "pmix.univ.size");
+}
+
+static void check_info(struct peer *p, const char *encoding)
+{
+    struct slice all = buf_slice(&p->out);
+    struct told t = { .size = 0 };
+    struct punpack r;
+
+    OK(all.len > 16);
+    punpack_init(&r, slice_skip(all, 16), ptype_flavour(slice_str(encoding)));
+    t.name = slice_is(punpack_text(&r), "testns");
+    while (punpack_left(&r) && punpack_ok(&r)) {
+        pmix_value_t v;
+        struct slice key = punpack_kval(&r, &v);
+        if (punpack_ok(&r)) {
+            note(&t, key, &v);
+            pmem_value_free(&v, NULL);
+        }
+    }
+    OK_F(punpack_ok(&r) && t.name, "%s: the job's information can be read to its end", encoding);
+    OK(t.size == 2 && t.univ && t.nodes == 1 && t.node_arrays == 1 && t.apps == 1);
+    OK_F(t.blobs == 2, "one blob per rank");
+    buf_take(&p->out, buf_len(&p->out));
+}
+
+/* ---- the conversations
+ * --------------------------------------------------------------------------- */
+
+static void test_golden(const struct line *lines, size_t n, const char *encoding, size_t chunk)
+{
+    struct stage t;
+    bool good = true;
+
+    stage_open(&t, chunk);
+    for (size_t i = 0; i < n; i++) {
+        struct bytes b = message(lines[i].says);
+        say_bytes(&t, lines[i].who, slice_of(&b));
+        if (lines[i].hears)
+            good = hears(&t, &lines[i]) && good;
+        else
+            check_info(t.peers[lines[i].who], encoding);
+        if (i + 1 < n && lines[i + 1].who != lines[i].who && lines[i].hears && !*lines[i].hears)
+            continue;
+        for (uint32_t r = 0; r < RANKS; r++) /* the other's half of a fence */
+            buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
+    }
+    OK_F(good, "%s, %zu bytes at a time: every answer is the one expected", encoding, chunk);
+    EQ(t.job->procs[0].state, LIFE_LEAVING);
+    EQ(t.job->procs[1].state, LIFE_LEAVING);
+    stage_close(&t);
+}
+
+/* Everything up to a byte, then the connection ends. */
+static void test_cut(const struct line *lines, size_t n, const char *encoding)
+{
+    bool good = true;
+    size_t cuts = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct bytes last = message(lines[i].says);
+        for (size_t cut = 0; cut < last.n; cut++, cuts++) {
+            struct stage t;
+            stage_open(&t, 0);
+            for (size_t k = 0; k < i; k++) {
+                struct bytes b = message(lines[k].says);
+                say_bytes(&t, lines[k].who, slice_of(&b));
+            }
+            for (uint32_t r = 0; r < RANKS; r++)
+                buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
+            say_bytes(&t, lines[i].who, slice_head(slice_of(&last), cut));
+            good = good && buf_len(&t.peers[lines[i].who]->out) == 0;
+            server_hangup(&t.server, t.peers[lines[i].who]);
+            settle(&t);
+            stage_close(&t);
+        }
+    }
+    OK_F(good, "%s: cut at %zu places, nothing is answered that was not asked", encoding, cuts);
+}
+
+static uint64_t play_refused(const struct line *lines, size_t n, uint64_t refused, bool on)
+{
+    struct stage t;
+    uint64_t count;
+
+    stage_open(&t, 0);
+    alloc_fail(refused, on);
+    for (size_t i = 0; i < n; i++) {
+        struct bytes b = message(lines[i].says);
+        say_bytes(&t, lines[i].who, slice_of(&b));
+    }
+    count = alloc_count();
+    alloc_fail(0, false);
+    stage_close(&t);
+    return count;
+}
+
+static void test_no_memory(const struct line *lines, size_t n, const char *encoding)
+{
+    int64_t before = alloc_live();
+    uint64_t requests = play_refused(lines, n, 0, false);
+
+    for (uint64_t i = 1; i <= requests; i++) {
+        play_refused(lines, n, i, false);
+        play_refused(lines, n, i, true);
+    }
+    OK_F(requests > 20, "%s: %llu requests for memory, each refused", encoding,
+         (unsigned long long)requests);
+    EQ(alloc_live(), before);
+}
+
+static void test_refused(void)
+{
+    static const char *const wrong[] = {
+        "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'testns' "
+        "00000002"
+        "'4.2.2' 'v41' 01 'hash'",
+        "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'other' 00000000"
+        "'4.2.2' 'v41' 01 'hash'",
+        "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'testns' "
+        "00000000"
+        "'4.2.2' 'v99' 01 'hash'",
+        "ffffffff ffffffff 00000000 00000000 'native' ffffffff 0000000000000000 00 'testns' "
+        "00000000"
+        "'4.2.2' 'v41' 01 'hash'",
+        "ffffffff ffffffff 00000000 00000000",
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bytes b = message(wrong[i]);
+        struct stage t;
+        stage_open(&t, 0);
+        say_bytes(&t, 0, slice_of(&b));
+        OK_F(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0, "refused without a word: %zu",
+             i);
+        EQ(t.job->procs[0].state, LIFE_RUNNING);
+        stage_close(&t);
+    }
+}
+
+/* The reply of a group, as each release reads it. */
+static void test_groups(void)
+{
+    static const struct {
+        const char *version, *reply;
+    } forms[] = {
+        { "4.2.2rc2", HEAD("66", "00") "0200 0201" },
+        { "4.2.4", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201" },
+        { "5.0.3", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201" },
+        { "6.1.0", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201 0201 0200" },
+    };
+    struct bytes b = message(HEAD("66", "00") "0218 020a 'grp1' 0201 020e 'testns' feffffff0f"
+                                              "0201 0220 'pmix.grp.actxid' 00 0101");
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct line l = { 0, forms[i].version, forms[i].reply };
+        struct stage t;
+        stage_open(&t, 0);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            char text[512];
+            struct bytes hello;
+            snprintf(text, sizeof text,
+                     "ffffffff ffffffff 00000000 00000000 'native' 00000000 00 'testns' 000000%02x"
+                     "'%s' 'v41' 01 'hash'",
+                     r, forms[i].version);
+            hello = message(text);
+            say_bytes(&t, r, slice_of(&hello));
+            buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
+            say_bytes(&t, r, slice_of(&b));
+        }
+        OK_F(hears(&t, &l), "a group's reply to %s", forms[i].version);
+        stage_close(&t);
+    }
+}
+
+int main(void)
+{
+    enum { N41 = sizeof v41 / sizeof *v41, N3 = sizeof v3 / sizeof *v3 };
+
+    test_golden(v41, N41, "v41", 0);
+    test_golden(v41, N41, "v41", 1);
+    test_golden(v41, N41, "v41", 7);
+    test_golden(v3, N3, "v3", 0);
+    test_golden(v3, N3, "v3", 1);
+    test_cut(v41, N41, "v41");
+    test_cut(v3, N3, "v3");
+    test_refused();
+    test_groups();
+    test_no_memory(v41, N41, "v41");
+    test_no_memory(v3, N3, "v3");
+    return tap_done();
+}

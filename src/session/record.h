@@ -1,0 +1,154 @@
+/* record.h - a recording of a server: its format, written and read.
+ *
+ * A recording is the line `WIREUP-RECORD 1` and then records: four bytes of length (least first),
+ * and so many bytes: the kind, the time since the record before it, the parts in the order of
+ * proto/record.def.  Numbers are varints (7 bits a byte, least first, signed ones zigzagged); bytes
+ * and lists begin with their length.
+ *
+ * Both sides are sans-IO.  The reader trusts nothing: it is for files that somebody else wrote, cut
+ * off or changed.  A recording holds what clients put, so it is as secret as their cards.
+ */
+#ifndef WIREUP_SESSION_RECORD_H
+#define WIREUP_SESSION_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/slice.h"
+
+enum record_part_kind {
+    RECORD_UINT,
+    RECORD_INT,
+    RECORD_BYTES,
+    RECORD_UINTS,
+    RECORD_INTS,
+    RECORD_TEXTS
+};
+
+/* Lists belong to whoever made the record: the caller, or the reader. */
+struct record_uints {
+    const uint32_t *items;
+    uint32_t n;
+};
+struct record_ints {
+    const int *items;
+    uint32_t n;
+};
+struct record_texts {
+    const struct slice *items;
+    uint32_t n;
+};
+
+#define RECORD_TYPE_UINT  uint64_t
+#define RECORD_TYPE_INT   int64_t
+#define RECORD_TYPE_BYTES struct slice
+#define RECORD_TYPE_UINTS struct record_uints
+#define RECORD_TYPE_INTS  struct record_ints
+#define RECORD_TYPE_TEXTS struct record_texts
+
+enum record_kind {
+#define RECORD(id, name) RECORD_##id,
+#define PART(id, kind, member, name)
+#define DONE(id)
+#include "proto/record.def"
+#undef RECORD
+#undef PART
+#undef DONE
+    RECORD_KINDS
+};
+
+/* struct record_put { ... } for each kind. */
+#define RECORD(id, name)                                                                           \
+    struct record_##id {                                                                           \
+        char none[1]; /* a record may have no parts */
+#define PART(id, kind, member, name) RECORD_TYPE_##kind member;
+#define DONE(id)                                                                                   \
+    }                                                                                              \
+    ;
+#include "proto/record.def"
+#undef RECORD
+#undef PART
+#undef DONE
+
+struct record {
+    enum record_kind kind;
+    uint64_t time_ns; /* by the clock of the writer, never running backwards */
+    union {
+#define RECORD(id, name) struct record_##id id;
+#define PART(id, kind, member, name)
+#define DONE(id)
+#include "proto/record.def"
+#undef RECORD
+#undef PART
+#undef DONE
+    } u;
+};
+
+/* What is known of each kind, for printing. */
+struct record_part {
+    const char *name;
+    enum record_part_kind kind;
+    size_t offset; /* in struct record */
+};
+
+struct record_row {
+    const char *name;
+    uint32_t nparts;
+    const struct record_part *parts;
+};
+
+extern const struct record_row record_rows[RECORD_KINDS];
+
+/* The row with this name, or -1. */
+int record_find(struct slice name);
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+struct record_writer {
+    bool begun;
+    uint64_t last_ns;
+};
+
+/* Appends one record (and the first line before the first).  A time before the last one becomes
+ * that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
+void record_write(struct record_writer *w, const struct record *r, struct buf *out);
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+enum {
+    RECORD_MORE = 0,  /* more bytes are needed */
+    RECORD_WHOLE = 1, /* *r_p borrows from the reader until the next call */
+    RECORD_BAD = 2    /* no recording, or a broken one: err says where and why; it stays so */
+};
+
+struct record_reader {
+    struct buf in;
+    struct arena arena; /* the lists of the current record */
+    size_t taken;       /* length of the record that was lent */
+    uint64_t at;        /* position of the next record in the recording */
+    uint64_t last_ns;
+    bool begun, bad;
+};
+
+void record_reader_init(struct record_reader *r);
+void record_reader_free(struct record_reader *r); /* harmless twice */
+
+/* Keeps a copy of the bytes.  0 or -ENOMEM. */
+int record_reader_feed(struct record_reader *r, struct slice bytes);
+
+/* RECORD_..., or -ENOMEM. */
+int record_reader_next(struct record_reader *r, struct record *r_p, struct errmsg *err);
+
+/* Bytes that belong to no whole record yet: the recording was cut off there. */
+static inline size_t record_reader_left(const struct record_reader *r)
+{
+    return buf_len(&r->in) - r->taken;
+}
+
+#endif

@@ -1,0 +1,802 @@
+/* replay.c - see replay.h.  Reading order: what a replay holds; sentences; one function per kind of
+ * record, in the order of proto/record.def; the table of them; feeding. */
+#include "session/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "session/server_priv.h"
+#include "shm/memory.h"
+
+/* Differences are shown with so many bytes around them. */
+enum { SNIPPET_MAX = 200 };
+
+struct home {
+    struct list link;
+    struct job *job;
+    struct seg_region region;
+};
+
+/* A connection, as the recording and the server know it. */
+struct line {
+    struct list link;
+    struct peer *peer;
+    uint32_t number;
+    uint64_t heard; /* bytes that were said on it */
+};
+
+/* A question about a name that the recording has not yet answered. */
+struct question {
+    struct list link;
+    uint64_t ticket;
+    struct names_query *query;
+};
+
+struct replay {
+    struct record_reader reader;
+    struct server server;
+    struct list homes, lines, questions;
+    struct map by_number;      /* lines */
+    struct record_effect made; /* the effect that the server has just wanted */
+    bool has_made;
+    uint64_t begin_ns, now_ns, nprocs;
+    /* The words of a connection that may be asked who it is: the answer is the next record. */
+    struct line *asked;
+    struct buf words;
+    uint64_t words_ns;
+    const struct record_identify *identity;
+    uint64_t store_max;
+    bool begun, over;
+    int verdict;
+    struct errmsg why;
+    struct replay_count count;
+};
+
+/* ---- sentences ----------------------------------------------------------------------------------
+ */
+
+/* Bytes for people: one line, in quotes. */
+static void quote(struct buf *out, struct slice s)
+{
+    buf_byte(out, '\'');
+    for (size_t i = 0; i < s.len && i < SNIPPET_MAX; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c == '\n')
+            buf_str(out, "\\n");
+        else if (c < ' ' || c >= 0x7f)
+            buf_printf(out, "\\x%02x", c);
+        else
+            buf_byte(out, (char)c);
+    }
+    buf_str(out, s.len > SNIPPET_MAX ? "...'" : "'");
+}
+
+/* Ends the replay: `when and where`, then the two sides. */
+static int differs(struct replay *r, struct buf *where, const char *recorded, struct slice a,
+                   const char *now, struct slice b)
+{
+    struct buf text = BUF_NULL(1 << 16);
+
+    buf_printf(&text, "after %.6f s, ", (double)(r->now_ns - r->begin_ns) / 1e9);
+    buf_slice_put(&text, buf_slice(where));
+    buf_printf(&text, ": %s", recorded);
+    if (a.len)
+        quote(&text, a);
+    buf_printf(&text, "; %s", now);
+    if (b.len)
+        quote(&text, b);
+    buf_free(where);
+    errmsg_set(&r->why, 0, "%s", buf_cstr(&text) ? buf_cstr(&text) : "out of memory");
+    buf_free(&text);
+    return r->verdict = REPLAY_DIFFERS;
+}
+
+static int bad(struct replay *r, const char *why)
+{
+    errmsg_set(&r->why, 0, "record %llu cannot be: %s", (unsigned long long)r->count.records, why);
+    return r->verdict = REPLAY_BAD;
+}
+
+static void name_line(struct buf *out, const struct line *l)
+{
+    const struct peer *p = l->peer;
+
+    buf_printf(out, "connection %u", l->number);
+    if (p->job)
+        buf_printf(out, " (rank %u of job %u, %s)", p->rank, p->job->id,
+                   p->session ? p->session->ops->name : "nothing said yet");
+    else
+        buf_str(out, " (of nobody yet)");
+}
+
+/* ---- looking up ---------------------------------------------------------------------------------
+ */
+
+static struct slice number_key(const uint32_t *number)
+{
+    return slice_mem(number, sizeof *number);
+}
+
+static struct line *line_of(const struct replay *r, uint64_t number)
+{
+    uint32_t n = (uint32_t)number;
+
+    return number <= UINT32_MAX ? map_get(&r->by_number, number_key(&n)) : NULL;
+}
+
+static struct job *job_of(const struct replay *r, uint64_t id)
+{
+    return id < UINT32_MAX ? core_job(&r->server.core, (uint32_t)id) : NULL;
+}
+
+static bool status_of(struct slice word, enum answer_status *status_p)
+{
+    for (int s = ANSWER_OK; s <= ANSWER_NO_MEMORY; s++) {
+        if (slice_is(word, answer_word((enum answer_status)s))) {
+            *status_p = (enum answer_status)s;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ticket_of(uint64_t connection, uint64_t token, uint64_t *ticket_p)
+{
+    *ticket_p = connection << 32 | token;
+    return connection <= UINT32_MAX && token <= UINT32_MAX;
+}
+
+/* ---- the host's side ----------------------------------------------------------------------------
+ */
+
+/* The server asks who somebody is: the record behind the words has the answer. */
+static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+{
+    struct replay *r = arg;
+    const struct record_identify *i = r->identity;
+    struct job *j = i && i->job >= 0 ? job_of(r, (uint64_t)i->job) : NULL;
+
+    (void)id;
+    r->identity = NULL;
+    if (!j || i->rank >= j->plan.nprocs)
+        return false;
+    *job_p = j;
+    *rank_p = (uint32_t)i->rank;
+    return true;
+}
+
+/* Keeps the effect that the server has just wanted, as a recorder of its own sees it. */
+static void note(void *arg, struct record *made)
+{
+    struct replay *r = arg;
+
+    r->has_made = made->kind == RECORD_effect;
+    if (r->has_made)
+        r->made = made->u.effect;
+}
+
+static int on_begin(struct replay *r, const struct record *d)
+{
+    server_init(&r->server, d->u.begin.seed, NULL);
+    map_init(&r->by_number, d->u.begin.seed);
+    r->server.core.has_neighbours = d->u.begin.neighbours != 0;
+    r->server.core.has_topology = d->u.begin.topology != 0;
+    r->server.identify = identify;
+    r->server.arg = r;
+    r->begin_ns = d->time_ns;
+    r->begun = true;
+    return REPLAY_SAME;
+}
+
+static bool plan_names(struct plan *p, const struct record_job *d)
+{
+    p->napps = d->apps.n;
+    p->nnodes = d->nodes.n;
+    p->universe = d->universe;
+    p->apps = arena_array(&p->arena, d->apps.n + (size_t)1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, d->nodes.n + (size_t)1, sizeof *p->nodes);
+    for (uint32_t i = 0; p->apps && i < d->apps.n; i++) {
+        p->apps[i].argv = arena_array(&p->arena, 2, sizeof *p->apps[i].argv);
+        if (p->apps[i].argv)
+            p->apps[i].argv[0] = arena_str(&p->arena, d->apps.items[i]);
+        p->apps[i].argc = 1;
+        if (i < d->wdirs.n && d->wdirs.items[i].len)
+            p->apps[i].wdir = arena_str(&p->arena, d->wdirs.items[i]);
+    }
+    for (uint32_t i = 0; p->nodes && i < d->nodes.n; i++) {
+        p->nodes[i].name = arena_str(&p->arena, d->nodes.items[i]);
+        p->nodes[i].slots = i < d->slots.n ? d->slots.items[i] : 0;
+    }
+    return arena_ok(&p->arena);
+}
+
+static void place_run(struct plan *p, uint32_t first, const uint32_t *run)
+{
+    struct plan_app *app = &p->apps[run[1]];
+    struct plan_node *node = &p->nodes[run[2]];
+
+    if (app->nprocs == 0)
+        app->first_rank = first;
+    app->nprocs += run[0];
+    node->nprocs += run[0];
+    for (uint32_t i = 0; i < run[0]; i++)
+        p->procs[first + i] = (struct plan_proc){
+            .rank = first + i, .app = run[1], .node = run[2], .local_rank = run[3] + i
+        };
+}
+
+/* NULL, or what is wrong with it. */
+static const char *make_plan(struct replay *r, struct plan *p, const struct record_job *d)
+{
+    const struct record_uints *runs = &d->runs;
+    uint64_t count = 0;
+
+    if (runs->n % 4)
+        return "the placement of the processes is incomplete";
+    for (uint32_t i = 0; i < runs->n; i += 4) {
+        count += runs->items[i];
+        if (runs->items[i + 1] >= d->apps.n || runs->items[i + 2] >= d->nodes.n)
+            return "a process of an unknown program or node";
+    }
+    if (count == 0 || r->nprocs + count > LIMIT_REPLAY_PROCS)
+        return "an impossible number of processes";
+    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
+    if (!p->procs || !plan_names(p, d))
+        return "out of memory";
+    for (uint32_t i = 0; i < runs->n; i += 4) {
+        place_run(p, p->nprocs, runs->items + i);
+        p->nprocs += runs->items[i];
+    }
+    return NULL;
+}
+
+static int on_job(struct replay *r, const struct record *d)
+{
+    const struct record_job *j = &d->u.job;
+    struct home *h = calloc(1, sizeof *h);
+    char *name = strndup(j->nspace.ptr ? j->nspace.ptr : "", j->nspace.len);
+    const char *why = h && name ? NULL : "out of memory";
+    struct plan plan;
+
+    plan_init(&plan);
+    if (!why)
+        why = make_plan(r, &plan, j);
+    if (!why && j->parent >= 0 && !job_of(r, (uint64_t)j->parent))
+        why = "a job spawned by an unknown one";
+    if (!why && j->job != r->server.core.next_job)
+        why = "a job out of order";
+    if (!why && seg_memory_open(r->store_max, &h->region) == 0)
+        h->job = core_job_add(&r->server.core, name, &plan, &h->region,
+                              j->parent < 0 ? JOB_NO_RANK : (uint32_t)j->parent, j->keep_going);
+    free(name);
+    if (why || !h->job) {
+        plan_free(&plan);
+        if (h)
+            seg_memory_close(&h->region);
+        free(h);
+        return bad(r, why ? why : "out of memory");
+    }
+    list_append(&r->homes, &h->link);
+    r->nprocs += h->job->plan.nprocs;
+    r->count.jobs++;
+    return REPLAY_SAME;
+}
+
+static void leave_home(struct replay *r, struct home *h)
+{
+    r->nprocs -= h->job->plan.nprocs;
+    core_job_remove(&r->server.core, h->job);
+    seg_memory_close(&h->region);
+    list_unlink(&h->link);
+    free(h);
+}
+
+static int on_job_gone(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.job_gone.job);
+
+    LIST_EACH(l, &r->lines)
+    {
+        if (j && LIST_OF(l, struct line, link)->peer->job == j)
+            return bad(r, "a job that is gone while one of its connections is open");
+    }
+    LIST_EACH(l, &r->homes)
+    {
+        struct home *h = LIST_OF(l, struct home, link);
+        if (h->job == j) {
+            leave_home(r, h);
+            return REPLAY_SAME;
+        }
+    }
+    return bad(r, "a job that was never there is gone");
+}
+
+static int on_preset(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.preset.job);
+
+    if (!j)
+        return bad(r, "an entry for an unknown job");
+    job_preset(j, d->u.preset.key, d->u.preset.value);
+    return REPLAY_SAME;
+}
+
+static int on_event(struct replay *r, const struct record *d)
+{
+    const struct record_event *v = &d->u.event;
+    struct job *j = job_of(r, v->job);
+
+    if (!j || v->rank >= j->plan.nprocs)
+        return bad(r, "an event of an unknown process");
+    for (int e = 0; e < LIFE_EVENTS; e++) {
+        if (slice_is(v->event, life_event_name((enum life_event)e))) {
+            j->procs[v->rank].pid = (int)v->pid;
+            job_event(j, (uint32_t)v->rank, (enum life_event)e, (int)v->code);
+            return REPLAY_SAME;
+        }
+    }
+    return bad(r, "an unknown event");
+}
+
+static int on_abort(struct replay *r, const struct record *d)
+{
+    const struct record_abort *v = &d->u.abort;
+    struct job *j = job_of(r, v->job);
+
+    if (!j || v->culprit < -1 || v->culprit >= (int64_t)j->plan.nprocs)
+        return bad(r, "the end of an unknown job, or by an unknown rank");
+    job_abort(j, v->culprit < 0 ? JOB_NO_RANK : (uint32_t)v->culprit, (int)v->code, SLICE_FMT,
+              SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
+    return REPLAY_SAME;
+}
+
+static int on_abort_connected(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.abort_connected.job);
+
+    if (!j)
+        return bad(r, "the end of an unknown job");
+    core_abort_connected(&r->server.core, j);
+    return REPLAY_SAME;
+}
+
+static int on_answer(struct replay *r, const struct record *d)
+{
+    const struct record_answer *v = &d->u.answer;
+    struct answer a = { .key = v->key, .value = v->value, .text = v->text };
+    uint64_t ticket;
+
+    if (!status_of(v->status, &a.status) || a.status == ANSWER_LATER ||
+        !ticket_of(v->connection, v->token, &ticket))
+        return bad(r, "an answer that is none");
+    a.codes = v->codes.n ? v->codes.items : NULL;
+    a.ncodes = v->codes.n;
+    server_answer(&r->server, ticket, &a);
+    return REPLAY_SAME;
+}
+
+static int on_heard(struct replay *r, const struct record *d)
+{
+    const struct record_heard *v = &d->u.heard;
+    uint64_t ticket;
+
+    if (!ticket_of(v->connection, v->token, &ticket))
+        return bad(r, "an answer that is none");
+    LIST_EACH(l, &r->questions)
+    {
+        struct question *q = LIST_OF(l, struct question, link);
+        if (q->ticket != ticket)
+            continue;
+        server_names_heard(&r->server, ticket, q->query, v->found != 0, v->port);
+        list_unlink(&q->link);
+        free(q->query);
+        free(q);
+        return REPLAY_SAME;
+    }
+    return bad(r, "an answer of neighbours who were not asked");
+}
+
+static int on_unpublish(struct replay *r, const struct record *d)
+{
+    core_unpublish(&r->server.core, d->u.unpublish.service);
+    return REPLAY_SAME;
+}
+
+static int on_tick(struct replay *r, const struct record *d)
+{
+    core_tick(&r->server.core, d->time_ns);
+    return REPLAY_SAME;
+}
+
+/* ---- connections --------------------------------------------------------------------------------
+ */
+
+static int on_open(struct replay *r, const struct record *d)
+{
+    const struct record_open *v = &d->u.open;
+    struct job *j = v->job >= 0 ? job_of(r, (uint64_t)v->job) : NULL;
+    struct line *l;
+
+    if (v->job >= 0 && (!j || v->rank >= j->plan.nprocs))
+        return bad(r, "a connection of an unknown process");
+    if (v->connection != r->server.next_id + UINT64_C(1))
+        return bad(r, "a connection out of order");
+    l = calloc(1, sizeof *l);
+    if (l)
+        l->peer = server_peer_new(&r->server, j, (uint32_t)v->rank, v->fds != 0, l);
+    if (!l || !l->peer) {
+        free(l);
+        return bad(r, "out of memory");
+    }
+    l->number = (uint32_t)v->connection;
+    list_init(&l->link);
+    list_append(&r->lines, &l->link);
+    r->count.connections++;
+    return map_put(&r->by_number, number_key(&l->number), l, NULL) < 0 ? bad(r, "out of memory")
+                                                                       : REPLAY_SAME;
+}
+
+static int on_greet(struct replay *r, const struct record *d)
+{
+    struct line *l = line_of(r, d->u.greet.connection);
+
+    if (!l || l->peer->session || !l->peer->job)
+        return bad(r, "a greeting on a connection where it cannot be");
+    return server_greet_singleton(&r->server, l->peer) < 0 ? bad(r, "out of memory") : REPLAY_SAME;
+}
+
+/* Some say who they are in words that the server itself understands. */
+static int same_identity(struct replay *r, const struct line *l, const struct record_identify *i)
+{
+    const struct job *j = l->peer->job;
+    struct buf where = BUF_NULL(4096);
+
+    if (j ? (i->job == (int64_t)j->id && i->rank == l->peer->rank) : i->job < 0)
+        return REPLAY_SAME;
+    name_line(&where, l);
+    return differs(r, &where,
+                   i->job < 0 ? "the recording refuses who it says it is"
+                              : "the recording knows it as somebody else",
+                   SLICE_NULL, "this version does not", SLICE_NULL);
+}
+
+/* Gives the server the words that were kept back. */
+static int speak(struct replay *r, const struct record_identify *identity)
+{
+    struct line *l = r->asked;
+
+    r->asked = NULL;
+    r->identity = identity;
+    server_input(&r->server, l->peer, buf_slice(&r->words), r->words_ns);
+    buf_clear(&r->words);
+    r->identity = NULL;
+    return identity ? same_identity(r, l, identity) : REPLAY_SAME;
+}
+
+static int on_in(struct replay *r, const struct record *d)
+{
+    struct line *l = line_of(r, d->u.in.connection);
+
+    if (!l)
+        return bad(r, "bytes on an unknown connection");
+    r->count.bytes_in += d->u.in.bytes.len;
+    if (l->peer->job) {
+        server_input(&r->server, l->peer, d->u.in.bytes, d->time_ns);
+        return REPLAY_SAME;
+    }
+    r->asked = l;
+    r->words_ns = d->time_ns;
+    buf_slice_put(&r->words, d->u.in.bytes);
+    return buf_ok(&r->words) ? REPLAY_SAME : bad(r, "out of memory");
+}
+
+static int on_identify(struct replay *r, const struct record *d)
+{
+    (void)d;
+    return bad(r, "an identity that nobody asked for");
+}
+
+/* Text is shown from the start of the line in which they differ, so that people see the whole
+ * message; other bytes from a little before. */
+static int other_words(struct replay *r, const struct line *l, struct slice was, struct slice is)
+{
+    struct buf where = BUF_NULL(4096);
+    size_t at = 0, from;
+
+    while (at < was.len && at < is.len && was.ptr[at] == is.ptr[at])
+        at++;
+    from = at;
+    while (from && was.ptr[from - 1] != '\n' && at - from < SNIPPET_MAX - 50 &&
+           (was.ptr[from - 1] >= ' ' || at - from < 8))
+        from--;
+    name_line(&where, l);
+    buf_printf(&where, ", byte %llu of what it was told", (unsigned long long)(l->heard + at));
+    return differs(r, &where, "the recording says ", slice_skip(was, from),
+                   is.len > from ? "this version says " : "this version says no more",
+                   slice_skip(is, from));
+}
+
+static int on_out(struct replay *r, const struct record *d)
+{
+    const struct record_out *v = &d->u.out;
+    struct line *l = line_of(r, v->connection);
+    struct buf where = BUF_NULL(4096);
+    struct slice now;
+
+    if (!l)
+        return bad(r, "bytes for an unknown connection");
+    now = buf_slice(&l->peer->out);
+    if (!slice_starts(now, v->bytes))
+        return other_words(r, l, v->bytes, slice_head(now, v->bytes.len + SNIPPET_MAX));
+    if (v->bytes.len && (v->store != 0) != l->peer->pass_store) {
+        name_line(&where, l);
+        return differs(r, &where,
+                       v->store ? "the recording passes the store"
+                                : "the recording passes no store",
+                       SLICE_NULL, "this version does otherwise", SLICE_NULL);
+    }
+    server_wrote(&r->server, l->peer, v->bytes.len);
+    l->heard += v->bytes.len;
+    r->count.bytes_out += v->bytes.len;
+    return REPLAY_SAME;
+}
+
+static int on_hangup(struct replay *r, const struct record *d)
+{
+    struct line *l = line_of(r, d->u.hangup.connection);
+
+    if (!l)
+        return bad(r, "the end of an unknown connection");
+    server_hangup(&r->server, l->peer);
+    return REPLAY_SAME;
+}
+
+static void forget_line(struct replay *r, struct line *l)
+{
+    map_del(&r->by_number, number_key(&l->number));
+    list_unlink(&l->link);
+    server_peer_free(&r->server, l->peer);
+    free(l);
+}
+
+static int on_close(struct replay *r, const struct record *d)
+{
+    struct line *l = line_of(r, d->u.close.connection);
+    struct buf where = BUF_NULL(4096);
+
+    if (!l)
+        return bad(r, "the end of an unknown connection");
+    if (buf_len(&l->peer->out) != d->u.close.unsaid) {
+        name_line(&where, l);
+        buf_printf(&where, " is closed with %llu bytes unsaid",
+                   (unsigned long long)d->u.close.unsaid);
+        return differs(r, &where, "that was all", SLICE_NULL, "this version still has to say ",
+                       buf_slice(&l->peer->out));
+    }
+    forget_line(r, l);
+    return REPLAY_SAME;
+}
+
+/* ---- effects ------------------------------------------------------------------------------------
+ */
+
+static void describe(struct buf *out, const struct record_effect *e)
+{
+    buf_slice_put(out, e->effect);
+    buf_printf(out, " of job %llu", (unsigned long long)e->job);
+    if (e->connection)
+        buf_printf(out, " for request %llu of connection %llu", (unsigned long long)e->token,
+                   (unsigned long long)e->connection);
+    if (e->word.len)
+        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->word, 64)));
+    if (e->number)
+        buf_printf(out, ", %lld", (long long)e->number);
+    if (e->key.len)
+        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->key, SNIPPET_MAX)));
+    if (e->value.len)
+        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->value, SNIPPET_MAX)));
+}
+
+static bool same_effect(const struct record_effect *a, const struct record_effect *b)
+{
+    return slice_eq(a->effect, b->effect) && a->job == b->job && a->connection == b->connection &&
+           a->token == b->token && slice_eq(a->word, b->word) && a->number == b->number &&
+           slice_eq(a->key, b->key) && slice_eq(a->value, b->value);
+}
+
+/* was: NULL for none. */
+static int other_effect(struct replay *r, const struct record_effect *was)
+{
+    struct buf where = BUF_NULL(64), a = BUF_NULL(1 << 16), b = BUF_NULL(1 << 16);
+    int rc;
+
+    if (was)
+        describe(&a, was);
+    if (r->has_made)
+        describe(&b, &r->made);
+    buf_str(&where, "the effects");
+    rc = differs(r, &where, was ? "the recording wants " : "the recording wants nothing",
+                 buf_slice(&a), r->has_made ? "this version wants " : "this version wants nothing",
+                 buf_slice(&b));
+    buf_free(&a);
+    buf_free(&b);
+    return rc;
+}
+
+static int keep_question(struct replay *r, struct effect *e)
+{
+    struct question *q = calloc(1, sizeof *q);
+
+    if (!q)
+        return bad(r, "out of memory");
+    q->ticket = e->ticket;
+    q->query = e->names;
+    e->names = NULL;
+    list_init(&q->link);
+    list_append(&r->questions, &q->link);
+    return REPLAY_SAME;
+}
+
+/* Takes the next effect off the server, and notes it as it would be recorded. */
+static bool next_effect(struct replay *r, struct effect *e_p)
+{
+    bool there;
+
+    r->has_made = false;
+    r->server.recorder = note;
+    r->server.recorder_arg = r;
+    there = server_effect_next(&r->server, e_p);
+    r->server.recorder = NULL;
+    return there;
+}
+
+/* It is compared before an answer is delivered. */
+static int on_effect(struct replay *r, const struct record *d)
+{
+    int rc = REPLAY_SAME;
+    struct effect e;
+    bool there = next_effect(r, &e);
+
+    if (!there || !same_effect(&d->u.effect, &r->made)) {
+        rc = other_effect(r, &d->u.effect);
+    } else {
+        r->count.effects++;
+        if (e.kind == EFFECT_ANSWER)
+            server_effect_answer(&r->server, &e);
+        else if (e.kind == EFFECT_NAMES)
+            rc = keep_question(r, &e);
+    }
+    if (there)
+        effect_drop(&e);
+    return rc;
+}
+
+static int on_end(struct replay *r, const struct record *d)
+{
+    struct effect e;
+    int rc = REPLAY_SAME;
+
+    (void)d;
+    r->over = r->count.ended = true;
+    if (next_effect(r, &e)) {
+        rc = other_effect(r, NULL);
+        effect_drop(&e);
+    }
+    return rc;
+}
+
+/* ---- feeding ------------------------------------------------------------------------------------
+ */
+
+static int (*const players[RECORD_KINDS])(struct replay *r, const struct record *d) = {
+    [RECORD_begin] = on_begin,
+    [RECORD_job] = on_job,
+    [RECORD_job_gone] = on_job_gone,
+    [RECORD_preset] = on_preset,
+    [RECORD_event] = on_event,
+    [RECORD_abort] = on_abort,
+    [RECORD_abort_connected] = on_abort_connected,
+    [RECORD_answer] = on_answer,
+    [RECORD_heard] = on_heard,
+    [RECORD_unpublish] = on_unpublish,
+    [RECORD_tick] = on_tick,
+    [RECORD_open] = on_open,
+    [RECORD_greet] = on_greet,
+    [RECORD_in] = on_in,
+    [RECORD_identify] = on_identify,
+    [RECORD_out] = on_out,
+    [RECORD_hangup] = on_hangup,
+    [RECORD_close] = on_close,
+    [RECORD_effect] = on_effect,
+    [RECORD_end] = on_end,
+};
+
+static int play(struct replay *r, const struct record *d)
+{
+    const struct record_identify *i = d->kind == RECORD_identify ? &d->u.identify : NULL;
+    bool for_asked = i && r->asked && i->connection == r->asked->number;
+
+    r->count.records++;
+    r->now_ns = d->time_ns;
+    if (r->over)
+        return bad(r, "it comes after the end");
+    if (r->asked) {
+        int rc = speak(r, for_asked ? i : NULL);
+        if (rc != REPLAY_SAME || for_asked)
+            return rc;
+    }
+    return players[d->kind](r, d);
+}
+
+struct replay *replay_new(uint64_t store_max)
+{
+    struct replay *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->store_max = store_max;
+    record_reader_init(&r->reader);
+    list_init(&r->homes);
+    list_init(&r->lines);
+    list_init(&r->questions);
+    buf_init(&r->words, LIMIT_RECORD);
+    return r;
+}
+
+struct replay *replay_free(struct replay *r)
+{
+    if (!r)
+        return NULL;
+    LIST_EACH(l, &r->lines)
+    forget_line(r, LIST_OF(l, struct line, link));
+    LIST_EACH(l, &r->homes)
+    leave_home(r, LIST_OF(l, struct home, link));
+    LIST_EACH(l, &r->questions)
+    {
+        struct question *q = LIST_OF(l, struct question, link);
+        free(q->query);
+        free(q);
+    }
+    if (r->begun)
+        server_free(&r->server);
+    map_free(&r->by_number);
+    buf_free(&r->words);
+    record_reader_free(&r->reader);
+    free(r);
+    return NULL;
+}
+
+static int tell(const struct replay *r, struct errmsg *err)
+{
+    return r->verdict == REPLAY_SAME ? REPLAY_SAME : errmsg_set(err, r->verdict, "%s", r->why.text);
+}
+
+int replay_feed(struct replay *r, struct slice bytes, struct errmsg *err)
+{
+    struct record d;
+    int rc;
+
+    if (r->verdict != REPLAY_SAME)
+        return tell(r, err);
+    if (record_reader_feed(&r->reader, bytes) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    while ((rc = record_reader_next(&r->reader, &d, &r->why)) == RECORD_WHOLE) {
+        if (play(r, &d) != REPLAY_SAME)
+            return tell(r, err);
+    }
+    if (rc == RECORD_BAD)
+        r->verdict = REPLAY_BAD;
+    return rc < 0 ? rc : tell(r, err);
+}
+
+int replay_end(struct replay *r, struct replay_count *count_p, struct errmsg *err)
+{
+    if (r->verdict == REPLAY_SAME && !r->begun)
+        bad(r, "this is no recording, or only the beginning of one");
+    if (r->verdict == REPLAY_SAME && r->asked)
+        speak(r, NULL);
+    *count_p = r->count;
+    return tell(r, err);
+}

@@ -1,0 +1,424 @@
+/* server.c - see server.h. */
+#include "session/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "session/pmi1.h"
+#include "session/pmi2.h"
+#include "session/pmix.h"
+#include "session/server_priv.h"
+
+void server_init(struct server *s, uint64_t seed, const struct log *log)
+{
+    memset(s, 0, sizeof *s);
+    core_init(&s->core, seed);
+    list_init(&s->peers);
+    list_init(&s->dirty);
+    list_init(&s->events);
+    map_init(&s->by_id, seed);
+    s->log = log;
+}
+
+static void forget_events(struct server *s);
+
+void server_free(struct server *s)
+{
+    forget_events(s);
+    LIST_EACH(l, &s->peers)
+    server_peer_free(s, LIST_OF(l, struct peer, link));
+    map_free(&s->by_id);
+    core_free(&s->core);
+}
+
+/* ---- connections ------------------------------------------------------------------------------
+ */
+
+static struct slice id_key(const uint32_t *id)
+{
+    return slice_mem(id, sizeof *id);
+}
+
+struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
+                             void *host)
+{
+    struct peer *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->id = ++s->next_id;
+    p->core = &s->core;
+    p->job = job;
+    p->rank = rank;
+    p->host = host;
+    buf_init(&p->out, LIMIT_CLIENT_QUEUE);
+    p->can_pass_fd = can_pass_fd;
+    list_init(&p->dirty);
+    list_init(&p->link);
+    if (map_put(&s->by_id, id_key(&p->id), p, NULL) < 0) {
+        free(p);
+        return NULL;
+    }
+    list_append(&s->peers, &p->link);
+    TELL(s, open, .connection = p->id, .job = job ? (int64_t)job->id : -1, .rank = rank,
+         .fds = can_pass_fd);
+    return p;
+}
+
+struct peer *server_peer_free(struct server *s, struct peer *p)
+{
+    if (!p)
+        return NULL;
+    TELL(s, close, .connection = p->id, .unsaid = buf_len(&p->out));
+    map_del(&s->by_id, id_key(&p->id));
+    list_unlink(&p->link);
+    list_unlink(&p->dirty);
+    if (p->session)
+        p->session->ops->destroy(p->session);
+    buf_free(&p->out);
+    free(p);
+    return NULL;
+}
+
+static void mark_dirty(struct server *s, struct peer *p)
+{
+    if (list_empty(&p->dirty))
+        list_append(&s->dirty, &p->dirty);
+}
+
+struct peer *server_dirty(struct server *s)
+{
+    struct list *l = list_first(&s->dirty);
+
+    if (!l)
+        return NULL;
+    list_unlink(l);
+    return LIST_OF(l, struct peer, dirty);
+}
+
+void server_wrote(struct server *s, struct peer *p, size_t n)
+{
+    TELL(s, out, .connection = p->id, .store = n && p->pass_store,
+         .bytes = slice_head(buf_slice(&p->out), n));
+    if (n)
+        p->pass_store = false;
+    buf_take(&p->out, n);
+}
+
+/* ---- requests and answers -----------------------------------------------------------------------
+ */
+
+/* The ticket of a request: which connection, and its own number there. */
+static uint64_t ticket_of(const struct peer *p, uint32_t token)
+{
+    return (uint64_t)p->id << 32 | token;
+}
+
+static void give_up(struct server *s, struct peer *p, const char *why)
+{
+    if (p->closing)
+        return;
+    if (p->job)
+        log_error(s->log, "rank %u: %s", p->rank, why);
+    else
+        log_warn(s->log, "%s", why); /* who has not said who it is disturbs nobody */
+    p->closing = true;
+    if (p->job)
+        job_event(p->job, p->rank, LIFE_BREAK, 0);
+    mark_dirty(s, p);
+}
+
+/* What a session says goes to p->out, which remembers when that was too much. */
+static void check_out(struct server *s, struct peer *p)
+{
+    if (!buf_ok(&p->out))
+        give_up(s, p,
+                p->out.error == BUF_NO_MEMORY
+                    ? "out of memory; its connection is closed"
+                    : "does not read its answers; its connection is closed");
+}
+
+void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
+{
+    uint32_t id = (uint32_t)(ticket >> 32);
+    struct peer *p = map_get(&s->by_id, id_key(&id));
+
+    if (!p) /* it has gone meanwhile */
+        return;
+    if (p->session)
+        p->session->ops->answer(p->session, (uint32_t)ticket, a);
+    check_out(s, p);
+    mark_dirty(s, p);
+}
+
+static void identify_by_name(struct server *s, struct peer *p, const struct request *rq,
+                             struct answer *a)
+{
+    struct job *j = core_job_named(&s->core, rq->kvs);
+
+    if (j && rq->number >= 0 && rq->number < j->plan.nprocs &&
+        j->procs[rq->number].state != LIFE_GONE) {
+        p->job = j;
+        p->rank = (uint32_t)rq->number;
+        a->status = ANSWER_OK;
+        return;
+    }
+    log_warn(s->log, "refused a connection for rank %lld of " SLICE_FMT ": no such process here",
+             (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)));
+    p->closing = true;
+}
+
+static void identify(struct server *s, struct peer *p, const struct request *rq, struct answer *a)
+{
+    if (p->job) { /* an inherited connection: known from the start */
+        a->status = ANSWER_OK;
+        return;
+    }
+    a->status = ANSWER_NOT_FOUND;
+    if (rq->kvs.len) {
+        identify_by_name(s, p, rq, a);
+    } else if (s->identify && s->identify(s->arg, rq->number, &p->job, &p->rank)) {
+        a->status = ANSWER_OK;
+    } else {
+        log_warn(s->log, "a connection gave an unknown PMI_ID; it is closed");
+        p->closing = true;
+    }
+    TELL(s, identify, .connection = p->id, .job = p->job ? (int64_t)p->job->id : -1,
+         .rank = p->rank);
+}
+
+/* ---- events -------------------------------------------------------------------------------------
+ * Local and namespace ranges stay in the job; everything wider reaches every job of this server.
+ * The last ones are kept for those who register later. */
+
+enum { RANGE_RM = 1, RANGE_LOCAL = 2, RANGE_NAMESPACE = 3, RANGE_PROC_LOCAL = 7 };
+
+struct kept_event {
+    struct list link;
+    struct notice notice; /* its texts stand behind it */
+    char text[];
+};
+
+static void forget_oldest(struct server *s)
+{
+    struct kept_event *e = LIST_OF(list_first(&s->events), struct kept_event, link);
+
+    s->nevents--;
+    s->event_bytes -= e->notice.infos.len;
+    list_unlink(&e->link);
+    free(e);
+}
+
+static void forget_events(struct server *s)
+{
+    while (s->nevents)
+        forget_oldest(s);
+}
+
+/* Without memory for it, late-comers miss it: nothing was promised for longer than it lasts. */
+static void keep_event(struct server *s, const struct notice *n)
+{
+    size_t name = strlen(n->nspace) + 1;
+    struct kept_event *e = NULL;
+
+    if (n->infos.len <= LIMIT_KEPT_EVENT_BYTES)
+        e = calloc(1, sizeof *e + name + n->infos.len);
+    if (!e)
+        return;
+    e->notice = *n;
+    memcpy(e->text, n->nspace, name);
+    if (n->infos.len)
+        memcpy(e->text + name, n->infos.ptr, n->infos.len);
+    e->notice.nspace = e->text;
+    e->notice.infos = slice_mem(e->text + name, n->infos.len);
+    list_append(&s->events, &e->link);
+    s->event_bytes += n->infos.len;
+    s->nevents++;
+    while (s->nevents > LIMIT_KEPT_EVENTS || s->event_bytes > LIMIT_KEPT_EVENT_BYTES)
+        forget_oldest(s);
+}
+
+static bool concerns(const struct peer *p, const struct notice *n)
+{
+    bool same_job;
+
+    if (!p->job || !p->session || !p->session->ops->notify || p->closing)
+        return false;
+    same_job = !strcmp(p->job->nspace, n->nspace);
+    if (same_job && p->rank == n->rank)
+        return false; /* its source */
+    return same_job || (n->range != RANGE_LOCAL && n->range != RANGE_NAMESPACE);
+}
+
+void server_spread(struct server *s, const struct notice *n)
+{
+    if (n->range == RANGE_RM || n->range == RANGE_PROC_LOCAL)
+        return;
+    LIST_EACH(l, &s->peers)
+    {
+        struct peer *p = LIST_OF(l, struct peer, link);
+        if (!concerns(p, n))
+            continue;
+        p->session->ops->notify(p->session, n);
+        mark_dirty(s, p);
+    }
+    if (!(n->flags & EVENT_NOT_KEPT))
+        keep_event(s, n);
+}
+
+static void recall(struct server *s, struct peer *p)
+{
+    LIST_EACH(l, &s->events)
+    {
+        struct notice n = LIST_OF(l, struct kept_event, link)->notice;
+        n.flags |= EVENT_RECALLED;
+        if (concerns(p, &n))
+            p->session->ops->notify(p->session, &n);
+    }
+}
+
+static enum answer_status event_request(struct server *s, struct peer *p, const struct request *rq)
+{
+    struct notice n = { .code = (int)rq->number,
+                        .range = (uint8_t)rq->count,
+                        .flags = rq->event_flags,
+                        .rank = p->rank,
+                        .infos = rq->value };
+
+    if (!p->job)
+        return ANSWER_FAILED;
+    n.nspace = p->job->nspace;
+    if (rq->kind == REQ_RECALL)
+        recall(s, p);
+    else
+        server_spread(s, &n);
+    return ANSWER_OK;
+}
+
+static void decide(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns)
+{
+    struct answer a = { .status = ANSWER_FAILED };
+    uint64_t ticket = ticket_of(p, rq->token);
+
+    if (rq->kind == REQ_IDENTIFY)
+        identify(s, p, rq, &a);
+    else if (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL)
+        a.status = event_request(s, p, rq);
+    else if (p->job)
+        core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
+    p->attached = p->attached || rq->kind == REQ_ATTACH;
+    if (a.status != ANSWER_LATER)
+        server_deliver(s, ticket, &a);
+}
+
+/* ---- protocols ----------------------------------------------------------------------------------
+ */
+
+static bool begin(struct peer *p, const struct session_ops *ops)
+{
+    p->session = ops->create(p);
+    return p->session != NULL;
+}
+
+int server_greet_singleton(struct server *s, struct peer *p)
+{
+    TELL(s, greet, .connection = p->id);
+    if (!p->session && !begin(p, &pmi1_ops))
+        return -ENOMEM;
+    pmi1_greet_singleton(p->session);
+    mark_dirty(s, p);
+    return 0;
+}
+
+/* The client goes on in another version of the text protocol: what the old session has not read is
+ * the new one's. */
+static int switch_session(struct peer *p, const struct request *rq)
+{
+    struct session *old = p->session;
+    int rc = begin(p, rq->number == 2 ? &pmi2_ops : &pmi1_ops) ? 0 : -ENOMEM;
+
+    if (rc == 0)
+        rc = p->session->ops->input(p->session, rq->value);
+    else
+        p->session = NULL;
+    old->ops->destroy(old);
+    return rc;
+}
+
+static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
+{
+    struct errmsg err = { "" };
+    struct request rq;
+    int rc;
+
+    while (!p->closing && (rc = p->session->ops->next(p->session, &rq, &err)) != SESSION_IDLE) {
+        if (rc == SESSION_REQUEST)
+            decide(s, p, &rq, now_ns);
+        else if (rc != SESSION_SWITCH || (rc = switch_session(p, &rq)) < 0)
+            give_up(s, p, rc < 0 ? "out of memory; its connection is closed" : err.text);
+    }
+    check_out(s, p);
+    if (buf_len(&p->out))
+        mark_dirty(s, p);
+}
+
+void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns)
+{
+    if (p->closing || bytes.len == 0)
+        return;
+    if (s->recorder)
+        server_tell(s, &(struct record){ .kind = RECORD_in,
+                                         .time_ns = now_ns,
+                                         .u.in = { .connection = p->id, .bytes = bytes } });
+    /* All text protocols begin as PMI-1. */
+    if ((!p->session && !begin(p, pmix_begins(bytes.ptr[0]) ? &pmix_ops : &pmi1_ops)) ||
+        p->session->ops->input(p->session, bytes) < 0)
+        give_up(s, p, "out of memory; its connection is closed");
+    else
+        run_session(s, p, now_ns);
+}
+
+void server_hangup(struct server *s, struct peer *p)
+{
+    if (p->hung_up)
+        return;
+    TELL(s, hangup, .connection = p->id);
+    p->hung_up = true;
+    p->closing = true;
+    if (p->attached) /* one of several: what never spoke is not missed */
+        job_event(p->job, p->rank, LIFE_HANGUP, 0);
+    mark_dirty(s, p);
+}
+
+bool server_effect_next(struct server *s, struct effect *e_p)
+{
+    bool there = core_effect(&s->core, e_p);
+
+    if (there)
+        server_tell_effect(s, e_p);
+    return there;
+}
+
+void server_effect_answer(struct server *s, struct effect *e)
+{
+    struct answer a = {
+        .status = e->status, .number = e->number, .key = effect_key(e), .value = effect_value(e)
+    };
+
+    if (e->names)
+        core_lookup_now(&s->core, e->names, &a);
+    server_deliver(s, e->ticket, &a);
+    effect_drop(e);
+}
+
+bool server_effect(struct server *s, struct effect *e_p)
+{
+    while (server_effect_next(s, e_p)) {
+        if (e_p->kind != EFFECT_ANSWER)
+            return true;
+        server_effect_answer(s, e_p);
+    }
+    return false;
+}

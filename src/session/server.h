@@ -1,0 +1,107 @@
+/* server.h - the one place where connections, core and host meet.
+ *
+ * Cores do not call cores: a session turns bytes into requests, the core decides on them, the host
+ * (launcher, daemon, or a test) carries out the effects.  The server moves things between these
+ * three and does nothing else; it has no descriptor and no clock.
+ *
+ * The host's loop, for each piece of news:
+ *     server_input / server_hangup / server_event ...
+ *     while (server_effect(...)) carry it out;
+ *     while ((p = server_dirty(...))) write p->out, close if p->closing;
+ */
+#ifndef WIREUP_SESSION_SERVER_H
+#define WIREUP_SESSION_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "core/core.h"
+#include "session/record.h"
+#include "session/session.h"
+
+/* Takes a record while it is being made: everything in it is borrowed.  It stamps the time when
+ * that is 0. */
+typedef void server_recorder(void *arg, struct record *r);
+
+struct server {
+    struct core core;
+    struct list events; /* struct kept_event, the oldest first */
+    uint32_t nevents;
+    size_t event_bytes;
+    struct list peers;
+    struct list dirty;
+    struct map by_id;
+    uint32_t next_id;
+    const struct log *log;
+    /* PMI_PORT connections: finds the process for an id; false: unknown.  May be NULL. */
+    bool (*identify)(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p);
+    void *arg;
+    server_recorder *recorder; /* NULL: nobody records */
+    void *recorder_arg;
+};
+
+void server_init(struct server *s, uint64_t seed, const struct log *log);
+void server_free(struct server *s);
+
+/* ---- recording (server_host.c) ------------------------------------------------------------------
+ * For a recording to be played back, the host tells the server, and not the core, whatever it has
+ * to tell: by the functions below, from its beginning to its end. */
+
+/* Every later record goes to fn, the first one (`begin`) at once. */
+void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wall_ns,
+                   const char *node);
+void server_record_end(struct server *s); /* harmless when nobody records */
+
+/* ---- jobs (server_host.c): as the functions of core and job that they call ----------------------
+ */
+struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
+                           struct seg_region *region, uint32_t parent, bool keep_going);
+void server_job_remove(struct server *s, struct job *j);
+void server_preset(struct server *s, struct job *j, struct slice key, struct slice value);
+/* A process that has been started has its pid in j->procs already. */
+void server_event(struct server *s, struct job *j, uint32_t rank, enum life_event event, int code);
+void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+void server_abort_connected(struct server *s, struct job *j);
+/* The neighbours have answered EFFECT_NAMES. */
+void server_names_heard(struct server *s, uint64_t ticket, const struct names_query *q, bool found,
+                        struct slice port);
+/* As core_tick(). */
+uint64_t server_tick(struct server *s, uint64_t now_ns);
+/* A neighbour withdraws a name. */
+enum answer_status server_unpublish(struct server *s, struct slice service);
+
+/* ---- connections --------------------------------------------------------------------------------
+ */
+
+/* A connection of the job's rank; job NULL: it will identify itself.  can_pass_fd: descriptors can
+ * travel on it.  NULL: no memory. */
+struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
+                             void *host);
+/* We speak first on it: a program that was started by hand listens.  0 or -ENOMEM. */
+int server_greet_singleton(struct server *s, struct peer *p);
+/* Closes without a word to anybody; the host has closed its descriptor.  Returns NULL. */
+struct peer *server_peer_free(struct server *s, struct peer *p);
+
+/* Bytes arrived.  Requests are decided at once; answers wait in p->out. */
+void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns);
+
+/* The other end is closed: nothing more will come. */
+void server_hangup(struct server *s, struct peer *p);
+
+/* Bytes of p->out were written by the host (or dropped, when nobody reads them any more), and the
+ * store's descriptor with them if p->pass_store asked for it. */
+void server_wrote(struct server *s, struct peer *p, size_t n);
+
+/* The next effect for the host; answers are delivered on the way. */
+bool server_effect(struct server *s, struct effect *e_p);
+
+/* The host's answer to a request that it carried out (EFFECT_SPAWN). */
+void server_answer(struct server *s, uint64_t ticket, const struct answer *a);
+
+/* The next connection with something to write or to close, taken off the list; NULL: none. */
+struct peer *server_dirty(struct server *s);
+
+#endif

@@ -1,0 +1,303 @@
+/* server_host.c - what the host tells the server of its jobs, so that a recording has it; and what
+ * an effect is in a recording. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "pmix_common.h"
+#include "session/server_priv.h"
+#include "wire/pmix_pack.h"
+
+/* ---- recording ----------------------------------------------------------------------------------
+ */
+
+void server_tell(const struct server *s, struct record *r)
+{
+    s->recorder(s->recorder_arg, r);
+}
+
+void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wall_ns,
+                   const char *node)
+{
+    s->recorder = fn;
+    s->recorder_arg = arg;
+    TELL(s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
+         .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
+         .topology = s->core.has_topology);
+}
+
+void server_record_end(struct server *s)
+{
+    if (s->recorder)
+        server_tell(s, &(struct record){ .kind = RECORD_end });
+    s->recorder = NULL;
+}
+
+static uint64_t connection_of(uint64_t ticket)
+{
+    return ticket >> 32;
+}
+
+static uint64_t token_of(uint64_t ticket)
+{
+    return ticket & UINT32_MAX;
+}
+
+static int64_t signed_id(uint32_t id)
+{
+    return id == JOB_NO_RANK ? -1 : (int64_t)id;
+}
+
+/* ---- effects ------------------------------------------------------------------------------------
+ */
+
+static void describe_spawn(const struct effect *e, struct record_effect *r)
+{
+    if (!e->spawn)
+        return;
+    r->number = (int64_t)spawn_nprocs(e->spawn);
+    if (e->spawn->ncommands)
+        r->key = slice_str(e->spawn->commands[0].program);
+}
+
+static void describe_names(const struct effect *e, struct record_effect *r)
+{
+    static const char *const ops[] = {
+        [NAMES_LOOKUP] = "lookup", [NAMES_PUBLISH] = "publish", [NAMES_UNPUBLISH] = "unpublish"
+    };
+
+    if (!e->names)
+        return;
+    r->word = slice_str(ops[e->names->op]);
+    r->key = e->names->service;
+    r->value = e->names->port;
+}
+
+static void describe_end(const struct server *s, const struct effect *e, struct record_effect *r)
+{
+    const struct job *j = core_job(&s->core, e->job);
+
+    if (!j)
+        return;
+    r->number = job_exit_code(j);
+    if (j->failed)
+        r->value = slice_str(j->reason.text);
+}
+
+void server_tell_effect(const struct server *s, const struct effect *e)
+{
+    static const char *const names[] = {
+        [EFFECT_ANSWER] = "answer", [EFFECT_ATTR] = "attr", [EFFECT_SPAWN] = "spawn",
+        [EFFECT_NAMES] = "names",   [EFFECT_KILL] = "kill", [EFFECT_JOB_ENDED] = "job_ended"
+    };
+    struct record r = { .kind = RECORD_effect };
+    struct record_effect *d = &r.u.effect;
+
+    if (!s->recorder)
+        return;
+    d->effect = slice_str(names[e->kind]);
+    d->job = e->job;
+    d->connection = connection_of(e->ticket);
+    d->token = token_of(e->ticket);
+    switch (e->kind) {
+    case EFFECT_ANSWER:
+        d->word = slice_str(answer_word(e->status));
+        d->number = e->number;
+        d->key = effect_key(e);
+        d->value = effect_value(e);
+        break;
+    case EFFECT_ATTR: d->key = effect_key(e); break;
+    case EFFECT_SPAWN: describe_spawn(e, d); break;
+    case EFFECT_NAMES: describe_names(e, d); break;
+    case EFFECT_KILL:
+    case EFFECT_JOB_ENDED: describe_end(s, e, d); break;
+    }
+    server_tell(s, &r);
+}
+
+/* ---- jobs ---------------------------------------------------------------------------------------
+ */
+
+/* The placement, four numbers for each run of ranks whose local ranks count on. */
+static uint32_t *make_runs(const struct plan *p, uint32_t *n_p)
+{
+    uint32_t *runs = calloc(p->nprocs + (size_t)1, 4 * sizeof *runs);
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; runs && r < p->nprocs; r++) {
+        const struct plan_proc *q = &p->procs[r];
+        uint32_t *last = n ? runs + 4 * (size_t)(n - 1) : NULL;
+        if (last && last[1] == q->app && last[2] == q->node && last[3] + last[0] == q->local_rank) {
+            last[0]++;
+        } else {
+            uint32_t run[4] = { 1, q->app, q->node, q->local_rank };
+            memcpy(runs + 4 * (size_t)n++, run, sizeof run);
+        }
+    }
+    *n_p = 4 * n;
+    return runs;
+}
+
+static void tell_job(const struct server *s, const struct job *j)
+{
+    const struct plan *p = &j->plan;
+    struct slice *names = calloc(2 * (size_t)p->napps + p->nnodes + 1, sizeof *names);
+    struct slice *nodes = names ? names + p->napps : NULL;
+    struct slice *wdirs = names ? nodes + p->nnodes : NULL;
+    uint32_t *slots = calloc(p->nnodes + (size_t)1, sizeof *slots);
+    uint32_t nruns, *runs = make_runs(p, &nruns);
+
+    for (uint32_t i = 0; names && i < p->napps; i++) {
+        names[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
+        wdirs[i] = slice_str(p->apps[i].wdir);
+    }
+    for (uint32_t i = 0; names && slots && i < p->nnodes; i++) {
+        nodes[i] = slice_str(p->nodes[i].name);
+        slots[i] = p->nodes[i].slots;
+    }
+    if (names && slots && runs) /* else the recording cannot be played back, and says so then */
+        TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
+             .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
+             .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
+             .slots = { slots, p->nnodes });
+    free(names);
+    free(slots);
+    free(runs);
+}
+
+struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
+                           struct seg_region *region, uint32_t parent, bool keep_going)
+{
+    struct job *j = core_job_add(&s->core, nspace, plan, region, parent, keep_going);
+
+    if (j && s->recorder)
+        tell_job(s, j);
+    return j;
+}
+
+void server_job_remove(struct server *s, struct job *j)
+{
+    TELL(s, job_gone, .job = j->id);
+    core_job_remove(&s->core, j);
+}
+
+void server_preset(struct server *s, struct job *j, struct slice key, struct slice value)
+{
+    TELL(s, preset, .job = j->id, .key = key, .value = value);
+    job_preset(j, key, value);
+}
+
+/* What an end is to the others, or 0: nothing to tell. */
+static int event_code(enum life_state before, enum life_event event)
+{
+    bool took_part = before == LIFE_ATTACHED || before == LIFE_LOST;
+
+    if (event == LIFE_DEATH)
+        return PMIX_ERR_PROC_ABORTED_BY_SIG;
+    if (event != LIFE_EXIT)
+        return 0;
+    return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
+}
+
+/* Only who has asked for this very code is told: a default handler often ends its process. */
+static void tell_of_end(struct server *s, const struct job *j, uint32_t rank, int event, int code)
+{
+    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
+    struct notice n = { .code = event,
+                        .range = PMIX_RANGE_NAMESPACE,
+                        .flags = EVENT_BY_CODE,
+                        .nspace = j->nspace,
+                        .rank = rank };
+    pmix_info_t infos[2];
+    pmix_proc_t proc;
+    struct ppack w;
+
+    memset(infos, 0, sizeof infos);
+    memset(&proc, 0, sizeof proc);
+    strncpy(proc.nspace, j->nspace, PMIX_MAX_NSLEN);
+    proc.rank = rank;
+    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
+    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &proc };
+    strncpy(infos[1].key, PMIX_EXIT_CODE, PMIX_MAX_KEYLEN);
+    infos[1].value = (pmix_value_t){ .type = PMIX_INT, .data.integer = code };
+    ppack_init(&w, &bytes, &ptype_own);
+    ppack_size(&w, 2);
+    ppack(&w, infos, 2, PMIX_INFO);
+    n.infos = buf_slice(&bytes);
+    if (ppack_ok(&w))
+        server_spread(s, &n);
+    buf_free(&bytes);
+}
+
+void server_event(struct server *s, struct job *j, uint32_t rank, enum life_event event, int code)
+{
+    int told = event_code(j->procs[rank].state, event);
+
+    TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(life_event_name(event)),
+         .code = code, .pid = j->procs[rank].pid);
+    job_event(j, rank, event, code);
+    if (told)
+        tell_of_end(s, j, rank, told, code);
+}
+
+void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,
+                  const char *format, ...)
+{
+    struct errmsg reason;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason.text, sizeof reason.text, format, args);
+    va_end(args);
+    TELL(s, abort, .job = j->id, .culprit = signed_id(culprit), .code = exit_code,
+         .reason = slice_str(reason.text));
+    job_abort(j, culprit, exit_code, "%s", reason.text);
+}
+
+void server_abort_connected(struct server *s, struct job *j)
+{
+    TELL(s, abort_connected, .job = j->id);
+    core_abort_connected(&s->core, j);
+}
+
+/* ---- answers of the host ------------------------------------------------------------------------
+ */
+
+void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
+{
+    TELL(s, answer, .connection = connection_of(ticket), .token = token_of(ticket),
+         .status = slice_str(answer_word(a->status)), .key = a->key, .value = a->value,
+         .text = a->text, .codes = { a->codes, a->codes ? a->ncodes : 0 });
+    server_deliver(s, ticket, a);
+}
+
+void server_names_heard(struct server *s, uint64_t ticket, const struct names_query *q, bool found,
+                        struct slice port)
+{
+    struct answer a;
+
+    TELL(s, heard, .connection = connection_of(ticket), .token = token_of(ticket), .found = found,
+         .port = port);
+    core_names_heard(&s->core, ticket, q, found, port, &a);
+    if (a.status != ANSWER_LATER)
+        server_deliver(s, ticket, &a);
+}
+
+uint64_t server_tick(struct server *s, uint64_t now_ns)
+{
+    size_t before = s->core.effects.count;
+    uint64_t due = core_tick(&s->core, now_ns);
+
+    /* Most find nothing to do. */
+    if (s->recorder && s->core.effects.count != before)
+        server_tell(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
+    return due;
+}
+
+enum answer_status server_unpublish(struct server *s, struct slice service)
+{
+    TELL(s, unpublish, .service = service);
+    return core_unpublish(&s->core, service);
+}

@@ -1,0 +1,83 @@
+/* session.h - a connection, and what the server needs of the protocol that is spoken on it.
+ *
+ * A session turns bytes into requests and answers into bytes; it is sans-IO: no descriptor, no
+ * clock.  The server feeds it, takes requests with next() until there is none, and gives each of
+ * them exactly one answer (at once or later, by token).  Replies gather in the peer's `out`.
+ *
+ * Which protocol it is shows in the first bytes, and may change: PMI-2 begins as PMI-1 text.  A
+ * session that finds the other protocol's words says so and hands back what it has not read.
+ */
+#ifndef WIREUP_SESSION_SESSION_H
+#define WIREUP_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "core/job.h"
+#include "core/request.h"
+
+struct core;
+struct session_ops;
+
+/* The part of every session that the server sees; first in the struct of each protocol. */
+struct session {
+    const struct session_ops *ops;
+    struct peer *peer;
+};
+
+/* One connection.  It outlives its session, and keeps what a change of protocol must not lose. */
+struct peer {
+    struct list link;  /* in the server's list of all */
+    struct list dirty; /* in the server's list of those with something to write */
+    uint32_t id;       /* never used twice */
+    struct core *core; /* to look other jobs up */
+    struct job *job;   /* NULL: has not said who it is */
+    uint32_t rank;
+    uint32_t next_token; /* of requests; never used twice on one connection */
+    bool can_pass_fd;    /* descriptors can travel on it */
+    bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */
+    bool closing;        /* write what there is, then close */
+    bool attached;       /* a process takes part through this connection */
+    bool hung_up;
+    struct session *session; /* NULL: nothing was said yet */
+    struct buf out;
+    void *host; /* the host's own */
+};
+
+/* What next() returns besides -ENOMEM. */
+enum {
+    SESSION_IDLE = 0,    /* more bytes are needed */
+    SESSION_BROKEN = 1,  /* the client broke the protocol; err names the rule and the offending
+                            message; the connection is to be closed */
+    SESSION_REQUEST = 2, /* *rq_p borrows from the session until the next call */
+    SESSION_SWITCH = 3   /* the client wants the text protocol with the version rq_p->number;
+                            rq_p->value is all that was not read, the demand included */
+};
+
+/* An event on its way to those who registered for it. */
+struct notice {
+    int code;
+    uint8_t range;
+    uint8_t flags;      /* EVENT_... (core/request.h) */
+    const char *nspace; /* of its source */
+    uint32_t rank;
+    struct slice infos; /* canonical: v41 units SIZE n, n INFO */
+};
+
+struct session_ops {
+    const char *name;                          /* "PMI-1" */
+    struct session *(*create)(struct peer *p); /* NULL: no memory */
+    void (*destroy)(struct session *s);
+    /* Keeps a copy of the bytes.  0 or -ENOMEM. */
+    int (*input)(struct session *s, struct slice bytes);
+    int (*next)(struct session *s, struct request *rq_p, struct errmsg *err);
+    /* The answer to the request with this token; a token that is not pending is ignored. */
+    void (*answer)(struct session *s, uint32_t token, const struct answer *a);
+    /* Something has happened that the client may have asked to be told of.  May be NULL. */
+    void (*notify)(struct session *s, const struct notice *n);
+};
+
+#endif

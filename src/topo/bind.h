@@ -1,0 +1,74 @@
+/* bind.h - which processors each process of a node gets.
+ *
+ * `-bind-to WHAT[:N]` says what one process gets: N objects of a kind.  The order in which these
+ * are dealt out is that of the machine, or `-map-by OBJECT[:N]`'s: one to each OBJECT in turn. Only
+ * processors that the launcher itself may use are given; objects without any are passed over.
+ * When all are given out, dealing starts again.
+ *
+ * The result is a list of *seats*; process i of a node sits on seat i modulo their number.
+ *
+ * Pure: the machine is a struct topo_view, the allowed processors an argument.
+ */
+#ifndef WIREUP_TOPO_BIND_H
+#define WIREUP_TOPO_BIND_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "topo/cpus.h"
+#include "topo/kind.h"
+#include "topo/view.h"
+
+enum bind_how {
+    BIND_NONE = 0,
+    BIND_RR,     /* single processors, in the order of their numbers */
+    BIND_USER,   /* as the list says */
+    BIND_OBJECT, /* width objects of a kind */
+};
+
+struct bind_spec {
+    enum bind_how how;
+    enum topo_kind kind;
+    uint32_t width;
+    const char *list; /* BIND_USER: "0+1,2-3"; points into the text that was parsed */
+};
+
+/* The order of dealing. */
+struct bind_order {
+    bool said;
+    enum topo_kind kind; /* one seat of each group of `width` such objects in turn... */
+    uint32_t width;
+    uint32_t block; /* ...or, when not 0, so many seats of each group at once (ppr) */
+};
+
+struct bind_seat {
+    struct cpus cpus;
+    const char *text; /* "core 3, hwthreads 3,7" */
+};
+
+struct bind_seats {
+    struct bind_seat *items;
+    uint32_t count; /* 0: not bound */
+};
+
+enum { BIND_BAD = 1 };
+
+/* NULL text: none.  0, or BIND_BAD with the sentence. */
+int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err);
+
+/* Whether the seats depend on the machine's topology (else view may be NULL). */
+static inline bool bind_needs_view(const struct bind_spec *spec)
+{
+    return spec->how == BIND_OBJECT;
+}
+
+/* 0; BIND_BAD with the sentence (no such object here, a processor that is not ours); -ENOMEM. */
+int bind_seats(struct arena *a, const struct bind_spec *spec, const struct bind_order *order,
+               const struct topo_view *view, struct cpus allowed, struct bind_seats *seats_p,
+               struct errmsg *err);
+
+/* Objects of a kind that have a processor of ours. */
+uint32_t bind_objects(const struct topo_view *view, enum topo_kind kind, struct cpus allowed);
+
+#endif

@@ -1,0 +1,31 @@
+/* hwloc_dl.h - libhwloc, loaded when somebody really needs it.
+ *
+ * Linking it would cost every launch some milliseconds (it brings a dozen libraries along) and
+ * every program that uses our client libraries its symbols.  So it is opened by name, once asked
+ * for, and called through a table: `h->topology_load(t)`.
+ *
+ * The header of the build and the library of the run must agree on the layout of objects; that is
+ * checked by the major API version.
+ */
+#ifndef WIREUP_TOPO_HWLOC_DL_H
+#define WIREUP_TOPO_HWLOC_DL_H
+
+#include <hwloc.h>
+
+#include "base/err.h"
+
+struct hwloc_dl {
+    void *library; /* NULL: not open */
+#define HWLOC_FN(result, name, parameters) result(*name) parameters;
+#include "topo/hwloc_dl.def"
+#undef HWLOC_FN
+};
+
+#define HWLOC_DL_NULL ((struct hwloc_dl){ 0 })
+
+/* HWLOC_DL_MISSING: there is no usable libhwloc.so.15; the sentence says why. */
+enum { HWLOC_DL_MISSING = 1 };
+int hwloc_dl_open(struct hwloc_dl *h, struct errmsg *err);
+void hwloc_dl_close(struct hwloc_dl *h); /* harmless twice */
+
+#endif

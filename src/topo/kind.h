@@ -1,0 +1,34 @@
+/* kind.h - the kinds of hardware objects that options and keys name, from small to large.
+ *
+ * A fixed list with our own order, so that those who only talk about objects (option parsing,
+ * mapping) need no topology library.
+ */
+#ifndef WIREUP_TOPO_KIND_H
+#define WIREUP_TOPO_KIND_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+enum topo_kind {
+    TOPO_HWTHREAD = 0,
+    TOPO_CORE,
+    TOPO_L1,
+    TOPO_L2,
+    TOPO_L3,
+    TOPO_L4,
+    TOPO_L5,
+    TOPO_NUMA,
+    TOPO_PACKAGE,
+    TOPO_MACHINE,
+    TOPO_KIND_COUNT
+};
+
+/* The kind of a name users write ("core", "socket", "package", "l2cache", "l2", "pu", ...), any
+ * case. */
+bool topo_kind_find(struct slice name, enum topo_kind *kind_p);
+
+/* Its name in our texts: "core". */
+const char *topo_kind_name(enum topo_kind kind);
+
+#endif

@@ -1,0 +1,98 @@
+/* view.c - see view.h. */
+#include "topo/view.h"
+
+#include <errno.h>
+
+#include "topo/hwloc_dl.h"
+
+static const hwloc_obj_type_t types[TOPO_KIND_COUNT] = {
+    [TOPO_HWTHREAD] = HWLOC_OBJ_PU,     [TOPO_CORE] = HWLOC_OBJ_CORE,
+    [TOPO_L1] = HWLOC_OBJ_L1CACHE,      [TOPO_L2] = HWLOC_OBJ_L2CACHE,
+    [TOPO_L3] = HWLOC_OBJ_L3CACHE,      [TOPO_L4] = HWLOC_OBJ_L4CACHE,
+    [TOPO_L5] = HWLOC_OBJ_L5CACHE,      [TOPO_NUMA] = HWLOC_OBJ_NUMANODE,
+    [TOPO_PACKAGE] = HWLOC_OBJ_PACKAGE, [TOPO_MACHINE] = HWLOC_OBJ_MACHINE,
+};
+
+static int copy_cpus(const struct hwloc_dl *h, struct arena *a, hwloc_const_bitmap_t from,
+                     size_t processors, struct cpus *to_p)
+{
+    struct cpus s = cpus_new(a, processors);
+
+    if (!s.bits)
+        return -ENOMEM;
+    for (int cpu = h->bitmap_first(from); cpu >= 0 && (size_t)cpu < processors;
+         cpu = h->bitmap_next(from, cpu))
+        cpus_add(s, (size_t)cpu);
+    *to_p = s;
+    return 0;
+}
+
+static int copy_kind(const struct hwloc_dl *h, hwloc_topology_t t, struct arena *a,
+                     enum topo_kind kind, struct topo_view *view)
+{
+    struct topo_objects *o = &view->kinds[kind];
+    int depth = h->get_type_depth(t, types[kind]);
+    int rc = 0;
+
+    if (depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE)
+        return 0;
+    o->count = h->get_nbobjs_by_depth(t, depth);
+    o->cpus = arena_array(a, o->count, sizeof *o->cpus);
+    if (!o->cpus)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < o->count && rc == 0; i++)
+        rc = copy_cpus(h, a, h->get_obj_by_depth(t, depth, i)->cpuset, view->processors,
+                       &o->cpus[i]);
+    return rc;
+}
+
+static int copy_all(const struct hwloc_dl *h, hwloc_topology_t t, struct arena *a,
+                    struct topo_view *view, struct errmsg *err)
+{
+    int last = h->bitmap_last(h->topology_get_topology_cpuset(t)), rc = 0;
+
+    if (last < 0 || last >= CPUS_MAX)
+        return errmsg_set(err, TOPO_MISSING, "hwloc tells nothing usable about this machine");
+    view->processors = (size_t)last + 1;
+    for (int k = 0; k < TOPO_KIND_COUNT && rc == 0; k++)
+        rc = copy_kind(h, t, a, (enum topo_kind)k, view);
+    return rc;
+}
+
+static int load(struct arena *a, const char *synthetic, struct topo_view *view_p,
+                struct errmsg *err)
+{
+    struct topo_view view = { 0 };
+    struct hwloc_dl h;
+    hwloc_topology_t t = NULL;
+    int rc = hwloc_dl_open(&h, err);
+
+    if (rc)
+        return TOPO_MISSING;
+    if (h.topology_init(&t) != 0)
+        rc = -ENOMEM;
+    else if (synthetic && h.topology_set_synthetic(t, synthetic) != 0)
+        rc = errmsg_set(err, TOPO_MISSING, "'%.200s' describes no machine", synthetic);
+    else if (h.topology_load(t) != 0)
+        rc =
+            errmsg_set(err, TOPO_MISSING, "hwloc cannot look at this machine: %s", err_text(errno));
+    else
+        rc = copy_all(&h, t, a, &view, err);
+    if (t)
+        h.topology_destroy(t);
+    hwloc_dl_close(&h);
+    if (rc == 0)
+        *view_p = view;
+    return rc;
+}
+
+int topo_view_machine(struct arena *a, struct topo_view *view_p, struct errmsg *err)
+{
+    return load(a, NULL, view_p, err);
+}
+
+int topo_view_synthetic(struct arena *a, const char *description, struct topo_view *view_p,
+                        struct errmsg *err)
+{
+    return load(a, description, view_p, err);
+}

@@ -1,0 +1,33 @@
+/* view.h - a machine's hardware as flat lists: for each kind of object, the processors of each.
+ *
+ * What binding needs to know, and nothing of the library it came from: so that deciding is pure,
+ * and machines that nobody has can be tried from a description.
+ */
+#ifndef WIREUP_TOPO_VIEW_H
+#define WIREUP_TOPO_VIEW_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "topo/cpus.h"
+#include "topo/kind.h"
+
+struct topo_objects {
+    uint32_t count;
+    struct cpus *cpus; /* by logical number: neighbours in the machine are neighbours here */
+};
+
+struct topo_view {
+    size_t processors; /* largest number + 1 */
+    struct topo_objects kinds[TOPO_KIND_COUNT];
+};
+
+/* Both load hwloc for as long as they run, and take memory from the arena.
+ * 0; TOPO_MISSING: no hwloc, or it cannot make sense of this machine or description; -ENOMEM. */
+enum { TOPO_MISSING = 1 };
+int topo_view_machine(struct arena *a, struct topo_view *view_p, struct errmsg *err);
+int topo_view_synthetic(struct arena *a, const char *description, struct topo_view *view_p,
+                        struct errmsg *err);
+
+#endif

@@ -1,0 +1,17 @@
+/* pmix_ours.h - what Wireup's client library and server say to each other beyond PMIx's own wire.
+ *
+ * See docs/protocol/pmix-extension.md.  Both sides work without: a server that does not know the
+ * word ignores it, and a client that gets no store asks by message.
+ */
+#ifndef WIREUP_WIRE_PMIX_OURS_H
+#define WIREUP_WIRE_PMIX_OURS_H
+
+/* In the infos of the first message, as UINT32: the newest form of the extension that the client
+ * knows.  The answer brings the store's descriptor. */
+#define OURS_STORE      "wireup.store"
+#define OURS_STORE_FORM 1u
+
+/* In the store, as data of all ranks: the KVALs of the reply to a job-info request, in v41. */
+#define OURS_JOB_INFO "wireup.job"
+
+#endif

@@ -1,0 +1,100 @@
+/* pmix_zip.c - see pmix_zip.h. */
+#include "wire/pmix_zip.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    HEAD = 4,
+    EXPANDS_MOST = 1032,    /* zlib's own bound: a bit pair for 258 bytes */
+    TRUSTED = 16,           /* how many times its size a stream is believed to expand at once */
+    FIRST_STEP = 64 * 1024, /* memory for what claims more */
+};
+
+int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
+{
+    uint32_t said = (uint32_t)bytes.len;
+    uLongf n;
+    char *out;
+    int rc;
+
+    if (bytes.len > UINT32_MAX || bytes.len <= HEAD)
+        return PZIP_NOT_SMALLER;
+    n = bytes.len - HEAD; /* no room for more than would be worth it */
+    out = malloc(bytes.len);
+    if (!out)
+        return -ENOMEM;
+    memcpy(out, &said, HEAD);
+    rc = compress2((Bytef *)out + HEAD, &n, (const Bytef *)bytes.ptr, bytes.len,
+                   Z_DEFAULT_COMPRESSION);
+    if (rc != Z_OK || n + HEAD >= bytes.len) {
+        free(out);
+        return rc == Z_MEM_ERROR ? -ENOMEM : PZIP_NOT_SMALLER;
+    }
+    *out_p = out;
+    *len_p = n + HEAD;
+    return 0;
+}
+
+/* Inflates into *out_p, which grows up to `said` bytes and a NUL. */
+static int inflate_all(z_stream *z, size_t said, size_t cap, char **out_p)
+{
+    char *out = NULL;
+    int rc = Z_OK;
+
+    for (;;) {
+        size_t have = z->total_out;
+        char *more = realloc(out, cap + 1);
+        if (!more) {
+            free(out);
+            return -ENOMEM;
+        }
+        out = more;
+        z->next_out = (Bytef *)out + have;
+        z->avail_out = (uInt)(cap - have);
+        rc = inflate(z, Z_NO_FLUSH);
+        if (rc != Z_OK || z->avail_out || cap == said)
+            break;
+        cap = cap > said / 2 ? said : cap * 2;
+    }
+    if (rc == Z_OK && z->total_out == said) { /* all is there but the end of the stream */
+        Bytef surplus;
+        z->next_out = &surplus;
+        z->avail_out = 1;
+        rc = inflate(z, Z_FINISH);
+    }
+    if (rc == Z_STREAM_END && z->total_out == said) {
+        out[said] = '\0';
+        *out_p = out;
+        return 0;
+    }
+    free(out);
+    return rc == Z_MEM_ERROR ? -ENOMEM : PZIP_MALFORMED;
+}
+
+int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p)
+{
+    struct slice stream = slice_skip(packed, HEAD);
+    z_stream z = { .next_in = (Bytef *)(uintptr_t)stream.ptr, .avail_in = (uInt)stream.len };
+    size_t cap;
+    uint32_t said;
+    int rc;
+
+    if (packed.len <= HEAD || stream.len > UINT32_MAX)
+        return PZIP_MALFORMED;
+    memcpy(&said, packed.ptr, HEAD);
+    if (said / EXPANDS_MOST > stream.len)
+        return PZIP_MALFORMED;
+    if (said > most)
+        return PZIP_TOO_LONG;
+    if (inflateInit(&z) != Z_OK)
+        return -ENOMEM;
+    cap = said / TRUSTED > stream.len && said > FIRST_STEP ? FIRST_STEP : said;
+    rc = inflate_all(&z, said, cap, out_p);
+    inflateEnd(&z);
+    if (rc == 0)
+        *len_p = said;
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* pmix_zip.h - compressed bytes as PMIx has them: the length before, 32 bits of the host's order,
+ * then a zlib stream.
+ *
+ * Unpacking believes nothing: the length said must be possible for a stream of this size (zlib
+ * expands at most 1032 times), memory grows only as bytes really come out, and they must be exactly
+ * as many as said.
+ */
+#ifndef WIREUP_WIRE_PMIX_ZIP_H
+#define WIREUP_WIRE_PMIX_ZIP_H
+
+#include "base/slice.h"
+
+enum {
+    PZIP_NOT_SMALLER = 1, /* it would not shrink, or is too long to say so in 32 bits */
+    PZIP_MALFORMED,       /* no such stream, or of another length than said */
+    PZIP_TOO_LONG,        /* longer than the caller takes */
+};
+
+/* 0 with malloc'ed bytes, PZIP_NOT_SMALLER, -ENOMEM. */
+int pzip_pack(struct slice bytes, char **out_p, size_t *len_p);
+
+/* 0 with malloc'ed bytes and a NUL behind them, PZIP_MALFORMED, PZIP_TOO_LONG, -ENOMEM. */
+int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p);
+
+#endif

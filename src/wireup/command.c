@@ -1,0 +1,103 @@
+/* command.c - see command.h. */
+#include "wireup/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "wireup/ask.h"
+#include "wireup/options_doc.h"
+#include "wireup/trace.h"
+
+static int (*const runners[COMMANDS])(const struct command_line *l) = {
+    [COMMAND_who] = ask_who,
+    [COMMAND_names] = ask_names,
+    [COMMAND_trace] = trace_print,
+    [COMMAND_replay] = trace_replay,
+};
+
+static int usage(const struct log *log, const struct command_row *row)
+{
+    struct buf text = BUF_NULL(4096);
+
+    command_usage(row, &text);
+    log_error(log, "usage: wireup %s", buf_cstr(&text) ? buf_cstr(&text) : row->name);
+    buf_free(&text);
+    return 2;
+}
+
+/* `--name`, `--name=value`; the choice, with what stands behind `=` or NULL. */
+static const struct command_choice *find_choice(const struct command_row *row, const char *word,
+                                                const char **value_p)
+{
+    size_t dashes = strspn(word, "-"), len = strcspn(word + dashes, "=");
+
+    *value_p = word[dashes + len] ? word + dashes + len + 1 : NULL;
+    for (uint32_t i = 0; i < row->nchoices; i++) {
+        if (strlen(row->choices[i].name) == len &&
+            !strncmp(row->choices[i].name, word + dashes, len))
+            return &row->choices[i];
+    }
+    return NULL;
+}
+
+/* False: that is not how it is used. */
+static bool read_line(const struct command_row *row, int argc, char **argv, struct command_line *l)
+{
+    int operands = 0;
+
+    for (int i = 2; i < argc; i++) {
+        const struct command_choice *c;
+        const char *value;
+        if (argv[i][0] != '-' || !argv[i][1]) {
+            l->operand = argv[i];
+            operands++;
+            continue;
+        }
+        c = find_choice(row, argv[i], &value);
+        if (!c || (value && !c->arg[0]))
+            return false;
+        if (!value && c->arg[0] && ++i < argc)
+            value = argv[i];
+        if (!value && c->arg[0])
+            return false;
+        l->choices[c - row->choices] = value ? value : "";
+    }
+    return operands >= row->least && operands <= row->most;
+}
+
+static int help(const struct command_row *row)
+{
+    struct buf text = BUF_NULL(1 << 16);
+    int code;
+
+    options_help_command(&text, row);
+    code = buf_cstr(&text) && fputs(buf_cstr(&text), stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+    buf_free(&text);
+    return code;
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-help") || !strcmp(argv[i], "-h"))
+            return true;
+    }
+    return false;
+}
+
+bool command_run(int argc, char **argv, const struct log *log, int *code_p)
+{
+    struct command_line l = { .log = log };
+
+    for (int i = 0; argc > 1 && i < COMMANDS; i++) {
+        const struct command_row *row = &command_rows[i];
+        if (strcmp(argv[1], row->name))
+            continue;
+        if (wants_help(argc, argv))
+            *code_p = help(row);
+        else
+            *code_p = read_line(row, argc, argv, &l) ? runners[i](&l) : usage(log, row);
+        return true;
+    }
+    return false;
+}

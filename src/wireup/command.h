@@ -1,0 +1,74 @@
+/* command.h - the launcher's other commands (commands.def): `wireup who`, `wireup trace` ...
+ *
+ * The table is data that the documents are made of too (options_doc.c); who runs a row is known to
+ * command_run() alone.
+ */
+#ifndef WIREUP_WIREUP_COMMAND_H
+#define WIREUP_WIREUP_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+
+struct command_choice {
+    const char *name;
+    const char *arg; /* "": a flag */
+    const char *help;
+};
+
+struct command_row {
+    const char *name;
+    const char *operands;
+    int least, most;
+    const char *help;
+    const struct command_choice *choices;
+    uint32_t nchoices;
+};
+
+enum command_id {
+#define COMMAND(id, operands, least, most, help) COMMAND_##id,
+#define CHOICE(id, option, arg, help)
+#define DONE(id)
+#include "wireup/commands.def"
+#undef COMMAND
+#undef CHOICE
+#undef DONE
+    COMMANDS
+};
+
+/* Positions in command_line.choices: CHOICE_trace_json ... */
+#define COMMAND(id, operands, least, most, help)                                                   \
+    enum choice_of_##id                                                                            \
+    {
+#define CHOICE(id, option, arg, help) CHOICE_##id##_##option,
+#define DONE(id)                                                                                   \
+    CHOICES_##id                                                                                   \
+    }                                                                                              \
+    ;
+#include "wireup/commands.def"
+#undef COMMAND
+#undef CHOICE
+#undef DONE
+
+enum { CHOICES_MAX = 16 };
+
+extern const struct command_row command_rows[COMMANDS];
+
+/* "who [--json] [JOB]" */
+void command_usage(const struct command_row *row, struct buf *out);
+
+/* What stands on the command line of a command. */
+struct command_line {
+    const char *operand;              /* NULL: none */
+    const char *choices[CHOICES_MAX]; /* NULL: not said; a flag: "" */
+    const struct log *log;            /* for sentences */
+};
+
+/* True when argv names a command other than `run`; its exit code is then in *code_p:
+ * 0 done; 1 nothing found, nobody answered, or a difference; 2 the command line or the file is
+ * wrong. */
+bool command_run(int argc, char **argv, const struct log *log, int *code_p);
+
+#endif

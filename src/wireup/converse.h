@@ -1,0 +1,29 @@
+/* converse.h - a recording as a script of the conversation tests (tests/conversation/script.h).
+ *
+ * What was said to the server is said again, word for word; what it said is expected of it, field
+ * by field.  What the scripts have no word for (neighbours, time limits) becomes a comment.
+ */
+#ifndef WIREUP_WIREUP_CONVERSE_H
+#define WIREUP_WIREUP_CONVERSE_H
+
+#include "wireup/story.h"
+
+struct converse {
+    struct buf *out;
+    struct buf job, presets; /* of a job whose first process has not been seen yet */
+    bool has_job;
+    uint32_t names[8]; /* jobs by their numbers, for their letters */
+    uint32_t njobs;
+    const char **spoken; /* by connection: the protocol that its lines are in; NULL: PMI-1 */
+    uint32_t nspoken;
+};
+
+void converse_init(struct converse *c, struct buf *out);
+void converse_free(struct converse *c);
+
+/* As struct story_teller wants them; arg is the struct converse. */
+void converse_record(void *arg, const struct story_line *l, const struct record *r);
+void converse_message(void *arg, const struct story_line *l, enum decode_way way,
+                      const struct decoded *m, uint64_t time_ns);
+
+#endif

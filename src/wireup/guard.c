@@ -1,0 +1,109 @@
+/* guard.c - see guard.h. */
+#include "wireup/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "io/child.h"
+
+/* What the user, the terminal and batch systems send us. */
+static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                               SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
+
+enum { NWATCHED = sizeof watched / sizeof *watched };
+
+static void watched_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (int i = 0; i < NWATCHED; i++)
+        sigaddset(set, watched[i]);
+    sigaddset(set, SIGCHLD);
+}
+
+static void pass_on(int pipe_fd, int sig)
+{
+    unsigned char byte = (unsigned char)sig;
+
+    /* The pipe holds thousands of signals; when it is full, one more changes nothing. */
+    if (write(pipe_fd, &byte, 1) < 0)
+        return;
+    if (sig == SIGTSTP)
+        kill(getpid(), SIGSTOP);
+}
+
+/* -1: the worker goes on. */
+static int worker_status(const struct log *log, pid_t worker)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != worker)
+            continue;
+        child_end_all();
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        log_error(log,
+                  "the launcher's worker process was killed by signal %d; every process of "
+                  "the job was killed",
+                  WTERMSIG(status));
+        return 128 + WTERMSIG(status);
+    }
+    return -1;
+}
+
+__attribute__((noreturn)) static void keep_guard(const struct log *log, pid_t worker, int pipe_fd,
+                                                 const sigset_t *set)
+{
+    int status;
+
+    while ((status = worker_status(log, worker)) < 0) {
+        int sig = sigwaitinfo(set, NULL);
+        if (sig > 0 && sig != SIGCHLD)
+            pass_on(pipe_fd, sig);
+    }
+    _exit(status);
+}
+
+/* The worker hears of signals through the pipe only; those of the terminal reach it too. */
+static void become_worker(const sigset_t *old)
+{
+    for (int i = 0; i < NWATCHED; i++) {
+        if (watched[i] != SIGCONT)
+            signal(watched[i], SIG_IGN);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+int guard_split(const struct log *log, int *control_fd_p)
+{
+    sigset_t set, old;
+    int ends[2];
+    pid_t worker;
+
+    child_adopt_orphans();
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    watched_set(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    worker = fork();
+    if (worker < 0)
+        return -errno;
+    if (worker > 0) {
+        close(ends[0]);
+        keep_guard(log, worker, ends[1], &set);
+    }
+    close(ends[1]);
+    child_adopt_orphans();
+    become_worker(&old);
+    *control_fd_p = ends[0];
+    return 0;
+}

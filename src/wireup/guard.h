@@ -1,0 +1,20 @@
+/* guard.h - two processes instead of one, so that nothing stays whoever is killed.
+ *
+ * The guard is the process that the user started: it takes signals, waits, and ends with the job's
+ * exit code.  The worker, its only child, does everything else.  Both adopt orphans:
+ *   - the guard is killed: the worker sees its control pipe close, kills every descendant, ends;
+ *   - the worker is killed: its processes become the guard's, which kills them, and says so.
+ *
+ * The split is the one fork of the program: before any connection, key or process exists.
+ */
+#ifndef WIREUP_WIREUP_GUARD_H
+#define WIREUP_WIREUP_GUARD_H
+
+#include "base/log.h"
+
+/* Returns in the worker only: 0, with the end of the control pipe on which one byte arrives per
+ * signal; or -errno, in the one process there still is.  The guard never returns: it ends with the
+ * worker's exit code. */
+int guard_split(const struct log *log, int *control_fd_p);
+
+#endif

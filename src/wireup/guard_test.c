@@ -1,0 +1,179 @@
+/* guard_test.c - the two processes of the launcher, and what each does when the other is killed.
+ *
+ * Each test is a launcher of its own: a child that splits; its worker reports through a pipe. */
+#include "wireup/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/child.h"
+#include "tests/tap.h"
+
+static int report[2]; /* from the worker */
+
+typedef void worker_fn(int control);
+
+/* Returns the guard's pid; its worker runs fn and then exits with 0. */
+static pid_t launch(worker_fn *fn)
+{
+    struct log log = LOG_SILENT;
+    int control = -1;
+    pid_t pid;
+
+    if (pipe2(report, O_CLOEXEC) < 0)
+        abort();
+    pid = fork();
+    if (pid == 0) {
+        close(report[0]);
+        if (guard_split(&log, &control) < 0)
+            _exit(99);
+        fn(control);
+        _exit(0);
+    }
+    close(report[1]);
+    return pid;
+}
+
+static void say(const void *bytes, size_t n)
+{
+    if (write(report[1], bytes, n) != (ssize_t)n)
+        _exit(98);
+}
+
+static int heard(void)
+{
+    unsigned char c;
+
+    return read(report[0], &c, 1) == 1 ? c : -1;
+}
+
+static pid_t heard_pid(void)
+{
+    pid_t pid;
+
+    return read(report[0], &pid, sizeof pid) == (ssize_t)sizeof pid ? pid : -1;
+}
+
+/* The guard's end; afterwards no descendant may be left (they would be ours by now). */
+static int end_of(pid_t guard)
+{
+    int status = -1;
+
+    waitpid(guard, &status, 0);
+    close(report[0]);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static bool nobody_is_left(void)
+{
+    return waitpid(-1, NULL, 0) < 0 && errno == ECHILD;
+}
+
+static void exit_with_code(int control)
+{
+    (void)control;
+    _exit(42);
+}
+
+/* A process group with a deaf daemon in it. */
+static void leave_processes(int control)
+{
+    pid_t self = getpid();
+
+    (void)control;
+    if (fork() == 0) {
+        setpgid(0, 0);
+        signal(SIGTERM, SIG_IGN);
+        if (fork() == 0) {
+            setsid();
+            say(&self, sizeof self);
+            pause();
+        }
+        pause();
+    }
+    pause();
+}
+
+/* Says every signal that comes through the pipe, then 'E' at its end. */
+static void pass_on(int control)
+{
+    unsigned char c;
+    ssize_t n;
+
+    fcntl(control, F_SETFL, 0);
+    say("!", 1);
+    while ((n = read(control, &c, 1)) == 1 || (n < 0 && errno == EINTR)) {
+        say(&c, 1);
+        if (c == SIGHUP)
+            _exit(3);
+    }
+    say("E", 1);
+}
+
+static void test_codes(void)
+{
+    EQ(end_of(launch(exit_with_code)), 42);
+    OK(nobody_is_left());
+}
+
+static void test_worker_killed(void)
+{
+    pid_t guard = launch(leave_processes);
+    pid_t worker = heard_pid();
+
+    OK(worker > 0 && kill(worker, SIGKILL) == 0);
+    EQ(end_of(guard), 128 + SIGKILL);
+    OK_F(nobody_is_left(), "what the worker had started is gone with it");
+}
+
+static void test_guard_killed(void)
+{
+    pid_t guard = launch(pass_on);
+    int status;
+
+    EQ(heard(), '!');
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(heard() == 'E', "the worker notices the end of the guard");
+    waitpid(-1, &status, 0); /* it has become ours */
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
+static void test_signals(void)
+{
+    static const int passed[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGINT, SIGTERM, SIGQUIT };
+    pid_t guard = launch(pass_on);
+    int status;
+
+    EQ(heard(), '!');
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        kill(guard, passed[i]);
+        EQ(heard(), passed[i]);
+    }
+    kill(guard, SIGTSTP);
+    EQ(heard(), SIGTSTP);
+    OK_F(waitpid(guard, &status, WUNTRACED) == guard && WIFSTOPPED(status),
+         "the guard stops as the shell expects");
+    kill(guard, SIGCONT);
+    EQ(heard(), SIGCONT);
+    kill(guard, SIGHUP);
+    EQ(heard(), SIGHUP);
+    EQ(end_of(guard), 3);
+    OK(nobody_is_left());
+}
+
+int main(void)
+{
+    if (child_adopt_orphans() < 0)
+        return 1;
+    test_codes();
+    test_worker_killed();
+    test_guard_killed();
+    test_signals();
+    return tap_done();
+}

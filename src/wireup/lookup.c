@@ -1,0 +1,133 @@
+/* lookup.c - see lookup.h. */
+#include "wireup/lookup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wireup/options.h"
+
+/* What PATH is when nothing says it, as the C library has it. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+
+enum verdict { GOOD = 0, MISSING, DIRECTORY, NO_FILE, NO_PERMISSION };
+
+static enum verdict judge(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return errno == EACCES ? NO_PERMISSION : MISSING;
+    if (S_ISDIR(st.st_mode))
+        return DIRECTORY;
+    if (!S_ISREG(st.st_mode))
+        return NO_FILE;
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? GOOD : NO_PERMISSION;
+}
+
+static int tell(enum verdict v, const char *path, struct errmsg *err)
+{
+    switch (v) {
+    case GOOD: break;
+    case MISSING: return errmsg_set(err, LAUNCH_NOT_FOUND, "%.500s: no such program", path);
+    case DIRECTORY:
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: is a directory, not a program",
+                          path);
+    case NO_FILE:
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: is not a regular file", path);
+    case NO_PERMISSION:
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: no permission to execute it", path);
+    }
+    return 0;
+}
+
+/* dir/name; relative ones from wdir. */
+static const char *join(struct arena *a, const char *wdir, struct slice dir, const char *name)
+{
+    if (dir.len == 0)
+        dir = SLICE(".");
+    if (wdir && dir.ptr[0] != '/')
+        return arena_printf(a, "%s/" SLICE_FMT "/%s", wdir, SLICE_ARG(dir), name);
+    return arena_printf(a, SLICE_FMT "/%s", SLICE_ARG(dir), name);
+}
+
+static int search_path(struct arena *a, const char *name, const char *wdir, const char *search,
+                       const char **path_p, struct errmsg *err)
+{
+    struct slice rest = slice_str(search ? search : DEFAULT_PATH);
+    enum verdict worst = MISSING;
+    const char *found = NULL, *path;
+    bool more = true;
+
+    while (more) {
+        enum verdict v;
+        more = slice_find(rest, ':') < rest.len;
+        path = join(a, wdir, slice_cut(&rest, ':'), name);
+        if (!path)
+            return -ENOMEM;
+        v = judge(path);
+        if (v == GOOD) {
+            *path_p = path;
+            return 0;
+        }
+        /* Only a file that is there but cannot be run is worth telling; directories are not. */
+        if (v == NO_PERMISSION && access(path, F_OK) == 0 && !found) {
+            worst = v;
+            found = path;
+        }
+    }
+    if (found)
+        return tell(worst, found, err);
+    path = join(a, wdir, SLICE_NULL, name);
+    if (path && judge(path) == GOOD)
+        return errmsg_set(err, LAUNCH_NOT_FOUND,
+                          "%.300s: not found on PATH; it is in the working directory: ./%.300s",
+                          name, name);
+    return errmsg_set(err, LAUNCH_NOT_FOUND, "%.500s: not found on PATH", name);
+}
+
+int lookup_program(struct arena *a, const char *name, const char *wdir, const char *search,
+                   const char **path_p, struct errmsg *err)
+{
+    const char *path = name;
+
+    if (!strchr(name, '/'))
+        return search_path(a, name, wdir, search, path_p, err);
+    if (wdir && name[0] != '/')
+        path = arena_printf(a, "%s/%s", wdir, name);
+    if (!path)
+        return -ENOMEM;
+    *path_p = path;
+    return tell(judge(path), path, err);
+}
+
+int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct errmsg *err)
+{
+    char here[PATH_MAX];
+    const char *path = given;
+    struct stat st;
+
+    if (given[0] != '/') {
+        if (!getcwd(here, sizeof here))
+            return -errno;
+        path = arena_printf(a, "%s/%s", here, given);
+    }
+    if (!path)
+        return -ENOMEM;
+    *wdir_p = path;
+    if (stat(path, &st) != 0)
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "working directory %.500s: %s", path,
+                          err_text(errno));
+    if (!S_ISDIR(st.st_mode))
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE,
+                          "working directory %.500s: is not a directory", path);
+    if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "working directory %.500s: %s", path,
+                          err_text(errno));
+    return 0;
+}

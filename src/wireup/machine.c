@@ -1,0 +1,304 @@
+/* machine.c - see machine.h. */
+#include "wireup/machine.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/slice.h"
+
+/* Descriptors the launcher holds for each local process: its PMI socket, its two output pipes and
+ * one for its life; and those it needs for itself. */
+enum { FDS_PER_PROC = 4, FDS_OWN = 64 };
+
+/* Below this no pid_max, thread or cgroup limit of a sane machine is near. */
+enum { SMALL_JOB = 256 };
+
+/* /etc/hosts larger than this is not read. */
+enum { HOSTS_FILE_MAX = 4 << 20 };
+
+void machine_init(struct machine *m, const char *localhost)
+{
+    memset(m, 0, sizeof *m);
+    buf_init(&m->hosts_file, HOSTS_FILE_MAX);
+    if (gethostname(m->system_name, sizeof m->system_name - 1) != 0 || !m->system_name[0])
+        snprintf(m->system_name, sizeof m->system_name, "localhost");
+    snprintf(m->name, sizeof m->name, "%s", localhost ? localhost : m->system_name);
+}
+
+void machine_free(struct machine *m)
+{
+    if (m->addresses)
+        freeifaddrs(m->addresses);
+    m->addresses = NULL;
+    buf_free(&m->hosts_file);
+}
+
+int machine_read_file(const char *path, struct buf *out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t n = 1;
+
+    if (fd < 0)
+        return -errno;
+    while (n > 0) {
+        char *room = buf_room(out, 4096);
+        if (!room) {
+            /* The maximum need not be a multiple of the step. */
+            n = out->error == BUF_TOO_LONG ? -EFBIG : -ENOMEM;
+            break;
+        }
+        n = read(fd, room, 4096);
+        if (n > 0)
+            buf_commit(out, (size_t)n);
+        else if (n < 0)
+            n = errno == EINTR ? 1 : -errno;
+    }
+    close(fd);
+    return n < 0 ? (int)n : 0;
+}
+
+/* ---- names ---- */
+
+/* Equal, or equal up to the first dot when one of them has no domain. */
+static bool same_name(const char *a, const char *b)
+{
+    size_t na = strcspn(a, "."), nb = strcspn(b, ".");
+
+    if (strcasecmp(a, b) == 0)
+        return true;
+    return na == nb && strncasecmp(a, b, na) == 0 && (!a[na] || !b[nb]);
+}
+
+struct address {
+    int family; /* 0: none */
+    unsigned char bytes[16];
+};
+
+static struct address read_address(const char *text)
+{
+    struct address a = { 0 };
+
+    if (inet_pton(AF_INET, text, a.bytes) == 1)
+        a.family = AF_INET;
+    else if (inet_pton(AF_INET6, text, a.bytes) == 1)
+        a.family = AF_INET6;
+    return a;
+}
+
+static bool is_loopback(const struct address *a)
+{
+    static const unsigned char six[16] = { [15] = 1 };
+
+    return a->family == AF_INET ? a->bytes[0] == 127 : memcmp(a->bytes, six, 16) == 0;
+}
+
+static bool is_ours(const struct machine *m, const struct address *a)
+{
+    for (const struct ifaddrs *i = m->addresses; i; i = i->ifa_next) {
+        const void *own;
+        if (!i->ifa_addr || i->ifa_addr->sa_family != a->family)
+            continue;
+        own = a->family == AF_INET
+                  ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr
+                  : &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
+        if (memcmp(own, a->bytes, a->family == AF_INET ? 4 : 16) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void ask(struct machine *m)
+{
+    if (m->asked)
+        return;
+    m->asked = true;
+    if (getifaddrs(&m->addresses) != 0)
+        m->addresses = NULL;
+    if (machine_read_file("/etc/hosts", &m->hosts_file) < 0)
+        buf_free(&m->hosts_file);
+}
+
+static bool address_is_here(struct machine *m, const struct address *a)
+{
+    if (is_loopback(a))
+        return true;
+    ask(m);
+    return is_ours(m, a);
+}
+
+static struct slice next_word(struct slice *rest)
+{
+    struct slice word;
+
+    *rest = slice_trim(*rest);
+    for (size_t i = 0; i <= rest->len; i++) {
+        if (i == rest->len || rest->ptr[i] == ' ' || rest->ptr[i] == '\t') {
+            word = slice_head(*rest, i);
+            *rest = slice_skip(*rest, i);
+            return word;
+        }
+    }
+    return SLICE_NULL;
+}
+
+/* Whether a line of /etc/hosts gives `name` an address of ours. */
+static bool line_says_here(struct machine *m, struct slice line, struct slice name)
+{
+    struct slice rest = slice_head(line, slice_find(line, '#'));
+    struct slice first = next_word(&rest), word;
+    struct address a;
+    char text[64];
+
+    while ((word = next_word(&rest)).len) {
+        if (word.len == name.len && strncasecmp(word.ptr, name.ptr, name.len) == 0)
+            break;
+    }
+    if (word.len == 0 || first.len >= sizeof text)
+        return false;
+    memcpy(text, first.ptr, first.len);
+    text[first.len] = '\0';
+    a = read_address(text);
+    return a.family && (is_loopback(&a) || is_ours(m, &a));
+}
+
+bool machine_is_here(struct machine *m, const char *name)
+{
+    struct address a;
+    struct slice rest;
+
+    if (strcasecmp(name, "localhost") == 0 || same_name(name, m->name) ||
+        same_name(name, m->system_name))
+        return true;
+    a = read_address(name);
+    if (a.family)
+        return address_is_here(m, &a);
+    ask(m);
+    rest = buf_slice(&m->hosts_file);
+    while (rest.len) {
+        if (line_says_here(m, slice_cut(&rest, '\n'), slice_str(name)))
+            return true;
+    }
+    return false;
+}
+
+/* ---- room ---- */
+
+uint32_t machine_processors(void)
+{
+    cpu_set_t few;
+    cpu_set_t *set;
+    size_t bytes;
+    int n = 0;
+
+    if (sched_getaffinity(0, sizeof few, &few) == 0)
+        return (uint32_t)CPU_COUNT(&few);
+    /* More processors than the fixed set has bits. */
+    for (size_t bits = 8192; n == 0 && bits <= 1 << 20; bits *= 8) {
+        bytes = CPU_ALLOC_SIZE(bits);
+        set = CPU_ALLOC(bits);
+        if (set && sched_getaffinity(0, bytes, set) == 0)
+            n = CPU_COUNT_S(bytes, set);
+        CPU_FREE(set);
+    }
+    return n > 0 ? (uint32_t)n : 1;
+}
+
+static bool read_number(const char *path, uint64_t *value_p)
+{
+    struct buf text = BUF_NULL(8192);
+    bool good = machine_read_file(path, &text) == 0;
+    struct slice first = buf_slice(&text);
+
+    first = slice_cut(&first, '\n');
+    good = good && slice_u64(slice_trim(first), value_p);
+    buf_free(&text);
+    return good;
+}
+
+static int full(uint64_t nprocs, const char *what, uint64_t limit, struct errmsg *err)
+{
+    return errmsg_set(err, MACHINE_FULL,
+                      "%llu processes do not fit on this machine: %s allows %llu",
+                      (unsigned long long)nprocs, what, (unsigned long long)limit);
+}
+
+static int check_limit(int resource, uint64_t need, uint64_t each, uint64_t own, uint64_t nprocs,
+                       const char *what, struct errmsg *err)
+{
+    struct rlimit r;
+
+    if (getrlimit((__rlimit_resource_t)resource, &r) != 0 || r.rlim_max == RLIM_INFINITY ||
+        need <= r.rlim_max)
+        return 0;
+    return full(nprocs, what, r.rlim_max > own ? (r.rlim_max - own) / each : 0, err);
+}
+
+/* "0::/path" (or, with the old layout, "8:pids:/path") of /proc/self/cgroup: the limit of the group
+ * and of each one around it. */
+static int check_cgroup(uint64_t nprocs, const char *root, struct slice path, struct errmsg *err)
+{
+    uint64_t most;
+
+    for (;;) {
+        char file[4200];
+        int n = snprintf(file, sizeof file, "%s" SLICE_FMT "/pids.max", root, SLICE_ARG(path));
+        if (n < (int)sizeof file && read_number(file, &most) && nprocs > most)
+            return full(nprocs, "the pids limit of its control group", most, err);
+        while (path.len && path.ptr[path.len - 1] != '/')
+            path.len--;
+        if (path.len == 0)
+            return 0;
+        path.len--;
+    }
+}
+
+static int check_cgroups(uint64_t nprocs, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(65536);
+    struct slice rest;
+    int rc = 0;
+
+    if (machine_read_file("/proc/self/cgroup", &text) == 0) {
+        rest = buf_slice(&text);
+        while (rest.len && rc == 0) {
+            struct slice path = slice_cut(&rest, '\n');
+            struct slice number = slice_cut(&path, ':'), control = slice_cut(&path, ':');
+            if (control.len == 0)
+                rc = check_cgroup(nprocs, "/sys/fs/cgroup", path, err);
+            else if (slice_is(control, "pids"))
+                rc = check_cgroup(nprocs, "/sys/fs/cgroup/pids", path, err);
+            (void)number;
+        }
+    }
+    buf_free(&text);
+    return rc;
+}
+
+int machine_has_room(uint64_t nprocs, struct errmsg *err)
+{
+    uint64_t need = nprocs * FDS_PER_PROC + FDS_OWN, most;
+    int rc = check_limit(RLIMIT_NOFILE, need, FDS_PER_PROC, FDS_OWN, nprocs,
+                         "the hard limit of open files (ulimit -Hn)", err);
+
+    if (rc == 0 && geteuid() != 0) /* the kernel does not count root's */
+        rc = check_limit(RLIMIT_NPROC, nprocs, 1, 0, nprocs,
+                         "the limit of user processes (ulimit -Hu)", err);
+    if (rc || nprocs <= SMALL_JOB)
+        return rc;
+    if (read_number("/proc/sys/kernel/pid_max", &most) && nprocs > most)
+        return full(nprocs, "/proc/sys/kernel/pid_max", most, err);
+    if (read_number("/proc/sys/kernel/threads-max", &most) && nprocs > most)
+        return full(nprocs, "/proc/sys/kernel/threads-max", most, err);
+    return check_cgroups(nprocs, err);
+}

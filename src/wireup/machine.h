@@ -1,0 +1,42 @@
+/* machine.h - what the launcher asks the machine it runs on, and when.
+ *
+ * Everything is asked only when a decision needs it: a plain `wireup -n 64 prog` costs one
+ * gethostname and two getrlimits.
+ */
+#ifndef WIREUP_WIREUP_MACHINE_H
+#define WIREUP_WIREUP_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct machine {
+    char name[256]; /* of this machine, as -localhost or the system says */
+    char system_name[256];
+    struct ifaddrs *addresses; /* asked for at the first name that is no plain match */
+    struct buf hosts_file;     /* likewise /etc/hosts */
+    bool asked;
+};
+
+void machine_init(struct machine *m, const char *localhost);
+void machine_free(struct machine *m); /* harmless twice */
+
+/* Whether a node name means this machine: localhost, a loopback address, our name (with or without
+ * its domain), one of our addresses, or a name that /etc/hosts gives such an address.  Never asks
+ * the network: a name server that does not answer must not hold up the refusal of a name. */
+bool machine_is_here(struct machine *m, const char *name);
+
+/* Processors this process may use; at least 1. */
+uint32_t machine_processors(void);
+
+/* Whether so many processes can be started here at once.  0, or MACHINE_FULL with the sentence that
+ * names the limit.  Small jobs are not checked against files in /proc. */
+enum { MACHINE_FULL = 1 };
+int machine_has_room(uint64_t nprocs, struct errmsg *err);
+
+/* The whole of a file.  0, -errno (-EFBIG: larger than the buffer's maximum). */
+int machine_read_file(const char *path, struct buf *out);
+
+#endif

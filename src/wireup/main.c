@@ -1,0 +1,176 @@
+/* main.c - the launcher: prepare a plan, split into guard and worker, run the plan.
+ *
+ * Called as wireup, mpiexec or mpirun it behaves the same. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "wireup/command.h"
+#include "wireup/guard.h"
+#include "wireup/prepare.h"
+#include "wireup/respawn.h"
+#include "wireupd/node.h"
+
+extern char **environ;
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+static bool write_all(int fd, struct slice s)
+{
+    while (s.len) {
+        ssize_t n = write(fd, s.ptr, s.len);
+        if (n < 0 && errno != EINTR)
+            return false;
+        s = slice_skip(s, n > 0 ? (size_t)n : 0);
+    }
+    return true;
+}
+
+/* 0, 1 and 2 exist, and nothing else that we inherited reaches the processes we start. */
+static void tidy_descriptors(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+/* Each process takes three descriptors of ours; they get back the limit that we were given. */
+static void raise_nofile(struct node_config *c)
+{
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &c->nofile) < 0)
+        return;
+    most = c->nofile;
+    most.rlim_cur = most.rlim_max;
+    c->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path ? path : "wireup";
+}
+
+static enum node_stdin stdin_choice(const struct launch_options *o)
+{
+    switch (o->stdin_to) {
+    case LAUNCH_STDIN_ALL: return NODE_STDIN_ALL;
+    case LAUNCH_STDIN_NONE: return NODE_STDIN_NONE;
+    default: return NODE_STDIN_ONE;
+    }
+}
+
+static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
+                      struct plan *plan_p, int *codes, struct errmsg *err)
+{
+    return respawn_plan(arg, parent, rq, plan_p, codes, err);
+}
+
+static void configure(struct node_config *c, const struct launch_options *o, struct log log)
+{
+    *c = (struct node_config){
+        .log = log,
+        .control_fd = -1,
+        .stdin_to = stdin_choice(o),
+        .stdin_rank = o->stdin_rank,
+        .label = o->prepend_pattern ? o->prepend_pattern
+                 : o->prepend_rank  ? "[%r] "
+                                    : NULL,
+        .outfile = o->outfile_pattern,
+        .errfile = o->errfile_pattern,
+        .timeout_s = o->timeout_s,
+        .trace_file = o->trace_file,
+        .keep_going = !o->auto_cleanup,
+        .pmi_port = o->pmi_port,
+        .print_exit_codes = o->print_all_exitcodes,
+        .hostname = o->hostname_propagation,
+        .one_rank_speaks = o->output_from_said,
+        .speaker = o->output_from,
+        .memory_kinds = o->memory_alloc_kinds,
+        .job_attrs = o->job_attrs,
+        .njob_attrs = o->njob_attrs,
+        .plan_spawn = plan_spawn,
+        .arg = (void *)(uintptr_t)o,
+    };
+    raise_nofile(c);
+}
+
+static int begin(struct node *node, const struct launch_options *o, struct plan *plan,
+                 struct errmsg *err)
+{
+    if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
+        return node_adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid,
+                             err);
+    if (o->singleton.port)
+        return node_adopt(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
+    return node_start(node, plan, err);
+}
+
+static int run_plan(const struct launch_options *o, struct plan *plan, struct log log)
+{
+    struct node_config config;
+    struct errmsg err;
+    struct node *node;
+    char host[256] = "localhost";
+    int code = 1;
+
+    configure(&config, o, log);
+    if (gethostname(host, sizeof host - 1) == 0)
+        config.name = host;
+    if (guard_split(&log, &config.control_fd) < 0) {
+        log_error(&log, "cannot start the worker process: %s", err_text(errno));
+        return 1;
+    }
+    node = node_new(&config, &err);
+    if (node && begin(node, o, plan, &err) == 0)
+        code = node_run(node);
+    else
+        log_error(&log, "%s", err.text);
+    node_free(node);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL) };
+    struct launch_options options;
+    struct plan plan;
+    struct errmsg err = { "" };
+    int rc, code;
+
+    tidy_descriptors();
+    /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
+    if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
+        return code;
+    rc = launch_prepare(argc, argv, environ, &options, &plan, &err);
+    if (options.verbose)
+        log.most = LOG_INFO;
+    code = launch_exit_code(rc);
+    if (rc == LAUNCH_SHOW) {
+        if (!write_all(STDOUT_FILENO, buf_slice(&options.answer)))
+            code = 1;
+    } else if (rc != LAUNCH_GO) {
+        log_error(&log, "%s", err.text);
+    } else {
+        write_all(STDERR_FILENO, buf_slice(&options.answer));
+        code = run_plan(&options, &plan, log);
+    }
+    plan_free(&plan);
+    launch_options_free(&options);
+    return code;
+}

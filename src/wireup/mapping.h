@@ -1,0 +1,66 @@
+/* mapping.h - which rank runs where: ranks dealt out over nodes and their slots.
+ *
+ * By slot (the default): each node's slots are filled in the order of the list, and when all are
+ * taken dealing starts again at the first node.  By node: one rank to each node in turn, as long as
+ * it has a free slot; then again.  ppr:N:OBJECT: N ranks for each OBJECT of each node, no more.
+ * -ppn N stands for N slots on every node.  A rank map names the node of every rank.
+ * Ranks of one block are consecutive; blocks that share a node list go on where the one before
+ * stopped.
+ *
+ * Two entries of the same name are one node (its ranks share memory), however far apart they stand.
+ *
+ * Pure: linear in ranks and list entries; memory from the plan's arena.
+ */
+#ifndef WIREUP_WIREUP_MAPPING_H
+#define WIREUP_WIREUP_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "core/plan.h"
+#include "topo/kind.h"
+#include "wireup/hosts.h"
+
+enum mapping_how { MAP_BY_SLOT = 0, MAP_BY_NODE, MAP_PPR };
+enum mapping_over { OVER_UNSAID = 0, OVER_YES, OVER_NO };
+
+/* What `-map-by` says. */
+struct mapping_spec {
+    enum mapping_how how;
+    uint32_t ppr;     /* MAP_PPR: so many for each `object` */
+    bool object_said; /* the order in which bindings are dealt out */
+    enum topo_kind object;
+    uint32_t width; /* objects taken together; 1 unless said */
+    uint32_t pe;    /* :pe=N, cores for each rank; 0: not said */
+    enum mapping_over over;
+};
+
+enum { MAPPING_BAD = 1 };
+
+/* NULL text: the default.  0, or MAPPING_BAD with the sentence. */
+int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *err);
+
+/* The ranks of one block, and the nodes they may use. */
+struct mapping_block {
+    uint32_t nprocs; /* 0: all slots */
+    const struct host_list *hosts;
+};
+
+struct mapping_request {
+    enum mapping_how how;
+    uint32_t per_node;      /* MAP_PPR: ranks of a node; else -ppn, 0: as the lists say */
+    enum mapping_over over; /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is */
+    const char *rankmap;    /* or NULL */
+    bool one_node;          /* all names are this machine: one node, called one_node_name */
+    const char *one_node_name;
+    const struct mapping_block *blocks; /* as many as the plan has apps */
+};
+
+/* Fills plan->nodes, ->procs, ->universe (the slots of all nodes) and the ranks of ->apps (the
+ * array exists).  *node_hosts_p: the first list entry of each node, in the arena.
+ * 0; MAPPING_BAD with the sentence; -ENOMEM. */
+int mapping_place(struct plan *plan, const struct mapping_request *req,
+                  const struct host *const **node_hosts_p, struct errmsg *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* options.h - the launcher's command line, from one table (options.def).
+ *
+ * A row of the table is an option: its names, what it takes, where the value lands, its default as
+ * text, the environment variable that also sets it, and the sentence that explains it.  The parser,
+ * `--help`, the option list of the man page and the bash completion are four readings of the same
+ * rows (the last three in options_doc.h).
+ *
+ * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
+ * (prepare.c), which hands their text to options_parse_config() and hosts_parse_file().
+ *
+ * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
+ * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
+ * An option of the whole job may stand in any block; the last one said wins over earlier ones, and
+ * the command line wins over the environment.
+ */
+#ifndef WIREUP_WIREUP_OPTIONS_H
+#define WIREUP_WIREUP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/spawn.h"
+#include "wireup/environ.h"
+#include "wireup/hosts.h"
+
+/* The documented conditions of everything that happens before the first process exists.  In each
+ * but the first two, the errmsg holds the sentence for the user. */
+enum launch_result {
+    LAUNCH_GO = 0,         /* run the plan (or, with opt.singleton.port, serve the singleton) */
+    LAUNCH_SHOW,           /* print opt.answer on standard output and exit 0 */
+    LAUNCH_USAGE,          /* the command line or a file it names is wrong */
+    LAUNCH_NOT_FOUND,      /* a program does not exist */
+    LAUNCH_NOT_EXECUTABLE, /* it exists but cannot be run; or its directory cannot be entered */
+    LAUNCH_REFUSED,        /* understood, but this machine or version cannot do it */
+};
+
+/* What `wireup` exits with when it ends for such a reason: 0, 0, 2, 127, 126, 125.  Negative
+ * (-errno): 125. */
+int launch_exit_code(int rc);
+
+enum launch_stdin { LAUNCH_STDIN_RANK = 0, LAUNCH_STDIN_ALL, LAUNCH_STDIN_NONE };
+
+/* Positions of words in options.def. */
+enum { LAUNCHER_AUTO = 0, LAUNCHER_FORK };
+enum { ORDER_GIVEN = 0, ORDER_ASCENDING, ORDER_UP, ORDER_DESCENDING, ORDER_DOWN };
+
+/* One block: the part of the command line between two `:`, one line of a configuration file. */
+struct launch_block {
+    struct launch_block *next;
+    const char *where; /* "jobs.cfg:3", or NULL for the command line */
+    char **argv;       /* program and arguments, NULL-terminated */
+    uint32_t argc;
+    uint32_t nprocs;  /* 0: not said */
+    const char *wdir; /* as given, or NULL */
+    struct env_rules env;
+    struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
+    const char *hostfile;
+};
+
+/* Internal call by a client that started alone and now wants a process manager:
+ * -pmi_args PORT INTERFACE KEY PID. */
+struct launch_singleton {
+    uint32_t port; /* 0: this is no such call */
+    const char *interface, *key;
+    uint32_t pid;
+};
+
+struct launch_options {
+    struct arena arena;                       /* strings and blocks */
+    struct launch_block *blocks, *last_block; /* all with a program */
+    uint32_t nblocks;                         /* 0 with -configfile, until that is read */
+    const char *configfile;
+
+    struct launch_block common; /* -n and -wdir in front of -configfile */
+
+    /* Where.  What the first block says about nodes holds for all that say nothing.
+     * The texts are looked into by mapping.h and topo/bind.h; NULL: not said. */
+    struct host_list hosts;
+    const char *hostfile, *default_hostfile;
+    uint32_t ppn; /* 0: not said */
+    const char *rankmap;
+    const char *map_by, *bind_to;
+    uint32_t membind; /* both words mean what the kernel does anyway */
+    bool oversubscribe, no_oversubscribe;
+    uint32_t order_nodes; /* ORDER_... */
+    uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
+    const char *localhost;
+    const char *usize; /* "SYSTEM", "INFINITE" or a number */
+
+    /* Environment. */
+    struct env_rules env;
+    enum env_forward env_default; /* HYDRA_ENV */
+
+    /* Standard streams. */
+    bool prepend_rank;
+    const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
+    const char *outfile_pattern, *errfile_pattern;
+    int stdin_to; /* enum launch_stdin */
+    uint32_t stdin_rank;
+    bool output_from_said;
+    uint32_t output_from;
+
+    /* Running. */
+    bool auto_cleanup;
+    bool hostname_propagation; /* set PMI_HOSTNAME */
+    bool print_all_exitcodes;
+    bool pmi_port;      /* PMI_PORT and PMI_ID instead of an inherited descriptor */
+    uint32_t timeout_s; /* 0: none */
+    const char *memory_alloc_kinds;
+    struct spawn_pair *job_attrs;
+    uint32_t njob_attrs, job_attrs_room;
+    struct launch_singleton singleton;
+
+    /* Telling. */
+    bool verbose;
+    bool report_bindings;
+    bool dry_run;
+    const char *trace_file; /* NULL: nothing is recorded */
+    bool json;
+
+    struct buf answer; /* LAUNCH_SHOW: for standard output; LAUNCH_GO: for standard error */
+
+    uint32_t ignored_word; /* options that are accepted and have no effect land here */
+    bool ignored;
+};
+
+void launch_options_init(struct launch_options *opt);
+void launch_options_free(struct launch_options *opt); /* harmless twice */
+
+/* Fills opt (initialised) from defaults, environment and command line.  argv and envp must outlive
+ * it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
+int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
+                  struct errmsg *err);
+
+/* The text of the file that -configfile names: each line a block.  Same results. */
+int options_parse_config(struct launch_options *opt, const char *name, struct slice text,
+                         struct errmsg *err);
+
+#endif

@@ -1,0 +1,350 @@
+/* prepare.c - see prepare.h. */
+#include "wireup/prepare.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limit.h"
+#include "wireup/binding.h"
+#include "wireup/lookup.h"
+#include "wireup/machine.h"
+#include "wireup/mapping.h"
+#include "wireup/show.h"
+
+/* Host and configuration files larger than this are a mistake. */
+enum { FILE_MAX_BYTES = 64 << 20 };
+
+/* What the steps hand on. */
+struct prepare {
+    struct launch_options *opt;
+    struct plan *plan;
+    char *const *envp;
+    struct machine machine;
+    struct mapping_spec map;
+    struct mapping_block *blocks;
+    struct host_list here; /* this machine: when no node is named */
+    struct binding binding;
+    const struct host *const *node_hosts;
+    struct env_rules manager_env;
+    struct errmsg *err;
+};
+
+static int read_named_file(struct prepare *p, const char *what, const char *path, struct buf *text)
+{
+    int rc = machine_read_file(path, text);
+
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s %.500s: %s", what, path, err_text(rc));
+    return 0;
+}
+
+static int read_config(struct prepare *p)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    const char *file = p->opt->configfile;
+    int rc;
+
+    if (!file || p->opt->nblocks)
+        return 0;
+    rc = read_named_file(p, "configuration file", file, &text);
+    if (rc == 0)
+        rc = options_parse_config(p->opt, file, buf_slice(&text), p->err);
+    buf_free(&text);
+    return rc;
+}
+
+/* ---- nodes ---- */
+
+static int add_here(struct prepare *p, struct host_list *list, uint32_t slots)
+{
+    struct host h = { .name = p->machine.name, .slots = slots };
+
+    return hosts_add(&p->opt->arena, list, h);
+}
+
+static int read_hosts(struct prepare *p, struct host_list *list, const char *file)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    int rc;
+
+    if (!file)
+        return 0;
+    if (list->count)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-hosts and -hostfile exclude each other: give one of them");
+    if (strcmp(file, "HYDRA_USE_LOCALHOST") == 0)
+        return add_here(p, list, 1);
+    rc = read_named_file(p, "host file", file, &text);
+    if (rc == 0)
+        rc = hosts_parse_file(&p->opt->arena, list, file, buf_slice(&text), p->err);
+    buf_free(&text);
+    return rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
+}
+
+static int check_reachable(struct prepare *p, const struct host_list *list)
+{
+    if (p->opt->launcher == LAUNCHER_FORK)
+        return 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!machine_is_here(&p->machine, list->items[i].name))
+            return errmsg_set(p->err, LAUNCH_REFUSED,
+                              "node %s is not this machine (%s), and other nodes cannot be reached "
+                              "yet; -launcher fork starts everything here",
+                              list->items[i].name, p->machine.system_name);
+    }
+    return 0;
+}
+
+static int finish_hosts(struct prepare *p, struct host_list *list, const char *file)
+{
+    uint32_t order = p->opt->order_nodes;
+    int rc = read_hosts(p, list, file);
+
+    if (rc == 0)
+        rc = check_reachable(p, list);
+    if (rc == 0 && order != ORDER_GIVEN)
+        rc = hosts_sort(list, order == ORDER_DESCENDING || order == ORDER_DOWN);
+    return rc;
+}
+
+/* The node list of each block. */
+static int choose_nodes(struct prepare *p)
+{
+    struct launch_options *opt = p->opt;
+    const char *file = opt->hostfile || opt->hosts.count ? opt->hostfile : opt->default_hostfile;
+    int rc = finish_hosts(p, &opt->hosts, file);
+    uint32_t i = 0;
+
+    p->blocks = arena_array(&opt->arena, opt->nblocks, sizeof *p->blocks);
+    if (!p->blocks)
+        return -ENOMEM;
+    if (rc == 0 && opt->hosts.count == 0)
+        rc = add_here(p, &p->here, machine_processors());
+    for (struct launch_block *b = opt->blocks; b && rc == 0; b = b->next, i++) {
+        rc = finish_hosts(p, &b->hosts, b->hostfile);
+        p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
+        p->blocks[i].nprocs = b->nprocs;
+        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->map.how != MAP_PPR)
+            p->blocks[i].nprocs = 1; /* as users of mpiexec expect it */
+    }
+    return rc;
+}
+
+/* binding.h's conditions as ours. */
+static int said(int rc)
+{
+    return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+static int place(struct prepare *p)
+{
+    struct launch_options *opt = p->opt;
+    struct mapping_request req = {
+        .how = p->map.how,
+        .per_node = opt->ppn,
+        .over = p->map.over,
+        .rankmap = opt->rankmap,
+        .one_node = opt->launcher != LAUNCHER_FORK,
+        .blocks = p->blocks,
+    };
+    int rc = 0;
+
+    if (p->map.how == MAP_PPR)
+        rc = said(binding_ppr(&p->binding, &opt->arena, &p->map, &req.per_node, p->err));
+    if (rc)
+        return rc;
+    /* Several names of this machine are one node; it keeps the name the user gave first. */
+    req.one_node_name = p->blocks[0].hosts->items[0].name;
+    p->plan->napps = opt->nblocks;
+    p->plan->apps = arena_array(&p->plan->arena, opt->nblocks, sizeof *p->plan->apps);
+    if (!p->plan->apps)
+        return -ENOMEM;
+    rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
+}
+
+/* ---- programs ---- */
+
+static int copy_argv(struct arena *a, const struct launch_block *b, struct plan_app *app)
+{
+    app->argc = b->argc;
+    app->argv = arena_array(a, (size_t)b->argc + 1, sizeof *app->argv);
+    if (!app->argv)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->argc; i++) {
+        app->argv[i] = arena_str(a, slice_str(b->argv[i]));
+        if (!app->argv[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int prepare_app(struct prepare *p, const struct launch_block *b, struct plan_app *app)
+{
+    struct arena *a = &p->plan->arena;
+    int rc = copy_argv(a, b, app);
+
+    if (rc == 0 && env_rules_empty(&b->env) && app > p->plan->apps &&
+        env_rules_empty(&p->opt->blocks->env))
+        app->env = p->plan->apps->env; /* most programs of a job have the same */
+    else if (rc == 0)
+        rc = environ_build(a, p->envp, &p->opt->env, &b->env, &p->manager_env, &app->env);
+    if (rc == 0 && b->wdir)
+        rc = lookup_wdir(a, b->wdir, &app->wdir, p->err);
+    if (rc == 0)
+        rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
+                            p->err);
+    if (rc > 0 && b->where) {
+        struct errmsg why = *p->err;
+        errmsg_set(p->err, rc, "%.200s: %.800s", b->where, why.text);
+    }
+    return rc;
+}
+
+/* What we set for all; the variables of each rank are the spawner's. */
+static int common_environment(struct prepare *p)
+{
+    struct arena *a = &p->opt->arena;
+    bool bound = false;
+    int rc = 0;
+
+    for (uint32_t r = 0; r < p->plan->nprocs && !bound; r++)
+        bound = p->plan->procs[r].cpus != NULL;
+    if (bound)
+        rc = environ_set(a, &p->manager_env, SLICE("HYDRA_USER_PROVIDED_BINDING"), SLICE("1"));
+    /* Fortran's output would wait in a buffer for the end; who sets it knows better. */
+    if (rc == 0 && !environ_get(p->envp, "GFORTRAN_UNBUFFERED_PRECONNECTED")) {
+        struct env_rules ours = { 0 };
+        rc = environ_set(a, &ours, SLICE("GFORTRAN_UNBUFFERED_PRECONNECTED"), SLICE("y"));
+        if (rc == 0)
+            environ_defaults(&p->opt->env, &ours);
+    }
+    if (p->opt->env.forward == ENV_UNSAID)
+        p->opt->env.forward = p->opt->env_default;
+    return rc;
+}
+
+static int prepare_apps(struct prepare *p)
+{
+    struct plan_app *app = p->plan->apps;
+    int rc = common_environment(p);
+
+    for (struct launch_block *b = p->opt->blocks; b && rc == 0; b = b->next)
+        rc = prepare_app(p, b, app++);
+    return rc;
+}
+
+/* ---- the rest ---- */
+
+static int check_options(struct prepare *p)
+{
+    const struct launch_options *opt = p->opt;
+
+    if (mapping_parse(opt->map_by, &p->map, p->err))
+        return LAUNCH_USAGE;
+    if (p->map.how == MAP_PPR && opt->ppn)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-ppn and -map-by ppr exclude each other");
+    if (opt->oversubscribe)
+        p->map.over = OVER_YES;
+    else if (opt->no_oversubscribe)
+        p->map.over = OVER_NO;
+    return said(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
+}
+
+static int bind_ranks(struct prepare *p)
+{
+    return said(binding_apply(&p->binding, p->plan, p->node_hosts, p->err));
+}
+
+static int check_ranks(struct prepare *p)
+{
+    const struct launch_options *opt = p->opt;
+    uint32_t n = p->plan->nprocs;
+
+    if (opt->stdin_to == LAUNCH_STDIN_RANK && opt->stdin_rank >= n)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-stdin %u: the job has only %u ranks",
+                          opt->stdin_rank, n);
+    if (opt->output_from_said && opt->output_from >= n)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-output-from %u: the job has only %u ranks",
+                          opt->output_from, n);
+    return 0;
+}
+
+static int set_universe(struct prepare *p)
+{
+    const char *usize = p->opt->usize;
+    uint32_t n;
+
+    if (strcasecmp(usize, "SYSTEM") == 0)
+        return 0; /* the mapping has counted the slots */
+    p->plan->universe = -1;
+    if (strcasecmp(usize, "INFINITE") == 0 || strcmp(usize, "-1") == 0)
+        return 0;
+    if (!slice_u32(slice_str(usize), &n) || n == 0 || n > INT32_MAX)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-usize must be a number, SYSTEM or INFINITE, not '%.100s'", usize);
+    p->plan->universe = n;
+    return 0;
+}
+
+/* Before the placing, which takes memory for each rank; blocks that say no number are as many as
+ * the slots that somebody wrote down. */
+static int check_room(struct prepare *p)
+{
+    uint64_t total = 0;
+    int rc;
+
+    for (uint32_t i = 0; i < p->opt->nblocks; i++)
+        total += p->blocks[i].nprocs;
+    rc = machine_has_room(total, p->err);
+    return rc == MACHINE_FULL ? LAUNCH_REFUSED : rc;
+}
+
+static int show(struct prepare *p)
+{
+    if (!p->opt->dry_run) {
+        if (p->opt->report_bindings)
+            show_bindings(p->plan, &p->opt->answer);
+        return buf_ok(&p->opt->answer) ? 0 : -ENOMEM;
+    }
+    if (p->opt->json)
+        show_json(p->plan, &p->opt->answer);
+    else
+        show_table(p->plan, &p->opt->answer);
+    return buf_ok(&p->opt->answer) ? LAUNCH_SHOW : -ENOMEM;
+}
+
+static int run_steps(struct prepare *p)
+{
+    static int (*const steps[])(struct prepare *) = {
+        read_config,  check_options, choose_nodes, check_room,   place,
+        set_universe, check_ranks,   bind_ranks,   prepare_apps, show,
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
+        rc = steps[i](p);
+    return rc;
+}
+
+int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
+                   struct plan *plan, struct errmsg *err)
+{
+    struct prepare p = { .opt = opt, .plan = plan, .envp = envp, .err = err };
+    int rc;
+
+    launch_options_init(opt);
+    plan_init(plan);
+    rc = options_parse(opt, argc, argv, envp, err);
+    if (rc == 0 && !opt->singleton.port) {
+        machine_init(&p.machine, opt->localhost);
+        rc = run_steps(&p);
+        machine_free(&p.machine);
+    }
+    if (rc < 0)
+        errmsg_set(err, rc, "%s", err_text(rc));
+    return rc;
+}

@@ -1,0 +1,23 @@
+/* prepare.h - everything between the command line and the first process.
+ *
+ * A pipeline of named steps: options, files they name, nodes, placing of ranks, environment,
+ * programs, processors, room on this machine.  It starts nothing and leaves nothing open.
+ */
+#ifndef WIREUP_WIREUP_PREPARE_H
+#define WIREUP_WIREUP_PREPARE_H
+
+#include "base/err.h"
+#include "core/plan.h"
+#include "wireup/options.h"
+
+/* Fills *opt and *plan (both may be uninitialised before; free both afterwards, whatever is
+ * returned; argv and envp must outlive opt).
+ *
+ *   LAUNCH_GO    run the plan; print opt->answer on standard error first when it is not empty.
+ *                With opt->singleton.port set there is no plan: serve that process.
+ *   LAUNCH_SHOW  print opt->answer on standard output (help, version, dry run), exit 0
+ *   others       print the sentence; exit launch_exit_code(rc); negative codes have one too */
+int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
+                   struct plan *plan, struct errmsg *err);
+
+#endif

@@ -1,0 +1,298 @@
+/* respawn.c - see respawn.h. */
+#include "wireup/respawn.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "wireup/lookup.h"
+#include "wireup/machine.h"
+#include "wireup/mapping.h"
+
+enum { HOSTFILE_MAX = 1 << 24 };
+
+struct respawn {
+    const struct launch_options *opt;
+    const struct job *parent;
+    const struct spawn_request *rq;
+    struct plan *plan;
+    struct machine machine;
+    struct host_list *hosts;      /* one list per command */
+    struct mapping_block *blocks; /* likewise */
+    struct errmsg *err;
+    int *codes;
+};
+
+/* ---- how many
+ * ------------------------------------------------------------------------------------ */
+
+/* One item of a soft list: "n", "a:b" or "a:b:step". */
+static uint32_t soft_item(struct slice item, uint32_t most)
+{
+    uint32_t first, last, step = 1, best = 0;
+    struct slice rest = item;
+
+    if (!slice_u32(slice_trim(slice_cut(&rest, ':')), &first))
+        return 0;
+    last = first;
+    if (rest.len && !slice_u32(slice_trim(slice_cut(&rest, ':')), &last))
+        return 0;
+    if (rest.len && (!slice_u32(slice_trim(rest), &step) || step == 0))
+        return 0;
+    if (last > most)
+        last = most;
+    if (first <= last)
+        best = first + (last - first) / step * step;
+    return best;
+}
+
+uint32_t respawn_soft(struct slice soft, uint32_t most)
+{
+    uint32_t best = 0;
+
+    while (soft.len) {
+        uint32_t n = soft_item(slice_cut(&soft, ','), most);
+        best = n > best ? n : best;
+    }
+    return best;
+}
+
+/* ---- where
+ * --------------------------------------------------------------------------------------- */
+
+static int read_hostfile(struct respawn *r, struct host_list *list, struct slice name)
+{
+    struct arena *a = &r->plan->arena;
+    const char *path = arena_str(a, name);
+    struct buf text = BUF_NULL(HOSTFILE_MAX);
+    int rc = path ? machine_read_file(path, &text) : -ENOMEM;
+
+    if (rc < 0)
+        rc = errmsg_set(r->err, LAUNCH_USAGE, "host file " SLICE_FMT ": %s", SLICE_ARG(name),
+                        err_text(rc));
+    else
+        rc = hosts_parse_file(a, list, path, buf_slice(&text), r->err) ? LAUNCH_USAGE : 0;
+    buf_free(&text);
+    return rc;
+}
+
+static int named_hosts(struct respawn *r, const struct spawn_command *c, struct host_list *list)
+{
+    static const char *const lists[] = { "host", "hosts", "add-host", "add-hosts" };
+    static const char *const files[] = { "hostfile", "add-hostfile" };
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && rc == 0; i++) {
+        struct slice v = spawn_info(c, lists[i]);
+        if (v.len)
+            rc = hosts_parse_list(&r->plan->arena, list, v, r->err) ? LAUNCH_USAGE : 0;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files && rc == 0; i++) {
+        struct slice v = spawn_info(c, files[i]);
+        if (v.len)
+            rc = read_hostfile(r, list, v);
+    }
+    return rc;
+}
+
+static int parents_hosts(struct respawn *r, struct host_list *list)
+{
+    const struct plan *p = &r->parent->plan;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++)
+        rc = hosts_add(&r->plan->arena, list,
+                       (struct host){ .name = p->nodes[i].name, .slots = p->nodes[i].slots });
+    return rc;
+}
+
+static int choose_hosts(struct respawn *r, uint32_t at)
+{
+    struct host_list *list = &r->hosts[at];
+    int rc = named_hosts(r, &r->rq->commands[at], list);
+
+    if (rc == 0 && list->count == 0)
+        rc = parents_hosts(r, list);
+    for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->launcher != LAUNCHER_FORK; i++) {
+        if (!machine_is_here(&r->machine, list->items[i].name) &&
+            strcmp(list->items[i].name, r->parent->plan.nodes[0].name) != 0)
+            rc = errmsg_set(r->err, LAUNCH_REFUSED, "node %s cannot be reached from this launcher",
+                            list->items[i].name);
+    }
+    return rc;
+}
+
+/* ---- what
+ * ---------------------------------------------------------------------------------------- */
+
+static int add_env(struct arena *a, struct env_rules *rules, struct slice text)
+{
+    int rc = 0;
+
+    while (text.len && rc == 0) {
+        struct slice value = slice_cut(&text, '\n');
+        struct slice name = slice_cut(&value, '=');
+        if (name.len)
+            rc = environ_set(a, rules, name, value);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int make_env(struct respawn *r, const struct spawn_command *c, struct plan_app *app)
+{
+    struct env_rules none = { 0 }, infos = { 0 };
+    int rc = 0;
+
+    for (uint32_t i = 0; i < c->ninfos && rc == 0; i++) {
+        if (slice_is(c->infos[i].key, "env"))
+            rc = add_env(&r->plan->arena, &infos, c->infos[i].value);
+    }
+    if (rc == 0)
+        rc = environ_build(&r->plan->arena, r->parent->plan.apps[0].env, &none, &infos, &none,
+                           &app->env);
+    for (char **e = app->env; rc == 0 && *e; e++) {
+        *e = arena_str(&r->plan->arena, slice_str(*e)); /* the parent may end first */
+        if (!*e)
+            rc = -ENOMEM;
+    }
+    return rc;
+}
+
+static int find_program(struct respawn *r, const char *name, struct slice dirs,
+                        struct plan_app *app)
+{
+    struct arena *a = &r->plan->arena;
+
+    if (!name)
+        return -ENOMEM;
+    if (dirs.len && !strchr(name, '/')) {
+        const char *search = arena_str(a, dirs);
+        struct errmsg unused;
+        if (!search)
+            return -ENOMEM;
+        if (lookup_program(a, name, app->wdir, search, &app->path, &unused) == 0)
+            return 0;
+    }
+    return lookup_program(a, name, app->wdir, environ_get(app->env, "PATH"), &app->path, r->err);
+}
+
+static int make_app(struct respawn *r, uint32_t at)
+{
+    const struct spawn_command *c = &r->rq->commands[at];
+    struct plan_app *app = &r->plan->apps[at];
+    struct slice wdir = spawn_info(c, "wdir");
+    int rc;
+
+    /* The plan outlives the request: everything in it is a copy. */
+    app->argc = c->nargs + 1;
+    app->argv = arena_array(&r->plan->arena, (size_t)app->argc + 1, sizeof *app->argv);
+    if (!app->argv)
+        return -ENOMEM;
+    app->argv[0] = arena_str(&r->plan->arena, slice_str(c->program));
+    for (uint32_t i = 0; i < c->nargs; i++)
+        app->argv[i + 1] = arena_str(&r->plan->arena, slice_str(c->args[i]));
+    if (r->parent->plan.apps[0].wdir)
+        app->wdir = arena_str(&r->plan->arena, slice_str(r->parent->plan.apps[0].wdir));
+    rc = make_env(r, c, app);
+    if (rc == 0 && wdir.len) {
+        const char *given = arena_str(&r->plan->arena, wdir);
+        rc = given ? lookup_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
+    }
+    if (rc == 0)
+        rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);
+    return arena_ok(&r->plan->arena) ? rc : -ENOMEM;
+}
+
+/* The processes of one command are to blame. */
+static void blame(struct respawn *r, uint32_t at, int code)
+{
+    uint64_t first = 0;
+
+    for (uint32_t i = 0; i < at; i++)
+        first += r->rq->commands[i].nprocs;
+    for (uint32_t i = 0; i < r->rq->commands[at].nprocs; i++)
+        r->codes[first + i] = code;
+}
+
+static int make_apps(struct respawn *r)
+{
+    int first = 0;
+
+    for (uint32_t i = 0; i < r->rq->ncommands; i++) {
+        int rc = choose_hosts(r, i);
+        if (rc == 0)
+            rc = make_app(r, i);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            blame(r, i, -1);
+        if (first == 0)
+            first = rc;
+        r->blocks[i] = (struct mapping_block){ r->rq->commands[i].nprocs, &r->hosts[i] };
+    }
+    return first;
+}
+
+static int fit(struct respawn *r)
+{
+    struct errmsg full;
+
+    if (machine_has_room(spawn_nprocs(r->rq), &full) == 0)
+        return 0;
+    for (uint32_t i = 0; i < r->rq->ncommands; i++) {
+        struct slice soft = spawn_info(&r->rq->commands[i], "soft");
+        uint32_t most = r->blocks[i].nprocs, n;
+        for (n = most; n && soft.len && machine_has_room(n, &full); n = n ? n - 1 : 0)
+            n = respawn_soft(soft, n);
+        if (soft.len && n)
+            r->blocks[i].nprocs = n;
+        else
+            return errmsg_set(r->err, LAUNCH_REFUSED, "%s", full.text);
+    }
+    return 0;
+}
+
+static int run_steps(struct respawn *r)
+{
+    struct arena *a = &r->plan->arena;
+    struct mapping_request req = { .how = MAP_BY_SLOT,
+                                   .one_node = r->opt->launcher != LAUNCHER_FORK,
+                                   .one_node_name = r->parent->plan.nodes[0].name };
+    const struct host *const *unused;
+    uint32_t n = r->rq->ncommands;
+    int rc;
+
+    r->plan->napps = n;
+    r->plan->apps = arena_array(a, n, sizeof *r->plan->apps);
+    r->hosts = arena_array(a, n, sizeof *r->hosts);
+    r->blocks = arena_array(a, n, sizeof *r->blocks);
+    if (!arena_ok(a))
+        return -ENOMEM;
+    rc = make_apps(r);
+    if (rc == 0)
+        rc = fit(r);
+    req.blocks = r->blocks;
+    if (rc == 0)
+        rc = mapping_place(r->plan, &req, &unused, r->err);
+    r->plan->universe = r->parent->plan.universe;
+    return rc;
+}
+
+int respawn_plan(const struct launch_options *opt, const struct job *parent,
+                 const struct spawn_request *rq, struct plan *plan_p, int *codes,
+                 struct errmsg *err)
+{
+    struct respawn r = {
+        .opt = opt, .parent = parent, .rq = rq, .plan = plan_p, .err = err, .codes = codes
+    };
+    int rc;
+
+    plan_init(plan_p);
+    machine_init(&r.machine, opt->localhost);
+    rc = run_steps(&r);
+    machine_free(&r.machine);
+    if (rc < 0)
+        errmsg_set(err, rc, "%s", err_text(rc));
+    if (rc)
+        plan_free(plan_p);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* respawn.h - a spawn request of a running job becomes a plan.
+ *
+ * The same steps as for the command line (nodes, placing, environment, programs), with what the
+ * request says instead of options.  Info keys, per command:
+ *   wdir             directory to start in; a relative one is taken from ours
+ *   path             directories (`:` between them) in which the program is sought first
+ *   env              NAME=VALUE, several separated by newlines; may come several times
+ *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
+ *                    where; the nodes of the parent otherwise
+ *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are welcome
+ *                    too when the full number cannot be had
+ * Others are for other process managers and are skipped, as the MPI standard wants it.
+ */
+#ifndef WIREUP_WIREUP_RESPAWN_H
+#define WIREUP_WIREUP_RESPAWN_H
+
+#include "core/job.h"
+#include "core/spawn.h"
+#include "wireup/options.h"
+
+/* Fills *plan_p (initialised here).  codes has one place per requested process (spawn_nprocs).
+ * 0; a launch_result, with one sentence and the codes of the processes that are to blame;
+ * -ENOMEM. */
+int respawn_plan(const struct launch_options *opt, const struct job *parent,
+                 const struct spawn_request *rq, struct plan *plan_p, int *codes,
+                 struct errmsg *err);
+
+/* The largest number that `soft` welcomes among 1..most; 0: none (or the text is wrong). */
+uint32_t respawn_soft(struct slice soft, uint32_t most);
+
+#endif

@@ -1,0 +1,392 @@
+/* desk.c - see desk.h.  First those who come to us, then those whom we ask. */
+#include "wireupd/desk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/who.h"
+#include "io/rendezvous.h"
+#include "wireupd/node_priv.h"
+
+enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
+
+/* ---- what the machine says of a process ---------------------------------------------------------
+ */
+
+static const char *state_word(char letter)
+{
+    switch (letter) {
+    case 'R': return "running";
+    case 'S': return "sleeping";
+    case 'D': return "waiting for a device";
+    case 'T': return "stopped";
+    case 't': return "stopped by a debugger";
+    case 'Z': return "ended";
+    default: return NULL;
+    }
+}
+
+static const char *machine_state(void *arg, int pid)
+{
+    char path[40], text[512], *end;
+    ssize_t n;
+    int fd;
+
+    (void)arg;
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return NULL;
+    text[n] = '\0';
+    end = strrchr(text, ')');
+    return end && end[1] ? state_word(end[2]) : NULL;
+}
+
+/* ---- answers
+ * --------------------------------------------------------------------------------------- */
+
+static void say_who(struct node *n, struct slice args, struct buf *out)
+{
+    struct who_options o = { .now_ns = clock_now_ns(), .machine_state = machine_state };
+    struct slice rest = args, first = slice_cut(&rest, ' ');
+
+    o.json = slice_is(first, "json");
+    o.job = o.json ? slice_trim(rest) : slice_trim(args);
+    if (who_report(&n->server.core, &o, out) == WHO_NO_SUCH_JOB) {
+        buf_clear(out);
+        buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
+    }
+}
+
+void desk_report(struct node *n, struct buf *out)
+{
+    say_who(n, SLICE_NULL, out);
+}
+
+static void say_names(struct node *n, struct slice args, struct buf *out)
+{
+    bool json = slice_is(slice_trim(args), "json"), first = true;
+
+    if (json)
+        buf_byte(out, '[');
+    LIST_EACH(l, &n->server.core.names.all)
+    {
+        const struct name_entry *e = LIST_OF(l, struct name_entry, link);
+        const struct job *j = core_job(&n->server.core, e->job);
+        if (json) {
+            buf_str(out, first ? "{\"service\":" : ",{\"service\":");
+            buf_json(out, slice_str(e->service));
+            buf_str(out, ",\"port\":");
+            buf_json(out, e->port);
+            buf_str(out, ",\"job\":");
+            buf_json(out, slice_str(j ? j->nspace : ""));
+            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank, e->stays ? "true" : "false");
+        } else {
+            buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
+                       e->rank, j ? j->nspace : "a job that has ended");
+        }
+        first = false;
+    }
+    if (json)
+        buf_str(out, "]\n");
+}
+
+static void say_lookup(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = names_lookup(&n->server.core.names, service);
+
+    if (e) {
+        buf_str(out, "found\n");
+        buf_slice_put(out, e->port);
+    } else {
+        buf_str(out, "none\n");
+    }
+}
+
+static void say_unpublish(struct node *n, struct slice service, struct buf *out)
+{
+    buf_str(out, server_unpublish(&n->server, service) == ANSWER_OK ? "found\n" : "none\n");
+}
+
+static const struct {
+    const char *word;
+    void (*say)(struct node *n, struct slice args, struct buf *out);
+} verbs[] = {
+    { "who", say_who },
+    { "names", say_names },
+    { "lookup", say_lookup },
+    { "unpublish", say_unpublish },
+};
+
+/* ---- visitors
+ * -------------------------------------------------------------------------------------- */
+
+struct visitor {
+    struct list link;
+    struct node *node;
+    int fd;
+    struct watch watch;
+    struct buf in, out;
+    bool answered;
+};
+
+static void visitor_free(struct visitor *v)
+{
+    watch_close(&v->watch);
+    close(v->fd);
+    list_unlink(&v->link);
+    buf_free(&v->in);
+    buf_free(&v->out);
+    free(v);
+}
+
+static void visitor_write(void *arg)
+{
+    struct visitor *v = arg;
+    struct slice s = buf_slice(&v->out);
+    ssize_t n = send(v->fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        buf_take(&v->out, (size_t)n);
+    if (n < 0 || buf_len(&v->out) == 0)
+        visitor_free(v);
+}
+
+static void answer_line(struct visitor *v, struct slice line)
+{
+    struct slice rest = line, word = slice_cut(&rest, ' ');
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (slice_is(word, verbs[i].word)) {
+            verbs[i].say(v->node, rest, &v->out);
+            return;
+        }
+    }
+    buf_str(&v->out,
+            "error: unknown question; this launcher knows who, names, lookup, unpublish\n");
+}
+
+static void visitor_read(void *arg)
+{
+    struct visitor *v = arg;
+    char *room = buf_room(&v->in, 4096);
+    ssize_t n = room ? recv(v->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice all;
+    size_t end;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) { /* gone, or a line without end */
+        visitor_free(v);
+        return;
+    }
+    buf_commit(&v->in, (size_t)n);
+    all = buf_slice(&v->in);
+    end = slice_find(all, '\n');
+    if (end == all.len)
+        return;
+    answer_line(v, slice_head(all, end));
+    if (!buf_ok(&v->out))
+        buf_clear(&v->out);
+    watch_want(&v->watch, LOOP_WRITE);
+}
+
+static void visitor_new(struct desk *d, int fd)
+{
+    struct visitor *v = calloc(1, sizeof *v);
+
+    if (!v) {
+        close(fd);
+        return;
+    }
+    v->node = d->node;
+    v->fd = fd;
+    buf_init(&v->in, DESK_LINE_MAX);
+    buf_init(&v->out, DESK_ANSWER_MAX);
+    list_append(&d->visitors, &v->link);
+    watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
+    watch_want(&v->watch, LOOP_READ);
+}
+
+static void desk_door(void *arg)
+{
+    struct desk *d = arg;
+    int fd = rendezvous_accept(d->fd);
+
+    if (fd >= 0)
+        visitor_new(d, fd);
+}
+
+/* ---- inquiries
+ * ------------------------------------------------------------------------------------- */
+
+struct inquiry;
+
+struct neighbour {
+    struct inquiry *inquiry;
+    int fd; /* -1: has answered */
+    struct watch watch;
+    struct buf in;
+};
+
+/* One question to all neighbours. */
+struct inquiry {
+    struct list link;
+    struct node *node;
+    uint64_t ticket;
+    struct names_query *query;
+    struct timer patience;
+    struct neighbour *neighbours;
+    int count, open;
+};
+
+static void neighbour_close(struct neighbour *b)
+{
+    if (b->fd < 0)
+        return;
+    watch_close(&b->watch);
+    close(b->fd);
+    b->fd = -1;
+    b->inquiry->open--;
+}
+
+static void inquiry_free(struct inquiry *q)
+{
+    timer_stop(&q->patience);
+    for (int i = 0; i < q->count; i++) {
+        neighbour_close(&q->neighbours[i]);
+        buf_free(&q->neighbours[i].in);
+    }
+    list_unlink(&q->link);
+    free(q->neighbours);
+    free(q->query);
+    free(q);
+}
+
+static void inquiry_end(struct inquiry *q, bool found, struct slice port)
+{
+    struct node *n = q->node;
+
+    server_names_heard(&n->server, q->ticket, q->query, found, port);
+    inquiry_free(q);
+    node_settle(n);
+}
+
+static void out_of_patience(void *arg)
+{
+    inquiry_end(arg, false, SLICE_NULL);
+}
+
+static void neighbour_read(void *arg)
+{
+    struct neighbour *b = arg;
+    struct inquiry *q = b->inquiry;
+    char *room = buf_room(&b->in, 4096);
+    ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice answer;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        buf_commit(&b->in, (size_t)n);
+        return;
+    }
+    neighbour_close(b); /* the whole answer is there */
+    answer = buf_slice(&b->in);
+    if (slice_starts(answer, SLICE("found\n")))
+        inquiry_end(q, true, slice_skip(answer, 6));
+    else if (q->open == 0)
+        inquiry_end(q, false, SLICE_NULL);
+}
+
+static void ask_neighbour(struct inquiry *q, struct neighbour *b, pid_t pid)
+{
+    const char *verb = q->query->op == NAMES_UNPUBLISH ? "unpublish " : "lookup ";
+    struct buf line = BUF_NULL(DESK_LINE_MAX);
+
+    b->inquiry = q;
+    buf_init(&b->in, LIMIT_PMI_LINE);
+    b->fd = rendezvous_connect(pid);
+    if (b->fd < 0)
+        return;
+    q->open++;
+    buf_str(&line, verb);
+    buf_slice_put(&line, q->query->service);
+    buf_byte(&line, '\n');
+    watch_open(&b->watch, &q->node->loop, b->fd, neighbour_read, NULL, b);
+    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
+        send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
+        watch_want(&b->watch, LOOP_READ) < 0)
+        neighbour_close(b);
+    buf_free(&line);
+}
+
+void desk_ask(struct desk *d, uint64_t ticket, struct names_query *query)
+{
+    struct inquiry *q = calloc(1, sizeof *q);
+    pid_t pids[DESK_NEIGHBOURS];
+    int n = rendezvous_list(pids, DESK_NEIGHBOURS);
+
+    if (n > DESK_NEIGHBOURS)
+        n = DESK_NEIGHBOURS;
+    if (q)
+        q->neighbours = calloc(n > 0 ? (size_t)n : 1, sizeof *q->neighbours);
+    if (!q || !q->neighbours) {
+        server_answer(&d->node->server, ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
+        free(query);
+        free(q);
+        return;
+    }
+    q->node = d->node;
+    q->ticket = ticket;
+    q->query = query;
+    q->count = n > 0 ? n : 0;
+    list_append(&d->inquiries, &q->link);
+    timer_init(&q->patience, &d->node->loop, out_of_patience, q);
+    for (int i = 0; i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i], pids[i]);
+    /* Also when nobody is there the answer comes from the loop, not from inside this call. */
+    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+}
+
+/* ---- birth and death
+ * ------------------------------------------------------------------------------- */
+
+void desk_open(struct desk *d, struct node *n)
+{
+    d->node = n;
+    list_init(&d->visitors);
+    list_init(&d->inquiries);
+    d->fd = rendezvous_listen();
+    if (d->fd < 0)
+        return;
+    watch_open(&d->watch, &n->loop, d->fd, desk_door, NULL, d);
+    watch_want(&d->watch, LOOP_READ);
+}
+
+void desk_close(struct desk *d)
+{
+    if (!d->node)
+        return;
+    LIST_EACH(l, &d->visitors)
+    visitor_free(LIST_OF(l, struct visitor, link));
+    LIST_EACH(l, &d->inquiries)
+    inquiry_free(LIST_OF(l, struct inquiry, link));
+    watch_close(&d->watch);
+    if (d->fd >= 0)
+        close(d->fd);
+    d->node = NULL;
+}

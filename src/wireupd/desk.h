@@ -1,0 +1,39 @@
+/* desk.h - where others of the same user ask a running launcher, and where it asks them.
+ *
+ * One line in, an answer out, and the connection ends:
+ *     who [json] [JOB]      the report of core/who.h
+ *     names [json]          the published names
+ *     lookup SERVICE        `found` and a newline, then the port as it is; or `none`
+ *     unpublish SERVICE     `found` or `none`
+ * Anything else is answered with a line that begins with `error:`.
+ *
+ * Questions to the other launchers (EFFECT_NAMES) go to all of them at once; the first that has the
+ * name decides, silence for LIMIT_DESK_MS counts as no.
+ */
+#ifndef WIREUP_WIREUPD_DESK_H
+#define WIREUP_WIREUPD_DESK_H
+
+#include "base/buf.h"
+#include "core/core.h"
+#include "io/loop.h"
+
+struct node;
+
+struct desk {
+    struct node *node;
+    int fd; /* the listener; -1: none, the launcher works all the same */
+    struct watch watch;
+    struct list visitors;
+    struct list inquiries;
+};
+
+void desk_open(struct desk *d, struct node *n);
+void desk_close(struct desk *d); /* harmless twice, and on zeroed memory */
+
+/* Asks the neighbours; the query is taken over and answered by server_answer(). */
+void desk_ask(struct desk *d, uint64_t ticket, struct names_query *q);
+
+/* The report for the user's terminal (SIGQUIT, time-out). */
+void desk_report(struct node *n, struct buf *out);
+
+#endif

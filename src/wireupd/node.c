@@ -1,0 +1,975 @@
+/* node.c - see node.h.  Reading order: birth; jobs and the starting of their processes; effects;
+ * the doors (processes ended, control pipe, PMI_PORT listener, timers); running and ending. */
+#include "wireupd/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/procmap.h"
+#include "io/cred.h"
+#include "wireupd/task.h"
+
+/* Processes started in one turn of the loop, so that Ctrl-C and clients are heard meanwhile. */
+enum { NODE_START_BATCH = 64 };
+
+enum { NODE_RELISTEN_MS = 100 };
+
+static void child_door(void *arg);
+static void control_door(void *arg);
+static void listen_door(void *arg);
+static void listen_again(void *arg);
+static void out_of_time(void *arg);
+static void promise_due(void *arg);
+static void start_some(void *arg);
+static void maybe_done(void *arg);
+
+/* ---- birth
+ * --------------------------------------------------------------------------------------- */
+
+static int open_child_door(struct node *n)
+{
+    sigset_t chld;
+
+    sigemptyset(&chld);
+    sigaddset(&chld, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &chld, NULL);
+    n->chld_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (n->chld_fd < 0)
+        return -errno;
+    watch_open(&n->chld, &n->loop, n->chld_fd, child_door, NULL, n);
+    return watch_want(&n->chld, LOOP_READ);
+}
+
+static int open_listener(struct node *n)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+
+    n->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (n->listen_fd < 0 || bind(n->listen_fd, (struct sockaddr *)&at, sizeof at) < 0 ||
+        listen(n->listen_fd, SOMAXCONN) < 0 ||
+        getsockname(n->listen_fd, (struct sockaddr *)&at, &len) < 0)
+        return -errno;
+    n->port = ntohs(at.sin_port);
+    watch_open(&n->listener, &n->loop, n->listen_fd, listen_door, NULL, n);
+    return watch_want(&n->listener, LOOP_READ);
+}
+
+static bool find_by_port_id(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
+{
+    struct node *n = arg;
+    struct job *job = core_job(&n->server.core, n->first_job);
+
+    for (uint32_t r = 0; job && n->port_ids && r < job->plan.nprocs; r++) {
+        if (n->port_ids[r] == (uint64_t)id) {
+            *job_p = job;
+            *rank_p = r;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t random_seed(void)
+{
+    uint64_t seed = 0;
+
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = clock_now_ns(); /* hashing only */
+    return seed;
+}
+
+static int open_doors(struct node *n)
+{
+    int rc = loop_init(&n->loop);
+
+    if (rc < 0)
+        return rc;
+    sink_open(&n->out, &n->loop, STDOUT_FILENO, n->scratch);
+    sink_open(&n->err, &n->loop, STDERR_FILENO, n->scratch);
+    n->one_stream = sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+    n->out.on_idle = n->err.on_idle = maybe_done;
+    n->out.arg = n->err.arg = n;
+    timer_init(&n->timeout, &n->loop, out_of_time, n);
+    timer_init(&n->starter, &n->loop, start_some, n);
+    timer_init(&n->relisten, &n->loop, listen_again, n);
+    timer_init(&n->promises, &n->loop, promise_due, n);
+    n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (n->null_fd < 0)
+        return -errno;
+    n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
+    if (n->spare_fd < 0)
+        return -errno;
+    desk_open(&n->desk, n);
+    n->server.core.has_neighbours = n->desk.fd >= 0;
+    n->server.core.has_topology = true;
+    rc = open_child_door(n);
+    if (rc == 0)
+        rc = open_listener(n);
+    if (rc == 0 && n->config.control_fd >= 0) {
+        watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
+        rc = watch_want(&n->control, LOOP_READ);
+    }
+    return rc;
+}
+
+struct node *node_new(const struct node_config *config, struct errmsg *err)
+{
+    struct node *n = calloc(1, sizeof *n);
+    int rc;
+
+    if (!n) {
+        errmsg_set(err, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    n->config = *config;
+    n->started_ns = clock_now_ns();
+    n->topology = TOPOLOGY_NULL;
+    n->tape = TAPE_NULL;
+    n->spare_fd = n->null_fd = n->chld_fd = n->listen_fd = -1;
+    list_init(&n->tasks);
+    list_init(&n->works);
+    list_init(&n->files);
+    list_init(&n->strangers);
+    arena_init(&n->env_arena, 64 << 20);
+    server_init(&n->server, random_seed(), &n->config.log);
+    map_init(&n->by_pid, n->server.core.seed);
+    n->server.identify = find_by_port_id;
+    n->server.arg = n;
+    n->scratch = malloc(STDIO_CHUNK);
+    rc = n->scratch ? open_doors(n) : -ENOMEM;
+    if (rc < 0) {
+        errmsg_set(err, rc, "cannot open what the launcher needs: %s", err_text(rc));
+        return node_free(n);
+    }
+    if (n->config.trace_file && tape_open(&n->tape, &n->server, &n->loop, n->config.trace_file,
+                                          n->config.name, &n->config.log, err) < 0)
+        return node_free(n);
+    return n;
+}
+
+static void close_files(struct node *n)
+{
+    LIST_EACH(l, &n->files)
+    {
+        struct file_sink *f = LIST_OF(l, struct file_sink, link);
+        sink_close(&f->sink);
+        close(f->fd);
+        list_unlink(&f->link);
+        free(f->name);
+        free(f);
+    }
+}
+
+static void work_free(struct work *w)
+{
+    timer_stop(&w->grace);
+    server_job_remove(&w->node->server, w->job);
+    segment_close(&w->store);
+    list_unlink(&w->link);
+    free(w->codes);
+    free(w);
+}
+
+static void close_works(struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    work_free(LIST_OF(l, struct work, link));
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+struct node *node_free(struct node *n)
+{
+    if (!n)
+        return NULL;
+    pump_close(&n->pump);
+    LIST_EACH(l, &n->tasks)
+    task_close(LIST_OF(l, struct task, link));
+    LIST_EACH(l, &n->strangers)
+    link_close(LIST_OF(l, struct link, strange));
+    tape_close(&n->tape);
+    close_files(n);
+    sink_close(&n->out);
+    sink_close(&n->err);
+    desk_close(&n->desk);
+    watch_close(&n->chld);
+    watch_close(&n->control);
+    watch_close(&n->listener);
+    timer_stop(&n->timeout);
+    timer_stop(&n->starter);
+    timer_stop(&n->relisten);
+    timer_stop(&n->promises);
+    close_works(n);
+    server_free(&n->server);
+    topology_close(&n->topology);
+    map_free(&n->by_pid);
+    arena_free(&n->env_arena);
+    loop_free(&n->loop);
+    close_fd(&n->null_fd);
+    close_fd(&n->spare_fd);
+    close_fd(&n->chld_fd);
+    close_fd(&n->listen_fd);
+    free(n->stdin_ends);
+    free(n->port_ids);
+    free(n->scratch);
+    free(n);
+    return NULL;
+}
+
+struct sink *node_file(struct node *n, const char *name, struct errmsg *err)
+{
+    struct file_sink *f;
+
+    LIST_EACH(l, &n->files)
+    {
+        f = LIST_OF(l, struct file_sink, link);
+        if (!strcmp(f->name, name))
+            return &f->sink;
+    }
+    f = calloc(1, sizeof *f);
+    if (!f || !(f->name = strdup(name))) {
+        free(f);
+        errmsg_set(err, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    f->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (f->fd < 0) {
+        errmsg_set(err, -errno, "cannot write %s: %s; the output goes to the terminal", name,
+                   err_text(errno));
+        free(f->name);
+        free(f);
+        return NULL;
+    }
+    sink_open(&f->sink, &n->loop, f->fd, n->scratch);
+    list_append(&n->files, &f->link);
+    return &f->sink;
+}
+
+/* ---- jobs
+ * ---------------------------------------------------------------------------------------- */
+
+struct work *node_work(struct node *n, const struct job *job)
+{
+    LIST_EACH(l, &n->works)
+    {
+        struct work *w = LIST_OF(l, struct work, link);
+        if (w->job == job)
+            return w;
+    }
+    return NULL;
+}
+
+static void grace_over(void *arg);
+
+/* Legacy clients read at most LIMIT_PMI_VALUE bytes; a map that is longer is better unknown. */
+static void preset_map(struct node *n, struct job *job)
+{
+    struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
+
+    procmap_of_plan(&job->plan, &text);
+    if (buf_ok(&text))
+        server_preset(&n->server, job, SLICE("PMI_process_mapping"), buf_slice(&text));
+    buf_free(&text);
+}
+
+/* What the user gives comes last, and wins. */
+static void preset_all(struct node *n, struct job *job)
+{
+    char size[24];
+
+    preset_map(n, job);
+    snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
+    server_preset(&n->server, job, SLICE("universeSize"), slice_str(size));
+    if (n->config.memory_kinds)
+        server_preset(&n->server, job, SLICE("PMI_mpi_memory_alloc_kinds"),
+                      slice_str(n->config.memory_kinds));
+    for (uint32_t i = 0; i < n->config.njob_attrs; i++)
+        server_preset(&n->server, job, n->config.job_attrs[i].key, n->config.job_attrs[i].value);
+}
+
+static void job_name(const struct node *n, char *name, size_t room)
+{
+    static const char hex[] = "0123456789abcdef";
+    char salt[9] = "";
+    uint64_t r = random_seed();
+
+    for (int i = 0; i < 8; i++, r >>= 4)
+        salt[i] = hex[r & 15];
+    snprintf(name, room, "kvs_%d_%u_%s_%.60s", (int)getpid(), n->server.core.next_job, salt,
+             n->config.name);
+}
+
+static struct work *work_new(struct node *n, struct plan *plan, uint32_t parent)
+{
+    struct work *w = calloc(1, sizeof *w);
+    char name[160];
+
+    if (!w)
+        return NULL;
+    w->node = n;
+    list_init(&w->link);
+    timer_init(&w->grace, &n->loop, grace_over, w);
+    if (segment_open(&w->store) == 0) {
+        if (n->given_name)
+            snprintf(name, sizeof name, "%.120s", n->given_name);
+        else
+            job_name(n, name, sizeof name);
+        n->given_name = NULL;
+        w->job =
+            server_job_add(&n->server, name, plan, &w->store.region, parent, n->config.keep_going);
+    }
+    if (!w->job) {
+        segment_close(&w->store);
+        free(w);
+        return NULL;
+    }
+    preset_all(n, w->job);
+    list_append(&n->works, &w->link);
+    return w;
+}
+
+static int make_port_ids(struct node *n, uint32_t count)
+{
+    n->port_ids = calloc(count ? count : 1, sizeof *n->port_ids);
+    if (!n->port_ids)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < count; r++) {
+        uint32_t base;
+        if (getrandom(&base, sizeof base, 0) != (ssize_t)sizeof base)
+            return -EIO;
+        /* Clients read an int.  Distinct by construction when the count is small. */
+        n->port_ids[r] = (base & 0x7fffffff) % (0x7fffffff / count) * count + r;
+    }
+    return 0;
+}
+
+int node_start(struct node *n, struct plan *plan, struct errmsg *err)
+{
+    struct work *w;
+    uint32_t count = plan->nprocs;
+
+    if (n->config.pmi_port && make_port_ids(n, count) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u processes", count);
+    n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
+    w = n->stdin_ends ? work_new(n, plan, JOB_NO_RANK) : NULL;
+    if (!w)
+        return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
+    n->first_job = w->job->id;
+    if (n->config.timeout_s)
+        timer_set(&n->timeout, n->config.timeout_s * UINT64_C(1000));
+    n->running = true;
+    return 0;
+}
+
+/* One process on this node, under the name that its own program has. */
+static int plan_of_one(struct node *n, struct plan *p)
+{
+    plan_init(p);
+    p->napps = p->nnodes = p->nprocs = 1;
+    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
+    p->procs = arena_array(&p->arena, 1, sizeof *p->procs);
+    if (!arena_ok(&p->arena))
+        return -ENOMEM;
+    p->apps[0].nprocs = 1;
+    p->apps[0].env = environ;
+    p->nodes[0] = (struct plan_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
+                                      .slots = 1,
+                                      .nprocs = 1 };
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+static int connect_loopback(uint16_t port)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons(port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* The job of one process behind this connection; the descriptor is ours from here on. */
+static struct peer *adopt_connection(struct node *n, int fd, bool can_pass_fd, int pid,
+                                     struct errmsg *err)
+{
+    struct link *l = calloc(1, sizeof *l);
+    struct peer *peer = NULL;
+    struct plan plan;
+
+    if (l && plan_of_one(n, &plan) == 0 && node_start(n, &plan, err) == 0) {
+        LIST_OF(list_first(&n->works), struct work, link)->next = 1;
+        peer =
+            server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, can_pass_fd, l);
+    }
+    if (!peer) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
+        close(fd);
+        free(l);
+        return NULL;
+    }
+    peer->job->procs[0].pid = pid;
+    link_open(l, n, fd, peer, NULL);
+    l->lone = true;
+    list_append(&n->strangers, &l->strange);
+    server_event(&n->server, peer->job, 0, LIFE_STARTED, 0);
+    return peer;
+}
+
+int node_adopt(struct node *n, uint16_t port, int pid, struct errmsg *err)
+{
+    int fd = connect_loopback(port);
+    struct peer *peer;
+
+    if (fd < 0)
+        return errmsg_set(err, fd, "cannot reach the program that waits on port %u: %s", port,
+                          err_text(fd));
+    peer = adopt_connection(n, fd, false, pid, err);
+    if (!peer || server_greet_singleton(&n->server, peer) < 0)
+        return -ENOMEM;
+    node_settle(n);
+    return 0;
+}
+
+int node_adopt_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err)
+{
+    int type;
+    socklen_t len = sizeof type;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
+        return errmsg_set(err, -errno, "descriptor %d is no connection: %s", fd, err_text(errno));
+    n->given_name = name;
+    return adopt_connection(n, fd, true, pid, err) ? 0 : -ENOMEM;
+}
+
+static void start_pump(struct node *n)
+{
+    if (n->nstdin_ends)
+        pump_open(&n->pump, &n->loop, STDIN_FILENO, n->stdin_ends, n->nstdin_ends);
+    n->nstdin_ends = 0;
+}
+
+/* The others will not be started either. */
+static void skip_rest(struct work *w)
+{
+    while (w->next < w->job->plan.nprocs)
+        server_event(&w->node->server, w->job, w->next++, LIFE_NOT_STARTED, 1);
+}
+
+/* Everybody of a spawned job has been tried: the process that asked for it may go on. */
+static void answer_spawner(struct work *w)
+{
+    struct job *job = w->job;
+    struct answer a = {
+        .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
+    };
+
+    for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
+        if (job->procs[i].state == LIFE_GONE && job->procs[i].pid == 0) {
+            w->codes[i] = -1;
+            a.status = ANSWER_FAILED;
+        }
+    }
+    if (a.status == ANSWER_OK)
+        a.ncodes = 0; /* all started: nothing to list */
+    server_answer(&w->node->server, w->ticket, &a);
+}
+
+static void start_one(struct work *w)
+{
+    struct node *n = w->node;
+    struct errmsg err;
+    int end;
+
+    if (w->job->phase != JOB_RUNNING) {
+        skip_rest(w);
+        if (w->spawned)
+            answer_spawner(w);
+        return;
+    }
+    task_start(n, w->job, w->next, &end, &err); /* what fails, the job's report says */
+    w->next++;
+    if (end >= 0)
+        n->stdin_ends[n->nstdin_ends++] = end;
+    if (w->next == w->job->plan.nprocs && w->job->id == n->first_job)
+        start_pump(n);
+    if (w->next == w->job->plan.nprocs && w->spawned)
+        answer_spawner(w);
+}
+
+static void start_some(void *arg)
+{
+    struct node *n = arg;
+    int room = NODE_START_BATCH;
+
+    LIST_EACH(l, &n->works)
+    {
+        struct work *w = LIST_OF(l, struct work, link);
+        while (room > 0 && w->next < w->job->plan.nprocs) {
+            start_one(w);
+            room--;
+        }
+    }
+    if (room == 0)
+        timer_set(&n->starter, 0);
+    node_settle(n);
+}
+
+/* ---- effects
+ * ------------------------------------------------------------------------------------- */
+
+static void signal_job(struct node *n, const struct job *job, int sig)
+{
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (!job || t->job == job)
+            task_signal(t, sig);
+    }
+}
+
+static void end_job(struct node *n, struct job *job)
+{
+    struct work *w = node_work(n, job);
+
+    server_abort_connected(&n->server, job);
+    signal_job(n, job, SIGTERM);
+    signal_job(n, job, SIGCONT); /* who is stopped has to run to end */
+    if (w)
+        timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
+}
+
+static void grace_over(void *arg)
+{
+    struct work *w = arg;
+
+    signal_job(w->node, w->job, SIGKILL);
+}
+
+static void print_codes(struct node *n, const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        const struct proc *p = &job->procs[r];
+        log_error(&n->config.log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code",
+                  p->code);
+    }
+}
+
+static void report_end(struct node *n, const struct job *job)
+{
+    if (job->failed)
+        log_error(&n->config.log, "%s", job->reason.text);
+    if (n->config.print_exit_codes)
+        print_codes(n, job);
+    if (job->id == n->first_job)
+        n->exit_code = job_exit_code(job);
+}
+
+static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->npreputs; i++)
+        server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
+}
+
+/* 0, or the request is refused with a sentence. */
+static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int *codes,
+                       uint32_t ncodes, struct errmsg *err)
+{
+    struct plan plan;
+    struct work *w;
+    int rc = n->config.plan_spawn
+                 ? n->config.plan_spawn(n->config.arg, parent, e->spawn, &plan, codes, err)
+                 : errmsg_set(err, 1, "this launcher cannot start more processes");
+
+    if (rc)
+        return rc;
+    w = work_new(n, &plan, parent->id);
+    if (!w) {
+        plan_free(&plan);
+        return errmsg_set(err, -ENOMEM, "out of memory for another job");
+    }
+    put_presets(n, w->job, e->spawn);
+    w->spawned = true;
+    w->ticket = e->ticket;
+    w->codes = codes;
+    w->ncodes = ncodes;
+    timer_set(&n->starter, 0);
+    return 0;
+}
+
+static void spawn(struct node *n, struct effect *e)
+{
+    struct job *parent = core_job(&n->server.core, e->job);
+    uint64_t count = spawn_nprocs(e->spawn);
+    int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
+    struct errmsg err = { "too many processes in one spawn request" };
+
+    if (!parent || !codes || begin_spawn(n, e, parent, codes, (uint32_t)count, &err) != 0) {
+        struct answer a = { .status = ANSWER_FAILED,
+                            .text = slice_str(err.text),
+                            .codes = codes,
+                            .ncodes = codes ? (uint32_t)count : 0 };
+        log_error(&n->config.log, "spawn: %s", err.text);
+        server_answer(&n->server, e->ticket, &a);
+        free(codes);
+    }
+    e->spawn = spawn_free(e->spawn);
+}
+
+/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
+static void bury(struct node *n, struct job *job)
+{
+    struct work *w = node_work(n, job);
+
+    if (!w || !w->spawned)
+        return;
+    report_end(n, job);
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job == job)
+            task_close(t);
+    }
+    LIST_EACH(l, &n->strangers)
+    {
+        struct link *stranger = LIST_OF(l, struct link, strange);
+        if (stranger->peer->job == job)
+            link_close(stranger);
+    }
+    work_free(w);
+}
+
+/* PMI_hwloc_xmlfile, the only one that takes time; known to the job from now on. */
+static void find_attr(struct node *n, struct job *job, struct effect *e)
+{
+    struct answer a = { .status = ANSWER_NOT_FOUND };
+    struct errmsg err;
+    const char *path = topology_path(&n->topology, &err);
+
+    if (path) {
+        a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
+        if (job)
+            server_preset(&n->server, job, effect_key(e), a.value);
+    } else if (err.text[0]) {
+        log_warn(&n->config.log, "programs look at the machine by themselves: %s", err.text);
+    }
+    server_answer(&n->server, e->ticket, &a);
+    effect_drop(e);
+}
+
+static bool all_ended(const struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    {
+        if (LIST_OF(l, struct work, link)->job->phase != JOB_ENDED)
+            return false;
+    }
+    return true;
+}
+
+/* Every process we started is reaped.  What they left behind goes too, then their last output. */
+static void drain(struct node *n)
+{
+    n->draining = true;
+    pump_close(&n->pump);
+    timer_stop(&n->timeout);
+    child_end_all();
+    LIST_EACH(l, &n->tasks)
+    task_close(LIST_OF(l, struct task, link));
+    LIST_EACH(l, &n->works)
+    report_end(n, LIST_OF(l, struct work, link)->job);
+    maybe_done(n);
+}
+
+/* Output that was lost is no success. */
+static void tell_lost(struct node *n, const struct sink *k, const char *name)
+{
+    if (k->error == 0)
+        return;
+    log_error(&n->config.log, "cannot write %s: %s; output is lost", name, err_text(k->error));
+    n->exit_code = n->exit_code ? n->exit_code : 1;
+}
+
+static void maybe_done(void *arg)
+{
+    struct node *n = arg;
+
+    if (n->draining && sink_idle(&n->out) && sink_idle(&n->err) && !n->done) {
+        n->done = true;
+        tell_lost(n, &n->out, "standard output");
+        tell_lost(n, &n->err, "standard error");
+        LIST_EACH(l, &n->files)
+        {
+            struct file_sink *f = LIST_OF(l, struct file_sink, link);
+            tell_lost(n, &f->sink, f->name);
+        }
+        loop_stop(&n->loop);
+    }
+}
+
+static void carry_out(struct node *n, struct effect *e)
+{
+    struct job *job = core_job(&n->server.core, e->job);
+
+    switch (e->kind) {
+    case EFFECT_KILL:
+        if (job)
+            end_job(n, job);
+        break;
+    case EFFECT_SPAWN: spawn(n, e); break;
+    case EFFECT_ATTR: find_attr(n, job, e); break;
+    case EFFECT_NAMES: desk_ask(&n->desk, e->ticket, e->names); break;
+    case EFFECT_JOB_ENDED:
+        if (job)
+            bury(n, job);
+        break;
+    case EFFECT_ANSWER: break;
+    }
+}
+
+/* Sets the timer for what the core has promised to answer by then. */
+static void keep_promises(void *arg)
+{
+    struct node *n = arg;
+    uint64_t now = clock_now_ns(), due = server_tick(&n->server, now);
+
+    if (due == UINT64_MAX)
+        timer_stop(&n->promises);
+    else
+        timer_set(&n->promises, (due - now) / NS_PER_MS + 1);
+}
+
+static void promise_due(void *arg)
+{
+    node_settle(arg);
+}
+
+void node_settle(struct node *n)
+{
+    struct effect e;
+    struct peer *p;
+
+    do {
+        while (server_effect(&n->server, &e))
+            carry_out(n, &e);
+        while ((p = server_dirty(&n->server)))
+            link_flush(p->host);
+        keep_promises(n);
+    } while (n->server.core.effects.count);
+    if (n->running && !n->draining && all_ended(n))
+        drain(n);
+}
+
+/* ---- doors
+ * --------------------------------------------------------------------------------------- */
+
+static void child_door(void *arg)
+{
+    struct node *n = arg;
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    while (read(n->chld_fd, &info, sizeof info) > 0) {
+        /* only the news matters: several ends may share one signal */
+    }
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
+        if (t) /* the others are orphans of our processes */
+            task_ended(t, status);
+    }
+    node_settle(n);
+}
+
+/* Who is missing, to standard error, in one write per line. */
+static void print_report(struct node *n)
+{
+    struct buf text = BUF_NULL(64 << 20);
+    struct slice rest;
+
+    tape_flush(&n->tape);
+    desk_report(n, &text);
+    rest = buf_slice(&text);
+    while (rest.len) {
+        struct slice line = slice_cut(&rest, '\n');
+        log_error(&n->config.log, SLICE_FMT, SLICE_ARG(line));
+    }
+    buf_free(&text);
+}
+
+static void interrupt(struct node *n, int sig)
+{
+    struct job *job = core_job(&n->server.core, n->first_job);
+    struct work *w = job ? node_work(n, job) : NULL;
+
+    if (++n->interrupts > 1) {
+        log_error(&n->config.log, "interrupted again: all processes are killed");
+        server_abort(&n->server, job, JOB_NO_RANK, 128 + sig, "the job was interrupted");
+        signal_job(n, NULL, SIGKILL);
+        return;
+    }
+    if (w && w->next < job->plan.nprocs) { /* who is not started yet could not hear it */
+        log_error(&n->config.log, "interrupted while it was starting: the job ends");
+        server_abort(&n->server, job, JOB_NO_RANK, 128 + sig, "the job was interrupted");
+        return;
+    }
+    log_error(&n->config.log, "interrupted: asking all processes to end; once more kills them");
+    signal_job(n, NULL, sig);
+}
+
+static void take_signal(struct node *n, int sig)
+{
+    switch (sig) {
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP: interrupt(n, sig); break;
+    case SIGQUIT: print_report(n); break;
+    case SIGTSTP:
+        pump_pause(&n->pump, true);
+        signal_job(n, NULL, SIGTSTP);
+        break;
+    case SIGCONT:
+        signal_job(n, NULL, SIGCONT);
+        pump_pause(&n->pump, false);
+        break;
+    default: signal_job(n, NULL, sig); break;
+    }
+}
+
+/* The guard has gone (kill -9): nobody waits for us any more, and nothing may stay. */
+static void guard_lost(struct node *n)
+{
+    signal_job(n, NULL, SIGKILL);
+    child_end_all();
+    tape_flush(&n->tape);
+    _exit(1);
+}
+
+static void control_door(void *arg)
+{
+    struct node *n = arg;
+    unsigned char signals[64];
+    ssize_t got = read(n->config.control_fd, signals, sizeof signals);
+
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (got <= 0)
+        guard_lost(n);
+    for (ssize_t i = 0; i < got; i++)
+        take_signal(n, signals[i]);
+    node_settle(n);
+}
+
+static void listen_again(void *arg)
+{
+    struct node *n = arg;
+
+    watch_want(&n->listener, LOOP_READ);
+}
+
+/* Out of descriptors: the oldest of those who have not said who they are has to go.  Without one,
+ * nobody is let in for a while: a listener that cannot accept would keep the loop busy. */
+static void make_place(struct node *n)
+{
+    LIST_EACH(l, &n->strangers)
+    {
+        struct link *stranger = LIST_OF(l, struct link, strange);
+        if (!stranger->peer->job) {
+            link_close(stranger);
+            return;
+        }
+    }
+    watch_want(&n->listener, 0);
+    timer_set(&n->relisten, NODE_RELISTEN_MS);
+}
+
+/* The question itself needs a descriptor. */
+static bool is_ours(struct node *n, int fd)
+{
+    uid_t uid;
+    bool ours;
+
+    close_fd(&n->spare_fd);
+    ours = cred_peer_uid(fd, &uid) == 0 && uid == getuid();
+    n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
+    return ours;
+}
+
+static void listen_door(void *arg)
+{
+    struct node *n = arg;
+    int fd = accept4(n->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct link *l;
+    struct peer *peer;
+
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            make_place(n);
+        return;
+    }
+    if (!is_ours(n, fd)) {
+        log_warn(&n->config.log, "refused a connection of another user to the job's port");
+        close(fd);
+        return;
+    }
+    l = calloc(1, sizeof *l);
+    peer = l ? server_peer_new(&n->server, NULL, 0, false, l) : NULL;
+    if (!peer) {
+        close(fd);
+        free(l);
+        return;
+    }
+    link_open(l, n, fd, peer, NULL);
+    list_append(&n->strangers, &l->strange);
+}
+
+static void out_of_time(void *arg)
+{
+    struct node *n = arg;
+    struct job *job = core_job(&n->server.core, n->first_job);
+
+    print_report(n);
+    server_abort(&n->server, job, JOB_NO_RANK, 124,
+                 "the job did not end within its time limit of %u s", n->config.timeout_s);
+    node_settle(n);
+}
+
+/* ---- running
+ * --------------------------------------------------------------------------------------- */
+
+int node_run(struct node *n)
+{
+    timer_set(&n->starter, 0);
+    if (loop_run(&n->loop) < 0) {
+        log_error(&n->config.log, "the event loop failed; all processes are killed");
+        signal_job(n, NULL, SIGKILL);
+        child_end_all();
+        return 1;
+    }
+    return n->exit_code;
+}

@@ -1,0 +1,78 @@
+/* node.h - one node at work: it carries out what the core decides.
+ *
+ * Owns the loop, the server, the processes of this node with their connections and streams, and
+ * the shared stores.  It decides nothing about jobs: news goes to the server, effects come back and
+ * become signals, processes and bytes.
+ *
+ * News enters through four doors only: a connection is readable, a process has ended, the control
+ * pipe speaks, a timer rings.  Each of them ends in node_settle(), which carries out all effects
+ * and writes all answers.
+ */
+#ifndef WIREUP_WIREUPD_NODE_H
+#define WIREUP_WIREUPD_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "core/plan.h"
+#include "io/loop.h"
+#include "io/streams.h"
+#include "session/server.h"
+
+enum node_stdin { NODE_STDIN_NONE, NODE_STDIN_ONE, NODE_STDIN_ALL };
+
+struct node_config {
+    struct log log;
+    const char *name; /* of this host, for names of jobs */
+    int control_fd;   /* from the guard: one byte per signal; its end ends everything; -1 */
+    enum node_stdin stdin_to;
+    uint32_t stdin_rank;
+    const char *label;   /* pattern before each line (see pattern.h), or NULL */
+    const char *outfile; /* pattern of a file for each rank's output, or NULL */
+    const char *errfile;
+    uint32_t timeout_s; /* 0: none */
+    bool keep_going;
+    bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
+    bool print_exit_codes; /* of every rank, at the end */
+    bool hostname;         /* tell processes the name of their node */
+    bool one_rank_speaks;  /* show the output of speaker only */
+    uint32_t speaker;
+    const struct spawn_pair *job_attrs; /* what programs shall find besides, or NULL */
+    uint32_t njob_attrs;
+    const char *trace_file;   /* records all that is said, or NULL */
+    const char *memory_kinds; /* PMI_mpi_memory_alloc_kinds, or NULL */
+    /* Turns a spawn request into a plan: as respawn_plan() of the launcher.  NULL: no spawning. */
+    int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
+                      struct plan *plan_p, int *codes, struct errmsg *err);
+    void *arg;
+    struct rlimit nofile; /* what processes get back, when raised is set */
+    bool raised;
+};
+
+struct node;
+
+/* NULL with a sentence in err. */
+struct node *node_new(const struct node_config *config, struct errmsg *err);
+struct node *node_free(struct node *n); /* returns NULL */
+
+/* Starts a job; the plan is taken over on success.  0, or -errno with a sentence.  That a process
+ * could not be started is the job's failure, not this call's. */
+int node_start(struct node *n, struct plan *plan, struct errmsg *err);
+
+/* Becomes the process manager of a program that was started by hand, is waiting on a loopback port,
+ * and asked for one (`-pmi_args PORT ...`): a job of one process that is not ours to start or to
+ * end.  0, or -errno with a sentence. */
+int node_adopt(struct node *n, uint16_t port, int pid, struct errmsg *err);
+
+/* The same for a program with our own library, which has started us on one end of a socket pair and
+ * speaks first; the job keeps the name that the program has. */
+int node_adopt_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err);
+
+/* Runs until every job has ended and its output is written.  The exit code for the user. */
+int node_run(struct node *n);
+
+#endif

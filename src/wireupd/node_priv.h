@@ -1,0 +1,100 @@
+/* node_priv.h - what node.c and task.c share. */
+#ifndef WIREUP_WIREUPD_NODE_PRIV_H
+#define WIREUP_WIREUPD_NODE_PRIV_H
+
+#include "io/child.h"
+#include "io/segment.h"
+#include "wireupd/desk.h"
+#include "wireupd/node.h"
+#include "wireupd/tape.h"
+#include "wireupd/topology.h"
+
+/* A connection and its descriptor. */
+struct link {
+    struct node *node;
+    struct task *task; /* NULL: a PMI_PORT connection, on its own in node->strangers */
+    struct list strange;
+    struct peer *peer;
+    int fd;
+    bool lone; /* the process is not our child: the end of its connection is its end */
+    struct watch watch;
+};
+
+struct task {
+    struct list link; /* in the node */
+    struct node *node;
+    struct job *job;
+    uint32_t rank;
+    pid_t pid;
+    bool ended; /* reaped */
+    struct link conn;
+    struct source out, err;
+    struct buf label;
+};
+
+/* What a job needs from its node. */
+struct work {
+    struct list link;
+    struct segment store;
+    struct job *job;
+    uint32_t next; /* rank to be started next */
+    bool stop;     /* no more of them */
+    bool spawned;  /* for a running job, which waits for: */
+    uint64_t ticket;
+    int *codes; /* one per requested process */
+    uint32_t ncodes;
+    struct timer grace;
+    struct node *node;
+};
+
+struct file_sink {
+    struct list link;
+    char *name;
+    struct sink sink;
+    int fd;
+};
+
+struct node {
+    struct node_config config;
+    struct loop loop;
+    struct server server;
+    uint64_t started_ns;
+    struct list tasks;
+    struct map by_pid;
+    struct list works;
+    struct list files;
+    struct topology topology;
+    struct list strangers;
+    char *scratch; /* STDIO_CHUNK bytes: output and connections */
+    struct sink out, err;
+    bool one_stream; /* both go to the same place */
+    struct pump pump;
+    int null_fd;
+    int spare_fd;    /* given up for a moment when there are no descriptors left */
+    int *stdin_ends; /* collected while the first job starts */
+    uint32_t nstdin_ends;
+    struct watch chld, control, listener;
+    int chld_fd, listen_fd;
+    uint16_t port;
+    uint32_t *port_ids;    /* PMI_ID by rank of the first job */
+    struct timer relisten; /* there was no descriptor for a connection */
+    struct timer timeout, starter, promises;
+    struct arena env_arena;
+    struct desk desk;
+    struct tape tape;
+    int interrupts; /* Ctrl-C so far */
+    bool running, draining, done;
+    int exit_code;
+    uint32_t first_job;
+    const char *given_name; /* of the next job; NULL: we choose one */
+};
+
+/* Carries out all effects and writes all answers: the end of every door. */
+void node_settle(struct node *n);
+
+/* The sink of a file name, opened once per name; NULL with a sentence. */
+struct sink *node_file(struct node *n, const char *name, struct errmsg *err);
+
+struct work *node_work(struct node *n, const struct job *job);
+
+#endif

@@ -1,0 +1,77 @@
+/* topology.c - see topology.h. */
+#include "wireupd/topology.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "topo/xml.h"
+
+enum { XML_MAX = 256 << 20 };
+
+static int write_all(int fd, struct slice s)
+{
+    while (s.len) {
+        ssize_t n = write(fd, s.ptr, s.len);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        s = slice_skip(s, n > 0 ? (size_t)n : 0);
+    }
+    return 0;
+}
+
+/* Nobody can change it under a reader. */
+static int make_file(struct slice text, int *fd_p)
+{
+    int fd = memfd_create("wireup-topology", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int rc = fd < 0 ? -errno : write_all(fd, text);
+
+    if (rc == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+        rc = -errno;
+    if (rc < 0 && fd >= 0)
+        close(fd);
+    if (rc == 0)
+        *fd_p = fd;
+    return rc;
+}
+
+static int make(struct topology *t, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(XML_MAX);
+    int rc = topo_xml(&text, err);
+
+    if (rc == 0) {
+        rc = make_file(buf_slice(&text), &t->fd);
+        if (rc < 0)
+            errmsg_set(err, rc, "no memory file for the topology: %s", err_text(rc));
+    }
+    buf_free(&text);
+    return rc;
+}
+
+const char *topology_path(struct topology *t, struct errmsg *err)
+{
+    const char *given = getenv("HWLOC_XMLFILE");
+
+    err->text[0] = '\0';
+    if (given && *given) /* the user knows better than the machine */
+        return given;
+    if (!t->tried) {
+        t->tried = true;
+        if (make(t, err) == 0)
+            snprintf(t->path, sizeof t->path, "/proc/%d/fd/%d", (int)getpid(), t->fd);
+    }
+    return t->fd >= 0 ? t->path : NULL;
+}
+
+void topology_close(struct topology *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    *t = TOPOLOGY_NULL;
+}

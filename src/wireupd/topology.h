@@ -1,0 +1,26 @@
+/* topology.h - the file from which programs read this node's topology (PMI_hwloc_xmlfile).
+ *
+ * One anonymous file in memory for all processes of the node, made when the first of them asks. Its
+ * name is that of our own descriptor, `/proc/PID/fd/N`: every process of the same user can open it,
+ * nothing has to be inherited or removed, and it goes with us.
+ */
+#ifndef WIREUP_WIREUPD_TOPOLOGY_H
+#define WIREUP_WIREUPD_TOPOLOGY_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct topology {
+    int fd; /* -1: none */
+    bool tried;
+    char path[64];
+};
+
+#define TOPOLOGY_NULL ((struct topology){ -1, false, "" })
+
+/* The name of the file; NULL: there is none (the first time with a sentence in err). */
+const char *topology_path(struct topology *t, struct errmsg *err);
+void topology_close(struct topology *t); /* harmless twice */
+
+#endif

@@ -1,0 +1,275 @@
+# lib.sh - what tests of whole programs share: TAP points, a place of their own, and the count of what
+# is left behind.  POSIX sh; a test begins with
+#
+#   . "$(dirname "$0")/lib.sh"
+#   private_world "$@"           where there is nobody else, so that counts are exact
+#   begin
+#
+# and ends with `finish`, which adds the points "nothing is left": no process that carries our mark in
+# its environment, no file where TMPDIR points, none of ours in /tmp and /dev/shm.
+#
+# From Meson: WU_SRC (sources), WU_BUILD (build directory), WIREUP (the launcher under test).
+#
+#   run SECONDS COMMAND...   runs it with empty input; sets $rc, and fills $out and $err (files).
+#                            The time is a net for what hangs (then rc is 124), not a measure.
+#   launch N COMMAND...      the command line of the launcher chosen by use_launcher, under run
+#   ok "NAME" TEST...        a point: TEST is a command (usually `[ ... ]`)
+#   same "NAME" GOT WANT     a point: two texts, shown when they differ
+#   skip "NAME" REASON       a point that this machine cannot decide; failure in CI
+#   note TEXT                a line of diagnosis
+#   mpi_program NAME         builds mpi/NAME.c with MPICH's compiler as $bin/NAME
+#   c_program FILE [FLAGS]   builds FILE.c of this folder as $bin/FILE
+#   wait_until SECONDS TEST...   true as soon as TEST is
+#   processes                pids and names of living processes with our mark, other than this one
+
+set -u
+: "${WU_SRC:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${WU_BUILD:=$WU_SRC/build}"
+: "${WIREUP:=$WU_BUILD/src/wireup/wireup}"
+e2e=$WU_SRC/tests/e2e
+
+points=0
+failed=0
+mark=
+
+# ---- points -----------------------------------------------------------------------------------
+
+note()
+{
+    printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+point() # GOOD NAME
+{
+    points=$((points + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $points - $2"
+    else
+        echo "not ok $points - $2"
+        failed=$((failed + 1))
+    fi
+    return "$1"
+}
+
+ok() # NAME TEST...
+{
+    ok_name=$1
+    shift
+    if "$@"; then
+        point 0 "$ok_name"
+    else
+        point 1 "$ok_name"
+        note "failed: $*"
+        return 1
+    fi
+}
+
+same() # NAME GOT WANT
+{
+    if [ "$2" = "$3" ]; then
+        point 0 "$1"
+    else
+        point 1 "$1"
+        note "got:  $(printf '%s' "$2" | head -c 2000)"
+        note "want: $(printf '%s' "$3" | head -c 2000)"
+        return 1
+    fi
+}
+
+skip() # NAME REASON
+{
+    points=$((points + 1))
+    echo "ok $points - $1 # SKIP $2"
+}
+
+# ---- a place of our own -----------------------------------------------------------------------
+
+# Runs the rest of the script, if this machine lets us, where there are no other processes, and where
+# /tmp and /dev/shm are empty and ours alone: then what is left can be counted exactly.
+private_world() # "$@" of the script
+{
+    [ -z "${WU_PRIVATE-}" ] || return 0
+    for how in "unshare" "unshare -Ur"; do
+        # shellcheck disable=SC2086
+        if $how -m -p -i -f --mount-proc sh -c 'mount -t tmpfs none /dev/shm' 2>/dev/null; then
+            export WU_PRIVATE=1
+            # The script is a child of the first process, which reaps what is orphaned; and it runs in
+            # the foreground, because shells let what is behind a & ignore SIGINT.
+            # shellcheck disable=SC2016
+            exec $how -m -p -i -f --kill-child --mount-proc sh -c '
+                mount -t tmpfs none /dev/shm
+                case $WU_SRC$WU_BUILD$PWD in */tmp/*) ;; *) mount -t tmpfs none /tmp ;; esac
+                "$@"
+                exit $?' private sh "$0" "$@"
+        fi
+    done
+    note "this machine gives us no private name spaces: other people's files may disturb the count"
+}
+
+listing()
+{
+    ls -A /tmp /dev/shm 2>/dev/null
+}
+
+begin()
+{
+    tmp=$(mktemp -d "${TMPDIR:-/tmp}/wireup-e2e.XXXXXX") || exit 99
+    bin=$tmp/bin
+    out=$tmp/out
+    err=$tmp/err
+    mkdir "$bin" "$tmp/tmp" "$tmp/work"
+    # Everything that the test starts carries the mark; this shell itself does not.
+    mark=wu$$.$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
+    export WU_MARK="$mark" TMPDIR="$tmp/tmp"
+    listing >"$tmp/before"
+    trap clean_up EXIT
+    trap 'exit 99' HUP INT TERM
+    cd "$tmp/work" || exit 99
+}
+
+# pid and command of living processes that carry our mark (zombies have no environment).
+processes()
+{
+    for environ in /proc/[0-9]*/environ; do
+        if grep -qsz "^WU_MARK=$mark\$" "$environ"; then
+            pid=${environ#/proc/}
+            pid=${pid%/environ}
+            name=$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") && echo "$pid $name"
+        fi
+    done
+}
+
+nobody_left()
+{
+    [ -z "$(processes)" ]
+}
+
+clean_up()
+{
+    [ -n "$mark" ] && processes | while read -r pid _; do
+        kill -9 "$pid" 2>/dev/null
+    done
+    rm -rf "$tmp"
+}
+
+wait_until() # SECONDS TEST...
+{
+    tries=$(($1 * 50))
+    shift
+    while [ "$tries" -gt 0 ]; do
+        "$@" && return 0
+        sleep 0.02
+        tries=$((tries - 1))
+    done
+    return 1
+}
+
+# What was made since begin in /tmp and /dev/shm, and is there still.
+left_files()
+{
+    find "$tmp/tmp" -mindepth 1 ! -name 'tsan.rodata.*' 2>/dev/null # ThreadSanitizer's own
+    listing | sort >"$tmp/after"
+    sort "$tmp/before" | comm -13 - "$tmp/after" >"$tmp/new"
+    if [ -n "${WU_PRIVATE-}" ]; then
+        cat "$tmp/new"
+    else # others work here too: only what is named like ours
+        grep -E '^\.?(wireup|wu-)' "$tmp/new" | grep -v '^wireup-e2e\.'
+    fi
+}
+
+nothing_left() # adds the points
+{
+    wait_until 5 nobody_left
+    same "no process is left${1:+ $1}" "$(processes)" ""
+    same "no file and no segment is left${1:+ $1}" "$(left_files)" ""
+}
+
+finish()
+{
+    nothing_left
+    echo "1..$points"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# ---- running ----------------------------------------------------------------------------------
+
+run() # SECONDS COMMAND...
+{
+    run_time=$1
+    shift
+    timeout -k 5 "$run_time" "$@" >"$out" 2>"$err" </dev/null
+    rc=$?
+}
+
+launcher=wireup
+use_launcher() # wireup|hydra
+{
+    launcher=$1
+    case $1 in
+    wireup)
+        if ! [ -x "$WIREUP" ]; then
+            echo "Bail out! no launcher at $WIREUP"
+            exit 1
+        fi
+        ;;
+    hydra)
+        PATH=$PATH:/usr/lib64/mpich/bin
+        if ! command -v mpiexec.hydra >/dev/null 2>&1; then
+            echo "1..0 # SKIP MPICH's mpiexec.hydra is not installed"
+            exit 0
+        fi
+        ;;
+    esac
+}
+
+launch() # N COMMAND...
+{
+    launch_n=$1
+    shift
+    case $launcher in
+    wireup) run "${patience:-120}" "$WIREUP" -n "$launch_n" "$@" ;;
+    hydra) run "${patience:-120}" mpiexec.hydra -n "$launch_n" "$@" ;;
+    esac
+}
+
+# For messages: what the last run said.
+explain()
+{
+    note "exit status $rc"
+    note "stdout: $(head -c 2000 "$out")"
+    note "stderr: $(head -c 2000 "$err")"
+}
+
+# ---- programs ---------------------------------------------------------------------------------
+
+mpicc=
+find_mpicc()
+{
+    for mpicc in mpicc.mpich /usr/lib64/mpich/bin/mpicc; do
+        command -v "$mpicc" >/dev/null 2>&1 && return 0
+    done
+    echo "1..0 # SKIP MPICH's compiler (mpicc.mpich) is not installed"
+    exit 0
+}
+
+mpi_program() # NAME...
+{
+    find_mpicc
+    for program in "$@"; do
+        "$mpicc" -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || {
+            echo "Bail out! cannot compile mpi/$program.c"
+            exit 1
+        }
+    done
+}
+
+c_program() # FILE [FLAGS...]
+{
+    program=$1
+    shift
+    ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/$program.c" "$@" || {
+        echo "Bail out! cannot compile $program.c"
+        exit 1
+    }
+}

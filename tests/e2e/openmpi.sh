@@ -1,0 +1,81 @@
+#!/bin/sh
+# Open MPI 4.1, as Debian builds it, on our PMIx server: its own client library, real programs.
+#
+#   openmpi.sh RANKS...
+#
+# Open MPI cannot know that there are more ranks than processors: mpi_yield_when_idle says so.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+PATH=$PATH:/usr/lib64/openmpi/bin
+patience=120
+
+if ! command -v mpicc.openmpi >/dev/null 2>&1; then
+    echo "1..0 # SKIP Open MPI's compiler (mpicc.openmpi) is not installed"
+    exit 0
+fi
+for program in hello ring alltoall comms abort; do
+    mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
+done
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+# shellcheck disable=SC2086
+c_program nopmixget -shared -fPIC $pmix_flags
+
+# ---- the judges
+launch 4 "$bin/ring" spoil
+ok "a spoiled ring is seen to be wrong" grep -q "^ring 4 WRONG" "$out" || explain
+launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
+ok "where every Get fails, there is no job of two" eval '! grep -q "of 2" "$out"' || explain
+
+# ---- the programs
+for n in "$@"; do
+    launch "$n" "$bin/hello"
+    same "hello on $n ranks" "$rc $(sort -u "$out" | wc -l) $(grep -c "of $n\$" "$out")" "0 $n $n" ||
+        explain
+    for program in ring alltoall comms; do
+        launch "$n" "$bin/$program"
+        same "$program on $n ranks" "$rc $(cat "$out")" "0 $program $n good" || explain
+    done
+    launch "$n" "$bin/abort" $((n - 1)) 9
+    same "MPI_Abort(9) by rank $((n - 1)) of $n ends the job with 9" "$rc" 9 || explain
+done
+
+# ---- mpi4py
+python=/usr/bin/python3 # the system's own
+if $python -c 'import mpi4py' 2>/dev/null; then
+    launch 3 $python "$e2e/mpi4py_all.py" spoil
+    same "mpi4py: what nobody said is missed" "$(cat "$out")" "mpi4py spoil 3 WRONG" || explain
+    for what in "4 allgather" "1 spawn" "2 spawn" "2 names" "4 names"; do
+        n=${what% *}
+        what=${what#* }
+        launch "$n" $python "$e2e/mpi4py_all.py" "$what"
+        same "mpi4py $what on $n ranks" "$rc $(cat "$out")" "0 mpi4py $what $n good" || explain
+    done
+    launch 1 $python "$e2e/mpi4py_futures.py"
+    same "mpi4py's pool of spawned workers" "$rc $(cat "$out")" "0 mpi4py futures good" || explain
+else
+    skip "mpi4py" "python3-mpi4py is not installed"
+fi
+
+# ---- programs that we did not compile
+if command -v NPopenmpi >/dev/null 2>&1; then
+    launch 2 NPopenmpi -i -n 10 -u 65536 -o "$tmp/np"
+    same "NetPIPE checks what it sends" "$rc $(cat "$out" "$err" | grep -c 'Integrity check passed')" "0 28" ||
+        explain
+else
+    skip "NetPIPE" "netpipe-openmpi is not installed"
+fi
+xdlu=$(ls /usr/lib/*/scalapack/openmpi-tests/xdlu 2>/dev/null | head -n 1)
+if [ -n "$xdlu" ]; then
+    printf '%s\n' "'LU'" "'MPI Machine'" "'LU.out'" 6 2 "4 17" "4 13" 2 "2 3" 2 "1 3" 2 "1 3" 1 2 2 1.0 T >LU.dat
+    launch 4 "$xdlu"
+    same "ScaLAPACK's xdlu on 4 ranks" \
+        "$rc $(grep -c '^WALL.*PASSED' "$out") $(grep -c FAILED "$out")" "0 10 0" || explain
+else
+    skip "xdlu" "scalapack-mpi-test is not installed"
+fi
+# What ranks that were ended leave behind is Open MPI's own.
+rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+finish

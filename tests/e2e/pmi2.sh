@@ -1,0 +1,112 @@
+#!/bin/sh
+# libpmi2.so.0 under a process manager: every function, threads, spawn, mixed jobs, aborts.
+#
+#   pmi2.sh LAUNCHER LIBRARY RANKS...   LAUNCHER: wireup, or hydra
+#                                       LIBRARY: ours; slurm, Slurm's; dropin, a program that was
+#                                       built for Slurm's, with ours in its place
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher "$1"
+library=$2
+shift 2
+patience=300
+
+ring=
+if [ "$library" = ours ]; then
+    prog=$WU_BUILD/tests/e2e/e2e-libpmi2
+else
+    slurms=
+    for one in /usr/lib/*/libpmi2.so.0 /usr/lib64/libpmi2.so.0; do
+        [ -e "$one" ] && slurms=$one && break
+    done
+    if [ -z "$slurms" ] || ! [ -e /usr/include/slurm/pmi2.h ]; then
+        echo "1..0 # SKIP Slurm's libpmi2.so.0 and its header are not installed"
+        exit 0
+    fi
+    c_program pmi2 -w "$slurms" -pthread
+    prog=$bin/pmi2
+    if [ "$library" = dropin ]; then
+        LD_LIBRARY_PATH=$WU_BUILD/src/lib/pmi2
+        export LD_LIBRARY_PATH
+    elif [ "$launcher" = hydra ]; then
+        ring=no # Hydra ends the job at the word; our library goes without its help
+    fi
+fi
+names=good # Hydra answers look-ups in a way that Slurm's library does not understand
+[ "$launcher $library" = "hydra slurm" ] && names=WRONG
+
+launch 3 "$prog" spoil
+same "a wrong value is seen to be wrong" "$(head -n 1 "$out")" "pmi2 3 WRONG ranks=3" || explain
+for n in "$@"; do
+    launch "$n" "$prog" exchange
+    same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 pmi2 $n good" || explain
+    launch "$n" "$prog" all "$launcher" $ring
+    same "every function on $n ranks" "$(head -n 1 "$out")" \
+        "all $n $names$([ $names = WRONG ] && echo ' ranks=1')" || explain
+done
+launch 3 "$prog" exchange 1023
+same "values of 1023 bytes" "$rc $(head -n 1 "$out")" "0 pmi2 3 good" || explain
+if [ $names = good ]; then
+    launch 3 "$prog" threads
+    same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain
+fi
+
+if [ "$launcher" = wireup ]; then
+    # PMI-1 and PMI-2 in one job.  (Under Hydra their fences never meet.)
+    c_program rawpmi1
+    launch 2 "$prog" exchange : -n 3 "$bin/rawpmi1" exchange
+    same "PMI-2 and PMI-1 ranks in one job" "$rc $(head -n 1 "$out")" "0 pmi2 5 good" || explain
+    launch 3 "$bin/rawpmi1" exchange : -n 2 "$prog" exchange
+    same "and the other way round" "$rc $(head -n 1 "$out")" "0 raw 5 good" || explain
+    launch 2 "$bin/rawpmi1" exchange : -n 2 "$prog" spoil
+    ok "a spoiled one is seen" grep -q "^raw 4 WRONG ranks=4" "$out"
+
+    launch 8 "$prog" threads
+    same "64 threads in 8 ranks" "$rc $(cat "$out" "$err")" "0 threads 8 good" || explain
+    launch 16 "$prog" exchange : -n 16 "$bin/rawpmi1" exchange : -n 16 "$prog" exchange \
+        : -n 16 "$bin/rawpmi1" exchange
+    same "a mixed job of 64" "$rc $(head -n 1 "$out")" "0 pmi2 64 good" || explain
+    launch 2 "$prog" spawn "$prog" 5
+    same "a parent and five children" "$rc $(cat "$out")" "0 spawn 2 good" || explain
+    same "what does not exist is told in one line" "$(cat "$err")" \
+        "wireup: spawn: /no/such/program: no such program"
+    launch 1 "$prog" crowd "$prog" 100
+    same "a hundred jobs in a row" "$rc $(cat "$out" "$err")" "0 crowd 1 good" || explain
+    run 60 "$WIREUP" -job-attr colour=blue -job-attr n=1=2 -usize 9 -memory-alloc-kinds system \
+        -n 2 "$prog" attr colour n universeSize PMI_mpi_memory_alloc_kinds other
+    same "attributes of the job" "$(cat "$out")" "colour blue
+n 1=2
+universeSize 9
+PMI_mpi_memory_alloc_kinds system
+other (not found)" || explain
+    run 60 "$WIREUP" -n 3 sh -c '
+        file=$("$0" attr PMI_hwloc_xmlfile | sed -n "s/PMI_hwloc_xmlfile //p")
+        [ -z "$file" ] || head -c 5 "$file"' "$prog"
+    same "the node's topology is a file that processes can read" "$(cat "$out")" "<?xml" || explain
+    run 60 "$WIREUP" -launcher fork -hosts a:2,b:2 -n 4 "$prog" attr PMI_process_mapping
+    same "the mapping of two nodes" "$(cat "$out")" \
+        "PMI_process_mapping (vector,(0,2,2))" || explain
+    run 60 "$WIREUP" -launcher fork -hosts a:2,b:2 -n 4 "$prog" exchange
+    same "an exchange over two nodes" "$rc $(head -n 1 "$out")" "0 pmi2 4 good" || explain
+fi
+
+launch 3 "$prog" abort 7 1 "this; is the end"
+if [ "$launcher $library" = "wireup slurm" ] || [ "$launcher" = hydra ]; then
+    ok "PMI2_Abort(7) by rank 1 ends the job" [ "$rc" -ne 0 ] || explain # the wire has no code
+else
+    same "PMI2_Abort(7) by rank 1 ends the job with 7" "$rc" 7 || explain
+fi
+if [ "$launcher" = wireup ]; then
+    same "and its message is told once" "$(grep -c "this; is the end" "$err")" 1 || explain
+fi
+
+if [ "$library" != slurm ]; then
+    run 60 "$prog" attr universeSize PMI_process_mapping
+    same "alone" "$rc $(cat "$out" "$err")" "0 universeSize 1
+PMI_process_mapping (vector,(0,1,1))" || explain
+    run 60 env PMI_DEBUG=1 PMI_FD=99 "$prog" all alone
+    ok "a lost descriptor is a clear failure" \
+        grep -q "^libpmi2: PMI2_Init: PMI_FD=99 is no open descriptor" "$err" || explain
+fi
+finish

@@ -1,0 +1,106 @@
+#!/bin/sh
+# OpenPMIx's client library, as Debian builds it, on our server: a program of our own, in two
+# encodings; jobs of several protocols; and who is not let in.
+#
+#   pmix.sh RANKS...
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=60
+
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+if [ -z "$pmix_flags" ]; then
+    echo "1..0 # SKIP OpenPMIx (libpmix-dev) is not installed"
+    exit 0
+fi
+# shellcheck disable=SC2086
+{
+    c_program rawpmix $pmix_flags
+    c_program nopmixget -shared -fPIC $pmix_flags
+}
+
+# ---- the judges
+launch 3 "$bin/rawpmix" spoil
+ok "a wrong value is seen to be wrong" grep -q "^rawpmix 3 WRONG rank 2: g of 0" "$out" || explain
+ok "and rank 0 says nothing good" eval '! grep -q good "$out"' || explain
+launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/rawpmix"
+ok "where every Get fails, nothing is good" eval '! grep -q good "$out"' || explain
+launch 2 env -u PMIX_NAMESPACE "$bin/rawpmix"
+ok "nor without a name" eval '! grep -q "rawpmix 2 good" "$out"' || explain
+
+# ---- the library
+for n in "$@"; do
+    launch "$n" "$bin/rawpmix"
+    same "$n ranks: cards, names, meetings, events" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
+    launch "$n" env -u PMIX_SERVER_URI61 -u PMIX_SERVER_URI51 -u PMIX_SERVER_URI41 -u PMIX_SERVER_URI4 \
+        -u PMIX_SERVER_URI2 -u PMIX_SERVER_URI21 "$bin/rawpmix"
+    same "$n ranks in the encoding v3" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
+done
+launch 1 "$bin/rawpmix" : -n 2 env -u PMIX_SERVER_URI61 -u PMIX_SERVER_URI51 -u PMIX_SERVER_URI41 \
+    -u PMIX_SERVER_URI4 -u PMIX_SERVER_URI2 -u PMIX_SERVER_URI21 "$bin/rawpmix"
+same "one job in two encodings" "$rc $(cat "$out" "$err")" "0 rawpmix 3 good" || explain
+launch 4 "$bin/rawpmix" leave
+ok "a rank that leaves without finalize ends the job" [ "$rc" != 0 ] || explain
+ok "and nobody hung" [ "$rc" != 124 ] || explain
+
+# ---- three protocols, one store
+for version in 1 2; do
+    lib=pmi
+    [ $version = 1 ] || lib=pmi2
+    ${CC:-cc} -std=gnu11 -O1 -DMIXED=$version -I"$WU_SRC/include" -o "$bin/mixed$version" "$e2e/mixed.c" \
+        "$WU_BUILD/src/lib/$lib/lib$lib.so.0" -Wl,-rpath,"$WU_BUILD/src/lib/$lib" || exit 1
+done
+words="PMI-1 PMI-2 PMIx PMIx PMI-1"
+# shellcheck disable=SC2086
+launch 1 "$bin/mixed1" $words : -n 1 "$bin/mixed2" $words : -n 2 "$bin/rawpmix" mixed $words : \
+    -n 1 "$bin/mixed1" $words
+same "PMI-1, PMI-2 and PMIx meet, and read each other's cards" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 mixed PMI-1 0 good,mixed PMI-1 4 good,mixed PMI-2 1 good,mixed PMIx 2 good,mixed PMIx 3 good," || explain
+# shellcheck disable=SC2086
+launch 1 "$bin/mixed1" PMI-2 PMI-2 : -n 1 "$bin/rawpmix" mixed PMI-1 PMI-2
+ok "and see what is wrong" grep -q WRONG "$out" || explain
+
+# ---- who is not let in, while a job runs
+# shellcheck disable=SC2016
+"$WIREUP" -n 4 sh -c '
+    [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri.new; echo "$PMIX_NAMESPACE" >nspace; mv uri.new uri; }
+    until [ -e go ]; do sleep 0.02; done
+    exec "$0"' "$bin/rawpmix" >"$out" 2>"$err" </dev/null &
+job=$!
+wait_until 20 [ -e uri ]
+uid=0
+[ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || uid=65534
+mkfifo hold
+python3 "$e2e/intruders.py" "$(sed 's/.*://' uri)" "$(cat nspace)" $uid >"$tmp/knocks" 2>&1 <hold &
+intruders=$!
+exec 9>hold
+wait_until 30 grep -q '^done' "$tmp/knocks"
+touch go
+wait $job
+rc=$?
+same "a job is not disturbed by who knocks at its port" "$rc $(cat "$out")" "0 rawpmix 4 good" || explain
+exec 9>&-
+wait $intruders
+for what in "silent open 0" "half-header open 0" "half-hello open 0" "long-hello closed 0" \
+    "unknown-nspace closed 0" "unknown-rank closed 0" "unknown-encoding closed 0" \
+    "unknown-store closed 0" "empty-hello closed 0"; do
+    ok "$what" grep -q "^$what\$" "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+done
+ok "web closed" grep -q '^web closed' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+ok "the refusal names both sides' versions" \
+    grep -q "of version 4.2.2rc2: .* encoding 'v99'; this server is Wireup" "$err" || note "$(cat "$err")"
+ok "a rank that does not exist is named" grep -q "refused a connection for rank 9999 of $(cat nspace)" "$err"
+if [ $uid = 0 ]; then
+    skip "another user is refused" "we cannot become another user here"
+else
+    ok "another user is refused, without a word" grep -q '^stranger closed 0' "$tmp/knocks" ||
+        note "$(cat "$tmp/knocks")"
+    ok "and that is told" grep -q 'refused a connection of another user' "$err" || note "$(cat "$err")"
+    chmod 711 "$tmp" "$bin"
+    # shellcheck disable=SC2016
+    launch 2 sh -c '[ "$PMIX_RANK" = 0 ] || exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0"
+        exec sleep 0' "$bin/rawpmix"
+    ok "nor does a rank become somebody else and stay in" grep -q "WRONG init" "$out" || explain
+fi
+finish

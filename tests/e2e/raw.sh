@@ -1,0 +1,41 @@
+#!/bin/sh
+# A PMI-1 client that is nobody's library, on up to hundreds of ranks.
+#
+#   raw.sh LAUNCHER RANKS...
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher "$1"
+shift
+c_program rawpmi1
+patience=300
+
+launch 4 "$bin/rawpmi1" spoil
+ok "a wrong value is seen to be wrong" grep -q "^raw 4 WRONG ranks=4" "$out"
+
+for n in "$@"; do
+    launch "$n" "$bin/rawpmi1" exchange
+    same "$n ranks exchange their cards" "$rc $(head -n 1 "$out")" "0 raw $n good" || explain
+done
+launch 2 "$bin/rawpmi1" exchange 1023
+same "values of 1023 bytes" "$rc $(head -n 1 "$out")" "0 raw 2 good" || explain
+
+launch 4 "$bin/rawpmi1" abort 7 2
+same "a client that misuses it is told so" "$rc" 2
+launch 4 "$bin/rawpmi1" abort 7 2 "this is the end"
+same "abort with 7 by rank 2 ends the job with 7" "$rc" 7 || explain
+launch 4 "$bin/rawpmi1" kill 11 1
+ok "a rank that dies ends the job, and the others do not wait for it" [ "$rc" != 0 ]
+ok "nobody hung" [ "$rc" != 124 ]
+launch 4 "$bin/rawpmi1" leave 0 3
+ok "a rank that leaves without finalize ends the job" [ "$rc" != 0 ] || explain
+ok "and nobody hung" [ "$rc" != 124 ]
+
+if [ "$launcher" = wireup ]; then
+    same_word="128+11"
+    launch 4 "$bin/rawpmi1" kill 11 1
+    same "killed by signal 11: the status is $same_word" "$rc" 139 || explain
+    launch 4 "$bin/rawpmi1" leave 5 3
+    same "left with 5 and without finalize: the status is 5" "$rc" 5 || explain
+fi
+finish

@@ -1,0 +1,126 @@
+#!/bin/sh
+# Signals, from a person at a terminal and from programs, and what remains after them: nothing.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+c_program rawpmi1
+
+c_program told
+
+tty() { python3 "$e2e/terminal.py" "$@" >"$out" 2>&1; }
+told() { tr -d '\r' <"$out" | grep -c "^[0-9]* got $1\$"; }
+status() { tail -n 1 "$out"; }
+ended_badly() { case $(status) in "status 0") false ;; "status "*) ;; *) note "$(cat "$out")" && false ;; esac; }
+ready="see ready see ready see ready"
+
+# ---- passed on
+for s in USR1 USR2; do
+    # shellcheck disable=SC2086
+    tty $ready kill $s see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+    same "SIG$s reaches each of three ranks" "$(told $s)" 3 || note "$(cat "$out")"
+    same "and SIGTERM too" "$(told TERM)" 3
+    ok "a job that ends by SIGTERM does not end with 0" ended_badly
+    note "$(status)"
+done
+# shellcheck disable=SC2086
+tty $ready size 33 77 see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+same "a change of the window's size reaches each rank" "$(told WINCH)" 3 || note "$(cat "$out")"
+
+# ---- Ctrl-C
+# shellcheck disable=SC2086
+tty $ready type '\x03' end -- "$WIREUP" -n 3 "$bin/told"
+same "Ctrl-C reaches each rank" "$(told INT)" 3 || note "$(cat "$out")"
+ok "and the job ends, not with 0" ended_badly
+nothing_left "after Ctrl-C"
+
+# shellcheck disable=SC2086
+tty $ready type '\x03' see "got INT" see "got INT" see "got INT" type '\x03' end -- \
+    "$WIREUP" -n 3 "$bin/told" stubborn
+ok "a second Ctrl-C ends who would not end" ended_badly
+note "$(status)"
+nothing_left "after the second Ctrl-C, grandchildren in sessions of their own included"
+
+# ---- Ctrl-Z
+# The ranks' states, from /proc: all stopped, all running.
+cat >"$bin/states" <<'END'
+#!/bin/sh
+# states WANTED PROGRAM: is every process that runs PROGRAM in state WANTED?  Looks for 10 seconds.
+n=500
+while [ $n -gt 0 ]; do
+    all=$(for p in /proc/[0-9]*; do
+        tr '\0' ' ' 2>/dev/null <$p/cmdline | grep -q "^/[^ ]*/$2 *\$" || continue
+        sed 's/.*) \(.\).*/\1/' $p/stat
+    done | sort | uniq -c | tr -d ' \n')
+    [ "$all" = "$1" ] && exit 0
+    sleep 0.02
+    n=$((n - 1))
+done
+echo "states: $all" >&2
+exit 1
+END
+chmod +x "$bin/states"
+# shellcheck disable=SC2086
+tty $ready type '\x1a' stopped sh "$bin/states 3T told" kill CONT sh "$bin/states 3S told" \
+    kill USR1 see "got USR1" see "got USR1" see "got USR1" kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+same "Ctrl-Z stops launcher and ranks, SIGCONT lets all go on" "$(told USR1)" 3 || note "$(cat "$out")"
+nothing_left "after Ctrl-Z"
+
+# ---- who goes away
+# shellcheck disable=SC2086
+tty $ready kill HUP end -- "$WIREUP" -n 3 "$bin/told"
+ok "SIGHUP (the terminal is gone) ends the job" ended_badly
+note "$(status)"
+nothing_left "after SIGHUP"
+
+# shellcheck disable=SC2086
+tty $ready kill KILL end -- "$WIREUP" -n 3 "$bin/told" stubborn
+same "kill -9 of the launcher" "$(status)" "status 137"
+nothing_left "after kill -9 of the launcher, grandchildren included"
+
+# The launcher may be several processes.  Kill each of the others alone, then all at once: then nobody
+# is left to look for grandchildren, and the ranks themselves have to go.
+launcher_processes() { processes | grep "^[0-9]* $WIREUP " | cut -d' ' -f1; }
+"$WIREUP" -n 3 "$bin/told" stubborn >"$out" 2>"$err" </dev/null &
+pid=$!
+wait_until 20 eval '[ "$(grep -c ready "$out")" = 3 ]'
+others=$(launcher_processes | grep -vx "$pid")
+note "launcher $pid, its helpers: $others"
+for victim in $others; do
+    kill -9 "$victim"
+done
+wait "$pid"
+rc=$?
+if [ -n "$others" ]; then
+    ok "when its helper is killed, the launcher does not end with 0 (it was $rc)" [ "$rc" != 0 ]
+    ok "and says why in one line" [ "$(grep -c "^wireup: " "$err")" = 1 ]
+    note "$(cat "$err")"
+else
+    kill -9 "$pid" 2>/dev/null
+fi
+nothing_left "after kill -9 of the launcher's helper, grandchildren included"
+
+"$WIREUP" -n 5 sleep 1000 >"$out" 2>"$err" </dev/null &
+pid=$!
+wait_until 20 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
+# shellcheck disable=SC2046
+kill -9 $(launcher_processes)
+wait "$pid" 2>/dev/null
+nothing_left "after kill -9 of all that the launcher is made of, at once"
+
+"$WIREUP" -n 4 "$bin/rawpmi1" hold >"$out" 2>"$err" <"/dev/zero" &
+pid=$!
+wait_until 20 grep -q held "$out"
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+nothing_left "after kill -9 of the launcher of ranks in a barrier"
+
+# ---- a job that has no terminal
+"$WIREUP" -n 2 "$bin/told" >"$out" 2>"$err" </dev/null &
+pid=$!
+wait_until 20 eval '[ "$(grep -c ready "$out")" = 2 ]'
+kill -TERM "$pid"
+wait "$pid"
+rc=$?
+ok "SIGTERM ends a job in the background, not with 0 (it was $rc)" [ "$rc" != 0 ]
+finish
