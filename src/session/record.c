@@ -1,18 +1,17 @@
-/* record.c - see record.h.  One interpreter for writing and one for reading, over the table. */
+/* record.c - see record.h. */
 #include "session/record.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "base/limit.h"
 
-#define RECORD(id, name)             static const struct record_part parts_##id[] = {
-#define PART(id, kind, member, name) { name, RECORD_##kind, offsetof(struct record, u.id.member) },
+#define RECORD(id, name)             static const struct part parts_##id[] = {
+#define PART(id, kind, member, name) { name, PART_##kind, offsetof(struct record, u.id.member) },
 /* An extra, unused row keeps records without parts from being empty arrays. */
 #define DONE(id)                                                                                   \
     {                                                                                              \
-        NULL, RECORD_UINT, 0                                                                       \
+        NULL, PART_UINT, 0                                                                         \
     }                                                                                              \
     }                                                                                              \
     ;
@@ -33,7 +32,7 @@ const struct record_row record_rows[RECORD_KINDS] = {
 
 static const char magic[] = "WIREUP-RECORD 1\n";
 
-enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4, VARINT_MAX = 10 };
+enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4 };
 
 int record_find(struct slice name)
 {
@@ -47,62 +46,6 @@ int record_find(struct slice name)
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static void put_uint(struct buf *out, uint64_t v)
-{
-    char bytes[VARINT_MAX];
-    size_t n = 0;
-
-    while (v >= 0x80) {
-        bytes[n++] = (char)(v | 0x80);
-        v >>= 7;
-    }
-    bytes[n++] = (char)v;
-    buf_put(out, bytes, n);
-}
-
-static void put_int(struct buf *out, int64_t v)
-{
-    put_uint(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
-}
-
-static void put_bytes(struct buf *out, struct slice s)
-{
-    put_uint(out, s.len);
-    buf_slice_put(out, s);
-}
-
-static void put_part(struct buf *out, const struct record_part *p, const struct record *r)
-{
-    const void *at = (const char *)r + p->offset;
-
-    switch (p->kind) {
-    case RECORD_UINT: put_uint(out, *(const uint64_t *)at); break;
-    case RECORD_INT: put_int(out, *(const int64_t *)at); break;
-    case RECORD_BYTES: put_bytes(out, *(const struct slice *)at); break;
-    case RECORD_UINTS: {
-        const struct record_uints *l = at;
-        put_uint(out, l->n);
-        for (uint32_t i = 0; i < l->n; i++)
-            put_uint(out, l->items[i]);
-        break;
-    }
-    case RECORD_INTS: {
-        const struct record_ints *l = at;
-        put_uint(out, l->n);
-        for (uint32_t i = 0; i < l->n; i++)
-            put_int(out, l->items[i]);
-        break;
-    }
-    case RECORD_TEXTS: {
-        const struct record_texts *l = at;
-        put_uint(out, l->n);
-        for (uint32_t i = 0; i < l->n; i++)
-            put_bytes(out, l->items[i]);
-        break;
-    }
-    }
-}
-
 void record_write(struct record_writer *w, const struct record *r, struct buf *out)
 {
     const struct record_row *row = &record_rows[r->kind];
@@ -115,9 +58,8 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
     head = buf_len(out);
     buf_put(out, "\0\0\0\0", HEAD_LEN);
     buf_byte(out, (char)r->kind);
-    put_uint(out, now - w->last_ns);
-    for (uint32_t i = 0; i < row->nparts; i++)
-        put_part(out, &row->parts[i], r);
+    parts_put_uint(out, now - w->last_ns);
+    parts_write(row->parts, row->nparts, r, out);
     w->last_ns = now;
     if (!buf_ok(out))
         return;
@@ -154,135 +96,12 @@ int record_reader_feed(struct record_reader *r, struct slice bytes)
     return buf_ok(&r->in) ? 0 : -ENOMEM;
 }
 
-/* What is left of one record; a step that fails says so by false. */
-static bool get_uint(struct slice *rest, uint64_t *v_p)
-{
-    uint64_t v = 0;
-
-    for (size_t i = 0; i < rest->len && i < VARINT_MAX; i++) {
-        unsigned char c = (unsigned char)rest->ptr[i];
-        if (i == VARINT_MAX - 1 && c > 1) /* over 64 bits */
-            return false;
-        v |= (uint64_t)(c & 0x7f) << (7 * i);
-        if (c < 0x80) {
-            *rest = slice_skip(*rest, i + 1);
-            *v_p = v;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool get_int(struct slice *rest, int64_t *v_p)
-{
-    uint64_t v;
-
-    if (!get_uint(rest, &v))
-        return false;
-    *v_p = (int64_t)(v >> 1 ^ (~(v & 1) + 1));
-    return true;
-}
-
-static bool get_bytes(struct slice *rest, struct slice *s_p)
-{
-    uint64_t len;
-
-    if (!get_uint(rest, &len) || len > rest->len)
-        return false;
-    *s_p = slice_head(*rest, len);
-    *rest = slice_skip(*rest, len);
-    return true;
-}
-
-/* Room for the items of a list; each takes at least a byte of what is left. */
-static bool get_room(struct arena *a, struct slice *rest, size_t size, uint32_t *n_p,
-                     void **items_p)
-{
-    uint64_t n;
-
-    if (!get_uint(rest, &n) || n > rest->len)
-        return false;
-    *n_p = (uint32_t)n;
-    *items_p = arena_array(a, n + 1, size);
-    return *items_p != NULL;
-}
-
-static bool get_uints(struct arena *a, struct slice *rest, struct record_uints *l)
-{
-    uint32_t *items;
-    void *room;
-    uint64_t v;
-
-    if (!get_room(a, rest, sizeof *items, &l->n, &room))
-        return false;
-    items = room;
-    l->items = items;
-    for (uint32_t i = 0; i < l->n; i++) {
-        if (!get_uint(rest, &v) || v > UINT32_MAX)
-            return false;
-        items[i] = (uint32_t)v;
-    }
-    return true;
-}
-
-static bool get_ints(struct arena *a, struct slice *rest, struct record_ints *l)
-{
-    int *items;
-    void *room;
-    int64_t v;
-
-    if (!get_room(a, rest, sizeof *items, &l->n, &room))
-        return false;
-    items = room;
-    l->items = items;
-    for (uint32_t i = 0; i < l->n; i++) {
-        if (!get_int(rest, &v) || v < INT_MIN || v > INT_MAX)
-            return false;
-        items[i] = (int)v;
-    }
-    return true;
-}
-
-static bool get_texts(struct arena *a, struct slice *rest, struct record_texts *l)
-{
-    struct slice *items;
-    void *room;
-
-    if (!get_room(a, rest, sizeof *items, &l->n, &room))
-        return false;
-    items = room;
-    l->items = items;
-    for (uint32_t i = 0; i < l->n; i++) {
-        if (!get_bytes(rest, &items[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool get_part(struct arena *a, struct slice *rest, const struct record_part *p,
-                     struct record *r)
-{
-    void *at = (char *)r + p->offset;
-
-    switch (p->kind) {
-    case RECORD_UINT: return get_uint(rest, at);
-    case RECORD_INT: return get_int(rest, at);
-    case RECORD_BYTES: return get_bytes(rest, at);
-    case RECORD_UINTS: return get_uints(a, rest, at);
-    case RECORD_INTS: return get_ints(a, rest, at);
-    case RECORD_TEXTS: return get_texts(a, rest, at);
-    }
-    return false;
-}
-
 static int bad(struct record_reader *r, struct errmsg *err, const char *why)
 {
     r->bad = true;
     return errmsg_set(err, RECORD_BAD, "%s (at byte %llu)", why, (unsigned long long)r->at);
 }
 
-/* Parts that an older writer did not know are missing at the end; what a newer one adds there is
- * skipped. */
 static int read_body(struct record_reader *r, struct slice body, struct record *r_p,
                      struct errmsg *err)
 {
@@ -294,13 +113,11 @@ static int read_body(struct record_reader *r, struct slice body, struct record *
     memset(r_p, 0, sizeof *r_p);
     if (kind >= RECORD_KINDS)
         return bad(r, err, "a record of a kind that this version does not know");
-    if (!get_uint(&rest, &since) || since > UINT64_MAX - r->last_ns)
+    if (!parts_get_uint(&rest, &since) || since > UINT64_MAX - r->last_ns)
         return bad(r, err, "a record without a time");
     r_p->kind = (enum record_kind)kind;
-    for (uint32_t i = 0; i < row->nparts && rest.len; i++) {
-        if (!get_part(&r->arena, &rest, &row->parts[i], r_p))
-            return bad(r, err, "a record whose parts do not fit its length");
-    }
+    if (!parts_read(row->parts, row->nparts, rest, &r->arena, r_p))
+        return bad(r, err, "a record whose parts do not fit its length");
     if ((kind == RECORD_begin) != (r->at == MAGIC_LEN))
         return bad(r, err, "a recording has one beginning, and it comes first");
     r->last_ns += since;

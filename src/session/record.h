@@ -2,8 +2,7 @@
  *
  * A recording is the line `WIREUP-RECORD 1` and then records: four bytes of length (least first),
  * and so many bytes: the kind, the time since the record before it, the parts in the order of
- * proto/record.def.  Numbers are varints (7 bits a byte, least first, signed ones zigzagged); bytes
- * and lists begin with their length.
+ * proto/record.def (wire/parts.h).
  *
  * Both sides are sans-IO.  The reader trusts nothing: it is for files that somebody else wrote, cut
  * off or changed.  A recording holds what clients put, so it is as secret as their cards.
@@ -19,36 +18,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/slice.h"
-
-enum record_part_kind {
-    RECORD_UINT,
-    RECORD_INT,
-    RECORD_BYTES,
-    RECORD_UINTS,
-    RECORD_INTS,
-    RECORD_TEXTS
-};
-
-/* Lists belong to whoever made the record: the caller, or the reader. */
-struct record_uints {
-    const uint32_t *items;
-    uint32_t n;
-};
-struct record_ints {
-    const int *items;
-    uint32_t n;
-};
-struct record_texts {
-    const struct slice *items;
-    uint32_t n;
-};
-
-#define RECORD_TYPE_UINT  uint64_t
-#define RECORD_TYPE_INT   int64_t
-#define RECORD_TYPE_BYTES struct slice
-#define RECORD_TYPE_UINTS struct record_uints
-#define RECORD_TYPE_INTS  struct record_ints
-#define RECORD_TYPE_TEXTS struct record_texts
+#include "wire/parts.h"
 
 enum record_kind {
 #define RECORD(id, name) RECORD_##id,
@@ -65,7 +35,7 @@ enum record_kind {
 #define RECORD(id, name)                                                                           \
     struct record_##id {                                                                           \
         char none[1]; /* a record may have no parts */
-#define PART(id, kind, member, name) RECORD_TYPE_##kind member;
+#define PART(id, kind, member, name) PART_TYPE_##kind member;
 #define DONE(id)                                                                                   \
     }                                                                                              \
     ;
@@ -89,16 +59,10 @@ struct record {
 };
 
 /* What is known of each kind, for printing. */
-struct record_part {
-    const char *name;
-    enum record_part_kind kind;
-    size_t offset; /* in struct record */
-};
-
 struct record_row {
     const char *name;
     uint32_t nparts;
-    const struct record_part *parts;
+    const struct part *parts;
 };
 
 extern const struct record_row record_rows[RECORD_KINDS];

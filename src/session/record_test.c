@@ -19,42 +19,36 @@ static void fill(struct record *r, int kind, unsigned seed)
     memset(r, 0, sizeof *r);
     r->kind = (enum record_kind)kind;
     for (uint32_t i = 0; i < record_rows[kind].nparts; i++) {
-        const struct record_part *p = &record_rows[kind].parts[i];
+        const struct part *p = &record_rows[kind].parts[i];
         void *at = (char *)r + p->offset;
         unsigned n = seed + i;
         switch (p->kind) {
-        case RECORD_UINT: *(uint64_t *)at = edge_uints[n % 6]; break;
-        case RECORD_INT: *(int64_t *)at = edge_ints[n % 5]; break;
-        case RECORD_BYTES: *(struct slice *)at = some_texts[n % 3]; break;
-        case RECORD_UINTS:
-            *(struct record_uints *)at = (struct record_uints){ some_uints, n % 7 };
-            break;
-        case RECORD_INTS:
-            *(struct record_ints *)at = (struct record_ints){ some_ints, n % 8 };
-            break;
-        case RECORD_TEXTS:
-            *(struct record_texts *)at = (struct record_texts){ some_texts, n % 4 };
-            break;
+        case PART_UINT: *(uint64_t *)at = edge_uints[n % 6]; break;
+        case PART_INT: *(int64_t *)at = edge_ints[n % 5]; break;
+        case PART_BYTES: *(struct slice *)at = some_texts[n % 3]; break;
+        case PART_UINTS: *(struct part_uints *)at = (struct part_uints){ some_uints, n % 7 }; break;
+        case PART_INTS: *(struct part_ints *)at = (struct part_ints){ some_ints, n % 8 }; break;
+        case PART_TEXTS: *(struct part_texts *)at = (struct part_texts){ some_texts, n % 4 }; break;
         }
     }
 }
 
-static bool same_part(const struct record_part *p, const void *a, const void *b)
+static bool same_part(const struct part *p, const void *a, const void *b)
 {
     switch (p->kind) {
-    case RECORD_UINT: return *(const uint64_t *)a == *(const uint64_t *)b;
-    case RECORD_INT: return *(const int64_t *)a == *(const int64_t *)b;
-    case RECORD_BYTES: return slice_eq(*(const struct slice *)a, *(const struct slice *)b);
-    case RECORD_UINTS: {
-        const struct record_uints *x = a, *y = b;
+    case PART_UINT: return *(const uint64_t *)a == *(const uint64_t *)b;
+    case PART_INT: return *(const int64_t *)a == *(const int64_t *)b;
+    case PART_BYTES: return slice_eq(*(const struct slice *)a, *(const struct slice *)b);
+    case PART_UINTS: {
+        const struct part_uints *x = a, *y = b;
         return x->n == y->n && (x->n == 0 || !memcmp(x->items, y->items, x->n * sizeof *x->items));
     }
-    case RECORD_INTS: {
-        const struct record_ints *x = a, *y = b;
+    case PART_INTS: {
+        const struct part_ints *x = a, *y = b;
         return x->n == y->n && (x->n == 0 || !memcmp(x->items, y->items, x->n * sizeof *x->items));
     }
-    case RECORD_TEXTS: {
-        const struct record_texts *x = a, *y = b;
+    case PART_TEXTS: {
+        const struct part_texts *x = a, *y = b;
         bool same = x->n == y->n;
         for (uint32_t i = 0; same && i < x->n; i++)
             same = slice_eq(x->items[i], y->items[i]);
@@ -69,7 +63,7 @@ static bool same(const struct record *a, const struct record *b)
     bool good = a->kind == b->kind && a->time_ns == b->time_ns;
 
     for (uint32_t i = 0; good && i < record_rows[a->kind].nparts; i++) {
-        const struct record_part *p = &record_rows[a->kind].parts[i];
+        const struct part *p = &record_rows[a->kind].parts[i];
         good = same_part(p, (const char *)a + p->offset, (const char *)b + p->offset);
     }
     return good;

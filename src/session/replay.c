@@ -230,7 +230,7 @@ static void place_run(struct plan *p, uint32_t first, const uint32_t *run)
 /* NULL, or what is wrong with it. */
 static const char *make_plan(struct replay *r, struct plan *p, const struct record_job *d)
 {
-    const struct record_uints *runs = &d->runs;
+    const struct part_uints *runs = &d->runs;
     uint64_t count = 0;
 
     if (runs->n % 4)

@@ -374,7 +374,7 @@ static bool orphan(struct record *r)
 static bool many(struct record *r)
 {
     static const uint32_t runs[] = { UINT32_MAX, 0, 0, 0 };
-    r->u.job.runs = (struct record_uints){ runs, 4 };
+    r->u.job.runs = (struct part_uints){ runs, 4 };
     return true;
 }
 static bool far_rank(struct record *r)

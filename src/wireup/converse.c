@@ -212,7 +212,7 @@ void converse_message(void *arg, const struct story_line *l, enum decode_way way
 /* ---- jobs and processes -------------------------------------------------------------------------
  */
 
-static uint64_t count_procs(const struct record_uints *runs)
+static uint64_t count_procs(const struct part_uints *runs)
 {
     uint64_t n = 0;
 

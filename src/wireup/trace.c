@@ -188,44 +188,43 @@ struct subject {
 /* ---- parts of records ---------------------------------------------------------------------------
  */
 
-static bool is_list(const struct record_part *p)
+static bool is_list(const struct part *p)
 {
-    return p->kind >= RECORD_UINTS;
+    return p->kind >= PART_UINTS;
 }
 
-static const void *part_at(const struct record_part *p, const struct record *r)
+static const void *part_at(const struct part *p, const struct record *r)
 {
     return (const char *)r + p->offset;
 }
 
 /* 1 for what is no list. */
-static uint32_t list_length(const struct record_part *p, const struct record *r)
+static uint32_t list_length(const struct part *p, const struct record *r)
 {
     switch (p->kind) {
-    case RECORD_UINTS: return ((const struct record_uints *)part_at(p, r))->n;
-    case RECORD_INTS: return ((const struct record_ints *)part_at(p, r))->n;
-    case RECORD_TEXTS: return ((const struct record_texts *)part_at(p, r))->n;
+    case PART_UINTS: return ((const struct part_uints *)part_at(p, r))->n;
+    case PART_INTS: return ((const struct part_ints *)part_at(p, r))->n;
+    case PART_TEXTS: return ((const struct part_texts *)part_at(p, r))->n;
     default: return 1;
     }
 }
 
-static struct slice text_of(const struct record_part *p, const struct record *r, uint32_t i)
+static struct slice text_of(const struct part *p, const struct record *r, uint32_t i)
 {
-    if (p->kind == RECORD_TEXTS)
-        return ((const struct record_texts *)part_at(p, r))->items[i];
+    if (p->kind == PART_TEXTS)
+        return ((const struct part_texts *)part_at(p, r))->items[i];
     return *(const struct slice *)part_at(p, r);
 }
 
-static void put_number(struct buf *out, const struct record_part *p, const struct record *r,
-                       uint32_t i)
+static void put_number(struct buf *out, const struct part *p, const struct record *r, uint32_t i)
 {
     const void *at = part_at(p, r);
 
     switch (p->kind) {
-    case RECORD_UINT: buf_u64(out, *(const uint64_t *)at); break;
-    case RECORD_INT: buf_i64(out, *(const int64_t *)at); break;
-    case RECORD_UINTS: buf_u64(out, ((const struct record_uints *)at)->items[i]); break;
-    case RECORD_INTS: buf_i64(out, ((const struct record_ints *)at)->items[i]); break;
+    case PART_UINT: buf_u64(out, *(const uint64_t *)at); break;
+    case PART_INT: buf_i64(out, *(const int64_t *)at); break;
+    case PART_UINTS: buf_u64(out, ((const struct part_uints *)at)->items[i]); break;
+    case PART_INTS: buf_i64(out, ((const struct part_ints *)at)->items[i]); break;
     default: break;
     }
 }
@@ -334,11 +333,11 @@ static void put_date(struct buf *out, uint64_t wall_ns)
         buf_str(out, text);
 }
 
-static void text_part(struct buf *out, const struct record_part *p, const struct record *r)
+static void text_part(struct buf *out, const struct part *p, const struct record *r)
 {
     uint32_t n = list_length(p, r);
 
-    if (p->kind == RECORD_BYTES && text_of(p, r, 0).len == 0)
+    if (p->kind == PART_BYTES && text_of(p, r, 0).len == 0)
         return;
     if (!strcmp(p->name, record_rows[r->kind].name)) /* "event started" */
         buf_byte(out, ' ');
@@ -347,7 +346,7 @@ static void text_part(struct buf *out, const struct record_part *p, const struct
     for (uint32_t i = 0; i < n; i++) {
         if (i)
             buf_byte(out, ',');
-        if (p->kind == RECORD_BYTES || p->kind == RECORD_TEXTS)
+        if (p->kind == PART_BYTES || p->kind == PART_TEXTS)
             put_text(out, text_of(p, r, i));
         else
             put_number(out, p, r, i);
@@ -355,7 +354,7 @@ static void text_part(struct buf *out, const struct record_part *p, const struct
 }
 
 /* Which part of a record its line has told already, or says nothing. */
-static bool is_told(const struct subject *s, const struct record *r, const struct record_part *p)
+static bool is_told(const struct subject *s, const struct record *r, const struct part *p)
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
            (s->connection && !strcmp(p->name, "connection")) ||
@@ -447,7 +446,7 @@ static void json_message(struct trace *t, const struct subject *s, enum decode_w
     line_done(t);
 }
 
-static void json_part(struct buf *out, const struct record_part *p, const struct record *r)
+static void json_part(struct buf *out, const struct part *p, const struct record *r)
 {
     uint32_t n = list_length(p, r);
 
@@ -455,7 +454,7 @@ static void json_part(struct buf *out, const struct record_part *p, const struct
     for (uint32_t i = 0; i < n; i++) {
         if (i)
             buf_byte(out, ',');
-        if (p->kind == RECORD_BYTES || p->kind == RECORD_TEXTS)
+        if (p->kind == PART_BYTES || p->kind == PART_TEXTS)
             buf_json(out, text_of(p, r, i));
         else
             put_number(out, p, r, i);
