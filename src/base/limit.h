@@ -96,6 +96,13 @@
  * could hold that many at all); beyond it memory only grows as items really come. */
 #define LIMIT_PMIX_TRUST (64u << 10)
 
+/* Pointers in arrays (one byte stands for an array of any length), and cpusets (a few bytes name a
+ * processor, and memory goes up to it), that one PMIx message or one call may bring: powers of two,
+ * not beyond LIMIT_PMIX_TRUST. Nobody sends the one, and of the other a node has one per process.
+ */
+#define LIMIT_PMIX_POINTERS (8u << 10)
+#define LIMIT_PMIX_CPUSETS  (4u << 10)
+
 /* One PMIx message. Servers of the 6.1 release take 32 MiB, older ones anything; whole exchanges of
  * large jobs come as one message. */
 #define LIMIT_PMIX_MESSAGE (1u << 30)

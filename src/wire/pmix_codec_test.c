@@ -581,6 +581,47 @@ static void test_bad_values(void)
     }
 }
 
+/* One byte stands for any number of pointers: arrays of arrays of them must not make megabytes out
+ * of a short message, and passing over them must not write anywhere. */
+static void test_pointers(void)
+{
+    static void *nowhere[LIMIT_PMIX_POINTERS];
+    static pmix_data_array_t arrays[9];
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = arrays };
+    pmix_data_array_t all = { PMIX_DATA_ARRAY, 8, arrays }, got;
+    struct buf b = BUF_NULL(1 << 12);
+    uint16_t type;
+    struct slice raw;
+    struct ppack w;
+    struct punpack r;
+
+    for (size_t i = 0; i < 9; i++)
+        arrays[i] = (pmix_data_array_t){ PMIX_POINTER, LIMIT_PMIX_POINTERS / 8, nowhere };
+    for (int more = 0; more < 2; more++) {
+        int32_t n = 1;
+        buf_clear(&b);
+        all.size = (size_t)(8 + more);
+        ppack_init(&w, &b, &ptype_own);
+        EQ(ppack(&w, &all, 1, PMIX_DATA_ARRAY), PTYPE_FINE);
+        punpack_init(&r, buf_slice(&b), &ptype_own);
+        EQ(punpack(&r, &got, &n, PMIX_DATA_ARRAY), more ? PTYPE_TOO_LONG : PTYPE_FINE);
+        EQ(n, !more);
+        if (n)
+            pmem_free(ptype_find(PMIX_DATA_ARRAY), &got, 1, NULL);
+    }
+    buf_clear(&b);
+    ppack_init(&w, &b, &ptype_own);
+    ppack_kval(&w, "pointers", &value);
+    ppack_kval(&w, "more", &(pmix_value_t){ .type = PMIX_UINT32 });
+    /* Filled up, so that the count could be believed. */
+    while (buf_len(&b) < LIMIT_PMIX_POINTERS / 4)
+        ppack_bytes(&w, SLICE("and further"));
+    punpack_init(&r, buf_slice(&b), &ptype_own);
+    OK(slice_is(punpack_kval_raw(&r, &type, &raw), "pointers") && type == PMIX_DATA_ARRAY);
+    OK(slice_is(punpack_kval_raw(&r, &type, &raw), "more") && type == PMIX_UINT32);
+    buf_free(&b);
+}
+
 /* A persistent info keeps that to itself, and what it borrows is nobody's to release. */
 static void test_persistent(void)
 {
@@ -638,6 +679,7 @@ int main(void)
     test_raw();
     test_null_array();
     test_bad_values();
+    test_pointers();
     test_persistent();
     test_regex_len();
     return tap_done();

@@ -492,6 +492,19 @@ static bool deeper(struct punpack *r)
     return r->error == PTYPE_FINE;
 }
 
+/* What takes more memory than the bytes that ask for it: so many of them, and no more. */
+static bool charge(struct punpack *r, size_t n, size_t most)
+{
+    size_t share = LIMIT_PMIX_TRUST / most; /* of what all kinds together may take */
+
+    if (n > (LIMIT_PMIX_TRUST - r->unpaid) / share) {
+        fail(r, PTYPE_TOO_LONG);
+        return false;
+    }
+    r->unpaid += (uint32_t)(n * share);
+    return true;
+}
+
 static void get_array(struct punpack *r, uint16_t type, pmix_data_array_t *a)
 {
     const struct ptype *t = ptype_find(type);
@@ -505,6 +518,8 @@ static void get_array(struct punpack *r, uint16_t type, pmix_data_array_t *a)
     a->type = type;
     if (!t)
         return; /* of nothing: whatever the count, no bytes follow */
+    if (t->run == PTYPE_PTR && !charge(r, n, LIMIT_PMIX_POINTERS))
+        return;
     if (deeper(r))
         a->array = get_list(r, t, n);
     r->depth--;
@@ -570,6 +585,8 @@ static void get_cpuset(struct punpack *r, pmix_cpuset_t *set)
     int error;
 
     if (!text.ptr)
+        return;
+    if (!charge(r, 1, LIMIT_PMIX_CPUSETS))
         return;
     error = r->foreign ? r->foreign->cpuset_parse(text.ptr, set) : PTYPE_NOT_SUPPORTED;
     if (error)
@@ -779,6 +796,10 @@ static void skip_items(struct punpack *r, const struct ptype *t, size_t n)
     const struct ptype_field *f, *end = t->fields + t->nfields;
     char number[sizeof(struct timeval)];
 
+    if (t->run == PTYPE_PTR) { /* one byte, however many */
+        lend(r, 1);
+        return;
+    }
     if (t->run) {
         get_numbers(r, t->run, number, 0, n);
         return;

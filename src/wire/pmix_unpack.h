@@ -6,7 +6,9 @@
  *
  * Memory: a list's count is believed only as far as the remaining bytes could hold that many items,
  * and beyond LIMIT_PMIX_TRUST memory grows only as items really come.  So what one message can make
- * us take is bounded by its length, times the size of our struct over its fewest bytes.
+ * us take is bounded by its length, times the size of our struct over its fewest bytes.  What takes
+ * no bytes per item (pointers: one byte stands for an array of them) or memory by the number in it
+ * (cpusets) is limited in number, per reader.
  *
  * Items are malloc'ed as their public macros free them (pmem_free does it for any type).
  */
@@ -21,6 +23,7 @@ struct punpack {
     const struct ptype_foreign *foreign; /* may be NULL: no cpusets, no topologies */
     bool described;
     uint16_t depth;
+    uint32_t unpaid; /* of LIMIT_PMIX_TRUST: taken for what costs its sender next to nothing */
     enum ptype_error error;
 };
 
