@@ -1,0 +1,20 @@
+/* plan_pack.h - a plan as bytes, for the daemons of other nodes.
+ *
+ * Everything but processors goes along (each node binds its own processes, as it alone knows its
+ * hardware).  Ranks are written as runs, so a plan costs what its irregularity costs.
+ */
+#ifndef WIREUP_CORE_PLAN_PACK_H
+#define WIREUP_CORE_PLAN_PACK_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/plan.h"
+
+/* Appends; running out of memory poisons the buffer. */
+void plan_pack(const struct plan *p, struct buf *out);
+
+/* Fills *p_p (free it afterwards whatever is returned).  0; 1: bytes that are no plan, with what is
+ * wrong; -ENOMEM. */
+int plan_unpack(struct slice bytes, struct plan *p_p, struct errmsg *err);
+
+#endif

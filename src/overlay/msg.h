@@ -1,0 +1,74 @@
+/* msg.h - messages between daemons: the table proto/overlay.def as structs and bytes.
+ *
+ * One message is one record of a link (io/hop.h): kind, from, to, parts.  The link cares for
+ * secrecy, order and length; here nothing is trusted but that.
+ */
+#ifndef WIREUP_OVERLAY_MSG_H
+#define WIREUP_OVERLAY_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "wire/parts.h"
+
+/* Addresses besides positions. */
+#define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
+#define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* whoever is at the other end of the link */
+
+enum { JOB_FLAG_HOSTNAME = 1, JOB_FLAG_ONE_SPEAKS = 2, JOB_FLAG_SPAWNED = 4 };
+enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };
+
+enum msg_kind {
+#define MSG(id, name) MSG_##id,
+#define PART(id, kind, member, name)
+#define DONE(id)
+#include "proto/overlay.def"
+#undef MSG
+#undef PART
+#undef DONE
+    MSG_KINDS
+};
+
+/* struct msg_ready { ... } for each kind. */
+#define MSG(id, name)                                                                              \
+    struct msg_##id {                                                                              \
+        char none[1]; /* a message may have no parts */
+#define PART(id, kind, member, name) PART_TYPE_##kind member;
+#define DONE(id)                                                                                   \
+    }                                                                                              \
+    ;
+#include "proto/overlay.def"
+#undef MSG
+#undef PART
+#undef DONE
+
+struct msg {
+    enum msg_kind kind;
+    uint32_t from, to;
+    union {
+#define MSG(id, name) struct msg_##id id;
+#define PART(id, kind, member, name)
+#define DONE(id)
+#include "proto/overlay.def"
+#undef MSG
+#undef PART
+#undef DONE
+    } u;
+};
+
+const char *msg_name(enum msg_kind kind); /* "ready" */
+
+/* Appends the message; running out of memory (or over the buffer's maximum) poisons the buffer. */
+void msg_write(const struct msg *m, struct buf *out);
+
+/* Reads one whole message.  Bytes borrow from the input, lists live in the arena.  0, or 1 with
+ * what is wrong with it. */
+int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg *err);
+
+/* Only where it goes: for daemons that pass it on.  False: no message. */
+bool msg_address(struct slice bytes, uint32_t *from_p, uint32_t *to_p);
+
+#endif

@@ -1,0 +1,91 @@
+/* msg_test.c - messages between daemons survive the way; what is cut or wrong is refused. */
+#include "overlay/msg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+static void sample(struct msg *m)
+{
+    static const uint32_t positions[] = { 1, 2, 70000 }, same[] = { 0, 0, 2 };
+    static struct slice blocks[2];
+
+    blocks[0] = SLICE("one");
+    blocks[1] = SLICE("other");
+    memset(m, 0, sizeof *m);
+    m->kind = MSG_contribute;
+    m->from = 7;
+    m->to = MSG_EVERYBODY;
+    m->u.contribute.what = SLICE("job 0 WORLD:0");
+    m->u.contribute.generation = UINT64_C(1) << 40;
+    m->u.contribute.status = -3;
+    m->u.contribute.positions = (struct part_uints){ positions, 3 };
+    m->u.contribute.same_as = (struct part_uints){ same, 3 };
+    m->u.contribute.blocks = (struct part_texts){ blocks, 2 };
+}
+
+static void round_trip(void)
+{
+    struct buf bytes = BUF_NULL(1 << 16);
+    struct arena a = ARENA_NULL(1 << 16);
+    struct msg m, back;
+    struct errmsg err;
+    uint32_t from, to;
+
+    sample(&m);
+    msg_write(&m, &bytes);
+    OK(buf_ok(&bytes));
+    OK(msg_read(buf_slice(&bytes), &a, &back, &err) == 0);
+    OK(back.kind == MSG_contribute && back.from == 7 && back.to == MSG_EVERYBODY);
+    OK(slice_is(back.u.contribute.what, "job 0 WORLD:0"));
+    OK(back.u.contribute.generation == UINT64_C(1) << 40 && back.u.contribute.status == -3);
+    OK(back.u.contribute.positions.n == 3 && back.u.contribute.positions.items[2] == 70000);
+    OK(back.u.contribute.blocks.n == 2 && slice_is(back.u.contribute.blocks.items[1], "other"));
+    OK(msg_address(buf_slice(&bytes), &from, &to) && from == 7 && to == MSG_EVERYBODY);
+    arena_free(&a);
+    buf_free(&bytes);
+}
+
+/* A cut at a border of parts reads as a message without the rest; none reads outside. */
+static void every_cut(void)
+{
+    struct buf bytes = BUF_NULL(1 << 16);
+    struct msg m, back;
+    struct errmsg err;
+    size_t refused = 0;
+
+    sample(&m);
+    msg_write(&m, &bytes);
+    for (size_t n = 0; n < buf_len(&bytes); n++) {
+        struct arena a = ARENA_NULL(1 << 16);
+        char *copy = malloc(n + 1);
+        if (n)
+            memcpy(copy, buf_slice(&bytes).ptr, n);
+        refused += msg_read(slice_mem(copy, n), &a, &back, &err) != 0;
+        free(copy);
+        arena_free(&a);
+    }
+    OK(refused > buf_len(&bytes) / 2);
+    buf_free(&bytes);
+}
+
+static void unknown_kind(void)
+{
+    struct arena a = ARENA_NULL(1 << 16);
+    struct errmsg err;
+    struct msg m;
+
+    OK(msg_read(SLICE("\x7f\x01\x02"), &a, &m, &err) == 1);
+    OK(strstr(err.text, "unknown kind 127") != NULL);
+    OK(msg_read(SLICE("\x01"), &a, &m, &err) == 1);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    round_trip();
+    every_cut();
+    unknown_kind();
+    return tap_done();
+}
