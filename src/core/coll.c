@@ -9,6 +9,7 @@ void coll_set_init(struct coll_set *s, uint64_t seed)
 {
     map_init(&s->groups, seed);
     list_init(&s->all);
+    s->due = UINT64_MAX;
 }
 
 static void round_free(struct coll *c)
@@ -19,6 +20,8 @@ static void round_free(struct coll *c)
     free(c->notes);
     free(c->here);
     free(c->tickets);
+    free(c->deadlines);
+    free(c->withdrawn);
     free(c);
 }
 
@@ -176,12 +179,117 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
         c->notes[at] = note;
     c->here[at / 64] |= UINT64_C(1) << (at % 64);
     c->tickets[at] = ticket;
+    if (c->withdrawn)
+        c->withdrawn[at / 64] &= ~(UINT64_C(1) << (at % 64));
     if (++c->arrived < g->count)
         return COLL_WAITING;
     list_unlink(&c->link);
     *coll_p = c;
     return COLL_OK;
 }
+
+/* ---- deadlines
+ * ---------------------------------------------------------------------------------- */
+
+static bool has_deadlines(struct coll *c)
+{
+    uint32_t n = c->group->count ? c->group->count : 1;
+
+    if (c->deadlines)
+        return true;
+    c->deadlines = malloc(n * sizeof *c->deadlines);
+    c->withdrawn = calloc(n / 64 + 1, sizeof *c->withdrawn);
+    if (!c->deadlines || !c->withdrawn) {
+        free(c->deadlines);
+        free(c->withdrawn);
+        c->deadlines = c->withdrawn = NULL;
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        c->deadlines[i] = UINT64_MAX;
+    return true;
+}
+
+int coll_wait_until(struct coll_set *s, struct coll_group *g, uint32_t rank, uint64_t ticket,
+                    uint64_t deadline_ns)
+{
+    int64_t at = coll_position(g, rank);
+
+    LIST_EACH(l, &g->rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        if (at < 0 || !coll_is_here(c, (uint32_t)at) || c->tickets[at] != ticket)
+            continue;
+        if (!has_deadlines(c))
+            return -ENOMEM;
+        c->deadlines[at] = deadline_ns;
+        s->due = deadline_ns < s->due ? deadline_ns : s->due;
+        return 0;
+    }
+    return 0; /* it has been answered meanwhile */
+}
+
+bool coll_has_withdrawn(const struct coll *c, uint32_t position)
+{
+    return c->withdrawn && (c->withdrawn[position / 64] >> (position % 64) & 1) != 0;
+}
+
+/* The one that waits in this round longer than it would; UINT32_MAX: nobody does.  *due_p becomes
+ * the next deadline of the round if that is earlier. */
+static uint32_t late_position(const struct coll *c, uint64_t now_ns, uint64_t *due_p)
+{
+    for (uint32_t i = 0; c->deadlines && i < c->group->count; i++) {
+        if (!coll_is_here(c, i) || c->deadlines[i] == UINT64_MAX)
+            continue;
+        if (c->deadlines[i] <= now_ns)
+            return i;
+        *due_p = c->deadlines[i] < *due_p ? c->deadlines[i] : *due_p;
+    }
+    return UINT32_MAX;
+}
+
+static void withdraw(struct coll_set *s, struct coll *c, uint32_t position)
+{
+    uint64_t bit = UINT64_C(1) << (position % 64);
+
+    c->here[position / 64] &= ~bit;
+    c->withdrawn[position / 64] |= bit;
+    c->deadlines[position] = UINT64_MAX;
+    if (c->notes) {
+        free(c->notes[position]);
+        c->notes[position] = NULL;
+    }
+    if (--c->arrived == 0)
+        coll_free(s, c);
+}
+
+bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, uint64_t *ticket_p)
+{
+    uint64_t due = UINT64_MAX;
+
+    if (s->due > now_ns)
+        return false;
+    LIST_EACH(gl, &s->all)
+    {
+        struct coll_group *g = LIST_OF(gl, struct coll_group, link);
+        LIST_EACH(l, &g->rounds)
+        {
+            struct coll *c = LIST_OF(l, struct coll, link);
+            uint32_t at = late_position(c, now_ns, &due);
+            if (at == UINT32_MAX)
+                continue;
+            *rank_p = coll_member(g, at);
+            *ticket_p = c->tickets[at];
+            withdraw(s, c, at);
+            return true;
+        }
+    }
+    s->due = due;
+    return false;
+}
+
+/* ---- who does not come
+ * -------------------------------------------------------------------------- */
 
 bool coll_is_awaited(const struct coll_set *s, uint32_t rank)
 {

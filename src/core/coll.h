@@ -6,6 +6,10 @@
  *
  * One struct coll is one generation; a struct coll_set holds those that are pending in one job.
  * Each arrival leaves a ticket (the caller's own number), given back when all are there.
+ *
+ * An arrival may have a deadline.  When it passes, the arrival is withdrawn: its ticket comes back
+ * alone, the others go on waiting, and the member is missing again; it is remembered that it was
+ * here.  If it comes once more, it is in the same round, so one that tries again meets the others.
  */
 #ifndef WIREUP_CORE_COLL_H
 #define WIREUP_CORE_COLL_H
@@ -25,6 +29,8 @@ struct coll {
     uint64_t *here;      /* by member position */
     uint64_t *tickets;   /* by member position */
     void **notes;        /* by member position: what each left besides, malloc'ed; NULL: nothing */
+    uint64_t *deadlines; /* by member position, UINT64_MAX: none; NULL: nobody has any */
+    uint64_t *withdrawn; /* by member position, bits: was here and left; made with the deadlines */
     struct coll_group *group;
 };
 
@@ -42,6 +48,7 @@ struct coll_group {
 struct coll_set {
     struct map groups; /* by name */
     struct list all;   /* of struct coll_group */
+    uint64_t due;      /* no deadline passes before; UINT64_MAX: there is none */
 };
 
 enum { COLL_OK = 0, COLL_WAITING, COLL_NOT_MEMBER };
@@ -63,6 +70,16 @@ int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t no
 /* The same, leaving a note (malloc'ed), which is the round's once 0 is returned. */
 int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
                     void *note, struct coll **coll_p);
+
+/* The arrival of rank that left this ticket waits until deadline_ns.  0 or -ENOMEM. */
+int coll_wait_until(struct coll_set *s, struct coll_group *g, uint32_t rank, uint64_t ticket,
+                    uint64_t deadline_ns);
+
+/* Withdraws one arrival whose deadline has passed; false: there is none, and s->due is exact. */
+bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, uint64_t *ticket_p);
+
+/* It was here, waited in vain, and has not come again. */
+bool coll_has_withdrawn(const struct coll *c, uint32_t position);
 
 /* Takes the oldest round that cannot complete because rank has gone; NULL when there is none. */
 struct coll *coll_take_broken(struct coll_set *s, uint32_t rank);

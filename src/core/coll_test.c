@@ -143,6 +143,41 @@ static void test_many(void)
     coll_set_free(&s);
 }
 
+static void test_deadlines(void)
+{
+    struct coll_set s;
+    struct coll_group *g;
+    struct coll *c = NULL;
+    uint32_t rank = 99;
+    uint64_t ticket = 0;
+
+    coll_set_init(&s, 1);
+    g = group(&s, "three", NULL, 3, true);
+    EQ(coll_enter(g, 0, 10, 100, &c), COLL_WAITING);
+    EQ(coll_wait_until(&s, g, 0, 10, 500), 0);
+    EQ(coll_enter(g, 1, 11, 100, &c), COLL_WAITING);
+    EQ(coll_wait_until(&s, g, 1, 11, 900), 0);
+    OK(s.due == 500 && !coll_withdraw_late(&s, 499, &rank, &ticket));
+    OK(coll_withdraw_late(&s, 500, &rank, &ticket) && rank == 0 && ticket == 10);
+    OK(!coll_withdraw_late(&s, 500, &rank, &ticket) && s.due == 900);
+    c = LIST_OF(list_first(&g->rounds), struct coll, link);
+    OK(c->arrived == 1 && coll_has_withdrawn(c, 0) && !coll_has_withdrawn(c, 1));
+    EQ(coll_enter(g, 2, 12, 600, &c), COLL_WAITING);
+    /* It comes again, and meets the others. */
+    EQ(coll_enter(g, 0, 13, 700, &c), COLL_OK);
+    OK(c->generation == 0 && c->tickets[0] == 13 && !coll_has_withdrawn(c, 0));
+    coll_free(&s, c);
+    OK_F(!coll_withdraw_late(&s, 2000, &rank, &ticket) && s.due == UINT64_MAX,
+         "a round that is complete is late for nobody");
+    /* The last one to withdraw takes the round with it, and a note. */
+    EQ(coll_enter_with(g, 2, 20, 0, malloc(4), &c), COLL_WAITING);
+    EQ(coll_wait_until(&s, g, 2, 20, 3000), 0);
+    EQ(coll_wait_until(&s, g, 2, 77, 1), 0); /* not there */
+    OK(coll_withdraw_late(&s, 3000, &rank, &ticket) && rank == 2 && ticket == 20);
+    OK(list_empty(&g->rounds));
+    coll_set_free(&s);
+}
+
 int main(void)
 {
     test_membership();
@@ -150,5 +185,6 @@ int main(void)
     test_broken();
     test_notes();
     test_many();
+    test_deadlines();
     return tap_done();
 }

@@ -51,7 +51,8 @@ struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
                                                   .region = region,
                                                   .seed = c->seed,
                                                   .keep_going = keep_going,
-                                                  .effects = &c->effects });
+                                                  .effects = &c->effects,
+                                                  .meetings = &c->meetings });
 
     if (!j)
         return NULL;
@@ -308,9 +309,15 @@ static enum answer_status do_kvs_delete(const struct call *k)
     return job_space_delete(k->job, k->rq->kvs);
 }
 
+/* Until when the asker waits. */
+static uint64_t deadline_of(const struct call *k)
+{
+    return k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+}
+
 static enum answer_status do_fence(const struct call *k)
 {
-    return job_fence(k->job, k->rank, k->rq->key, k->ticket, k->now_ns);
+    return job_fence_until(k->job, k->rank, k->rq->key, k->ticket, k->now_ns, deadline_of(k));
 }
 
 /* What this launcher does not know, another one of the same user may. */
@@ -324,7 +331,7 @@ static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
     q->rank = k->rank;
     q->type = k->rq->type;
     q->wait = k->rq->wait;
-    q->deadline_ns = k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+    q->deadline_ns = deadline_of(k);
     effects_push(&k->core->effects,
                  (struct effect){
                      .kind = EFFECT_NAMES, .job = k->job->id, .ticket = k->ticket, .names = q });
@@ -442,7 +449,7 @@ static enum answer_status wait_alone(const struct call *k)
 
     if (!q)
         return ANSWER_NO_MEMORY;
-    q->deadline_ns = k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+    q->deadline_ns = deadline_of(k);
     st = wait_for_name(k->core, k->ticket, q);
     free(q);
     return st;
@@ -567,14 +574,20 @@ static const struct {
     [REQ_ABORT] = { do_abort, "abort" },
 };
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 uint64_t core_tick(struct core *c, uint64_t now_ns)
 {
-    uint64_t next = UINT64_MAX;
+    uint64_t next = meet_tick(c, now_ns);
 
     LIST_EACH(l, &c->jobs)
     {
-        uint64_t due = modex_tick(LIST_OF(l, struct job, link), now_ns);
-        next = due < next ? due : next;
+        struct job *j = LIST_OF(l, struct job, link);
+        uint64_t due = earlier(modex_tick(j, now_ns), job_fences_tick(j, now_ns));
+        next = earlier(due, next);
     }
     LIST_EACH(l, &c->lookups)
     {

@@ -43,6 +43,7 @@ struct job *job_new(const struct job_params *p)
     j->region = p->region;
     j->keep_going = p->keep_going;
     j->effects = p->effects;
+    j->meetings = p->meetings;
     list_init(&j->link);
     list_init(&j->waits);
     for (int i = 0; i < 4; i++)
@@ -449,6 +450,25 @@ static void give_up(struct job *j, uint32_t rank)
     }
 }
 
+/* Members of other jobs do not wait for it either. */
+static void break_meetings(struct job *j, uint32_t rank)
+{
+    struct coll *c;
+
+    if (!j->meetings || (j->procs[rank].state != LIFE_GONE && !j->procs[rank].unreachable))
+        return;
+    while ((c = coll_take_broken(j->meetings, j->base + rank))) {
+        for (uint32_t i = 0; i < c->group->count; i++) {
+            if (coll_is_here(c, i))
+                effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                          .status = ANSWER_FAILED,
+                                                          .job = j->id,
+                                                          .ticket = c->tickets[i] });
+        }
+        coll_free(j->meetings, c);
+    }
+}
+
 static void count_end(struct job *j)
 {
     if (++j->ended == j->plan.nprocs && j->phase != JOB_ENDED) {
@@ -544,6 +564,7 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         break;
     }
     leave(j, rank);
+    break_meetings(j, rank);
 }
 
 int job_exit_code(const struct job *j)

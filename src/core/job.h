@@ -80,7 +80,8 @@ struct job {
     bool code_pending; /* the culprit's own code is not known yet and will decide */
     struct errmsg reason;
     struct effects *effects;
-    char *parent_nspace; /* of the process that spawned it; NULL: the user started it */
+    struct coll_set *meetings; /* across jobs; members are base + rank */
+    char *parent_nspace;       /* of the process that spawned it; NULL: the user started it */
     uint32_t parent_rank;
     struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
     bool info_told;          /* … and is in the store */
@@ -94,6 +95,7 @@ struct job_params {
     uint64_t seed;
     bool keep_going;
     struct effects *effects;
+    struct coll_set *meetings; /* the core's; NULL: none */
 };
 
 /* NULL: no memory. */
@@ -146,6 +148,12 @@ enum answer_status job_miss(struct job *j);
  * the last one in gets ANSWER_OK at once. */
 enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
                              uint64_t now_ns);
+/* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes,
+ * and the rank is missing in the fence again. */
+enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group,
+                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns);
+/* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
+uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
 
 /* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
  * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */

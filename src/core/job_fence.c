@@ -137,8 +137,18 @@ enum answer_status job_miss(struct job *j)
     return ANSWER_FAILED;
 }
 
+/* Without memory for a deadline the fence is waited for without one. */
+static enum answer_status wait_in(struct job *j, struct coll_group *g, uint32_t rank,
+                                  uint64_t ticket, uint64_t deadline_ns)
+{
+    j->procs[rank].fences++;
+    if (deadline_ns != UINT64_MAX)
+        coll_wait_until(&j->colls, g, rank, ticket, deadline_ns);
+    return ANSWER_LATER;
+}
+
 static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, uint64_t ticket,
-                                uint64_t now_ns)
+                                uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll *c;
 
@@ -148,7 +158,7 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
         return ANSWER_OVER_QUOTA;
     switch (coll_enter(g, rank, ticket, now_ns, &c)) {
     case COLL_OK: break;
-    case COLL_WAITING: j->procs[rank].fences++; return ANSWER_LATER;
+    case COLL_WAITING: return wait_in(j, g, rank, ticket, deadline_ns);
     case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
@@ -158,16 +168,37 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
     return ANSWER_OK;
 }
 
-enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
-                             uint64_t now_ns)
+enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group,
+                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll_group *g = j->world;
     enum answer_status st = group.len ? find_group(j, rank, group, &g) : ANSWER_OK;
 
     if (st != ANSWER_OK)
         return st;
-    st = enter(j, g, rank, ticket, now_ns);
+    st = enter(j, g, rank, ticket, now_ns, deadline_ns);
     if (st != ANSWER_OK && st != ANSWER_LATER)
         coll_group_drop_idle(&j->colls, g);
     return st;
+}
+
+enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
+                             uint64_t now_ns)
+{
+    return job_fence_until(j, rank, group, ticket, now_ns, UINT64_MAX);
+}
+
+uint64_t job_fences_tick(struct job *j, uint64_t now_ns)
+{
+    uint64_t ticket;
+    uint32_t rank;
+
+    while (coll_withdraw_late(&j->colls, now_ns, &rank, &ticket)) {
+        j->procs[rank].fences -= j->procs[rank].fences > 0;
+        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                  .status = ANSWER_TIMEOUT,
+                                                  .job = j->id,
+                                                  .ticket = ticket });
+    }
+    return j->colls.due;
 }

@@ -98,6 +98,20 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
     return buf_ok(&m->name) ? ANSWER_OK : ANSWER_NO_MEMORY;
 }
 
+static bool has_ended_member(const struct core *c, const struct coll_group *g)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        for (uint32_t r = 0; j->ended + j->lost && r < j->plan.nprocs; r++) {
+            bool ended = j->procs[r].state == LIFE_GONE || j->procs[r].unreachable;
+            if (ended && coll_position(g, j->base + r) >= 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void wake_others(struct core *c, const struct job *j, const struct coll *round, uint64_t but)
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
@@ -111,7 +125,7 @@ static void wake_others(struct core *c, const struct job *j, const struct coll *
 }
 
 static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, struct meeting *m,
-                                uint64_t ticket, uint64_t now_ns)
+                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll_group *g;
     struct coll *round;
@@ -120,9 +134,16 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
 
     if (rc < 0)
         return ANSWER_NO_MEMORY;
+    if (has_ended_member(c, g)) {
+        coll_group_drop_idle(&c->meetings, g);
+        return ANSWER_FAILED;
+    }
     rc = coll_enter(g, j->base + rank, ticket, now_ns, &round);
-    if (rc == COLL_WAITING)
+    if (rc == COLL_WAITING) {
+        if (deadline_ns != UINT64_MAX) /* no memory: waited for without */
+            coll_wait_until(&c->meetings, g, j->base + rank, ticket, deadline_ns);
         return ANSWER_LATER;
+    }
     if (rc != COLL_OK) {
         coll_group_drop_idle(&c->meetings, g);
         return rc == COLL_NOT_MEMBER ? ANSWER_BAD_KEY : ANSWER_NO_MEMORY;
@@ -137,10 +158,23 @@ enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
                               const struct request *rq, uint64_t ticket, uint64_t now_ns)
 {
     struct meeting m = { .name = BUF_NULL(MEET_NAME_MAX) };
+    uint64_t deadline = rq->timeout_ns ? now_ns + rq->timeout_ns : UINT64_MAX;
     enum answer_status st = plan_meeting(c, rq, &m);
 
     if (st == ANSWER_OK)
-        st = enter(c, j, rank, &m, ticket, now_ns);
+        st = enter(c, j, rank, &m, ticket, now_ns, deadline);
     meeting_free(&m);
     return st;
+}
+
+uint64_t meet_tick(struct core *c, uint64_t now_ns)
+{
+    uint64_t ticket;
+    uint32_t id;
+
+    while (coll_withdraw_late(&c->meetings, now_ns, &id, &ticket))
+        effects_push(
+            &c->effects,
+            (struct effect){ .kind = EFFECT_ANSWER, .status = ANSWER_TIMEOUT, .ticket = ticket });
+    return c->meetings.due;
 }

@@ -9,9 +9,13 @@
 #include "core/core.h"
 
 /* rq: key is the purpose, members and count who takes part.  LATER, OK for the last one in,
- * NOT_FOUND for an unknown job or rank, BAD_KEY when the asker is no member.  Everybody's answer
- * has the number of the meeting, c->nmeetings, which no other meeting of this core has. */
+ * FAILED when one of the members has ended, NOT_FOUND for an unknown job or rank, BAD_KEY when the
+ * asker is no member.  Everybody's answer has the number of the meeting, c->nmeetings, which no
+ * other meeting of this core has. */
 enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
                               const struct request *rq, uint64_t ticket, uint64_t now_ns);
+
+/* Answers those whose time is over; when the next one's will be, or UINT64_MAX. */
+uint64_t meet_tick(struct core *c, uint64_t now_ns);
 
 #endif

@@ -90,6 +90,19 @@ static void missing_ranges(struct buf *out, const struct coll *c)
     }
 }
 
+/* Some of the missing were here, and waited in vain. */
+static void withdrawn_list(struct buf *out, const struct coll *c)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; c->withdrawn && i < c->group->count; i++) {
+        if (!coll_has_withdrawn(c, i))
+            continue;
+        buf_printf(out, "%s%u", first ? "; timed out: " : ",", coll_member(c->group, i));
+        first = false;
+    }
+}
+
 static void each_missing(struct writer *w, const struct job *j, const struct coll *c)
 {
     uint32_t told = 0;
@@ -111,6 +124,7 @@ static void fence_text(struct writer *w, const struct job *j, const struct coll 
                c->group->name, (unsigned long long)c->generation,
                seconds(c->since_ns, w->o->now_ns), c->arrived, c->group->count);
     missing_ranges(w->out, c);
+    withdrawn_list(w->out, c);
     buf_byte(w->out, '\n');
     each_missing(w, j, c);
 }

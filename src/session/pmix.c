@@ -437,6 +437,34 @@ void pmix_drop_infos(pmix_info_t *infos, size_t n)
     free(infos);
 }
 
+static uint64_t number_of(const pmix_value_t *v)
+{
+    switch (v->type) {
+    case PMIX_INT: return v->data.integer > 0 ? (uint64_t)v->data.integer : 0;
+    case PMIX_UINT32: return v->data.uint32;
+    case PMIX_INT32: return v->data.int32 > 0 ? (uint64_t)v->data.int32 : 0;
+    case PMIX_SIZE: return v->data.size;
+    default: return 0;
+    }
+}
+
+/* In nanoseconds; longer than a century is for ever, which is 0. */
+static uint64_t seconds_of(const pmix_value_t *v)
+{
+    uint64_t s = number_of(v);
+
+    return s <= UINT32_MAX ? s * NS_PER_S : 0;
+}
+
+uint64_t pmix_timeout_of(const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_TIMEOUT))
+            return seconds_of(&infos[i].value);
+    }
+    return 0;
+}
+
 static struct crowd read_crowd(struct command *c)
 {
     struct crowd w = { .n = 0 };
@@ -445,6 +473,7 @@ static struct crowd read_crowd(struct command *c)
 
     w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
     infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+    w.timeout_ns = pmix_timeout_of(infos, ninfos);
     pmix_drop_infos(infos, ninfos);
     return w;
 }
@@ -487,7 +516,9 @@ static void fence_here(struct command *c, struct crowd *w)
     }
     buf_str(&name, ":pmix");
     if (buf_ok(&name))
-        pmix_ask(c, (struct request){ .kind = REQ_FENCE, .key = pmix_keep(c, buf_slice(&name)) });
+        pmix_ask(c, (struct request){ .kind = REQ_FENCE,
+                                      .key = pmix_keep(c, buf_slice(&name)),
+                                      .timeout_ns = w->timeout_ns });
     else
         c->no_memory = true;
     buf_free(&name);
@@ -506,7 +537,8 @@ struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const c
     return pmix_ask(c, (struct request){ .kind = REQ_MEET,
                                          .key = pmix_keep(c, slice_str(purpose)),
                                          .members = m,
-                                         .count = (uint32_t)w->n });
+                                         .count = (uint32_t)w->n,
+                                         .timeout_ns = w->timeout_ns });
 }
 
 static void read_fence(struct command *c)
@@ -515,7 +547,7 @@ static void read_fence(struct command *c)
 
     if (punpack_ok(&c->r)) {
         if (is_everybody(c, &w))
-            pmix_ask(c, (struct request){ .kind = REQ_FENCE });
+            pmix_ask(c, (struct request){ .kind = REQ_FENCE, .timeout_ns = w.timeout_ns });
         else if (all_here(c, &w))
             fence_here(c, &w);
         else
@@ -561,17 +593,6 @@ static void read_connect(struct command *c)
 
 /* ---- get ---- */
 
-static uint64_t number_of(const pmix_value_t *v)
-{
-    switch (v->type) {
-    case PMIX_INT: return v->data.integer > 0 ? (uint64_t)v->data.integer : 0;
-    case PMIX_UINT32: return v->data.uint32;
-    case PMIX_INT32: return v->data.int32 > 0 ? (uint64_t)v->data.int32 : 0;
-    case PMIX_SIZE: return v->data.size;
-    default: return 0;
-    }
-}
-
 bool pmix_flag_of(const pmix_value_t *v)
 {
     return v->type == PMIX_UNDEF || (v->type == PMIX_BOOL && v->data.flag);
@@ -592,8 +613,8 @@ static void read_get(struct command *c)
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(infos[i].key, PMIX_IMMEDIATE))
             rq.immediate = pmix_flag_of(&infos[i].value);
-        else if (!strcmp(infos[i].key, PMIX_TIMEOUT) && number_of(&infos[i].value))
-            rq.timeout_ns = number_of(&infos[i].value) * NS_PER_S;
+        else if (!strcmp(infos[i].key, PMIX_TIMEOUT)) /* 0: for ever */
+            rq.timeout_ns = seconds_of(&infos[i].value);
     }
     pmix_drop_infos(infos, n);
     if (punpack_ok(&c->r) && punpack_left(&c->r))
@@ -705,7 +726,7 @@ static void read_wait(struct command *c, struct request *rq)
         if (!strcmp(infos[i].key, PMIX_WAIT))
             rq->wait = true;
         else if (!strcmp(infos[i].key, PMIX_TIMEOUT))
-            rq->timeout_ns = number_of(&infos[i].value) * NS_PER_S;
+            rq->timeout_ns = seconds_of(&infos[i].value);
     }
     pmix_drop_infos(infos, n);
 }

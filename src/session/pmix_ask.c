@@ -417,6 +417,7 @@ void pmix_read_group(struct command *c)
 
     w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
     infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+    w.timeout_ns = pmix_timeout_of(infos, ninfos);
     if (punpack_ok(&c->r))
         p = meet_group(c, id, &w);
     if (p) {
@@ -441,7 +442,7 @@ void pmix_read_ungroup(struct command *c)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
         return;
     }
-    meet_group(c, id, &(struct crowd){ g->procs, g->nprocs });
+    meet_group(c, id, &(struct crowd){ g->procs, g->nprocs, 0 });
     group_free(c->s, g);
 }
 

@@ -113,6 +113,7 @@ typedef void pmix_reader(struct command *c);
 struct crowd {
     pmix_proc_t *procs;
     size_t n;
+    uint64_t timeout_ns; /* 0: none */
 };
 
 /* ---- pmix.c ---- */
@@ -124,6 +125,7 @@ struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const c
 struct slice pmix_keep(struct command *c, struct slice text); /* until the command is done */
 void pmix_drop_infos(pmix_info_t *infos, size_t n);
 bool pmix_flag_of(const pmix_value_t *v);
+uint64_t pmix_timeout_of(const pmix_info_t *infos, size_t n); /* 0: for ever */
 
 /* ---- pmix_ask.c ---- */
 

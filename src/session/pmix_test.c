@@ -430,6 +430,92 @@ static void test_groups(void)
     }
 }
 
+/* ---- waiting no longer than one would
+ * --------------------------------------------------------------- */
+
+static void hello_of(struct stage *t, uint32_t r)
+{
+    char text[512];
+    struct bytes hello;
+
+    snprintf(text, sizeof text,
+             "ffffffff ffffffff 00000000 00000000 'native' 00000000 00 'testns' 000000%02x"
+             "'4.2.2' 'v41' 01 'hash'",
+             r);
+    hello = message(text);
+    say_bytes(t, r, slice_of(&hello));
+    buf_take(&t->peers[r]->out, buf_len(&t->peers[r]->out));
+}
+
+static void both_hello(struct stage *t)
+{
+    stage_open(t, 0);
+    for (uint32_t r = 0; r < RANKS; r++)
+        hello_of(t, r);
+}
+
+static void says(struct stage *t, uint32_t who, const char *text)
+{
+    struct bytes b = message(text);
+
+    say_bytes(t, who, slice_of(&b));
+}
+
+static void pass_time(struct stage *t, uint64_t ns)
+{
+    t->now += ns;
+    server_tick(&t->server, t->now);
+    settle(t);
+}
+
+#define TIMEOUT_INFO  "0201 021a 'pmix.timeout' 00 0604"
+#define EVERYBODY     "0201 020e 'testns' feffffff0f "
+#define LATE(tag)     HEAD(tag, "00") "022f"
+#define IN_TIME(tag)  HEAD(tag, "00") "0200"
+#define NANOS(second) ((second)*UINT64_C(1000000000))
+
+/* One gives up after two seconds, comes again, and meets the other. */
+static void test_timeout(const char *what, const char *meets, const char *meets_patiently)
+{
+    struct stage t;
+    char text[512];
+
+    both_hello(&t);
+    snprintf(text, sizeof text, HEAD("66", "00") "%s" TIMEOUT_INFO, meets);
+    says(&t, 0, text);
+    pass_time(&t, NANOS(1));
+    OK_F(buf_len(&t.peers[0]->out) == 0, "%s: before its time nothing is said", what);
+    pass_time(&t, NANOS(1));
+    OK(hears(&t, &(struct line){ 0, what, LATE("66") }));
+    snprintf(text, sizeof text, HEAD("66", "00") "%s", meets_patiently);
+    says(&t, 1, text);
+    pass_time(&t, NANOS(5));
+    OK_F(buf_len(&t.peers[1]->out) == 0, "%s: who has withdrawn is missing", what);
+    snprintf(text, sizeof text, HEAD("67", "00") "%s" TIMEOUT_INFO, meets);
+    says(&t, 0, text);
+    OK(hears(&t, &(struct line){ 0, what, IN_TIME("67") }));
+    OK(hears(&t, &(struct line){ 1, what, IN_TIME("66") }));
+    stage_close(&t);
+}
+
+/* Somebody dies whom others wait for across jobs. */
+static void test_meeting_of_dead(void)
+{
+    struct stage t;
+
+    both_hello(&t);
+    t.job->keep_going = true;
+    says(&t, 0, HEAD("66", "00") "020a " EVERYBODY "0200");
+    job_event(t.job, 1, LIFE_DEATH, 9);
+    settle(&t);
+    OK(buf_len(&t.peers[0]->out) > 16);
+    OK_F(memcmp(buf_slice(&t.peers[0]->out).ptr + 16, "\2\0", 2) != 0, "it is told that it failed");
+    buf_take(&t.peers[0]->out, buf_len(&t.peers[0]->out));
+    says(&t, 0, HEAD("67", "00") "020a " EVERYBODY "0200");
+    OK_F(buf_len(&t.peers[0]->out) > 16, "who meets a dead one does not wait");
+    stage_close(&t);
+}
+
 int main(void)
 {
     enum { N41 = sizeof v41 / sizeof *v41, N3 = sizeof v3 / sizeof *v3 };
@@ -443,6 +529,10 @@ int main(void)
     test_cut(v3, N3, "v3");
     test_refused();
     test_groups();
+    test_timeout("fence", "0203 " EVERYBODY, "0203 " EVERYBODY "0200");
+    test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
+    test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
+    test_meeting_of_dead();
     test_no_memory(v41, N41, "v41");
     test_no_memory(v3, N3, "v3");
     return tap_done();
