@@ -137,4 +137,8 @@
 /* Event codes that one client may have registered for. */
 #define LIMIT_EVENT_CODES 4096
 
+/* Bytes of one stream that may be on the way between two daemons: enough to fill a fast link for
+ * some milliseconds, little enough to hold for each of many nodes. */
+#define LIMIT_CHANNEL_WINDOW (256u << 10)
+
 #endif

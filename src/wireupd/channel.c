@@ -1,0 +1,137 @@
+/* channel.c - see channel.h. */
+#include "wireupd/channel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+
+/* One message's worth; small enough that other messages are not held up behind it. */
+enum { CHANNEL_PIECE = 32 << 10 };
+
+static void end(struct channel *c)
+{
+    if (c->fd < 0)
+        return;
+    channel_close(c);
+    c->ops->ended(c->arg, c);
+}
+
+static void read_some(void *arg)
+{
+    struct channel *c = arg;
+    char piece[CHANNEL_PIECE];
+    size_t room = c->window < sizeof piece ? (size_t)c->window : sizeof piece;
+    ssize_t n = read(c->fd, piece, room);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        c->ops->data(c->arg, c, SLICE_NULL);
+        end(c);
+        return;
+    }
+    c->window -= (uint64_t)n;
+    if (c->window == 0)
+        watch_want(&c->watch, 0);
+    c->ops->data(c->arg, c, slice_mem(piece, (size_t)n));
+}
+
+static void write_some(void *arg)
+{
+    struct channel *c = arg;
+    size_t before = buf_len(&c->queue);
+
+    while (buf_len(&c->queue)) {
+        struct slice s = buf_slice(&c->queue);
+        ssize_t n = write(c->fd, s.ptr, s.len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        /* Nobody reads: the bytes are dropped, so that the other end may go on and end. */
+        buf_take(&c->queue, n < 0 ? s.len : (size_t)n);
+    }
+    if (buf_len(&c->queue) < before)
+        c->ops->credit(c->arg, c, before - buf_len(&c->queue));
+    if (c->fd < 0)
+        return;
+    if (buf_len(&c->queue))
+        watch_want(&c->watch, LOOP_WRITE);
+    else if (c->eof)
+        end(c);
+    else
+        watch_want(&c->watch, 0);
+}
+
+int channel_open(struct channel *c, struct loop *l, int fd, bool writes,
+                 const struct channel_ops *ops, void *arg)
+{
+    uint32_t position = c->position, number = c->number;
+
+    memset(c, 0, sizeof *c);
+    c->position = position;
+    c->number = number;
+    c->ops = ops;
+    c->arg = arg;
+    c->fd = fd;
+    c->writes = writes;
+    c->window = writes ? 0 : LIMIT_CHANNEL_WINDOW;
+    buf_init(&c->queue, LIMIT_CHANNEL_WINDOW);
+    if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
+        return -errno;
+    watch_open(&c->watch, l, fd, read_some, write_some, c);
+    return writes ? 0 : watch_want(&c->watch, LOOP_READ);
+}
+
+void channel_close(struct channel *c)
+{
+    watch_close(&c->watch);
+    if (c->fd >= 0)
+        close(c->fd);
+    c->fd = -1;
+    buf_free(&c->queue);
+}
+
+bool channel_data(struct channel *c, struct slice bytes)
+{
+    if (c->fd < 0 || !c->writes)
+        return true; /* of an end that has gone: nothing depends on it */
+    if (c->eof || bytes.len > LIMIT_CHANNEL_WINDOW - buf_len(&c->queue))
+        return false;
+    if (bytes.len == 0)
+        c->eof = true;
+    buf_slice_put(&c->queue, bytes);
+    if (!buf_ok(&c->queue)) { /* no memory: what cannot be kept is lost, and the stream with it */
+        end(c);
+        return true;
+    }
+    write_some(c);
+    return true;
+}
+
+bool channel_credit(struct channel *c, uint64_t count)
+{
+    if (c->fd < 0 || c->writes)
+        return true;
+    if (count > LIMIT_CHANNEL_WINDOW - c->window)
+        return false;
+    c->window += count;
+    if (c->window)
+        watch_want(&c->watch, LOOP_READ);
+    return true;
+}
+
+void channel_cut(struct channel *c)
+{
+    if (c->fd < 0)
+        return;
+    if (!c->writes) {
+        end(c);
+        return;
+    }
+    c->eof = true;
+    write_some(c);
+}
