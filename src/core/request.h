@@ -64,7 +64,8 @@ enum { REQUEST_ALL_RANKS = 0xfffffffe };
 enum {
     EVENT_NOT_KEPT = 1, /* who registers later is not told */
     EVENT_BY_CODE = 2,  /* only for who has registered for its code */
-    EVENT_RECALLED = 4  /* an old one: only for what was registered last */
+    EVENT_RECALLED = 4, /* an old one: only for what was registered last */
+    EVENT_OWN = 8       /* of the process itself: only if its library does not keep its own */
 };
 
 struct job;

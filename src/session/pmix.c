@@ -1105,11 +1105,20 @@ static void answer(struct session *base, uint32_t token, const struct answer *a)
     }
 }
 
+/* OpenPMIx before 4.2.3 keeps the events that a process has sent, for handlers that it registers
+ * later; since then it leaves that to the server. */
+static bool keeps_own_events(const struct pmix_session *s)
+{
+    return pmix_client_release(s) < RELEASE(4U, 2U, 3U);
+}
+
 static bool wants(const struct pmix_session *s, const struct notice *n)
 {
     bool recalled = n->flags & EVENT_RECALLED;
     bool all = recalled ? s->recall_all : s->every_event;
 
+    if (n->flags & EVENT_OWN && keeps_own_events(s))
+        return false;
     for (size_t i = recalled ? s->recall_from : 0; i < s->ncodes; i++) {
         if (s->codes[i] == n->code)
             return true;

@@ -449,22 +449,16 @@ void pmix_read_ungroup(struct command *c)
 /* Which of the three forms of the reply the client's release reads. */
 enum group_form { FORM_NUMBER, FORM_MEMBERS, FORM_FLAGS };
 
-static enum group_form form_for(const char *version)
+static enum group_form form_for(uint32_t release)
 {
-    unsigned major = 0, minor = 0, release = 0;
-
-    if (*version == 'v')
-        version++;
-    sscanf(version, "%u.%u.%u", &major, &minor, &release);
-    if (major >= 6)
+    if (release >= RELEASE(6U, 0U, 0U))
         return FORM_FLAGS;
-    return major > 4 || (major == 4 && (minor > 2 || (minor == 2 && release >= 4))) ? FORM_MEMBERS
-                                                                                    : FORM_NUMBER;
+    return release >= RELEASE(4U, 2U, 4U) ? FORM_MEMBERS : FORM_NUMBER;
 }
 
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    enum group_form form = form_for(s->version);
+    enum group_form form = form_for(pmix_client_release(s));
     size_t context = p->wants_context ? (size_t)a->number : SIZE_MAX;
     struct ppack w;
 

@@ -145,6 +145,10 @@ bool pmix_tell_job_info(struct job *j);
 
 /* ---- pmix_reply.c ---- */
 
+/* The client's release, comparable with RELEASE; 0: it names none that can be read. */
+#define RELEASE(major, minor, release) ((major) << 16 | (minor) << 8 | (release))
+uint32_t pmix_client_release(const struct pmix_session *s);
+
 struct ppack pmix_writer(struct pmix_session *s);
 void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has gathered */
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);

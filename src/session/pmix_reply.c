@@ -1,6 +1,7 @@
 /* pmix_reply.c - answers in the client's encoding: a header, the status, and what the command's
  * table in the protocol says besides. */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,16 @@ pmix_status_t pmix_status_of(enum answer_status status)
     case ANSWER_FAILED: break;
     }
     return PMIX_ERROR;
+}
+
+uint32_t pmix_client_release(const struct pmix_session *s)
+{
+    unsigned major = 0, minor = 0, release = 0;
+
+    if (sscanf(s->version + (*s->version == 'v'), "%u.%u.%u", &major, &minor, &release) < 2 ||
+        major > UINT8_MAX || minor > UINT8_MAX || release > UINT8_MAX)
+        return 0;
+    return RELEASE(major, minor, release);
 }
 
 struct ppack pmix_writer(struct pmix_session *s)

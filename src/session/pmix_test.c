@@ -395,6 +395,20 @@ static void test_refused(void)
     }
 }
 
+static void enter(struct stage *t, uint32_t rank, const char *version)
+{
+    char text[512];
+    struct bytes hello;
+
+    snprintf(text, sizeof text,
+             "ffffffff ffffffff 00000000 00000000 'native' 00000000 00 'testns' 000000%02x"
+             "'%s' 'v41' 01 'hash'",
+             rank, version);
+    hello = message(text);
+    say_bytes(t, rank, slice_of(&hello));
+    buf_take(&t->peers[rank]->out, buf_len(&t->peers[rank]->out));
+}
+
 /* The reply of a group, as each release reads it. */
 static void test_groups(void)
 {
@@ -402,6 +416,7 @@ static void test_groups(void)
         const char *version, *reply;
     } forms[] = {
         { "4.2.2rc2", HEAD("66", "00") "0200 0201" },
+        { "v3.2.5", HEAD("66", "00") "0200 0201" },
         { "4.2.4", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201" },
         { "5.0.3", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201" },
         { "6.1.0", HEAD("66", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01 0201 0201 0200" },
@@ -414,15 +429,7 @@ static void test_groups(void)
         struct stage t;
         stage_open(&t, 0);
         for (uint32_t r = 0; r < RANKS; r++) {
-            char text[512];
-            struct bytes hello;
-            snprintf(text, sizeof text,
-                     "ffffffff ffffffff 00000000 00000000 'native' 00000000 00 'testns' 000000%02x"
-                     "'%s' 'v41' 01 'hash'",
-                     r, forms[i].version);
-            hello = message(text);
-            say_bytes(&t, r, slice_of(&hello));
-            buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
+            enter(&t, r, forms[i].version);
             say_bytes(&t, r, slice_of(&b));
         }
         OK_F(hears(&t, &l), "a group's reply to %s", forms[i].version);
@@ -433,25 +440,11 @@ static void test_groups(void)
 /* ---- waiting no longer than one would
  * --------------------------------------------------------------- */
 
-static void hello_of(struct stage *t, uint32_t r)
-{
-    char text[512];
-    struct bytes hello;
-
-    snprintf(text, sizeof text,
-             "ffffffff ffffffff 00000000 00000000 'native' 00000000 00 'testns' 000000%02x"
-             "'4.2.2' 'v41' 01 'hash'",
-             r);
-    hello = message(text);
-    say_bytes(t, r, slice_of(&hello));
-    buf_take(&t->peers[r]->out, buf_len(&t->peers[r]->out));
-}
-
 static void both_hello(struct stage *t)
 {
     stage_open(t, 0);
     for (uint32_t r = 0; r < RANKS; r++)
-        hello_of(t, r);
+        enter(t, r, "4.2.2");
 }
 
 static void says(struct stage *t, uint32_t who, const char *text)
@@ -516,6 +509,35 @@ static void test_meeting_of_dead(void)
     stage_close(&t);
 }
 
+/* Who registers for what it has itself told: old clients remember it, new ones ask. */
+static void test_own_events(void)
+{
+    static const struct {
+        const char *version;
+        bool told;
+    } cases[] = {
+        { "v3.2.5", false }, { "4.2.2rc2", false }, { "4.2.3", true }, { "5.0.7a1", true }
+    };
+    struct bytes notify = message(HEAD("66", "00") "020c 028f4e 0203 0200");
+    struct bytes late = message(HEAD("67", "00") "020d 0201 028f4e 0200");
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct line l = { 0, cases[i].version,
+                          cases[i].told ? HEAD("00", "00") "020c 028f4e 020e 'testns' 00 0200"
+                                        : "" };
+        struct stage t;
+        stage_open(&t, 0);
+        enter(&t, 0, cases[i].version);
+        say_bytes(&t, 0, slice_of(&notify));
+        buf_take(&t.peers[0]->out, buf_len(&t.peers[0]->out));
+        say_bytes(&t, 0, slice_of(&late));
+        buf_take(&t.peers[0]->out, 18); /* the status */
+        OK_F(hears(&t, &l), "an event of its own: %s, to %s", cases[i].told ? "told" : "not told",
+             cases[i].version);
+        stage_close(&t);
+    }
+}
+
 int main(void)
 {
     enum { N41 = sizeof v41 / sizeof *v41, N3 = sizeof v3 / sizeof *v3 };
@@ -533,6 +555,7 @@ int main(void)
     test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
     test_meeting_of_dead();
+    test_own_events();
     test_no_memory(v41, N41, "v41");
     test_no_memory(v3, N3, "v3");
     return tap_done();

@@ -240,6 +240,11 @@ static void keep_event(struct server *s, const struct notice *n)
         forget_oldest(s);
 }
 
+static bool is_source(const struct peer *p, const struct notice *n)
+{
+    return p->job && p->rank == n->rank && !strcmp(p->job->nspace, n->nspace);
+}
+
 static bool concerns(const struct peer *p, const struct notice *n)
 {
     bool same_job;
@@ -247,8 +252,6 @@ static bool concerns(const struct peer *p, const struct notice *n)
     if (!p->job || !p->session || !p->session->ops->notify || p->closing)
         return false;
     same_job = !strcmp(p->job->nspace, n->nspace);
-    if (same_job && p->rank == n->rank)
-        return false; /* its source */
     return same_job || (n->range != RANGE_LOCAL && n->range != RANGE_NAMESPACE);
 }
 
@@ -259,7 +262,7 @@ void server_spread(struct server *s, const struct notice *n)
     LIST_EACH(l, &s->peers)
     {
         struct peer *p = LIST_OF(l, struct peer, link);
-        if (!concerns(p, n))
+        if (!concerns(p, n) || is_source(p, n)) /* it has told itself */
             continue;
         p->session->ops->notify(p->session, n);
         mark_dirty(s, p);
@@ -273,7 +276,7 @@ static void recall(struct server *s, struct peer *p)
     LIST_EACH(l, &s->events)
     {
         struct notice n = LIST_OF(l, struct kept_event, link)->notice;
-        n.flags |= EVENT_RECALLED;
+        n.flags |= EVENT_RECALLED | (is_source(p, &n) ? EVENT_OWN : 0);
         if (concerns(p, &n))
             p->session->ops->notify(p->session, &n);
     }
