@@ -24,6 +24,8 @@ struct core {
     uint64_t seed;
     bool has_topology;   /* the host can find out the attribute PMI_hwloc_xmlfile */
     bool has_neighbours; /* the host can ask other launchers about names */
+    const char *name;    /* of the server, as its address tells; the host's, or NULL */
+    uint32_t name_rank;
 };
 
 void core_init(struct core *c, uint64_t seed);

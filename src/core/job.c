@@ -53,6 +53,7 @@ struct job *job_new(const struct job_params *p)
     coll_set_init(&j->colls, p->seed);
     map_init(&j->spaces, p->seed);
     nodeattrs_init(&j->waiting, p->seed);
+    facts_init(&j->facts, p->seed);
     if (!job_fill(j, p))
         return job_free(j);
     j->plan = *p->plan;
@@ -78,6 +79,7 @@ struct job *job_free(struct job *j)
     for (int i = 0; i < 4; i++)
         buf_free(&j->wire_info[i]);
     free(j->parent_nspace);
+    facts_free(&j->facts);
     plan_free(&j->plan);
     free(j->procs);
     free(j->nspace);

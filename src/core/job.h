@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "core/coll.h"
 #include "core/effect.h"
+#include "core/facts.h"
 #include "core/life.h"
 #include "core/nodeattr.h"
 #include "core/plan.h"
@@ -85,6 +86,8 @@ struct job {
     uint32_t parent_rank;
     struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
     bool info_told;          /* … and is in the store */
+    struct facts facts;      /* what its resource manager has said of it */
+    bool is_tool;            /* of one process, which takes part in nothing */
 };
 
 struct job_params {

@@ -15,13 +15,17 @@
 #include "core/spawn.h"
 
 enum request_kind {
-    REQ_IDENTIFY,   /* number: the id given to a process that had to connect by itself; the server
-                       answers this one, no job is known yet */
-    REQ_ATTACH,     /* the first words of a process: it takes part from now on */
-    REQ_PUT,        /* kvs, key, value */
-    REQ_PUT_MANY,   /* value: records as in mput_wireup; count */
-    REQ_GET,        /* kvs (empty: the own job's), key; number: who put it, if has_rank */
-    REQ_GET_INDEX,  /* kvs, number: the n-th pair of the key-value space */
+    REQ_IDENTIFY,  /* number: the id given to a process that had to connect by itself; the server
+                      answers this one, no job is known yet.  kvs, number: its job and rank, when
+                      it knows them; count: the kind of a tool (pmix-wire: flag), or 0; value: what
+                      a tool says of itself, as infos in its own encoding */
+    REQ_HOST,      /* a command of PMIx for the host: number; value: its words, unread; the answer's
+                      value is the whole reply */
+    REQ_ATTACH,    /* the first words of a process: it takes part from now on */
+    REQ_PUT,       /* kvs, key, value */
+    REQ_PUT_MANY,  /* value: records as in mput_wireup; count */
+    REQ_GET,       /* kvs (empty: the own job's), key; number: who put it, if has_rank */
+    REQ_GET_INDEX, /* kvs, number: the n-th pair of the key-value space */
     REQ_KVS_CREATE, /* */
     REQ_KVS_DELETE, /* kvs */
     REQ_FENCE,      /* key: the group ("" is everybody); value: the tag */
@@ -40,7 +44,8 @@ enum request_kind {
     REQ_MEET,       /* key: what for; members, count: a fence across jobs */
     REQ_NOTIFY,     /* number: event code, count: range, value: infos, event_flags; the server
                        spreads it */
-    REQ_RECALL,     /* the events that the server keeps, for who has registered late */
+    REQ_RECALL,     /* the events that the server keeps, for who has registered late; value: for
+                       which codes (int each), count of them; none: for all */
     REQ_FINALIZE,   /* */
     REQ_ABORT       /* number: exit code, value: message; never answered */
 };

@@ -227,22 +227,28 @@ static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
     return asks;
 }
 
+static bool brings_name(uint8_t kind)
+{
+    return kind == KIND_CLIENT || (kind >= KIND_TOOL_NAMED && kind != KIND_LAUNCHER_UNNAMED);
+}
+
 static int read_hello(struct pmix_session *s, struct slice body, struct request *rq,
                       struct errmsg *err)
 {
     const unsigned char *at = (const unsigned char *)body.ptr;
     struct cursor c = { at, at + body.len, true };
     struct slice psec = take_text(&c), nspace, version, encoding, store;
-    uint8_t flag, buffers;
+    uint8_t buffers;
     uint32_t rank;
 
     take_bytes(&c, take_u32(&c)); /* the credential: the kernel's word is better */
-    flag = take_u8(&c);
-    if (c.good && flag != 0)
-        return refuse(err, SLICE_NULL, "tools cannot connect to this server yet; kind",
-                      slice_mem("?", 1));
-    nspace = take_text(&c);
-    rank = take_u32(&c);
+    s->kind = take_u8(&c);
+    if (c.good && s->kind > KIND_SCHEDULER)
+        return refuse(err, SLICE_NULL, "it is neither client nor tool; security", psec);
+    if (s->kind != KIND_CLIENT)
+        take_bytes(&c, 2 * sizeof(uint32_t)); /* user and group: likewise */
+    nspace = brings_name(s->kind) ? take_text(&c) : SLICE_NULL;
+    rank = brings_name(s->kind) ? take_u32(&c) : 0;
     version = take_text(&c);
     encoding = take_text(&c);
     buffers = take_u8(&c);
@@ -260,9 +266,12 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
     snprintf(s->version, sizeof s->version, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
     s->state = PMIX_ASKED;
     s->hello_token = ++s->base.peer->next_token;
-    *rq = (struct request){
-        .kind = REQ_IDENTIFY, .kvs = nspace, .number = rank, .token = s->hello_token
-    };
+    *rq = (struct request){ .kind = REQ_IDENTIFY,
+                            .kvs = nspace,
+                            .number = rank,
+                            .count = s->kind,
+                            .value = slice_mem(c.at, (size_t)(c.end - c.at)),
+                            .token = s->hello_token };
     return SESSION_REQUEST;
 }
 
@@ -283,13 +292,57 @@ static int step_hello(struct pmix_session *s, struct request *rq, struct errmsg 
     return read_hello(s, slice_mem(bytes.ptr + HEADER_SIZE, n), rq, err);
 }
 
+/* A name as tools read it: in an array of its own. */
+static void put_name(struct buf *out, const char *nspace, uint32_t rank)
+{
+    char name[PMIX_MAX_NSLEN + 1] = "";
+    uint32_t number = htonl(rank);
+
+    strncpy(name, nspace ? nspace : "", PMIX_MAX_NSLEN);
+    buf_put(out, name, sizeof name);
+    buf_put(out, &number, sizeof number);
+}
+
+/* Releases that start alone became clients in the course of time. */
+static bool singleton_is_client(const char *version)
+{
+    unsigned major = 0, minor = 0, release = 0;
+
+    sscanf(version, "%u.%u.%u", &major, &minor, &release);
+    return major > 6 || (major == 6 && minor >= 1) || (major == 5 && (minor > 0 || release >= 9));
+}
+
+static void welcome_tool(struct pmix_session *s)
+{
+    struct peer *p = s->base.peer;
+    uint32_t good = 0;
+
+    buf_put(&p->out, &good, sizeof good);
+    if (s->kind == KIND_TOOL_UNNAMED || s->kind == KIND_LAUNCHER_UNNAMED)
+        put_name(&p->out, p->job->nspace, p->rank);
+    put_name(&p->out, p->core->name, p->core->name_rank);
+    buf_put(&p->out, &good, sizeof good);
+}
+
 static void welcome(struct pmix_session *s)
 {
-    uint32_t words[2] = { 0, htonl(s->base.peer->rank) };
+    struct peer *p = s->base.peer;
+    uint32_t words[2] = { 0, htonl(p->rank) };
 
-    s->base.peer->pass_store = s->reads_store && pmix_tell_job_info(s->base.peer->job);
-    buf_put(&s->base.peer->out, words, sizeof words);
+    if (s->kind != KIND_CLIENT && !(s->kind == KIND_SINGLETON && singleton_is_client(s->version))) {
+        welcome_tool(s);
+    } else {
+        p->pass_store = s->reads_store && pmix_tell_job_info(p->job);
+        buf_put(&p->out, words, sizeof words);
+    }
     s->state = PMIX_WELCOME;
+}
+
+struct pmix_dialect pmix_dialect(const struct peer *p)
+{
+    const struct pmix_session *s = (const struct pmix_session *)(const void *)p->session;
+
+    return (struct pmix_dialect){ s->as, s->described, s->version };
 }
 
 /* ---- commands
@@ -931,7 +984,10 @@ static void read_regevents(struct command *c)
         pmix_reply_status(s, c->tag, more ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
         if (more) { /* what has happened before comes behind the reply */
             c->cmd = CMD_NONE;
-            pmix_ask(c, (struct request){ .kind = REQ_RECALL });
+            pmix_ask(c,
+                     (struct request){ .kind = REQ_RECALL,
+                                       .value = pmix_keep(c, slice_mem(codes, n * sizeof *codes)),
+                                       .count = (uint32_t)n });
         }
     }
     free(codes);
@@ -985,11 +1041,25 @@ static pmix_reader *const readers[] = {
 /* ---- framing
  * ---------------------------------------------------------------------------------------- */
 
+/* The host reads it. */
+static int pass_on(struct command *c)
+{
+    struct slice words = slice_mem(c->r.at, punpack_left(&c->r));
+    struct pmix_pending *p =
+        pmix_ask(c, (struct request){ .kind = REQ_HOST, .number = c->cmd, .value = words });
+
+    if (p)
+        p->host = true;
+    return c->no_memory ? -ENOMEM : SESSION_IDLE;
+}
+
 static int run_command(struct command *c)
 {
     uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
 
     c->cmd = (enum pmix_command)number;
+    if (punpack_ok(&c->r) && number < 64 && c->s->base.peer->host_commands >> number & 1)
+        return pass_on(c);
     if (punpack_ok(&c->r) && (number >= sizeof readers / sizeof *readers || !readers[number])) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
         return SESSION_IDLE;

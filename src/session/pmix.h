@@ -12,6 +12,8 @@
 
 #include "session/session.h"
 
+struct ptype_flavour;
+
 extern const struct session_ops pmix_ops;
 
 /* True when a connection that begins with this byte is PMIx: its handshake starts with -1, which no
@@ -20,5 +22,13 @@ static inline bool pmix_begins(char byte)
 {
     return (unsigned char)byte == 0xff;
 }
+
+/* What a host needs that reads commands by itself (REQ_HOST): how this client spells. */
+struct pmix_dialect {
+    const struct ptype_flavour *as;
+    bool described;
+    const char *version; /* of the client's library; lives as long as the connection */
+};
+struct pmix_dialect pmix_dialect(const struct peer *p);
 
 #endif

@@ -37,36 +37,122 @@ static pmix_value_t text(const char *v)
     return (pmix_value_t){ .type = PMIX_STRING, .data.string = (char *)(uintptr_t)v };
 }
 
+/* What is being told: facts of the host go before what is computed here. */
+struct subject {
+    const struct job *job;
+    enum fact_about about;
+    uint32_t index;
+};
+
+static bool is_told(const struct subject *s, const char *key)
+{
+    return s->job->facts.count &&
+           facts_find(&s->job->facts, s->about, s->index, slice_str(key)) != NULL;
+}
+
 struct infos {
+    const struct subject *about;
     pmix_info_t list[INFO_ROOM];
     size_t n;
 };
 
 static void add(struct infos *i, const char *key, pmix_value_t value)
 {
-    pmix_info_t *info = &i->list[i->n++];
+    pmix_info_t *info = &i->list[i->n];
 
+    if (is_told(i->about, key))
+        return;
+    i->n++;
     memset(info, 0, sizeof *info);
     strncpy(info->key, key, PMIX_MAX_KEYLEN);
     info->value = value;
 }
 
-static void put_array(struct ppack *w, const char *key, struct infos *i)
+static size_t count_facts(const struct fact *f)
 {
-    pmix_data_array_t array = { .type = PMIX_INFO, .size = i->n, .array = i->list };
+    size_t n = 0;
+
+    for (; f; f = f->next)
+        n++;
+    return n;
+}
+
+/* Facts as infos of their own, behind those that are there. */
+static size_t add_facts(pmix_info_t *all, size_t n, const struct fact *f, struct ppack *w)
+{
+    for (; f; f = f->next) {
+        pmix_info_t *info = &all[n];
+        if (f->key.len > PMIX_MAX_KEYLEN || !pmix_value_of(f->type, f->value, &info->value)) {
+            w->error = PTYPE_NO_MEMORY;
+            continue;
+        }
+        memcpy(info->key, f->key.ptr, f->key.len);
+        n++;
+    }
+    return n;
+}
+
+static void put_infos(struct ppack *w, const char *key, pmix_info_t *list, size_t n)
+{
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = n, .array = list };
     pmix_value_t v = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
 
     ppack_kval(w, key, &v);
 }
 
-static void put(struct ppack *w, const char *key, pmix_value_t v)
+static void put_array(struct ppack *w, const char *key, struct infos *i)
 {
-    ppack_kval(w, key, &v);
+    const struct fact *f = facts_about(&i->about->job->facts, i->about->about, i->about->index);
+    size_t own = i->n, n;
+    pmix_info_t *all;
+
+    if (!f) {
+        put_infos(w, key, i->list, i->n);
+        return;
+    }
+    all = calloc(own + count_facts(f), sizeof *all);
+    if (!all) {
+        w->error = PTYPE_NO_MEMORY;
+        return;
+    }
+    memcpy(all, i->list, own * sizeof *all);
+    n = add_facts(all, own, f, w);
+    put_infos(w, key, all, n);
+    pmem_free(ptype_find(PMIX_INFO), all + own, n - own, NULL);
+    free(all);
+}
+
+/* Unless the host has said otherwise. */
+static void put(struct ppack *w, const struct subject *s, const char *key, pmix_value_t v)
+{
+    if (!is_told(s, key))
+        ppack_kval(w, key, &v);
+}
+
+static void put_facts(struct ppack *w, const struct subject *s)
+{
+    for (const struct fact *f = facts_about(&s->job->facts, s->about, s->index); f; f = f->next)
+        pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
 }
 
 static uint32_t universe(const struct plan *p)
 {
     return p->universe > 0 && p->universe <= UINT32_MAX ? (uint32_t)p->universe : p->nprocs;
+}
+
+/* A host need not tell where everybody is: what it has left out lies on a node without a name. */
+static bool is_known(const struct plan *p, uint32_t node)
+{
+    return p->nodes[node].name[0] != '\0';
+}
+
+static bool all_known(const struct plan *p)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!is_known(p, n))
+            return false;
+    }
+    return true;
 }
 
 static void node_list(const struct plan *p, struct buf *out)
@@ -99,76 +185,99 @@ static bool peer_lists(const struct plan *p, struct buf *lists)
 static void put_job(struct ppack *w, const struct job *j, const char *nodes)
 {
     const struct plan *p = &j->plan;
-    struct infos session = { .n = 0 };
+    const struct subject job = { j, FACT_JOB, 0 }, session = { j, FACT_SESSION, 0 };
+    struct infos i = { .about = &session };
 
-    put(w, PMIX_JOBID, text(j->nspace));
-    put(w, PMIX_JOB_SIZE, u32(p->nprocs));
-    put(w, PMIX_MAX_PROCS, u32(p->nprocs));
-    put(w, PMIX_UNIV_SIZE, u32(universe(p)));
-    put(w, PMIX_JOB_NUM_APPS, u32(p->napps));
-    put(w, PMIX_NUM_NODES, u32(p->nnodes));
-    put(w, PMIX_NODE_LIST, text(nodes));
-    put(w, PMIX_NPROC_OFFSET, rank_value(0));
-    add(&session, PMIX_SESSION_ID, u32(0));
-    add(&session, PMIX_UNIV_SIZE, u32(universe(p)));
-    put_array(w, PMIX_SESSION_INFO_ARRAY, &session);
-}
-
-static void put_nodes(struct ppack *w, const struct plan *p, struct buf *peers)
-{
-    for (uint32_t n = 0; n < p->nnodes; n++) {
-        struct infos i = { .n = 0 };
-        add(&i, PMIX_HOSTNAME, text(p->nodes[n].name));
-        add(&i, PMIX_NODEID, u32(n));
-        add(&i, PMIX_LOCAL_PEERS, text(buf_cstr(&peers[n])));
-        if (p->nodes[n].nprocs)
-            add(&i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(buf_cstr(&peers[n]), NULL, 10)));
-        add(&i, PMIX_LOCAL_SIZE, u32(p->nodes[n].nprocs));
-        add(&i, PMIX_NODE_SIZE, u32(p->nodes[n].nprocs));
-        put_array(w, PMIX_NODE_INFO_ARRAY, &i);
+    put(w, &job, PMIX_JOBID, text(j->nspace));
+    put(w, &job, PMIX_JOB_SIZE, u32(p->nprocs));
+    put(w, &job, PMIX_MAX_PROCS, u32(p->nprocs));
+    put(w, &job, PMIX_UNIV_SIZE, u32(universe(p)));
+    put(w, &job, PMIX_JOB_NUM_APPS, u32(p->napps));
+    if (all_known(p)) {
+        put(w, &job, PMIX_NUM_NODES, u32(p->nnodes));
+        put(w, &job, PMIX_NODE_LIST, text(nodes));
     }
+    put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
+    put_facts(w, &job);
+    add(&i, PMIX_SESSION_ID, u32(0));
+    add(&i, PMIX_UNIV_SIZE, u32(universe(p)));
+    put_array(w, PMIX_SESSION_INFO_ARRAY, &i);
 }
 
-static void put_apps(struct ppack *w, const struct plan *p)
+static void put_node(struct ppack *w, const struct job *j, uint32_t n, const char *peers)
 {
-    for (uint32_t a = 0; a < p->napps; a++) {
-        struct infos i = { .n = 0 };
+    const struct plan_node *node = &j->plan.nodes[n];
+    const struct subject s = { j, FACT_NODE, n };
+    struct infos i = { .about = &s };
+
+    add(&i, PMIX_HOSTNAME, text(node->name));
+    add(&i, PMIX_NODEID, u32(n));
+    add(&i, PMIX_LOCAL_PEERS, text(peers));
+    if (node->nprocs)
+        add(&i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(peers, NULL, 10)));
+    add(&i, PMIX_LOCAL_SIZE, u32(node->nprocs));
+    add(&i, PMIX_NODE_SIZE, u32(node->nprocs));
+    put_array(w, PMIX_NODE_INFO_ARRAY, &i);
+}
+
+static void put_apps(struct ppack *w, const struct job *j)
+{
+    for (uint32_t a = 0; a < j->plan.napps; a++) {
+        const struct plan_app *app = &j->plan.apps[a];
+        const struct subject s = { j, FACT_APP, a };
+        struct infos i = { .about = &s };
         add(&i, PMIX_APPNUM, u32(a));
-        add(&i, PMIX_APP_SIZE, u32(p->apps[a].nprocs));
-        add(&i, PMIX_APPLDR, rank_value(p->apps[a].first_rank));
-        if (p->apps[a].wdir)
-            add(&i, PMIX_WDIR, text(p->apps[a].wdir));
+        add(&i, PMIX_APP_SIZE, u32(app->nprocs));
+        add(&i, PMIX_APPLDR, rank_value(app->first_rank));
+        if (app->wdir)
+            add(&i, PMIX_WDIR, text(app->wdir));
         put_array(w, PMIX_APP_INFO_ARRAY, &i);
     }
+}
+
+static void put_place(struct ppack *w, const struct subject *s, const struct plan_proc *p)
+{
+    if (!is_known(&s->job->plan, p->node))
+        return;
+    put(w, s, PMIX_LOCAL_RANK, u16((uint16_t)p->local_rank));
+    put(w, s, PMIX_NODE_RANK, u16((uint16_t)p->local_rank));
+    put(w, s, PMIX_HOSTNAME, text(s->job->plan.nodes[p->node].name));
+    put(w, s, PMIX_NODEID, u32(p->node));
+}
+
+static void put_parent(struct ppack *w, const struct subject *s)
+{
+    pmix_proc_t parent;
+
+    memset(&parent, 0, sizeof parent);
+    strncpy(parent.nspace, s->job->parent_nspace, PMIX_MAX_NSLEN);
+    parent.rank = s->job->parent_rank;
+    put(w, s, PMIX_PARENT_ID, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &parent });
+    put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
 static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
 {
     const struct plan_proc *p = &j->plan.procs[rank];
-    struct ppack in;
+    const struct subject s = { j, FACT_RANK, rank };
+    /* Other hosts number their jobs' processes as they like. */
+    uint32_t global = j->facts.count ? rank : j->base + rank;
     pmix_value_t v = { .type = PMIX_BYTE_OBJECT };
-    pmix_proc_t parent;
+    struct ppack in;
 
     buf_clear(blob);
     ppack_init(&in, blob, w->as);
     in.described = w->described;
     ppack_u32(&in, PMIX_PROC_RANK, rank);
-    put(&in, PMIX_RANK, rank_value(rank));
-    put(&in, PMIX_GLOBAL_RANK, rank_value(j->base + rank));
-    put(&in, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
-    put(&in, PMIX_APPNUM, u32(p->app));
-    put(&in, PMIX_LOCAL_RANK, u16((uint16_t)p->local_rank));
-    put(&in, PMIX_NODE_RANK, u16((uint16_t)p->local_rank));
-    put(&in, PMIX_HOSTNAME, text(j->plan.nodes[p->node].name));
-    put(&in, PMIX_NODEID, u32(p->node));
-    put(&in, PMIX_REINCARNATION, u32(0));
-    if (j->parent_nspace) {
-        memset(&parent, 0, sizeof parent);
-        strncpy(parent.nspace, j->parent_nspace, PMIX_MAX_NSLEN);
-        parent.rank = j->parent_rank;
-        put(&in, PMIX_PARENT_ID, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &parent });
-        put(&in, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
-    }
+    put(&in, &s, PMIX_RANK, rank_value(rank));
+    put(&in, &s, PMIX_GLOBAL_RANK, rank_value(global));
+    put(&in, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
+    put(&in, &s, PMIX_APPNUM, u32(p->app));
+    put_place(&in, &s, p);
+    put(&in, &s, PMIX_REINCARNATION, u32(0));
+    if (j->parent_nspace)
+        put_parent(&in, &s);
+    put_facts(&in, &s);
     v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
     v.data.bo.size = buf_len(blob);
     if (!ppack_ok(&in))
@@ -185,8 +294,11 @@ static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
     list = buf_cstr(&nodes);
     if (list) {
         put_job(w, j, list);
-        put_nodes(w, &j->plan, peers);
-        put_apps(w, &j->plan);
+        for (uint32_t n = 0; n < j->plan.nnodes; n++) {
+            if (is_known(&j->plan, n))
+                put_node(w, j, n, buf_cstr(&peers[n]));
+        }
+        put_apps(w, j);
         for (uint32_t r = 0; r < j->plan.nprocs; r++)
             put_rank(w, j, r, &blob);
     } else {

@@ -57,6 +57,7 @@ struct pmix_pending {
     pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
     size_t nprocs;
     bool wants_context; /* GROUP_CONSTRUCT: a number for the group */
+    bool host;          /* the answer brings the reply as it is to be sent */
 };
 
 /* A group that this process has constructed; its end names nothing but it. */
@@ -67,12 +68,29 @@ struct pmix_group {
     char *id;
 };
 
+/* Who connects, as its first message says.  Tools of both kinds may bring a name, need one, or have
+ * got one from the server that started them. */
+enum pmix_kind {
+    KIND_CLIENT = 0,
+    KIND_OLD_TOOL = 1,
+    KIND_OLD_LAUNCHER = 2,
+    KIND_TOOL_UNNAMED = 3,
+    KIND_TOOL_NAMED = 4,
+    KIND_TOOL_STARTED = 5,
+    KIND_LAUNCHER_UNNAMED = 6,
+    KIND_LAUNCHER_NAMED = 7,
+    KIND_LAUNCHER_STARTED = 8,
+    KIND_SINGLETON = 9,
+    KIND_SCHEDULER = 10
+};
+
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };
 
 struct pmix_session {
     struct session base;
     enum pmix_state state;
     uint32_t hello_token; /* of the request to be identified */
+    uint8_t kind;         /* enum pmix_kind */
     bool reads_store;     /* the client looks things up in the job's store by itself */
     struct buf in;
     size_t consumed;
@@ -157,6 +175,9 @@ pmix_status_t pmix_status_of(enum answer_status status);
 
 /* All the cards of a process that this client may see. */
 void pmix_put_cards(struct pmix_session *s, struct ppack *w, struct job *owner, uint32_t rank);
+
+/* The value of canonical bytes; false: no memory, or they are none. */
+bool pmix_value_of(uint16_t type, struct slice bytes, pmix_value_t *v_p);
 
 /* One KVAL from a card. */
 void pmix_put_card(struct ppack *w, const struct card *c);

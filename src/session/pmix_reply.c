@@ -97,24 +97,32 @@ static void put_canonical(struct buf *out, const struct card *c)
     buf_byte(out, '\0');
 }
 
-/* Any encoding but v41's: the value has to be understood. */
-static void put_translated(struct ppack *w, const char *key, const struct card *c)
+bool pmix_value_of(uint16_t type, struct slice value, pmix_value_t *v_p)
 {
     struct buf bytes = BUF_NULL((size_t)1 << 30);
     struct punpack r;
-    pmix_value_t v;
     int32_t n = 1;
+    bool good;
 
     buf_byte(&bytes, 2); /* a count of one */
-    put_canonical(&bytes, c);
+    put_canonical(&bytes, &(struct card){ .type = type, .value = value });
     punpack_init(&r, buf_slice(&bytes), &ptype_own);
-    if (!buf_ok(&bytes) || punpack(&r, &v, &n, PMIX_VALUE) != PTYPE_FINE) {
-        w->error = PTYPE_NO_MEMORY;
-    } else {
-        ppack_kval(w, key, &v);
-        pmem_value_free(&v, NULL);
-    }
+    good = buf_ok(&bytes) && punpack(&r, v_p, &n, PMIX_VALUE) == PTYPE_FINE;
     buf_free(&bytes);
+    return good;
+}
+
+/* Any encoding but v41's: the value has to be understood. */
+static void put_translated(struct ppack *w, const char *key, const struct card *c)
+{
+    pmix_value_t v;
+
+    if (!pmix_value_of(c->type, c->value, &v)) {
+        w->error = PTYPE_NO_MEMORY;
+        return;
+    }
+    ppack_kval(w, key, &v);
+    pmem_value_free(&v, NULL);
 }
 
 void pmix_put_card(struct ppack *w, const struct card *c)
@@ -314,27 +322,19 @@ static void reply_connect(struct pmix_session *s, const struct pmix_pending *p,
 static void add_found(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
 {
     struct ppack w;
-    struct buf bytes = BUF_NULL(1 << 26);
-    struct card c = { .type = a->type ? a->type : MODEX_STRING, .value = a->value };
-    struct punpack r;
     pmix_pdata_t d;
-    int32_t n = 1;
 
     memset(&d, 0, sizeof d);
     strncpy(d.proc.nspace, a->about ? a->about->nspace : "", PMIX_MAX_NSLEN);
     d.proc.rank = a->about ? a->rank : PMIX_RANK_UNDEF;
     strncpy(d.key, p->key ? p->key : "", PMIX_MAX_KEYLEN);
-    buf_byte(&bytes, 2);
-    put_canonical(&bytes, &c);
-    punpack_init(&r, buf_slice(&bytes), &ptype_own);
-    if (buf_ok(&bytes) && punpack(&r, &d.value, &n, PMIX_VALUE) == PTYPE_FINE) {
-        /* One unit per item; the reply wants one unit of all: the counts are cut off there. */
-        ppack_init(&w, &p->batch->results, s->as);
-        ppack(&w, &d, 1, PMIX_PDATA);
-        pmem_value_free(&d.value, NULL);
-        p->batch->found++;
-    }
-    buf_free(&bytes);
+    if (!pmix_value_of(a->type ? a->type : MODEX_STRING, a->value, &d.value))
+        return;
+    /* One unit per item; the reply wants one unit of all: the counts are cut off there. */
+    ppack_init(&w, &p->batch->results, s->as);
+    ppack(&w, &d, 1, PMIX_PDATA);
+    pmem_value_free(&d.value, NULL);
+    p->batch->found++;
 }
 
 /* n items as one unit: they were packed as n units of one, so each count is cut off. */
@@ -383,8 +383,25 @@ static void reply_names(struct pmix_session *s, const struct pmix_pending *p,
     free(b);
 }
 
+/* It comes in the client's words already; a failure has none. */
+static void reply_of_host(struct pmix_session *s, const struct pmix_pending *p,
+                          const struct answer *a)
+{
+    if (a->value.len == 0) {
+        pmix_reply_status(s, p->tag, pmix_status_of(a->status));
+        return;
+    }
+    pmix_writer(s);
+    buf_slice_put(&s->reply, a->value);
+    pmix_send(s, p->tag);
+}
+
 void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
+    if (p->host) {
+        reply_of_host(s, p, a);
+        return;
+    }
     switch (p->cmd) {
     case CMD_REQ: reply_req(s, p->tag); break;
     case CMD_GET: reply_get(s, p, a); break;

@@ -55,6 +55,7 @@ struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, b
     p->host = host;
     buf_init(&p->out, LIMIT_CLIENT_QUEUE);
     p->can_pass_fd = can_pass_fd;
+    p->host_commands = s->host_commands;
     list_init(&p->dirty);
     list_init(&p->link);
     if (map_put(&s->by_id, id_key(&p->id), p, NULL) < 0) {
@@ -179,12 +180,19 @@ static void identify(struct server *s, struct peer *p, const struct request *rq,
     a->status = ANSWER_NOT_FOUND;
     if (rq->kvs.len) {
         identify_by_name(s, p, rq, a);
+    } else if (rq->count) {
+        log_warn(s->log, "refused a tool: it has no name, and this server gives none");
+        p->closing = true;
     } else if (s->identify && s->identify(s->arg, rq->number, &p->job, &p->rank)) {
         a->status = ANSWER_OK;
     } else {
         log_warn(s->log, "a connection gave an unknown PMI_ID; it is closed");
         p->closing = true;
     }
+}
+
+static void tell_identity(const struct server *s, const struct peer *p)
+{
     TELL(s, identify, .connection = p->id, .job = p->job ? (int64_t)p->job->id : -1,
          .rank = p->rank);
 }
@@ -271,6 +279,11 @@ void server_spread(struct server *s, const struct notice *n)
         keep_event(s, n);
 }
 
+void server_notify(struct server *s, const struct notice *n)
+{
+    server_spread(s, n);
+}
+
 static void recall(struct server *s, struct peer *p)
 {
     LIST_EACH(l, &s->events)
@@ -304,13 +317,19 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
 {
     struct answer a = { .status = ANSWER_FAILED };
     uint64_t ticket = ticket_of(p, rq->token);
+    bool known = p->job != NULL;
 
-    if (rq->kind == REQ_IDENTIFY)
+    if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
+        /* the host's */
+    } else if (rq->kind == REQ_IDENTIFY) {
         identify(s, p, rq, &a);
-    else if (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL)
+    } else if (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL) {
         a.status = event_request(s, p, rq);
-    else if (p->job)
+    } else if (p->job) {
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
+    }
+    if (rq->kind == REQ_IDENTIFY && !known)
+        tell_identity(s, p);
     p->attached = p->attached || rq->kind == REQ_ATTACH;
     if (a.status != ANSWER_LATER)
         server_deliver(s, ticket, &a);

@@ -38,6 +38,11 @@ struct server {
     /* PMI_PORT connections: finds the process for an id; false: unknown.  May be NULL. */
     bool (*identify)(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p);
     void *arg;
+    /* A host that does some things itself sees each request first.  True: it has been taken, *a_p
+     * is its answer (ANSWER_LATER: server_answer() will bring it).  May be NULL. */
+    bool (*takes)(void *arg, struct peer *p, const struct request *rq, uint64_t ticket,
+                  struct answer *a_p);
+    uint64_t host_commands;    /* of PMIx; for new connections (session.h) */
     server_recorder *recorder; /* NULL: nobody records */
     void *recorder_arg;
 };
@@ -90,6 +95,10 @@ void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t
 
 /* The other end is closed: nothing more will come. */
 void server_hangup(struct server *s, struct peer *p);
+
+/* An event of somebody who has no connection here (or of the host itself, with its own name): told
+ * to everybody whom it concerns. */
+void server_notify(struct server *s, const struct notice *n);
 
 /* Bytes of p->out were written by the host (or dropped, when nobody reads them any more), and the
  * store's descriptor with them if p->pass_store asked for it. */

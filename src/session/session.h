@@ -45,6 +45,8 @@ struct peer {
     struct session *session; /* NULL: nothing was said yet */
     struct buf out;
     void *host; /* the host's own */
+    /* PMIx commands (bit 1 << number) that the host reads by itself: REQ_HOST. */
+    uint64_t host_commands;
 };
 
 /* What next() returns besides -ENOMEM. */
