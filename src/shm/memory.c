@@ -1,9 +1,14 @@
-/* memory.c - see memory.h.  The whole maximum is allocated at once, because a region never moves;
- * pages that nobody touches cost nothing. */
+/* memory.c - see memory.h.  The whole maximum is taken at once, because a region never moves; pages
+ * that nobody touches cost nothing.  A large one therefore comes from the kernel: an allocator that
+ * fills what it hands out (MALLOC_PERTURB_) would touch gigabytes.  A small one comes from the
+ * allocator, whose checkers see what is read or written beyond its end. */
 #include "shm/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LARGE = 64 << 20 };
 
 static int grow(struct seg_region *r, uint64_t want, void *arg)
 {
@@ -14,10 +19,21 @@ static int grow(struct seg_region *r, uint64_t want, void *arg)
     return 0;
 }
 
+static void *take(uint64_t max)
+{
+    void *base;
+
+    if (max < LARGE)
+        return calloc(1, max);
+    base =
+        mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
 int seg_memory_open(uint64_t max, struct seg_region *r_p)
 {
     *r_p = (struct seg_region){ NULL };
-    r_p->base = calloc(1, max);
+    r_p->base = take(max);
     if (!r_p->base)
         return -ENOMEM;
     r_p->max = max;
@@ -27,6 +43,9 @@ int seg_memory_open(uint64_t max, struct seg_region *r_p)
 
 void seg_memory_close(struct seg_region *r)
 {
-    free(r->base);
+    if (r->base && r->max >= LARGE)
+        munmap(r->base, r->max);
+    else
+        free(r->base);
     *r = (struct seg_region){ NULL };
 }
