@@ -166,6 +166,9 @@ int main(int argc, char **argv)
             code = 1;
     } else if (rc != LAUNCH_GO) {
         log_error(&log, "%s", err.text);
+    } else if (options.remote) {
+        log_error(&log, "other nodes cannot be reached yet; -launcher fork starts everything here");
+        code = launch_exit_code(LAUNCH_REFUSED);
     } else {
         write_all(STDERR_FILENO, buf_slice(&options.answer));
         code = run_plan(&options, &plan, log);

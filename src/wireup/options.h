@@ -86,6 +86,8 @@ struct launch_options {
     uint32_t membind; /* both words mean what the kernel does anyway */
     bool oversubscribe, no_oversubscribe;
     uint32_t order_nodes; /* ORDER_... */
+    const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
+    bool remote;          /* other machines take part */
     uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
     const char *localhost;
     const char *usize; /* "SYSTEM", "INFINITE" or a number */

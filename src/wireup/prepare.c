@@ -84,18 +84,21 @@ static int read_hosts(struct prepare *p, struct host_list *list, const char *fil
     return rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
 }
 
-static int check_reachable(struct prepare *p, const struct host_list *list)
+/* All names of this machine become one: the one that the user gave first. */
+static void find_remote(struct prepare *p, const struct host_list *list)
 {
     if (p->opt->launcher == LAUNCHER_FORK)
-        return 0;
+        return;
     for (uint32_t i = 0; i < list->count; i++) {
-        if (!machine_is_here(&p->machine, list->items[i].name))
-            return errmsg_set(p->err, LAUNCH_REFUSED,
-                              "node %s is not this machine (%s), and other nodes cannot be reached "
-                              "yet; -launcher fork starts everything here",
-                              list->items[i].name, p->machine.system_name);
+        struct host *h = &list->items[i];
+        if (!machine_is_here(&p->machine, h->name)) {
+            p->opt->remote = true;
+            continue;
+        }
+        if (!p->opt->here)
+            p->opt->here = h->name;
+        h->name = p->opt->here;
     }
-    return 0;
 }
 
 static int finish_hosts(struct prepare *p, struct host_list *list, const char *file)
@@ -104,7 +107,7 @@ static int finish_hosts(struct prepare *p, struct host_list *list, const char *f
     int rc = read_hosts(p, list, file);
 
     if (rc == 0)
-        rc = check_reachable(p, list);
+        find_remote(p, list);
     if (rc == 0 && order != ORDER_GIVEN)
         rc = hosts_sort(list, order == ORDER_DESCENDING || order == ORDER_DOWN);
     return rc;
@@ -147,7 +150,7 @@ static int place(struct prepare *p)
         .per_node = opt->ppn,
         .over = p->map.over,
         .rankmap = opt->rankmap,
-        .one_node = opt->launcher != LAUNCHER_FORK,
+        .one_node = opt->launcher != LAUNCHER_FORK && !opt->remote,
         .blocks = p->blocks,
     };
     int rc = 0;
@@ -197,6 +200,11 @@ static int prepare_app(struct prepare *p, const struct launch_block *b, struct p
     if (rc == 0)
         rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
                             p->err);
+    /* Other nodes look for it themselves; a relative name would be sought in the wrong place. */
+    if (rc == LAUNCH_NOT_FOUND && p->opt->remote) {
+        app->path = app->argv[0];
+        rc = 0;
+    }
     if (rc > 0 && b->where) {
         struct errmsg why = *p->err;
         errmsg_set(p->err, rc, "%.200s: %.800s", b->where, why.text);
@@ -297,9 +305,25 @@ static int check_room(struct prepare *p)
     uint64_t total = 0;
     int rc;
 
+    if (p->opt->remote) /* other machines have their own room */
+        return 0;
     for (uint32_t i = 0; i < p->opt->nblocks; i++)
         total += p->blocks[i].nprocs;
     rc = machine_has_room(total, p->err);
+    return rc == MACHINE_FULL ? LAUNCH_REFUSED : rc;
+}
+
+/* The same of a job over several nodes, for our part of it. */
+static int check_room_here(struct prepare *p)
+{
+    uint32_t here = 0;
+    int rc;
+
+    for (uint32_t n = 0; n < p->plan->nnodes && p->opt->remote && p->opt->here; n++) {
+        if (strcmp(p->plan->nodes[n].name, p->opt->here) == 0)
+            here = p->plan->nodes[n].nprocs;
+    }
+    rc = machine_has_room(here, p->err);
     return rc == MACHINE_FULL ? LAUNCH_REFUSED : rc;
 }
 
@@ -320,7 +344,7 @@ static int show(struct prepare *p)
 static int run_steps(struct prepare *p)
 {
     static int (*const steps[])(struct prepare *) = {
-        read_config,  check_options, choose_nodes, check_room,   place,
+        read_config,  check_options, choose_nodes, check_room,   place, check_room_here,
         set_universe, check_ranks,   bind_ranks,   prepare_apps, show,
     };
     int rc = 0;

@@ -137,9 +137,13 @@ static void test_nodes(void)
     EQ(prepare("-localhost frontend -hosts frontend.example.org prog"), LAUNCH_GO);
     EQ(prepare("-localhost frontend prog"), LAUNCH_GO);
     OK(strcmp(plan.nodes[0].name, "frontend") == 0);
-    check_bad("-hosts a.invalid prog", LAUNCH_REFUSED, "node a.invalid is not this machine");
-    check_bad("-hosts 192.0.2.1 prog", LAUNCH_REFUSED, "node 192.0.2.1 is not this machine");
-    check_bad("-hosts 2001:db8::1 prog", LAUNCH_REFUSED, "node 2001:db8::1 is not");
+    EQ(prepare("-hosts a.invalid:2,localhost,192.0.2.1,127.0.0.1 prog"), LAUNCH_GO);
+    OK(opt.remote && !strcmp(opt.here, "localhost"));
+    OK_F(plan.nprocs == 5 && plan.nnodes == 3, "the names of this machine are one node");
+    OK(plan.procs[4].node == 1 && plan.procs[4].local_rank == 1);
+    EQ(prepare("-hosts 2001:db8::1 nowhere-but-there"), LAUNCH_GO);
+    OK_F(opt.remote && !opt.here && !strcmp(plan.apps[0].path, "nowhere-but-there"),
+         "a program that only others have is theirs to find");
     check_bad("-f bad prog", LAUNCH_USAGE, "bad:2: the number of slots");
     check_bad("-f absent prog", LAUNCH_USAGE, "host file absent: No such file");
     check_bad("-f bin prog", LAUNCH_USAGE, "host file bin: Is a directory");
