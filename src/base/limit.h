@@ -126,6 +126,10 @@
 #define LIMIT_MAP_TEXT   (256u << 20)
 #define LIMIT_MAP_MEMORY (512u << 20)
 
+/* Processes that may have come from one rank and are looked through for the owner of a connection:
+ * more than a build with a hundred jobs makes. */
+#define LIMIT_FAMILY 8192
+
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

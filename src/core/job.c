@@ -524,6 +524,15 @@ static void lose(struct job *j, uint32_t rank)
     fail_or_go_on(j, rank);
 }
 
+static void break_rules(struct job *j, uint32_t rank)
+{
+    if (j->keep_going && j->phase == JOB_RUNNING)
+        give_up(j, rank);
+    else
+        job_abort(j, rank, 1, "rank %u on %s (pid %d) broke the protocol", rank, host_of(j, rank),
+                  j->procs[rank].pid);
+}
+
 static void note_end(struct proc *p, enum life_event event, int code)
 {
     if (event == LIFE_EXIT || event == LIFE_DEATH) {
@@ -555,10 +564,7 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         break;
     case LIFE_end_badly: end_badly(j, rank, before); break;
     case LIFE_lose: lose(j, rank); break;
-    case LIFE_break_rules:
-        job_abort(j, rank, 1, "rank %u on %s (pid %d) broke the protocol", rank, host_of(j, rank),
-                  p->pid);
-        break;
+    case LIFE_break_rules: break_rules(j, rank); break;
     case LIFE_nothing: break;
     case LIFE_impossible:
         job_abort(j, rank, 1, "internal error: event '%s' for rank %u in state '%s'",

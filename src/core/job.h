@@ -35,6 +35,7 @@ struct proc {
     bool left;          /* that is because it ended as it should */
     bool hung_up;       /* its connection is closed, and it has opened no other */
     uint32_t fences;    /* that it waits in */
+    uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */
     struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;

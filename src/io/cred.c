@@ -52,6 +52,11 @@ static int read_ends(int fd, struct ends *e)
     return rc < 0 ? rc : split(&self, &family, &e->far_port, e->far);
 }
 
+struct owner {
+    uid_t uid;
+    ino_t inode;
+};
+
 /* ---- socket diagnostics
  * --------------------------------------------------------------------------- */
 
@@ -77,9 +82,10 @@ static void ask_about(const struct ends *e, struct question *q)
     q->body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 }
 
-static int read_reply(const char *bytes, size_t n, uid_t *uid_p)
+static int read_reply(const char *bytes, size_t n, struct owner *o)
 {
     const struct nlmsghdr *h = (const void *)bytes;
+    const struct inet_diag_msg *m;
 
     if (n < sizeof *h)
         return -EPROTO;
@@ -87,11 +93,12 @@ static int read_reply(const char *bytes, size_t n, uid_t *uid_p)
         return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
     if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY || n < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
         return -EPROTO;
-    *uid_p = ((const struct inet_diag_msg *)NLMSG_DATA(h))->idiag_uid;
+    m = NLMSG_DATA(h);
+    *o = (struct owner){ m->idiag_uid, m->idiag_inode };
     return 0;
 }
 
-static int ask_kernel(const struct ends *e, uid_t *uid_p)
+static int ask_kernel(const struct ends *e, struct owner *o)
 {
     _Alignas(struct nlmsghdr) char reply[4096];
     struct question q;
@@ -103,7 +110,7 @@ static int ask_kernel(const struct ends *e, uid_t *uid_p)
         return -errno;
     ask_about(e, &q);
     n = send(fd, &q, sizeof q, 0) < 0 ? -1 : recv(fd, reply, sizeof reply, 0);
-    rc = n < 0 ? -errno : read_reply(reply, (size_t)n, uid_p);
+    rc = n < 0 ? -errno : read_reply(reply, (size_t)n, o);
     close(fd);
     return rc;
 }
@@ -111,17 +118,21 @@ static int ask_kernel(const struct ends *e, uid_t *uid_p)
 /* ---- /proc/net/tcp
  * -------------------------------------------------------------------------------- */
 
-static bool match_line(const char *line, const struct ends *e, uid_t *uid_p)
+static bool match_line(const char *line, const struct ends *e, struct owner *o)
 {
     unsigned own, own_port, far, far_port, uid;
+    unsigned long inode;
 
-    return sscanf(line, " %*u: %8X:%4X %8X:%4X %*X %*X:%*X %*X:%*X %*X %u", &own, &own_port, &far,
-                  &far_port, &uid) == 5 &&
-           own == e->own[0] && far == e->far[0] && htons((uint16_t)own_port) == e->own_port &&
-           htons((uint16_t)far_port) == e->far_port && (*uid_p = uid, true);
+    if (sscanf(line, " %*u: %8X:%4X %8X:%4X %*X %*X:%*X %*X:%*X %*X %u %*u %lu", &own, &own_port,
+               &far, &far_port, &uid, &inode) != 6 ||
+        own != e->own[0] || far != e->far[0] || htons((uint16_t)own_port) != e->own_port ||
+        htons((uint16_t)far_port) != e->far_port)
+        return false;
+    *o = (struct owner){ uid, inode };
+    return true;
 }
 
-static int read_table(const struct ends *e, uid_t *uid_p)
+static int read_table(const struct ends *e, struct owner *o)
 {
     char line[256];
     int rc = -ENOENT;
@@ -133,21 +144,41 @@ static int read_table(const struct ends *e, uid_t *uid_p)
     if (!f)
         return -errno;
     while (rc != 0 && fgets(line, sizeof line, f)) {
-        if (match_line(line, e, uid_p))
+        if (match_line(line, e, o))
             rc = 0;
     }
     fclose(f);
     return rc;
 }
 
+static int tcp_owner(int fd, struct owner *o)
+{
+    struct ends e;
+    int rc = read_ends(fd, &e);
+
+    if (rc < 0)
+        return rc;
+    rc = ask_kernel(&e, o);
+    return rc < 0 && rc != -ENOENT ? read_table(&e, o) : rc;
+}
+
+int cred_peer_socket(int fd, ino_t *inode_p)
+{
+    struct owner o;
+    int rc = tcp_owner(fd, &o);
+
+    if (rc == 0)
+        *inode_p = o.inode;
+    return rc;
+}
+
 int cred_peer_uid(int fd, uid_t *uid_p)
 {
     struct ucred who;
-    socklen_t len = sizeof who;
     int family = 0, rc;
-    struct ends e;
+    socklen_t len = sizeof family;
+    struct owner o;
 
-    len = sizeof family;
     if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &family, &len) < 0)
         return -errno;
     len = sizeof who;
@@ -157,9 +188,8 @@ int cred_peer_uid(int fd, uid_t *uid_p)
         *uid_p = who.uid;
         return 0;
     }
-    rc = read_ends(fd, &e);
-    if (rc < 0)
-        return rc;
-    rc = ask_kernel(&e, uid_p);
-    return rc < 0 && rc != -ENOENT ? read_table(&e, uid_p) : rc;
+    rc = tcp_owner(fd, &o);
+    if (rc == 0)
+        *uid_p = o.uid;
+    return rc;
 }

@@ -11,4 +11,7 @@
 /* 0; -ENOENT: the other end is no socket of this machine (or has gone already); -errno. */
 int cred_peer_uid(int fd, uid_t *uid_p);
 
+/* The inode of the other end's socket, where it is TCP on this machine.  As above. */
+int cred_peer_socket(int fd, ino_t *inode_p);
+
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/cred.h"
+#include "io/holder.h"
 #include "tests/tap.h"
 
 static int listen_on(int family, struct sockaddr_storage *at, socklen_t *len)
@@ -48,6 +49,7 @@ static void test_tcp(int family, uid_t uid)
     struct sockaddr_storage at;
     socklen_t len;
     uid_t seen = 12345;
+    ino_t inode = 0;
     int status, listener = listen_on(family, &at, &len), fd;
     pid_t pid;
 
@@ -59,9 +61,15 @@ static void test_tcp(int family, uid_t uid)
     fd = accept(listener, NULL, NULL);
     OK_F(cred_peer_uid(fd, &seen) == 0 && seen == uid, "family %d: the peer is user %u, seen %u",
          family, uid, seen);
+    OK(cred_peer_socket(fd, &inode) == 0 && inode != 0);
+    OK_F(holder_is_below(pid, inode), "the child holds it");
+    OK_F(holder_is_below(getpid(), inode), "so something that came from us does");
+    OK_F(!holder_is_below(getppid(), inode + 1) && !holder_is_below(pid, inode + 1),
+         "and nobody holds another one");
     close(fd);
     waitpid(pid, &status, 0);
     EQ(status, 0);
+    OK(!holder_is_below(getpid(), inode) && !holder_is_below(pid, inode));
     close(listener);
 }
 

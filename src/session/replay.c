@@ -177,6 +177,16 @@ static void note(void *arg, struct record *made)
         r->made = made->u.effect;
 }
 
+static bool admit(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
+{
+    const struct replay *r = arg;
+
+    (void)newcomer;
+    (void)job;
+    (void)rank;
+    return r->identity && r->identity->job >= 0;
+}
+
 static int on_begin(struct replay *r, const struct record *d)
 {
     server_init(&r->server, d->u.begin.seed, NULL);
@@ -184,6 +194,7 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.core.has_neighbours = d->u.begin.neighbours != 0;
     r->server.core.has_topology = d->u.begin.topology != 0;
     r->server.identify = identify;
+    r->server.admit = admit;
     r->server.arg = r;
     r->begin_ns = d->time_ns;
     r->begun = true;

@@ -117,6 +117,29 @@ static uint64_t ticket_of(const struct peer *p, uint32_t token)
     return (uint64_t)p->id << 32 | token;
 }
 
+/* A process may take part through several connections: its own, and those of children that it has
+ * started.  It leaves with the last of them. */
+static void count_line(struct peer *p)
+{
+    p->attached = true;
+    if (!p->counted)
+        p->job->procs[p->rank].lines++;
+    p->counted = true;
+}
+
+/* True when others are left. */
+static bool uncount_line(struct peer *p)
+{
+    struct proc *proc = p->attached ? &p->job->procs[p->rank] : NULL;
+
+    if (!proc)
+        return false;
+    if (p->counted)
+        proc->lines -= proc->lines > 0;
+    p->counted = false;
+    return proc->lines > 0;
+}
+
 static void give_up(struct server *s, struct peer *p, const char *why)
 {
     if (p->closing)
@@ -126,7 +149,7 @@ static void give_up(struct server *s, struct peer *p, const char *why)
     else
         log_warn(s->log, "%s", why); /* who has not said who it is disturbs nobody */
     p->closing = true;
-    if (p->job)
+    if (p->job && !uncount_line(p))
         job_event(p->job, p->rank, LIFE_BREAK, 0);
     mark_dirty(s, p);
 }
@@ -161,13 +184,22 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
 
     if (j && rq->number >= 0 && rq->number < j->plan.nprocs &&
         j->procs[rq->number].state != LIFE_GONE) {
-        p->job = j;
-        p->rank = (uint32_t)rq->number;
-        a->status = ANSWER_OK;
-        return;
+        const struct proc *proc = &j->procs[rq->number];
+        if (!proc->lines || !s->admit || s->admit(s->arg, p, j, (uint32_t)rq->number)) {
+            p->job = j;
+            p->rank = (uint32_t)rq->number;
+            a->status = ANSWER_OK;
+            return;
+        }
+        log_warn(s->log,
+                 "refused a connection for rank %lld of " SLICE_FMT ": that process (pid %d) is "
+                 "connected, and the newcomer is neither it nor a child of it",
+                 (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)), proc->pid);
+    } else {
+        log_warn(s->log,
+                 "refused a connection for rank %lld of " SLICE_FMT ": no such process here",
+                 (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)));
     }
-    log_warn(s->log, "refused a connection for rank %lld of " SLICE_FMT ": no such process here",
-             (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)));
     p->closing = true;
 }
 
@@ -325,12 +357,15 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         identify(s, p, rq, &a);
     } else if (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL) {
         a.status = event_request(s, p, rq);
+    } else if (p->job && rq->kind == REQ_FINALIZE && uncount_line(p)) {
+        a.status = ANSWER_OK;
     } else if (p->job) {
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
     }
     if (rq->kind == REQ_IDENTIFY && !known)
         tell_identity(s, p);
-    p->attached = p->attached || rq->kind == REQ_ATTACH;
+    if (p->job && rq->kind == REQ_ATTACH)
+        count_line(p);
     if (a.status != ANSWER_LATER)
         server_deliver(s, ticket, &a);
 }
@@ -409,7 +444,9 @@ void server_hangup(struct server *s, struct peer *p)
     TELL(s, hangup, .connection = p->id);
     p->hung_up = true;
     p->closing = true;
-    if (p->attached) /* one of several: what never spoke is not missed */
+    if (uncount_line(p))
+        mark_dirty(s, p); /* it was a child; the process itself is there */
+    else if (p->attached) /* one of several: what never spoke is not missed */
         job_event(p->job, p->rank, LIFE_HANGUP, 0);
     mark_dirty(s, p);
 }

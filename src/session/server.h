@@ -37,6 +37,9 @@ struct server {
     const struct log *log;
     /* PMI_PORT connections: finds the process for an id; false: unknown.  May be NULL. */
     bool (*identify)(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p);
+    /* A connection says that it is a process which is connected already: whether it may be, because
+     * the same process, or a child of it, holds the other end.  NULL: it may. */
+    bool (*admit)(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank);
     void *arg;
     /* A host that does some things itself sees each request first.  True: it has been taken, *a_p
      * is its answer (ANSWER_LATER: server_answer() will bring it).  May be NULL. */

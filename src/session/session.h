@@ -41,6 +41,7 @@ struct peer {
     bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */
     bool closing;        /* write what there is, then close */
     bool attached;       /* a process takes part through this connection */
+    bool counted;        /* in proc.lines */
     bool hung_up;
     struct session *session; /* NULL: nothing was said yet */
     struct buf out;

@@ -19,6 +19,7 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "io/cred.h"
+#include "io/holder.h"
 #include "wireupd/task.h"
 
 /* Processes started in one turn of the loop, so that Ctrl-C and clients are heard meanwhile. */
@@ -80,6 +81,16 @@ static bool find_by_port_id(void *arg, int64_t id, struct job **job_p, uint32_t 
         }
     }
     return false;
+}
+
+/* The question itself needs a descriptor, and that is a rare one. */
+static bool may_join(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
+{
+    const struct link *l = newcomer->host;
+    ino_t socket;
+
+    (void)arg;
+    return cred_peer_socket(l->fd, &socket) == 0 && holder_is_below(job->procs[rank].pid, socket);
 }
 
 static uint64_t random_seed(void)
@@ -147,6 +158,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     server_init(&n->server, random_seed(), &n->config.log);
     map_init(&n->by_pid, n->server.core.seed);
     n->server.identify = find_by_port_id;
+    n->server.admit = may_join;
     n->server.arg = n;
     n->scratch = malloc(STDIO_CHUNK);
     rc = n->scratch ? open_doors(n) : -ENOMEM;

@@ -54,8 +54,13 @@ kept = [
     knock("unknown-encoding", hello(nspace, 0, encoding=b"v99"), ANSWER),
     knock("unknown-store", hello(nspace, 0, store=b"shmem2"), ANSWER),
     knock("empty-hello", struct.pack("=iIII", -1, 0xFFFFFFFF, 0, 0), ANSWER),
+    knock("twin", hello(nspace, 0), ANSWER),
+    knock("tool", hello(nspace, 0, flag=3), ANSWER),
     knock("web", b"GET / HTTP/1.0\r\n\r\n", ANSWER),
 ]
+for _ in range(200):  # a crowd that says nothing useful
+    kept.append(socket.create_connection(("127.0.0.1", port)))
+    kept[-1].sendall(hello(nspace, 0)[:20])
 if uid:
     os.setgid(uid)
     os.setuid(uid)

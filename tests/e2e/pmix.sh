@@ -62,13 +62,14 @@ launch 1 "$bin/mixed1" PMI-2 PMI-2 : -n 1 "$bin/rawpmix" mixed PMI-1 PMI-2
 ok "and see what is wrong" grep -q WRONG "$out" || explain
 
 # ---- who is not let in, while a job runs
+launch 3 "$bin/rawpmix" clone
+same "a child of a rank attaches by itself and leaves" "$rc $(cat "$out" "$err")" "0 rawpmix 3 good" || explain
 # shellcheck disable=SC2016
 "$WIREUP" -n 4 sh -c '
-    [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri.new; echo "$PMIX_NAMESPACE" >nspace; mv uri.new uri; }
-    until [ -e go ]; do sleep 0.02; done
-    exec "$0"' "$bin/rawpmix" >"$out" 2>"$err" </dev/null &
+    [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri; echo "$PMIX_NAMESPACE" >nspace; }
+    exec "$0" hold up go' "$bin/rawpmix" >"$out" 2>"$err" </dev/null &
 job=$!
-wait_until 20 [ -e uri ]
+wait_until 20 [ -e up ]
 uid=0
 [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || uid=65534
 mkfifo hold
@@ -84,13 +85,16 @@ exec 9>&-
 wait $intruders
 for what in "silent open 0" "half-header open 0" "half-hello open 0" "long-hello closed 0" \
     "unknown-nspace closed 0" "unknown-rank closed 0" "unknown-encoding closed 0" \
-    "unknown-store closed 0" "empty-hello closed 0"; do
+    "unknown-store closed 0" "empty-hello closed 0" "twin closed 0" "tool closed 0"; do
     ok "$what" grep -q "^$what\$" "$tmp/knocks" || note "$(cat "$tmp/knocks")"
 done
 ok "web closed" grep -q '^web closed' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
 ok "the refusal names both sides' versions" \
     grep -q "of version 4.2.2rc2: .* encoding 'v99'; this server is Wireup" "$err" || note "$(cat "$err")"
 ok "a rank that does not exist is named" grep -q "refused a connection for rank 9999 of $(cat nspace)" "$err"
+same "who claims to be a rank that is connected already is told once" \
+    "$(grep -c "refused a connection for rank 0 of $(cat nspace): that process .* is connected" "$err")" 1
+same "and each of the others too" "$(sort "$err" | uniq -d)" ""
 if [ $uid = 0 ]; then
     skip "another user is refused" "we cannot become another user here"
 else
@@ -103,4 +107,19 @@ else
         exec sleep 0' "$bin/rawpmix"
     ok "nor does a rank become somebody else and stay in" grep -q "WRONG init" "$out" || explain
 fi
+
+# ---- who has no manners: the others go on
+for what in "long closed" "count closed" "text closed" "garbage closed" "half open" "halfhead open" \
+    "nothing open" "flood open"; do
+    rm -f go bad
+    # shellcheck disable=SC2016
+    run 60 "$WIREUP" -disable-auto-cleanup -n 3 sh -c '
+        until [ -e bad ]; do sleep 0.02; done
+        "$0" team 3; echo >go' "$bin/rawpmix" : -n 1 python3 "$e2e/manners.py" "${what% *}" bad go
+    same "a rank that is rude ($what)" "$(sort "$out" | tr '\n' ,)" \
+        "$(printf '%s\nrawpmix 3 good\n' "$what" | sort | tr '\n' ,)" || explain
+    case $what in
+    *closed) same "and is told of once ($what)" "$(grep -c 'wireup: rank 3: ' "$err")" 1 || explain ;;
+    esac
+done
 finish

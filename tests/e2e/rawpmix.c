@@ -5,6 +5,10 @@
  *   rawpmix mixed WORD...       one of several programs of one job; WORD is PMI-1, PMI-2, PMIx ...,
  *                               the protocol of each rank (see mixed.c)
  *   rawpmix leave               the last rank ends without finalize, after a fence
+ *   rawpmix hold UP GO          all is well; rank 0 makes the file UP and everybody waits for the
+ * file GO; then all of `exchange` rawpmix team N              the first N ranks of a larger job do
+ * what they can do without the others rawpmix clone               starts itself once more: a child
+ * that attaches by itself
  *
  * Prints `rawpmix N good` from rank 0 when every rank has found everything right, and
  * `rawpmix N WRONG rank R: what` from whoever did not.
@@ -15,10 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pmix_proc_t me;
-static uint32_t size;
+static uint32_t size, team; /* team: who fences; 0: everybody */
 static int wrong;
 static atomic_int heard;
 static const char *expected = "card";
@@ -81,11 +86,13 @@ static void put_cards(void)
 
 static void fence(bool collect)
 {
-    pmix_proc_t all = process(PMIX_RANK_WILDCARD);
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD), some[64];
     pmix_info_t info;
 
+    for (uint32_t r = 0; r < team; r++)
+        some[r] = process(r);
     PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-    must("fence", PMIx_Fence(&all, 1, &info, 1));
+    must("fence", PMIx_Fence(team ? some : &all, team ? team : 1, &info, 1));
 }
 
 static void check_text(uint32_t rank, const char *key)
@@ -165,7 +172,7 @@ static void check_cards(void)
     if (size > 1)
         check_absent("r", (me.rank + 1) % size); /* for other nodes only */
     check_absent("nobody has put this", 0);
-    if (job_number(PMIX_JOB_SIZE) != size || job_number(PMIX_LOCAL_SIZE) != size)
+    if (!team && (job_number(PMIX_JOB_SIZE) != size || job_number(PMIX_LOCAL_SIZE) != size))
         complain("the job's size");
 }
 
@@ -373,6 +380,43 @@ static void tell_verdict(void)
     fence(false);
 }
 
+static void hold(const char *up, const char *go)
+{
+    FILE *f;
+
+    fence(true);
+    if (me.rank == 0) {
+        f = fopen(up, "w");
+        if (!f || fclose(f) != 0)
+            complain("cannot write %s", up);
+    }
+    while (access(go, F_OK) != 0)
+        usleep(20000);
+}
+
+/* A child of ours attaches by itself, under our name, and leaves; nobody minds. */
+static void run_clone(const char *program)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        execl(program, program, "child", (char *)NULL);
+        _exit(1);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        complain("its child ended with %d", status);
+    fence(true);
+}
+
+static int be_child(void)
+{
+    if (size == 0)
+        complain("a child knows nothing of the job");
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "exchange";
@@ -385,19 +429,29 @@ int main(int argc, char **argv)
     size = job_number(PMIX_JOB_SIZE);
     if (!strcmp(mode, "spoil") && me.rank == size - 1)
         expected = "no card";
+    if (!strcmp(mode, "child"))
+        return be_child();
+    if (!strcmp(mode, "team"))
+        size = team = (uint32_t)atoi(argv[2]);
     if (!strcmp(mode, "mixed")) {
         check_mixed((uint32_t)argc - 2, argv + 2);
     } else {
         put_cards();
         fence(true);
+        if (!strcmp(mode, "hold"))
+            hold(argv[2], argv[3]);
+        if (!strcmp(mode, "clone"))
+            run_clone("/proc/self/exe");
         if (!strcmp(mode, "leave") && me.rank == size - 1)
             _exit(0);
         check_cards();
         check_names();
-        check_meetings();
-        check_group();
-        check_questions();
-        check_events();
+        if (!team) {
+            check_meetings();
+            check_group();
+            check_questions();
+            check_events();
+        }
         tell_verdict();
     }
     must("finalize", PMIx_Finalize(NULL, 0));
