@@ -46,6 +46,7 @@ struct job *job_new(const struct job_params *p)
     j->meetings = p->meetings;
     list_init(&j->link);
     list_init(&j->waits);
+    j->waits_due = UINT64_MAX;
     for (int i = 0; i < 4; i++)
         buf_init(&j->wire_info[i], 0);
     j->base = p->base;

@@ -66,6 +66,7 @@ struct job {
     struct coll_set colls;
     struct coll_group *world; /* the fence of everybody, by far the most used */
     struct list waits;        /* gets that wait for a card of this job (modex.h) */
+    uint64_t waits_due;       /* none of them is over before */
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
     uint32_t npartners;

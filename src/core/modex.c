@@ -155,6 +155,7 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
         memcpy(w->text, g->key.ptr, g->key.len);
     w->key = slice_mem(w->text, g->key.len);
     list_append(&owner->waits, &w->link);
+    owner->waits_due = w->deadline_ns < owner->waits_due ? w->deadline_ns : owner->waits_due;
     return ANSWER_LATER;
 }
 
@@ -172,6 +173,8 @@ uint64_t modex_tick(struct job *j, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;
 
+    if (now_ns < j->waits_due)
+        return j->waits_due;
     LIST_EACH(l, &j->waits)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
@@ -180,7 +183,7 @@ uint64_t modex_tick(struct job *j, uint64_t now_ns)
         else if (w->deadline_ns < next)
             next = w->deadline_ns;
     }
-    return next;
+    return j->waits_due = next;
 }
 
 void modex_free(struct job *j)

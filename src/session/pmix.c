@@ -79,7 +79,7 @@ static void drop_pending(struct pmix_session *s)
         }
         pending_free(&s->pending[i]);
     }
-    s->npending = 0;
+    s->npending = s->nanswered = 0;
 }
 
 static void destroy(struct session *base)
@@ -110,10 +110,25 @@ static int input(struct session *base, struct slice bytes)
 /* ---- requests under way
  * ------------------------------------------------------------------------------ */
 
+/* Tokens only grow, so the list stays sorted; what is answered is taken out when half of it is. */
+static void sweep_pending(struct pmix_session *s)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < s->npending; i++) {
+        if (s->pending[i].token)
+            s->pending[kept++] = s->pending[i];
+    }
+    s->npending = kept;
+    s->nanswered = 0;
+}
+
 static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_command cmd, uint32_t tag)
 {
     struct pmix_pending *p;
 
+    if (s->npending == s->pending_room && s->nanswered > s->npending / 2)
+        sweep_pending(s);
     if (s->npending == s->pending_room) {
         uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
         struct pmix_pending *more = realloc(s->pending, room * sizeof *more);
@@ -123,8 +138,35 @@ static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_comman
         s->pending_room = room;
     }
     p = &s->pending[s->npending++];
-    *p = (struct pmix_pending){ .token = ++s->base.peer->next_token, .tag = tag, .cmd = cmd };
+    *p = (struct pmix_pending){ .token = ++s->base.peer->next_token,
+                                .serial = s->base.peer->next_token,
+                                .tag = tag,
+                                .cmd = cmd };
     return p;
+}
+
+/* Moves the entry out; false: nobody waits for it. */
+static bool take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p)
+{
+    uint32_t low = 0, high = s->npending;
+
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (s->pending[mid].serial < token)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == s->npending || s->pending[low].token != token)
+        return false;
+    *p_p = s->pending[low];
+    s->pending[low] = (struct pmix_pending){ .serial = token };
+    s->nanswered++;
+    while (s->npending && !s->pending[s->npending - 1].token) {
+        s->npending--;
+        s->nanswered--;
+    }
+    return true;
 }
 
 /* Puts a request on the backlog; the pending entry is the caller's to complete until the next. */
@@ -1064,6 +1106,11 @@ static int run_command(struct command *c)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
         return SESSION_IDLE;
     }
+    if (punpack_ok(&c->r) && c->s->npending - c->s->nanswered >= LIMIT_CLIENT_PENDING &&
+        number != CMD_ABORT && number != CMD_FINALIZE) {
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
+        return SESSION_IDLE;
+    }
     if (punpack_ok(&c->r))
         readers[number](c);
     if (c->no_memory || !arena_ok(&c->s->arena))
@@ -1158,20 +1205,16 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
 static void answer(struct session *base, uint32_t token, const struct answer *a)
 {
     struct pmix_session *s = mine(base);
+    struct pmix_pending p;
 
     if (s->state == PMIX_ASKED && token == s->hello_token) {
         if (a->status == ANSWER_OK)
             welcome(s);
         return;
     }
-    for (uint32_t i = 0; i < s->npending; i++) {
-        struct pmix_pending p = s->pending[i];
-        if (p.token != token)
-            continue;
-        s->pending[i] = s->pending[--s->npending];
+    if (take_pending(s, token, &p)) {
         pmix_reply(s, &p, a);
         pending_free(&p);
-        return;
     }
 }
 

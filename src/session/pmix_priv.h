@@ -46,7 +46,8 @@ struct pmix_batch {
 };
 
 struct pmix_pending {
-    uint32_t token, tag;
+    uint32_t token, tag; /* token 0: answered */
+    uint32_t serial;     /* the token for ever */
     enum pmix_command cmd;
     uint32_t rank; /* GET: of whom */
     char *nspace;  /* GET: of which job; CONNECT: NULL */
@@ -98,8 +99,8 @@ struct pmix_session {
     bool described;
     char version[64];
     struct pmix_pending *pending;
-    uint32_t npending, pending_room;
-    struct request *backlog; /* of the message being read */
+    uint32_t npending, nanswered, pending_room; /* sorted; nanswered of them are done */
+    struct request *backlog;                    /* of the message being read */
     uint32_t nbacklog, backlog_at;
     struct arena arena;   /* what the requests of the message borrow */
     struct buf scratch;   /* canonical values of a commit */
