@@ -7,10 +7,10 @@
 
 #include "base/limit.h"
 #include "wireup/binding.h"
-#include "wireup/lookup.h"
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
 #include "wireup/show.h"
+#include "wireupd/lookup.h"
 
 /* Host and configuration files larger than this are a mistake. */
 enum { FILE_MAX_BYTES = 64 << 20 };
@@ -185,6 +185,36 @@ static int copy_argv(struct arena *a, const struct launch_block *b, struct plan_
     return 0;
 }
 
+/* lookup.h's conditions as ours. */
+static int found(int rc)
+{
+    return rc == LOOKUP_NOT_FOUND        ? LAUNCH_NOT_FOUND
+           : rc == LOOKUP_NOT_EXECUTABLE ? LAUNCH_NOT_EXECUTABLE
+                                         : rc;
+}
+
+/* Where the program is on this machine. */
+static int look_up(struct prepare *p, const struct launch_block *b, struct plan_app *app)
+{
+    struct arena *a = &p->plan->arena;
+    const char *wdir = b->wdir;
+    int rc = 0;
+
+    if (!wdir && p->opt->remote)
+        wdir = "."; /* there is no other way to tell other nodes */
+    if (wdir)
+        rc = lookup_wdir(a, wdir, &app->wdir, p->err);
+    if (rc == 0)
+        rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
+                            p->err);
+    /* Other nodes may have what we have not: each looks again. */
+    if (rc > 0 && p->opt->remote) {
+        app->path = app->argv[0];
+        return 0;
+    }
+    return found(rc);
+}
+
 static int prepare_app(struct prepare *p, const struct launch_block *b, struct plan_app *app)
 {
     struct arena *a = &p->plan->arena;
@@ -195,16 +225,8 @@ static int prepare_app(struct prepare *p, const struct launch_block *b, struct p
         app->env = p->plan->apps->env; /* most programs of a job have the same */
     else if (rc == 0)
         rc = environ_build(a, p->envp, &p->opt->env, &b->env, &p->manager_env, &app->env);
-    if (rc == 0 && b->wdir)
-        rc = lookup_wdir(a, b->wdir, &app->wdir, p->err);
     if (rc == 0)
-        rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
-                            p->err);
-    /* Other nodes look for it themselves; a relative name would be sought in the wrong place. */
-    if (rc == LAUNCH_NOT_FOUND && p->opt->remote) {
-        app->path = app->argv[0];
-        rc = 0;
-    }
+        rc = look_up(p, b, app);
     if (rc > 0 && b->where) {
         struct errmsg why = *p->err;
         errmsg_set(p->err, rc, "%.200s: %.800s", b->where, why.text);

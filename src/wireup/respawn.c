@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wireup/lookup.h"
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
+#include "wireupd/lookup.h"
 
 enum { HOSTFILE_MAX = 1 << 24 };
 

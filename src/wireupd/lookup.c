@@ -1,5 +1,5 @@
 /* lookup.c - see lookup.h. */
-#include "wireup/lookup.h"
+#include "wireupd/lookup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wireup/options.h"
 
 /* What PATH is when nothing says it, as the C library has it. */
 #define DEFAULT_PATH "/bin:/usr/bin"
@@ -34,14 +33,14 @@ static int tell(enum verdict v, const char *path, struct errmsg *err)
 {
     switch (v) {
     case GOOD: break;
-    case MISSING: return errmsg_set(err, LAUNCH_NOT_FOUND, "%.500s: no such program", path);
+    case MISSING: return errmsg_set(err, LOOKUP_NOT_FOUND, "%.500s: no such program", path);
     case DIRECTORY:
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: is a directory, not a program",
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE, "%.500s: is a directory, not a program",
                           path);
     case NO_FILE:
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: is not a regular file", path);
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE, "%.500s: is not a regular file", path);
     case NO_PERMISSION:
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "%.500s: no permission to execute it", path);
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE, "%.500s: no permission to execute it", path);
     }
     return 0;
 }
@@ -85,10 +84,10 @@ static int search_path(struct arena *a, const char *name, const char *wdir, cons
         return tell(worst, found, err);
     path = join(a, wdir, SLICE_NULL, name);
     if (path && judge(path) == GOOD)
-        return errmsg_set(err, LAUNCH_NOT_FOUND,
+        return errmsg_set(err, LOOKUP_NOT_FOUND,
                           "%.300s: not found on PATH; it is in the working directory: ./%.300s",
                           name, name);
-    return errmsg_set(err, LAUNCH_NOT_FOUND, "%.500s: not found on PATH", name);
+    return errmsg_set(err, LOOKUP_NOT_FOUND, "%.500s: not found on PATH", name);
 }
 
 int lookup_program(struct arena *a, const char *name, const char *wdir, const char *search,
@@ -121,13 +120,13 @@ int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct 
         return -ENOMEM;
     *wdir_p = path;
     if (stat(path, &st) != 0)
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "working directory %.500s: %s", path,
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE, "working directory %.500s: %s", path,
                           err_text(errno));
     if (!S_ISDIR(st.st_mode))
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE,
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE,
                           "working directory %.500s: is not a directory", path);
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
-        return errmsg_set(err, LAUNCH_NOT_EXECUTABLE, "working directory %.500s: %s", path,
+        return errmsg_set(err, LOOKUP_NOT_EXECUTABLE, "working directory %.500s: %s", path,
                           err_text(errno));
     return 0;
 }
