@@ -130,6 +130,35 @@
  * more than a build with a hundred jobs makes. */
 #define LIMIT_FAMILY 8192
 
+/* One message between two daemons: the exchange of a whole job of a million processes goes in one. */
+#define LIMIT_HOP_MESSAGE (1u << 30)
+
+/* Bytes that may wait for one daemon that does not read.  Above the high mark its sender is asked
+ * to hold back, until the low mark is reached. */
+#define LIMIT_HOP_QUEUE (2u << 30)
+#define LIMIT_HOP_HIGH  (4u << 20)
+#define LIMIT_HOP_LOW   (1u << 20)
+
+/* Connections to a daemon that have not proved themselves yet, at once; the oldest makes place for
+ * the next, so that idle ones keep nobody out.  A daemon has some ten children. */
+#define LIMIT_HOP_STRANGERS 64
+
+/* How long the two messages of a greeting may take; two round trips on a machine that is busy
+ * starting a job. */
+#define LIMIT_HOP_GREETING_MS 10000
+
+/* Addresses of one daemon that are tried; when one has not answered for so long, the next is tried
+ * beside it; and how long all may take. */
+#define LIMIT_HOP_ADDRESSES  32
+#define LIMIT_HOP_STAGGER_MS 200
+#define LIMIT_HOP_CONNECT_MS 20000
+
+/* How long a link that is being closed may take to send what waits. */
+#define LIMIT_HOP_LINGER_MS 5000
+
+/* Refusals of strangers that are logged one by one; beyond, only each doubling of their number. */
+#define LIMIT_HOP_REFUSAL_LINES 16
+
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

@@ -1,0 +1,114 @@
+/* hop.c - fuzzes the link between daemons.  The first byte chooses: the bytes of a stranger to
+ * either end; or, behind a greeting that went well, records as they are (nothing but the untouched
+ * may be taken), or plain records that are sealed with the right key: what an authenticated daemon
+ * gone mad could say. */
+#include <sodium.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/hop_code.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const unsigned char key[HOP_KEY] = { 1, 2, 3 };
+
+static void feed(struct hop_code *c, struct slice bytes)
+{
+    struct slice m = SLICE_NULL;
+    enum hop_event e;
+
+    while (bytes.len && c->fault == HOP_FINE) {
+        size_t n;
+        char *room = hop_code_room(c, &n);
+        if (!room)
+            abort();
+        if (n > bytes.len)
+            n = bytes.len;
+        memcpy(room, bytes.ptr, n);
+        hop_code_came(c, n);
+        bytes = slice_skip(bytes, n);
+        while ((e = hop_code_next(c, &m)) != HOP_MORE && e != HOP_FAILED && e != HOP_BYE) {
+            if (e == HOP_MESSAGE && slice_hash(m, 1) == 0 && m.len)
+                continue; /* all of it is read */
+        }
+        if (e == HOP_FAILED && (c->fault == HOP_FINE || c->err.text[0] == '\0'))
+            abort();
+    }
+}
+
+static void carry(struct hop_code *from, struct hop_code *to)
+{
+    struct slice s = hop_code_out(from);
+
+    feed(to, s);
+    hop_code_sent(from, s.len);
+}
+
+/* One plain record under the next number of the sender. */
+static void seal(struct hop_code *from, struct slice plain, struct buf *out)
+{
+    unsigned char nonce[12] = { 0 }, head[4];
+    size_t n = plain.len + 16;
+    char *room = buf_room(out, 4 + n);
+
+    if (!room)
+        abort();
+    for (unsigned i = 0; i < 4; i++)
+        head[i] = (unsigned char)(n >> (24 - 8 * i));
+    for (unsigned i = 0; i < 8; i++)
+        nonce[4 + i] = (unsigned char)(from->sealed >> (8 * i));
+    from->sealed++;
+    memcpy(room, head, 4);
+    crypto_aead_chacha20poly1305_ietf_encrypt((unsigned char *)room + 4, NULL,
+                                              (const unsigned char *)plain.ptr, plain.len, head, 4,
+                                              NULL, nonce, from->seal_key);
+    buf_commit(out, 4 + n);
+}
+
+static void mad(struct hop_code *from, struct hop_code *to, struct slice data)
+{
+    struct buf out = BUF_NULL(16 << 20);
+
+    while (data.len > 1) {
+        size_t n = (size_t)(unsigned char)data.ptr[0] + 1;
+        seal(from, slice_head(slice_skip(data, 1), n), &out);
+        data = slice_skip(data, n + 1);
+    }
+    feed(to, buf_slice(&out));
+    buf_free(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const unsigned char one[HOP_SEED] = { 0, 1 }, two[HOP_SEED] = { 0, 2 };
+    struct hop_code a, b;
+    struct slice rest = slice_skip(slice_mem(data, size), 1);
+
+    if (size == 0)
+        return 0;
+    if (hop_code_init(&a, HOP_CALLS, key, one, 1, 1 << 20) < 0 ||
+        hop_code_init(&b, HOP_ANSWERS, key, two, 0, 1 << 20) < 0)
+        abort();
+    if (data[0] % 4 < 2) {
+        feed(data[0] % 4 ? &a : &b, rest);
+        if (a.up || b.up)
+            abort();
+    } else {
+        carry(&a, &b);
+        carry(&b, &a);
+        carry(&a, &b);
+        if (!a.up || !b.up)
+            abort();
+        if (data[0] % 4 == 2) {
+            feed(&b, rest);
+            if (b.opened > 1)
+                abort();
+        } else {
+            mad(&a, &b, rest);
+        }
+    }
+    hop_code_free(&a);
+    hop_code_free(&b);
+    return 0;
+}

@@ -1,0 +1,905 @@
+/* hop.c - see hop.h.
+ *
+ * A line is one TCP connection with its hop_code.  A stranger is a line that was accepted and has
+ * not proved itself; a try is a line that a hop has called and that has not been answered; a hop
+ * that is up has exactly one line. */
+#include "io/hop.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "base/list.h"
+#include "io/hop_where.h"
+
+enum { STRANGER_OUT = 4096, ACCEPT_PAUSE_MS = 500 };
+
+struct line {
+    struct list link; /* among the strangers, or a hop's tries; else alone */
+    struct hop_net *net;
+    struct hop *hop; /* NULL: a stranger */
+    int fd;
+    bool connecting;
+    struct watch watch;
+    struct timer deadline;
+    struct hop_code code;
+    char where[HOP_WHERE_TEXT];
+};
+
+struct hop {
+    struct list link;
+    struct hop_net *net;
+    void *arg;
+    struct line *line; /* once up */
+    /* calling */
+    uint32_t peer;
+    struct hop_where to[LIMIT_HOP_ADDRESSES];
+    size_t nto, next;
+    struct list tries;
+    struct timer stagger;
+    bool refused;
+    struct errmsg failures; /* what each try said */
+    /* up */
+    struct timer bound; /* of the calling, later of the ending */
+    struct timer beat, kick;
+    uint32_t quiet_ms;
+    bool heard, spoke, pressed, paused, ending, broken;
+    /* being left */
+    unsigned busy;
+    bool gone;
+};
+
+struct hop_net {
+    struct hop_config c;
+    unsigned char key[HOP_KEY];
+    int listener;
+    uint16_t port;
+    struct watch watch;
+    struct timer again;
+    struct list strangers, hops;
+    uint32_t nstrangers;
+    uint64_t refusals;
+};
+
+/* ---- lines ---- */
+
+static void line_readable(void *arg);
+static void line_writable(void *arg);
+static void line_late(void *arg);
+
+static void line_free(struct line *l)
+{
+    if (!l->hop && !list_empty(&l->link))
+        l->net->nstrangers--;
+    list_unlink(&l->link);
+    watch_close(&l->watch);
+    timer_stop(&l->deadline);
+    if (l->fd >= 0)
+        close(l->fd);
+    hop_code_free(&l->code);
+    free(l);
+}
+
+/* No TCP_USER_TIMEOUT: it would also end links to daemons that are paused. */
+static void tune(int fd)
+{
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+/* fd becomes the line's, also when there is no memory. */
+static struct line *line_new(struct hop_net *net, struct hop *h, int fd, const struct hop_where *at)
+{
+    struct line *l = calloc(1, sizeof *l);
+    unsigned char seed[HOP_SEED];
+    int rc;
+
+    if (!l) {
+        close(fd);
+        return NULL;
+    }
+    list_init(&l->link);
+    l->net = net;
+    l->hop = h;
+    l->fd = fd;
+    hop_where_text(at, l->where);
+    randombytes_buf(seed, sizeof seed);
+    rc = hop_code_init(&l->code, h ? HOP_CALLS : HOP_ANSWERS, net->key, seed, net->c.position,
+                       h ? LIMIT_HOP_QUEUE : STRANGER_OUT);
+    sodium_memzero(seed, sizeof seed);
+    watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
+    timer_init(&l->deadline, net->c.loop, line_late, l);
+    if (rc == 0)
+        rc = timer_set(&l->deadline, LIMIT_HOP_GREETING_MS);
+    if (rc == 0 && !h)
+        rc = watch_want(&l->watch, LOOP_READ);
+    if (rc < 0) {
+        line_free(l);
+        return NULL;
+    }
+    tune(fd);
+    return l;
+}
+
+/* Sends what it can.  An error is found again by reading; false: there was one. */
+static bool line_flush(struct line *l)
+{
+    struct slice s;
+    unsigned want = l->hop && l->hop->paused ? 0 : LOOP_READ;
+    bool good = true;
+
+    while ((s = hop_code_out(&l->code)).len) {
+        ssize_t n = send(l->fd, s.ptr, s.len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            want |= LOOP_WRITE;
+            break;
+        }
+        if (n < 0) {
+            good = false;
+            break;
+        }
+        hop_code_sent(&l->code, (size_t)n);
+        if (l->hop)
+            l->hop->spoke = true;
+    }
+    watch_want(&l->watch, want);
+    return good;
+}
+
+/* ---- hops ---- */
+
+static void hop_kicked(void *arg);
+static void hop_beat(void *arg);
+static void hop_stagger(void *arg);
+static void hop_late(void *arg);
+
+static struct hop *hop_new(struct hop_net *net)
+{
+    struct hop *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->net = net;
+    h->arg = net->c.arg;
+    list_init(&h->tries);
+    timer_init(&h->stagger, net->c.loop, hop_stagger, h);
+    timer_init(&h->bound, net->c.loop, hop_late, h);
+    timer_init(&h->beat, net->c.loop, hop_beat, h);
+    timer_init(&h->kick, net->c.loop, hop_kicked, h);
+    list_append(&net->hops, &h->link);
+    return h;
+}
+
+static void drop_tries(struct hop *h, const struct line *but)
+{
+    LIST_EACH(link, &h->tries)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        if (l != but)
+            line_free(l);
+    }
+}
+
+/* Everything goes but the memory, which its own callers may still look at. */
+static void hop_clear(struct hop *h)
+{
+    h->gone = true;
+    drop_tries(h, NULL);
+    if (h->line)
+        line_free(h->line);
+    h->line = NULL;
+    timer_stop(&h->stagger);
+    timer_stop(&h->bound);
+    timer_stop(&h->beat);
+    timer_stop(&h->kick);
+    list_unlink(&h->link);
+}
+
+void hop_drop(struct hop *h)
+{
+    if (!h->gone)
+        hop_clear(h);
+    if (h->busy == 0)
+        free(h);
+}
+
+static void enter(struct hop *h)
+{
+    h->busy++;
+}
+
+static void leave(struct hop *h)
+{
+    if (--h->busy == 0 && h->gone)
+        free(h);
+}
+
+/* The last callback. */
+static void go_down(struct hop *h, enum hop_down how, const struct errmsg *why)
+{
+    struct hop_calls calls = h->net->c.calls;
+
+    if (h->gone)
+        return;
+    enter(h);
+    hop_clear(h);
+    calls.on_down(h->arg, h, how, why);
+    leave(h);
+}
+
+static void break_down(struct hop *h, const char *what)
+{
+    struct errmsg why;
+    bool bye = h->ending && hop_waiting(h) == 0 && h->line->code.said_bye;
+
+    errmsg_set(&why, 0, bye ? "the link to %s is closed" : "the link to %s broke: %s",
+               h->line->where, what);
+    go_down(h, bye ? HOP_DOWN_BYE : HOP_DOWN_BROKEN, &why);
+}
+
+static void come_up(struct hop *h, struct line *l)
+{
+    l->hop = h;
+    h->line = l;
+    l->code.out.max = LIMIT_HOP_QUEUE;
+    timer_stop(&l->deadline);
+    timer_stop(&h->bound);
+    timer_stop(&h->stagger);
+    if (h->net->c.alive_ms)
+        timer_set(&h->beat, h->net->c.alive_ms);
+    h->net->c.calls.on_up(h->arg, h);
+}
+
+/* A sign of life is heard as anything else is; ours is sent when we had nothing else to say.  Turns
+ * of this timer are counted and not the time: a daemon that was stopped for a while does not take
+ * its own absence for that of all others. */
+static void hop_beat(void *arg)
+{
+    struct hop *h = arg;
+    const struct hop_config *c = &h->net->c;
+    struct errmsg why;
+
+    h->quiet_ms = h->heard || h->paused ? 0 : h->quiet_ms + c->alive_ms;
+    h->heard = false;
+    if (c->silent_ms && h->quiet_ms >= c->silent_ms) {
+        errmsg_set(&why, 0, "nothing has come from %s for %u.%u seconds", h->line->where,
+                   h->quiet_ms / 1000, h->quiet_ms % 1000 / 100);
+        go_down(h, HOP_DOWN_SILENT, &why);
+        return;
+    }
+    if (!h->spoke && !h->line->code.said_bye && hop_waiting(h) == 0 &&
+        hop_code_alive(&h->line->code) == 0)
+        line_flush(h->line);
+    h->spoke = false;
+    timer_set(&h->beat, c->alive_ms);
+}
+
+/* Why a line that was up cannot go on. */
+static void hop_failed(struct hop *h)
+{
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "%.900s", h->line->code.err.text);
+    break_down(h, text);
+}
+
+/* Hands over what has come; false when the hop is gone. */
+static bool hop_deliver(struct hop *h)
+{
+    enum hop_event e = HOP_ALIVE;
+    struct slice message = SLICE_NULL;
+    struct errmsg why;
+
+    while (!h->gone && !h->paused && e != HOP_MORE) {
+        e = hop_code_next(&h->line->code, &message);
+        switch (e) {
+        case HOP_MESSAGE: h->net->c.calls.on_message(h->arg, h, message); break;
+        case HOP_FAILED: hop_failed(h); break;
+        case HOP_BYE:
+            errmsg_set(&why, 0, "%s has closed the link", h->line->where);
+            go_down(h, HOP_DOWN_BYE, &why);
+            break;
+        default: break;
+        }
+    }
+    return !h->gone;
+}
+
+/* ---- calling ---- */
+
+static void call_next(struct hop *h);
+
+/* One try has failed; when it was the last, the hop is down. */
+static void try_failed(struct hop *h, struct line *l, const char *where, const char *why)
+{
+    size_t n = strlen(h->failures.text);
+
+    snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (%s)", n ? ", " : "", where,
+             why);
+    if (l)
+        line_free(l);
+    if (h->next < h->nto) {
+        call_next(h);
+    } else if (list_empty(&h->tries)) {
+        struct errmsg all;
+        errmsg_set(&all, 0,
+                   h->refused ? "cannot link to the daemon at %.900s"
+                              : "cannot reach the daemon at %.900s",
+                   h->failures.text);
+        go_down(h, h->refused ? HOP_DOWN_REFUSED : HOP_DOWN_NO_WAY, &all);
+    }
+}
+
+static int start_try(struct hop *h, const struct hop_where *to)
+{
+    int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct line *l;
+
+    if (fd < 0)
+        return -errno;
+    l = line_new(h->net, h, fd, to);
+    if (!l)
+        return -ENOMEM;
+    timer_stop(&l->deadline); /* the hop's own bound holds */
+    if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
+        int rc = -errno;
+        line_free(l);
+        return rc;
+    }
+    l->connecting = true;
+    list_append(&h->tries, &l->link);
+    return watch_want(&l->watch, LOOP_WRITE);
+}
+
+/* The next address, and the one behind it a moment later. */
+static void call_next(struct hop *h)
+{
+    const struct hop_where *to;
+    char where[HOP_WHERE_TEXT];
+    int rc;
+
+    timer_stop(&h->stagger);
+    if (h->next >= h->nto)
+        return;
+    to = &h->to[h->next++];
+    rc = start_try(h, to);
+    if (rc == 0) {
+        if (h->next < h->nto)
+            timer_set(&h->stagger, LIMIT_HOP_STAGGER_MS);
+        return;
+    }
+    hop_where_text(to, where);
+    try_failed(h, NULL, where, err_text(rc));
+}
+
+static void hop_stagger(void *arg)
+{
+    struct hop *h = arg;
+
+    enter(h);
+    call_next(h);
+    leave(h);
+}
+
+/* The first turn of calling, the end of waiting for addresses, or the end of lingering. */
+static void hop_late(void *arg)
+{
+    struct hop *h = arg;
+    struct errmsg why;
+    size_t n;
+
+    if (h->line) {
+        errmsg_set(&why, 0, "%s did not close the link in time", h->line->where);
+        go_down(h, HOP_DOWN_BROKEN, &why);
+        return;
+    }
+    LIST_EACH(link, &h->tries)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        n = strlen(h->failures.text);
+        snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (no answer within %u s)",
+                 n ? ", " : "", l->where, LIMIT_HOP_CONNECT_MS / 1000);
+    }
+    errmsg_set(&why, 0, "cannot reach the daemon at %.900s", h->failures.text);
+    go_down(h, h->refused ? HOP_DOWN_REFUSED : HOP_DOWN_NO_WAY, &why);
+}
+
+static void try_refused(struct hop *h, struct line *l, const char *why)
+{
+    struct errmsg text;
+
+    h->refused = true;
+    errmsg_set(&text, 0, "%.900s", why);
+    try_failed(h, l, l->where, text.text);
+}
+
+static void try_up(struct hop *h, struct line *l)
+{
+    char why[80];
+
+    if (l->code.position != h->peer) {
+        snprintf(why, sizeof why, "it is daemon %u of the job, not %u", l->code.position, h->peer);
+        try_refused(h, l, why);
+        return;
+    }
+    list_unlink(&l->link);
+    drop_tries(h, NULL);
+    line_flush(l);
+    come_up(h, l);
+}
+
+/* ---- strangers ---- */
+
+/* Some lines, and then the count: who floods us does not flood the log. */
+static void log_refusal(struct hop_net *net, const char *where, const char *why)
+{
+    uint64_t n = ++net->refusals;
+
+    if (n > LIMIT_HOP_REFUSAL_LINES && (n & (n - 1)) != 0)
+        return;
+    if (n > LIMIT_HOP_REFUSAL_LINES)
+        log_warn(net->c.log, "refused a connection from %s: %s (%llu so far)", where, why,
+                 (unsigned long long)n);
+    else
+        log_warn(net->c.log, "refused a connection from %s: %s", where, why);
+}
+
+static void stranger_refused(struct line *l, const char *why)
+{
+    log_refusal(l->net, l->where, why);
+    line_free(l);
+}
+
+static void line_late(void *arg)
+{
+    struct line *l = arg;
+
+    stranger_refused(l, "it did not greet us in time");
+}
+
+static void stranger_up(struct line *l)
+{
+    struct hop *h = hop_new(l->net);
+
+    if (!h) {
+        stranger_refused(l, "out of memory");
+        return;
+    }
+    list_unlink(&l->link);
+    l->net->nstrangers--;
+    enter(h);
+    h->heard = true;
+    come_up(h, l);
+    hop_deliver(h);
+    leave(h);
+}
+
+/* ---- reading and writing ---- */
+
+/* A line that is not up yet, or was not. */
+static void greet(struct line *l)
+{
+    struct slice message = SLICE_NULL;
+    struct hop *h = l->hop;
+    enum hop_event e = hop_code_next(&l->code, &message);
+
+    if (e == HOP_MORE) {
+        line_flush(l);
+    } else if (e == HOP_UP && h) {
+        h->heard = true;
+        try_up(h, l);
+        if (!h->gone && h->line)
+            hop_deliver(h);
+    } else if (e == HOP_UP) {
+        stranger_up(l);
+    } else {
+        line_flush(l); /* our no, if it leaves at once */
+        if (h)
+            try_refused(h, l, l->code.err.text);
+        else
+            stranger_refused(l, l->code.err.text);
+    }
+}
+
+/* rc: 0 at the end of the stream, or -errno. */
+static void line_ended(struct line *l, int rc)
+{
+    const char *why = rc ? err_text(rc) : "closed by the other end";
+    struct hop *h = l->hop;
+
+    if (h && h->line)
+        break_down(h, why);
+    else if (h)
+        try_failed(h, l, l->where, why);
+    else if (l->code.greeted)
+        line_free(l); /* it has found a better address of ours */
+    else
+        stranger_refused(l, rc ? why : "it left without a greeting");
+}
+
+/* False: nothing was there. */
+static bool line_read(struct line *l)
+{
+    struct hop *h = l->hop;
+    size_t room;
+    char *to = hop_code_room(&l->code, &room);
+    ssize_t n;
+
+    if (!to) {
+        line_ended(l, -ENOMEM);
+        return true;
+    }
+    n = recv(l->fd, to, room, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0) {
+        line_ended(l, n < 0 ? -errno : 0);
+        return true;
+    }
+    hop_code_came(&l->code, (size_t)n);
+    if (!h || !h->line) {
+        greet(l);
+        return true;
+    }
+    h->heard = true;
+    hop_deliver(h);
+    return true;
+}
+
+static void line_readable(void *arg)
+{
+    struct line *l = arg;
+    struct hop *h = l->hop;
+
+    if (h)
+        enter(h);
+    line_read(l);
+    if (h)
+        leave(h);
+}
+
+/* It cannot be written any more: told by a callback of its own. */
+static void go_on_broken(struct hop *h)
+{
+    h->broken = true;
+    timer_set(&h->kick, 0);
+}
+
+static void connected(struct line *l)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        error = errno;
+    l->connecting = false;
+    if (error)
+        try_failed(l->hop, l, l->where, err_text(-error));
+    else if (!line_flush(l))
+        line_ended(l, -EPIPE);
+}
+
+static void line_writable(void *arg)
+{
+    struct line *l = arg;
+    struct hop *h = l->hop;
+
+    if (!h) {
+        line_flush(l);
+        return;
+    }
+    enter(h);
+    if (l->connecting) {
+        connected(l);
+    } else if (!line_flush(l)) {
+        go_on_broken(h);
+    } else if (h->pressed && h->line == l && hop_waiting(h) <= LIMIT_HOP_LOW) {
+        h->pressed = false;
+        if (h->net->c.calls.on_room)
+            h->net->c.calls.on_room(h->arg, h);
+    }
+    leave(h);
+}
+
+/* What could not be told, or read, at the moment itself.  What the other end said before it left is
+ * heard first: it may be a good-bye. */
+static void hop_kicked(void *arg)
+{
+    struct hop *h = arg;
+
+    enter(h);
+    if (hop_deliver(h) && h->broken) {
+        while (!h->gone && line_read(h->line))
+            continue;
+        if (!h->gone)
+            break_down(h, "closed by the other end");
+    }
+    leave(h);
+}
+
+/* ---- listening ---- */
+
+static void drop_oldest(struct hop_net *net)
+{
+    struct list *first = list_first(&net->strangers);
+
+    if (first)
+        stranger_refused(LIST_OF(first, struct line, link), "too many connect and do not greet us");
+}
+
+static void hop_accept(void *arg)
+{
+    struct hop_net *net = arg;
+    struct hop_where from = { .len = sizeof from.at };
+    int fd = accept4(net->listener, (struct sockaddr *)&from.at, &from.len,
+                     SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct line *l;
+
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            log_warn(net->c.log, "cannot take a connection: %s", err_text(errno));
+            watch_want(&net->watch, 0);
+            timer_set(&net->again, ACCEPT_PAUSE_MS);
+        }
+        return;
+    }
+    if (net->nstrangers >= LIMIT_HOP_STRANGERS)
+        drop_oldest(net);
+    l = line_new(net, NULL, fd, &from);
+    if (!l)
+        return;
+    list_append(&net->strangers, &l->link);
+    net->nstrangers++;
+}
+
+static void accept_again(void *arg)
+{
+    struct hop_net *net = arg;
+
+    watch_want(&net->watch, LOOP_READ);
+}
+
+static int bind_port(int fd, int family, uint16_t port)
+{
+    struct sockaddr_storage at = { .ss_family = (sa_family_t)family };
+    socklen_t len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+
+    ((struct sockaddr_in *)(void *)&at)->sin_port = htons(port); /* "any" is zero in both */
+    return bind(fd, (struct sockaddr *)&at, len) < 0 ? -errno : 0;
+}
+
+static int bind_range(int fd, int family, uint16_t low, uint16_t high)
+{
+    uint32_t n = (uint32_t)high - low + 1, first;
+    int rc = -EADDRINUSE;
+
+    if (low == 0)
+        return bind_port(fd, family, 0);
+    first = randombytes_uniform(n);
+    for (uint32_t i = 0; i < n && (rc == -EADDRINUSE || rc == -EACCES); i++)
+        rc = bind_port(fd, family, (uint16_t)(low + (first + i) % n));
+    return rc;
+}
+
+/* A listening socket for one family; IPv6's takes IPv4 callers too. */
+static int open_listener(int family, const char *device, uint16_t low, uint16_t high)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, rc = 0;
+
+    if (fd < 0)
+        return -errno;
+    if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0)
+        rc = -errno;
+    /* Where that is not allowed, the other interfaces just hear refusals. */
+    if (device &&
+        setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) < 0 &&
+        errno != EPERM)
+        rc = -errno;
+    if (rc == 0)
+        rc = bind_range(fd, family, low, high);
+    if (rc == 0 && listen(fd, 1024) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage at = { 0 };
+    socklen_t len = sizeof at;
+
+    if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+        return 0;
+    return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port); /* the same place in both */
+}
+
+int hop_listen(struct hop_net *net, const char *interface, uint16_t low, uint16_t high,
+               struct errmsg *err)
+{
+    char device[IFNAMSIZ];
+    int fd;
+
+    if (interface && hop_where_device(interface, device, sizeof device) < 0)
+        return errmsg_set(err, -ENODEV,
+                          "the network interface %.100s is not here, is down or has no "
+                          "address",
+                          interface);
+    fd = open_listener(AF_INET6, interface ? device : NULL, low, high);
+    if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
+        fd = open_listener(AF_INET, interface ? device : NULL, low, high);
+    if (fd == -EADDRINUSE && low)
+        return errmsg_set(err, fd, "no port from %u to %u is free", low, high);
+    if (fd < 0)
+        return errmsg_set(err, fd, "cannot wait for connections: %s", err_text(fd));
+    net->listener = fd;
+    net->port = port_of(fd);
+    watch_open(&net->watch, net->c.loop, fd, hop_accept, NULL, net);
+    return watch_want(&net->watch, LOOP_READ);
+}
+
+uint16_t hop_port(const struct hop_net *net)
+{
+    return net->port;
+}
+
+int hop_addresses(const struct hop_net *net, const char *interface, struct buf *text,
+                  struct errmsg *err)
+{
+    return hop_where_ours(interface, net->port, text, err);
+}
+
+/* ---- the rest of hop.h ---- */
+
+struct hop_net *hop_net_new(const struct hop_config *config, struct errmsg *err)
+{
+    struct hop_net *net = calloc(1, sizeof *net);
+
+    if (!net || sodium_init() < 0) {
+        free(net);
+        errmsg_set(err, 0, net ? "the cryptographic library does not start" : "out of memory");
+        return NULL;
+    }
+    net->c = *config;
+    memcpy(net->key, config->key, HOP_KEY);
+    net->c.key = NULL;
+    net->listener = -1;
+    list_init(&net->strangers);
+    list_init(&net->hops);
+    timer_init(&net->again, config->loop, accept_again, net);
+    return net;
+}
+
+void hop_net_free(struct hop_net *net)
+{
+    if (!net)
+        return;
+    LIST_EACH(link, &net->strangers)
+    line_free(LIST_OF(link, struct line, link));
+    LIST_EACH(link, &net->hops)
+    hop_drop(LIST_OF(link, struct hop, link));
+    watch_close(&net->watch);
+    timer_stop(&net->again);
+    if (net->listener >= 0)
+        close(net->listener);
+    sodium_memzero(net->key, sizeof net->key);
+    free(net);
+}
+
+struct hop *hop_connect(struct hop_net *net, struct slice addresses, uint32_t peer,
+                        struct errmsg *err)
+{
+    struct hop *h = hop_new(net);
+
+    if (!h) {
+        errmsg_set(err, 0, "out of memory");
+        return NULL;
+    }
+    h->peer = peer;
+    h->nto = hop_where_read(addresses, h->to, LIMIT_HOP_ADDRESSES, err);
+    if (h->nto == 0) {
+        hop_drop(h);
+        return NULL;
+    }
+    hop_where_sort(h->to, h->nto);
+    /* The first try is made from the loop: its failure is a callback. */
+    if (timer_set(&h->stagger, 0) < 0 || timer_set(&h->bound, LIMIT_HOP_CONNECT_MS) < 0) {
+        errmsg_set(err, 0, "out of memory");
+        hop_drop(h);
+        return NULL;
+    }
+    return h;
+}
+
+uint32_t hop_position(const struct hop *h)
+{
+    return h->line ? h->line->code.position : h->peer;
+}
+
+const char *hop_version(const struct hop *h)
+{
+    return h->line ? h->line->code.version : "";
+}
+
+const char *hop_where(const struct hop *h)
+{
+    return h->line ? h->line->where : "";
+}
+
+void hop_set_arg(struct hop *h, void *arg)
+{
+    h->arg = arg;
+}
+
+void *hop_arg(const struct hop *h)
+{
+    return h->arg;
+}
+
+size_t hop_waiting(const struct hop *h)
+{
+    return h->line ? hop_code_out(&h->line->code).len : 0;
+}
+
+bool hop_pressed(const struct hop *h)
+{
+    return h->pressed;
+}
+
+static void flush_later_errors(struct hop *h)
+{
+    if (!line_flush(h->line))
+        go_on_broken(h);
+}
+
+int hop_send(struct hop *h, const struct slice *parts, size_t nparts)
+{
+    bool waits = hop_waiting(h) > 0;
+    int rc;
+
+    if (!h->line || h->ending || h->broken)
+        return -EPIPE;
+    rc = hop_code_send(&h->line->code, parts, nparts);
+    if (rc)
+        return rc;
+    if (!waits)
+        flush_later_errors(h);
+    if (hop_waiting(h) > LIMIT_HOP_HIGH)
+        h->pressed = true;
+    return 0;
+}
+
+void hop_pause(struct hop *h, bool pause)
+{
+    if (!h->line || h->paused == pause)
+        return;
+    h->paused = pause;
+    h->quiet_ms = 0;
+    watch_want(&h->line->watch,
+               (pause ? 0U : LOOP_READ) | (h->line->watch.what & (unsigned)LOOP_WRITE));
+    if (!pause)
+        timer_set(&h->kick, 0); /* what has come already */
+}
+
+void hop_end(struct hop *h)
+{
+    if (h->ending || h->gone)
+        return;
+    h->ending = true;
+    if (h->line && hop_code_bye(&h->line->code) == 0)
+        flush_later_errors(h);
+    timer_set(&h->bound, h->line ? LIMIT_HOP_LINGER_MS : 0);
+}

@@ -1,0 +1,102 @@
+/* hop.h - links between daemons: authenticated, encrypted TCP connections that carry messages.
+ *
+ * A hop is a link to one other daemon of the job.  What is on the wire, and who is let in, is in
+ * hop_code.h; here are the descriptors, the tries of several addresses, the bounds and the queue.
+ *
+ *  - hop_listen() waits for callers.  Who cannot prove that it has the job's key never becomes a
+ *    hop: it is refused with one line in the log, and disturbs nobody.
+ *  - hop_connect() tries all addresses of the other daemon, one beside the other, and keeps the
+ *    first that answers with the right key: another machine behind the same private address is only
+ *    one try that failed.
+ *  - Callbacks run from the loop only, never inside a call of this module.  Each may call anything
+ *    here, hop_drop() of its own hop included, but not hop_net_free().
+ *  - on_down is the last callback of a hop, and comes once; after it the hop is gone.
+ */
+#ifndef WIREUP_IO_HOP_H
+#define WIREUP_IO_HOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/slice.h"
+#include "io/hop_code.h"
+#include "io/loop.h"
+
+struct hop;
+struct hop_net;
+
+enum hop_down {
+    HOP_DOWN_BYE,     /* closed on purpose, by one of the two; nothing was lost */
+    HOP_DOWN_BROKEN,  /* the connection is gone without a good-bye */
+    HOP_DOWN_SILENT,  /* nothing came for too long */
+    HOP_DOWN_NO_WAY,  /* no address could be reached */
+    HOP_DOWN_REFUSED, /* reached, and other version, key or position */
+};
+
+struct hop_calls {
+    /* A link is there: h is new when the other end has called us. */
+    void (*on_up)(void *arg, struct hop *h);
+    void (*on_message)(void *arg, struct hop *h, struct slice message);
+    /* why->text: one clear sentence. */
+    void (*on_down)(void *arg, struct hop *h, enum hop_down how, const struct errmsg *why);
+    /* What waited has left: hop_pressed() is false again.  May be NULL. */
+    void (*on_room)(void *arg, struct hop *h);
+};
+
+struct hop_config {
+    struct loop *loop;
+    const struct log *log; /* for refusals; may be NULL */
+    const unsigned char *key;
+    uint32_t position; /* ours in the job */
+    struct hop_calls calls;
+    void *arg;
+    uint32_t alive_ms;  /* after so much silence of ours a sign of life is sent; 0: never */
+    uint32_t silent_ms; /* after so much silence of theirs a link is down; 0: never */
+};
+
+/* The sentences of hop_net_new() to hop_connect() are for the user.  NULL or -errno. */
+struct hop_net *hop_net_new(const struct hop_config *config, struct errmsg *err);
+void hop_net_free(struct hop_net *net); /* drops all hops, without callbacks; NULL is fine */
+
+/* Waits for callers on all interfaces, or on the one that is named; on a free port, or one of
+ * low ... high (0, 0: any).  0 or -errno. */
+int hop_listen(struct hop_net *net, const char *interface, uint16_t low, uint16_t high,
+               struct errmsg *err);
+uint16_t hop_port(const struct hop_net *net);
+/* Where others may reach us: "10.0.0.7:4711 [2001:db8::7]:4711", of one interface when named. */
+int hop_addresses(const struct hop_net *net, const char *interface, struct buf *text,
+                  struct errmsg *err);
+
+/* Calls the daemon at one of these addresses (as above; blanks or commas between), whose position
+ * must be `peer`.  Then on_up or on_down comes, within LIMIT_HOP_CONNECT_MS.  NULL: bad text, or no
+ * memory. */
+struct hop *hop_connect(struct hop_net *net, struct slice addresses, uint32_t peer,
+                        struct errmsg *err);
+
+uint32_t hop_position(const struct hop *h);   /* of the other end */
+const char *hop_version(const struct hop *h); /* of its program */
+const char *hop_where(const struct hop *h);   /* its address, for people */
+void hop_set_arg(struct hop *h, void *arg);   /* in place of the config's, for callbacks of h */
+void *hop_arg(const struct hop *h);
+
+/* Queues one message, in parts that are joined, and sends what it can at once.  0, or -errno with
+ * nothing queued: -EPIPE: not up, or ending; -EMSGSIZE, -ENOBUFS (limits), -ENOMEM. */
+int hop_send(struct hop *h, const struct slice *parts, size_t nparts);
+
+/* More waits than LIMIT_HOP_HIGH: hold back what can wait.  on_room says when it is over. */
+bool hop_pressed(const struct hop *h);
+size_t hop_waiting(const struct hop *h);
+
+/* Stops reading from it, so that its sender comes under pressure.  Its silence is not counted. */
+void hop_pause(struct hop *h, bool pause);
+
+/* Says good-bye behind what waits.  Messages still come; on_down (HOP_DOWN_BYE when all has gone
+ * well) comes when the other end has closed, or after LIMIT_HOP_LINGER_MS. */
+void hop_end(struct hop *h);
+/* Lets go of it now, without a callback.  The other end sees it broken. */
+void hop_drop(struct hop *h);
+
+#endif

@@ -1,0 +1,542 @@
+/* hop_code.c - see hop_code.h. */
+#include "io/hop_code.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+
+enum kind { KIND_HELLO = 1, KIND_ANSWER, KIND_REFUSAL };
+enum record { RECORD_LAST = 1, RECORD_PIECE, RECORD_ALIVE, RECORD_BYE };
+enum step { STEP_HEAD, STEP_BODY, STEP_PROOF, STEP_RECORDS, STEP_OVER };
+enum {
+    SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
+    RECORD_MAX = 1 + HOP_CHUNK + SEAL,
+    UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* of a hello: what its MAC covers */
+    IN_STEP = 64 << 10,
+    KEEP = 256 << 10, /* a buffer larger than this is given back when it is empty */
+};
+
+static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
+
+/* ---- numbers ---- */
+
+static void put16(unsigned char *p, unsigned v)
+{
+    p[0] = (unsigned char)(v >> 8);
+    p[1] = (unsigned char)v;
+}
+
+static unsigned get16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+static void put32(unsigned char *p, uint32_t v)
+{
+    put16(p, v >> 16);
+    put16(p + 2, v & 0xffff);
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+    return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+/* ---- secrets ---- */
+
+/* MAC or derived bytes: keyed by the job's key, told apart by the label. */
+static void digest(const struct hop_code *c, const char label[8], unsigned char *to, size_t n,
+                   const void *one, size_t n1, const void *two, size_t n2, const void *three,
+                   size_t n3)
+{
+    crypto_generichash_state s;
+
+    crypto_generichash_init(&s, c->key, HOP_KEY, n);
+    crypto_generichash_update(&s, (const unsigned char *)label, 8);
+    crypto_generichash_update(&s, one, n1);
+    if (n2)
+        crypto_generichash_update(&s, two, n2);
+    if (n3)
+        crypto_generichash_update(&s, three, n3);
+    crypto_generichash_final(&s, to, n);
+    sodium_memzero(&s, sizeof s);
+}
+
+static void sign_hello(const struct hop_code *c, const unsigned char *hello, unsigned char *to)
+{
+    digest(c, "hello  1", to, 32, hello, UNSIGNED, NULL, 0, NULL, 0);
+}
+
+static void sign_answer(const struct hop_code *c, unsigned char *to)
+{
+    digest(c, "answer 1", to, 32, c->hello, HOP_HELLO, c->answer, UNSIGNED, NULL, 0);
+}
+
+static void sign_proof(const struct hop_code *c, unsigned char *to)
+{
+    digest(c, "proof  1", to, 32, c->hello, HOP_HELLO, c->answer, HOP_HELLO, NULL, 0);
+}
+
+/* False: the other's public key is one of the few that give no secret. */
+static bool derive_keys(struct hop_code *c, const unsigned char *theirs)
+{
+    unsigned char shared[crypto_scalarmult_BYTES], both[64];
+    bool good = crypto_scalarmult(shared, c->secret, theirs) == 0;
+
+    digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, HOP_HELLO, c->answer,
+           HOP_HELLO);
+    memcpy(c->role == HOP_CALLS ? c->seal_key : c->open_key, both, 32);
+    memcpy(c->role == HOP_CALLS ? c->open_key : c->seal_key, both + 32, 32);
+    sodium_memzero(shared, sizeof shared);
+    sodium_memzero(both, sizeof both);
+    sodium_memzero(c->secret, sizeof c->secret);
+    return good;
+}
+
+/* ---- what we say ---- */
+
+static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
+{
+    memset(to, 0, HOP_HEAD);
+    memcpy(to, magic, sizeof magic);
+    put16(to + 8, HOP_VERSION);
+    put16(to + 10, HOP_VERSION);
+    to[12] = (unsigned char)kind;
+    to[13] = (unsigned char)why;
+    snprintf((char *)to + 16, 16, "%s", WIREUP_VERSION);
+}
+
+/* All but the MAC. */
+static void fill_hello(unsigned char *to, enum kind kind, uint32_t position,
+                       const unsigned char *secret)
+{
+    memset(to, 0, HOP_HELLO);
+    fill_head(to, kind, HOP_FINE);
+    put32(to + HOP_HEAD, position);
+    crypto_scalarmult_base(to + HOP_HEAD + 8, secret);
+}
+
+int hop_code_init(struct hop_code *c, enum hop_role role, const unsigned char key[HOP_KEY],
+                  const unsigned char seed[HOP_SEED], uint32_t position, size_t out_max)
+{
+    memset(c, 0, sizeof *c);
+    if (sodium_init() < 0)
+        return -EIO;
+    c->role = role;
+    memcpy(c->key, key, HOP_KEY);
+    memcpy(c->secret, seed, HOP_SEED);
+    buf_init(&c->in, RECORD_MAX + 4 + IN_STEP);
+    buf_init(&c->out, out_max);
+    buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
+    if (role == HOP_ANSWERS) {
+        fill_hello(c->answer, KIND_ANSWER, position, c->secret);
+        return 0;
+    }
+    fill_hello(c->hello, KIND_HELLO, position, c->secret);
+    sign_hello(c, c->hello, c->hello + UNSIGNED);
+    buf_put(&c->out, c->hello, HOP_HELLO);
+    return buf_ok(&c->out) ? 0 : -ENOMEM;
+}
+
+void hop_code_free(struct hop_code *c)
+{
+    buf_free(&c->in);
+    buf_free(&c->out);
+    buf_free(&c->pieces);
+    sodium_memzero(c->key, sizeof c->key);
+    sodium_memzero(c->secret, sizeof c->secret);
+    sodium_memzero(c->seal_key, sizeof c->seal_key);
+    sodium_memzero(c->open_key, sizeof c->open_key);
+}
+
+/* ---- bytes ---- */
+
+static void drop_used(struct hop_code *c)
+{
+    buf_take(&c->in, c->used);
+    c->used = 0;
+}
+
+char *hop_code_room(struct hop_code *c, size_t *n_p)
+{
+    drop_used(c);
+    *n_p = IN_STEP;
+    return buf_room(&c->in, IN_STEP);
+}
+
+void hop_code_came(struct hop_code *c, size_t n)
+{
+    buf_commit(&c->in, n);
+}
+
+struct slice hop_code_out(const struct hop_code *c)
+{
+    return buf_slice(&c->out);
+}
+
+void hop_code_sent(struct hop_code *c, size_t n)
+{
+    buf_take(&c->out, n);
+    if (buf_len(&c->out) == 0 && c->out.cap > KEEP)
+        buf_free(&c->out);
+}
+
+static enum hop_event fail(struct hop_code *c, enum hop_fault fault)
+{
+    c->fault = fault;
+    c->step = STEP_OVER;
+    return HOP_FAILED;
+}
+
+/* An answerer's no, to those who speak our language. */
+static enum hop_event refuse(struct hop_code *c, enum hop_fault fault)
+{
+    unsigned char head[HOP_HEAD];
+
+    if (c->role == HOP_ANSWERS) {
+        fill_head(head, KIND_REFUSAL, fault);
+        buf_put(&c->out, head, HOP_HEAD);
+    }
+    return fail(c, fault);
+}
+
+/* ---- the handshake ---- */
+
+static const unsigned char *bytes_in(const struct hop_code *c)
+{
+    return (const unsigned char *)buf_slice(&c->in).ptr;
+}
+
+/* What a stranger sent may not write to anybody's terminal. */
+static void keep_version(struct hop_code *c, const unsigned char *text)
+{
+    size_t n = 0;
+
+    for (; n < 16 && text[n] > ' ' && text[n] < 127; n++)
+        c->version[n] = (char)text[n];
+    c->version[n] = '\0';
+}
+
+static enum hop_event refused(struct hop_code *c, unsigned why, unsigned newest)
+{
+    switch (why) {
+    case HOP_OTHER_VERSION:
+        errmsg_set(
+            &c->err, 0,
+            "it is version %s and speaks version %u of the link, this is %s with version %u; "
+            "install the same Wireup everywhere",
+            c->version, newest, WIREUP_VERSION, HOP_VERSION);
+        break;
+    case HOP_WRONG_KEY: errmsg_set(&c->err, 0, "it belongs to another job (other key)"); break;
+    default: errmsg_set(&c->err, 0, "it refuses the connection (reason %u)", why); break;
+    }
+    return fail(c, HOP_REFUSED);
+}
+
+static enum hop_event read_head(struct hop_code *c)
+{
+    const unsigned char *head = bytes_in(c);
+    size_t have = buf_len(&c->in), check = have < sizeof magic ? have : sizeof magic;
+    unsigned newest, oldest, kind;
+
+    if (check && memcmp(head, magic, check) != 0) {
+        errmsg_set(&c->err, 0, "what it says is no greeting of ours");
+        return fail(c, HOP_STRANGER);
+    }
+    if (have < HOP_HEAD)
+        return HOP_MORE;
+    newest = get16(head + 8);
+    oldest = get16(head + 10);
+    kind = head[12];
+    keep_version(c, head + 16);
+    if (c->role == HOP_CALLS && kind == KIND_REFUSAL)
+        return refused(c, head[13], newest);
+    if (oldest > HOP_VERSION || newest < HOP_VERSION) {
+        errmsg_set(&c->err, 0,
+                   "it is version %s and speaks versions %u to %u of the link, this is %s with "
+                   "version %u; install the same Wireup everywhere",
+                   c->version, oldest, newest, WIREUP_VERSION, HOP_VERSION);
+        return refuse(c, HOP_OTHER_VERSION);
+    }
+    if (kind != (c->role == HOP_CALLS ? KIND_ANSWER : KIND_HELLO)) {
+        errmsg_set(&c->err, 0, "it greets out of turn");
+        return fail(c, HOP_STRANGER);
+    }
+    c->step = STEP_BODY;
+    return HOP_ALIVE; /* go on */
+}
+
+static enum hop_event no_memory(struct hop_code *c)
+{
+    errmsg_set(&c->err, 0, "out of memory");
+    return fail(c, HOP_NO_MEMORY);
+}
+
+static enum hop_event wrong_key(struct hop_code *c)
+{
+    errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or to nobody");
+    return refuse(c, HOP_WRONG_KEY);
+}
+
+static enum hop_event read_hello(struct hop_code *c)
+{
+    unsigned char mac[32];
+
+    memcpy(c->hello, bytes_in(c), HOP_HELLO);
+    sign_hello(c, c->hello, mac);
+    if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
+        return wrong_key(c);
+    c->greeted = true;
+    sign_answer(c, c->answer + UNSIGNED);
+    if (!derive_keys(c, c->hello + HOP_HEAD + 8))
+        return wrong_key(c);
+    buf_put(&c->out, c->answer, HOP_HELLO);
+    if (!buf_ok(&c->out))
+        return no_memory(c);
+    buf_take(&c->in, HOP_HELLO);
+    c->step = STEP_PROOF;
+    return HOP_ALIVE;
+}
+
+static enum hop_event come_up(struct hop_code *c, const unsigned char *theirs)
+{
+    c->position = get32(theirs + HOP_HEAD);
+    c->up = true;
+    c->step = STEP_RECORDS;
+    return HOP_UP;
+}
+
+static enum hop_event read_answer(struct hop_code *c)
+{
+    unsigned char mac[32];
+
+    memcpy(c->answer, bytes_in(c), HOP_HELLO);
+    sign_answer(c, mac);
+    if (sodium_memcmp(mac, c->answer + UNSIGNED, 32) != 0)
+        return wrong_key(c);
+    c->greeted = true;
+    if (!derive_keys(c, c->answer + HOP_HEAD + 8))
+        return wrong_key(c);
+    sign_proof(c, mac);
+    buf_put(&c->out, mac, sizeof mac);
+    if (!buf_ok(&c->out))
+        return no_memory(c);
+    buf_take(&c->in, HOP_HELLO);
+    return come_up(c, c->answer);
+}
+
+static enum hop_event read_body(struct hop_code *c)
+{
+    if (buf_len(&c->in) < HOP_HELLO)
+        return HOP_MORE;
+    return c->role == HOP_CALLS ? read_answer(c) : read_hello(c);
+}
+
+static enum hop_event read_proof(struct hop_code *c)
+{
+    unsigned char mac[32];
+
+    if (buf_len(&c->in) < HOP_PROOF)
+        return HOP_MORE;
+    sign_proof(c, mac);
+    if (sodium_memcmp(mac, bytes_in(c), 32) != 0) {
+        errmsg_set(&c->err, 0,
+                   "it cannot prove that it has the key: what it says is a recording, or "
+                   "was changed on its way");
+        return fail(c, HOP_REPLAY);
+    }
+    buf_take(&c->in, HOP_PROOF);
+    return come_up(c, c->hello);
+}
+
+/* ---- records ---- */
+
+static void number(uint64_t n, unsigned char nonce[12])
+{
+    memset(nonce, 0, 12);
+    for (unsigned i = 0; i < 8; i++)
+        nonce[4 + i] = (unsigned char)(n >> (8 * i));
+}
+
+static enum hop_event altered(struct hop_code *c)
+{
+    errmsg_set(&c->err, 0, "what came over the link is not what was sent");
+    return fail(c, HOP_ALTERED);
+}
+
+static enum hop_event take_piece(struct hop_code *c, struct slice piece, bool last,
+                                 struct slice *message)
+{
+    if (last && buf_len(&c->pieces) == 0) {
+        *message = piece;
+        return HOP_MESSAGE;
+    }
+    buf_slice_put(&c->pieces, piece);
+    if (c->pieces.error == BUF_NO_MEMORY)
+        return no_memory(c);
+    if (!buf_ok(&c->pieces)) {
+        errmsg_set(&c->err, 0, "it sends a message of more than %u bytes", LIMIT_HOP_MESSAGE);
+        return fail(c, HOP_TOO_LONG);
+    }
+    if (!last)
+        return HOP_ALIVE;
+    *message = buf_slice(&c->pieces);
+    c->lent = true;
+    return HOP_MESSAGE;
+}
+
+static enum hop_event take_record(struct hop_code *c, unsigned char *plain, size_t n,
+                                  struct slice *message)
+{
+    struct slice piece = slice_mem(plain + 1, n - 1);
+
+    switch (plain[0]) {
+    case RECORD_LAST: return take_piece(c, piece, true, message);
+    case RECORD_PIECE: return piece.len ? take_piece(c, piece, false, message) : altered(c);
+    case RECORD_ALIVE: return HOP_ALIVE;
+    case RECORD_BYE: c->step = STEP_OVER; return HOP_BYE;
+    default: return altered(c);
+    }
+}
+
+/* Opened where it lies: a message of one piece is never copied. */
+static enum hop_event read_record(struct hop_code *c, struct slice *message)
+{
+    size_t have = buf_len(&c->in), n;
+    unsigned char *at = (unsigned char *)c->in.mem + c->in.start, nonce[12];
+    unsigned long long plain;
+
+    if (have < 4)
+        return HOP_MORE;
+    n = get32(at);
+    if (n < 1 + SEAL || n > RECORD_MAX)
+        return altered(c);
+    if (have < 4 + n)
+        return HOP_MORE;
+    number(c->opened++, nonce);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
+                                                  c->open_key) != 0)
+        return altered(c);
+    c->used = 4 + n;
+    return take_record(c, at + 4, plain, message);
+}
+
+enum hop_event hop_code_next(struct hop_code *c, struct slice *message)
+{
+    enum hop_event e = HOP_ALIVE;
+
+    drop_used(c);
+    if (c->in.cap > KEEP && buf_len(&c->in) == 0)
+        buf_free(&c->in);
+    if (c->lent)
+        buf_free(&c->pieces);
+    c->lent = false;
+    *message = SLICE_NULL;
+    while (e == HOP_ALIVE && c->step < STEP_RECORDS) {
+        switch (c->step) {
+        case STEP_HEAD: e = read_head(c); break;
+        case STEP_BODY: e = read_body(c); break;
+        default: e = read_proof(c); break;
+        }
+    }
+    if (c->step == STEP_OVER)
+        return e == HOP_ALIVE ? HOP_MORE : e;
+    return e == HOP_ALIVE ? read_record(c, message) : e;
+}
+
+/* ---- sending ---- */
+
+/* Copies n bytes of the parts from *part, *at on. */
+static void gather(unsigned char *to, size_t n, const struct slice **part, size_t *at)
+{
+    while (n) {
+        size_t some = (*part)->len - *at;
+
+        if (some > n)
+            some = n;
+        if (some)
+            memcpy(to, (*part)->ptr + *at, some);
+        to += some;
+        n -= some;
+        *at += some;
+        if (*at == (*part)->len && n) {
+            (*part)++;
+            *at = 0;
+        }
+    }
+}
+
+/* The room for it was taken before. */
+static void seal(struct hop_code *c, enum record kind, size_t n, const struct slice **part,
+                 size_t *at)
+{
+    unsigned char *to = (unsigned char *)c->out.mem + c->out.end, nonce[12];
+
+    put32(to, (uint32_t)(1 + n + SEAL));
+    to[4] = (unsigned char)kind;
+    if (n)
+        gather(to + 5, n, part, at);
+    number(c->sealed++, nonce);
+    crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
+                                              c->seal_key);
+    buf_commit(&c->out, HOP_RECORD_EXTRA + n);
+}
+
+static int make_room(struct hop_code *c, size_t n)
+{
+    bool full;
+
+    if (!c->up || c->said_bye || c->step == STEP_OVER)
+        return -EPIPE;
+    if (buf_room(&c->out, n))
+        return 0;
+    full = c->out.error == BUF_TOO_LONG;
+    c->out.error = BUF_FINE; /* nothing was written */
+    return full ? -ENOBUFS : -ENOMEM;
+}
+
+int hop_code_send(struct hop_code *c, const struct slice *parts, size_t nparts)
+{
+    size_t total = 0, at = 0;
+    int rc;
+
+    for (size_t i = 0; i < nparts; i++) {
+        if (parts[i].len > LIMIT_HOP_MESSAGE - total)
+            return -EMSGSIZE;
+        total += parts[i].len;
+    }
+    rc = make_room(c, total + (total / HOP_CHUNK + 1) * HOP_RECORD_EXTRA);
+    if (rc)
+        return rc;
+    for (; total > HOP_CHUNK; total -= HOP_CHUNK)
+        seal(c, RECORD_PIECE, HOP_CHUNK, &parts, &at);
+    seal(c, RECORD_LAST, total, &parts, &at);
+    return 0;
+}
+
+static int send_word(struct hop_code *c, enum record kind)
+{
+    int rc = make_room(c, HOP_RECORD_EXTRA);
+
+    if (rc == 0)
+        seal(c, kind, 0, NULL, NULL);
+    return rc;
+}
+
+int hop_code_alive(struct hop_code *c)
+{
+    return send_word(c, RECORD_ALIVE);
+}
+
+int hop_code_bye(struct hop_code *c)
+{
+    int rc = send_word(c, RECORD_BYE);
+
+    if (rc == 0)
+        c->said_bye = true;
+    return rc;
+}

@@ -1,0 +1,265 @@
+/* hop_where.c - see hop_where.h. */
+#include "io/hop_where.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text ---- */
+
+static const void *bytes_of(const struct sockaddr *a, size_t *n_p)
+{
+    *n_p = a->sa_family == AF_INET ? 4 : 16;
+    if (a->sa_family == AF_INET)
+        return &((const struct sockaddr_in *)(const void *)a)->sin_addr;
+    return &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+}
+
+void hop_where_text(const struct hop_where *w, char text[HOP_WHERE_TEXT])
+{
+    const struct sockaddr *a = (const struct sockaddr *)&w->at;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&w->at;
+    char ip[INET6_ADDRSTRLEN] = "?";
+    bool four = a->sa_family == AF_INET;
+    size_t n;
+
+    if (!four && a->sa_family != AF_INET6) {
+        snprintf(text, HOP_WHERE_TEXT, "?");
+        return;
+    }
+    /* An IPv4 caller of a socket for both. */
+    if (!four && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        four = true;
+        inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, ip, sizeof ip);
+    } else {
+        inet_ntop(a->sa_family, bytes_of(a, &n), ip, sizeof ip);
+    }
+    snprintf(text, HOP_WHERE_TEXT, four ? "%s:%u" : "[%s]:%u", ip,
+             (unsigned)ntohs(six->sin6_port)); /* at the same place in both */
+}
+
+static bool read_one(struct slice word, struct hop_where *w)
+{
+    struct sockaddr_in *four = (void *)&w->at;
+    struct sockaddr_in6 *six = (void *)&w->at;
+    bool brackets = word.len && word.ptr[0] == '[';
+    struct slice host = word, port;
+    char text[INET6_ADDRSTRLEN];
+    uint32_t n;
+
+    memset(w, 0, sizeof *w);
+    if (brackets) {
+        host = slice_skip(word, 1);
+        port = host;
+        host = slice_cut(&port, ']');
+        if (port.len == 0 || port.ptr[0] != ':')
+            return false;
+        port = slice_skip(port, 1);
+    } else {
+        port = host;
+        host = slice_cut(&port, ':');
+    }
+    if (host.len == 0 || host.len >= sizeof text || !slice_u32(port, &n) || n == 0 || n > 65535)
+        return false;
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    if (strlen(text) != host.len)
+        return false;
+    if (brackets) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)n);
+        w->len = sizeof *six;
+        return inet_pton(AF_INET6, text, &six->sin6_addr) == 1;
+    }
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)n);
+    w->len = sizeof *four;
+    return inet_pton(AF_INET, text, &four->sin_addr) == 1;
+}
+
+static struct slice next_word(struct slice *rest)
+{
+    size_t n = 0;
+    struct slice word;
+
+    while (rest->len && strchr(" ,\t\r\n", rest->ptr[0]))
+        *rest = slice_skip(*rest, 1);
+    while (n < rest->len && !strchr(" ,\t\r\n", rest->ptr[n]))
+        n++;
+    word = slice_head(*rest, n);
+    *rest = slice_skip(*rest, n);
+    return word;
+}
+
+size_t hop_where_read(struct slice text, struct hop_where *list, size_t room, struct errmsg *err)
+{
+    struct slice word;
+    size_t n = 0;
+
+    while ((word = next_word(&text)).len) {
+        struct hop_where one;
+        if (!read_one(word, &one)) {
+            errmsg_set(err, 0, "'" SLICE_FMT "' is no address of a daemon (IP:PORT or [IPv6]:PORT)",
+                       SLICE_ARG(slice_head(word, 100)));
+            return 0;
+        }
+        if (n < room)
+            list[n++] = one;
+    }
+    if (n == 0)
+        errmsg_set(err, 0, "no address of a daemon");
+    return n;
+}
+
+/* ---- order ---- */
+
+enum nearness { NEAR, FAR, OWN };
+
+static bool same_network(const struct sockaddr *a, const struct ifaddrs *i)
+{
+    const unsigned char *x, *y, *mask;
+    size_t n;
+
+    if (!i->ifa_netmask)
+        return false;
+    x = bytes_of(a, &n);
+    y = bytes_of(i->ifa_addr, &n);
+    mask = bytes_of(i->ifa_netmask, &n);
+    /* The netmask of some has no family; its bytes lie where the address' family has them. */
+    if (a->sa_family == AF_INET)
+        mask = (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
+    for (size_t b = 0; b < n; b++) {
+        if ((x[b] ^ y[b]) & mask[b])
+            return false;
+    }
+    return true;
+}
+
+static enum nearness nearness(const struct sockaddr *a, const struct ifaddrs *all)
+{
+    enum nearness best = FAR;
+    size_t n;
+    const void *bytes = bytes_of(a, &n), *own;
+
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+        if (!i->ifa_addr || i->ifa_addr->sa_family != a->sa_family)
+            continue;
+        own = bytes_of(i->ifa_addr, &n);
+        if (memcmp(bytes, own, n) == 0)
+            return OWN;
+        if (same_network(a, i))
+            best = NEAR;
+    }
+    return best;
+}
+
+void hop_where_sort(struct hop_where *list, size_t n)
+{
+    struct ifaddrs *all = NULL;
+    struct hop_where *sorted = malloc(n * sizeof *sorted);
+    size_t at = 0;
+
+    if (sorted && getifaddrs(&all) == 0) {
+        for (int want = NEAR; want <= OWN; want++) {
+            for (size_t i = 0; i < n; i++) {
+                if ((int)nearness((const struct sockaddr *)&list[i].at, all) == want)
+                    sorted[at++] = list[i];
+            }
+        }
+        memcpy(list, sorted, n * sizeof *sorted);
+        freeifaddrs(all);
+    }
+    free(sorted);
+}
+
+/* ---- ours ---- */
+
+static bool is_address(const char *text, const struct sockaddr *a)
+{
+    unsigned char wanted[16];
+    size_t n;
+    const void *bytes = bytes_of(a, &n);
+
+    return inet_pton(a->sa_family, text, wanted) == 1 && memcmp(wanted, bytes, n) == 0;
+}
+
+/* One that others can use: up, IPv4 or IPv6, and not of a link's own numbering, which means nothing
+ * elsewhere. */
+static bool usable(const struct ifaddrs *i)
+{
+    const struct sockaddr_in6 *six = (const void *)i->ifa_addr;
+
+    if (!i->ifa_addr || !(i->ifa_flags & IFF_UP))
+        return false;
+    if (i->ifa_addr->sa_family == AF_INET)
+        return true;
+    return i->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+static bool chosen(const struct ifaddrs *i, const char *interface, bool loopback)
+{
+    if (interface)
+        return strcmp(i->ifa_name, interface) == 0 || is_address(interface, i->ifa_addr);
+    return loopback == ((i->ifa_flags & IFF_LOOPBACK) != 0);
+}
+
+static void add(struct buf *text, const struct sockaddr *a, uint16_t port)
+{
+    struct hop_where w = { 0 };
+    char word[HOP_WHERE_TEXT];
+
+    w.len = a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    memcpy(&w.at, a, w.len);
+    ((struct sockaddr_in *)(void *)&w.at)->sin_port = htons(port); /* the same place in both */
+    hop_where_text(&w, word);
+    if (buf_len(text))
+        buf_byte(text, ' ');
+    buf_str(text, word);
+}
+
+int hop_where_ours(const char *interface, uint16_t port, struct buf *text, struct errmsg *err)
+{
+    struct ifaddrs *all;
+    size_t n = 0;
+
+    if (getifaddrs(&all) < 0)
+        return errmsg_set(err, -errno, "cannot list the network interfaces: %s", err_text(errno));
+    for (int loopback = 0; loopback < 2 && n == 0; loopback++) {
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+            if (!usable(i) || !chosen(i, interface, loopback))
+                continue;
+            add(text, i->ifa_addr, port);
+            n++;
+        }
+    }
+    freeifaddrs(all);
+    if (n == 0 && interface)
+        return errmsg_set(err, -ENODEV,
+                          "the network interface %.100s is not here, is down or has no "
+                          "address",
+                          interface);
+    if (n == 0)
+        return errmsg_set(err, -ENETDOWN, "no network interface has an address");
+    return buf_ok(text) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+int hop_where_device(const char *interface, char *name, size_t room)
+{
+    struct ifaddrs *all;
+    int rc = -ENODEV;
+
+    if (getifaddrs(&all) < 0)
+        return -errno;
+    for (const struct ifaddrs *i = all; i && rc; i = i->ifa_next) {
+        if (usable(i) && chosen(i, interface, false))
+            rc = snprintf(name, room, "%s", i->ifa_name) < (int)room ? 0 : -ENAMETOOLONG;
+    }
+    freeifaddrs(all);
+    return rc;
+}
