@@ -1,4 +1,8 @@
-/* pmix_pack.c - see pmix_pack.h: the interpreter that writes.
+/* pmix_pack.c - see pmix_pack.h: what writes.
+ *
+ * In variable width, which is what everybody speaks, the tables are compiled: one function per
+ * type, in which nothing of its fields is left to look up (see "Items").  Fixed width, for peers of
+ * old, goes through the descriptors.
  *
  * Every function takes the place to write at and returns the place behind what it wrote, or NULL
  * when the writer has failed: so the place stays in a register, and the buffer hears of it once per
@@ -15,6 +19,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "wire/pmix_fields.h"
 #include "wire/pmix_float.h"
 
 enum { CHUNK = 256, NUMBER_MAX = 18 /* a time in base 128: twice nine */ };
@@ -44,16 +49,16 @@ static uint8_t *limit_of(const struct buf *b)
 /* A public buffer with room for n more bytes behind its first `used` ones. */
 static bool grow_public(pmix_data_buffer_t *b, size_t used, size_t n)
 {
-    enum { LEAST = 512, MOVED_BY_PAGES = 1 << 17 };
+    enum { LEAST = 512, SMALL = 1 << 15, MOVED_BY_PAGES = 1 << 17 };
     size_t read = b->base_ptr && b->unpack_ptr ? (size_t)(b->unpack_ptr - b->base_ptr) : 0;
-    size_t cap = b->base_ptr ? b->bytes_allocated : 0;
+    size_t cap = LEAST;
     char *mem;
 
-    if (n > PTRDIFF_MAX / 2 - used)
+    if (n > PTRDIFF_MAX / 4 - used)
         return false;
-    if (cap < LEAST)
-        cap = LEAST;
     while (cap < used + n)
+        cap *= 2;
+    if (cap > LEAST && cap <= SMALL) /* where the next step would cost more than the bytes */
         cap *= 2;
     /* Of small blocks realloc knows less than malloc: it passes by the thread's own list. */
     mem = used < MOVED_BY_PAGES ? malloc(cap) : realloc(b->base_ptr, cap);
@@ -102,15 +107,56 @@ static inline uint8_t *room(struct ppack *w, uint8_t *p, size_t n)
     return grow(w, p, n);
 }
 
-/* Base 128, low groups first; a ninth byte is plain, so nine hold 64 bits. */
+/* Base 128, low groups first; a ninth byte is plain, so nine hold 64 bits.  May write nine bytes
+ * whatever the number: there must be room for them.
+ *
+ * The groups of seven bits move to their bytes in three steps, all at once: no branch depends on
+ * the number's length, which nobody could foretell. */
+static inline uint8_t *base128_long(uint8_t *p, uint64_t v)
+{
+    static const struct {
+        uint8_t len[64]; /* by the number of the highest bit */
+        uint64_t more[10];
+    } by = {
+        { 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 4,
+          4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 7,
+          7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 9, 9, 9 },
+        { 0, 0, 0x80, 0x8080, 0x808080, 0x80808080, 0x8080808080, 0x808080808080, 0x80808080808080,
+          0x8080808080808080 },
+    };
+    unsigned len = by.len[63u - (unsigned)__builtin_clzll(v | 1)];
+    uint64_t x = v & UINT64_C(0x00ffffffffffffff);
+
+    x = (x & UINT64_C(0x00fffffff0000000)) << 4 | (x & UINT64_C(0x000000000fffffff));
+    x = (x & UINT64_C(0x0fffc0000fffc000)) << 2 | (x & UINT64_C(0x00003fff00003fff));
+    x = (x & UINT64_C(0x3f803f803f803f80)) << 1 | (x & UINT64_C(0x007f007f007f007f));
+    x |= by.more[len];
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    memcpy(p, &x, sizeof x);
+    p[8] = (uint8_t)(v >> 56);
+    return p + len;
+}
+
 static inline uint8_t *base128(uint8_t *p, uint64_t v)
 {
-    for (int i = 0; v >= 0x80 && i < 8; i++) {
-        *p++ = (uint8_t)(v | 0x80);
-        v >>= 7;
+    if (v < 1u << 7) {
+        *p = (uint8_t)v;
+        return p + 1;
     }
-    *p++ = (uint8_t)v;
-    return p;
+    if (v < 1u << 14) {
+        p[0] = (uint8_t)(v | 0x80);
+        p[1] = (uint8_t)(v >> 7);
+        return p + 2;
+    }
+    if (v < 1u << 21) {
+        p[0] = (uint8_t)(v | 0x80);
+        p[1] = (uint8_t)(v >> 7 | 0x80);
+        p[2] = (uint8_t)(v >> 14);
+        return p + 3;
+    }
+    return base128_long(p, v);
 }
 
 static inline uint64_t zigzag(int64_t v)
@@ -139,25 +185,26 @@ static inline uint8_t *big64(uint8_t *p, uint64_t v)
     return big32(big32(p, (uint32_t)(v >> 32)), (uint32_t)v);
 }
 
-/* Single numbers of the codec's own: counts, lengths, types. */
-static inline uint8_t *count32(const struct ppack *w, uint8_t *p, int32_t v)
+/* Single numbers of the codec's own: counts, lengths, types.  "fixed" is a constant where it
+ * matters. */
+static inline uint8_t *count32(bool fixed, uint8_t *p, int32_t v)
 {
-    return w->as->fixed ? big32(p, (uint32_t)v) : base128(p, zigzag(v));
+    return fixed ? big32(p, (uint32_t)v) : base128(p, zigzag(v));
 }
 
-static inline uint8_t *number16(const struct ppack *w, uint8_t *p, uint16_t v)
+static inline uint8_t *number16(bool fixed, uint8_t *p, uint16_t v)
 {
-    return w->as->fixed ? big16(p, v) : base128(p, v);
+    return fixed ? big16(p, v) : base128(p, v);
 }
 
-static inline uint8_t *number_size(const struct ppack *w, uint8_t *p, uint64_t v)
+static inline uint8_t *number_size(bool fixed, uint8_t *p, uint64_t v)
 {
-    return w->as->fixed ? big64(big16(p, PMIX_UINT64), v) : base128(p, v);
+    return fixed ? big64(big16(p, PMIX_UINT64), v) : base128(p, v);
 }
 
-static inline uint8_t *number_int(const struct ppack *w, uint8_t *p, int32_t v)
+static inline uint8_t *number_int(bool fixed, uint8_t *p, int32_t v)
 {
-    return w->as->fixed ? big32(big16(p, PMIX_INT32), (uint32_t)v) : base128(p, zigzag(v));
+    return fixed ? big32(big16(p, PMIX_INT32), (uint32_t)v) : base128(p, zigzag(v));
 }
 
 #define EACH(ctype, code)                                                                          \
@@ -168,7 +215,8 @@ static inline uint8_t *number_int(const struct ppack *w, uint8_t *p, int32_t v)
     }                                                                                              \
     break
 
-static uint8_t *numbers_fixed(uint8_t *p, uint8_t op, const char *at, size_t stride, size_t n)
+static inline uint8_t *numbers_fixed(uint8_t *p, uint8_t op, const char *at, size_t stride,
+                                     size_t n)
 {
     switch (op) {
     case PTYPE_BYTE: EACH(uint8_t, *p++ = v);
@@ -190,7 +238,8 @@ static uint8_t *numbers_fixed(uint8_t *p, uint8_t op, const char *at, size_t str
     return p;
 }
 
-static uint8_t *numbers_base128(uint8_t *p, uint8_t op, const char *at, size_t stride, size_t n)
+static inline uint8_t *numbers_base128(uint8_t *p, uint8_t op, const char *at, size_t stride,
+                                       size_t n)
 {
     switch (op) {
     case PTYPE_BYTE: EACH(uint8_t, *p++ = v);
@@ -213,23 +262,22 @@ static uint8_t *numbers_base128(uint8_t *p, uint8_t op, const char *at, size_t s
 }
 
 /* Types whose width is the machine's business say once, before the first number, what they use. */
-static inline uint8_t *put_tag(const struct ppack *w, uint8_t *p, uint8_t op)
+static inline uint8_t *put_tag(bool fixed, uint8_t *p, uint8_t op)
 {
     if (op == PTYPE_PID)
-        return number16(w, p, PMIX_UINT32);
-    if (w->as->fixed && op == PTYPE_INT)
-        return number16(w, p, PMIX_INT32);
-    if (w->as->fixed && op == PTYPE_SIZE)
-        return number16(w, p, PMIX_UINT64);
+        return number16(fixed, p, PMIX_UINT32);
+    if (fixed && op == PTYPE_INT)
+        return number16(fixed, p, PMIX_INT32);
+    if (fixed && op == PTYPE_SIZE)
+        return number16(fixed, p, PMIX_UINT64);
     return p;
 }
 
 /* One number, or as many as there are. */
-static inline uint8_t *put_run(struct ppack *w, uint8_t *p, uint8_t op, const char *at,
-                               size_t stride, size_t n)
+static inline uint8_t *put_run(bool fixed, uint8_t *p, uint8_t op, const char *at, size_t stride,
+                               size_t n)
 {
-    return w->as->fixed ? numbers_fixed(p, op, at, stride, n)
-                        : numbers_base128(p, op, at, stride, n);
+    return fixed ? numbers_fixed(p, op, at, stride, n) : numbers_base128(p, op, at, stride, n);
 }
 
 static uint8_t *put_numbers(struct ppack *w, uint8_t *p, uint8_t op, const char *at, size_t stride,
@@ -242,20 +290,21 @@ static uint8_t *put_numbers(struct ppack *w, uint8_t *p, uint8_t op, const char 
         *p = 1;
         return p + 1;
     }
-    p = put_tag(w, p, op);
+    p = put_tag(w->as->fixed, p, op);
     while (n) {
         size_t part = n < CHUNK ? n : CHUNK;
         p = room(w, p, part * NUMBER_MAX);
         if (!p)
             return NULL;
-        p = put_run(w, p, op, at, stride, part);
+        p = put_run(w->as->fixed, p, op, at, stride, part);
         at += part * stride;
         n -= part;
     }
     return p;
 }
 
-static inline uint8_t *put_number(struct ppack *w, uint8_t *p, uint8_t op, const char *at)
+static inline uint8_t *put_number(struct ppack *w, bool fixed, uint8_t *p, uint8_t op,
+                                  const char *at)
 {
     p = room(w, p, 2 * NUMBER_MAX); /* its tag as well */
     if (!p)
@@ -264,10 +313,10 @@ static inline uint8_t *put_number(struct ppack *w, uint8_t *p, uint8_t op, const
         *p = 1;
         return p + 1;
     }
-    return put_run(w, put_tag(w, p, op), op, at, 0, 1);
+    return put_run(fixed, put_tag(fixed, p, op), op, at, 0, 1);
 }
 
-static uint8_t *put_raw(struct ppack *w, uint8_t *p, const void *bytes, size_t n)
+static inline uint8_t *put_raw(struct ppack *w, uint8_t *p, const void *bytes, size_t n)
 {
     if (!n)
         return p;
@@ -279,50 +328,52 @@ static uint8_t *put_raw(struct ppack *w, uint8_t *p, const void *bytes, size_t n
 }
 
 /* A text of len bytes and a NUL. */
-static inline uint8_t *put_text(struct ppack *w, uint8_t *p, const char *text, size_t len)
+static inline uint8_t *put_text(struct ppack *w, bool fixed, uint8_t *p, const char *text,
+                                size_t len)
 {
     if (len >= INT32_MAX)
         return fail(w, PTYPE_TOO_LONG);
     p = room(w, p, len + 1 + NUMBER_MAX);
     if (!p)
         return NULL;
-    p = count32(w, p, (int32_t)(len + 1));
+    p = count32(fixed, p, (int32_t)(len + 1));
     memcpy(p, text, len);
     p[len] = '\0';
     return p + len + 1;
 }
 
-static uint8_t *put_no_text(struct ppack *w, uint8_t *p)
+static inline uint8_t *put_no_text(struct ppack *w, bool fixed, uint8_t *p)
 {
     p = room(w, p, NUMBER_MAX);
-    return p ? count32(w, p, 0) : NULL;
+    return p ? count32(fixed, p, 0) : NULL;
 }
 
-static uint8_t *put_str(struct ppack *w, uint8_t *p, const char *text)
+static inline uint8_t *put_str(struct ppack *w, bool fixed, uint8_t *p, const char *text)
 {
-    return text ? put_text(w, p, text, strlen(text)) : put_no_text(w, p);
+    return text ? put_text(w, fixed, p, text, strlen(text)) : put_no_text(w, fixed, p);
 }
 
 static uint8_t *put_float(struct ppack *w, uint8_t *p, double v)
 {
     char text[PFLOAT_MAX];
 
-    return put_text(w, p, text, pfloat_put(text, v));
+    return put_text(w, w->as->fixed, p, text, pfloat_put(text, v));
 }
 
-static inline uint8_t *put_size(struct ppack *w, uint8_t *p, size_t v)
+static inline uint8_t *put_size(struct ppack *w, bool fixed, uint8_t *p, size_t v)
 {
     p = room(w, p, NUMBER_MAX);
-    return p ? number_size(w, p, v) : NULL;
+    return p ? number_size(fixed, p, v) : NULL;
 }
 
-static inline uint8_t *put_type(struct ppack *w, uint8_t *p, uint16_t type)
+static inline uint8_t *put_type(struct ppack *w, bool fixed, uint8_t *p, uint16_t type)
 {
     p = room(w, p, NUMBER_MAX);
-    return p ? number16(w, p, type) : NULL;
+    return p ? number16(fixed, p, type) : NULL;
 }
 
-static uint8_t *put_argv(struct ppack *w, uint8_t *p, uint8_t op, char *const *argv)
+static inline uint8_t *put_argv(struct ppack *w, bool fixed, uint8_t *p, uint8_t op,
+                                char *const *argv)
 {
     size_t n = 0;
 
@@ -333,17 +384,18 @@ static uint8_t *put_argv(struct ppack *w, uint8_t *p, uint8_t op, char *const *a
     p = room(w, p, NUMBER_MAX);
     if (!p)
         return NULL;
-    p = op == PTYPE_ARGC ? number_int(w, p, (int32_t)n) : count32(w, p, (int32_t)n);
+    p = op == PTYPE_ARGC ? number_int(fixed, p, (int32_t)n) : count32(fixed, p, (int32_t)n);
     for (size_t i = 0; i < n && p; i++)
-        p = put_str(w, p, argv[i]);
+        p = put_str(w, fixed, p, argv[i]);
     return p;
 }
 
-static uint8_t *put_list(struct ppack *w, uint8_t *p, uint16_t type, const void *items, size_t n)
+static inline uint8_t *put_list(struct ppack *w, bool fixed, uint8_t *p, uint16_t type,
+                                const void *items, size_t n)
 {
     if (n && !items)
         return fail(w, PTYPE_BAD_PARAM);
-    p = put_size(w, p, n);
+    p = put_size(w, fixed, p, n);
     if (!p || !n)
         return p;
     return type == PMIX_BYTE ? put_raw(w, p, items, n)
@@ -353,16 +405,17 @@ static uint8_t *put_list(struct ppack *w, uint8_t *p, uint16_t type, const void 
 static uint8_t *put_array(struct ppack *w, uint8_t *p, const pmix_data_array_t *a)
 {
     const struct ptype *t = ptype_find(a->type);
+    bool fixed = w->as->fixed;
 
-    p = put_type(w, p, a->type);
+    p = put_type(w, fixed, p, a->type);
     if (a->type == PMIX_UNDEF)
-        return put_size(w, p, 0);
+        return put_size(w, fixed, p, 0);
     if (!t || !ptype_known(w->as, t))
         return fail(w, PTYPE_UNKNOWN);
     if (w->depth == LIMIT_PMIX_DEPTH)
         return fail(w, PTYPE_TOO_DEEP);
     w->depth++;
-    p = put_list(w, p, a->type, a->array, a->size);
+    p = put_list(w, fixed, p, a->type, a->array, a->size);
     w->depth--;
     return p;
 }
@@ -381,19 +434,22 @@ static uint8_t *put_array_in_value(struct ppack *w, uint8_t *p, const pmix_data_
     if (!a)
         a = &none;
     if (a->type == PMIX_UNDEF && w->as->short_null)
-        return put_type(w, p, PMIX_UNDEF);
+        return put_type(w, w->as->fixed, p, PMIX_UNDEF);
     return put_array(w, p, a);
 }
 
-static uint8_t *put_value(struct ppack *w, uint8_t *p, const pmix_value_t *v)
+static inline uint8_t *put_value(struct ppack *w, bool fixed, uint8_t *p, const pmix_value_t *v)
 {
     const struct ptype *t = ptype_find(v->type);
 
-    p = put_type(w, p, v->type);
+    p = put_type(w, fixed, p, v->type);
     if (!p || v->type == PMIX_UNDEF)
         return p;
+    if (v->type == PMIX_STRING &&
+        w->depth < LIMIT_PMIX_DEPTH) /* most of those that are no number */
+        return put_str(w, fixed, p, v->data.string);
     if (t && t->run && ptype_known(w->as, t))
-        return put_number(w, p, t->run, (const char *)&v->data);
+        return put_number(w, fixed, p, t->run, (const char *)&v->data);
     if (!t || t->place == PTYPE_NOWHERE || !ptype_known(w->as, t))
         return fail(w, PTYPE_UNKNOWN);
     if (w->depth == LIMIT_PMIX_DEPTH)
@@ -417,9 +473,9 @@ static uint8_t *put_cpuset(struct ppack *w, uint8_t *p, const pmix_cpuset_t *set
     int error;
 
     if (!set->bitmap)
-        return put_no_text(w, p);
+        return put_no_text(w, w->as->fixed, p);
     error = w->foreign ? w->foreign->cpuset_text(set, &text) : PTYPE_NOT_SUPPORTED;
-    p = error ? fail(w, (enum ptype_error)error) : put_str(w, p, text);
+    p = error ? fail(w, (enum ptype_error)error) : put_str(w, w->as->fixed, p, text);
     free(text);
     return p;
 }
@@ -431,7 +487,7 @@ static uint8_t *put_topo(struct ppack *w, uint8_t *p, const pmix_topology_t *top
     int error = PTYPE_NOT_SUPPORTED;
 
     if (!topo->topology)
-        return put_no_text(w, p);
+        return put_no_text(w, w->as->fixed, p);
     if (w->foreign) {
         n = w->foreign->support_size();
         support = malloc(n + 1);
@@ -440,7 +496,7 @@ static uint8_t *put_topo(struct ppack *w, uint8_t *p, const pmix_topology_t *top
     if (error)
         p = fail(w, (enum ptype_error)error);
     else
-        p = put_raw(w, put_str(w, p, xml), support, n);
+        p = put_raw(w, put_str(w, w->as->fixed, p, xml), support, n);
     free(xml);
     free(support);
     return p;
@@ -448,44 +504,114 @@ static uint8_t *put_topo(struct ppack *w, uint8_t *p, const pmix_topology_t *top
 
 #define LOAD(ctype, at) (*(ctype const *)(const void *)(at))
 
-/* One item of any spelling; obj is the struct that has the field. */
-static inline uint8_t *put_one(struct ppack *w, uint8_t *p, const struct ptype_field *f,
-                               const char *obj)
-{
-    const char *at = obj + f->offset;
-    const pmix_data_buffer_t *b = (const void *)at;
+/* ---- Items ---- */
 
-    switch (f->op) {
-    case PTYPE_STR: return put_str(w, p, LOAD(char *, at));
-    case PTYPE_TEXT: return put_text(w, p, at, strnlen(at, f->size - 1u));
+static inline uint8_t *put_dbuf(struct ppack *w, bool fixed, uint8_t *p,
+                                const pmix_data_buffer_t *b)
+{
+    return put_list(w, fixed, p, PMIX_BYTE, b->base_ptr, b->bytes_used);
+}
+
+/* One item of any spelling but LIST, at its place; size: of a TEXT's array. */
+static inline __attribute__((always_inline)) uint8_t *put_one(struct ppack *w, bool fixed,
+                                                              uint8_t *p, uint8_t op, uint16_t elem,
+                                                              const char *at, size_t size)
+{
+    switch (op) {
+    case PTYPE_STR: return put_str(w, fixed, p, LOAD(char *, at));
+    case PTYPE_TEXT: return put_text(w, fixed, p, at, strnlen(at, size - 1));
     case PTYPE_FLT: return put_float(w, p, (double)LOAD(float, at));
     case PTYPE_DBL: return put_float(w, p, LOAD(double, at));
     case PTYPE_ARGV:
-    case PTYPE_ARGC: return put_argv(w, p, f->op, LOAD(char **, at));
-    case PTYPE_LIST: return put_list(w, p, f->elem, LOAD(void *, at), LOAD(size_t, obj + f->count));
-    case PTYPE_NEST: return put_items(w, p, ptype_find(f->elem), at, 1);
-    case PTYPE_VALUE: return put_value(w, p, (const void *)at);
+    case PTYPE_ARGC: return put_argv(w, fixed, p, op, LOAD(char **, at));
+    case PTYPE_NEST: return put_items(w, p, ptype_find(elem), at, 1);
+    case PTYPE_VALUE: return put_value(w, fixed, p, (const void *)at);
     case PTYPE_ARRAY: return put_array(w, p, (const void *)at);
     case PTYPE_REGEX: return put_regex(w, p, LOAD(char *, at));
     case PTYPE_CPUSET: return put_cpuset(w, p, (const void *)at);
     case PTYPE_TOPO: return put_topo(w, p, (const void *)at);
-    case PTYPE_DBUF: return put_list(w, p, PMIX_BYTE, b->base_ptr, b->bytes_used);
+    case PTYPE_DBUF: return put_dbuf(w, fixed, p, (const void *)at);
     case PTYPE_NONE: return p;
-    default: return put_number(w, p, f->op, at);
+    default: return put_number(w, fixed, p, op, at);
     }
+}
+
+/* Variable width: the rows of the tables as functions. */
+#define STRUCT(type)                                                                               \
+    static __attribute__((unused))                                                                 \
+    uint8_t *fields_##type(struct ppack *w, uint8_t *p, const char *obj)                           \
+    {
+#define FIELD(type, kind, member)                                                                  \
+    p = put_one(w, false, p, OP_##kind, ELEM_##kind, obj + offsetof(c_##type, member),             \
+                PTYPE_SIZE_OF(type, member));                                                      \
+    if (!p)                                                                                        \
+        return NULL;
+#define LOCAL(type, kind, member)
+#define ARRAY(type, kind, member, count)                                                           \
+    p = put_list(w, false, p, ELEM_##kind, LOAD(void *, obj + offsetof(c_##type, member)),         \
+                 LOAD(size_t, obj + offsetof(c_##type, count)));                                   \
+    if (!p)                                                                                        \
+        return NULL;
+#define END(type)                                                                                  \
+    return p;                                                                                      \
+    }
+#include "proto/pmix_structs.def"
+#undef STRUCT
+#undef FIELD
+#undef LOCAL
+#undef ARRAY
+#undef END
+
+#define WIRE(name, op, place, first, last)                                                         \
+    static uint8_t *item_##name(struct ppack *w, uint8_t *p, const char *at)                       \
+    {                                                                                              \
+        return put_one(w, false, p, PTYPE_##op, PMIX_##name, at, sizeof(c_##name));                \
+    }
+#define WIRE_STRUCT(name, fields, place, first, last)
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+
+typedef uint8_t *put_item(struct ppack *w, uint8_t *p, const char *at);
+
+static put_item *const variable[PTYPE_NUMBERS] = {
+#define WIRE(name, op, place, first, last)            [PMIX_##name] = item_##name,
+#define WIRE_STRUCT(name, fields, place, first, last) [PMIX_##name] = fields_##fields,
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+};
+
+/* Fixed width: what the descriptor says. */
+static uint8_t *put_fields(struct ppack *w, uint8_t *p, const struct ptype *t, const char *obj)
+{
+    const struct ptype_field *end = t->fields + t->nfields;
+
+    for (const struct ptype_field *f = t->fields; f < end && p; f++) {
+        const char *at = obj + f->offset;
+        if (f->local)
+            continue;
+        if (f->op == PTYPE_LIST)
+            p = put_list(w, true, p, f->elem, LOAD(void *, at), LOAD(size_t, obj + f->count));
+        else
+            p = put_one(w, true, p, f->op, f->elem, at, f->size);
+    }
+    return p;
 }
 
 static uint8_t *put_items(struct ppack *w, uint8_t *p, const struct ptype *t, const char *at,
                           size_t n)
 {
-    const struct ptype_field *end = t->fields + t->nfields;
+    put_item *put = variable[t->number];
 
-    if (t->run)
-        return n == 1 ? put_number(w, p, t->run, at) : put_numbers(w, p, t->run, at, t->size, n);
-    for (; n && p; n--, at += t->size)
-        for (const struct ptype_field *f = t->fields; f < end && p; f++)
-            if (!f->local)
-                p = put_one(w, p, f, at);
+    if (t->run && n != 1)
+        return put_numbers(w, p, t->run, at, t->size, n);
+    if (w->as->fixed)
+        for (; n && p; n--, at += t->size)
+            p = put_fields(w, p, t, at);
+    else
+        for (; n && p; n--, at += t->size)
+            p = put(w, p, at);
     return p;
 }
 
@@ -510,9 +636,9 @@ static inline uint8_t *put_head(struct ppack *w, uint8_t *p, int32_t n, uint16_t
     if (!p)
         return NULL;
     if (w->described)
-        p = number16(w, p, PMIX_INT32);
-    p = count32(w, p, n);
-    return w->described ? number16(w, p, type) : p;
+        p = number16(w->as->fixed, p, PMIX_INT32);
+    p = count32(w->as->fixed, p, n);
+    return w->described ? number16(w->as->fixed, p, type) : p;
 }
 
 /* The unit ends here.  Nothing half-written stays: back to where it began. */
@@ -604,7 +730,7 @@ void ppack_bytes(struct ppack *w, struct slice bytes)
     size_t before = buf_len(w->out);
     uint8_t *p = put_head(w, begin(w), 1, PMIX_BYTE_OBJECT);
 
-    settle(w, put_list(w, p, PMIX_BYTE, bytes.ptr, bytes.len), before);
+    settle(w, put_list(w, w->as->fixed, p, PMIX_BYTE, bytes.ptr, bytes.len), before);
 }
 
 void ppack_kval(struct ppack *w, const char *key, const pmix_value_t *value)
@@ -612,7 +738,7 @@ void ppack_kval(struct ppack *w, const char *key, const pmix_value_t *value)
     size_t before = buf_len(w->out);
     uint8_t *p = put_head(w, begin(w), 1, PMIX_KVAL);
 
-    settle(w, put_value(w, put_str(w, p, key), value), before);
+    settle(w, put_value(w, w->as->fixed, put_str(w, w->as->fixed, p, key), value), before);
 }
 
 void ppack_buffer(struct ppack *w, bool described, struct slice bytes)
@@ -622,5 +748,5 @@ void ppack_buffer(struct ppack *w, bool described, struct slice bytes)
     uint8_t *p = put_head(w, begin(w), 1, PMIX_BUFFER);
 
     p = put_raw(w, p, &form, 1);
-    settle(w, put_list(w, p, PMIX_BYTE, bytes.ptr, bytes.len), before);
+    settle(w, put_list(w, w->as->fixed, p, PMIX_BYTE, bytes.ptr, bytes.len), before);
 }

@@ -3,40 +3,7 @@
 
 #include <string.h>
 
-/* The C type of each data type. */
-#define TYPE(name, number, ctype, member, shape, state) typedef ctype c_##name;
-#include "proto/pmix_types.def"
-#undef TYPE
-
-/* A field of a struct names a data type or one of the kinds of pmix_structs.def.  For each: how it
- * is spelled, and which type its items have. */
-enum {
-    OP_TEXT = PTYPE_STR,
-    OP_ARGV = PTYPE_ARGV,
-    OP_ARGS = PTYPE_ARGC,
-    OP_KEY = PTYPE_TEXT,
-    OP_NSPACE = PTYPE_TEXT,
-    OP_CHAR = PTYPE_BYTE,
-    OP_OPAQUE = PTYPE_NONE,
-#define WIRE(name, op, place, first, last)            OP_##name = PTYPE_##op,
-#define WIRE_STRUCT(name, fields, place, first, last) OP_##name = PTYPE_NEST,
-#include "proto/pmix_wire.def"
-#undef WIRE
-#undef WIRE_STRUCT
-};
-
-enum {
-    ELEM_TEXT = PMIX_STRING,
-    ELEM_ARGV = PMIX_STRING,
-    ELEM_ARGS = PMIX_STRING,
-    ELEM_KEY = PMIX_STRING,
-    ELEM_NSPACE = PMIX_STRING,
-    ELEM_CHAR = PMIX_BYTE,
-    ELEM_OPAQUE = PMIX_POINTER,
-#define TYPE(name, number, ctype, member, shape, state) ELEM_##name = (number),
-#include "proto/pmix_types.def"
-#undef TYPE
-};
+#include "wire/pmix_fields.h"
 
 /* Whether the bits of a field, and of a struct, are all of it.  (Structs inside structs count as
  * not: those that have some have more that is not flat.) */
@@ -76,12 +43,11 @@ enum {
 };
 
 /* The fields of each struct. */
-#define SIZE_OF(type, member) sizeof(((c_##type *)NULL)->member)
-#define STRUCT(type)          static const struct ptype_field fields_##type[] = {
+#define STRUCT(type) static const struct ptype_field fields_##type[] = {
 #define FIELD(type, kind, member)                                                                  \
-    { OP_##kind, false, ELEM_##kind, offsetof(c_##type, member), 0, SIZE_OF(type, member) },
+    { OP_##kind, false, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member) },
 #define LOCAL(type, kind, member)                                                                  \
-    { OP_##kind, true, ELEM_##kind, offsetof(c_##type, member), 0, SIZE_OF(type, member) },
+    { OP_##kind, true, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member) },
 #define ARRAY(type, kind, member, count)                                                           \
     { PTYPE_LIST, false, ELEM_##kind, offsetof(c_##type, member), offsetof(c_##type, count), 0 },
 #define END(type)                                                                                  \
