@@ -1,7 +1,10 @@
-/* pmix_unpack.c - see pmix_unpack.h: the interpreter that reads.
+/* pmix_unpack.c - see pmix_unpack.h: what reads.
  *
- * The mirror of pmix_pack.c: runs of n items of one spelling.  Every item lands in zeroed memory,
- * so that what was read before an error can be released by the same descriptors.
+ * The mirror of pmix_pack.c: functions made from the tables for variable width, descriptors for
+ * fixed width; runs of n items of one spelling.  Every function takes the place to read at and
+ * returns the place behind what it read, or NULL when the reader has failed; it is never called
+ * with NULL.  Every item lands in zeroed memory, so that what was read before an error can be
+ * released by the same descriptors.
  */
 #include "wire/pmix_unpack.h"
 
@@ -9,70 +12,113 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "wire/pmix_fields.h"
 #include "wire/pmix_float.h"
 #include "wire/pmix_mem.h"
 
-static void get_items(struct punpack *r, const struct ptype *t, char *at, size_t n);
+static const uint8_t *get_items(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                char *at, size_t n);
 
-static void fail(struct punpack *r, enum ptype_error error)
+static const uint8_t *fail(struct punpack *r, enum ptype_error error)
 {
     if (r->error == PTYPE_FINE)
         r->error = error;
+    return NULL;
 }
 
-/* The next n bytes, or NULL. */
-static const uint8_t *lend(struct punpack *r, size_t n)
+static inline size_t left(const struct punpack *r, const uint8_t *p)
 {
-    const uint8_t *at = r->at;
+    return (size_t)(r->end - p);
+}
 
-    if (r->error != PTYPE_FINE || n > punpack_left(r)) {
-        fail(r, PTYPE_CUT);
-        return NULL;
+/* Behind the next n bytes. */
+static inline const uint8_t *pass(struct punpack *r, const uint8_t *p, size_t n)
+{
+    return n <= left(r, p) ? p + n : fail(r, PTYPE_CUT);
+}
+
+/* --- numbers --- */
+
+/* Groups of seven bits, one per byte, to where they belong: in three steps, all at once. */
+static inline uint64_t gather(uint64_t x)
+{
+    x = (x & UINT64_C(0x7f007f007f007f00)) >> 1 | (x & UINT64_C(0x007f007f007f007f));
+    x = (x & UINT64_C(0x3fff00003fff0000)) >> 2 | (x & UINT64_C(0x00003fff00003fff));
+    return (x & UINT64_C(0x0fffffff00000000)) >> 4 | (x & UINT64_C(0x000000000fffffff));
+}
+
+/* At p there are nine bytes. */
+static inline const uint8_t *base128_ample(const uint8_t *p, uint64_t *v_p)
+{
+    uint64_t x, stops;
+
+    memcpy(&x, p, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    if (!(x & 0x80)) {
+        *v_p = x & 0x7f;
+        return p + 1;
     }
-    r->at += n;
-    return at;
+    if (!(x & 0x8000)) {
+        *v_p = (x & 0x7f) | (x >> 1 & 0x3f80);
+        return p + 2;
+    }
+    if (!(x & 0x800000)) {
+        *v_p = (x & 0x7f) | (x >> 1 & 0x3f80) | (x >> 2 & 0x1fc000);
+        return p + 3;
+    }
+    stops = ~x & UINT64_C(0x8080808080808080);
+    if (!stops) {
+        *v_p = gather(x) | (uint64_t)p[8] << 56;
+        return p + 9;
+    }
+    *v_p = gather(x & (stops ^ (stops - 1)));
+    return p + __builtin_ctzll(stops) / 8 + 1;
 }
 
-/* --- numbers: each reads at *p, never beyond end, and tells by an error what stopped it --- */
-
-static inline enum ptype_error base128(const uint8_t **p, const uint8_t *end, uint64_t *v_p)
+static __attribute__((noinline)) const uint8_t *base128_long(struct punpack *r, const uint8_t *p,
+                                                             uint64_t *v_p)
 {
-    const uint8_t *q = *p;
     uint64_t v = 0;
 
-    if (q < end && *q < 0x80) { /* the common case */
-        *v_p = *q;
-        *p = q + 1;
-        return PTYPE_FINE;
+    if (left(r, p) >= 9 && *p >= 0x80)
+        return base128_ample(p, v_p);
+    for (unsigned i = 0; i < 9; i++) {
+        if (p == r->end)
+            return fail(r, PTYPE_CUT);
+        if (i == 8) {
+            *v_p = v | (uint64_t)*p << 56;
+            return p + 1;
+        }
+        v |= (uint64_t)(*p & 0x7f) << 7 * i;
+        if (!(*p++ & 0x80))
+            break;
     }
-    for (unsigned i = 0; i < 8; i++) {
-        if (q == end)
-            return PTYPE_CUT;
-        v |= (uint64_t)(*q & 0x7f) << 7 * i;
-        if (!(*q++ & 0x80))
-            goto done;
-    }
-    if (q == end)
-        return PTYPE_CUT;
-    v |= (uint64_t)*q++ << 56;
-done:
     *v_p = v;
-    *p = q;
-    return PTYPE_FINE;
+    return p;
 }
 
-static inline enum ptype_error big(const uint8_t **p, const uint8_t *end, unsigned width,
-                                   uint64_t *v_p)
+/* Mostly they are small: one byte. */
+static inline const uint8_t *base128(struct punpack *r, const uint8_t *p, uint64_t *v_p)
+{
+    if (p < r->end && *p < 0x80) {
+        *v_p = *p;
+        return p + 1;
+    }
+    return base128_long(r, p, v_p);
+}
+
+static inline const uint8_t *big(struct punpack *r, const uint8_t *p, unsigned width, uint64_t *v_p)
 {
     uint64_t v = 0;
 
-    if ((size_t)(end - *p) < width)
-        return PTYPE_CUT;
+    if (left(r, p) < width)
+        return fail(r, PTYPE_CUT);
     for (unsigned i = 0; i < width; i++)
-        v = v << 8 | (*p)[i];
-    *p += width;
+        v = v << 8 | p[i];
     *v_p = v;
-    return PTYPE_FINE;
+    return p + width;
 }
 
 static inline int64_t unzigzag(uint64_t u)
@@ -81,84 +127,80 @@ static inline int64_t unzigzag(uint64_t u)
 }
 
 /* A number of `width` bytes, signed or not, as its 64 bits (sign-extended). */
-static inline enum ptype_error number(bool fixed, const uint8_t **p, const uint8_t *end,
-                                      unsigned width, bool has_sign, uint64_t *v_p)
+static inline const uint8_t *number(struct punpack *r, bool fixed, const uint8_t *p, unsigned width,
+                                    bool has_sign, uint64_t *v_p)
 {
     unsigned unused = 64 - 8 * width;
-    enum ptype_error error;
-    uint64_t v;
 
     if (fixed) {
-        error = big(p, end, width, &v);
-        if (has_sign && error == PTYPE_FINE)
-            v = (uint64_t)((int64_t)(v << unused) >> unused);
-    } else {
-        error = base128(p, end, &v);
-        if (error == PTYPE_FINE && width < 8 && v >> 8 * width)
-            error = PTYPE_MALFORMED;
-        if (has_sign && error == PTYPE_FINE)
-            v = (uint64_t)unzigzag(v);
+        p = big(r, p, width, v_p);
+        if (p && has_sign)
+            *v_p = (uint64_t)((int64_t)(*v_p << unused) >> unused);
+        return p;
     }
-    if (error == PTYPE_FINE)
-        *v_p = v;
-    return error;
+    p = base128(r, p, v_p);
+    if (!p)
+        return NULL;
+    if (width < 8 && *v_p >> 8 * width)
+        return fail(r, PTYPE_MALFORMED);
+    if (has_sign)
+        *v_p = (uint64_t)unzigzag(*v_p);
+    return p;
 }
 
-static enum ptype_error timeval(bool fixed, const uint8_t **p, const uint8_t *end,
-                                struct timeval *tv)
+static const uint8_t *timeval(struct punpack *r, bool fixed, const uint8_t *p, struct timeval *tv)
 {
     uint64_t sec, usec;
-    enum ptype_error error = number(fixed, p, end, 8, true, &sec);
 
-    if (!error)
-        error = number(fixed, p, end, 8, true, &usec);
-    if (!error)
+    p = number(r, fixed, p, 8, true, &sec);
+    if (p)
+        p = number(r, fixed, p, 8, true, &usec);
+    if (p)
         *tv = (struct timeval){ .tv_sec = (time_t)sec, .tv_usec = (suseconds_t)usec };
-    return error;
+    return p;
 }
 
 #define EACH(ctype, read)                                                                          \
-    for (; n && !error; n--, at += stride) {                                                       \
-        error = (read);                                                                            \
-        if (!error)                                                                                \
+    for (; n && p; n--, at += stride) {                                                            \
+        p = (read);                                                                                \
+        if (p)                                                                                     \
             *(ctype *)(void *)at = (ctype)v;                                                       \
     }                                                                                              \
     break
 
-/* fixed is a constant in both callers. */
-static inline __attribute__((always_inline)) enum ptype_error
-numbers(bool fixed, const uint8_t **from, const uint8_t *end, uint8_t op, char *at, size_t stride,
-        size_t n)
+/* fixed is a constant in all callers. */
+static inline __attribute__((always_inline)) const uint8_t *numbers(struct punpack *r, bool fixed,
+                                                                    const uint8_t *p, uint8_t op,
+                                                                    char *at, size_t stride,
+                                                                    size_t n)
 {
-    const uint8_t *cursor = *from, **p = &cursor;
-    enum ptype_error error = PTYPE_FINE;
     uint64_t v = 0;
 
     switch (op) {
-    case PTYPE_BYTE: EACH(uint8_t, number(true, p, end, 1, false, &v));
-    case PTYPE_BOOL: EACH(bool, number(true, p, end, 1, false, &v));
-    case PTYPE_I16: EACH(int16_t, number(fixed, p, end, 2, true, &v));
-    case PTYPE_U16: EACH(uint16_t, number(fixed, p, end, 2, false, &v));
-    case PTYPE_I32: EACH(int32_t, number(fixed, p, end, 4, true, &v));
-    case PTYPE_U32: EACH(uint32_t, number(fixed, p, end, 4, false, &v));
-    case PTYPE_I64: EACH(int64_t, number(fixed, p, end, 8, true, &v));
-    case PTYPE_U64: EACH(uint64_t, number(fixed, p, end, 8, false, &v));
-    case PTYPE_INT: EACH(int32_t, number(fixed, p, end, 4, true, &v));
-    case PTYPE_SIZE: EACH(size_t, number(fixed, p, end, sizeof(size_t), false, &v));
+    case PTYPE_BYTE: EACH(uint8_t, number(r, true, p, 1, false, &v));
+    case PTYPE_BOOL: EACH(bool, number(r, true, p, 1, false, &v));
+    case PTYPE_I16: EACH(int16_t, number(r, fixed, p, 2, true, &v));
+    case PTYPE_U16: EACH(uint16_t, number(r, fixed, p, 2, false, &v));
+    case PTYPE_I32: EACH(int32_t, number(r, fixed, p, 4, true, &v));
+    case PTYPE_U32: EACH(uint32_t, number(r, fixed, p, 4, false, &v));
+    case PTYPE_I64: EACH(int64_t, number(r, fixed, p, 8, true, &v));
+    case PTYPE_U64: EACH(uint64_t, number(r, fixed, p, 8, false, &v));
+    case PTYPE_INT: EACH(int32_t, number(r, fixed, p, 4, true, &v));
+    case PTYPE_SIZE: EACH(size_t, number(r, fixed, p, sizeof(size_t), false, &v));
     case PTYPE_FLAGS:
-        EACH(uint32_t, (error = number(fixed, p, end, 4, false, &v), v &= PTYPE_FLAGS_SENT, error));
+        EACH(uint32_t, (p = number(r, fixed, p, 4, false, &v), v &= PTYPE_FLAGS_SENT, p));
     case PTYPE_TIMEVAL:
-        for (; n && !error; n--, at += stride)
-            error = timeval(fixed, p, end, (void *)at);
+        for (; n && p; n--, at += stride)
+            p = timeval(r, fixed, p, (void *)at);
         break;
     default: break;
     }
-    *from = cursor;
-    return error;
+    return p;
 }
 
 /* One number of a type that the sender named, as op wants it. */
-static enum ptype_error tagged_number(struct punpack *r, uint16_t tag, uint8_t op, char *at)
+static const uint8_t *tagged_number(struct punpack *r, const uint8_t *p, uint16_t tag, uint8_t op,
+                                    char *at)
 {
     static const struct {
         uint8_t width;
@@ -168,150 +210,172 @@ static enum ptype_error tagged_number(struct punpack *r, uint16_t tag, uint8_t o
         [PMIX_INT64] = { 8, true },   [PMIX_UINT8] = { 1, false },  [PMIX_UINT16] = { 2, false },
         [PMIX_UINT32] = { 4, false }, [PMIX_UINT64] = { 8, false },
     };
-    enum ptype_error error;
     bool bytes, negative;
     uint64_t v;
 
     if (tag >= sizeof facts / sizeof facts[0] || !facts[tag].width)
-        return PTYPE_MALFORMED;
+        return fail(r, PTYPE_MALFORMED);
     bytes = facts[tag].width == 1; /* which are bytes in every encoding */
-    error =
-        number(r->as->fixed || bytes, &r->at, r->end, facts[tag].width, facts[tag].has_sign, &v);
-    if (error)
-        return error;
+    p = number(r, r->as->fixed || bytes, p, facts[tag].width, facts[tag].has_sign, &v);
+    if (!p)
+        return NULL;
     negative = facts[tag].has_sign && (int64_t)v < 0;
     if (op == PTYPE_SIZE) {
         if (negative || v > SIZE_MAX)
-            return PTYPE_MALFORMED;
+            return fail(r, PTYPE_MALFORMED);
         *(size_t *)(void *)at = (size_t)v;
-        return PTYPE_FINE;
+        return p;
     }
     /* an int, an unsigned int or a pid: any 32 bits */
     if (negative ? (int64_t)v < INT32_MIN : v > UINT32_MAX)
-        return PTYPE_MALFORMED;
+        return fail(r, PTYPE_MALFORMED);
     *(uint32_t *)(void *)at = (uint32_t)v;
-    return PTYPE_FINE;
+    return p;
 }
-
-static void get_numbers(struct punpack *r, uint8_t op, char *at, size_t stride, size_t n);
 
 /* Numbers whose width is the sender's business: their type stands before the first. */
-static void get_tagged(struct punpack *r, uint8_t op, char *at, size_t stride, size_t n)
+static const uint8_t *get_tagged(struct punpack *r, const uint8_t *p, uint8_t op, char *at,
+                                 size_t stride, size_t n)
 {
-    enum ptype_error error = PTYPE_FINE;
-    uint16_t tag = 0;
+    uint64_t tag = 0;
 
-    get_numbers(r, PTYPE_U16, (char *)&tag, 0, 1);
-    if (r->error != PTYPE_FINE)
-        return;
-    for (; n && !error; n--, at += stride)
-        error = tagged_number(r, tag, op, at);
-    if (error)
-        fail(r, error);
+    p = number(r, r->as->fixed, p, 2, false, &tag);
+    for (; n && p; n--, at += stride)
+        p = tagged_number(r, p, (uint16_t)tag, op, at);
+    return p;
 }
 
-static void get_numbers(struct punpack *r, uint8_t op, char *at, size_t stride, size_t n)
+static inline bool is_tagged(bool fixed, uint8_t op)
 {
-    enum ptype_error error;
+    return op == PTYPE_PID || (fixed && (op == PTYPE_INT || op == PTYPE_SIZE));
+}
 
-    if (r->error != PTYPE_FINE)
-        return;
+/* The front of an array of numbers, as long as there are nine bytes to look at. */
+static inline const uint8_t *signs_ample(const struct punpack *r, const uint8_t *p, int32_t *to,
+                                         size_t *n_p)
+{
+    size_t n = *n_p;
+    uint64_t v;
+
+    for (; n && left(r, p) >= 9; n--, to++) {
+        const uint8_t *next = base128_ample(p, &v);
+        if (v >> 32)
+            break; /* malformed: the careful way says so */
+        *to = (int32_t)unzigzag(v);
+        p = next;
+    }
+    *n_p = n;
+    return p;
+}
+
+static inline const uint8_t *wides_ample(const struct punpack *r, const uint8_t *p, uint64_t *to,
+                                         size_t *n_p)
+{
+    size_t n = *n_p;
+
+    for (; n && left(r, p) >= 9; n--, to++)
+        p = base128_ample(p, to);
+    *n_p = n;
+    return p;
+}
+
+static const uint8_t *get_numbers(struct punpack *r, const uint8_t *p, uint8_t op, char *at,
+                                  size_t stride, size_t n)
+{
+    size_t rest = n;
+
     if (op == PTYPE_PTR) { /* one byte for all of them, and an address means nothing here */
-        lend(r, 1);
         memset(at, 0, n * sizeof(void *));
-        return;
+        return pass(r, p, 1);
     }
-    if (op == PTYPE_BYTE && stride == 1 && n <= punpack_left(r)) {
-        memcpy(at, r->at, n);
-        r->at += n;
-        return;
+    if (op == PTYPE_BYTE && stride == 1 && n <= left(r, p)) {
+        memcpy(at, p, n);
+        return p + n;
     }
-    if (op == PTYPE_PID || (r->as->fixed && (op == PTYPE_INT || op == PTYPE_SIZE))) {
-        get_tagged(r, op, at, stride, n);
-        return;
-    }
+    if (is_tagged(r->as->fixed, op))
+        return get_tagged(r, p, op, at, stride, n);
     if (r->as->fixed)
-        error = numbers(true, &r->at, r->end, op, at, stride, n);
-    else
-        error = numbers(false, &r->at, r->end, op, at, stride, n);
-    if (error)
-        fail(r, error);
+        return numbers(r, true, p, op, at, stride, n);
+    if ((op == PTYPE_I32 || op == PTYPE_INT) && stride == sizeof(int32_t))
+        p = signs_ample(r, p, (void *)at, &rest);
+    else if ((op == PTYPE_U64 || op == PTYPE_SIZE) && stride == sizeof(uint64_t))
+        p = wides_ample(r, p, (void *)at, &rest);
+    return numbers(r, false, p, op, at + (n - rest) * stride, stride, rest);
 }
 
 /* One number: a field of a struct, or an item alone. */
-static void get_number(struct punpack *r, uint8_t op, char *at)
+static inline const uint8_t *get_number(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                                        char *at)
 {
-    enum ptype_error error;
-
-    if (r->as->fixed || op >= PTYPE_PID || r->error != PTYPE_FINE) {
-        get_numbers(r, op, at, 0, 1);
-        return;
+    if (op == PTYPE_PTR) {
+        memset(at, 0, sizeof(void *));
+        return pass(r, p, 1);
     }
-    error = numbers(false, &r->at, r->end, op, at, 0, 1);
-    if (error)
-        fail(r, error);
+    if (is_tagged(fixed, op))
+        return get_tagged(r, p, op, at, 0, 1);
+    return numbers(r, fixed, p, op, at, 0, 1);
 }
 
-/* Numbers of the codec's own: types, lengths, counts.  Mostly they are small: one byte. */
-static inline bool in_one_byte(const struct punpack *r)
+/* Numbers of the codec's own: types, lengths, counts. */
+static inline const uint8_t *get_type(struct punpack *r, bool fixed, const uint8_t *p,
+                                      uint16_t *type_p)
 {
-    return !r->as->fixed && r->error == PTYPE_FINE && r->at < r->end && *r->at < 0x80;
+    uint64_t v = 0;
+
+    p = number(r, fixed, p, 2, false, &v);
+    *type_p = (uint16_t)v;
+    return p;
 }
 
-static inline uint16_t get_type(struct punpack *r)
+/* 0 with an error. */
+static inline const uint8_t *get_count(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                                       size_t *n_p)
 {
-    uint16_t v = 0;
+    uint64_t v = 0;
+    int32_t tagged = 0;
 
-    if (in_one_byte(r))
-        return *r->at++;
-    get_numbers(r, PTYPE_U16, (char *)&v, 0, 1);
-    return v;
-}
-
-static __attribute__((noinline)) size_t get_long_count(struct punpack *r, uint8_t op)
-{
-    size_t n = 0;
-    int32_t v = 0;
-
+    *n_p = 0;
+    if (op == PTYPE_SIZE && fixed)
+        return get_tagged(r, p, op, (char *)n_p, 0, 1);
     if (op == PTYPE_SIZE) {
-        get_numbers(r, op, (char *)&n, 0, 1);
-        return n;
+        p = number(r, false, p, sizeof(size_t), false, &v);
+    } else if (is_tagged(fixed, op)) {
+        p = get_tagged(r, p, op, (char *)&tagged, 0, 1);
+        v = (uint64_t)(int64_t)tagged;
+    } else {
+        p = number(r, fixed, p, 4, true, &v);
     }
-    get_numbers(r, op, (char *)&v, 0, 1);
-    if (v < 0)
-        fail(r, PTYPE_MALFORMED);
-    return v < 0 ? 0 : (size_t)v;
-}
-
-static inline size_t get_count(struct punpack *r, uint8_t op)
-{
-    if (in_one_byte(r)) {
-        if (op == PTYPE_SIZE)
-            return *r->at++;
-        if (!(*r->at & 1)) /* zigzagged: no negative one */
-            return *r->at++ >> 1;
-    }
-    return get_long_count(r, op);
+    if (!p)
+        return NULL;
+    if (op != PTYPE_SIZE && (int64_t)v < 0)
+        return fail(r, PTYPE_MALFORMED);
+    *n_p = (size_t)v;
+    return p;
 }
 
 /* --- bytes and texts --- */
 
 /* A text without its NUL; ptr NULL for a NULL text or an error.  A NUL in its middle ends it. */
-static struct slice lend_text(struct punpack *r)
+static inline const uint8_t *lend_text(struct punpack *r, bool fixed, const uint8_t *p,
+                                       struct slice *text_p)
 {
-    size_t n = get_count(r, PTYPE_I32);
-    const uint8_t *at = n ? lend(r, n) : NULL;
+    const uint8_t *at;
+    size_t n;
 
-    if (!at)
-        return SLICE_NULL;
-    if (at[n - 1] != '\0') {
-        fail(r, PTYPE_MALFORMED);
-        return SLICE_NULL;
-    }
-    return slice_mem(at, n - 1);
+    *text_p = SLICE_NULL;
+    at = get_count(r, fixed, p, PTYPE_I32, &n);
+    if (!at || !n)
+        return at;
+    p = pass(r, at, n);
+    if (!p)
+        return NULL;
+    if (p[-1] != '\0')
+        return fail(r, PTYPE_MALFORMED);
+    *text_p = slice_mem(at, n - 1);
+    return p;
 }
 
-static char *copy_bytes(struct punpack *r, const void *from, size_t n)
+static inline char *copy_bytes(struct punpack *r, const void *from, size_t n)
 {
     char *copy = malloc(n + 1);
 
@@ -324,49 +388,54 @@ static char *copy_bytes(struct punpack *r, const void *from, size_t n)
     return copy;
 }
 
-static char *get_str(struct punpack *r)
+static inline const uint8_t *get_str(struct punpack *r, bool fixed, const uint8_t *p, char **str_p)
 {
-    struct slice text = lend_text(r);
+    struct slice text;
 
-    return text.ptr ? copy_bytes(r, text.ptr, text.len) : NULL;
+    p = lend_text(r, fixed, p, &text);
+    if (!text.ptr)
+        return p;
+    *str_p = copy_bytes(r, text.ptr, text.len);
+    return *str_p ? p : NULL;
 }
 
 /* Into an array in place, which is zero; it keeps its final NUL. */
-static void get_text(struct punpack *r, char *at, size_t size)
+static inline const uint8_t *get_text(struct punpack *r, bool fixed, const uint8_t *p, char *at,
+                                      size_t size)
 {
-    struct slice text = lend_text(r);
+    struct slice text;
 
-    text.len = text.ptr ? strnlen(text.ptr, text.len) : 0;
+    p = lend_text(r, fixed, p, &text);
+    if (!text.ptr)
+        return p;
+    text.len = strnlen(text.ptr, text.len);
     if (text.len >= size)
-        fail(r, PTYPE_TOO_LONG);
-    else if (text.len)
-        memcpy(at, text.ptr, text.len);
+        return fail(r, PTYPE_TOO_LONG);
+    memcpy(at, text.ptr, text.len);
+    return p;
 }
 
-static double get_float(struct punpack *r, float *single_p)
+static const uint8_t *get_float(struct punpack *r, const uint8_t *p, float *single_p,
+                                double *double_p)
 {
-    struct slice text = lend_text(r);
-    double v = 0;
-    bool good = true;
+    struct slice text;
 
-    if (text.ptr)
-        good = single_p ? pfloat_get_single(text, single_p) : pfloat_get(text, &v);
-    if (!good)
-        fail(r, PTYPE_MALFORMED);
-    return v;
+    p = lend_text(r, r->as->fixed, p, &text);
+    if (!text.ptr)
+        return p;
+    if (single_p ? pfloat_get_single(text, single_p) : pfloat_get(text, double_p))
+        return p;
+    return fail(r, PTYPE_MALFORMED);
 }
 
-static char *get_regex(struct punpack *r)
+static const uint8_t *get_regex(struct punpack *r, const uint8_t *p, char **regex_p)
 {
-    size_t n = ptype_regex_len(slice_mem(r->at, punpack_left(r)));
-    const uint8_t *at;
+    size_t n = ptype_regex_len(slice_mem(p, left(r, p)));
 
-    if (!n) {
-        fail(r, PTYPE_CUT);
-        return NULL;
-    }
-    at = lend(r, n);
-    return at ? copy_bytes(r, at, n - 1 + (at[n - 1] != '\0')) : NULL;
+    if (!n || n > left(r, p))
+        return fail(r, PTYPE_CUT);
+    *regex_p = copy_bytes(r, p, n - 1 + (p[n - 1] != '\0'));
+    return *regex_p ? p + n : NULL;
 }
 
 /* --- lists --- */
@@ -378,7 +447,7 @@ static __attribute__((noinline)) void *take(size_t n)
     return malloc(n);
 }
 
-static void *take_zeroed(size_t n, size_t size)
+static inline void *take_zeroed(size_t n, size_t size)
 {
     enum { SMALL = 1024 };
     void *mem;
@@ -392,94 +461,110 @@ static void *take_zeroed(size_t n, size_t size)
 }
 
 /* Memory for n items, grown only as they come when the count alone is no reason to believe it. */
-static char *get_growing(struct punpack *r, const struct ptype *t, size_t n)
+static const uint8_t *get_growing(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                  size_t n, void **items_p)
 {
     size_t have = 0, cap = 0;
     char *items = NULL;
 
-    while (have < n && r->error == PTYPE_FINE) {
+    while (have < n && p) {
         size_t want = cap ? cap * 2 : LIMIT_PMIX_TRUST / t->size + 1;
         char *more;
         if (want > n || want < cap)
             want = n;
         more = want <= SIZE_MAX / t->size ? realloc(items, want * t->size) : NULL;
         if (!more) {
-            fail(r, PTYPE_NO_MEMORY);
+            p = fail(r, PTYPE_NO_MEMORY);
             break;
         }
         items = more;
         memset(items + cap * t->size, 0, (want - cap) * t->size);
         cap = want;
-        get_items(r, t, items + have * t->size, cap - have);
+        p = get_items(r, p, t, items + have * t->size, cap - have);
         have = cap;
     }
-    if (r->error == PTYPE_FINE)
-        return items;
+    if (p) {
+        *items_p = items;
+        return p;
+    }
     pmem_free(t, items, cap, r->foreign);
     free(items);
     return NULL;
 }
 
 /* n items in new memory; NULL when there are none, or in error. */
-static void *get_list(struct punpack *r, const struct ptype *t, size_t n)
+static const uint8_t *get_list(struct punpack *r, const uint8_t *p, const struct ptype *t, size_t n,
+                               void **items_p)
 {
     size_t least;
     char *items;
 
-    if (!n || r->error != PTYPE_FINE)
-        return NULL;
+    if (!n)
+        return p;
     if (t->number == PMIX_BYTE) {
-        const uint8_t *at = lend(r, n);
-        return at ? copy_bytes(r, at, n) : NULL;
+        if (n > left(r, p))
+            return fail(r, PTYPE_CUT);
+        *items_p = copy_bytes(r, p, n);
+        return *items_p ? p + n : NULL;
     }
     if (n > LIMIT_PMIX_TRUST / t->size) {
         least = ptype_least(r->as, t);
-        if (n > punpack_left(r) / least) {
-            fail(r, PTYPE_CUT);
-            return NULL;
-        }
+        if (n > left(r, p) / least)
+            return fail(r, PTYPE_CUT);
         if (t->size > 8 * least)
-            return get_growing(r, t, n);
+            return get_growing(r, p, t, n, items_p);
     }
-    items = take_zeroed(n, t->size);
-    if (!items) {
-        fail(r, PTYPE_NO_MEMORY);
-        return NULL;
+    items = t->run ? malloc(n * t->size) : take_zeroed(n, t->size);
+    if (!items)
+        return fail(r, PTYPE_NO_MEMORY);
+    p = get_items(r, p, t, items, n);
+    if (p) {
+        *items_p = items;
+        return p;
     }
-    get_items(r, t, items, n);
-    if (r->error == PTYPE_FINE)
-        return items;
-    pmem_free(t, items, n, r->foreign);
+    if (!t->run)
+        pmem_free(t, items, n, r->foreign);
     free(items);
     return NULL;
 }
 
-/* NULL for no texts at all.  A NULL among them would end the list early: nobody sends that. */
-static char **get_argv(struct punpack *r, uint8_t op)
+/* A list with its count; both are members. */
+static inline const uint8_t *get_counted(struct punpack *r, bool fixed, const uint8_t *p,
+                                         uint16_t elem, void **items_p, size_t *count_p)
 {
-    size_t n = get_count(r, op == PTYPE_ARGC ? PTYPE_INT : PTYPE_I32);
-    char **argv;
+    size_t n;
 
-    if (!n || r->error != PTYPE_FINE)
-        return NULL;
-    if (n > punpack_left(r)) {
-        fail(r, PTYPE_CUT);
-        return NULL;
-    }
+    p = get_count(r, fixed, p, PTYPE_SIZE, &n);
+    if (!p || !n)
+        return p;
+    p = get_list(r, p, ptype_find(elem), n, items_p);
+    if (p)
+        *count_p = n;
+    return p;
+}
+
+/* NULL for no texts at all.  A NULL among them would end the list early: nobody sends that. */
+static inline const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                                      char ***argv_p)
+{
+    char **argv;
+    size_t n;
+
+    p = get_count(r, fixed, p, op == PTYPE_ARGC ? PTYPE_INT : PTYPE_I32, &n);
+    if (!p || !n)
+        return p;
+    if (n > left(r, p))
+        return fail(r, PTYPE_CUT);
     argv = take_zeroed(n + 1, sizeof *argv);
     if (!argv)
-        fail(r, PTYPE_NO_MEMORY);
-    for (size_t i = 0; i < n && r->error == PTYPE_FINE; i++) {
-        argv[i] = get_str(r);
-        if (!argv[i])
-            fail(r, PTYPE_MALFORMED);
+        return fail(r, PTYPE_NO_MEMORY);
+    *argv_p = argv; /* who releases the struct in error releases this */
+    for (size_t i = 0; i < n && p; i++) {
+        p = get_str(r, fixed, p, &argv[i]);
+        if (p && !argv[i])
+            p = fail(r, PTYPE_MALFORMED);
     }
-    if (r->error == PTYPE_FINE)
-        return argv;
-    for (size_t i = 0; argv && argv[i]; i++)
-        free(argv[i]);
-    free(argv);
-    return NULL;
+    return p;
 }
 
 /* --- what is recursive --- */
@@ -505,346 +590,449 @@ static bool charge(struct punpack *r, size_t n, size_t most)
     return true;
 }
 
-static void get_array(struct punpack *r, uint16_t type, pmix_data_array_t *a)
+/* An array behind its type. */
+static const uint8_t *get_array(struct punpack *r, const uint8_t *p, uint16_t type,
+                                pmix_data_array_t *a)
 {
     const struct ptype *t = ptype_find(type);
     size_t n;
 
-    if (type != PMIX_UNDEF && (!t || !ptype_known(r->as, t))) {
-        fail(r, PTYPE_UNKNOWN);
-        return;
-    }
-    n = get_count(r, PTYPE_SIZE);
+    if (type != PMIX_UNDEF && (!t || !ptype_known(r->as, t)))
+        return fail(r, PTYPE_UNKNOWN);
+    p = get_count(r, r->as->fixed, p, PTYPE_SIZE, &n);
+    if (!p)
+        return NULL;
     a->type = type;
     if (!t)
-        return; /* of nothing: whatever the count, no bytes follow */
+        return p; /* of nothing: whatever the count, no bytes follow */
     if (t->run == PTYPE_PTR && !charge(r, n, LIMIT_PMIX_POINTERS))
-        return;
-    if (deeper(r))
-        a->array = get_list(r, t, n);
+        return NULL;
+    p = deeper(r) ? get_list(r, p, t, n, &a->array) : NULL;
     r->depth--;
     if (a->array)
         a->size = n;
+    return p;
 }
 
-static void get_pointed(struct punpack *r, const struct ptype *t, pmix_value_t *v)
+static const uint8_t *get_whole_array(struct punpack *r, const uint8_t *p, pmix_data_array_t *a)
+{
+    uint16_t type;
+
+    p = get_type(r, r->as->fixed, p, &type);
+    return p ? get_array(r, p, type, a) : NULL;
+}
+
+static const uint8_t *get_pointed(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                  pmix_value_t *v)
 {
     uint16_t type = PMIX_UNDEF;
 
     if (t->number == PMIX_DATA_ARRAY) {
-        type = get_type(r);
-        if (r->error != PTYPE_FINE || (type == PMIX_UNDEF && r->as->short_null))
-            return; /* no array */
+        p = get_type(r, r->as->fixed, p, &type);
+        if (!p || (type == PMIX_UNDEF && r->as->short_null))
+            return p; /* no array */
     }
     v->data.ptr = take_zeroed(1, t->size);
     if (!v->data.ptr)
-        fail(r, PTYPE_NO_MEMORY);
-    else if (t->number == PMIX_DATA_ARRAY)
-        get_array(r, type, v->data.darray);
-    else
-        get_items(r, t, v->data.ptr, 1);
+        return fail(r, PTYPE_NO_MEMORY);
+    if (t->number == PMIX_DATA_ARRAY)
+        return get_array(r, p, type, v->data.darray);
+    return get_items(r, p, t, v->data.ptr, 1);
 }
 
-static void get_value_of(struct punpack *r, uint16_t type, pmix_value_t *v)
+static inline const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t *p,
+                                          uint16_t type, pmix_value_t *v)
 {
     const struct ptype *t = ptype_find(type);
-    const uint8_t *before = r->at;
+    const uint8_t *before = p;
 
-    if (r->error != PTYPE_FINE || type == PMIX_UNDEF)
-        return;
-    if (!t || t->place == PTYPE_NOWHERE || !ptype_known(r->as, t)) {
-        fail(r, PTYPE_UNKNOWN);
-        return;
-    }
+    if (type == PMIX_UNDEF)
+        return p;
+    if (!t || t->place == PTYPE_NOWHERE || !ptype_known(r->as, t))
+        return fail(r, PTYPE_UNKNOWN);
     v->type = type;
-    if (t->run) {
-        get_number(r, t->run, (char *)&v->data);
-        return;
-    }
-    if (deeper(r)) {
-        if (t->place == PTYPE_INLINE)
-            get_items(r, t, (char *)&v->data, 1);
-        else
-            get_pointed(r, t, v);
-    }
+    if (t->run)
+        return get_number(r, fixed, p, t->run, (char *)&v->data);
+    if (!deeper(r))
+        p = NULL;
+    else if (type == PMIX_STRING) /* most of those that are no number */
+        p = get_str(r, fixed, p, &v->data.string);
+    else if (t->place == PTYPE_INLINE)
+        p = get_items(r, p, t, (char *)&v->data, 1);
+    else
+        p = get_pointed(r, p, t, v);
     r->depth--;
-    if (type == PMIX_REGEX && r->error == PTYPE_FINE)
-        v->data.bo.size = (size_t)(r->at - before); /* a value has it as a byte object */
+    if (type == PMIX_REGEX && p)
+        v->data.bo.size = (size_t)(p - before); /* a value has it as a byte object */
+    return p;
 }
 
-static void get_value(struct punpack *r, pmix_value_t *v)
+static inline const uint8_t *get_value(struct punpack *r, bool fixed, const uint8_t *p,
+                                       pmix_value_t *v)
 {
-    get_value_of(r, get_type(r), v);
+    uint16_t type;
+
+    p = get_type(r, fixed, p, &type);
+    return p ? get_value_of(r, fixed, p, type, v) : NULL;
 }
 
 /* --- what is not ours --- */
 
-static void get_cpuset(struct punpack *r, pmix_cpuset_t *set)
+static const uint8_t *get_cpuset(struct punpack *r, const uint8_t *p, pmix_cpuset_t *set)
 {
-    struct slice text = lend_text(r);
+    struct slice text;
     int error;
 
+    p = lend_text(r, r->as->fixed, p, &text);
     if (!text.ptr)
-        return;
+        return p;
     if (!charge(r, 1, LIMIT_PMIX_CPUSETS))
-        return;
+        return NULL;
     error = r->foreign ? r->foreign->cpuset_parse(text.ptr, set) : PTYPE_NOT_SUPPORTED;
-    if (error)
-        fail(r, (enum ptype_error)error);
+    return error ? fail(r, (enum ptype_error)error) : p;
 }
 
-static void get_topo(struct punpack *r, pmix_topology_t *topo)
+static const uint8_t *get_topo(struct punpack *r, const uint8_t *p, pmix_topology_t *topo)
 {
-    struct slice xml = lend_text(r);
     const uint8_t *support;
+    struct slice xml;
     int error;
 
+    support = lend_text(r, r->as->fixed, p, &xml);
     if (!xml.ptr)
-        return;
-    if (!r->foreign) {
-        fail(r, PTYPE_NOT_SUPPORTED);
-        return;
-    }
-    support = lend(r, r->foreign->support_size());
-    if (!support)
-        return;
+        return support;
+    if (!r->foreign)
+        return fail(r, PTYPE_NOT_SUPPORTED);
+    p = pass(r, support, r->foreign->support_size());
+    if (!p)
+        return NULL;
     error = r->foreign->topo_parse(xml.ptr, support, topo);
-    if (error)
-        fail(r, (enum ptype_error)error);
+    return error ? fail(r, (enum ptype_error)error) : p;
 }
 
-static void get_dbuf(struct punpack *r, pmix_data_buffer_t *b)
+static const uint8_t *get_dbuf(struct punpack *r, const uint8_t *p, pmix_data_buffer_t *b)
 {
-    size_t n = get_count(r, PTYPE_SIZE);
+    void *bytes = NULL;
+    size_t n = 0;
 
-    b->base_ptr = get_list(r, ptype_find(PMIX_BYTE), n);
-    if (!b->base_ptr)
-        return;
+    p = get_counted(r, r->as->fixed, p, PMIX_BYTE, &bytes, &n);
+    if (!bytes)
+        return p;
+    b->base_ptr = bytes;
     b->unpack_ptr = b->base_ptr;
     b->pack_ptr = b->base_ptr + n;
     b->bytes_used = n;
     b->bytes_allocated = n;
+    return p;
 }
 
-#define STORE(ctype, at) (*(ctype *)(void *)(at))
+/* --- items --- */
 
-/* One item of a spelling that is no number; obj is the struct that has the field, zeroed. */
-static void get_one(struct punpack *r, const struct ptype_field *f, char *obj)
+/* One item of any spelling but LIST, to its place, which is zero; size: of a TEXT's array. */
+static inline __attribute__((always_inline)) const uint8_t *get_one(struct punpack *r, bool fixed,
+                                                                    const uint8_t *p, uint8_t op,
+                                                                    uint16_t elem, char *at,
+                                                                    size_t size)
 {
-    char *at = obj + f->offset;
-
-    switch (f->op) {
-    case PTYPE_STR: STORE(char *, at) = get_str(r); break;
-    case PTYPE_TEXT: get_text(r, at, f->size); break;
-    case PTYPE_FLT: get_float(r, (void *)at); break;
-    case PTYPE_DBL: STORE(double, at) = get_float(r, NULL); break;
+    switch (op) {
+    case PTYPE_STR: return get_str(r, fixed, p, (void *)at);
+    case PTYPE_TEXT: return get_text(r, fixed, p, at, size);
+    case PTYPE_FLT: return get_float(r, p, (void *)at, NULL);
+    case PTYPE_DBL: return get_float(r, p, NULL, (void *)at);
     case PTYPE_ARGV:
-    case PTYPE_ARGC: STORE(char **, at) = get_argv(r, f->op); break;
-    case PTYPE_LIST: {
-        size_t n = get_count(r, PTYPE_SIZE);
-        STORE(void *, at) = get_list(r, ptype_find(f->elem), n);
-        STORE(size_t, obj + f->count) = STORE(void *, at) ? n : 0;
-        break;
-    }
-    case PTYPE_NEST: get_items(r, ptype_find(f->elem), at, 1); break;
-    case PTYPE_VALUE: get_value(r, (void *)at); break;
-    case PTYPE_ARRAY: get_array(r, get_type(r), (void *)at); break;
-    case PTYPE_REGEX: STORE(char *, at) = get_regex(r); break;
-    case PTYPE_CPUSET: get_cpuset(r, (void *)at); break;
-    case PTYPE_TOPO: get_topo(r, (void *)at); break;
-    case PTYPE_DBUF: get_dbuf(r, (void *)at); break;
-    default: break;
+    case PTYPE_ARGC: return get_argv(r, fixed, p, op, (void *)at);
+    case PTYPE_NEST: return get_items(r, p, ptype_find(elem), at, 1);
+    case PTYPE_VALUE: return get_value(r, fixed, p, (void *)at);
+    case PTYPE_ARRAY: return get_whole_array(r, p, (void *)at);
+    case PTYPE_REGEX: return get_regex(r, p, (void *)at);
+    case PTYPE_CPUSET: return get_cpuset(r, p, (void *)at);
+    case PTYPE_TOPO: return get_topo(r, p, (void *)at);
+    case PTYPE_DBUF: return get_dbuf(r, p, (void *)at);
+    case PTYPE_NONE: return p;
+    default: return get_number(r, fixed, p, op, at);
     }
 }
 
-static void get_struct(struct punpack *r, const struct ptype *t, char *obj)
-{
-    const struct ptype_field *f = t->fields, *end = f + t->nfields;
+/* Variable width: the rows of the tables as functions. */
+#define STRUCT(type)                                                                               \
+    static __attribute__((unused))                                                                 \
+    const uint8_t *fields_##type(struct punpack *r, const uint8_t *p, char *obj)                   \
+    {
+#define FIELD(type, kind, member)                                                                  \
+    p = get_one(r, false, p, OP_##kind, ELEM_##kind, obj + offsetof(c_##type, member),             \
+                PTYPE_SIZE_OF(type, member));                                                      \
+    if (!p)                                                                                        \
+        return NULL;
+#define LOCAL(type, kind, member)
+#define ARRAY(type, kind, member, count)                                                           \
+    p = get_counted(r, false, p, ELEM_##kind, (void *)(obj + offsetof(c_##type, member)),          \
+                    (void *)(obj + offsetof(c_##type, count)));                                    \
+    if (!p)                                                                                        \
+        return NULL;
+#define END(type)                                                                                  \
+    return p;                                                                                      \
+    }
+#include "proto/pmix_structs.def"
+#undef STRUCT
+#undef FIELD
+#undef LOCAL
+#undef ARRAY
+#undef END
 
-    for (; f < end && r->error == PTYPE_FINE; f++) {
+#define WIRE(name, op, place, first, last)                                                         \
+    static const uint8_t *item_##name(struct punpack *r, const uint8_t *p, char *at)               \
+    {                                                                                              \
+        return get_one(r, false, p, PTYPE_##op, PMIX_##name, at, sizeof(c_##name));                \
+    }
+#define WIRE_STRUCT(name, fields, place, first, last)
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+
+typedef const uint8_t *get_item(struct punpack *r, const uint8_t *p, char *at);
+
+static get_item *const variable[PTYPE_NUMBERS] = {
+#define WIRE(name, op, place, first, last)            [PMIX_##name] = item_##name,
+#define WIRE_STRUCT(name, fields, place, first, last) [PMIX_##name] = fields_##fields,
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+};
+
+/* Fixed width: what the descriptor says. */
+static const uint8_t *get_fields(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                 char *obj)
+{
+    const struct ptype_field *end = t->fields + t->nfields;
+
+    for (const struct ptype_field *f = t->fields; f < end && p; f++) {
+        char *at = obj + f->offset;
         if (f->local)
             continue;
-        if (PTYPE_IS_NUMBER(f->op))
-            get_number(r, f->op, obj + f->offset);
+        if (f->op == PTYPE_LIST)
+            p = get_counted(r, true, p, f->elem, (void *)at, (void *)(obj + f->count));
         else
-            get_one(r, f, obj);
+            p = get_one(r, true, p, f->op, f->elem, at, f->size);
     }
-    /* Who owns a value is a matter of this process: what was just read is ours. */
-    if (t->number == PMIX_INFO)
-        ((pmix_info_t *)(void *)obj)->flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    return p;
 }
 
-static void get_items(struct punpack *r, const struct ptype *t, char *at, size_t n)
+static const uint8_t *get_items(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                char *at, size_t n)
 {
-    if (t->run) {
-        if (n == 1)
-            get_number(r, t->run, at);
-        else
-            get_numbers(r, t->run, at, t->size, n);
-        return;
-    }
-    for (; n && r->error == PTYPE_FINE; n--, at += t->size) {
-        if (t->single)
-            get_one(r, t->fields, at);
-        else
-            get_struct(r, t, at);
-    }
+    get_item *get = variable[t->number];
+
+    if (t->run && n != 1)
+        return get_numbers(r, p, t->run, at, t->size, n);
+    if (r->as->fixed)
+        for (; n && p; n--, at += t->size)
+            p = get_fields(r, p, t, at);
+    else
+        for (; n && p; n--, at += t->size)
+            p = get(r, p, at);
+    return p;
 }
 
 /* --- passing over items without taking them --- */
 
-static void skip_items(struct punpack *r, const struct ptype *t, size_t n);
+static const uint8_t *skip_items(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                 size_t n);
 
-static void skip_list(struct punpack *r, const struct ptype *t, size_t n)
+static const uint8_t *skip_text(struct punpack *r, const uint8_t *p)
+{
+    struct slice text;
+
+    return lend_text(r, r->as->fixed, p, &text);
+}
+
+static const uint8_t *skip_list(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                size_t n)
 {
     if (t->number == PMIX_BYTE)
-        lend(r, n);
-    else if (n > punpack_left(r) / ptype_least(r->as, t))
-        fail(r, PTYPE_CUT);
-    else
-        skip_items(r, t, n);
+        return pass(r, p, n);
+    if (n > left(r, p) / ptype_least(r->as, t))
+        return fail(r, PTYPE_CUT);
+    return skip_items(r, p, t, n);
 }
 
-static void skip_argv(struct punpack *r, uint8_t op)
+static const uint8_t *skip_counted(struct punpack *r, const uint8_t *p, uint16_t elem)
 {
-    size_t n = get_count(r, op == PTYPE_ARGC ? PTYPE_INT : PTYPE_I32);
-
-    while (n-- && r->error == PTYPE_FINE)
-        lend_text(r);
-}
-
-static void skip_array(struct punpack *r, bool in_value)
-{
-    uint16_t type = get_type(r);
-    const struct ptype *t = ptype_find(type);
     size_t n;
 
-    if (in_value && type == PMIX_UNDEF && r->as->short_null)
-        return;
+    p = get_count(r, r->as->fixed, p, PTYPE_SIZE, &n);
+    return p ? skip_list(r, p, ptype_find(elem), n) : NULL;
+}
+
+static const uint8_t *skip_argv(struct punpack *r, const uint8_t *p, uint8_t op)
+{
+    size_t n;
+
+    p = get_count(r, r->as->fixed, p, op == PTYPE_ARGC ? PTYPE_INT : PTYPE_I32, &n);
+    while (p && n--)
+        p = skip_text(r, p);
+    return p;
+}
+
+static const uint8_t *skip_array(struct punpack *r, const uint8_t *p, bool in_value)
+{
+    const struct ptype *t;
+    uint16_t type;
+    size_t n;
+
+    p = get_type(r, r->as->fixed, p, &type);
+    if (!p || (in_value && type == PMIX_UNDEF && r->as->short_null))
+        return p;
+    t = ptype_find(type);
     if (type != PMIX_UNDEF && (!t || !ptype_known(r->as, t)))
-        fail(r, PTYPE_UNKNOWN);
-    n = get_count(r, PTYPE_SIZE);
-    if (!t)
-        return;
-    if (deeper(r))
-        skip_list(r, t, n);
+        return fail(r, PTYPE_UNKNOWN);
+    p = get_count(r, r->as->fixed, p, PTYPE_SIZE, &n);
+    if (!p || !t)
+        return p;
+    p = deeper(r) ? skip_list(r, p, t, n) : NULL;
     r->depth--;
+    return p;
 }
 
-static void skip_value_of(struct punpack *r, uint16_t type)
+static const uint8_t *skip_value_of(struct punpack *r, const uint8_t *p, uint16_t type)
 {
     const struct ptype *t = ptype_find(type);
 
-    if (r->error != PTYPE_FINE || type == PMIX_UNDEF)
-        return;
-    if (!t || t->place == PTYPE_NOWHERE || !ptype_known(r->as, t)) {
-        fail(r, PTYPE_UNKNOWN);
-        return;
-    }
-    if (deeper(r)) {
-        if (type == PMIX_DATA_ARRAY)
-            skip_array(r, true);
-        else
-            skip_items(r, t, 1);
-    }
+    if (type == PMIX_UNDEF)
+        return p;
+    if (!t || t->place == PTYPE_NOWHERE || !ptype_known(r->as, t))
+        return fail(r, PTYPE_UNKNOWN);
+    if (!deeper(r))
+        p = NULL;
+    else if (type == PMIX_DATA_ARRAY)
+        p = skip_array(r, p, true);
+    else
+        p = skip_items(r, p, t, 1);
     r->depth--;
+    return p;
 }
 
-static void skip_topo(struct punpack *r)
+static const uint8_t *skip_value(struct punpack *r, const uint8_t *p)
 {
-    if (lend_text(r).ptr) {
-        if (r->foreign)
-            lend(r, r->foreign->support_size());
-        else
-            fail(r, PTYPE_NOT_SUPPORTED);
-    }
+    uint16_t type;
+
+    p = get_type(r, r->as->fixed, p, &type);
+    return p ? skip_value_of(r, p, type) : NULL;
 }
 
-static void skip_one(struct punpack *r, const struct ptype_field *f)
+static const uint8_t *skip_regex(struct punpack *r, const uint8_t *p)
 {
-    size_t n;
+    size_t n = ptype_regex_len(slice_mem(p, left(r, p)));
+
+    return n ? pass(r, p, n) : fail(r, PTYPE_CUT);
+}
+
+static const uint8_t *skip_topo(struct punpack *r, const uint8_t *p)
+{
+    struct slice xml;
+
+    p = lend_text(r, r->as->fixed, p, &xml);
+    if (!xml.ptr)
+        return p;
+    return r->foreign ? pass(r, p, r->foreign->support_size()) : fail(r, PTYPE_NOT_SUPPORTED);
+}
+
+static const uint8_t *skip_one(struct punpack *r, const uint8_t *p, const struct ptype_field *f)
+{
+    char number[sizeof(struct timeval)];
 
     switch (f->op) {
     case PTYPE_STR:
     case PTYPE_TEXT:
     case PTYPE_FLT:
     case PTYPE_DBL:
-    case PTYPE_CPUSET: lend_text(r); break;
+    case PTYPE_CPUSET: return skip_text(r, p);
     case PTYPE_ARGV:
-    case PTYPE_ARGC: skip_argv(r, f->op); break;
-    case PTYPE_LIST:
-        n = get_count(r, PTYPE_SIZE);
-        skip_list(r, ptype_find(f->elem), n);
-        break;
-    case PTYPE_NEST: skip_items(r, ptype_find(f->elem), 1); break;
-    case PTYPE_VALUE: skip_value_of(r, get_type(r)); break;
-    case PTYPE_ARRAY: skip_array(r, false); break;
-    case PTYPE_REGEX:
-        n = ptype_regex_len(slice_mem(r->at, punpack_left(r)));
-        if (!n)
-            fail(r, PTYPE_CUT);
-        lend(r, n);
-        break;
-    case PTYPE_TOPO: skip_topo(r); break;
-    case PTYPE_DBUF: lend(r, get_count(r, PTYPE_SIZE)); break;
-    default: break;
+    case PTYPE_ARGC: return skip_argv(r, p, f->op);
+    case PTYPE_LIST: return skip_counted(r, p, f->elem);
+    case PTYPE_NEST: return skip_items(r, p, ptype_find(f->elem), 1);
+    case PTYPE_VALUE: return skip_value(r, p);
+    case PTYPE_ARRAY: return skip_array(r, p, false);
+    case PTYPE_REGEX: return skip_regex(r, p);
+    case PTYPE_TOPO: return skip_topo(r, p);
+    case PTYPE_DBUF: return skip_counted(r, p, PMIX_BYTE);
+    case PTYPE_NONE: return p;
+    default: return get_numbers(r, p, f->op, number, 0, 1);
     }
 }
 
-static void skip_items(struct punpack *r, const struct ptype *t, size_t n)
+static const uint8_t *skip_items(struct punpack *r, const uint8_t *p, const struct ptype *t,
+                                 size_t n)
 {
     const struct ptype_field *f, *end = t->fields + t->nfields;
     char number[sizeof(struct timeval)];
 
-    if (t->run == PTYPE_PTR) { /* one byte, however many */
-        lend(r, 1);
-        return;
-    }
-    if (t->run) {
-        get_numbers(r, t->run, number, 0, n);
-        return;
-    }
-    for (; n && r->error == PTYPE_FINE; n--) {
-        for (f = t->fields; f < end && r->error == PTYPE_FINE; f++) {
-            if (PTYPE_IS_NUMBER(f->op) && !f->local)
-                get_numbers(r, f->op, number, 0, 1);
-            else if (!f->local)
-                skip_one(r, f);
-        }
-    }
+    if (t->run == PTYPE_PTR) /* one byte, however many */
+        return pass(r, p, 1);
+    if (t->run)
+        return get_numbers(r, p, t->run, number, 0, n);
+    for (; n && p; n--)
+        for (f = t->fields; f < end && p; f++)
+            if (!f->local)
+                p = skip_one(r, p, f);
+    return p;
 }
 
 /* --- units --- */
 
 /* The head of a unit: how many items, and that they are of this type. */
-static inline size_t get_head(struct punpack *r, uint16_t type)
+static inline const uint8_t *get_head(struct punpack *r, const uint8_t *p, uint16_t type,
+                                      size_t *n_p)
 {
-    size_t n;
+    bool fixed = r->as->fixed;
+    uint16_t said;
 
-    if (r->described && get_type(r) != PMIX_INT32)
-        fail(r, PTYPE_MISMATCH);
-    n = get_count(r, PTYPE_I32);
-    if (r->described && get_type(r) != type)
-        fail(r, PTYPE_MISMATCH);
-    return r->error == PTYPE_FINE ? n : 0;
+    *n_p = 0;
+    if (r->described) {
+        p = get_type(r, fixed, p, &said);
+        if (!p || said != PMIX_INT32)
+            return fail(r, PTYPE_MISMATCH);
+    }
+    p = get_count(r, fixed, p, PTYPE_I32, n_p);
+    if (p && r->described) {
+        p = get_type(r, fixed, p, &said);
+        if (p && said != type)
+            return fail(r, PTYPE_MISMATCH);
+    }
+    return p;
+}
+
+/* Where to begin: nowhere, after an error.  No bytes at all have a place too. */
+static inline const uint8_t *begin(struct punpack *r)
+{
+    static const uint8_t nothing;
+
+    if (r->error != PTYPE_FINE)
+        return NULL;
+    if (!r->at)
+        r->at = r->end = &nothing;
+    return r->at;
 }
 
 /* The head of a unit of exactly one item. */
-static void get_head_of_one(struct punpack *r, uint16_t type)
+static const uint8_t *get_head_of_one(struct punpack *r, uint16_t type)
 {
-    size_t n = get_head(r, type);
+    const uint8_t *p = begin(r);
+    size_t n;
 
-    if (n > 1)
-        fail(r, PTYPE_NO_ROOM);
-    else if (n < 1)
-        fail(r, PTYPE_CUT);
+    if (p)
+        p = get_head(r, p, type, &n);
+    if (p && n > 1)
+        return fail(r, PTYPE_NO_ROOM);
+    if (p && n < 1)
+        return fail(r, PTYPE_CUT);
+    return p;
 }
 
-/* Errors take the reader back to where the unit began. */
-static void settle(struct punpack *r, const uint8_t *before)
+/* Errors leave the reader where the unit began. */
+static inline void settle(struct punpack *r, const uint8_t *p)
 {
-    if (r->error != PTYPE_FINE)
-        r->at = before;
+    if (p && r->error == PTYPE_FINE)
+        r->at = p;
 }
 
 /* A pointer or a struct of four words is wiped in fewer instructions than a call takes. */
@@ -858,51 +1046,46 @@ static inline void wipe(void *items, size_t n)
         memset(items, 0, n);
 }
 
-enum ptype_error punpack(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
+static inline void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
 {
     const struct ptype *t = ptype_find(type);
-    const uint8_t *before = r->at;
-    size_t room = *n_p < 0 ? 0 : (size_t)*n_p, n = 0, all;
+    const uint8_t *p = begin(r);
+    size_t room = *n_p < 0 ? 0 : (size_t)*n_p, all, n;
 
     if (*n_p < 0 || (room && !dst))
-        fail(r, PTYPE_BAD_PARAM);
+        p = fail(r, PTYPE_BAD_PARAM);
     else if (!t || !ptype_known(r->as, t))
-        fail(r, PTYPE_UNKNOWN);
-    all = get_head(r, type);
-    if (r->error == PTYPE_FINE) {
-        n = all < room ? all : room;
-        if (!t->run)
-            wipe(dst, n * t->size);
-        get_items(r, t, dst, n);
-        if (r->error != PTYPE_FINE) {
-            pmem_free(t, dst, n, r->foreign);
-            n = 0;
-        } else if (all > room) {
-            fail(r, PTYPE_NO_ROOM); /* those that fit are the caller's */
-        }
+        p = fail(r, PTYPE_UNKNOWN);
+    *n_p = 0;
+    if (p)
+        p = get_head(r, p, type, &all);
+    if (!p)
+        return;
+    n = all < room ? all : room;
+    if (!t->run)
+        wipe(dst, n * t->size);
+    p = get_items(r, p, t, dst, n);
+    if (!p) {
+        pmem_free(t, dst, n, r->foreign);
+        return;
     }
     *n_p = (int32_t)n;
-    settle(r, before);
-    return r->error;
+    if (all > room)
+        fail(r, PTYPE_NO_ROOM); /* those that fit are the caller's */
+    settle(r, p);
 }
 
-/* One number alone: where it ends, or NULL when it takes the longer way. */
-static inline const uint8_t *lone_number(const uint8_t *at, const uint8_t *end, void *dst,
-                                         uint16_t type)
+enum ptype_error punpack(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
 {
-    static const uint8_t one = 2; /* zigzagged */
-    const struct ptype *t = ptype_find(type);
-
-    if (!t || t->run == PTYPE_NONE || t->run >= PTYPE_PID || at == end || *at++ != one)
-        return NULL;
-    return numbers(false, &at, end, t->run, dst, 0, 1) == PTYPE_FINE ? at : NULL;
+    get_unit(r, dst, n_p, type);
+    return r->error;
 }
 
 enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavour *as,
                                 const struct ptype_foreign *foreign, void *dst, int32_t *n_p,
                                 uint16_t type)
 {
-    const uint8_t *base = (const uint8_t *)b->base_ptr, *end = base, *at = base, *behind;
+    const uint8_t *base = (const uint8_t *)b->base_ptr, *end = base, *at = base;
     struct punpack r;
 
     if (base) {
@@ -912,16 +1095,15 @@ enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavou
         if (at > end)
             at = end;
     }
-    if (*n_p > 0 && dst && !as->fixed) {
-        behind = lone_number(at, end, dst, type);
-        if (behind) {
-            b->unpack_ptr = b->base_ptr + (behind - base);
-            *n_p = 1;
-            return PTYPE_FINE;
-        }
-    }
-    r = (struct punpack){ .at = at, .end = end, .as = as, .foreign = foreign };
-    punpack(&r, dst, n_p, type);
+    r.at = at;
+    r.end = end;
+    r.as = as;
+    r.foreign = foreign;
+    r.described = false;
+    r.depth = 0;
+    r.unpaid = 0;
+    r.error = PTYPE_FINE;
+    get_unit(&r, dst, n_p, type);
     if (r.error == PTYPE_FINE)
         b->unpack_ptr = b->base_ptr + (r.at - base);
     return r.error;
@@ -930,33 +1112,38 @@ enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavou
 int32_t punpack_peek(const struct punpack *r, uint16_t *type_p)
 {
     struct punpack look = *r;
-    size_t n;
+    bool fixed = r->as->fixed;
+    const uint8_t *p = begin(&look);
+    uint16_t said;
+    size_t n = 0;
 
     *type_p = PMIX_UNDEF;
-    if (look.described && get_type(&look) != PMIX_INT32)
-        return -1;
-    n = get_count(&look, PTYPE_I32);
-    if (look.described)
-        *type_p = get_type(&look);
-    return look.error == PTYPE_FINE ? (int32_t)n : -1;
+    if (p && look.described) {
+        p = get_type(&look, fixed, p, &said);
+        if (!p || said != PMIX_INT32)
+            return -1;
+    }
+    if (p)
+        p = get_count(&look, fixed, p, PTYPE_I32, &n);
+    if (p && look.described)
+        p = get_type(&look, fixed, p, type_p);
+    return p ? (int32_t)n : -1;
 }
 
 /* One flat item, zero in error. */
-static void get_unit(struct punpack *r, void *v_p, uint16_t type)
+static void get_flat(struct punpack *r, void *v_p, uint16_t type)
 {
-    const uint8_t *before = r->at;
+    const uint8_t *p = get_head_of_one(r, type);
 
-    get_head_of_one(r, type);
-    if (r->error == PTYPE_FINE)
-        get_items(r, ptype_find(type), v_p, 1);
-    settle(r, before);
+    if (p)
+        settle(r, get_items(r, p, ptype_find(type), v_p, 1));
 }
 
 uint8_t punpack_byte(struct punpack *r, uint16_t type)
 {
     uint8_t v = 0;
 
-    get_unit(r, &v, type);
+    get_flat(r, &v, type);
     return v;
 }
 
@@ -964,7 +1151,7 @@ pmix_status_t punpack_status(struct punpack *r)
 {
     pmix_status_t v = 0;
 
-    get_unit(r, &v, PMIX_STATUS);
+    get_flat(r, &v, PMIX_STATUS);
     return v;
 }
 
@@ -972,7 +1159,7 @@ size_t punpack_size(struct punpack *r)
 {
     size_t v = 0;
 
-    get_unit(r, &v, PMIX_SIZE);
+    get_flat(r, &v, PMIX_SIZE);
     return v;
 }
 
@@ -980,7 +1167,7 @@ uint32_t punpack_u32(struct punpack *r, uint16_t type)
 {
     uint32_t v = 0;
 
-    get_unit(r, &v, type);
+    get_flat(r, &v, type);
     return v;
 }
 
@@ -988,171 +1175,183 @@ char *punpack_str(struct punpack *r)
 {
     char *v = NULL;
 
-    get_unit(r, &v, PMIX_STRING);
+    get_flat(r, &v, PMIX_STRING);
     return v;
 }
 
 struct slice punpack_text(struct punpack *r)
 {
-    const uint8_t *before = r->at;
+    const uint8_t *p = get_head_of_one(r, PMIX_STRING);
     struct slice text = SLICE_NULL;
 
-    get_head_of_one(r, PMIX_STRING);
-    text = lend_text(r);
-    settle(r, before);
+    if (p)
+        settle(r, lend_text(r, r->as->fixed, p, &text));
     return text;
 }
 
 /* A count and that many bytes, lent. */
-static struct slice lend_counted(struct punpack *r)
+static const uint8_t *lend_counted(struct punpack *r, const uint8_t *p, struct slice *bytes_p)
 {
-    size_t n = get_count(r, PTYPE_SIZE);
-    const uint8_t *at = lend(r, n);
+    size_t n;
 
-    return at ? slice_mem(at, n) : SLICE_NULL;
+    *bytes_p = SLICE_NULL;
+    p = get_count(r, r->as->fixed, p, PTYPE_SIZE, &n);
+    if (!p || !pass(r, p, n))
+        return NULL;
+    *bytes_p = slice_mem(p, n);
+    return p + n;
 }
 
 struct slice punpack_bytes(struct punpack *r)
 {
-    const uint8_t *before = r->at;
-    struct slice bytes;
+    const uint8_t *p = get_head_of_one(r, PMIX_BYTE_OBJECT);
+    struct slice bytes = SLICE_NULL;
 
-    get_head_of_one(r, PMIX_BYTE_OBJECT);
-    bytes = lend_counted(r);
-    settle(r, before);
+    if (p)
+        settle(r, lend_counted(r, p, &bytes));
     return bytes;
 }
 
 void *punpack_list(struct punpack *r, uint16_t type, size_t *n_p)
 {
-    const uint8_t *before = r->at;
+    const uint8_t *before = r->at, *p;
     const struct ptype *t = ptype_find(type);
-    size_t n = punpack_size(r);
+    size_t n = punpack_size(r), said;
     void *items = NULL;
 
     *n_p = 0;
     if (!t || !ptype_known(r->as, t))
         fail(r, PTYPE_UNKNOWN);
-    if (n && r->error == PTYPE_FINE && get_head(r, type) != n)
-        fail(r, PTYPE_MALFORMED);
-    if (n)
-        items = get_list(r, t, n);
+    p = begin(r);
+    if (p && n) {
+        p = get_head(r, p, type, &said);
+        if (p && said != n)
+            p = fail(r, PTYPE_MALFORMED);
+        if (p)
+            p = get_list(r, p, t, n, &items);
+        settle(r, p);
+    }
     if (items)
         *n_p = n;
-    settle(r, before);
+    if (r->error != PTYPE_FINE)
+        r->at = before;
     return items;
 }
 
 struct slice punpack_kval(struct punpack *r, pmix_value_t *value_p)
 {
-    const uint8_t *before = r->at;
-    struct slice key;
+    const uint8_t *p = get_head_of_one(r, PMIX_KVAL);
+    struct slice key = SLICE_NULL;
 
     memset(value_p, 0, sizeof *value_p);
-    get_head_of_one(r, PMIX_KVAL);
-    key = lend_text(r);
-    if (!key.ptr)
-        fail(r, PTYPE_MALFORMED);
-    get_value(r, value_p);
-    if (r->error != PTYPE_FINE) {
+    if (p)
+        p = lend_text(r, r->as->fixed, p, &key);
+    if (p && !key.ptr)
+        p = fail(r, PTYPE_MALFORMED);
+    if (p)
+        p = get_value(r, r->as->fixed, p, value_p);
+    if (!p) {
         pmem_value_free(value_p, r->foreign);
-        key = SLICE_NULL;
+        return SLICE_NULL;
     }
-    settle(r, before);
+    settle(r, p);
     return key;
 }
 
 /* A text and a value's bytes; flagged: an info's directives stand between them. */
-static struct slice get_raw_pair(struct punpack *r, bool flagged, uint16_t *type_p,
-                                 struct slice *value_p)
+static const uint8_t *get_raw_pair(struct punpack *r, const uint8_t *p, bool flagged,
+                                   struct slice *key_p, uint16_t *type_p, struct slice *value_p)
 {
-    struct slice key = lend_text(r);
     const uint8_t *from;
     uint32_t flags;
 
-    if (flagged)
-        get_numbers(r, PTYPE_FLAGS, (char *)&flags, 0, 1);
-    *type_p = get_type(r);
-    from = r->at;
-    skip_value_of(r, *type_p);
-    *value_p = slice_mem(from, (size_t)(r->at - from));
-    if (!key.ptr)
-        fail(r, PTYPE_MALFORMED);
-    if (r->error == PTYPE_FINE)
+    p = lend_text(r, r->as->fixed, p, key_p);
+    if (p && flagged)
+        p = get_numbers(r, p, PTYPE_FLAGS, (char *)&flags, 0, 1);
+    from = p ? get_type(r, r->as->fixed, p, type_p) : NULL;
+    p = from ? skip_value_of(r, from, *type_p) : NULL;
+    if (p && !key_p->ptr)
+        p = fail(r, PTYPE_MALFORMED);
+    if (p)
+        *value_p = slice_mem(from, (size_t)(p - from));
+    return p;
+}
+
+static struct slice raw_pair(struct punpack *r, const uint8_t *p, bool flagged, uint16_t *type_p,
+                             struct slice *value_p)
+{
+    struct slice key;
+
+    *value_p = SLICE_NULL;
+    if (p)
+        p = get_raw_pair(r, p, flagged, &key, type_p, value_p);
+    settle(r, p);
+    if (p)
         return key;
     *type_p = PMIX_UNDEF;
-    *value_p = SLICE_NULL;
     return SLICE_NULL;
 }
 
 struct slice punpack_kval_raw(struct punpack *r, uint16_t *type_p, struct slice *value_p)
 {
-    const uint8_t *before = r->at;
-    struct slice key;
-
-    get_head_of_one(r, PMIX_KVAL);
-    key = get_raw_pair(r, false, type_p, value_p);
-    settle(r, before);
-    return key;
+    return raw_pair(r, get_head_of_one(r, PMIX_KVAL), false, type_p, value_p);
 }
 
 size_t punpack_size_bare(struct punpack *r)
 {
-    const uint8_t *before = r->at;
-    size_t n = get_count(r, PTYPE_SIZE);
+    const uint8_t *p = begin(r);
+    size_t n = 0;
 
-    settle(r, before);
+    if (p)
+        settle(r, get_count(r, r->as->fixed, p, PTYPE_SIZE, &n));
     return r->error == PTYPE_FINE ? n : 0;
 }
 
 enum ptype_error punpack_value(struct punpack *r, uint16_t type, pmix_value_t *value_p)
 {
-    const uint8_t *before = r->at;
+    const uint8_t *p = begin(r);
 
     memset(value_p, 0, sizeof *value_p);
-    get_value_of(r, type, value_p);
-    if (punpack_left(r))
-        fail(r, PTYPE_MALFORMED);
-    if (r->error != PTYPE_FINE)
+    if (p)
+        p = get_value_of(r, r->as->fixed, p, type, value_p);
+    if (p && left(r, p))
+        p = fail(r, PTYPE_MALFORMED);
+    if (!p)
         pmem_value_free(value_p, r->foreign);
-    settle(r, before);
+    settle(r, p);
     return r->error;
 }
 
 size_t punpack_infos_head(struct punpack *r)
 {
-    const uint8_t *before = r->at;
-    uint16_t type = get_type(r);
+    const uint8_t *p = begin(r);
+    uint16_t type;
     size_t n = 0;
 
-    if (type != PMIX_INFO)
-        fail(r, PTYPE_MISMATCH);
-    else
-        n = get_count(r, PTYPE_SIZE);
-    settle(r, before);
+    if (p)
+        p = get_type(r, r->as->fixed, p, &type);
+    if (p && type != PMIX_INFO)
+        p = fail(r, PTYPE_MISMATCH);
+    if (p)
+        settle(r, get_count(r, r->as->fixed, p, PTYPE_SIZE, &n));
     return r->error == PTYPE_FINE ? n : 0;
 }
 
 struct slice punpack_info_raw(struct punpack *r, uint16_t *type_p, struct slice *value_p)
 {
-    const uint8_t *before = r->at;
-    struct slice key = get_raw_pair(r, true, type_p, value_p);
-
-    settle(r, before);
-    return key;
+    return raw_pair(r, begin(r), true, type_p, value_p);
 }
 
 struct slice punpack_buffer(struct punpack *r, bool *described_p)
 {
-    const uint8_t *before = r->at, *form;
-    struct slice bytes;
+    const uint8_t *p = get_head_of_one(r, PMIX_BUFFER), *form = p;
+    struct slice bytes = SLICE_NULL;
 
-    get_head_of_one(r, PMIX_BUFFER);
-    form = lend(r, 1);
-    *described_p = form && *form == 2;
-    if (form && *form != 1 && *form != 2)
-        fail(r, PTYPE_MALFORMED);
-    bytes = lend_counted(r);
-    settle(r, before);
-    return bytes;
+    p = p ? pass(r, p, 1) : NULL;
+    *described_p = p && *form == 2;
+    if (p && *form != 1 && *form != 2)
+        p = fail(r, PTYPE_MALFORMED);
+    if (p)
+        settle(r, lend_counted(r, p, &bytes));
+    return r->error == PTYPE_FINE ? bytes : SLICE_NULL;
 }
