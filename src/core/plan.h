@@ -27,11 +27,21 @@ struct plan_app {
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };
 
+/* How processes of a node are bound to its processors, in the numbers of topo/bind.h; each node
+ * applies it to the hardware that it finds. */
+struct plan_binding {
+    uint32_t how, kind, width;
+    const char *list; /* or NULL */
+    bool ordered;
+    uint32_t order_kind, order_width, order_block;
+};
+
 /* One node of the job, in the order of first use by the mapping. */
 struct plan_node {
     const char *name; /* as the user or the resource manager gave it */
     uint32_t slots;
-    uint32_t nprocs; /* ranks placed here */
+    uint32_t nprocs;                    /* ranks placed here */
+    const struct plan_binding *binding; /* NULL: not bound */
 };
 
 struct plan_proc {

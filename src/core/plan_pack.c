@@ -17,7 +17,10 @@ struct flat {
     struct part_uints env_counts;   /* plus 1; 0: those of the app before */
     struct part_texts nodes;
     struct part_uints slots;
-    struct part_uints runs; /* four numbers each: how many ranks, app, node, first local rank */
+    struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
+    struct part_uints bindings; /* BINDING numbers each */
+    struct part_texts lists;    /* … and the list of each; empty: none */
+    struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     int64_t universe;
 };
 
@@ -30,11 +33,14 @@ static const struct part parts[] = {
     { "env_counts", PART_UINTS, offsetof(struct flat, env_counts) },
     { "nodes", PART_TEXTS, offsetof(struct flat, nodes) },
     { "slots", PART_UINTS, offsetof(struct flat, slots) },
+    { "bound", PART_UINTS, offsetof(struct flat, bound) },
+    { "bindings", PART_UINTS, offsetof(struct flat, bindings) },
+    { "lists", PART_TEXTS, offsetof(struct flat, lists) },
     { "runs", PART_UINTS, offsetof(struct flat, runs) },
     { "universe", PART_INT, offsetof(struct flat, universe) },
 };
 
-enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4 };
+enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 7 };
 
 /* ---- writing -----------------------------------------------------------------------------------
  */
@@ -95,6 +101,43 @@ static void flatten_apps(const struct plan *p, struct arena *a, struct flat *f)
     f->wdirs = (struct part_texts){ wdir, p->napps };
 }
 
+static void flatten_binding(const struct plan_binding *b, uint32_t *number, struct slice *list)
+{
+    number[0] = b->how;
+    number[1] = b->kind;
+    number[2] = b->width;
+    number[3] = b->ordered;
+    number[4] = b->order_kind;
+    number[5] = b->order_width;
+    number[6] = b->order_block;
+    *list = b->list ? slice_str(b->list) : SLICE("");
+}
+
+/* Neighbours mostly share theirs. */
+static void flatten_bindings(const struct plan *p, struct arena *a, struct flat *f)
+{
+    uint32_t *bound = arena_array(a, (size_t)p->nnodes + 1, sizeof *bound), n = 0, *number;
+    struct slice *list;
+
+    for (uint32_t i = 0; i < p->nnodes && bound; i++) {
+        const struct plan_binding *b = p->nodes[i].binding;
+        bool again = b && i && b == p->nodes[i - 1].binding;
+        bound[i] = !b ? 0 : again ? n : ++n;
+    }
+    number = arena_array(a, (size_t)n * BINDING + 1, sizeof *number);
+    list = arena_array(a, (size_t)n + 1, sizeof *list);
+    if (!arena_ok(a))
+        return;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        if (bound[i])
+            flatten_binding(p->nodes[i].binding, &number[(size_t)(bound[i] - 1) * BINDING],
+                            &list[bound[i] - 1]);
+    }
+    f->bound = (struct part_uints){ bound, p->nnodes };
+    f->bindings = (struct part_uints){ number, n * BINDING };
+    f->lists = (struct part_texts){ list, n };
+}
+
 static void flatten_nodes(const struct plan *p, struct arena *a, struct flat *f)
 {
     struct slice *name = arena_array(a, p->nnodes + 1, sizeof *name);
@@ -147,6 +190,7 @@ void plan_pack(const struct plan *p, struct buf *out)
 
     flatten_apps(p, &a, &f);
     flatten_nodes(p, &a, &f);
+    flatten_bindings(p, &a, &f);
     flatten_ranks(p, &a, &f);
     if (arena_ok(&a))
         parts_write(parts, NPARTS, &f, out);
@@ -220,6 +264,43 @@ static int unflatten_nodes(const struct flat *f, struct plan *p, struct errmsg *
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
+static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
+                              struct plan_binding *b)
+{
+    const uint32_t *number = &f->bindings.items[(size_t)i * BINDING];
+
+    *b = (struct plan_binding){ .how = number[0],
+                                .kind = number[1],
+                                .width = number[2],
+                                .ordered = number[3] != 0,
+                                .order_kind = number[4],
+                                .order_width = number[5],
+                                .order_block = number[6] };
+    if (f->lists.items[i].len)
+        b->list = arena_str(a, f->lists.items[i]);
+}
+
+static int unflatten_bindings(const struct flat *f, struct plan *p, struct errmsg *err)
+{
+    uint32_t n = f->lists.n;
+    struct plan_binding *all;
+
+    if (f->bound.n != p->nnodes || f->bindings.n != (uint64_t)n * BINDING)
+        return bad(err, "the bindings");
+    all = arena_array(&p->arena, (size_t)n + 1, sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        unflatten_binding(f, i, &p->arena, &all[i]);
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        uint32_t k = f->bound.items[i];
+        if (k > n)
+            return bad(err, "the binding of a node");
+        p->nodes[i].binding = k ? &all[k - 1] : NULL;
+    }
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
 static int unflatten_run(struct plan *p, const uint32_t *run, uint32_t *rank, struct errmsg *err)
 {
     struct plan_app *app = &p->apps[run[1]];
@@ -275,6 +356,8 @@ int plan_unpack(struct slice bytes, struct plan *p_p, struct errmsg *err)
         rc = unflatten_apps(&f, p_p, err);
     if (rc == 0)
         rc = unflatten_nodes(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_bindings(&f, p_p, err);
     if (rc == 0)
         rc = unflatten_ranks(&f, p_p, err);
     arena_free(&a);

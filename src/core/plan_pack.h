@@ -1,7 +1,7 @@
 /* plan_pack.h - a plan as bytes, for the daemons of other nodes.
  *
- * Everything but processors goes along (each node binds its own processes, as it alone knows its
- * hardware).  Ranks are written as runs, so a plan costs what its irregularity costs.
+ * Of processors only how to bind goes along: each node applies that to its own
+ * hardware.  Ranks are written as runs, so a plan costs what its irregularity costs.
  */
 #ifndef WIREUP_CORE_PLAN_PACK_H
 #define WIREUP_CORE_PLAN_PACK_H

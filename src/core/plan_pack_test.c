@@ -14,6 +14,9 @@ static void sample(struct plan *p)
     static char *first[] = { (char *)"a.out", (char *)"x y", NULL },
                 *second[] = { (char *)"b", NULL };
     static char *env[] = { (char *)"A=1", (char *)"B=", NULL };
+    static const struct plan_binding binding = {
+        .how = 2, .width = 3, .list = "0+1", .order_block = 9
+    };
     uint32_t local[NODES] = { 0 };
 
     plan_init(p);
@@ -31,7 +34,7 @@ static void sample(struct plan *p)
         .argv = second, .argc = 1, .path = "/b", .env = env, .nprocs = 6, .first_rank = 6
     };
     for (uint32_t n = 0; n < NODES; n++)
-        p->nodes[n] = (struct plan_node){ n == 1 ? "bee" : "node", 8, 4 };
+        p->nodes[n] = (struct plan_node){ n == 1 ? "bee" : "node", 8, 4, n ? &binding : NULL };
     for (uint32_t r = 0; r < RANKS; r++) {
         uint32_t node = r < 6 ? r % NODES : (r - 6) / 2;
         p->procs[r] = (struct plan_proc){
@@ -68,6 +71,9 @@ static void round_trip(void)
     OK_F(q.apps[1].env == q.apps[0].env, "an environment that two programs share stays one");
     OK(!strcmp(q.apps[0].env[1], "B=") && !q.apps[0].env[2]);
     OK(!strcmp(q.nodes[1].name, "bee") && q.nodes[1].nprocs == 4 && q.nodes[1].slots == 8);
+    OK(!q.nodes[0].binding && q.nodes[1].binding && q.nodes[1].binding == q.nodes[2].binding);
+    OK(q.nodes[1].binding->how == 2 && q.nodes[1].binding->order_block == 9 &&
+       !strcmp(q.nodes[1].binding->list, "0+1"));
     plan_free(&q);
     plan_free(&p);
     buf_free(&bytes);

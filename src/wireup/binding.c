@@ -2,7 +2,6 @@
 #include "wireup/binding.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
@@ -33,16 +32,10 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
     return map->pe ? apply_pe(b, bind_to, map->pe, err) : 0;
 }
 
-static int look(struct binding *b, struct arena *a, bool view, struct errmsg *err)
+/* topo's condition as ours. */
+static int said(int rc)
 {
-    int rc = 0;
-
-    if (!b->allowed.bits)
-        rc = cpus_allowed(a, &b->allowed);
-    if (rc == 0 && view && !b->looked)
-        rc = topo_view_machine(a, &b->view, err);
-    b->looked = b->looked || (view && rc == 0);
-    return rc == TOPO_MISSING ? BINDING_CANNOT : rc;
+    return rc == BIND_BAD ? BINDING_CANNOT : rc;
 }
 
 int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
@@ -52,9 +45,9 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
     int rc = 0;
 
     if (map->object != TOPO_MACHINE) {
-        rc = look(b, a, true, err);
+        rc = said(bind_look(&b->machine, a, true, err));
         if (rc == 0)
-            objects = bind_objects(&b->view, map->object, b->allowed);
+            objects = bind_objects(&b->machine.view, map->object, b->machine.allowed);
     }
     if (rc == 0 && objects == 0)
         rc = errmsg_set(err, BINDING_CANNOT, "-map-by ppr: this machine has no %s",
@@ -67,23 +60,6 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
     return rc;
 }
 
-/* The seats of one node; a host file may have said something of its own for it. */
-static int node_seats(struct binding *b, struct arena *a, const struct host *host,
-                      struct bind_seats *seats_p, struct errmsg *err)
-{
-    struct bind_spec spec = b->spec;
-    int rc;
-
-    if (host->binding && bind_parse(host->binding, &spec, err))
-        return BINDING_BAD;
-    if (spec.how == BIND_NONE)
-        return 0;
-    rc = look(b, a, bind_needs_view(&spec), err);
-    if (rc == 0)
-        rc = bind_seats(a, &spec, &b->order, &b->view, b->allowed, seats_p, err);
-    return rc == BIND_BAD ? BINDING_CANNOT : rc;
-}
-
 static bool same_binding(const struct host *a, const struct host *b)
 {
     if (!a->binding || !b->binding)
@@ -91,28 +67,30 @@ static bool same_binding(const struct host *a, const struct host *b)
     return strcmp(a->binding, b->binding) == 0;
 }
 
+/* A host file may have said something of its own for a node. */
+static int node_binding(const struct binding *b, struct arena *a, const struct host *host,
+                        const struct plan_binding **binding_p, struct errmsg *err)
+{
+    struct bind_spec spec = b->spec;
+
+    if (host->binding && bind_parse(host->binding, &spec, err))
+        return BINDING_BAD;
+    if (spec.how == BIND_NONE)
+        return 0;
+    *binding_p = plan_binding_new(a, &spec, &b->order);
+    return *binding_p ? 0 : -ENOMEM;
+}
+
 int binding_apply(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
                   struct errmsg *err)
 {
-    struct bind_seats *seats = calloc(plan->nnodes, sizeof *seats);
-    int rc = seats ? 0 : -ENOMEM;
+    int rc = 0;
 
     for (uint32_t n = 0; n < plan->nnodes && rc == 0; n++) {
         if (n && same_binding(node_hosts[n], node_hosts[n - 1]))
-            seats[n] = seats[n - 1];
+            plan->nodes[n].binding = plan->nodes[n - 1].binding;
         else
-            rc = node_seats(b, &plan->arena, node_hosts[n], &seats[n], err);
+            rc = node_binding(b, &plan->arena, node_hosts[n], &plan->nodes[n].binding, err);
     }
-    for (uint32_t r = 0; r < plan->nprocs && rc == 0; r++) {
-        struct plan_proc *q = &plan->procs[r];
-        const struct bind_seats *s = &seats[q->node];
-        const struct bind_seat *seat = s->count ? &s->items[q->local_rank % s->count] : NULL;
-        if (!seat)
-            continue;
-        q->cpus = seat->cpus.bits;
-        q->cpus_bytes = seat->cpus.words * sizeof *seat->cpus.bits;
-        q->binding = seat->text;
-    }
-    free(seats);
-    return rc;
+    return rc ? rc : said(plan_bind(plan, PLAN_EVERY_NODE, &b->machine, err));
 }
