@@ -174,4 +174,8 @@
  * some milliseconds, little enough to hold for each of many nodes. */
 #define LIMIT_CHANNEL_WINDOW (256u << 10)
 
+/* Daemons: after so much silence a sign of life is sent; after so much none is expected any more. */
+#define LIMIT_NODE_ALIVE_MS  2000
+#define LIMIT_NODE_SILENT_MS 15000
+
 #endif

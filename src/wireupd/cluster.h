@@ -1,0 +1,70 @@
+/* cluster.h - the daemons of one launch: links to the neighbours in the tree, messages to any.
+ *
+ * The launcher is position 0.  A daemon has one link towards it (its parent's) and listens for
+ * those below.  Where a position is to be found is learnt from the `ready` that has come from
+ * there, so a daemon that comes back by another way is found there.
+ *
+ * Callbacks run from the loop only.
+ */
+#ifndef WIREUP_WIREUPD_CLUSTER_H
+#define WIREUP_WIREUPD_CLUSTER_H
+
+#include "base/list.h"
+#include "io/hop.h"
+#include "overlay/msg.h"
+
+struct cluster_calls {
+    /* A message for us (also one for everybody).  It borrows until the call returns. */
+    void (*on_message)(void *arg, const struct msg *m);
+    /* Launcher: a daemon is there for the first time. */
+    void (*on_ready)(void *arg, uint32_t position, struct slice host);
+    /* A daemon below us has gone without being asked to; one sentence. */
+    void (*on_lost)(void *arg, uint32_t position, const char *why);
+    /* There is no link towards the launcher (any more); one sentence. */
+    void (*on_orphan)(void *arg, const char *why);
+    /* After cluster_end(): all links are closed. */
+    void (*on_closed)(void *arg);
+};
+
+struct cluster_config {
+    struct loop *loop;
+    const struct log *log;
+    const unsigned char *key; /* HOP_KEY bytes */
+    uint32_t me, count;       /* our position; how many there are, the launcher included */
+    const char *host;         /* our own name for ourselves */
+    const char *interface;    /* NULL: any */
+    struct cluster_calls calls;
+    void *arg;
+};
+
+struct cluster {
+    struct cluster_config config;
+    struct hop_net *net;
+    struct hop *parent;
+    struct list below;  /* struct branch */
+    struct hop **route; /* by position; NULL: not below us */
+    bool *known;        /* launcher: has been ready before */
+    uint32_t nready;    /* launcher: how many are known, itself included */
+    bool ending;
+    struct buf scratch;
+};
+
+/* 0, or -errno with a sentence; the cluster is zeroed memory before. */
+int cluster_open(struct cluster *c, const struct cluster_config *config, struct errmsg *err);
+void cluster_close(struct cluster *c); /* at once; harmless twice, and on zeroed memory */
+
+/* Where the daemons below may reach us. */
+int cluster_addresses(const struct cluster *c, struct buf *text, struct errmsg *err);
+
+/* A daemon: towards the launcher.  on_orphan() when it does not come about. */
+int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, struct errmsg *err);
+
+/* Sends to a position or to everybody; from is filled in.  0, or -errno: nobody is there (-EPIPE),
+ * or no memory. */
+int cluster_send(struct cluster *c, struct msg *m);
+
+/* Nothing more is to be said: waits for those below us to close, then closes towards the launcher.
+ * on_closed() comes. */
+void cluster_end(struct cluster *c);
+
+#endif

@@ -1,0 +1,212 @@
+/* cluster_test.c - a launcher and daemons in one process, over loopback: everybody is found,
+ * messages reach one or all, a daemon that goes is missed, and the end comes from below. */
+#include "wireupd/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+enum { DAEMONS = 6, WIDTH = 2 };
+
+struct member {
+    struct world *world;
+    struct cluster cluster;
+    uint32_t me, messages, last_from, losses, last_lost;
+    int64_t number; /* of the last message */
+    bool closed, orphan;
+    char why[200];
+};
+
+struct world {
+    struct loop loop;
+    struct timer limit;
+    struct member members[DAEMONS];
+    uint32_t nready, nclosed, wanted; /* messages, until the loop stops */
+    unsigned char key[HOP_KEY];
+};
+
+static void on_message(void *arg, const struct msg *m)
+{
+    struct member *a = arg;
+
+    if (m->kind != MSG_signal)
+        return;
+    a->messages++;
+    a->last_from = m->from;
+    a->number = (int64_t)m->u.signal.number;
+    if (a->world->wanted && --a->world->wanted == 0)
+        loop_stop(&a->world->loop);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    struct member *a = arg;
+
+    (void)position;
+    (void)host;
+    if (++a->world->nready == DAEMONS - 1)
+        loop_stop(&a->world->loop);
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct member *a = arg;
+
+    a->losses++;
+    a->last_lost = position;
+    snprintf(a->why, sizeof a->why, "%s", why);
+    loop_stop(&a->world->loop);
+}
+
+static void on_orphan(void *arg, const char *why)
+{
+    struct member *a = arg;
+
+    a->orphan = true;
+    snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+static void on_closed(void *arg)
+{
+    struct member *a = arg;
+
+    a->closed = true;
+    if (++a->world->nclosed == DAEMONS)
+        loop_stop(&a->world->loop);
+}
+
+static void too_long(void *arg)
+{
+    struct world *w = arg;
+
+    OK_F(false, "the world does not hang");
+    loop_stop(&w->loop);
+}
+
+static void run(struct world *w)
+{
+    timer_set(&w->limit, 60000);
+    loop_run(&w->loop);
+    timer_stop(&w->limit);
+}
+
+static void open_member(struct world *w, uint32_t i)
+{
+    struct member *a = &w->members[i];
+    struct cluster_config config = {
+        .loop = &w->loop,
+        .key = w->key,
+        .me = i,
+        .count = DAEMONS,
+        .host = "here",
+        .interface = "lo",
+        .calls = { on_message, on_ready, on_lost, on_orphan, on_closed },
+        .arg = a,
+    };
+    struct errmsg err = { "" };
+
+    a->world = w;
+    a->me = i;
+    if (!OK(cluster_open(&a->cluster, &config, &err) == 0))
+        printf("# %s\n", err.text);
+}
+
+static void join(struct world *w, uint32_t i)
+{
+    uint32_t parent = (i - 1) / WIDTH;
+    struct buf text = BUF_NULL(4096);
+    struct errmsg err = { "" };
+
+    OK(cluster_addresses(&w->members[parent].cluster, &text, &err) == 0);
+    if (!OK(cluster_join(&w->members[i].cluster, parent, buf_slice(&text), &err) == 0))
+        printf("# %s\n", err.text);
+    buf_free(&text);
+}
+
+static void open_world(struct world *w)
+{
+    memset(w, 0, sizeof *w);
+    memset(w->key, 7, sizeof w->key);
+    OK(loop_init(&w->loop) == 0);
+    timer_init(&w->limit, &w->loop, too_long, w);
+    for (uint32_t i = 0; i < DAEMONS; i++)
+        open_member(w, i);
+    for (uint32_t i = 1; i < DAEMONS; i++)
+        join(w, i);
+    run(w);
+    EQ(w->nready, DAEMONS - 1);
+}
+
+static void close_world(struct world *w)
+{
+    for (uint32_t i = 0; i < DAEMONS; i++)
+        cluster_close(&w->members[i].cluster);
+    timer_stop(&w->limit);
+    loop_free(&w->loop);
+}
+
+static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, uint32_t arrivals)
+{
+    struct msg m = { .kind = MSG_signal, .to = to };
+
+    m.u.signal.number = number;
+    w->wanted = arrivals;
+    OK_F(cluster_send(&w->members[from].cluster, &m) == 0, "%u says %u to %u", from, number, to);
+    run(w);
+}
+
+static void test_ways(void)
+{
+    static struct world w;
+
+    open_world(&w);
+    say(&w, 0, 5, 1, 1);
+    OK(w.members[5].number == 1 && w.members[5].last_from == 0);
+    say(&w, 5, 3, 2, 1); /* up over the launcher, and down */
+    OK(w.members[3].number == 2 && w.members[3].last_from == 5 && w.members[0].messages == 0);
+    say(&w, 4, MSG_EVERYBODY, 3, DAEMONS - 1);
+    for (uint32_t i = 0; i < DAEMONS; i++)
+        OK_F(i == 4 || w.members[i].number == 3, "%u has heard it", i);
+    EQ(w.members[4].messages, 0);
+    close_world(&w);
+}
+
+static void test_loss(void)
+{
+    static struct world w;
+
+    open_world(&w);
+    cluster_close(&w.members[1].cluster);
+    run(&w);
+    OK_F(w.members[0].losses == 1 && w.members[0].last_lost == 1, "the launcher misses it: %s",
+         w.members[0].why);
+    while (!w.members[3].orphan || !w.members[4].orphan) {
+        w.wanted = 1;
+        say(&w, 2, 0, 1, 1); /* turns the loop */
+    }
+    OK_F(true, "those below know that they are alone: %s", w.members[3].why);
+    close_world(&w);
+}
+
+static void test_end(void)
+{
+    static struct world w;
+
+    open_world(&w);
+    for (uint32_t i = 0; i < DAEMONS; i++)
+        cluster_end(&w.members[i].cluster);
+    run(&w);
+    for (uint32_t i = 0; i < DAEMONS; i++)
+        OK_F(w.members[i].closed && !w.members[i].losses && !w.members[i].orphan,
+             "%u is closed as it should", i);
+    close_world(&w);
+}
+
+int main(void)
+{
+    test_ways();
+    test_loss();
+    test_end();
+    return tap_done();
+}
