@@ -1,6 +1,8 @@
-/* rawpmix.c - a PMIx program on OpenPMIx's own client library: it judges the server.
+/* rawpmix.c - a PMIx program on OpenPMIx's own client library, where it judges the server, and on
+ * ours, where it judges both.
  *
  *   rawpmix exchange            cards of all scopes, job information, names, connect, events
+ *   rawpmix foreign             what other servers can do too
  *   rawpmix spoil               the same, but expects what nobody has put: proves the judge
  *   rawpmix mixed WORD...       one of several programs of one job; WORD is PMI-1, PMI-2, PMIx ...,
  *                               the protocol of each rank (see mixed.c)
@@ -25,6 +27,7 @@
 static pmix_proc_t me;
 static uint32_t size, team; /* team: who fences; 0: everybody */
 static int wrong;
+static bool foreign;
 static atomic_int heard;
 static const char *expected = "card";
 
@@ -183,13 +186,13 @@ static void check_names(void)
 {
     pmix_info_t info;
     pmix_pdata_t found;
-    char *keys[] = { "rawpmix service", NULL };
+    char service[] = "rawpmix service", *keys[] = { service, NULL };
     char port[] = "a port; with = and \\";
 
     if (me.rank == 0) {
         PMIX_INFO_LOAD(&info, keys[0], port, PMIX_STRING);
         must("publish", PMIx_Publish(&info, 1));
-        if (PMIx_Publish(&info, 1) == PMIX_SUCCESS)
+        if (!foreign && PMIx_Publish(&info, 1) == PMIX_SUCCESS)
             complain("a name can be published twice");
         PMIX_INFO_DESTRUCT(&info);
     }
@@ -255,11 +258,13 @@ static void check_questions(void)
     pmix_info_t *found = NULL;
     size_t n = 0;
     const pmix_proc_info_t *table;
+    pmix_status_t rc;
 
     PMIX_QUERY_CONSTRUCT(&q);
-    PMIX_ARGV_APPEND(n, q.keys, PMIX_QUERY_PROC_TABLE);
-    PMIX_ARGV_APPEND(n, q.keys, PMIX_QUERY_NAMESPACES);
-    n = 0;
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_PROC_TABLE);
+    must("a key", rc);
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_NAMESPACES);
+    must("a key", rc);
     PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
     PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_NSPACE, me.nspace, PMIX_STRING);
     must("query", PMIx_Query_info(&q, 1, &found, &n));
@@ -426,8 +431,9 @@ int main(int argc, char **argv)
         printf("rawpmix WRONG init: %s\n", PMIx_Error_string(rc));
         return 1;
     }
+    foreign = !strcmp(mode, "foreign") || !strcmp(mode, "foreign-spoil");
     size = job_number(PMIX_JOB_SIZE);
-    if (!strcmp(mode, "spoil") && me.rank == size - 1)
+    if (strstr(mode, "spoil") && me.rank == size - 1)
         expected = "no card";
     if (!strcmp(mode, "child"))
         return be_child();
@@ -446,8 +452,9 @@ int main(int argc, char **argv)
             _exit(0);
         check_cards();
         check_names();
-        if (!team) {
+        if (!team)
             check_meetings();
+        if (!team && !foreign) {
             check_group();
             check_questions();
             check_events();

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "lib/pmix/value.h"
+#include "wire/pmix_ours.h"
 
 void client_say(const struct errmsg *err)
 {
@@ -31,6 +32,7 @@ static struct client *client_new(struct gate *gate, const struct client_options 
     progress_init(&c->progress);
     c->progress.kind = o->progress;
     c->progress.base = o->event_base;
+    c->store = ATTACHMENT_NULL;
     cache_init(&c->cache);
     puts_init(&c->puts);
     events_init(&c->events);
@@ -62,6 +64,7 @@ static void client_free(struct client *c, bool abandoned)
     events_free(&c->events);
     outputs_free(&c->outputs);
     cache_free(&c->cache);
+    detach_store(&c->store);
     free(c->hostname);
     free(c);
 }
@@ -111,6 +114,21 @@ static pmix_status_t ask_job_info(struct client *c, struct server_link *s)
     return rc;
 }
 
+/* What our own server has written down once for everybody. */
+static bool read_job_store(struct client *c)
+{
+    struct space *s = NULL;
+    struct slice told;
+
+    if (seg_get(&c->store.view, PMIX_RANK_WILDCARD, SLICE(OURS_JOB_INFO), &told))
+        s = cache_make_space(&c->cache, c->me.nspace);
+    if (!s || space_take_info(s, told, NULL, ptype_flavour(SLICE("v41"))) != PMIX_SUCCESS)
+        return false;
+    s->cards = &c->store.view;
+    s->me = c->me.rank;
+    return true;
+}
+
 static int greet(struct client *c, struct server_link *s, const struct client_way *way,
                  const struct credential *cred, struct errmsg *err)
 {
@@ -126,8 +144,10 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
                                     way->flag == HELLO_LAUNCHER_UNNAMED };
     int passed = -1, rc = conn_greet(&s->conn, &h, &w, &passed, err);
 
-    if (passed >= 0)
+    if (passed >= 0 && (rc != 0 || c->store.base))
         close(passed);
+    else if (passed >= 0) /* what cannot be mapped is asked for by message */
+        attach_store(passed, &c->store);
     if (rc == 0 && w.unnamed)
         PMIx_Load_procid(&c->me, w.nspace, w.rank);
     if (rc == 0 && w.tool)
@@ -190,7 +210,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
     client_lock(c);
     if (rc == PMIX_SUCCESS) {
         list_append(&c->servers, &s->link);
-        rc = ask_job_info(c, s);
+        rc = read_job_store(c) ? PMIX_SUCCESS : ask_job_info(c, s);
         if (rc != PMIX_SUCCESS)
             errmsg_set(err, 0, "the PMIx server (%s) does not tell about our job %s: %s",
                        way->version, c->me.nspace, PMIx_Error_string(rc));
@@ -292,6 +312,36 @@ static char *hostname_of(const struct pmix_env *env)
     return strdup(name);
 }
 
+/* "I can read your store": a word that other servers ignore. */
+static void ask_for_store(struct buf *out, const struct ptype_flavour *as)
+{
+    pmix_info_t info = { .value = { .type = PMIX_UINT32, .data.uint32 = OURS_STORE_FORM } };
+    struct ppack w;
+
+    PMIx_Load_key(info.key, OURS_STORE);
+    ppack_init(&w, out, as);
+    ppack_size(&w, 1);
+    ppack(&w, &info, 1, PMIX_INFO);
+}
+
+/* By the connection that our own server has left us, if nobody else of us has it. */
+static pmix_status_t start_by_fd(struct client *c, const struct pmix_env *env,
+                                 struct client_way way, struct errmsg *err)
+{
+    struct buf words = BUF_NULL(PMIX_MAX_KEYLEN);
+    struct server_link *s;
+    pmix_status_t rc = PMIX_ERR_NOMEM;
+
+    ask_for_store(&words, way.as);
+    way.uri = NULL;
+    way.fd = env->wireup_fd;
+    way.infos = buf_slice(&words);
+    if (buf_ok(&words))
+        rc = client_connect(c, &way, &s, err);
+    buf_free(&words);
+    return rc;
+}
+
 static pmix_status_t start_member(struct client *c, const struct pmix_env *env, struct errmsg *err)
 {
     struct client_way way = { .uri = env->uri,
@@ -304,6 +354,8 @@ static pmix_status_t start_member(struct client *c, const struct pmix_env *env, 
 
     c->kind = CLIENT_STARTED;
     PMIx_Load_procid(&c->me, env->nspace, env->rank);
+    if (env->wireup_fd >= 0 && start_by_fd(c, env, way, err) == PMIX_SUCCESS)
+        return PMIX_SUCCESS;
     return client_connect(c, &way, &s, err);
 }
 

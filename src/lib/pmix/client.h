@@ -100,6 +100,7 @@ struct client {
     bool reading;              /* somebody has the reader's role */
     bool ending;
     struct progress progress;
+    struct attachment store; /* of our own server, or of nothing */
     struct cache cache;
     struct puts puts;
     struct events events;

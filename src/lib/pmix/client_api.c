@@ -6,6 +6,7 @@
 #include "lib/pmix/client_api.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "lib/common/launcher.h"
@@ -18,7 +19,41 @@ static struct {
     unsigned inits;           /* Init calls not yet matched by Finalize */
     bool moving;              /* somebody starts or ends the client */
     bool watched;             /* forks are */
+    /* Look-ups without the lock: the client that they may use, and how many there are now. */
+    _Atomic(struct client *) quick;
+    atomic_uint quick_users;
+    atomic_bool quick_awaited; /* the end waits until there are none */
 } lib = { .gate = GATE_INIT };
+
+const struct client *api_quick_begin(void)
+{
+    const struct client *c;
+
+    atomic_fetch_add(&lib.quick_users, 1);
+    c = atomic_load(&lib.quick);
+    if (!c)
+        api_quick_end();
+    return c;
+}
+
+void api_quick_end(void)
+{
+    if (atomic_fetch_sub(&lib.quick_users, 1) != 1 || !atomic_load(&lib.quick_awaited))
+        return;
+    gate_lock(&lib.gate);
+    gate_tell(&lib.gate);
+    gate_unlock(&lib.gate);
+}
+
+/* Locked: nobody looks things up any more, and nobody will. */
+static void end_quick(void)
+{
+    atomic_store(&lib.quick, NULL);
+    atomic_store(&lib.quick_awaited, true);
+    while (atomic_load(&lib.quick_users))
+        gate_wait(&lib.gate);
+    atomic_store(&lib.quick_awaited, false);
+}
 
 struct client *api_begin(void)
 {
@@ -93,6 +128,9 @@ static void in_child(void)
     lib.users = 0;
     lib.inits = 0;
     lib.moving = false;
+    atomic_store(&lib.quick, NULL);
+    atomic_store(&lib.quick_users, 0);
+    atomic_store(&lib.quick_awaited, false);
     if (lib.client)
         lib.inherited = lib.client;
     lib.client = NULL;
@@ -152,6 +190,8 @@ static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
     }
     if (!lib.client)
         client_say(&err);
+    else if (lib.client->store.base)
+        atomic_store(&lib.quick, lib.client);
     return rc;
 }
 
@@ -194,6 +234,7 @@ static void finish(void)
 
     lib.client = NULL;
     lib.moving = true;
+    end_quick();
     while (lib.users)
         gate_wait(&lib.gate);
     client_stop(c);

@@ -276,9 +276,9 @@ static bool says_no_more(const struct job_info *old, const struct job_info *j)
 {
     bool no_more = old->nitems <= j->nitems;
 
-    for (int i = 0; i < INFO_LEVELS; i++)
+    for (int i = 0; i < INFO_RANK; i++)
         no_more = no_more && old->nparts[i] <= j->nparts[i];
-    return no_more;
+    return no_more && old->ranks.count <= j->ranks.count;
 }
 
 pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
@@ -315,11 +315,21 @@ bool space_part_datum(const struct space *s, enum info_level level, uint32_t num
 {
     for (const struct list *l = s->infos.next; l != &s->infos; l = l->next) {
         const struct job_info *j = LIST_OF(l, const struct job_info, link);
-        const struct info_part *p = job_info_part(j, level, number, name);
-        if (p && info_part_find(j, level, p, key, d_p))
+        struct info_part p;
+        if (job_info_part(j, level, number, name, &p) && info_part_find(j, level, &p, key, d_p))
             return true;
     }
     return false;
+}
+
+bool space_card(const struct space *s, uint32_t rank, struct slice key, struct datum *d_p)
+{
+    struct seg_item item;
+
+    if (!s->cards || !seg_find(s->cards, rank, key, &item) || item.scope == PMIX_REMOTE)
+        return false;
+    *d_p = (struct datum){ item.type ? item.type : PMIX_STRING, item.value, NULL };
+    return true;
 }
 
 /* ---- for the library itself ------------------------------------------------------------------ */

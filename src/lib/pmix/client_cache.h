@@ -4,7 +4,8 @@
  *   values     single ones by (rank, key): what the process itself put or stored, what came as the
  *              answer to a get
  *   job info   as servers told it (client_info.h), the newest first
- *   the store  of our own server, in shared memory: cards of the process's own job
+ *   the store  of our own server, in shared memory: cards of the process's own job; it comes before
+ *              values that were got of other ranks, which may be older
  *
  * Called with the client's lock held.
  */
@@ -18,6 +19,7 @@
 #include "base/map.h"
 #include "lib/pmix/client_info.h"
 #include "pmix_common.h"
+#include "shm/store_read.h"
 
 /* A value by (rank, key), or by (rank, key, qualifiers). */
 struct known {
@@ -44,8 +46,10 @@ struct space {
     struct list link;
     pmix_nspace_t nspace;
     struct map values;
-    struct list qualified; /* struct known */
-    struct list infos;     /* struct job_info, newest first */
+    struct list qualified;        /* struct known */
+    struct list infos;            /* struct job_info, newest first */
+    const struct seg_view *cards; /* the store, or NULL: it is not to be seen from here */
+    uint32_t me;                  /* the process's own rank, where there are cards */
 };
 
 struct cache {
@@ -90,6 +94,9 @@ pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *
 bool space_job_datum(const struct space *s, struct slice key, struct datum *d_p);
 bool space_part_datum(const struct space *s, enum info_level level, uint32_t number,
                       struct slice name, struct slice key, struct datum *d_p);
+
+/* What the rank (PMIX_RANK_UNDEF: whoever) has put, from the store: no lock is needed. */
+bool space_card(const struct space *s, uint32_t rank, struct slice key, struct datum *d_p);
 
 /* Numbers and texts that the library itself needs. */
 bool datum_u32(const struct datum *d, uint32_t *n_p);

@@ -42,7 +42,7 @@ static const struct {
     { KEY_RANK_BLOB, INFO_RANK, NULL },
 };
 
-enum { NO_PART = INFO_LEVELS };
+enum { NO_PART = INFO_RANK + 1, MILESTONES = 64 };
 
 static enum info_level level_of(struct slice key, uint16_t type)
 {
@@ -58,11 +58,23 @@ static enum info_level level_of(struct slice key, uint16_t type)
 struct indexer {
     struct job_info *j;
     bool noting;
+    /* How much was counted.  Memory shared with a server may hold something else now. */
+    size_t items, ranks, parts[INFO_RANK];
+    uint32_t last_rank;
     enum ptype_error error;
 };
 
+static bool may_note(struct indexer *x, size_t noted, size_t counted)
+{
+    if (x->noting && noted >= counted)
+        x->error = PTYPE_MALFORMED;
+    return x->error == PTYPE_FINE;
+}
+
 static void note_item(struct indexer *x, struct slice key, uint16_t type, struct slice bytes)
 {
+    if (!may_note(x, x->j->nitems, x->items))
+        return;
     if (x->noting)
         x->j->items[x->j->nitems] = (struct info_item){ key, type, bytes };
     x->j->nitems++;
@@ -110,33 +122,53 @@ static void name_array(struct indexer *x, enum info_level level, struct info_par
 }
 
 /* A blob of a rank: a byte object in which the rank stands before its KVALs. */
-static bool name_blob(struct indexer *x, struct info_part *p)
+static bool open_blob(const struct job_info *j, struct slice bytes, struct info_part *p)
 {
     struct punpack r;
     size_t n;
 
     /* The value's bytes are SIZE and the bytes themselves, without a count before. */
-    punpack_init(&r, p->bytes, x->j->as);
+    punpack_init(&r, bytes, j->as);
     n = punpack_size_bare(&r);
     if (!punpack_ok(&r) || n != punpack_left(&r))
         return false;
-    p->number = punpack_u32(&r, PMIX_PROC_RANK);
+    *p = (struct info_part){ .number = punpack_u32(&r, PMIX_PROC_RANK) };
     p->bytes = slice_mem(r.at, punpack_left(&r));
     return punpack_ok(&r);
 }
 
+static void note_rank(struct indexer *x, struct slice bytes, size_t at)
+{
+    struct info_ranks *k = &x->j->ranks;
+    struct info_part p;
+
+    if (!may_note(x, k->count, x->ranks))
+        return;
+    if (!open_blob(x->j, bytes, &p)) {
+        x->error = PTYPE_MALFORMED;
+        return;
+    }
+    if (x->noting && k->count % k->stride == 0)
+        k->stones[k->nstones++] = (struct info_milestone){ p.number, at };
+    else if (!x->noting && k->count && p.number <= x->last_rank)
+        k->sorted = false;
+    x->last_rank = p.number;
+    k->count++;
+}
+
 static void note_part(struct indexer *x, enum info_level level, struct slice bytes)
 {
-    struct info_part *p = &x->j->parts[level][x->j->nparts[level]];
+    size_t n = x->j->nparts[level];
+    struct info_part *p;
 
-    x->j->nparts[level]++;
+    if (!may_note(x, n, x->parts[level]))
+        return;
+    x->j->nparts[level] = n + 1;
     if (!x->noting)
         return;
+    p = &x->j->parts[level][n];
     *p = (struct info_part){ .number = UINT32_MAX, .bytes = bytes };
-    if (level != INFO_RANK)
-        name_array(x, level, p);
-    else if (!name_blob(x, p))
-        x->error = PTYPE_MALFORMED;
+    name_array(x, level, p);
 }
 
 /* Data of the job, wrapped up once more. */
@@ -161,13 +193,16 @@ static void walk(struct indexer *x)
 
     punpack_init(&r, x->j->bytes, x->j->as);
     memset(x->j->nparts, 0, sizeof x->j->nparts);
-    x->j->nitems = 0;
+    x->j->nitems = x->j->ranks.count = 0;
     while (punpack_left(&r) && x->error == PTYPE_FINE) {
         uint16_t type;
+        size_t at = x->j->bytes.len - punpack_left(&r);
         struct slice bytes, key = punpack_kval_raw(&r, &type, &bytes);
         enum info_level level = level_of(key, type);
         if (!punpack_ok(&r))
             x->error = r.error;
+        else if (level == INFO_RANK)
+            note_rank(x, bytes, at);
         else if (level != (enum info_level)NO_PART)
             note_part(x, level, bytes);
         else if (type == PMIX_DATA_ARRAY && !slice_starts(key, SLICE("pmix")))
@@ -182,31 +217,31 @@ static void walk(struct indexer *x)
         x->error = PTYPE_FINE;
 }
 
-static bool take_memory(struct job_info *j)
+static bool take_memory(struct indexer *x)
 {
+    struct job_info *j = x->j;
+    struct info_ranks *k = &j->ranks;
+    bool good = true;
+
+    x->items = j->nitems;
+    x->ranks = k->count;
+    memcpy(x->parts, j->nparts, sizeof x->parts);
+
+    k->stride = k->sorted ? k->count / MILESTONES + 1 : 1;
     j->items = calloc(j->nitems + 1, sizeof *j->items);
-    for (int i = 0; i < INFO_LEVELS; i++)
+    k->stones = calloc(k->count / k->stride + 1, sizeof *k->stones);
+    for (int i = 0; i < INFO_RANK; i++) {
         j->parts[i] = calloc(j->nparts[i] + 1, sizeof *j->parts[i]);
-    return j->items && j->parts[0] && j->parts[1] && j->parts[2] && j->parts[3];
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const struct info_part *x = a, *y = b;
-
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void sort_ranks(struct job_info *j)
-{
-    struct info_part *p = j->parts[INFO_RANK];
-
-    for (size_t i = 1; i < j->nparts[INFO_RANK]; i++) {
-        if (p[i - 1].number > p[i].number) {
-            qsort(p, j->nparts[INFO_RANK], sizeof *p, by_number);
-            return;
-        }
+        good = good && j->parts[i];
     }
+    return good && j->items && k->stones;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct info_milestone *x = a, *y = b;
+
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 int job_info_new(struct slice bytes, void *owned, const struct ptype_flavour *as,
@@ -220,15 +255,16 @@ int job_info_new(struct slice bytes, void *owned, const struct ptype_flavour *as
         free(owned);
         return -ENOMEM;
     }
-    *j = (struct job_info){ .as = as, .bytes = bytes, .owned = owned };
+    *j = (struct job_info){ .as = as, .bytes = bytes, .owned = owned, .ranks.sorted = true };
     list_init(&j->link);
     walk(&x);
-    if (x.error == PTYPE_FINE && !take_memory(j))
+    if (x.error == PTYPE_FINE && !take_memory(&x))
         x.error = PTYPE_NO_MEMORY;
     if (x.error == PTYPE_FINE) {
         x.noting = true;
         walk(&x);
-        sort_ranks(j);
+        if (!j->ranks.sorted)
+            qsort(j->ranks.stones, j->ranks.nstones, sizeof *j->ranks.stones, by_rank);
     }
     if (x.error != PTYPE_FINE) {
         job_info_free(j);
@@ -242,8 +278,9 @@ struct job_info *job_info_free(struct job_info *j)
 {
     if (!j)
         return NULL;
-    for (int i = 0; i < INFO_LEVELS; i++)
+    for (int i = 0; i < INFO_RANK; i++)
         free(j->parts[i]);
+    free(j->ranks.stones);
     free(j->items);
     free(j->owned);
     free(j);
@@ -265,32 +302,58 @@ bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p
     return false;
 }
 
-static const struct info_part *find_rank(const struct job_info *j, uint32_t rank)
+/* The last milestone that is not behind the rank. */
+static const struct info_milestone *milestone_of(const struct info_ranks *k, uint32_t rank)
 {
-    size_t low = 0, high = j->nparts[INFO_RANK];
-    const struct info_part *p = j->parts[INFO_RANK];
+    size_t low = 0, high = k->nstones;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p[middle].number < rank)
+        if (k->stones[middle].rank <= rank)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < j->nparts[INFO_RANK] && p[low].number == rank ? &p[low] : NULL;
+    return low ? &k->stones[low - 1] : NULL;
 }
 
-const struct info_part *job_info_part(const struct job_info *j, enum info_level level,
-                                      uint32_t number, struct slice name)
+static bool find_rank(const struct job_info *j, uint32_t rank, struct info_part *p_p)
+{
+    const struct info_milestone *m = milestone_of(&j->ranks, rank);
+    struct punpack r;
+
+    if (!m)
+        return false;
+    punpack_init(&r, slice_skip(j->bytes, m->at), j->as);
+    for (size_t steps = j->ranks.stride; steps && punpack_left(&r);) {
+        uint16_t type;
+        struct slice bytes, key = punpack_kval_raw(&r, &type, &bytes);
+        if (!punpack_ok(&r))
+            return false;
+        if (level_of(key, type) != INFO_RANK)
+            continue;
+        if (!open_blob(j, bytes, p_p))
+            return false;
+        if (p_p->number == rank)
+            return true;
+        steps--;
+    }
+    return false;
+}
+
+bool job_info_part(const struct job_info *j, enum info_level level, uint32_t number,
+                   struct slice name, struct info_part *p_p)
 {
     if (level == INFO_RANK)
-        return find_rank(j, number);
+        return find_rank(j, number, p_p);
     for (size_t i = j->nparts[level]; i-- > 0;) {
         const struct info_part *p = &j->parts[level][i];
-        if (number != UINT32_MAX ? p->number == number : name.len && slice_eq(p->name, name))
-            return p;
+        if (number != UINT32_MAX ? p->number == number : name.len && slice_eq(p->name, name)) {
+            *p_p = *p;
+            return true;
+        }
     }
-    return NULL;
+    return false;
 }
 
 bool info_part_next(const struct job_info *j, enum info_level level, const struct info_part *p,

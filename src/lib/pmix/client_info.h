@@ -3,7 +3,7 @@
  * The message (the reply to a client's first request; the same in replies to connect, spawn and
  * get) is a series of KVALs: of the job, and arrays or blobs for each session, node, application
  * and rank.  It is not taken apart: an index of its parts is made once, values are decoded when
- * somebody asks.  So a process keeps few bytes for each rank that it never asks about.
+ * somebody asks.  Our own server lends it from the job's store, in memory that all processes share.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_INFO_H
 #define WIREUP_LIB_PMIX_CLIENT_INFO_H
@@ -32,13 +32,24 @@ struct info_item {
     struct slice bytes;
 };
 
-enum info_level { INFO_SESSION, INFO_NODE, INFO_APP, INFO_RANK, INFO_LEVELS };
+enum info_level { INFO_SESSION, INFO_NODE, INFO_APP, INFO_RANK };
 
 /* One session, node, application or rank. */
 struct info_part {
     uint32_t number;   /* session id, node id, application number or rank; UINT32_MAX: not said */
     struct slice name; /* host name of a node */
     struct slice bytes;
+};
+
+/* Where the ranks are.  A milestone for every stride-th of them, so that the memory of a process
+ * does not grow with its job; from there it is a few steps through the message. */
+struct info_ranks {
+    struct info_milestone {
+        uint32_t rank;
+        size_t at; /* where its KVAL begins */
+    } * stones;
+    size_t nstones, stride, count;
+    bool sorted; /* in the message; if not, every rank has its milestone */
 };
 
 struct job_info {
@@ -48,8 +59,9 @@ struct job_info {
     void *owned; /* the memory that has the bytes, or NULL: they are lent */
     struct info_item *items;
     size_t nitems;
-    struct info_part *parts[INFO_LEVELS];
-    size_t nparts[INFO_LEVELS];
+    struct info_part *parts[INFO_RANK];
+    size_t nparts[INFO_RANK];
+    struct info_ranks ranks;
 };
 
 /* Makes the index of these KVALs.  owned (may be NULL) is taken over in any case, and freed with
@@ -61,9 +73,9 @@ struct job_info *job_info_free(struct job_info *j); /* returns NULL */
 /* Of the job itself. */
 bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p);
 
-/* A part by its number; nodes also by name (number then UINT32_MAX).  NULL: not there. */
-const struct info_part *job_info_part(const struct job_info *j, enum info_level level,
-                                      uint32_t number, struct slice name);
+/* A part by its number; nodes also by name (number then UINT32_MAX).  False: not there. */
+bool job_info_part(const struct job_info *j, enum info_level level, uint32_t number,
+                   struct slice name, struct info_part *p_p);
 bool info_part_find(const struct job_info *j, enum info_level level, const struct info_part *p,
                     struct slice key, struct datum *d_p);
 

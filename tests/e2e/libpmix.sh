@@ -1,0 +1,97 @@
+#!/bin/sh
+# Our libpmix.so.2 under a server: raw PMIx programs, and Open MPI's programs as they are, which find
+# it by the library path.
+#
+#   libpmix.sh wireup|mpirun RANKS...
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+server=$1
+shift
+patience=120
+ours=$WU_BUILD/src/lib/pmix
+raw=$WU_BUILD/tests/e2e/e2e-rawpmix
+what=exchange
+spoil=spoil
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+PATH=$PATH:/usr/lib64/openmpi/bin
+
+case $server in
+wireup) use_launcher wireup ;;
+mpirun)
+    what=foreign
+    spoil=foreign-spoil
+    command -v mpirun.openmpi >/dev/null 2>&1 || {
+        echo "1..0 # SKIP Open MPI's mpirun.openmpi is not installed"
+        exit 0
+    }
+    launch()
+    {
+        launch_n=$1
+        shift
+        run "$patience" mpirun.openmpi --oversubscribe -n "$launch_n" "$@"
+    }
+    ;;
+esac
+${CC:-cc} -std=gnu11 -shared -fPIC -I"$WU_SRC/include" -o "$bin/nopmixget" "$e2e/nopmixget.c" || exit 1
+
+# ---- the judges
+launch 3 "$raw" "$spoil"
+ok "a wrong value is seen to be wrong" grep -q "^rawpmix 3 WRONG rank 2: g of 0" "$out" || explain
+if ! ldd "$raw" | grep -q asan; then # which must be the first to be loaded
+    launch 2 env LD_PRELOAD="$bin/nopmixget" "$raw" "$what"
+    ok "where every Get fails, nothing is good" eval '! grep -q good "$out"' || explain
+fi
+
+# ---- raw programs
+for n in "$@"; do
+    launch "$n" "$raw" "$what"
+    same "$n ranks: cards, names, meetings" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
+done
+if [ "$server" = wireup ]; then
+    for variable in WIREUP_FD "PMIX_SERVER_URI41 -u PMIX_SERVER_URI4"; do
+        # shellcheck disable=SC2086
+        launch 2 env -u $variable "$raw" "$what"
+        same "without $variable" "$rc $(cat "$out" "$err")" "0 rawpmix 2 good" || explain
+    done
+    launch 2 env -u WIREUP_FD -u PMIX_SERVER_URI41 -u PMIX_SERVER_URI4 -u PMIX_SERVER_URI51 \
+        -u PMIX_SERVER_URI61 "$raw" "$what"
+    same "in the encoding v3" "$rc $(cat "$out" "$err")" "0 rawpmix 2 good" || explain
+fi
+
+# ---- programs of Open MPI
+if command -v mpicc.openmpi >/dev/null 2>&1 && ! ldd "$raw" | grep -q -E 'asan|tsan'; then
+    for program in hello ring alltoall comms; do
+        mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
+    done
+    mpi()
+    {
+        mpi_n=$1
+        shift
+        launch "$mpi_n" env LD_LIBRARY_PATH="$ours" "$@"
+    }
+    mpi 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
+    ok "where every Get fails, there is no job of two" eval '! grep -q "of 2" "$out"' || explain
+    for n in "$@"; do
+        mpi "$n" "$bin/hello"
+        same "hello on $n ranks" "$rc $(sort -u "$out" | wc -l) $(grep -c "of $n\$" "$out")" "0 $n $n" ||
+            explain
+        for program in ring alltoall comms; do
+            mpi "$n" "$bin/$program"
+            same "$program on $n ranks" "$rc $(cat "$out")" "0 $program $n good" || explain
+        done
+    done
+    python=/usr/bin/python3
+    if $python -c 'import mpi4py' 2>/dev/null; then
+        mpi 4 $python "$e2e/mpi4py_all.py" allgather
+        same "mpi4py allgather on 4 ranks" "$rc $(cat "$out")" "0 mpi4py allgather 4 good" || explain
+        # What mpirun spawns does not get the library path.
+        [ "$server" = mpirun ] || mpi 2 $python "$e2e/mpi4py_all.py" spawn
+        [ "$server" = mpirun ] ||
+            same "mpi4py spawn on 2 ranks" "$rc $(cat "$out")" "0 mpi4py spawn 2 good" || explain
+    else
+        skip "mpi4py" "python3-mpi4py is not installed"
+    fi
+    rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+fi
+finish
