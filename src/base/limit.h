@@ -55,6 +55,13 @@
 /* Of these, fences: the first of a round takes a ticket's room for each of its members. */
 #define LIMIT_CLIENT_FENCES 256
 
+/* Names of fences over several nodes that one job may ever use: each is remembered with how often it
+ * was used, so that the nodes count alike. */
+#define LIMIT_SPREAD_GROUPS (1u << 20)
+
+/* What the processes of one node put between two fences, or one of them altogether, in one block. */
+#define LIMIT_BLOCK (1u << 31)
+
 /* What a process may leave for a neighbour in the ring, and how many rings may be under way at
  * once: a process starts the next when the last has answered, a thread of it perhaps before. */
 #define LIMIT_RING_VALUE  (64u << 10)

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
+
 void coll_set_init(struct coll_set *s, uint64_t seed)
 {
     map_init(&s->groups, seed);
+    map_init(&s->counters, seed);
     list_init(&s->all);
     s->due = UINT64_MAX;
+    list_init(&s->past);
 }
 
 static void round_free(struct coll *c)
@@ -31,17 +35,59 @@ static void group_free(struct coll_set *s, struct coll_group *g)
         map_del(&s->groups, slice_str(g->name));
     LIST_EACH(l, &g->rounds)
     round_free(LIST_OF(l, struct coll, link));
+    LIST_EACH(c, &g->contributed)
+    round_free(LIST_OF(c, struct coll, link));
     list_unlink(&g->link);
     free(g->members);
+    free(g->all);
     free(g->name);
     free(g);
+}
+
+/* ---- generations of groups that come and go -----------------------------------------------------
+ */
+
+/* How often a name has been used. */
+struct counter {
+    struct list link;
+    uint64_t generation;
+    size_t len;
+    char name[];
+};
+
+static struct slice counter_name(const struct counter *k)
+{
+    return slice_mem(k->name, k->len);
+}
+
+static struct counter *counter_get(struct coll_set *s, struct slice name)
+{
+    struct counter *k = map_get(&s->counters, name);
+
+    if (k || s->counters.count >= LIMIT_SPREAD_GROUPS)
+        return k;
+    k = calloc(1, sizeof *k + name.len + 1);
+    if (!k)
+        return NULL;
+    k->len = name.len;
+    if (name.len)
+        memcpy(k->name, name.ptr, name.len);
+    if (map_put(&s->counters, counter_name(k), k, NULL) < 0) {
+        free(k);
+        return NULL;
+    }
+    list_append(&s->past, &k->link);
+    return k;
 }
 
 void coll_set_free(struct coll_set *s)
 {
     LIST_EACH(l, &s->all)
     group_free(s, LIST_OF(l, struct coll_group, link));
+    LIST_EACH(k, &s->past)
+    free(LIST_OF(k, struct counter, link));
     map_free(&s->groups);
+    map_free(&s->counters);
 }
 
 static int group_fill(struct coll_set *s, struct coll_group *g, struct slice name,
@@ -71,6 +117,7 @@ int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *member
             return -ENOMEM;
         list_init(&g->link);
         list_init(&g->rounds);
+        list_init(&g->contributed);
         g->count = count;
         g->keep = keep;
         rc = group_fill(s, g, name, members);
@@ -86,20 +133,70 @@ int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *member
     return 0;
 }
 
-int64_t coll_position(const struct coll_group *g, uint32_t rank)
+/* The room for its count is taken now: when it goes, there may be none. */
+static bool make_spread(struct coll_set *s, struct coll_group *g, const uint32_t *all,
+                        uint32_t nall)
 {
-    uint32_t low = 0, high = g->count;
+    struct counter *k = counter_get(s, slice_str(g->name));
 
-    if (!g->members)
-        return rank < g->count ? (int64_t)rank : -1;
+    if (all)
+        g->all = malloc((nall ? nall : 1) * sizeof *all);
+    if (!k || (all && !g->all))
+        return false;
+    if (all)
+        memcpy(g->all, all, nall * sizeof *all);
+    g->nall = nall;
+    g->spread = true;
+    g->generation = k->generation;
+    return true;
+}
+
+int coll_group_get_spread(struct coll_set *s, struct slice name, const uint32_t *mine,
+                          uint32_t count, const uint32_t *all, uint32_t nall, bool keep,
+                          struct coll_group **group_p)
+{
+    bool known = map_get(&s->groups, name) != NULL;
+    int rc = coll_group_get(s, name, mine, count, keep, group_p);
+
+    if (rc < 0 || known)
+        return rc;
+    if (make_spread(s, *group_p, all, nall))
+        return 0;
+    group_free(s, *group_p);
+    return -ENOMEM;
+}
+
+static bool is_listed(const uint32_t *list, uint32_t n, uint32_t rank, uint32_t *at_p)
+{
+    uint32_t low = 0, high = n;
+
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (g->members[mid] < rank)
+        if (list[mid] < rank)
             low = mid + 1;
         else
             high = mid;
     }
-    return low < g->count && g->members[low] == rank ? (int64_t)low : -1;
+    *at_p = low;
+    return low < n && list[low] == rank;
+}
+
+bool coll_includes(const struct coll_group *g, uint32_t rank)
+{
+    uint32_t at;
+
+    if (!g->spread)
+        return coll_position(g, rank) >= 0;
+    return g->all ? is_listed(g->all, g->nall, rank, &at) : rank < g->nall;
+}
+
+int64_t coll_position(const struct coll_group *g, uint32_t rank)
+{
+    uint32_t at;
+
+    if (!g->members)
+        return rank < g->count ? (int64_t)rank : -1;
+    return is_listed(g->members, g->count, rank, &at) ? (int64_t)at : -1;
 }
 
 uint32_t coll_member(const struct coll_group *g, uint32_t position)
@@ -132,15 +229,20 @@ static struct coll *open_round(struct coll_group *g, uint64_t now_ns)
     return c;
 }
 
-static struct coll *round_without(const struct coll_group *g, uint32_t position)
+static struct coll *first_without(const struct list *rounds, uint32_t position)
 {
-    LIST_EACH(l, &g->rounds)
+    LIST_EACH(l, rounds)
     {
         struct coll *c = LIST_OF(l, struct coll, link);
         if (!coll_is_here(c, position))
             return c;
     }
     return NULL;
+}
+
+static struct coll *round_without(const struct coll_group *g, uint32_t position)
+{
+    return first_without(&g->rounds, position);
 }
 
 /* Room for notes, made with the first one of a round. */
@@ -165,7 +267,9 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
 
     if (at < 0)
         return COLL_NOT_MEMBER;
-    c = round_without(g, (uint32_t)at);
+    c = first_without(&g->contributed, (uint32_t)at); /* it has withdrawn from this one */
+    if (!c)
+        c = round_without(g, (uint32_t)at);
     if (!c)
         c = open_round(g, now_ns);
     if (!c)
@@ -181,10 +285,10 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
     c->tickets[at] = ticket;
     if (c->withdrawn)
         c->withdrawn[at / 64] &= ~(UINT64_C(1) << (at % 64));
-    if (++c->arrived < g->count)
+    *coll_p = c;
+    if (++c->arrived < g->count || c->contributed)
         return COLL_WAITING;
     list_unlink(&c->link);
-    *coll_p = c;
     return COLL_OK;
 }
 
@@ -210,23 +314,32 @@ static bool has_deadlines(struct coll *c)
     return true;
 }
 
+static struct coll *round_with(const struct list *rounds, int64_t at, uint64_t ticket)
+{
+    LIST_EACH(l, rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        if (at >= 0 && coll_is_here(c, (uint32_t)at) && c->tickets[at] == ticket)
+            return c;
+    }
+    return NULL;
+}
+
 int coll_wait_until(struct coll_set *s, struct coll_group *g, uint32_t rank, uint64_t ticket,
                     uint64_t deadline_ns)
 {
     int64_t at = coll_position(g, rank);
+    struct coll *c = round_with(&g->rounds, at, ticket);
 
-    LIST_EACH(l, &g->rounds)
-    {
-        struct coll *c = LIST_OF(l, struct coll, link);
-        if (at < 0 || !coll_is_here(c, (uint32_t)at) || c->tickets[at] != ticket)
-            continue;
-        if (!has_deadlines(c))
-            return -ENOMEM;
-        c->deadlines[at] = deadline_ns;
-        s->due = deadline_ns < s->due ? deadline_ns : s->due;
-        return 0;
-    }
-    return 0; /* it has been answered meanwhile */
+    if (!c)
+        c = round_with(&g->contributed, at, ticket);
+    if (!c)
+        return 0; /* it has been answered meanwhile */
+    if (!has_deadlines(c))
+        return -ENOMEM;
+    c->deadlines[at] = deadline_ns;
+    s->due = deadline_ns < s->due ? deadline_ns : s->due;
+    return 0;
 }
 
 bool coll_has_withdrawn(const struct coll *c, uint32_t position)
@@ -259,8 +372,21 @@ static void withdraw(struct coll_set *s, struct coll *c, uint32_t position)
         free(c->notes[position]);
         c->notes[position] = NULL;
     }
-    if (--c->arrived == 0)
+    if (--c->arrived == 0 && !c->contributed)
         coll_free(s, c);
+}
+
+static struct coll *late_round(const struct list *rounds, uint64_t now_ns, uint64_t *due_p,
+                               uint32_t *at_p)
+{
+    LIST_EACH(l, rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        *at_p = late_position(c, now_ns, due_p);
+        if (*at_p != UINT32_MAX)
+            return c;
+    }
+    return NULL;
 }
 
 bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, uint64_t *ticket_p)
@@ -272,17 +398,16 @@ bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, u
     LIST_EACH(gl, &s->all)
     {
         struct coll_group *g = LIST_OF(gl, struct coll_group, link);
-        LIST_EACH(l, &g->rounds)
-        {
-            struct coll *c = LIST_OF(l, struct coll, link);
-            uint32_t at = late_position(c, now_ns, &due);
-            if (at == UINT32_MAX)
-                continue;
-            *rank_p = coll_member(g, at);
-            *ticket_p = c->tickets[at];
-            withdraw(s, c, at);
-            return true;
-        }
+        uint32_t at;
+        struct coll *c = late_round(&g->rounds, now_ns, &due, &at);
+        if (!c)
+            c = late_round(&g->contributed, now_ns, &due, &at);
+        if (!c)
+            continue;
+        *rank_p = coll_member(g, at);
+        *ticket_p = c->tickets[at];
+        withdraw(s, c, at);
+        return true;
     }
     s->due = due;
     return false;
@@ -318,6 +443,57 @@ struct coll *coll_take_broken(struct coll_set *s, uint32_t rank)
     return NULL;
 }
 
+void coll_contributed(struct coll *c)
+{
+    c->contributed = true;
+    list_append(&c->group->contributed, &c->link);
+}
+
+static struct coll *find_round(const struct list *rounds, uint64_t generation)
+{
+    LIST_EACH(l, rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        if (c->generation == generation)
+            return c;
+    }
+    return NULL;
+}
+
+struct coll *coll_take_contributed(struct coll_set *s, struct slice name, uint64_t generation)
+{
+    const struct coll_group *g = map_get(&s->groups, name);
+    struct coll *c = g ? find_round(&g->contributed, generation) : NULL;
+
+    if (c)
+        list_unlink(&c->link);
+    return c;
+}
+
+struct coll *coll_take(struct coll_set *s, struct slice name, uint64_t generation)
+{
+    const struct coll_group *g = map_get(&s->groups, name);
+    struct coll *c = g ? find_round(&g->rounds, generation) : NULL;
+
+    if (!c)
+        return coll_take_contributed(s, name, generation);
+    list_unlink(&c->link);
+    return c;
+}
+
+bool coll_has_contributed(const struct coll_set *s, struct slice name, uint64_t generation,
+                          uint32_t rank)
+{
+    const struct coll_group *g = map_get(&s->groups, name);
+    const struct counter *k = map_get(&s->counters, name);
+    const struct coll *c = g ? find_round(&g->rounds, generation) : NULL;
+    int64_t at = g ? coll_position(g, rank) : -1;
+
+    if (c)
+        return at >= 0 && coll_is_here(c, (uint32_t)at);
+    return generation < (g ? g->generation : k ? k->generation : 0);
+}
+
 void coll_free(struct coll_set *s, struct coll *c)
 {
     struct coll_group *g = c->group;
@@ -328,6 +504,12 @@ void coll_free(struct coll_set *s, struct coll *c)
 
 void coll_group_drop_idle(struct coll_set *s, struct coll_group *g)
 {
-    if (list_empty(&g->rounds) && !g->keep)
-        group_free(s, g);
+    struct counter *k;
+
+    if (!list_empty(&g->rounds) || !list_empty(&g->contributed) || g->keep)
+        return;
+    k = g->spread ? counter_get(s, slice_str(g->name)) : NULL;
+    if (k)
+        k->generation = g->generation;
+    group_free(s, g);
 }

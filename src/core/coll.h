@@ -10,6 +10,10 @@
  * An arrival may have a deadline.  When it passes, the arrival is withdrawn: its ticket comes back
  * alone, the others go on waiting, and the member is missing again; it is remembered that it was
  * here.  If it comes once more, it is in the same round, so one that tries again meets the others.
+ *
+ * Of a group that is spread over nodes, `members` are those of this node.  A round that is complete
+ * here stands among the `contributed` until the others are heard of; generations are counted as long
+ * as the set lives, so that every node gives a round the same number.
  */
 #ifndef WIREUP_CORE_COLL_H
 #define WIREUP_CORE_COLL_H
@@ -26,6 +30,9 @@ struct coll {
     uint64_t generation; /* from 0 */
     uint64_t since_ns;   /* the first arrival */
     uint32_t arrived;    /* how many bits of `here` are set */
+    uint64_t number;     /* what the caller wants to remember of it */
+    bool contributed;    /* complete here; who withdraws may still come again */
+    bool collect;        /* somebody wants what the others have put */
     uint64_t *here;      /* by member position */
     uint64_t *tickets;   /* by member position */
     void **notes;        /* by member position: what each left besides, malloc'ed; NULL: nothing */
@@ -42,13 +49,19 @@ struct coll_group {
     uint32_t count;
     uint64_t generation; /* of the next round to be opened */
     struct list rounds;
+    struct list contributed; /* rounds that wait for other nodes */
     bool keep;
+    bool spread;   /* others are elsewhere: */
+    uint32_t *all; /* everybody, ascending; NULL: 0..nall-1 */
+    uint32_t nall;
 };
 
 struct coll_set {
     struct map groups; /* by name */
     struct list all;   /* of struct coll_group */
     uint64_t due;      /* no deadline passes before; UINT64_MAX: there is none */
+    struct list past;  /* generations of groups that are spread, and that nothing is pending of */
+    struct map counters; /* the same, by name */
 };
 
 enum { COLL_OK = 0, COLL_WAITING, COLL_NOT_MEMBER };
@@ -61,8 +74,13 @@ void coll_set_free(struct coll_set *s);
 int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *members, uint32_t count,
                    bool keep, struct coll_group **group_p);
 
+/* The same for a group that is spread: `mine` of this node, `all` (NULL: 0..nall-1) everywhere. */
+int coll_group_get_spread(struct coll_set *s, struct slice name, const uint32_t *mine,
+                          uint32_t count, const uint32_t *all, uint32_t nall, bool keep,
+                          struct coll_group **group_p);
+
 /* Rank enters the group's oldest round where it is still missing.  COLL_WAITING: the ticket is
- * kept.  COLL_OK: all are there: *coll_p is the complete round, unlinked, with every ticket; the
+ * kept, in *coll_p, which waits for others.  COLL_OK: all are there: *coll_p is the complete round, unlinked, with every ticket; the
  * caller frees it with coll_free(), which also drops the group when nothing of it is pending. */
 int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
                struct coll **coll_p);
@@ -80,6 +98,17 @@ bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, u
 
 /* It was here, waited in vain, and has not come again. */
 bool coll_has_withdrawn(const struct coll *c, uint32_t position);
+/* A complete round of a group that is spread waits for the other nodes. */
+void coll_contributed(struct coll *c);
+/* The others are heard of: the round, unlinked; NULL: it is not waiting (any more). */
+struct coll *coll_take_contributed(struct coll_set *s, struct slice name, uint64_t generation);
+/* Whether this node has contributed to the round, or will without any more of rank. */
+bool coll_has_contributed(const struct coll_set *s, struct slice name, uint64_t generation,
+                          uint32_t rank);
+/* Takes a round that has not been completed, wherever it stands. */
+struct coll *coll_take(struct coll_set *s, struct slice name, uint64_t generation);
+/* Rank takes part, here or elsewhere. */
+bool coll_includes(const struct coll_group *g, uint32_t rank);
 
 /* Takes the oldest round that cannot complete because rank has gone; NULL when there is none. */
 struct coll *coll_take_broken(struct coll_set *s, uint32_t rank);

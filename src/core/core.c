@@ -38,28 +38,43 @@ void core_free(struct core *c)
     effects_free(&c->effects);
 }
 
-struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
-                         struct seg_region *region, uint32_t parent, bool keep_going)
+struct job *core_job_order(struct core *c, const struct job_order *o)
 {
-    const struct job *from = core_job(c, parent);
-    struct job *j = job_new(&(struct job_params){ .id = c->next_job,
-                                                  .parent = parent,
-                                                  .base = c->next_base,
-                                                  .nspace = nspace,
+    const struct job *from = core_job(c, o->parent);
+    uint32_t id = o->numbered ? o->id : c->next_job;
+    uint32_t base = o->numbered ? o->base : c->next_base;
+    struct job *j = job_new(&(struct job_params){ .id = id,
+                                                  .parent = o->parent,
+                                                  .base = base,
+                                                  .nspace = o->nspace,
                                                   .parent_name = from ? from->nspace : NULL,
-                                                  .plan = plan,
-                                                  .region = region,
+                                                  .plan = o->plan,
+                                                  .region = o->region,
                                                   .seed = c->seed,
-                                                  .keep_going = keep_going,
+                                                  .keep_going = o->keep_going,
+                                                  .here = o->here,
+                                                  .follows = o->follows,
                                                   .effects = &c->effects,
                                                   .meetings = &c->meetings });
 
     if (!j)
         return NULL;
-    c->next_job++;
-    c->next_base += j->plan.nprocs;
+    c->next_job = id >= c->next_job ? id + 1 : c->next_job;
+    base += j->plan.nprocs;
+    c->next_base = base > c->next_base ? base : c->next_base;
     list_append(&c->jobs, &j->link);
     return j;
+}
+
+struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
+                         struct seg_region *region, uint32_t parent, bool keep_going)
+{
+    return core_job_order(c, &(struct job_order){ .nspace = nspace,
+                                                  .plan = plan,
+                                                  .region = region,
+                                                  .parent = parent,
+                                                  .keep_going = keep_going,
+                                                  .here = JOB_ALL_HERE });
 }
 
 void core_job_remove(struct core *c, struct job *j)
@@ -120,7 +135,7 @@ void core_abort_connected(struct core *c, const struct job *j)
     LIST_EACH(l, &c->jobs)
     {
         struct job *other = LIST_OF(l, struct job, link);
-        if (other != j && is_connected(other, j))
+        if (other != j && !other->follows && is_connected(other, j))
             blame(other, j);
     }
 }
@@ -317,7 +332,8 @@ static uint64_t deadline_of(const struct call *k)
 
 static enum answer_status do_fence(const struct call *k)
 {
-    return job_fence_until(k->job, k->rank, k->rq->key, k->ticket, k->now_ns, deadline_of(k));
+    return job_fence_until(k->job, k->rank, k->rq->key, k->rq->collect, k->ticket, k->now_ns,
+                           deadline_of(k));
 }
 
 /* What this launcher does not know, another one of the same user may. */
@@ -331,6 +347,7 @@ static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
     q->rank = k->rank;
     q->type = k->rq->type;
     q->wait = k->rq->wait;
+    q->timeout_ns = k->rq->timeout_ns;
     q->deadline_ns = deadline_of(k);
     effects_push(&k->core->effects,
                  (struct effect){
@@ -372,7 +389,7 @@ static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
     return ANSWER_LATER;
 }
 
-void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p)
+void core_lookup_now(const struct core *c, const struct names_query *q, struct answer *a_p)
 {
     const struct name_entry *e = names_lookup(&c->names, q->service);
 
@@ -413,6 +430,8 @@ static enum answer_status do_publish(const struct call *k)
         return ANSWER_BAD_KEY;
     if (k->rq->value.len > LIMIT_NAME_PORT)
         return ANSWER_BAD_VALUE;
+    if (k->core->names_elsewhere)
+        return ask_neighbours(k, NAMES_PUBLISH);
     if (names_lookup(&k->core->names, k->rq->key))
         return ANSWER_DUPLICATE;
     if (k->core->has_neighbours)
@@ -434,8 +453,11 @@ enum answer_status core_unpublish(struct core *c, struct slice service)
 
 static enum answer_status do_unpublish(const struct call *k)
 {
-    enum answer_status st = core_unpublish(k->core, k->rq->key);
+    enum answer_status st;
 
+    if (k->core->names_elsewhere)
+        return ask_neighbours(k, NAMES_UNPUBLISH);
+    st = core_unpublish(k->core, k->rq->key);
     if (st == ANSWER_NOT_FOUND && k->core->has_neighbours)
         return ask_neighbours(k, NAMES_UNPUBLISH);
     return st;
@@ -459,6 +481,8 @@ static enum answer_status do_lookup(const struct call *k)
 {
     const struct name_entry *e = names_lookup(&k->core->names, k->rq->key);
 
+    if (k->core->names_elsewhere)
+        return ask_neighbours(k, NAMES_LOOKUP);
     if (!e && k->core->has_neighbours)
         return ask_neighbours(k, NAMES_LOOKUP);
     if (!e && k->rq->wait)
@@ -523,7 +547,7 @@ static enum answer_status do_meet(const struct call *k)
 {
     enum answer_status st = meet_enter(k->core, k->job, k->rank, k->rq, k->ticket, k->now_ns);
 
-    k->a->number = k->core->nmeetings;
+    k->a->number = (int64_t)core_meetings(k->core);
     return st;
 }
 

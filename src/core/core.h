@@ -21,11 +21,28 @@ struct core {
     uint32_t next_job, next_base;
     struct coll_set meetings; /* fences across jobs; members are job->base + rank */
     uint32_t nmeetings;       /* that have come to pass */
+    uint32_t position;        /* of this node among all, 0 for the one with the launcher */
     uint64_t seed;
     bool has_topology;   /* the host can find out the attribute PMI_hwloc_xmlfile */
     bool has_neighbours; /* the host can ask other launchers about names */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
     uint32_t name_rank;
+    bool has_others;     /* there are other nodes: they are told of events (EFFECT_EVENT) */
+    bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
+                             its answer back as its own */
+};
+
+/* A job as a host with several nodes describes it. */
+struct job_order {
+    const char *nspace;
+    struct plan *plan;         /* taken over on success */
+    struct seg_region *region; /* outlives the job */
+    uint32_t parent;           /* or JOB_NO_RANK */
+    bool keep_going;
+    uint32_t here;       /* the plan's node that this one is; JOB_ALL_HERE, JOB_NONE_HERE */
+    bool follows;        /* another node's core decides about the job */
+    bool numbered;       /* id and base are given: they are the same on all nodes */
+    uint32_t id, base;
 };
 
 void core_init(struct core *c, uint64_t seed);
@@ -34,16 +51,23 @@ void core_free(struct core *c);
 /* A new job.  The plan is taken over on success; the region outlives the job.  NULL: no memory. */
 struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
                          struct seg_region *region, uint32_t parent, bool keep_going);
+struct job *core_job_order(struct core *c, const struct job_order *o);
 void core_job_remove(struct core *c, struct job *j); /* its names go, but those that stay */
 struct job *core_job(const struct core *c, uint32_t id);
 struct job *core_job_named(const struct core *c, struct slice nspace);
+
+/* The number of the last meeting that this node has numbered; no other node gives the same. */
+static inline uint64_t core_meetings(const struct core *c)
+{
+    return (uint64_t)c->position << 32 | c->nmeetings;
+}
 
 /* A job has been aborted: the jobs that spawned it or were spawned by it end with it, each with one
  * sentence that says so. */
 void core_abort_connected(struct core *c, const struct job *j);
 
 /* A look-up that had to wait is answered from what is published now. */
-void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p);
+void core_lookup_now(const struct core *c, const struct names_query *q, struct answer *a_p);
 
 /* A name is withdrawn, by whomever. */
 enum answer_status core_unpublish(struct core *c, struct slice service);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
+
 bool effect_carry(struct effect *e, struct slice key, struct slice value)
 {
     char *bytes = malloc(key.len + value.len + 1);
@@ -31,9 +33,37 @@ struct slice effect_value(const struct effect *e)
     return slice_mem(e->bytes ? e->bytes + e->key_len : NULL, e->value_len);
 }
 
+struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
+                                      uint32_t nparties)
+{
+    struct contribution *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    buf_init(&c->block, LIMIT_BLOCK);
+    c->generation = generation;
+    c->collect = collect;
+    c->nparties = nparties;
+    c->identity = strndup(identity.ptr ? identity.ptr : "", identity.len);
+    c->parties = calloc(nparties ? nparties : 1, sizeof *c->parties);
+    return c->identity && c->parties ? c : contribution_free(c);
+}
+
+struct contribution *contribution_free(struct contribution *c)
+{
+    if (c) {
+        buf_free(&c->block);
+        free(c->identity);
+        free(c->parties);
+        free(c);
+    }
+    return NULL;
+}
+
 void effect_drop(struct effect *e)
 {
     e->spawn = spawn_free(e->spawn);
+    e->contribution = contribution_free(e->contribution);
     free(e->names);
     free(e->bytes);
     e->names = NULL;

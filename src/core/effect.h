@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+#include "core/life.h"
 #include "core/names.h"
 #include "core/request.h"
 
@@ -20,8 +22,48 @@ enum effect_kind {
     EFFECT_SPAWN,    /* start these commands for the job: ticket, spawn */
     EFFECT_NAMES,    /* ask the neighbours about a name: ticket, names; then core_names_heard() */
     EFFECT_KILL,     /* end all processes of the job: politely, after a grace period for good */
-    EFFECT_JOB_ENDED /* every process of the job has ended */
+    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another decides) */
+
+    /* For the other nodes of a job (docs/design/nodes.md). */
+    EFFECT_CONTRIBUTE, /* a collective is complete here: contribution; then server_completed() */
+    EFFECT_FETCH,      /* get a process's cards from its node: job, rank, the key that is waited for
+                          (empty: any), timeout_ns; then server_fetched() */
+    EFFECT_CARDS,      /* the cards that server_fetch() asked for: ticket, job, rank, status, the
+                          block in value */
+    EFFECT_REPLY,      /* the answer to server_ask(): ticket, status, and what an answer carries; job
+                          and rank: whom it is about (or JOB_NO_RANK) */
+    EFFECT_NEWS,       /* tell who decides about the job: rank, event, code, pid */
+    EFFECT_ABORT,      /* ask who decides to end the job: rank (the culprit), code, why in value */
+    EFFECT_EVENT,      /* tell other nodes of an event: job, rank (its source), notice in event_*,
+                          infos in value; then server_notify() there */
+    EFFECT_ROUND       /* ask the node of rank whether it has contributed, or still can, to the
+                          collective identity (key), generation (number); then server_round_heard() */
 };
+
+/* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */
+struct party {
+    uint32_t job, rank;
+};
+
+/* One node of a job, by its number in the job's plan. */
+struct place {
+    uint32_t job, node;
+};
+
+/* What this node has to say in a collective of several.  The same collective has the same identity
+ * and generation on all of its nodes. */
+struct contribution {
+    char *identity;
+    uint64_t generation;
+    bool collect; /* somebody wants what the others have put: a fence with data */
+    struct party *parties;
+    uint32_t nparties;
+    struct buf block; /* empty: nothing to say but "here" */
+};
+
+struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
+                                      uint32_t nparties);              /* NULL: no memory */
+struct contribution *contribution_free(struct contribution *c); /* returns NULL; NULL is harmless */
 
 struct effect {
     enum effect_kind kind;
@@ -30,7 +72,14 @@ struct effect {
     uint64_t ticket;
     struct spawn_request *spawn;
     struct names_query *names;
-    int64_t number; /* EFFECT_ANSWER: as in struct answer */
+    struct contribution *contribution;
+    uint32_t rank;
+    enum life_event event;
+    int code, pid;
+    uint64_t timeout_ns; /* 0: none */
+    uint16_t type;       /* EFFECT_REPLY: as in struct answer */
+    uint8_t event_range, event_flags;
+    int64_t number; /* EFFECT_ANSWER: as in struct answer; EFFECT_EVENT: its code */
     char *bytes;    /* malloc'ed: a key and a value behind each other; NULL: both empty */
     uint32_t key_len, value_len;
 };

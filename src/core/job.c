@@ -2,6 +2,7 @@
 #include "core/job.h"
 
 #include "core/modex.h"
+#include "core/spread.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,35 @@ enum { JOB_NAME_MAX = 128 };
 
 /* ---- birth ----------------------------------------------------------------------------------- */
 
+/* A job of one node leaves no node, wherever that is. */
+static bool find_mine(struct job *j, const struct plan *p)
+{
+    uint32_t n = 0;
+
+    j->spread = false;
+    for (uint32_t r = 0; j->here != JOB_ALL_HERE && r < p->nprocs; r++) {
+        n += p->procs[r].node == j->here;
+        j->spread = j->spread || p->procs[r].node != j->here;
+    }
+    if (!j->spread)
+        return true;
+    j->mine = calloc(n + (size_t)1, sizeof *j->mine);
+    for (uint32_t r = 0; j->mine && r < p->nprocs; r++) {
+        if (p->procs[r].node == j->here)
+            j->mine[j->nmine++] = r;
+    }
+    return j->mine != NULL;
+}
+
+static int make_world(struct job *j, const struct plan *p)
+{
+    struct slice name = SLICE("WORLD:0");
+
+    return j->spread ? coll_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL, p->nprocs,
+                                             true, &j->world)
+                     : coll_group_get(&j->colls, name, NULL, p->nprocs, true, &j->world);
+}
+
 static bool job_fill(struct job *j, const struct job_params *p)
 {
     uint64_t entries = p->plan->nprocs * (uint64_t)2;
@@ -25,7 +55,7 @@ static bool job_fill(struct job *j, const struct job_params *p)
     j->procs = calloc(p->plan->nprocs ? p->plan->nprocs : 1, sizeof *j->procs);
     if (!j->nspace || !j->procs || (p->parent_name && !j->parent_name))
         return false;
-    if (coll_group_get(&j->colls, SLICE("WORLD:0"), NULL, p->plan->nprocs, true, &j->world) < 0)
+    if (!find_mine(j, p->plan) || make_world(j, p->plan) < 0)
         return false;
     return seg_create(&j->store, p->region, p->seed, entries) == 0;
 }
@@ -50,6 +80,8 @@ struct job *job_new(const struct job_params *p)
     for (int i = 0; i < 4; i++)
         buf_init(&j->wire_info[i], 0);
     j->base = p->base;
+    j->here = p->here;
+    j->follows = p->follows;
     plan_init(&j->plan);
     coll_set_init(&j->colls, p->seed);
     map_init(&j->spaces, p->seed);
@@ -77,6 +109,7 @@ struct job *job_free(struct job *j)
     modex_free(j);
     nodeattrs_free(&j->waiting);
     free(j->partners);
+    free(j->mine);
     for (int i = 0; i < 4; i++)
         buf_free(&j->wire_info[i]);
     free(j->parent_nspace);
@@ -176,6 +209,8 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
     if (st != ANSWER_OK)
         return st;
     proc_keeps(p, key.len + value.len);
+    if (j->spread && spread_note(j, rank, k.key) < 0)
+        return ANSWER_NO_MEMORY;
     return is_main_space(j, space) ? note_card(j, rank, k.key) : ANSWER_OK;
 }
 
@@ -260,7 +295,9 @@ enum answer_status job_space_new(struct job *j, struct slice *name_p)
 
     if (j->spaces.count >= LIMIT_CLIENT_NAMES)
         return ANSWER_OVER_QUOTA;
-    if (asprintf(&name, "%.100s.%u", j->nspace, ++j->next_space) < 0)
+    /* Two nodes must not make the same name. */
+    if (j->spread ? asprintf(&name, "%.100s.%u.%u", j->nspace, j->here, ++j->next_space) < 0
+                  : asprintf(&name, "%.100s.%u", j->nspace, ++j->next_space) < 0)
         return ANSWER_NO_MEMORY;
     if (map_put(&j->spaces, slice_str(name), name, NULL) < 0) {
         free(name);
@@ -346,10 +383,8 @@ bool job_settle(struct job *j)
     return !j->owes_kill && !j->owes_end;
 }
 
-void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
+void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
-    va_list args;
-
     if (j->phase != JOB_RUNNING)
         return;
     j->phase = JOB_ENDING;
@@ -357,12 +392,37 @@ void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *forma
         j->failed = true;
         j->culprit = culprit;
         j->exit_code = exit_code & 0xff ? exit_code & 0xff : 1;
-        va_start(args, format);
-        vsnprintf(j->reason.text, sizeof j->reason.text, format, args);
-        va_end(args);
+        if (reason != j->reason.text)
+            snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
     }
     j->owes_kill = true;
     job_settle(j);
+}
+
+static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
+{
+    struct effect e = {
+        .kind = EFFECT_ABORT, .job = j->id, .rank = culprit, .code = exit_code, .status = ANSWER_OK
+    };
+
+    if (j->phase != JOB_RUNNING || j->asked_abort)
+        return;
+    effect_carry(&e, SLICE_NULL, slice_str(reason)); /* without memory: the end, not the reason */
+    j->asked_abort = effects_push(j->effects, e);
+}
+
+void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
+{
+    struct errmsg reason;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason.text, sizeof reason.text, format, args);
+    va_end(args);
+    if (j->follows)
+        ask_for_end(j, culprit, exit_code, reason.text);
+    else
+        job_end(j, culprit, exit_code, reason.text);
 }
 
 static const char *host_of(const struct job *j, uint32_t rank)
@@ -397,7 +457,7 @@ static void note_failure(struct job *j, uint32_t rank, enum life_state before)
     const struct proc *p = &j->procs[rank];
     bool decides = !j->failed || (j->code_pending && j->culprit == rank);
 
-    if (!decides || (j->phase == JOB_ENDING && !j->code_pending))
+    if (j->follows || !decides || (j->phase == JOB_ENDING && !j->code_pending))
         return;
     j->failed = true;
     j->code_pending = false;
@@ -447,6 +507,11 @@ static void give_up(struct job *j, uint32_t rank)
     j->lost++;
     if (!j->procs[rank].left)
         list_the_dead(j);
+    if (!job_rank_is_here(j, rank)) {
+        if (j->keep_going || j->procs[rank].left) /* else the job ends anyway */
+            job_fence_ask(j, rank);
+        return;
+    }
     while ((c = coll_take_broken(&j->colls, rank))) {
         answer_round(j, c, ANSWER_FAILED);
         coll_free(&j->colls, c);
@@ -472,9 +537,14 @@ static void break_meetings(struct job *j, uint32_t rank)
     }
 }
 
-static void count_end(struct job *j)
+/* Who follows tells when all that are here have ended. */
+static void count_end(struct job *j, uint32_t rank)
 {
-    if (++j->ended == j->plan.nprocs && j->phase != JOB_ENDED) {
+    uint32_t all = j->follows && j->spread ? j->nmine : j->plan.nprocs;
+
+    if (j->follows && !job_rank_is_here(j, rank))
+        return;
+    if (++j->ended == all && j->phase != JOB_ENDED) {
         j->phase = JOB_ENDED;
         j->owes_end = true;
         job_settle(j);
@@ -485,8 +555,8 @@ static void fail_or_go_on(struct job *j, uint32_t rank)
 {
     if (j->keep_going && j->phase == JOB_RUNNING)
         give_up(j, rank);
-    else
-        job_abort(j, rank, j->exit_code, "%s", j->reason.text);
+    else if (!j->follows) /* who decides draws its own conclusion from the same news */
+        job_end(j, rank, j->exit_code, j->reason.text);
 }
 
 /* It ended as it should, and nothing of it holds its connection: it will not meet anybody. */
@@ -497,7 +567,7 @@ static void leave(struct job *j, uint32_t rank)
     if (p->state != LIFE_GONE || !p->hung_up || p->unreachable || j->phase != JOB_RUNNING)
         return;
     p->left = true;
-    if (!j->keep_going && coll_is_awaited(&j->colls, rank))
+    if (!j->keep_going && job_rank_is_here(j, rank) && coll_is_awaited(&j->colls, rank))
         job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
                   rank, host_of(j, rank), p->pid);
     give_up(j, rank);
@@ -507,13 +577,13 @@ static void end_badly(struct job *j, uint32_t rank, enum life_state before)
 {
     note_failure(j, rank, before);
     fail_or_go_on(j, rank);
-    count_end(j);
+    count_end(j, rank);
 }
 
 /* Its exit will tell the code; until then this is what we know. */
 static void lose(struct job *j, uint32_t rank)
 {
-    if (!j->failed) {
+    if (!j->failed && !j->follows) {
         j->failed = true;
         j->code_pending = true;
         j->culprit = rank;
@@ -529,7 +599,7 @@ static void break_rules(struct job *j, uint32_t rank)
 {
     if (j->keep_going && j->phase == JOB_RUNNING)
         give_up(j, rank);
-    else
+    else if (!j->follows)
         job_abort(j, rank, 1, "rank %u on %s (pid %d) broke the protocol", rank, host_of(j, rank),
                   j->procs[rank].pid);
 }
@@ -542,26 +612,32 @@ static void note_end(struct proc *p, enum life_event event, int code)
     }
 }
 
-void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
+static void tell_news(struct job *j, uint32_t rank, enum life_event event, int code)
+{
+    effects_push(j->effects, (struct effect){ .kind = EFFECT_NEWS,
+                                              .job = j->id,
+                                              .rank = rank,
+                                              .event = event,
+                                              .code = code,
+                                              .pid = j->procs[rank].pid });
+}
+
+static void act(struct job *j, uint32_t rank, enum life_event event, int code)
 {
     struct proc *p = &j->procs[rank];
     enum life_state before = p->state;
 
-    note_end(p, event, code);
-    if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
-        p->hung_up = event != LIFE_ATTACH;
-    if (!list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
-        modex_owner_gone(j, rank);
     switch (life_step(&p->state, event)) {
     case LIFE_count_start: j->started++; break;
     case LIFE_fail_start:
-        job_abort(j, rank, code, "rank %u on %s could not be started", rank, host_of(j, rank));
-        count_end(j);
+        if (!j->follows)
+            job_abort(j, rank, code, "rank %u on %s could not be started", rank, host_of(j, rank));
+        count_end(j, rank);
         break;
     case LIFE_count_end:
         if (p->code)
             note_failure(j, rank, before);
-        count_end(j);
+        count_end(j, rank);
         break;
     case LIFE_end_badly: end_badly(j, rank, before); break;
     case LIFE_lose: lose(j, rank); break;
@@ -572,6 +648,52 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
                   life_event_name(event), rank, life_state_name(before));
         break;
     }
+}
+
+/* What is told of a process elsewhere by who decides about the job: not everything, so that a state
+ * may be reached from any other. */
+static void follow(struct job *j, uint32_t rank, enum life_event event)
+{
+    struct proc *p = &j->procs[rank];
+    bool took_part = p->state == LIFE_ATTACHED || p->state == LIFE_LOST;
+
+    switch (event) {
+    case LIFE_STARTED: p->state = LIFE_RUNNING; break;
+    case LIFE_ATTACH: p->state = LIFE_ATTACHED; break;
+    case LIFE_FINALIZE: p->state = LIFE_LEAVING; break;
+    case LIFE_HANGUP:
+    case LIFE_BREAK:
+        if (p->state == LIFE_ATTACHED)
+            p->state = LIFE_LOST;
+        break;
+    case LIFE_NOT_STARTED:
+    case LIFE_EXIT:
+    case LIFE_DEATH:
+        p->state = LIFE_GONE;
+        p->hung_up = true;
+        break;
+    case LIFE_EVENTS: break;
+    }
+    if (p->state == LIFE_LOST || (p->state == LIFE_GONE && (took_part || event != LIFE_EXIT)))
+        give_up(j, rank);
+}
+
+void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
+{
+    struct proc *p = &j->procs[rank];
+    bool here = job_rank_is_here(j, rank);
+
+    note_end(p, event, code);
+    if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
+        p->hung_up = event != LIFE_ATTACH;
+    if (here && !list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
+        modex_owner_gone(j, rank);
+    if (j->follows && here)
+        tell_news(j, rank, event, code);
+    if (j->follows && !here)
+        follow(j, rank, event);
+    else
+        act(j, rank, event, code);
     leave(j, rank);
     break_meetings(j, rank);
 }

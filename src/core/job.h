@@ -23,6 +23,10 @@
 
 enum { JOB_NO_RANK = UINT32_MAX };
 
+/* Which of the plan's nodes is this one: all of them (a job that does not leave this node), or none
+ * (others' processes, of which this node only knows). */
+enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
+
 /* Whose data job_tell's entries are; no process has this rank.  (PMIx: all ranks.) */
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
 
@@ -37,8 +41,11 @@ struct proc {
     uint32_t fences;    /* that it waits in */
     uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */
+    bool fetching;      /* elsewhere: its cards have been asked for (EFFECT_FETCH) */
     struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;
+    struct slice *fresh; /* keys that no fence of everybody has brought to other nodes (spread.h) */
+    uint32_t nfresh, fresh_room;
     uint32_t names;        /* published */
     uint64_t stored;       /* bytes it keeps in the store */
     uint64_t last_ns;      /* its last request */
@@ -57,6 +64,12 @@ struct job {
     uint32_t id;
     uint32_t parent;   /* the job that spawned it, or JOB_NO_RANK */
     uint32_t base;     /* its rank 0 among all processes that this core ever knew */
+    uint32_t here;     /* the plan's node that this one is, or JOB_ALL_HERE, JOB_NONE_HERE */
+    bool spread;       /* some of its processes are elsewhere */
+    bool follows;      /* another core decides about the job; this one tells it what happens here */
+    bool asked_abort;  /* … and has asked it to end the job */
+    uint32_t *mine;    /* spread: the ranks that are here, ascending */
+    uint32_t nmine;
     char *parent_name; /* NULL: nobody */
     char *nspace;      /* name of the job and of its key-value space */
     struct plan plan;
@@ -99,6 +112,8 @@ struct job_params {
     struct seg_region *region; /* outlives the job */
     uint64_t seed;
     bool keep_going;
+    uint32_t here;
+    bool follows;
     struct effects *effects;
     struct coll_set *meetings; /* the core's; NULL: none */
 };
@@ -113,7 +128,14 @@ int modex_note_key(struct proc *p, struct slice key);
 /* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
 void job_event(struct job *j, uint32_t rank, enum life_event event, int code);
 
-/* The job is over: all processes are to end.  The first call decides code and reason. */
+static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
+{
+    return !j->spread || j->plan.procs[rank].node == j->here;
+}
+
+/* The job is over: all processes are to end.  The first call decides code and reason.  A core that
+ * does not decide asks for it (EFFECT_ABORT); job_end() is what it does then, when it is told. */
+void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -151,14 +173,23 @@ enum answer_status job_miss(struct job *j);
 
 /* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER;
  * the last one in gets ANSWER_OK at once. */
-enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
-                             uint64_t now_ns);
+enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
+                             uint64_t ticket, uint64_t now_ns);
 /* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes,
  * and the rank is missing in the fence again. */
 enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group,
-                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns);
+                                   bool collect, uint64_t ticket, uint64_t now_ns,
+                                   uint64_t deadline_ns);
 /* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
+/* The other nodes have contributed too (spread.h): answers the members that are here. */
+void job_fence_over(struct job *j, struct slice group, uint64_t generation,
+                    enum answer_status status);
+/* One who will not come any more was asked about: it has contributed to the round, or not. */
+void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
+                     bool will_complete);
+/* Asks that of everybody who waits for this rank, which is elsewhere and will not come. */
+void job_fence_ask(struct job *j, uint32_t rank);
 
 /* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
  * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */
@@ -170,6 +201,9 @@ enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, 
  * EFFECT_ANSWER with the place in the ring and what the neighbours left. */
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
                             uint64_t ticket, uint64_t now_ns);
+/* Several nodes: all of them have left what their neighbours need. */
+void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
+                   const struct slice *blocks, uint32_t nblocks);
 
 /* Connections to other jobs. */
 enum answer_status job_connect(struct job *j, uint32_t other);

@@ -3,12 +3,13 @@
  * A group is written `WORLD:tag`, `NODE:tag` or `r1,r2,...:tag`; nothing at all means `WORLD:0`.
  * Equal names are the same fence; NODE means the caller's node, so its number joins the name.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/limit.h"
-#include "core/job.h"
+#include "core/spread.h"
 
 struct member_list {
     uint32_t *ranks;
@@ -73,6 +74,34 @@ static struct slice members_of(struct slice group)
     return at ? slice_head(group, at - 1) : group;
 }
 
+/* Several nodes: the members that are here, and whether there are others. */
+static int get_group(struct job *j, struct slice name, const struct member_list *m,
+                     struct coll_group **group_p)
+{
+    struct member_list here = { NULL, 0 };
+    int rc;
+
+    if (!j->spread)
+        return coll_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
+    if (!m->ranks)
+        return coll_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL, m->count, false,
+                                     group_p);
+    here.ranks = calloc(m->count + (size_t)1, sizeof *here.ranks);
+    if (!here.ranks)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (job_rank_is_here(j, m->ranks[i]))
+            here.ranks[here.count++] = m->ranks[i];
+    }
+    if (here.count == m->count)
+        rc = coll_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
+    else
+        rc = coll_group_get_spread(&j->colls, name, here.ranks, here.count, m->ranks, m->count,
+                                   false, group_p);
+    free(here.ranks);
+    return rc;
+}
+
 static enum answer_status find_group(struct job *j, uint32_t rank, struct slice group,
                                      struct coll_group **group_p)
 {
@@ -94,8 +123,8 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
         m.count = 0;
         st = listed_members(j, who, &m);
     }
-    if (st == ANSWER_OK && (!buf_ok(&name) || coll_group_get(&j->colls, buf_slice(&name), m.ranks,
-                                                             m.count, false, group_p) < 0))
+    if (st == ANSWER_OK &&
+        (!buf_ok(&name) || get_group(j, buf_slice(&name), &m, group_p) < 0))
         st = ANSWER_NO_MEMORY;
     buf_free(&name);
     free(m.ranks);
@@ -104,11 +133,29 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
 
 static bool has_lost_member(const struct job *j, const struct coll_group *g)
 {
-    for (uint32_t i = 0; i < g->count; i++) {
+    for (uint32_t i = 0; g->spread && i < g->nall; i++) {
+        if (j->procs[g->all ? g->all[i] : i].unreachable)
+            return true;
+    }
+    for (uint32_t i = 0; !g->spread && i < g->count; i++) {
         if (j->procs[coll_member(g, i)].unreachable)
             return true;
     }
     return false;
+}
+
+static void answer_all(struct job *j, const struct coll *c, enum answer_status status)
+{
+    for (uint32_t i = 0; i < c->group->count; i++) {
+        struct proc *p = &j->procs[coll_member(c->group, i)];
+        if (!coll_is_here(c, i))
+            continue;
+        p->fences -= p->fences > 0;
+        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                  .status = status,
+                                                  .job = j->id,
+                                                  .ticket = c->tickets[i] });
+    }
 }
 
 static void wake_others(struct job *j, const struct coll *c, uint64_t but)
@@ -147,8 +194,87 @@ static enum answer_status wait_in(struct job *j, struct coll_group *g, uint32_t 
     return ANSWER_LATER;
 }
 
-static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, uint64_t ticket,
-                                uint64_t now_ns, uint64_t deadline_ns)
+/* All that are here have come; the last one waits with them for those that are not. */
+static enum answer_status contribute(struct job *j, uint32_t rank, struct coll *c, uint64_t ticket,
+                                     uint64_t deadline_ns)
+{
+    if (spread_fence(j, c))
+        return wait_in(j, c->group, rank, ticket, deadline_ns);
+    j->procs[rank].fences++;
+    answer_all(j, c, ANSWER_NO_MEMORY);
+    coll_free(&j->colls, c);
+    return ANSWER_LATER;
+}
+
+void job_fence_over(struct job *j, struct slice group, uint64_t generation,
+                    enum answer_status status)
+{
+    struct coll *c = coll_take_contributed(&j->colls, group, generation);
+
+    if (!c) /* it was given up meanwhile */
+        return;
+    answer_all(j, c, status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
+    coll_free(&j->colls, c);
+}
+
+static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct coll *c)
+{
+    struct buf identity = BUF_NULL(LIMIT_BLOCK);
+    struct effect e = { .kind = EFFECT_ROUND,
+                        .job = j->id,
+                        .rank = rank,
+                        .number = (int64_t)c->generation };
+
+    if (is_meeting)
+        buf_printf(&identity, "meet %s", c->group->name);
+    else if (!strcmp(c->group->name, "RING"))
+        buf_printf(&identity, "ring %s", j->nspace);
+    else
+        buf_printf(&identity, "fence %s/%s", j->nspace, c->group->name);
+    if (buf_ok(&identity) && effect_carry(&e, buf_slice(&identity), SLICE_NULL))
+        effects_push(j->effects, e);
+    else
+        j->effects->lost = true;
+    buf_free(&identity);
+}
+
+static void ask_about_all(struct job *j, uint32_t rank, const struct coll_set *s, uint32_t number)
+{
+    LIST_EACH(l, &s->all)
+    {
+        struct coll_group *g = LIST_OF(l, struct coll_group, link);
+        if (!g->spread || !coll_includes(g, number))
+            continue;
+        LIST_EACH(w, &g->rounds)
+        ask_about(j, rank, s == j->meetings, LIST_OF(w, struct coll, link));
+        LIST_EACH(k, &g->contributed)
+        ask_about(j, rank, s == j->meetings, LIST_OF(k, struct coll, link));
+    }
+}
+
+void job_fence_ask(struct job *j, uint32_t rank)
+{
+    ask_about_all(j, rank, &j->colls, rank);
+    if (j->meetings)
+        ask_about_all(j, rank, j->meetings, j->base + rank);
+}
+
+void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
+                     bool will_complete)
+{
+    struct coll *c = will_complete ? NULL : coll_take(&j->colls, group, generation);
+
+    if (!c)
+        return;
+    if (!j->keep_going)
+        job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
+                  rank, j->plan.nodes[j->plan.procs[rank].node].name, j->procs[rank].pid);
+    answer_all(j, c, ANSWER_FAILED);
+    coll_free(&j->colls, c);
+}
+
+static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, bool collect,
+                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll *c;
 
@@ -158,17 +284,22 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
         return ANSWER_OVER_QUOTA;
     switch (coll_enter(g, rank, ticket, now_ns, &c)) {
     case COLL_OK: break;
-    case COLL_WAITING: return wait_in(j, g, rank, ticket, deadline_ns);
+    case COLL_WAITING:
+        c->collect = c->collect || collect;
+        return wait_in(j, g, rank, ticket, deadline_ns);
     case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
+    c->collect = c->collect || collect;
+    if (g->spread)
+        return contribute(j, rank, c, ticket, deadline_ns);
     seg_publish(&j->store);
     wake_others(j, c, ticket);
     coll_free(&j->colls, c);
     return ANSWER_OK;
 }
 
-enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group,
+enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
                                    uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll_group *g = j->world;
@@ -176,16 +307,16 @@ enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice gr
 
     if (st != ANSWER_OK)
         return st;
-    st = enter(j, g, rank, ticket, now_ns, deadline_ns);
+    st = enter(j, g, rank, collect, ticket, now_ns, deadline_ns);
     if (st != ANSWER_OK && st != ANSWER_LATER)
         coll_group_drop_idle(&j->colls, g);
     return st;
 }
 
-enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, uint64_t ticket,
-                             uint64_t now_ns)
+enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
+                             uint64_t ticket, uint64_t now_ns)
 {
-    return job_fence_until(j, rank, group, ticket, now_ns, UINT64_MAX);
+    return job_fence_until(j, rank, group, collect, ticket, now_ns, UINT64_MAX);
 }
 
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns)

@@ -2,12 +2,16 @@
  *
  * The order is that of the nodes and, on a node, of the ranks: so that most neighbours share a
  * node.  The ring is a collective of all; what a process left waits with its ticket.
+ *
+ * Of a node, other nodes need what its first process left for the left and its last one for the
+ * right: 'R', the node's number in the plan, and these two, each with its length (varints).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/job.h"
+#include "wire/parts.h"
 
 /* What one process left. */
 struct note {
@@ -95,6 +99,162 @@ static void answer_all(struct job *j, const struct coll *c)
     free(order);
 }
 
+/* ---- several nodes ------------------------------------------------------------------------------
+ */
+
+static void put_part(struct buf *out, struct slice s)
+{
+    parts_put_uint(out, s.len);
+    buf_slice_put(out, s);
+}
+
+static bool push_contribution(struct job *j, const struct coll *c)
+{
+    struct buf identity = BUF_NULL(LIMIT_PMI_LINE);
+    struct contribution *k = NULL;
+
+    buf_printf(&identity, "ring %s", j->nspace);
+    if (buf_ok(&identity))
+        k = contribution_new(buf_slice(&identity), c->generation, false, 1);
+    buf_free(&identity);
+    if (!k)
+        return false;
+    k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
+    buf_byte(&k->block, 'R');
+    parts_put_uint(&k->block, j->here);
+    put_part(&k->block, to_left(c->notes[0]));
+    put_part(&k->block, to_right(c->notes[c->group->count - 1]));
+    if (!buf_ok(&k->block)) {
+        contribution_free(k);
+        return false;
+    }
+    return effects_push(j->effects, (struct effect){ .kind = EFFECT_CONTRIBUTE,
+                                                     .job = j->id,
+                                                     .contribution = k });
+}
+
+struct ring_part {
+    struct slice left, right;
+    uint32_t node;
+};
+
+static bool get_part(struct slice *rest, struct slice *s_p)
+{
+    uint64_t len;
+
+    if (!parts_get_uint(rest, &len) || len > rest->len)
+        return false;
+    *s_p = slice_head(*rest, len);
+    *rest = slice_skip(*rest, len);
+    return true;
+}
+
+static bool read_part(struct slice *rest, struct ring_part *p)
+{
+    uint64_t node;
+
+    if (rest->len == 0 || rest->ptr[0] != 'R')
+        return false;
+    *rest = slice_skip(*rest, 1);
+    if (!parts_get_uint(rest, &node) || node >= UINT32_MAX)
+        return false;
+    p->node = (uint32_t)node;
+    return get_part(rest, &p->left) && get_part(rest, &p->right);
+}
+
+/* The next node with processes in this direction, around the ring. */
+static uint32_t next_node(const struct plan *p, uint32_t from, uint32_t step)
+{
+    uint32_t n = from;
+
+    do
+        n = (n + step) % p->nnodes;
+    while (p->nodes[n].nprocs == 0 && n != from);
+    return n;
+}
+
+struct ring_ends {
+    uint32_t before_node, behind_node;
+    bool has_before, has_behind;
+    struct slice before, behind;
+};
+
+static void find_ends(const struct job *j, const struct slice *blocks, uint32_t n,
+                      struct ring_ends *e)
+{
+    *e = (struct ring_ends){ .before_node = next_node(&j->plan, j->here, j->plan.nnodes - 1),
+                             .behind_node = next_node(&j->plan, j->here, 1) };
+    for (uint32_t i = 0; i < n; i++) {
+        struct slice rest = blocks[i];
+        struct ring_part p;
+        while (read_part(&rest, &p)) {
+            if (p.node == e->before_node) {
+                e->has_before = true;
+                e->before = p.right;
+            }
+            if (p.node == e->behind_node) {
+                e->has_behind = true;
+                e->behind = p.left;
+            }
+        }
+    }
+}
+
+static uint32_t first_place(const struct plan *p, uint32_t node)
+{
+    uint32_t place = 0;
+
+    for (uint32_t n = 0; n < node; n++)
+        place += p->nodes[n].nprocs;
+    return place;
+}
+
+static void answer_here(struct job *j, const struct coll *c, uint32_t i, uint32_t first,
+                        const struct ring_ends *ends, enum answer_status status)
+{
+    uint32_t last = c->group->count - 1;
+    struct effect e = { .kind = EFFECT_ANSWER,
+                        .status = status,
+                        .job = j->id,
+                        .ticket = c->tickets[i],
+                        .number = first + i };
+
+    if (status == ANSWER_OK &&
+        !effect_carry(&e, i ? to_right(c->notes[i - 1]) : ends->before,
+                      i < last ? to_left(c->notes[i + 1]) : ends->behind))
+        e.status = ANSWER_NO_MEMORY;
+    effects_push(j->effects, e);
+}
+
+void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
+                   const struct slice *blocks, uint32_t nblocks)
+{
+    struct coll *c = coll_take_contributed(&j->colls, SLICE("RING"), generation);
+    struct ring_ends ends;
+    uint32_t first;
+
+    if (!c)
+        return;
+    find_ends(j, blocks, nblocks, &ends);
+    if (status == ANSWER_OK && (!ends.has_before || !ends.has_behind))
+        status = ANSWER_FAILED;
+    first = first_place(&j->plan, j->here);
+    for (uint32_t i = 0; i < c->group->count; i++)
+        answer_here(j, c, i, first, &ends, status);
+    coll_free(&j->colls, c);
+}
+
+static void contribute(struct job *j, struct coll *c)
+{
+    if (push_contribution(j, c)) {
+        coll_contributed(c);
+        return;
+    }
+    for (uint32_t i = 0; i < c->group->count; i++)
+        answer_here(j, c, i, 0, NULL, ANSWER_NO_MEMORY);
+    coll_free(&j->colls, c);
+}
+
 static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, uint64_t ticket,
                                 uint64_t now_ns, struct note *note)
 {
@@ -105,6 +265,10 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
     case COLL_WAITING: return ANSWER_LATER;
     case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
+    }
+    if (g->spread) {
+        contribute(j, c);
+        return ANSWER_LATER;
     }
     answer_all(j, c);
     coll_free(&j->colls, c);
@@ -131,7 +295,9 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
         return ANSWER_BAD_VALUE;
     if (j->lost)
         return job_miss(j);
-    if (coll_group_get(&j->colls, SLICE("RING"), NULL, j->plan.nprocs, false, &g) < 0)
+    if ((j->spread ? coll_group_get_spread(&j->colls, SLICE("RING"), j->mine, j->nmine, NULL,
+                                           j->plan.nprocs, false, &g)
+                   : coll_group_get(&j->colls, SLICE("RING"), NULL, j->plan.nprocs, false, &g)) < 0)
         return ANSWER_NO_MEMORY;
     if (rounds_of(g) > LIMIT_RING_ROUNDS)
         return ANSWER_OVER_QUOTA;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/spread.h"
+#include "wire/parts.h"
 
 enum { MEET_NAME_MAX = 1 << 20 };
 
@@ -28,6 +30,8 @@ struct meeting {
     struct member *sorted;
     uint32_t *ids;
     uint64_t nids, room;
+    uint32_t *mine; /* of these, the ones that are here */
+    uint64_t nmine;
 };
 
 static void meeting_free(struct meeting *m)
@@ -35,6 +39,7 @@ static void meeting_free(struct meeting *m)
     buf_free(&m->name);
     free(m->sorted);
     free(m->ids);
+    free(m->mine);
 }
 
 /* How many processes the members are, or 0: somebody is unknown. */
@@ -52,26 +57,33 @@ static uint64_t count_ids(const struct core *c, const struct request *rq)
     return n;
 }
 
+static void add_id(struct meeting *m, const struct job *j, uint32_t rank)
+{
+    m->ids[m->nids++] = j->base + rank;
+    if (job_rank_is_here(j, rank))
+        m->mine[m->nmine++] = j->base + rank;
+}
+
 static void add_ids(struct meeting *m, const struct job *j, uint32_t rank)
 {
     if (rank != REQUEST_ALL_RANKS) {
-        m->ids[m->nids++] = j->base + rank;
+        add_id(m, j, rank);
         return;
     }
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
-        m->ids[m->nids++] = j->base + r;
+        add_id(m, j, r);
 }
 
-static void drop_repeats(struct meeting *m)
+static void drop_repeats(uint32_t *ids, uint64_t *n_p)
 {
     uint64_t kept = 0;
 
-    qsort(m->ids, m->nids, sizeof *m->ids, by_number);
-    for (uint64_t i = 0; i < m->nids; i++) {
-        if (i == 0 || m->ids[i] != m->ids[kept - 1])
-            m->ids[kept++] = m->ids[i];
+    qsort(ids, *n_p, sizeof *ids, by_number);
+    for (uint64_t i = 0; i < *n_p; i++) {
+        if (i == 0 || ids[i] != ids[kept - 1])
+            ids[kept++] = ids[i];
     }
-    m->nids = kept;
+    *n_p = kept;
 }
 
 static enum answer_status plan_meeting(const struct core *c, const struct request *rq,
@@ -82,7 +94,8 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
         return ANSWER_NOT_FOUND;
     m->sorted = calloc(rq->count, sizeof *m->sorted);
     m->ids = calloc(m->room, sizeof *m->ids);
-    if (!m->sorted || !m->ids)
+    m->mine = calloc(m->room, sizeof *m->mine);
+    if (!m->sorted || !m->ids || !m->mine)
         return ANSWER_NO_MEMORY;
     memcpy(m->sorted, rq->members, rq->count * sizeof *m->sorted);
     qsort(m->sorted, rq->count, sizeof *m->sorted, by_name);
@@ -94,7 +107,8 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
         buf_u64(&m->name, m->sorted[i].rank);
         add_ids(m, core_job_named(c, m->sorted[i].nspace), m->sorted[i].rank);
     }
-    drop_repeats(m);
+    drop_repeats(m->ids, &m->nids);
+    drop_repeats(m->mine, &m->nmine);
     return buf_ok(&m->name) ? ANSWER_OK : ANSWER_NO_MEMORY;
 }
 
@@ -119,18 +133,149 @@ static void wake_others(struct core *c, const struct job *j, const struct coll *
             effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
                                                        .status = ANSWER_OK,
                                                        .job = j->id,
-                                                       .number = c->nmeetings,
+                                                       .number = (int64_t)core_meetings(c),
                                                        .ticket = round->tickets[i] });
     }
 }
 
+static void answer_all(struct core *c, const struct coll *round, enum answer_status status,
+                       uint64_t number)
+{
+    for (uint32_t i = 0; i < round->group->count; i++) {
+        if (coll_is_here(round, i)) /* and has not withdrawn */
+            effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                       .status = status,
+                                                       .number = (int64_t)number,
+                                                       .ticket = round->tickets[i] });
+    }
+}
+
+/* ---- several nodes ------------------------------------------------------------------------------
+ */
+
+static void name_parties(const struct core *c, const struct meeting *m, struct contribution *k)
+{
+    for (uint32_t i = 0; i < k->nparties; i++) {
+        const struct job *j = core_job_named(c, m->sorted[i].nspace);
+        k->parties[i] = (struct party){ j->id, m->sorted[i].rank };
+    }
+}
+
+/* This node is the one that gives the number. */
+static bool is_first(const struct core *c, const struct contribution *k)
+{
+    struct place *places;
+    uint32_t n;
+    const struct job *j;
+    bool first;
+
+    if (spread_places(c, k, &places, &n) < 0)
+        return false;
+    j = n ? core_job(c, places[0].job) : NULL;
+    first = j && (!j->spread || places[0].node == j->here);
+    free(places);
+    return first;
+}
+
+static bool push_contribution(struct core *c, const struct meeting *m, uint32_t nmembers,
+                              const struct coll *round)
+{
+    struct buf identity = BUF_NULL(MEET_NAME_MAX + 8);
+    struct contribution *k = NULL;
+
+    buf_str(&identity, "meet ");
+    buf_slice_put(&identity, buf_slice(&m->name));
+    if (buf_ok(&identity))
+        k = contribution_new(buf_slice(&identity), round->generation, false, nmembers);
+    buf_free(&identity);
+    if (!k)
+        return false;
+    name_parties(c, m, k);
+    if (is_first(c, k)) {
+        c->nmeetings++;
+        buf_byte(&k->block, 'M');
+        parts_put_uint(&k->block, core_meetings(c));
+    }
+    if (!buf_ok(&k->block)) {
+        contribution_free(k);
+        return false;
+    }
+    return effects_push(&c->effects,
+                        (struct effect){ .kind = EFFECT_CONTRIBUTE,
+                                         .job = k->parties[0].job,
+                                         .contribution = k });
+}
+
+static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct slice rest = blocks[i];
+        if (rest.len == 0 || rest.ptr[0] != 'M')
+            continue;
+        rest = slice_skip(rest, 1);
+        return parts_get_uint(&rest, number_p);
+    }
+    return false;
+}
+
+void meet_over(struct core *c, struct slice name, uint64_t generation, enum answer_status status,
+               const struct slice *blocks, uint32_t nblocks)
+{
+    struct coll *round = coll_take_contributed(&c->meetings, name, generation);
+    uint64_t number = 0;
+
+    if (!round)
+        return;
+    if (status == ANSWER_OK && round->number)
+        number = round->number;
+    else if (status == ANSWER_OK && !read_number(blocks, nblocks, &number))
+        status = ANSWER_FAILED;
+    answer_all(c, round, status, number);
+    coll_free(&c->meetings, round);
+}
+
+void meet_fail(struct core *c, struct slice name, uint64_t generation)
+{
+    struct coll *round = coll_take(&c->meetings, name, generation);
+
+    if (!round)
+        return;
+    answer_all(c, round, ANSWER_FAILED, 0);
+    coll_free(&c->meetings, round);
+}
+
+static void contribute(struct core *c, const struct meeting *m, uint32_t nmembers,
+                       struct coll *round)
+{
+    uint32_t before = c->nmeetings;
+
+    if (push_contribution(c, m, nmembers, round)) {
+        if (c->nmeetings != before)
+            round->number = core_meetings(c);
+        coll_contributed(round);
+        return;
+    }
+    answer_all(c, round, ANSWER_NO_MEMORY, 0);
+    coll_free(&c->meetings, round);
+}
+
+static int get_group(struct core *c, const struct meeting *m, struct coll_group **group_p)
+{
+    struct slice name = buf_slice(&m->name);
+    uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
+
+    if (n == mine)
+        return coll_group_get(&c->meetings, name, m->ids, n, false, group_p);
+    return coll_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false, group_p);
+}
+
 static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, struct meeting *m,
-                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
+                                uint32_t nmembers, uint64_t ticket, uint64_t now_ns,
+                                uint64_t deadline_ns)
 {
     struct coll_group *g;
     struct coll *round;
-    int rc =
-        coll_group_get(&c->meetings, buf_slice(&m->name), m->ids, (uint32_t)m->nids, false, &g);
+    int rc = get_group(c, m, &g);
 
     if (rc < 0)
         return ANSWER_NO_MEMORY;
@@ -148,6 +293,10 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
         coll_group_drop_idle(&c->meetings, g);
         return rc == COLL_NOT_MEMBER ? ANSWER_BAD_KEY : ANSWER_NO_MEMORY;
     }
+    if (g->spread) {
+        contribute(c, m, nmembers, round);
+        return ANSWER_LATER;
+    }
     c->nmeetings++;
     wake_others(c, j, round, ticket);
     coll_free(&c->meetings, round);
@@ -162,7 +311,7 @@ enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
     enum answer_status st = plan_meeting(c, rq, &m);
 
     if (st == ANSWER_OK)
-        st = enter(c, j, rank, &m, ticket, now_ns, deadline);
+        st = enter(c, j, rank, &m, rq->count, ticket, now_ns, deadline);
     meeting_free(&m);
     return st;
 }

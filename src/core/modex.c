@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/spread.h"
 
 static struct card card_of(const struct seg_item *item)
 {
@@ -75,6 +76,8 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     if (rc)
         return ANSWER_NO_MEMORY;
     proc_keeps(p, c->key.len + c->value.len);
+    if (j->spread && spread_note(j, rank, c->key) < 0)
+        return ANSWER_NO_MEMORY;
     if (known)
         return ANSWER_OK;
     seg_find(&j->store.view, rank, c->key, &item);
@@ -84,8 +87,30 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
 /* ---- waiting
  * -------------------------------------------------------------------------------------- */
 
+/* Everything of it that is for other nodes, whatever was asked for. */
+static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answer_status status)
+{
+    struct effect e = {
+        .kind = EFFECT_CARDS, .job = j->id, .rank = rank, .ticket = ticket, .status = status
+    };
+    struct buf block = BUF_NULL(LIMIT_BLOCK);
+
+    if (status == ANSWER_OK)
+        spread_cards(j, rank, &block);
+    if (!buf_ok(&block) || !effect_carry(&e, SLICE_NULL, buf_slice(&block)))
+        e.status = ANSWER_NO_MEMORY;
+    buf_free(&block);
+    effects_push(j->effects, e);
+}
+
 static void answer_wait(struct job *j, struct modex_wait *w, enum answer_status status)
 {
+    if (w->foreign) {
+        send_cards(j, w->rank, w->ticket, status);
+        list_unlink(&w->link);
+        free(w);
+        return;
+    }
     effects_push(j->effects,
                  (struct effect){
                      .kind = EFFECT_ANSWER, .status = status, .job = j->id, .ticket = w->ticket });
@@ -102,7 +127,7 @@ static bool is_there(const struct job *j, uint32_t rank, struct slice key)
     return rank < j->plan.nprocs && j->procs[rank].committed;
 }
 
-static void wake(struct job *j, uint32_t rank)
+void modex_wake(struct job *j, uint32_t rank)
 {
     LIST_EACH(l, &j->waits)
     {
@@ -121,7 +146,7 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
         st = put_card(j, rank, &cards[i]);
     j->procs[rank].committed = true;
     if (!list_empty(&j->waits))
-        wake(j, rank);
+        modex_wake(j, rank);
     return st;
 }
 
@@ -137,26 +162,114 @@ static bool owner_may_put(const struct job *j, uint32_t rank)
     return s == LIFE_PLANNED || s == LIFE_RUNNING || s == LIFE_ATTACHED;
 }
 
-enum answer_status modex_get(struct job *owner, const struct modex_get *g)
+static bool is_elsewhere(const struct job *j, uint32_t rank)
 {
-    struct modex_wait *w;
+    return rank < j->plan.nprocs && !job_rank_is_here(j, rank);
+}
 
-    if (is_there(owner, g->rank, g->key))
-        return ANSWER_OK;
-    if (g->immediate || !owner_may_put(owner, g->rank))
-        return ANSWER_NOT_FOUND;
-    w = calloc(1, sizeof *w + g->key.len);
+/* Asks the owner's node for what w waits for, unless it has been asked for something already. */
+static void fetch(struct job *j, struct modex_wait *w, uint64_t timeout_ns)
+{
+    struct effect e = {
+        .kind = EFFECT_FETCH, .job = j->id, .rank = w->rank, .timeout_ns = timeout_ns
+    };
+
+    if (j->procs[w->rank].fetching)
+        return;
+    if (!effect_carry(&e, w->key, SLICE_NULL)) {
+        j->effects->lost = true;
+        return;
+    }
+    w->asked = true;
+    j->procs[w->rank].fetching = effects_push(j->effects, e);
+}
+
+static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
+{
+    struct modex_wait *w = calloc(1, sizeof *w + g->key.len);
+
     if (!w)
-        return ANSWER_NO_MEMORY;
+        return NULL;
     w->ticket = g->ticket;
     w->rank = g->rank;
+    w->timeout_ns = g->timeout_ns;
     w->deadline_ns = g->timeout_ns ? g->now_ns + g->timeout_ns : UINT64_MAX;
     if (g->key.len)
         memcpy(w->text, g->key.ptr, g->key.len);
     w->key = slice_mem(w->text, g->key.len);
     list_append(&owner->waits, &w->link);
     owner->waits_due = w->deadline_ns < owner->waits_due ? w->deadline_ns : owner->waits_due;
+    return w;
+}
+
+enum answer_status modex_get(struct job *owner, const struct modex_get *g)
+{
+    struct modex_wait *w;
+
+    if (is_there(owner, g->rank, g->key))
+        return ANSWER_OK;
+    if (g->immediate || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g->rank)))
+        return ANSWER_NOT_FOUND;
+    w = add_wait(owner, g);
+    if (!w)
+        return ANSWER_NO_MEMORY;
+    if (is_elsewhere(owner, g->rank))
+        fetch(owner, w, w->timeout_ns);
     return ANSWER_LATER;
+}
+
+void modex_serve(struct job *owner, const struct modex_get *g)
+{
+    struct modex_wait *w;
+
+    if (g->rank >= owner->plan.nprocs || is_elsewhere(owner, g->rank)) {
+        send_cards(owner, g->rank, g->ticket, ANSWER_NOT_FOUND);
+    } else if (is_there(owner, g->rank, g->key)) {
+        send_cards(owner, g->rank, g->ticket, ANSWER_OK);
+    } else if (g->immediate || !owner_may_put(owner, g->rank)) {
+        send_cards(owner, g->rank, g->ticket, ANSWER_NOT_FOUND);
+    } else {
+        w = add_wait(owner, g);
+        if (w)
+            w->foreign = true;
+        else
+            send_cards(owner, g->rank, g->ticket, ANSWER_NO_MEMORY);
+    }
+}
+
+/* The key has been asked for; an answer without it is an answer, too. */
+static void answer_asked(struct job *j, uint32_t rank, enum answer_status status)
+{
+    struct modex_wait *asked = NULL;
+
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->rank == rank && w->asked && !w->foreign)
+            asked = w;
+    }
+    if (!asked)
+        return;
+    LIST_EACH(a, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(a, struct modex_wait, link);
+        if (w != asked && w->rank == rank && !w->foreign && slice_eq(w->key, asked->key))
+            answer_wait(j, w, status);
+    }
+    answer_wait(j, asked, status);
+}
+
+void modex_fetched(struct job *j, uint32_t rank, enum answer_status status)
+{
+    j->procs[rank].fetching = false;
+    modex_wake(j, rank);
+    answer_asked(j, rank, status == ANSWER_OK ? ANSWER_NOT_FOUND : status);
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->rank == rank && !w->foreign)
+            fetch(j, w, w->timeout_ns);
+    }
 }
 
 void modex_owner_gone(struct job *j, uint32_t rank)
@@ -193,6 +306,8 @@ void modex_free(struct job *j)
         list_unlink(l);
         free(LIST_OF(l, struct modex_wait, link));
     }
-    for (uint32_t r = 0; j->procs && r < j->plan.nprocs; r++)
+    for (uint32_t r = 0; j->procs && r < j->plan.nprocs; r++) {
         free(j->procs[r].keys);
+        free(j->procs[r].fresh);
+    }
 }

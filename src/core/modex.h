@@ -4,6 +4,9 @@
  * can read them: a STRING is its characters without the NUL (a PMI client gets it by key alone),
  * anything else is the payload of a v41 value.  What a PMI client put is read as a STRING.
  *
+ * What a process of another node has put is there once a fence with data has brought it; before that,
+ * its node is asked, once for all who wait here, and sends everything that it may.
+ *
  * A get of something that is not there yet waits for its owner's next commit, until its time is
  * over, unless the asker wants an answer at once or the owner has gone.
  */
@@ -20,8 +23,10 @@ enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
 
 struct modex_wait {
     struct list link; /* in the owner's job */
-    uint64_t ticket, deadline_ns;
+    uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
+    bool foreign; /* another node asks: its host has the ticket (EFFECT_CARDS) */
+    bool asked;   /* the key that the owner's node has been asked for is this one */
     struct slice key;
     char text[]; /* the key's bytes */
 };
@@ -40,6 +45,15 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
 
 /* OK: it is there; LATER; NOT_FOUND. */
 enum answer_status modex_get(struct job *owner, const struct modex_get *g);
+
+/* The same for another node; the answer is always an EFFECT_CARDS. */
+void modex_serve(struct job *owner, const struct modex_get *g);
+
+/* The owner's node has answered EFFECT_FETCH; what it has sent is in the store already. */
+void modex_fetched(struct job *owner, uint32_t rank, enum answer_status status);
+
+/* Cards of the rank have come: who waited for them is answered. */
+void modex_wake(struct job *j, uint32_t rank);
 
 /* Answers those whose owner will not put anything any more. */
 void modex_owner_gone(struct job *j, uint32_t rank);

@@ -45,6 +45,7 @@ struct names_query {
     uint32_t job, rank; /* who asks */
     bool wait;
     uint64_t deadline_ns; /* UINT64_MAX: none */
+    uint64_t timeout_ns;  /* the same from the question on; 0: none */
     uint16_t type;
     struct slice service, port;
     char text[]; /* both of them */

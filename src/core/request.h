@@ -89,6 +89,7 @@ struct request {
     const struct card *cards;
     const struct member *members;
     uint8_t event_flags;
+    bool collect; /* REQ_FENCE: with what PMIx processes have committed */
     bool immediate;
     bool wait; /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
     uint64_t timeout_ns;

@@ -193,6 +193,9 @@ static int on_begin(struct replay *r, const struct record *d)
     map_init(&r->by_number, d->u.begin.seed);
     r->server.core.has_neighbours = d->u.begin.neighbours != 0;
     r->server.core.has_topology = d->u.begin.topology != 0;
+    r->server.core.has_others = d->u.begin.others != 0;
+    r->server.core.names_elsewhere = d->u.begin.names_elsewhere != 0;
+    r->server.core.position = (uint32_t)d->u.begin.position;
     r->server.identify = identify;
     r->server.admit = admit;
     r->server.arg = r;
@@ -263,6 +266,25 @@ static const char *make_plan(struct replay *r, struct plan *p, const struct reco
     return NULL;
 }
 
+static struct job *order_job(struct replay *r, const struct record_job *j, const char *name,
+                             struct plan *plan, struct seg_region *region)
+{
+    struct job_order o = { .nspace = name,
+                           .plan = plan,
+                           .region = region,
+                           .parent = j->parent < 0 ? JOB_NO_RANK : (uint32_t)j->parent,
+                           .keep_going = j->keep_going != 0,
+                           .here = (uint32_t)(j->here - 1),
+                           .follows = j->follows != 0,
+                           .numbered = true,
+                           .id = (uint32_t)j->job,
+                           .base = (uint32_t)(j->base - 1) };
+
+    if (j->base == 0)
+        o.base = r->server.core.next_base;
+    return core_job_order(&r->server.core, &o);
+}
+
 static int on_job(struct replay *r, const struct record *d)
 {
     const struct record_job *j = &d->u.job;
@@ -276,11 +298,10 @@ static int on_job(struct replay *r, const struct record *d)
         why = make_plan(r, &plan, j);
     if (!why && j->parent >= 0 && !job_of(r, (uint64_t)j->parent))
         why = "a job spawned by an unknown one";
-    if (!why && j->job != r->server.core.next_job)
+    if (!why && (j->job < r->server.core.next_job || j->job >= JOB_NO_RANK - 1))
         why = "a job out of order";
     if (!why && seg_memory_open(r->store_max, &h->region) == 0)
-        h->job = core_job_add(&r->server.core, name, &plan, &h->region,
-                              j->parent < 0 ? JOB_NO_RANK : (uint32_t)j->parent, j->keep_going);
+        h->job = order_job(r, j, name, &plan, &h->region);
     free(name);
     if (why || !h->job) {
         plan_free(&plan);
@@ -358,8 +379,8 @@ static int on_abort(struct replay *r, const struct record *d)
 
     if (!j || v->culprit < -1 || v->culprit >= (int64_t)j->plan.nprocs)
         return bad(r, "the end of an unknown job, or by an unknown rank");
-    job_abort(j, v->culprit < 0 ? JOB_NO_RANK : (uint32_t)v->culprit, (int)v->code, SLICE_FMT,
-              SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
+    server_abort(&r->server, j, v->culprit < 0 ? JOB_NO_RANK : (uint32_t)v->culprit, (int)v->code,
+                 SLICE_FMT, SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
     return REPLAY_SAME;
 }
 
@@ -382,6 +403,9 @@ static int on_answer(struct replay *r, const struct record *d)
     if (!status_of(v->status, &a.status) || a.status == ANSWER_LATER ||
         !ticket_of(v->connection, v->token, &ticket))
         return bad(r, "an answer that is none");
+    a.type = (uint16_t)v->type;
+    a.about = v->about ? job_of(r, v->about - 1) : NULL;
+    a.rank = (uint32_t)v->rank;
     a.codes = v->codes.n ? v->codes.items : NULL;
     a.ncodes = v->codes.n;
     server_answer(&r->server, ticket, &a);
@@ -418,6 +442,113 @@ static int on_unpublish(struct replay *r, const struct record *d)
 static int on_tick(struct replay *r, const struct record *d)
 {
     core_tick(&r->server.core, d->time_ns);
+    return REPLAY_SAME;
+}
+
+/* ---- other nodes --------------------------------------------------------------------------------
+ */
+
+static int on_completed(struct replay *r, const struct record *d)
+{
+    const struct record_completed *v = &d->u.completed;
+    enum answer_status st;
+
+    if (!status_of(v->status, &st))
+        return bad(r, "an end of a collective that is none");
+    server_completed(&r->server, v->identity, v->generation, st, v->blocks.items, v->blocks.n);
+    return REPLAY_SAME;
+}
+
+static struct job *job_with(const struct replay *r, uint64_t id, uint64_t rank)
+{
+    struct job *j = job_of(r, id);
+
+    return j && rank < j->plan.nprocs ? j : NULL;
+}
+
+static int on_fetched(struct replay *r, const struct record *d)
+{
+    const struct record_fetched *v = &d->u.fetched;
+    struct job *j = job_with(r, v->job, v->rank);
+    enum answer_status st;
+
+    if (!j || !status_of(v->status, &st))
+        return bad(r, "cards of an unknown process");
+    server_fetched(&r->server, j, (uint32_t)v->rank, st, v->block);
+    return REPLAY_SAME;
+}
+
+static int on_fetch(struct replay *r, const struct record *d)
+{
+    const struct record_fetch *v = &d->u.fetch;
+    struct job *j = job_of(r, v->job);
+
+    if (!j)
+        return bad(r, "a question about an unknown job");
+    server_fetch(&r->server, j, (uint32_t)v->rank, v->key, v->timeout_ns, v->ticket, d->time_ns);
+    return REPLAY_SAME;
+}
+
+static int on_ask(struct replay *r, const struct record *d)
+{
+    const struct record_ask *v = &d->u.ask;
+    struct job *j = job_with(r, v->job, v->rank);
+    struct names_query *q = names_query_new(slice_is(v->word, "publish") ? NAMES_PUBLISH
+                                            : slice_is(v->word, "unpublish")
+                                                ? NAMES_UNPUBLISH
+                                                : NAMES_LOOKUP,
+                                            v->key, v->value);
+
+    if (!j || !q) {
+        free(q);
+        return bad(r, "a question of an unknown process");
+    }
+    q->rank = (uint32_t)v->rank;
+    q->type = (uint16_t)v->type;
+    q->wait = v->wait != 0;
+    q->timeout_ns = v->timeout_ns;
+    server_ask(&r->server, j, q, v->ticket, d->time_ns);
+    free(q);
+    return REPLAY_SAME;
+}
+
+static int on_notify(struct replay *r, const struct record *d)
+{
+    const struct record_notify *v = &d->u.notify;
+    char *nspace = strndup(v->nspace.ptr ? v->nspace.ptr : "", v->nspace.len);
+
+    if (!nspace)
+        return bad(r, "out of memory");
+    server_notify(&r->server, &(struct notice){ .code = (int)v->code,
+                                                .range = (uint8_t)v->range,
+                                                .flags = (uint8_t)v->flags,
+                                                .nspace = nspace,
+                                                .rank = (uint32_t)v->rank,
+                                                .infos = v->infos });
+    free(nspace);
+    return REPLAY_SAME;
+}
+
+static int on_round(struct replay *r, const struct record *d)
+{
+    const struct record_round *v = &d->u.round;
+    struct job *j = job_with(r, v->job, v->rank);
+
+    if (!j)
+        return bad(r, "a question about an unknown process");
+    server_round(&r->server, j, (uint32_t)v->rank, v->identity, v->generation);
+    return REPLAY_SAME;
+}
+
+static int on_round_heard(struct replay *r, const struct record *d)
+{
+    const struct record_round_heard *v = &d->u.round_heard;
+    struct job *j = job_with(r, v->job, v->rank);
+
+    if (!j)
+        return bad(r, "an answer about an unknown process");
+    server_round_heard(&r->server, j, (uint32_t)v->rank, v->identity, v->generation,
+                       v->will_complete != 0);
     return REPLAY_SAME;
 }
 
@@ -613,7 +744,7 @@ static void describe(struct buf *out, const struct record_effect *e)
 static bool same_effect(const struct record_effect *a, const struct record_effect *b)
 {
     return slice_eq(a->effect, b->effect) && a->job == b->job && a->connection == b->connection &&
-           a->token == b->token && slice_eq(a->word, b->word) && a->number == b->number &&
+           a->token == b->token && a->rank == b->rank && slice_eq(a->word, b->word) && a->number == b->number &&
            slice_eq(a->key, b->key) && slice_eq(a->value, b->value);
 }
 
@@ -722,6 +853,13 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_close] = on_close,
     [RECORD_effect] = on_effect,
     [RECORD_end] = on_end,
+    [RECORD_completed] = on_completed,
+    [RECORD_fetched] = on_fetched,
+    [RECORD_fetch] = on_fetch,
+    [RECORD_ask] = on_ask,
+    [RECORD_notify] = on_notify,
+    [RECORD_round] = on_round,
+    [RECORD_round_heard] = on_round_heard,
 };
 
 static int play(struct replay *r, const struct record *d)

@@ -169,6 +169,8 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     uint32_t id = (uint32_t)(ticket >> 32);
     struct peer *p = map_get(&s->by_id, id_key(&id));
 
+    if (ticket & TICKET_OF_HOST)
+        server_reply(s, ticket, a);
     if (!p) /* it has gone meanwhile */
         return;
     if (p->session)
@@ -327,6 +329,24 @@ static void recall(struct server *s, struct peer *p)
     }
 }
 
+/* Other nodes hear of it when it is for more than this one. */
+static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
+{
+    struct effect e = { .kind = EFFECT_EVENT,
+                        .job = j->id,
+                        .rank = n->rank,
+                        .number = n->code,
+                        .event_range = n->range,
+                        .event_flags = n->flags };
+
+    server_spread(s, n);
+    if (!s->core.has_others || n->range == RANGE_RM || n->range == RANGE_LOCAL ||
+        n->range == RANGE_PROC_LOCAL)
+        return;
+    if (effect_carry(&e, SLICE_NULL, n->infos))
+        effects_push(&s->core.effects, e);
+}
+
 static enum answer_status event_request(struct server *s, struct peer *p, const struct request *rq)
 {
     struct notice n = { .code = (int)rq->number,
@@ -341,7 +361,7 @@ static enum answer_status event_request(struct server *s, struct peer *p, const 
     if (rq->kind == REQ_RECALL)
         recall(s, p);
     else
-        server_spread(s, &n);
+        spread_everywhere(s, p->job, &n);
     return ANSWER_OK;
 }
 
@@ -455,6 +475,8 @@ bool server_effect_next(struct server *s, struct effect *e_p)
 {
     bool there = core_effect(&s->core, e_p);
 
+    if (there && e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
+        server_turn_to_reply(s, e_p);
     if (there)
         server_tell_effect(s, e_p);
     return there;

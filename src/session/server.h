@@ -66,6 +66,7 @@ void server_record_end(struct server *s); /* harmless when nobody records */
  */
 struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
                            struct seg_region *region, uint32_t parent, bool keep_going);
+struct job *server_job_order(struct server *s, const struct job_order *o);
 void server_job_remove(struct server *s, struct job *j);
 void server_preset(struct server *s, struct job *j, struct slice key, struct slice value);
 /* A process that has been started has its pid in j->procs already. */
@@ -80,6 +81,33 @@ void server_names_heard(struct server *s, uint64_t ticket, const struct names_qu
 uint64_t server_tick(struct server *s, uint64_t now_ns);
 /* A neighbour withdraws a name. */
 enum answer_status server_unpublish(struct server *s, struct slice service);
+
+/* ---- other nodes (server_host.c) ----------------------------------------------------------------
+ * The doors of a host whose jobs are on several nodes (docs/design/nodes.md); what goes out is in
+ * core/effect.h.  On a node whose core follows, server_abort() is the order of who decides. */
+
+/* EFFECT_CONTRIBUTE is over: what the other nodes have contributed (the own block may be among it;
+ * several may stand behind each other in one piece), or why it failed. */
+void server_completed(struct server *s, struct slice identity, uint64_t generation,
+                      enum answer_status status, const struct slice *blocks, uint32_t nblocks);
+/* EFFECT_FETCH is answered: the block of EFFECT_CARDS there, or why there is none. */
+void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
+                    struct slice block);
+/* Another node's EFFECT_FETCH for a rank of this one; EFFECT_CARDS answers, now or later.
+ * timeout_ns 0: none.  The ticket is the host's own. */
+void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice key,
+                  uint64_t timeout_ns, uint64_t ticket, uint64_t now_ns);
+/* Another node's EFFECT_NAMES, for the one that keeps the names; EFFECT_REPLY answers, and there
+ * server_answer(). */
+void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
+                uint64_t now_ns);
+/* Another node's EFFECT_EVENT. */
+void server_notify(struct server *s, const struct notice *n);
+/* Another node's EFFECT_ROUND; and its answer there. */
+bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
+                  uint64_t generation);
+void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
+                        uint64_t generation, bool will_complete);
 
 /* ---- connections --------------------------------------------------------------------------------
  */

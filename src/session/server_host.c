@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/modex.h"
+#include "core/spread.h"
 #include "pmix_common.h"
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"
@@ -25,7 +27,8 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
     s->recorder_arg = arg;
     TELL(s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
          .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
-         .topology = s->core.has_topology);
+         .topology = s->core.has_topology, .others = s->core.has_others,
+         .names_elsewhere = s->core.names_elsewhere, .position = s->core.position);
 }
 
 void server_record_end(struct server *s)
@@ -62,15 +65,15 @@ static void describe_spawn(const struct effect *e, struct record_effect *r)
         r->key = slice_str(e->spawn->commands[0].program);
 }
 
+static const char *const names_ops[] = {
+    [NAMES_LOOKUP] = "lookup", [NAMES_PUBLISH] = "publish", [NAMES_UNPUBLISH] = "unpublish"
+};
+
 static void describe_names(const struct effect *e, struct record_effect *r)
 {
-    static const char *const ops[] = {
-        [NAMES_LOOKUP] = "lookup", [NAMES_PUBLISH] = "publish", [NAMES_UNPUBLISH] = "unpublish"
-    };
-
     if (!e->names)
         return;
-    r->word = slice_str(ops[e->names->op]);
+    r->word = slice_str(names_ops[e->names->op]);
     r->key = e->names->service;
     r->value = e->names->port;
 }
@@ -90,7 +93,10 @@ void server_tell_effect(const struct server *s, const struct effect *e)
 {
     static const char *const names[] = {
         [EFFECT_ANSWER] = "answer", [EFFECT_ATTR] = "attr", [EFFECT_SPAWN] = "spawn",
-        [EFFECT_NAMES] = "names",   [EFFECT_KILL] = "kill", [EFFECT_JOB_ENDED] = "job_ended"
+        [EFFECT_NAMES] = "names",   [EFFECT_KILL] = "kill", [EFFECT_JOB_ENDED] = "job_ended",
+        [EFFECT_CONTRIBUTE] = "contribute", [EFFECT_FETCH] = "fetch", [EFFECT_CARDS] = "cards",
+        [EFFECT_REPLY] = "reply", [EFFECT_NEWS] = "news", [EFFECT_ABORT] = "ask_abort",
+        [EFFECT_EVENT] = "event", [EFFECT_ROUND] = "round"
     };
     struct record r = { .kind = RECORD_effect };
     struct record_effect *d = &r.u.effect;
@@ -101,6 +107,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     d->job = e->job;
     d->connection = connection_of(e->ticket);
     d->token = token_of(e->ticket);
+    d->rank = e->rank;
     switch (e->kind) {
     case EFFECT_ANSWER:
         d->word = slice_str(answer_word(e->status));
@@ -113,6 +120,31 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_NAMES: describe_names(e, d); break;
     case EFFECT_KILL:
     case EFFECT_JOB_ENDED: describe_end(s, e, d); break;
+    case EFFECT_CONTRIBUTE:
+        d->key = slice_str(e->contribution->identity);
+        d->number = (int64_t)e->contribution->generation;
+        d->word = slice_str(e->contribution->collect ? "collect" : "");
+        d->value = buf_slice(&e->contribution->block);
+        break;
+    case EFFECT_NEWS:
+        d->word = slice_str(life_event_name(e->event));
+        d->number = e->code;
+        break;
+    case EFFECT_FETCH:
+    case EFFECT_ROUND:
+        d->number = e->kind == EFFECT_FETCH ? (int64_t)e->timeout_ns : e->number;
+        d->key = effect_key(e);
+        break;
+    case EFFECT_CARDS:
+    case EFFECT_REPLY:
+    case EFFECT_ABORT:
+    case EFFECT_EVENT:
+        if (e->kind == EFFECT_CARDS || e->kind == EFFECT_REPLY)
+            d->word = slice_str(answer_word(e->status));
+        d->number = e->kind == EFFECT_ABORT ? e->code : e->number;
+        d->key = effect_key(e);
+        d->value = effect_value(e);
+        break;
     }
     server_tell(s, &r);
 }
@@ -161,20 +193,31 @@ static void tell_job(const struct server *s, const struct job *j)
         TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
              .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
              .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
-             .slots = { slots, p->nnodes });
+             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1),
+             .follows = j->follows, .base = j->base + UINT64_C(1));
     free(names);
     free(slots);
     free(runs);
 }
 
-struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
-                           struct seg_region *region, uint32_t parent, bool keep_going)
+struct job *server_job_order(struct server *s, const struct job_order *o)
 {
-    struct job *j = core_job_add(&s->core, nspace, plan, region, parent, keep_going);
+    struct job *j = core_job_order(&s->core, o);
 
     if (j && s->recorder)
         tell_job(s, j);
     return j;
+}
+
+struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
+                           struct seg_region *region, uint32_t parent, bool keep_going)
+{
+    return server_job_order(s, &(struct job_order){ .nspace = nspace,
+                                                    .plan = plan,
+                                                    .region = region,
+                                                    .parent = parent,
+                                                    .keep_going = keep_going,
+                                                    .here = JOB_ALL_HERE });
 }
 
 void server_job_remove(struct server *s, struct job *j)
@@ -253,7 +296,7 @@ void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_co
     va_end(args);
     TELL(s, abort, .job = j->id, .culprit = signed_id(culprit), .code = exit_code,
          .reason = slice_str(reason.text));
-    job_abort(j, culprit, exit_code, "%s", reason.text);
+    job_end(j, culprit, exit_code, reason.text);
 }
 
 void server_abort_connected(struct server *s, struct job *j)
@@ -269,7 +312,8 @@ void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
 {
     TELL(s, answer, .connection = connection_of(ticket), .token = token_of(ticket),
          .status = slice_str(answer_word(a->status)), .key = a->key, .value = a->value,
-         .text = a->text, .codes = { a->codes, a->codes ? a->ncodes : 0 });
+         .text = a->text, .codes = { a->codes, a->codes ? a->ncodes : 0 }, .type = a->type,
+         .about = a->about ? a->about->id + UINT64_C(1) : 0, .rank = a->rank);
     server_deliver(s, ticket, a);
 }
 
@@ -300,4 +344,138 @@ enum answer_status server_unpublish(struct server *s, struct slice service)
 {
     TELL(s, unpublish, .service = service);
     return core_unpublish(&s->core, service);
+}
+
+/* ---- other nodes --------------------------------------------------------------------------------
+ */
+
+void server_completed(struct server *s, struct slice identity, uint64_t generation,
+                      enum answer_status status, const struct slice *blocks, uint32_t nblocks)
+{
+    TELL(s, completed, .identity = identity, .generation = generation,
+         .status = slice_str(answer_word(status)), .blocks = { blocks, nblocks });
+    spread_completed(&s->core, identity, generation, status, blocks, nblocks);
+}
+
+void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
+                    struct slice block)
+{
+    TELL(s, fetched, .job = j->id, .rank = rank, .status = slice_str(answer_word(status)),
+         .block = block);
+    if (status == ANSWER_OK)
+        status = spread_store(j, block);
+    modex_fetched(j, rank, status);
+}
+
+void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice key,
+                  uint64_t timeout_ns, uint64_t ticket, uint64_t now_ns)
+{
+    struct modex_get g = { .rank = rank,
+                           .key = key,
+                           .timeout_ns = timeout_ns,
+                           .ticket = ticket,
+                           .now_ns = now_ns };
+
+    if (s->recorder)
+        server_tell(s, &(struct record){ .kind = RECORD_fetch,
+                                         .time_ns = now_ns,
+                                         .u.fetch = { .job = j->id,
+                                                      .rank = rank,
+                                                      .key = key,
+                                                      .timeout_ns = timeout_ns,
+                                                      .ticket = ticket } });
+    modex_serve(j, &g);
+}
+
+static void tell_ask(const struct server *s, const struct job *j, const struct names_query *q,
+                     uint64_t ticket, uint64_t now_ns)
+{
+    server_tell(s, &(struct record){ .kind = RECORD_ask,
+                                     .time_ns = now_ns,
+                                     .u.ask = { .job = j->id,
+                                                .rank = q->rank,
+                                                .word = slice_str(names_ops[q->op]),
+                                                .key = q->service,
+                                                .value = q->port,
+                                                .type = q->type,
+                                                .wait = q->wait,
+                                                .timeout_ns = q->timeout_ns,
+                                                .ticket = ticket } });
+}
+
+void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
+                uint64_t now_ns)
+{
+    static const enum request_kind kinds[] = { [NAMES_LOOKUP] = REQ_LOOKUP,
+                                               [NAMES_PUBLISH] = REQ_PUBLISH,
+                                               [NAMES_UNPUBLISH] = REQ_UNPUBLISH };
+    struct request rq = { .kind = kinds[q->op],
+                          .key = q->service,
+                          .value = q->port,
+                          .type = q->type,
+                          .wait = q->wait,
+                          .timeout_ns = q->timeout_ns };
+    struct answer a;
+
+    if (s->recorder)
+        tell_ask(s, j, q, ticket, now_ns);
+    core_request(&s->core, j, q->rank, ticket | TICKET_OF_HOST, &rq, now_ns, &a);
+    if (a.status != ANSWER_LATER)
+        server_reply(s, ticket, &a);
+}
+
+void server_notify(struct server *s, const struct notice *n)
+{
+    TELL(s, notify, .nspace = slice_str(n->nspace), .rank = n->rank, .code = n->code,
+         .range = n->range, .flags = n->flags, .infos = n->infos);
+    server_spread(s, n);
+}
+
+bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
+                  uint64_t generation)
+{
+    TELL(s, round, .job = j->id, .rank = rank, .identity = identity, .generation = generation);
+    return spread_round(&s->core, j, rank, identity, generation);
+}
+
+void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
+                        uint64_t generation, bool will_complete)
+{
+    TELL(s, round_heard, .job = j->id, .rank = rank, .identity = identity, .generation = generation,
+         .will_complete = will_complete);
+    spread_round_heard(&s->core, j, rank, identity, generation, will_complete);
+}
+
+static struct effect make_reply(uint64_t ticket, const struct answer *a)
+{
+    struct effect e = { .kind = EFFECT_REPLY,
+                        .ticket = ticket & ~TICKET_OF_HOST,
+                        .status = a->status,
+                        .number = a->number,
+                        .type = a->type,
+                        .job = a->about ? a->about->id : JOB_NO_RANK,
+                        .rank = a->rank };
+
+    if (!effect_carry(&e, a->key, a->value))
+        e.status = ANSWER_NO_MEMORY;
+    return e;
+}
+
+void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
+{
+    effects_push(&s->core.effects, make_reply(ticket, a));
+}
+
+void server_turn_to_reply(const struct server *s, struct effect *e)
+{
+    struct answer a = {
+        .status = e->status, .number = e->number, .key = effect_key(e), .value = effect_value(e)
+    };
+    struct effect reply;
+
+    if (e->names)
+        core_lookup_now(&s->core, e->names, &a);
+    reply = make_reply(e->ticket, &a);
+    effect_drop(e);
+    *e = reply;
 }

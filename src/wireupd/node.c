@@ -761,6 +761,7 @@ static void carry_out(struct node *n, struct effect *e)
             bury(n, job);
         break;
     case EFFECT_ANSWER: break;
+    default: effect_drop(e); break; /* for other nodes: there are none */
     }
 }
 

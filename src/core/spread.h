@@ -1,0 +1,44 @@
+/* spread.h - a job whose processes are on several nodes: what leaves this one, and what comes in.
+ *
+ * What a process puts is fresh until a fence of everybody has brought it to the other nodes.  A
+ * contribution is a block (block.h) of what its members have fresh: all that PMI processes have put,
+ * and, in a fence with data, the cards of PMIx processes that are not for their own node alone.
+ *
+ * Identities of collectives are text: "fence NAMESPACE/GROUP", "ring NAMESPACE", "meet NAME".
+ */
+#ifndef WIREUP_CORE_SPREAD_H
+#define WIREUP_CORE_SPREAD_H
+
+#include "core/core.h"
+
+/* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */
+int spread_note(struct job *j, uint32_t rank, struct slice key);
+
+/* The round is complete here: pushes EFFECT_CONTRIBUTE and keeps the round for its completion.
+ * False: no memory; the round is untouched. */
+bool spread_fence(struct job *j, struct coll *c);
+
+/* Appends what one process has put for other nodes.  Out of memory poisons the buffer. */
+void spread_cards(const struct job *j, uint32_t rank, struct buf *out);
+
+/* Puts what other nodes have contributed into the job's store and wakes who waited for it.  What
+ * ranks of this node have put is skipped.  OK, BAD_VALUE (not a block: what was good is kept),
+ * NO_MEMORY. */
+enum answer_status spread_store(struct job *j, struct slice blocks);
+
+/* All other nodes have contributed (OK), or some never will. */
+void spread_completed(struct core *c, struct slice identity, uint64_t generation,
+                      enum answer_status status, const struct slice *blocks, uint32_t nblocks);
+
+/* EFFECT_ROUND, at the other end: whether this node has contributed or still will. */
+bool spread_round(const struct core *c, const struct job *j, uint32_t rank, struct slice identity,
+                  uint64_t generation);
+void spread_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,
+                        uint64_t generation, bool will_complete);
+
+/* The nodes that take part, each once, ascending by job and node: malloc'ed; 0 or -ENOMEM.  A job
+ * that is not known is left out. */
+int spread_places(const struct core *c, const struct contribution *k, struct place **places_p,
+                  uint32_t *n_p);
+
+#endif
