@@ -91,8 +91,7 @@ void block_end(struct block_writer *w)
         return;
     }
     for (int i = 0; i < 4; i++)
-        w->out->mem[w->out->start + w->start + 1 + (size_t)i] =
-            (char)((len - HEAD_LEN) >> (8 * i));
+        w->out->mem[w->out->start + w->start + 1 + (size_t)i] = (char)((len - HEAD_LEN) >> (8 * i));
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

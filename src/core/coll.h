@@ -12,8 +12,8 @@
  * here.  If it comes once more, it is in the same round, so one that tries again meets the others.
  *
  * Of a group that is spread over nodes, `members` are those of this node.  A round that is complete
- * here stands among the `contributed` until the others are heard of; generations are counted as long
- * as the set lives, so that every node gives a round the same number.
+ * here stands among the `contributed` until the others are heard of; generations are counted as
+ * long as the set lives, so that every node gives a round the same number.
  */
 #ifndef WIREUP_CORE_COLL_H
 #define WIREUP_CORE_COLL_H
@@ -57,10 +57,10 @@ struct coll_group {
 };
 
 struct coll_set {
-    struct map groups; /* by name */
-    struct list all;   /* of struct coll_group */
-    uint64_t due;      /* no deadline passes before; UINT64_MAX: there is none */
-    struct list past;  /* generations of groups that are spread, and that nothing is pending of */
+    struct map groups;   /* by name */
+    struct list all;     /* of struct coll_group */
+    uint64_t due;        /* no deadline passes before; UINT64_MAX: there is none */
+    struct list past;    /* generations of groups that are spread, and that nothing is pending of */
     struct map counters; /* the same, by name */
 };
 
@@ -80,8 +80,9 @@ int coll_group_get_spread(struct coll_set *s, struct slice name, const uint32_t 
                           struct coll_group **group_p);
 
 /* Rank enters the group's oldest round where it is still missing.  COLL_WAITING: the ticket is
- * kept, in *coll_p, which waits for others.  COLL_OK: all are there: *coll_p is the complete round, unlinked, with every ticket; the
- * caller frees it with coll_free(), which also drops the group when nothing of it is pending. */
+ * kept, in *coll_p, which waits for others.  COLL_OK: all are there: *coll_p is the complete round,
+ * unlinked, with every ticket; the caller frees it with coll_free(), which also drops the group
+ * when nothing of it is pending. */
 int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
                struct coll **coll_p);
 

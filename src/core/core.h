@@ -27,7 +27,7 @@ struct core {
     bool has_neighbours; /* the host can ask other launchers about names */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
     uint32_t name_rank;
-    bool has_others;     /* there are other nodes: they are told of events (EFFECT_EVENT) */
+    bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
     bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
                              its answer back as its own */
 };
@@ -39,9 +39,9 @@ struct job_order {
     struct seg_region *region; /* outlives the job */
     uint32_t parent;           /* or JOB_NO_RANK */
     bool keep_going;
-    uint32_t here;       /* the plan's node that this one is; JOB_ALL_HERE, JOB_NONE_HERE */
-    bool follows;        /* another node's core decides about the job */
-    bool numbered;       /* id and base are given: they are the same on all nodes */
+    uint32_t here; /* the plan's node that this one is; JOB_ALL_HERE, JOB_NONE_HERE */
+    bool follows;  /* another node's core decides about the job */
+    bool numbered; /* id and base are given: they are the same on all nodes */
     uint32_t id, base;
 };
 

@@ -17,12 +17,13 @@
 #include "core/request.h"
 
 enum effect_kind {
-    EFFECT_ANSWER,   /* a request that had to wait is done: ticket, status, what it carries */
-    EFFECT_ATTR,     /* find out an attribute of the job: ticket; it carries the key */
-    EFFECT_SPAWN,    /* start these commands for the job: ticket, spawn */
-    EFFECT_NAMES,    /* ask the neighbours about a name: ticket, names; then core_names_heard() */
-    EFFECT_KILL,     /* end all processes of the job: politely, after a grace period for good */
-    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another decides) */
+    EFFECT_ANSWER,    /* a request that had to wait is done: ticket, status, what it carries */
+    EFFECT_ATTR,      /* find out an attribute of the job: ticket; it carries the key */
+    EFFECT_SPAWN,     /* start these commands for the job: ticket, spawn */
+    EFFECT_NAMES,     /* ask the neighbours about a name: ticket, names; then core_names_heard() */
+    EFFECT_KILL,      /* end all processes of the job: politely, after a grace period for good */
+    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another decides)
+                       */
 
     /* For the other nodes of a job (docs/design/nodes.md). */
     EFFECT_CONTRIBUTE, /* a collective is complete here: contribution; then server_completed() */
@@ -30,14 +31,14 @@ enum effect_kind {
                           (empty: any), timeout_ns; then server_fetched() */
     EFFECT_CARDS,      /* the cards that server_fetch() asked for: ticket, job, rank, status, the
                           block in value */
-    EFFECT_REPLY,      /* the answer to server_ask(): ticket, status, and what an answer carries; job
-                          and rank: whom it is about (or JOB_NO_RANK) */
-    EFFECT_NEWS,       /* tell who decides about the job: rank, event, code, pid */
-    EFFECT_ABORT,      /* ask who decides to end the job: rank (the culprit), code, why in value */
-    EFFECT_EVENT,      /* tell other nodes of an event: job, rank (its source), notice in event_*,
-                          infos in value; then server_notify() there */
-    EFFECT_ROUND       /* ask the node of rank whether it has contributed, or still can, to the
-                          collective identity (key), generation (number); then server_round_heard() */
+    EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and what an answer carries; job
+                     and rank: whom it is about (or JOB_NO_RANK) */
+    EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid */
+    EFFECT_ABORT, /* ask who decides to end the job: rank (the culprit), code, why in value */
+    EFFECT_EVENT, /* tell other nodes of an event: job, rank (its source), notice in event_*,
+                     infos in value; then server_notify() there */
+    EFFECT_ROUND  /* ask the node of rank whether it has contributed, or still can, to the
+                     collective identity (key), generation (number); then server_round_heard() */
 };
 
 /* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */
@@ -62,7 +63,7 @@ struct contribution {
 };
 
 struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
-                                      uint32_t nparties);              /* NULL: no memory */
+                                      uint32_t nparties);       /* NULL: no memory */
 struct contribution *contribution_free(struct contribution *c); /* returns NULL; NULL is harmless */
 
 struct effect {

@@ -62,13 +62,13 @@ enum job_phase { JOB_RUNNING, JOB_ENDING, JOB_ENDED };
 struct job {
     struct list link;
     uint32_t id;
-    uint32_t parent;   /* the job that spawned it, or JOB_NO_RANK */
-    uint32_t base;     /* its rank 0 among all processes that this core ever knew */
-    uint32_t here;     /* the plan's node that this one is, or JOB_ALL_HERE, JOB_NONE_HERE */
-    bool spread;       /* some of its processes are elsewhere */
-    bool follows;      /* another core decides about the job; this one tells it what happens here */
-    bool asked_abort;  /* … and has asked it to end the job */
-    uint32_t *mine;    /* spread: the ranks that are here, ascending */
+    uint32_t parent;  /* the job that spawned it, or JOB_NO_RANK */
+    uint32_t base;    /* its rank 0 among all processes that this core ever knew */
+    uint32_t here;    /* the plan's node that this one is, or JOB_ALL_HERE, JOB_NONE_HERE */
+    bool spread;      /* some of its processes are elsewhere */
+    bool follows;     /* another core decides about the job; this one tells it what happens here */
+    bool asked_abort; /* … and has asked it to end the job */
+    uint32_t *mine;   /* spread: the ranks that are here, ascending */
     uint32_t nmine;
     char *parent_name; /* NULL: nobody */
     char *nspace;      /* name of the job and of its key-value space */
@@ -177,9 +177,8 @@ enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, b
                              uint64_t ticket, uint64_t now_ns);
 /* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes,
  * and the rank is missing in the fence again. */
-enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group,
-                                   bool collect, uint64_t ticket, uint64_t now_ns,
-                                   uint64_t deadline_ns);
+enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
+                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns);
 /* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
 /* The other nodes have contributed too (spread.h): answers the members that are here. */

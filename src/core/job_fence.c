@@ -123,8 +123,7 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
         m.count = 0;
         st = listed_members(j, who, &m);
     }
-    if (st == ANSWER_OK &&
-        (!buf_ok(&name) || get_group(j, buf_slice(&name), &m, group_p) < 0))
+    if (st == ANSWER_OK && (!buf_ok(&name) || get_group(j, buf_slice(&name), &m, group_p) < 0))
         st = ANSWER_NO_MEMORY;
     buf_free(&name);
     free(m.ranks);
@@ -220,10 +219,9 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct coll *c)
 {
     struct buf identity = BUF_NULL(LIMIT_BLOCK);
-    struct effect e = { .kind = EFFECT_ROUND,
-                        .job = j->id,
-                        .rank = rank,
-                        .number = (int64_t)c->generation };
+    struct effect e = {
+        .kind = EFFECT_ROUND, .job = j->id, .rank = rank, .number = (int64_t)c->generation
+    };
 
     if (is_meeting)
         buf_printf(&identity, "meet %s", c->group->name);

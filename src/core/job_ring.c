@@ -128,9 +128,8 @@ static bool push_contribution(struct job *j, const struct coll *c)
         contribution_free(k);
         return false;
     }
-    return effects_push(j->effects, (struct effect){ .kind = EFFECT_CONTRIBUTE,
-                                                     .job = j->id,
-                                                     .contribution = k });
+    return effects_push(
+        j->effects, (struct effect){ .kind = EFFECT_CONTRIBUTE, .job = j->id, .contribution = k });
 }
 
 struct ring_part {
@@ -219,9 +218,8 @@ static void answer_here(struct job *j, const struct coll *c, uint32_t i, uint32_
                         .ticket = c->tickets[i],
                         .number = first + i };
 
-    if (status == ANSWER_OK &&
-        !effect_carry(&e, i ? to_right(c->notes[i - 1]) : ends->before,
-                      i < last ? to_left(c->notes[i + 1]) : ends->behind))
+    if (status == ANSWER_OK && !effect_carry(&e, i ? to_right(c->notes[i - 1]) : ends->before,
+                                             i < last ? to_left(c->notes[i + 1]) : ends->behind))
         e.status = ANSWER_NO_MEMORY;
     effects_push(j->effects, e);
 }

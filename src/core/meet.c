@@ -119,7 +119,7 @@ static bool has_ended_member(const struct core *c, const struct coll_group *g)
         const struct job *j = LIST_OF(l, struct job, link);
         for (uint32_t r = 0; j->ended + j->lost && r < j->plan.nprocs; r++) {
             bool ended = j->procs[r].state == LIFE_GONE || j->procs[r].unreachable;
-            if (ended && coll_position(g, j->base + r) >= 0)
+            if (ended && coll_includes(g, j->base + r))
                 return true;
         }
     }
@@ -200,10 +200,9 @@ static bool push_contribution(struct core *c, const struct meeting *m, uint32_t 
         contribution_free(k);
         return false;
     }
-    return effects_push(&c->effects,
-                        (struct effect){ .kind = EFFECT_CONTRIBUTE,
-                                         .job = k->parties[0].job,
-                                         .contribution = k });
+    return effects_push(
+        &c->effects,
+        (struct effect){ .kind = EFFECT_CONTRIBUTE, .job = k->parties[0].job, .contribution = k });
 }
 
 static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)

@@ -18,9 +18,9 @@ enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
 /* Answers those whose time is over; when the next one's will be, or UINT64_MAX. */
 uint64_t meet_tick(struct core *c, uint64_t now_ns);
 
-/* The members on other nodes have come too, or (status) some never will.  The number of a meeting of
- * several nodes is made by the first of them (by job and node), and is its contribution: 'M' and the
- * number. */
+/* The members on other nodes have come too, or (status) some never will.  The number of a meeting
+ * of several nodes is made by the first of them (by job and node), and is its contribution: 'M' and
+ * the number. */
 void meet_over(struct core *c, struct slice name, uint64_t generation, enum answer_status status,
                const struct slice *blocks, uint32_t nblocks);
 

@@ -4,8 +4,8 @@
  * can read them: a STRING is its characters without the NUL (a PMI client gets it by key alone),
  * anything else is the payload of a v41 value.  What a PMI client put is read as a STRING.
  *
- * What a process of another node has put is there once a fence with data has brought it; before that,
- * its node is asked, once for all who wait here, and sends everything that it may.
+ * What a process of another node has put is there once a fence with data has brought it; before
+ * that, its node is asked, once for all who wait here, and sends everything that it may.
  *
  * A get of something that is not there yet waits for its owner's next commit, until its time is
  * over, unless the asker wants an answer at once or the owner has gone.

@@ -99,8 +99,7 @@ static struct contribution *fence_contribution(const struct job *j, const struct
 
     buf_printf(&identity, "fence %s/%s", j->nspace, g->name);
     if (buf_ok(&identity))
-        k = contribution_new(buf_slice(&identity), c->generation, c->collect,
-                             g->all ? g->nall : 1);
+        k = contribution_new(buf_slice(&identity), c->generation, c->collect, g->all ? g->nall : 1);
     buf_free(&identity);
     if (!k)
         return NULL;

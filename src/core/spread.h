@@ -1,8 +1,9 @@
 /* spread.h - a job whose processes are on several nodes: what leaves this one, and what comes in.
  *
  * What a process puts is fresh until a fence of everybody has brought it to the other nodes.  A
- * contribution is a block (block.h) of what its members have fresh: all that PMI processes have put,
- * and, in a fence with data, the cards of PMIx processes that are not for their own node alone.
+ * contribution is a block (block.h) of what its members have fresh: all that PMI processes have
+ * put, and, in a fence with data, the cards of PMIx processes that are not for their own node
+ * alone.
  *
  * Identities of collectives are text: "fence NAMESPACE/GROUP", "ring NAMESPACE", "meet NAME".
  */

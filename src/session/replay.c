@@ -493,10 +493,9 @@ static int on_ask(struct replay *r, const struct record *d)
 {
     const struct record_ask *v = &d->u.ask;
     struct job *j = job_with(r, v->job, v->rank);
-    struct names_query *q = names_query_new(slice_is(v->word, "publish") ? NAMES_PUBLISH
-                                            : slice_is(v->word, "unpublish")
-                                                ? NAMES_UNPUBLISH
-                                                : NAMES_LOOKUP,
+    struct names_query *q = names_query_new(slice_is(v->word, "publish")     ? NAMES_PUBLISH
+                                            : slice_is(v->word, "unpublish") ? NAMES_UNPUBLISH
+                                                                             : NAMES_LOOKUP,
                                             v->key, v->value);
 
     if (!j || !q) {
@@ -744,8 +743,8 @@ static void describe(struct buf *out, const struct record_effect *e)
 static bool same_effect(const struct record_effect *a, const struct record_effect *b)
 {
     return slice_eq(a->effect, b->effect) && a->job == b->job && a->connection == b->connection &&
-           a->token == b->token && a->rank == b->rank && slice_eq(a->word, b->word) && a->number == b->number &&
-           slice_eq(a->key, b->key) && slice_eq(a->value, b->value);
+           a->token == b->token && a->rank == b->rank && slice_eq(a->word, b->word) &&
+           a->number == b->number && slice_eq(a->key, b->key) && slice_eq(a->value, b->value);
 }
 
 /* was: NULL for none. */

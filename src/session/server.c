@@ -313,11 +313,6 @@ void server_spread(struct server *s, const struct notice *n)
         keep_event(s, n);
 }
 
-void server_notify(struct server *s, const struct notice *n)
-{
-    server_spread(s, n);
-}
-
 static void recall(struct server *s, struct peer *p)
 {
     LIST_EACH(l, &s->events)

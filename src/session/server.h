@@ -101,8 +101,6 @@ void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice k
  * server_answer(). */
 void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
                 uint64_t now_ns);
-/* Another node's EFFECT_EVENT. */
-void server_notify(struct server *s, const struct notice *n);
 /* Another node's EFFECT_ROUND; and its answer there. */
 bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation);
@@ -127,8 +125,8 @@ void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t
 /* The other end is closed: nothing more will come. */
 void server_hangup(struct server *s, struct peer *p);
 
-/* An event of somebody who has no connection here (or of the host itself, with its own name): told
- * to everybody whom it concerns. */
+/* An event of somebody who has no connection here (another node's EFFECT_EVENT, or one of the host
+ * itself, with its own name): told to everybody whom it concerns. */
 void server_notify(struct server *s, const struct notice *n);
 
 /* Bytes of p->out were written by the host (or dropped, when nobody reads them any more), and the

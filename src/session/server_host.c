@@ -91,13 +91,20 @@ static void describe_end(const struct server *s, const struct effect *e, struct 
 
 void server_tell_effect(const struct server *s, const struct effect *e)
 {
-    static const char *const names[] = {
-        [EFFECT_ANSWER] = "answer", [EFFECT_ATTR] = "attr", [EFFECT_SPAWN] = "spawn",
-        [EFFECT_NAMES] = "names",   [EFFECT_KILL] = "kill", [EFFECT_JOB_ENDED] = "job_ended",
-        [EFFECT_CONTRIBUTE] = "contribute", [EFFECT_FETCH] = "fetch", [EFFECT_CARDS] = "cards",
-        [EFFECT_REPLY] = "reply", [EFFECT_NEWS] = "news", [EFFECT_ABORT] = "ask_abort",
-        [EFFECT_EVENT] = "event", [EFFECT_ROUND] = "round"
-    };
+    static const char *const names[] = { [EFFECT_ANSWER] = "answer",
+                                         [EFFECT_ATTR] = "attr",
+                                         [EFFECT_SPAWN] = "spawn",
+                                         [EFFECT_NAMES] = "names",
+                                         [EFFECT_KILL] = "kill",
+                                         [EFFECT_JOB_ENDED] = "job_ended",
+                                         [EFFECT_CONTRIBUTE] = "contribute",
+                                         [EFFECT_FETCH] = "fetch",
+                                         [EFFECT_CARDS] = "cards",
+                                         [EFFECT_REPLY] = "reply",
+                                         [EFFECT_NEWS] = "news",
+                                         [EFFECT_ABORT] = "ask_abort",
+                                         [EFFECT_EVENT] = "event",
+                                         [EFFECT_ROUND] = "round" };
     struct record r = { .kind = RECORD_effect };
     struct record_effect *d = &r.u.effect;
 
@@ -193,8 +200,8 @@ static void tell_job(const struct server *s, const struct job *j)
         TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
              .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
              .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
-             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1),
-             .follows = j->follows, .base = j->base + UINT64_C(1));
+             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
+             .base = j->base + UINT64_C(1));
     free(names);
     free(slots);
     free(runs);
@@ -370,11 +377,9 @@ void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_
 void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice key,
                   uint64_t timeout_ns, uint64_t ticket, uint64_t now_ns)
 {
-    struct modex_get g = { .rank = rank,
-                           .key = key,
-                           .timeout_ns = timeout_ns,
-                           .ticket = ticket,
-                           .now_ns = now_ns };
+    struct modex_get g = {
+        .rank = rank, .key = key, .timeout_ns = timeout_ns, .ticket = ticket, .now_ns = now_ns
+    };
 
     if (s->recorder)
         server_tell(s, &(struct record){ .kind = RECORD_fetch,
