@@ -17,6 +17,7 @@ void core_init(struct core *c, uint64_t seed)
     list_init(&c->jobs);
     names_init(&c->names, seed);
     list_init(&c->lookups);
+    waits_init(&c->waits, seed);
     coll_set_init(&c->meetings, seed);
 }
 
@@ -34,6 +35,7 @@ void core_free(struct core *c)
     LIST_EACH(l, &c->lookups)
     drop_lookup(LIST_OF(l, struct names_wait, link));
     names_free(&c->names);
+    waits_free(&c->waits);
     coll_set_free(&c->meetings);
     effects_free(&c->effects);
 }
@@ -165,6 +167,49 @@ struct call {
     uint64_t now_ns;
     struct answer *a;
 };
+
+/* What is told of those that have to wait. */
+
+static void about_key(const struct call *k, struct wait *w)
+{
+    w->name = k->rq->key;
+}
+
+static void about_card(const struct call *k, struct wait *w)
+{
+    const struct job *owner = k->rq->kvs.len ? core_job_named(k->core, k->rq->kvs) : k->job;
+
+    w->name = k->rq->key;
+    if (owner && k->rq->number >= 0 && k->rq->number < owner->plan.nprocs) {
+        w->owner_job = owner->id;
+        w->owner_rank = (uint32_t)k->rq->number;
+    }
+}
+
+static void about_spawn(const struct call *k, struct wait *w)
+{
+    const struct spawn_request *s = k->rq->spawn;
+
+    w->count = spawn_nprocs(s);
+    if (s->ncommands)
+        w->name = slice_str(s->commands[0].program);
+}
+
+typedef void about(const struct call *k, struct wait *w);
+
+static void note_wait(const struct call *k, about *describe)
+{
+    struct wait w = { .ticket = k->ticket,
+                      .since_ns = k->now_ns,
+                      .job = k->job->id,
+                      .rank = k->rank,
+                      .kind = k->rq->kind,
+                      .owner_job = WAIT_NOBODY,
+                      .owner_rank = WAIT_NOBODY };
+
+    describe(k, &w);
+    waits_add(&k->core->waits, &w);
+}
 
 static enum answer_status do_attach(const struct call *k)
 {
@@ -517,6 +562,7 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct names_query 
 
 static enum answer_status do_spawn(const struct call *k)
 {
+    note_wait(k, about_spawn); /* while it is ours */
     effects_push(&k->core->effects, (struct effect){ .kind = EFFECT_SPAWN,
                                                      .job = k->job->id,
                                                      .ticket = k->ticket,
@@ -572,30 +618,31 @@ static enum answer_status do_abort(const struct call *k)
 static const struct {
     enum answer_status (*run)(const struct call *);
     const char *word;
+    about *describe; /* when it has to wait; NULL: it never does, or others know of it */
 } table[] = {
-    [REQ_ATTACH] = { do_attach, "init" },
-    [REQ_PUT] = { do_put, "put" },
-    [REQ_PUT_MANY] = { do_put_many, "put" },
-    [REQ_GET] = { do_get, "get" },
-    [REQ_GET_INDEX] = { do_get_index, "get by index" },
-    [REQ_KVS_CREATE] = { do_kvs_create, "create kvs" },
-    [REQ_KVS_DELETE] = { do_kvs_delete, "destroy kvs" },
-    [REQ_FENCE] = { do_fence, "fence" },
-    [REQ_NODE_PUT] = { do_node_put, "put node attribute" },
-    [REQ_NODE_GET] = { do_node_get, "get node attribute" },
-    [REQ_JOB_ATTR] = { do_job_attr, "get job attribute" },
-    [REQ_RING] = { do_ring, "ring" },
-    [REQ_CONNECT] = { do_connect, "connect" },
-    [REQ_DISCONNECT] = { do_disconnect, "disconnect" },
-    [REQ_PUBLISH] = { do_publish, "publish" },
-    [REQ_UNPUBLISH] = { do_unpublish, "unpublish" },
-    [REQ_LOOKUP] = { do_lookup, "lookup" },
-    [REQ_SPAWN] = { do_spawn, "spawn" },
-    [REQ_COMMIT] = { do_commit, "commit" },
-    [REQ_GET_CARD] = { do_get_card, "get" },
-    [REQ_MEET] = { do_meet, "connect" },
-    [REQ_FINALIZE] = { do_finalize, "finalize" },
-    [REQ_ABORT] = { do_abort, "abort" },
+    [REQ_ATTACH] = { do_attach, "init", NULL },
+    [REQ_PUT] = { do_put, "put", NULL },
+    [REQ_PUT_MANY] = { do_put_many, "put", NULL },
+    [REQ_GET] = { do_get, "get", about_key },
+    [REQ_GET_INDEX] = { do_get_index, "get by index", NULL },
+    [REQ_KVS_CREATE] = { do_kvs_create, "create kvs", NULL },
+    [REQ_KVS_DELETE] = { do_kvs_delete, "destroy kvs", NULL },
+    [REQ_FENCE] = { do_fence, "fence", NULL },
+    [REQ_NODE_PUT] = { do_node_put, "put node attribute", NULL },
+    [REQ_NODE_GET] = { do_node_get, "get node attribute", about_key },
+    [REQ_JOB_ATTR] = { do_job_attr, "get job attribute", about_key },
+    [REQ_RING] = { do_ring, "ring", NULL },
+    [REQ_CONNECT] = { do_connect, "connect", NULL },
+    [REQ_DISCONNECT] = { do_disconnect, "disconnect", NULL },
+    [REQ_PUBLISH] = { do_publish, "publish", about_key },
+    [REQ_UNPUBLISH] = { do_unpublish, "unpublish", about_key },
+    [REQ_LOOKUP] = { do_lookup, "lookup", about_key },
+    [REQ_SPAWN] = { do_spawn, "spawn", NULL },
+    [REQ_COMMIT] = { do_commit, "commit", NULL },
+    [REQ_GET_CARD] = { do_get_card, "get", about_card },
+    [REQ_MEET] = { do_meet, "connect", NULL },
+    [REQ_FINALIZE] = { do_finalize, "finalize", NULL },
+    [REQ_ABORT] = { do_abort, "abort", NULL },
 };
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -631,6 +678,7 @@ uint64_t core_tick(struct core *c, uint64_t now_ns)
 void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
                   const struct request *rq, uint64_t now_ns, struct answer *a_p)
 {
+    struct call k = { c, j, rank, ticket, rq, now_ns, a_p };
     struct proc *p = &j->procs[rank];
 
     *a_p = (struct answer){ .status = ANSWER_OK };
@@ -640,7 +688,9 @@ void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
     }
     p->last_ns = now_ns;
     p->last_word = table[rq->kind].word;
-    a_p->status = table[rq->kind].run(&(struct call){ c, j, rank, ticket, rq, now_ns, a_p });
+    a_p->status = table[rq->kind].run(&k);
+    if (a_p->status == ANSWER_LATER && table[rq->kind].describe)
+        note_wait(&k, table[rq->kind].describe);
 }
 
 /* The queue is empty, so there is room at least for some. */

@@ -12,11 +12,13 @@
 #include "core/effect.h"
 #include "core/job.h"
 #include "core/names.h"
+#include "core/wait.h"
 
 struct core {
     struct list jobs;
     struct names names;
     struct list lookups; /* struct names_wait */
+    struct waits waits;  /* requests without an answer that are in no collective */
     struct effects effects;
     uint32_t next_job, next_base;
     struct coll_set meetings; /* fences across jobs; members are job->base + rank */

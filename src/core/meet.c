@@ -104,7 +104,10 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
         buf_byte(&m->name, ' ');
         buf_slice_put(&m->name, m->sorted[i].nspace);
         buf_byte(&m->name, '.');
-        buf_u64(&m->name, m->sorted[i].rank);
+        if (m->sorted[i].rank == REQUEST_ALL_RANKS)
+            buf_byte(&m->name, '*');
+        else
+            buf_u64(&m->name, m->sorted[i].rank);
         add_ids(m, core_job_named(c, m->sorted[i].nspace), m->sorted[i].rank);
     }
     drop_repeats(m->ids, &m->nids);

@@ -1,13 +1,15 @@
-/* who.c - see who.h.  One walk over jobs, fences and members; `struct writer` has the two ways to
- * say what is found. */
+/* who.c - see who.h.  One walk over jobs, fences, meetings of several jobs and other requests that
+ * wait; `struct writer` has the two ways to say what is found. */
 #include "core/who.h"
 
 #include <string.h>
 
-/* So many missing processes are described one by one; of more, only the numbers are told. */
+/* So many missing processes, and so many requests that wait, are described one by one; of more,
+ * only the numbers are told. */
 enum { WHO_DETAILS_MAX = 64 };
 
 struct writer {
+    const struct core *core;
     const struct who_options *o;
     struct buf *out;
     bool first; /* the next item of a JSON list needs no comma */
@@ -70,61 +72,116 @@ static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
 /* ---- one fence
  * ------------------------------------------------------------------------------------ */
 
-/* "3-5,9" */
-static void missing_ranges(struct buf *out, const struct coll *c)
+/* The member's job and rank: of the job j, or, in a meeting (j NULL), of whichever job it is in.
+ * NULL: its job has gone. */
+static const struct job *whose(const struct writer *w, const struct job *j, uint32_t member,
+                               uint32_t *rank_p)
 {
-    uint32_t n = c->group->count;
-    bool first = true;
+    *rank_p = member;
+    if (j)
+        return j;
+    LIST_EACH(l, &w->core->jobs)
+    {
+        const struct job *one = LIST_OF(l, struct job, link);
+        *rank_p = member - one->base;
+        if (member >= one->base && *rank_p < one->plan.nprocs)
+            return one;
+    }
+    return NULL;
+}
 
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t from = i;
-        if (coll_is_here(c, i))
+struct range {
+    const struct job *job;
+    uint32_t first, last;
+};
+
+static bool joins(const struct range *r, const struct job *job, uint32_t rank)
+{
+    return job == r->job && rank == r->last + 1;
+}
+
+/* Members from *at on that follow each other, of one job, and are missing; false: no more. */
+static bool next_missing(const struct writer *w, const struct job *j, const struct coll *c,
+                         uint32_t *at, struct range *r_p)
+{
+    const struct job *job;
+    bool begun = false;
+    uint32_t rank;
+
+    for (; *at < c->group->count; ++*at) {
+        if (coll_is_here(c, *at) && begun)
+            break;
+        if (coll_is_here(c, *at))
             continue;
-        while (i + 1 < n && !coll_is_here(c, i + 1) &&
-               coll_member(c->group, i + 1) == coll_member(c->group, i) + 1)
-            i++;
-        buf_printf(out, "%s%u", first ? "" : ",", coll_member(c->group, from));
-        if (i > from)
-            buf_printf(out, "-%u", coll_member(c->group, i));
-        first = false;
+        job = whose(w, j, coll_member(c->group, *at), &rank);
+        if (begun && !joins(r_p, job, rank))
+            break;
+        *r_p = (struct range){ job, begun ? r_p->first : rank, rank };
+        begun = true;
+    }
+    return begun;
+}
+
+/* "3-5,9", and in a meeting "3-5 of wireup-1, 9 of wireup-2". */
+static void missing_ranges(const struct writer *w, const struct job *j, const struct coll *c)
+{
+    const char *between = "";
+    uint32_t at = 0;
+    struct range r = { NULL, 0, 0 };
+
+    while (next_missing(w, j, c, &at, &r)) {
+        buf_printf(w->out, r.last > r.first ? "%s%u-%u" : "%s%u", between, r.first, r.last);
+        if (!j)
+            buf_printf(w->out, " of %s", r.job ? r.job->nspace : "a job that has ended");
+        between = j ? "," : ", ";
     }
 }
 
 /* Some of the missing were here, and waited in vain. */
-static void withdrawn_list(struct buf *out, const struct coll *c)
+static void withdrawn_list(const struct writer *w, const struct job *j, const struct coll *c)
 {
-    bool first = true;
+    const char *between = "; timed out: ";
+    uint32_t rank;
 
     for (uint32_t i = 0; c->withdrawn && i < c->group->count; i++) {
+        const struct job *job = whose(w, j, coll_member(c->group, i), &rank);
         if (!coll_has_withdrawn(c, i))
             continue;
-        buf_printf(out, "%s%u", first ? "; timed out: " : ",", coll_member(c->group, i));
-        first = false;
+        buf_printf(w->out, "%s%u", between, rank);
+        if (!j && job)
+            buf_printf(w->out, " of %s", job->nspace);
+        between = ",";
     }
+}
+
+static void one_proc(struct writer *w, const struct job *j, uint32_t rank)
+{
+    if (w->o->json)
+        proc_json(w, j, rank);
+    else
+        proc_text(w, j, rank);
 }
 
 static void each_missing(struct writer *w, const struct job *j, const struct coll *c)
 {
-    uint32_t told = 0;
+    uint32_t told = 0, rank;
 
     for (uint32_t i = 0; i < c->group->count && told < WHO_DETAILS_MAX; i++) {
-        if (coll_is_here(c, i))
+        const struct job *job = whose(w, j, coll_member(c->group, i), &rank);
+        if (coll_is_here(c, i) || !job)
             continue;
         told++;
-        if (w->o->json)
-            proc_json(w, j, coll_member(c->group, i));
-        else
-            proc_text(w, j, coll_member(c->group, i));
+        one_proc(w, job, rank);
     }
 }
 
 static void fence_text(struct writer *w, const struct job *j, const struct coll *c)
 {
-    buf_printf(w->out, "  fence %s, generation %llu, for %.1f s: %u of %u have arrived; missing: ",
-               c->group->name, (unsigned long long)c->generation,
+    buf_printf(w->out, "  %s %s, generation %llu, for %.1f s: %u of %u have arrived; missing: ",
+               j ? "fence" : "meeting", c->group->name, (unsigned long long)c->generation,
                seconds(c->since_ns, w->o->now_ns), c->arrived, c->group->count);
-    missing_ranges(w->out, c);
-    withdrawn_list(w->out, c);
+    missing_ranges(w, j, c);
+    withdrawn_list(w, j, c);
     buf_byte(w->out, '\n');
     each_missing(w, j, c);
 }
@@ -132,13 +189,13 @@ static void fence_text(struct writer *w, const struct job *j, const struct coll 
 static void fence_json(struct writer *w, const struct job *j, const struct coll *c)
 {
     item(w);
-    buf_str(w->out, "{\"fence\":");
+    buf_printf(w->out, "{\"%s\":", j ? "fence" : "meeting");
     buf_json(w->out, slice_str(c->group->name));
     buf_printf(w->out, ",\"generation\":%llu,\"seconds\":%.3f,\"members\":%u,\"arrived\":%u",
                (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns),
                c->group->count, c->arrived);
     buf_str(w->out, ",\"missing\":\"");
-    missing_ranges(w->out, c);
+    missing_ranges(w, j, c);
     buf_str(w->out, "\",\"processes\":[");
     w->first = true;
     each_missing(w, j, c);
@@ -146,23 +203,138 @@ static void fence_json(struct writer *w, const struct job *j, const struct coll 
     w->first = false;
 }
 
+static void one_fence(struct writer *w, const struct job *j, const struct coll *c)
+{
+    if (w->o->json)
+        fence_json(w, j, c);
+    else
+        fence_text(w, j, c);
+}
+
+static uint32_t each_round(struct writer *w, const struct job *j, const struct coll_group *g)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &g->rounds)
+    {
+        one_fence(w, j, LIST_OF(l, struct coll, link));
+        n++;
+    }
+    return n;
+}
+
+static bool takes_part(const struct job *j, const struct coll_group *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t member = coll_member(g, i);
+        if (member >= j->base && member - j->base < j->plan.nprocs)
+            return true;
+    }
+    return false;
+}
+
 static uint32_t each_fence(struct writer *w, const struct job *j)
 {
     uint32_t n = 0;
 
-    LIST_EACH(gl, &j->colls.all)
+    LIST_EACH(l, &j->colls.all)
+    n += each_round(w, j, LIST_OF(l, struct coll_group, link));
+    LIST_EACH(l, &w->core->meetings.all)
     {
-        struct coll_group *g = LIST_OF(gl, struct coll_group, link);
-        LIST_EACH(cl, &g->rounds)
-        {
-            const struct coll *c = LIST_OF(cl, struct coll, link);
-            n++;
-            if (w->o->json)
-                fence_json(w, j, c);
-            else
-                fence_text(w, j, c);
-        }
+        const struct coll_group *g = LIST_OF(l, struct coll_group, link);
+        if (takes_part(j, g))
+            n += each_round(w, NULL, g);
     }
+    return n;
+}
+
+/* ---- one request that waits
+ * ----------------------------------------------------------------------- */
+
+static const struct {
+    const char *word, *why;
+} reasons[] = {
+    [REQ_GET] = { "get", "it is being found out" },
+    [REQ_JOB_ATTR] = { "get job attribute", "it is being found out" },
+    [REQ_NODE_GET] = { "get node attribute", "nobody on the node has put it" },
+    [REQ_GET_CARD] = { "get", "nobody has put it" },
+    [REQ_LOOKUP] = { "lookup", "nobody has published it, as far as is known" },
+    [REQ_PUBLISH] = { "publish", "other launchers are being asked" },
+    [REQ_UNPUBLISH] = { "unpublish", "other launchers are being asked" },
+    [REQ_SPAWN] = { "spawn", "it is being started" },
+};
+
+static const struct job *owner_of(const struct writer *w, const struct wait *one)
+{
+    const struct job *j = one->owner_job == WAIT_NOBODY ? NULL : core_job(w->core, one->owner_job);
+
+    return j && one->owner_rank < j->plan.nprocs ? j : NULL;
+}
+
+static void wait_text(struct writer *w, const struct job *j, const struct wait *one)
+{
+    const struct job *owner = owner_of(w, one);
+
+    buf_printf(w->out, "  %s ", reasons[one->kind].word);
+    if (one->name.len)
+        buf_json(w->out, one->name);
+    else
+        buf_str(w->out, "everything");
+    if (one->kind == REQ_SPAWN)
+        buf_printf(w->out, ", %llu processes", (unsigned long long)one->count);
+    if (owner)
+        buf_printf(w->out, " of rank %u", one->owner_rank);
+    if (owner && owner != j)
+        buf_printf(w->out, " of %s", owner->nspace);
+    buf_printf(w->out, ", for %.1f s, by rank %u: ", seconds(one->since_ns, w->o->now_ns),
+               one->rank);
+    if (owner)
+        buf_printf(w->out, "missing: %u\n", one->owner_rank);
+    else
+        buf_printf(w->out, "%s\n", reasons[one->kind].why);
+    if (owner)
+        proc_text(w, owner, one->owner_rank);
+}
+
+static void wait_json(struct writer *w, const struct wait *one)
+{
+    const struct job *owner = owner_of(w, one);
+
+    item(w);
+    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", reasons[one->kind].word);
+    buf_json(w->out, one->name);
+    buf_printf(w->out, ",\"rank\":%u,\"seconds\":%.3f", one->rank,
+               seconds(one->since_ns, w->o->now_ns));
+    if (one->kind == REQ_SPAWN)
+        buf_printf(w->out, ",\"count\":%llu", (unsigned long long)one->count);
+    buf_str(w->out, ",\"job\":");
+    buf_json(w->out, owner ? slice_str(owner->nspace) : SLICE_NULL);
+    if (owner)
+        buf_printf(w->out, ",\"missing\":\"%u\"", one->owner_rank);
+    buf_str(w->out, ",\"processes\":[");
+    w->first = true;
+    if (owner)
+        proc_json(w, owner, one->owner_rank);
+    buf_str(w->out, "]}");
+    w->first = false;
+}
+
+static uint32_t each_wait(struct writer *w, const struct job *j)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &w->core->waits.all)
+    {
+        const struct wait *one = LIST_OF(l, struct wait, link);
+        if (one->job != j->id || n++ >= WHO_DETAILS_MAX)
+            continue;
+        if (w->o->json)
+            wait_json(w, one);
+        else
+            wait_text(w, j, one);
+    }
+    if (n > WHO_DETAILS_MAX && !w->o->json)
+        buf_printf(w->out, "  and %u requests more\n", n - WHO_DETAILS_MAX);
     return n;
 }
 
@@ -187,7 +359,7 @@ static void job_text(struct writer *w, const struct job *j)
             buf_printf(w->out, " %u %s", counts[s], life_state_name((enum life_state)s));
     }
     buf_byte(w->out, '\n');
-    if (each_fence(w, j) == 0)
+    if (each_fence(w, j) + each_wait(w, j) == 0)
         buf_str(w->out, "  nobody waits for anybody\n");
 }
 
@@ -208,6 +380,7 @@ static void job_json(struct writer *w, const struct job *j)
     buf_str(w->out, "},\"pending\":[");
     w->first = true;
     each_fence(w, j);
+    each_wait(w, j);
     buf_str(w->out, "]}");
     w->first = false;
 }
@@ -221,7 +394,7 @@ static bool is_wanted(const struct job *j, struct slice which)
 
 int who_report(const struct core *c, const struct who_options *o, struct buf *out)
 {
-    struct writer w = { o, out, true };
+    struct writer w = { c, o, out, true };
     uint32_t found = 0;
 
     if (o->json)

@@ -1,8 +1,9 @@
 /* who.h - who is missing: the report on everything in a core that somebody waits for.
  *
- * For every pending fence: its name, which time it is, who has arrived, who is missing with node,
- * pid, state and last request, and for how long.  Text for people, JSON for programs; both from the
- * same walk.
+ * For every pending fence, and for every meeting of several jobs: its name, which time it is, who
+ * has arrived, who is missing with node, pid, state and last request, and for how long.  For every
+ * get, look-up and spawn that is not answered yet: who asks, for what, for how long, and whom it
+ * waits for. Text for people, JSON for programs; both from the same walk.
  */
 #ifndef WIREUP_CORE_WHO_H
 #define WIREUP_CORE_WHO_H

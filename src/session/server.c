@@ -41,6 +41,12 @@ static struct slice id_key(const uint32_t *id)
     return slice_mem(id, sizeof *id);
 }
 
+/* The ticket of a request: which connection, and its own number there. */
+static uint64_t ticket_of(const struct peer *p, uint32_t token)
+{
+    return (uint64_t)p->id << 32 | token;
+}
+
 struct peer *server_peer_new(struct server *s, struct job *job, uint32_t rank, bool can_pass_fd,
                              void *host)
 {
@@ -74,6 +80,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
         return NULL;
     TELL(s, close, .connection = p->id, .unsaid = buf_len(&p->out));
     map_del(&s->by_id, id_key(&p->id));
+    waits_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
     if (p->session)
@@ -110,12 +117,6 @@ void server_wrote(struct server *s, struct peer *p, size_t n)
 
 /* ---- requests and answers -----------------------------------------------------------------------
  */
-
-/* The ticket of a request: which connection, and its own number there. */
-static uint64_t ticket_of(const struct peer *p, uint32_t token)
-{
-    return (uint64_t)p->id << 32 | token;
-}
 
 /* A process may take part through several connections: its own, and those of children that it has
  * started.  It leaves with the last of them. */
@@ -169,6 +170,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     uint32_t id = (uint32_t)(ticket >> 32);
     struct peer *p = map_get(&s->by_id, id_key(&id));
 
+    waits_done(&s->core.waits, ticket);
     if (ticket & TICKET_OF_HOST)
         server_reply(s, ticket, a);
     if (!p) /* it has gone meanwhile */

@@ -170,7 +170,7 @@ held() { grep -qs held "$tmp/debugger.out" || ! kill -0 $debugger_pid 2>/dev/nul
 wait_until 60 held
 if grep -q held "$tmp/debugger.out"; then
     named() { who && grep -q "rank 0 on .*(pid $pid) attached, stopped by a debugger; last request: fence" "$out"; }
-    ok "a rank held in a debugger is named" wait_until 10 named || explain
+    ok "a rank held in a debugger is named" wait_until 60 named || explain
     cat >"$tmp/held.py" <<'END'
 import json, sys
 job = json.load(sys.stdin)[0]
@@ -179,7 +179,7 @@ one, = fence["processes"]
 assert fence["missing"] == "0" and one["rank"] == 0 and one["machine_state"] == "stopped by a debugger"
 END
     json_too() { who --json && python3 "$tmp/held.py" <"$out" 2>/dev/null; }
-    ok "for programs too" wait_until 10 json_too || explain
+    ok "for programs too" wait_until 60 json_too || explain
 else
     skip "a rank held in a debugger is named" "this machine allows no debugger"
 fi

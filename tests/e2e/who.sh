@@ -1,0 +1,78 @@
+#!/bin/sh
+# Who waits for whom, while it lasts: by command, by signal, and when the time is over.  Ranks speak the
+# wire by themselves, so that they stop exactly where they are wanted to.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+
+# Rank 1 wants an attribute of the node; rank 0 puts it when a line comes on standard input.
+cat >"$tmp/rank" <<'END'
+say() { printf '%-6s%s' ${#1} "$1" >&3; }
+hear() { n=$(dd bs=1 count=6 <&3 2>/dev/null); dd bs=1 count=$((n)) <&3 2>/dev/null; }
+echo "cmd=init pmi_version=2 pmi_subversion=0" >&3
+read -r line <&3
+say "cmd=fullinit;pmirank=$PMI_RANK;threaded=FALSE;"
+hear
+case $PMI_RANK in
+0)  read -r line
+    say "cmd=info-putnodeattr;key=the lock;value=open;" ;;
+1)  say "cmd=info-getnodeattr;key=the lock;wait=TRUE;" ;;
+2)  say "cmd=kvs-fence;" ;;
+esac
+hear
+[ "$PMI_RANK" = 2 ] || { say "cmd=kvs-fence;"; hear; }
+say "cmd=finalize;"
+hear
+END
+
+mkfifo "$tmp/input"
+"$WIREUP" -n 3 sh "$tmp/rank" <"$tmp/input" >"$tmp/job.out" 2>"$tmp/job.err" &
+job=$!
+exec 9>"$tmp/input"
+who() { "$WIREUP" who "$@" >"$out" 2>"$err"; }
+told() { who 0 && grep -q '^  get node attribute "the lock", for [0-9.]* s, by rank 1: nobody' "$out"; }
+ok "a get that waits is told" wait_until 60 told || explain
+fenced() { who && grep -q '^  fence .*generation 0.*: 1 of 3 have arrived; missing: 0-1$' "$out"; }
+ok "and the fence of another rank" wait_until 60 fenced || explain
+last()
+{
+    who && grep -q '^    rank 1 on .*(pid [0-9]*) attached.*; last request: get node attribute, ' "$out" &&
+        grep -q '^    rank 0 on .*(pid [0-9]*) attached.*; last request: init, ' "$out"
+}
+ok "each of the missing with its last request" wait_until 60 last || explain
+name=$(sed -n 's/^job 0 \([^,]*\), .*/\1/p' "$out")
+who "$name"
+same "a job by its name" "$? $(grep -c '^job ' "$out")" "0 1" || explain
+who nobody
+ok "a job that is none" [ $? -ne 0 ] || explain
+cat >"$tmp/judge.py" <<'END'
+import json, sys
+job, = json.load(sys.stdin)
+get, = [p for p in job["pending"] if p.get("request") == "get node attribute"]
+fence, = [p for p in job["pending"] if "fence" in p]
+assert get["name"] == "the lock" and get["rank"] == 1 and get["seconds"] >= 0
+assert [p["rank"] for p in fence["processes"]] == [0, 1] and fence["missing"] == "0-1"
+print("good")
+END
+who --json
+same "for programs" "$(python3 "$tmp/judge.py" <"$out" 2>&1)" good || explain
+kill -QUIT $job
+reported() { grep -q '^wireup:   get node attribute "the lock"' "$tmp/job.err" && grep -q 'missing: 0-1$' "$tmp/job.err"; }
+ok "SIGQUIT brings the same report to standard error" wait_until 60 reported || note "$(cat "$tmp/job.err")"
+echo go >&9
+exec 9>&-
+wait $job
+same "the job goes on and ends well" $? 0
+same "with its answers" "$(grep -o 'found=TRUE;value=open' "$tmp/job.out")" "found=TRUE;value=open"
+who
+same "then there is nothing to tell" "$(cat "$out")" ""
+
+# The time is over.
+c_program rawpmi1
+# shellcheck disable=SC2016
+run 60 "$WIREUP" -timeout 5 -n 3 sh -c '[ "$PMI_RANK" = 1 ] && exec sleep 1000; exec "$0" exchange' "$bin/rawpmi1"
+same "a job whose time is over" "$rc" 124 || explain
+ok "is told of with who is missing, and its pid" eval 'grep -q "missing: [0-9,-]*$" "$err" &&
+    grep -q "^wireup:     rank 1 on .*(pid [0-9]*) .*; has not said anything yet" "$err"' || explain
+finish
