@@ -3,6 +3,7 @@
  *
  *   rawpmix exchange            cards of all scopes, job information, names, connect, events
  *   rawpmix foreign             what other servers can do too
+ *   rawpmix prrte               what PRRTE can do too: all but that a name is published only once
  *   rawpmix spoil               the same, but expects what nobody has put: proves the judge
  *   rawpmix mixed WORD...       one of several programs of one job; WORD is PMI-1, PMI-2, PMIx ...,
  *                               the protocol of each rank (see mixed.c)
@@ -27,7 +28,7 @@
 static pmix_proc_t me;
 static uint32_t size, team; /* team: who fences; 0: everybody */
 static int wrong;
-static bool foreign;
+static bool foreign, prrte;
 static atomic_int heard;
 static const char *expected = "card";
 
@@ -192,7 +193,7 @@ static void check_names(void)
     if (me.rank == 0) {
         PMIX_INFO_LOAD(&info, keys[0], port, PMIX_STRING);
         must("publish", PMIx_Publish(&info, 1));
-        if (!foreign && PMIx_Publish(&info, 1) == PMIX_SUCCESS)
+        if (!foreign && !prrte && PMIx_Publish(&info, 1) == PMIX_SUCCESS)
             complain("a name can be published twice");
         PMIX_INFO_DESTRUCT(&info);
     }
@@ -431,6 +432,7 @@ int main(int argc, char **argv)
         printf("rawpmix WRONG init: %s\n", PMIx_Error_string(rc));
         return 1;
     }
+    prrte = !strcmp(mode, "prrte") || !strcmp(mode, "prrte-spoil");
     foreign = !strcmp(mode, "foreign") || !strcmp(mode, "foreign-spoil");
     size = job_number(PMIX_JOB_SIZE);
     if (strstr(mode, "spoil") && me.rank == size - 1)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "lib/pmix/client_group.h"
 #include "lib/pmix/value.h"
 #include "wire/pmix_ours.h"
 
@@ -27,6 +28,7 @@ static struct client *client_new(struct gate *gate, const struct client_options 
         return NULL;
     c->gate = gate;
     list_init(&c->servers);
+    list_init(&c->groups);
     list_init(&c->sent);
     list_init(&c->waiters);
     progress_init(&c->progress);
@@ -61,6 +63,7 @@ static void client_free(struct client *c, bool abandoned)
     }
     LIST_EACH(l, &c->servers)
     server_free(LIST_OF(l, struct server_link, link), abandoned);
+    groups_free(c);
     events_free(&c->events);
     outputs_free(&c->outputs);
     cache_free(&c->cache);

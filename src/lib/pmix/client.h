@@ -96,6 +96,7 @@ struct client {
     char *hostname;
     struct server_link *server; /* where requests go; NULL: nowhere */
     struct list servers;
+    struct list groups;        /* that we are in (client_group.c) */
     struct list sent, waiters; /* ops */
     bool reading;              /* somebody has the reader's role */
     bool ending;

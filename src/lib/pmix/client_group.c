@@ -1,8 +1,12 @@
 /* client_group.c - groups of processes that are made together: construct and destruct.
  *
- * The server's answer to a construction has three forms; its release says which.
+ * The server's answer to a construction has three forms; its release says which.  Servers do not
+ * keep who is in a group: who destructs it has to say, so each member remembers.
  */
+#include "lib/pmix/client_group.h"
+
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
@@ -59,6 +63,88 @@ static bool add_result(struct op_out *out, const char *key, const void *data, pm
     return true;
 }
 
+/* ---- what we are in
+ * ------------------------------------------------------------------------------------------ */
+
+struct membership {
+    struct list link;
+    pmix_proc_t *procs;
+    size_t nprocs;
+    char id[];
+};
+
+static void membership_free(void *arg)
+{
+    struct membership *m = arg;
+
+    if (!m)
+        return;
+    list_unlink(&m->link);
+    free(m->procs);
+    free(m);
+}
+
+static struct membership *membership_new(const char *id, const pmix_proc_t *procs, size_t nprocs)
+{
+    struct membership *m = calloc(1, sizeof *m + strlen(id) + 1);
+
+    if (!m)
+        return NULL;
+    list_init(&m->link);
+    strcpy(m->id, id);
+    m->nprocs = nprocs;
+    m->procs = calloc(nprocs + 1, sizeof *procs);
+    if (!m->procs) {
+        free(m);
+        return NULL;
+    }
+    if (nprocs)
+        memcpy(m->procs, procs, nprocs * sizeof *procs);
+    return m;
+}
+
+static struct membership *find_membership(struct client *c, const char *id)
+{
+    LIST_EACH(l, &c->groups)
+    {
+        struct membership *m = LIST_OF(l, struct membership, link);
+        if (!strcmp(m->id, id))
+            return m;
+    }
+    return NULL;
+}
+
+void groups_free(struct client *c)
+{
+    LIST_EACH(l, &c->groups)
+    membership_free(LIST_OF(l, struct membership, link));
+}
+
+/* The op's own from its beginning; the client's from its success.  The server's word wins. */
+static bool remember(struct client *c, struct op *op, const struct group *g)
+{
+    struct membership *m = op->arg, *before = find_membership(c, m->id);
+    pmix_proc_t *procs;
+
+    if (g->nmembers) {
+        procs = malloc(g->nmembers * sizeof *procs);
+        if (!procs)
+            return false;
+        memcpy(procs, g->members, g->nmembers * sizeof *procs);
+        free(m->procs);
+        m->procs = procs;
+        m->nprocs = g->nmembers;
+    }
+    if (before)
+        membership_free(before);
+    op->arg = NULL;
+    list_append(&c->groups, &m->link);
+    return true;
+}
+
+/* ---- construct
+ * ------------------------------------------------------------------------------------------ */
+
 static bool make_results(struct op_out *out, const struct group *g)
 {
     pmix_data_array_t members = { PMIX_PROC, g->nmembers, g->members };
@@ -73,15 +159,18 @@ static void read_group(struct client *c, struct op *op, struct punpack *r)
     struct release release = op->server->release;
     struct group g = { NULL };
 
-    if (op->status != PMIX_SUCCESS || !punpack_left(r))
+    if (op->status != PMIX_SUCCESS)
         return;
-    if (release_before(release, 4, 2, 4))
+    if (!punpack_left(r))
+        ; /* nothing but its success */
+    else if (release_before(release, 4, 2, 4))
         read_plain(&g, r);
     else if (release_before(release, 6, 0, 0))
         read_members(c, op, &g, r);
     else
         read_flagged(c, op, &g, r);
-    if (punpack_ok(r) && !make_results(&op->out, &g))
+    if (punpack_ok(r) && op->status == PMIX_SUCCESS &&
+        (!make_results(&op->out, &g) || !remember(c, op, &g)))
         op->status = PMIX_ERR_NOMEM;
     free(g.members);
 }
@@ -93,15 +182,19 @@ static void deliver_group(struct op *op)
 
 static const struct op_kind construct_kind = { .read = read_group, .deliver = deliver_group };
 
-static pmix_status_t begin(struct client *c, struct message *m, uint8_t command, const char *grp,
-                           const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *infos,
-                           size_t ninfos)
+static pmix_status_t begin_construct(struct client *c, struct message *m, struct op *op,
+                                     const char *grp, const pmix_proc_t *procs, size_t nprocs,
+                                     const pmix_info_t *infos, size_t ninfos)
 {
     pmix_status_t rc;
 
     if (!grp || !*grp || (!procs && nprocs) || (!infos && ninfos))
         return PMIX_ERR_BAD_PARAM;
-    rc = message_begin(c, m, command);
+    op->arg = membership_new(grp, procs, nprocs);
+    if (!op->arg)
+        return PMIX_ERR_NOMEM;
+    op->free_arg = membership_free;
+    rc = message_begin(c, m, CMD_GROUP_CONSTRUCT);
     if (rc == PMIX_SUCCESS) {
         ppack_str(&m->w, grp);
         message_list(m, procs, nprocs, PMIX_PROC);
@@ -121,8 +214,8 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[], 
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin(c, &m, CMD_GROUP_CONSTRUCT, grp, procs, nprocs, directives, ndirs);
     op_init(&op, &construct_kind);
+    rc = begin_construct(c, &m, &op, grp, procs, nprocs, directives, ndirs);
     if (rc == PMIX_SUCCESS)
         rc = op_call(&m, &op);
     if (results && nresults) {
@@ -149,7 +242,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     if (!op)
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.info = cbfunc;
-    rc = begin(c, &m, CMD_GROUP_CONSTRUCT, grp, procs, nprocs, info, ninfo);
+    rc = begin_construct(c, &m, op, grp, procs, nprocs, info, ninfo);
     if (rc == PMIX_SUCCESS)
         rc = op_post(&m, op);
     else
@@ -157,7 +250,31 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     return api_end(c, rc);
 }
 
-/* The server knows who is in it. */
+/* ---- destruct
+ * ------------------------------------------------------------------------------------------ */
+
+/* Servers before 4.2.4 remember the members themselves; later ones want to be told. */
+static pmix_status_t begin_destruct(struct client *c, struct message *m, const char *grp,
+                                    const pmix_info_t *infos, size_t ninfos)
+{
+    struct membership *known = grp ? find_membership(c, grp) : NULL;
+    pmix_status_t rc;
+
+    if (!grp || !*grp || (!infos && ninfos))
+        return PMIX_ERR_BAD_PARAM;
+    if (!known && c->server && !c->server->lost)
+        return PMIX_ERR_NOT_FOUND;
+    rc = message_begin(c, m, CMD_GROUP_DESTRUCT);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    ppack_str(&m->w, grp);
+    if (!release_before(m->server->release, 4, 2, 4))
+        message_list(m, known->procs, known->nprocs, PMIX_PROC);
+    message_list(m, infos, ninfos, PMIX_INFO);
+    membership_free(known);
+    return rc;
+}
+
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[], size_t ninfo)
 {
     struct client *c = api_begin();
@@ -166,7 +283,7 @@ pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[], si
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin(c, &m, CMD_GROUP_DESTRUCT, grp, NULL, 0, info, ninfo);
+    rc = begin_destruct(c, &m, grp, info, ninfo);
     return api_end(c, rc == PMIX_SUCCESS ? api_status_call(&m) : rc);
 }
 
@@ -179,6 +296,6 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
 
     if (!c)
         return PMIX_ERR_INIT;
-    rc = begin(c, &m, CMD_GROUP_DESTRUCT, grp, NULL, 0, info, ninfo);
+    rc = begin_destruct(c, &m, grp, info, ninfo);
     return api_end(c, rc == PMIX_SUCCESS ? api_status_post(&m, cbfunc, cbdata) : rc);
 }
