@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "wireup/command.h"
-#include "wireup/guard.h"
+#include "wireupd/guard.h"
 #include "wireup/prepare.h"
 #include "wireup/respawn.h"
 #include "wireupd/node.h"

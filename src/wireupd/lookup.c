@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
 /* What PATH is when nothing says it, as the C library has it. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 

@@ -20,6 +20,8 @@
 #include "core/procmap.h"
 #include "io/cred.h"
 #include "io/holder.h"
+#include "topo/plan_bind.h"
+#include "wireupd/share.h"
 #include "wireupd/task.h"
 
 /* Processes started in one turn of the loop, so that Ctrl-C and clients are heard meanwhile. */
@@ -155,6 +157,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     list_init(&n->files);
     list_init(&n->strangers);
     arena_init(&n->env_arena, 64 << 20);
+    arena_init(&n->kept, 16 << 20);
     server_init(&n->server, random_seed(), &n->config.log);
     map_init(&n->by_pid, n->server.core.seed);
     n->server.identify = find_by_port_id;
@@ -234,6 +237,7 @@ struct node *node_free(struct node *n)
     topology_close(&n->topology);
     map_free(&n->by_pid);
     arena_free(&n->env_arena);
+    arena_free(&n->kept);
     loop_free(&n->loop);
     close_fd(&n->null_fd);
     close_fd(&n->spare_fd);
@@ -329,10 +333,19 @@ static void job_name(const struct node *n, char *name, size_t room)
              n->config.name);
 }
 
-static struct work *work_new(struct node *n, struct plan *plan, uint32_t parent)
+static uint32_t node_here(const uint32_t *positions, uint32_t n, uint32_t me)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (positions[i] == me)
+            return i;
+    }
+    return JOB_NONE_HERE;
+}
+
+/* The job that an order describes, with its store. */
+static struct work *work_new(struct node *n, struct job_order *o)
 {
     struct work *w = calloc(1, sizeof *w);
-    char name[160];
 
     if (!w)
         return NULL;
@@ -340,22 +353,90 @@ static struct work *work_new(struct node *n, struct plan *plan, uint32_t parent)
     list_init(&w->link);
     timer_init(&w->grace, &n->loop, grace_over, w);
     if (segment_open(&w->store) == 0) {
-        if (n->given_name)
-            snprintf(name, sizeof name, "%.120s", n->given_name);
-        else
-            job_name(n, name, sizeof name);
-        n->given_name = NULL;
-        w->job =
-            server_job_add(&n->server, name, plan, &w->store.region, parent, n->config.keep_going);
+        o->region = &w->store.region;
+        w->job = server_job_order(&n->server, o);
     }
     if (!w->job) {
         segment_close(&w->store);
         free(w);
         return NULL;
     }
-    preset_all(n, w->job);
     list_append(&n->works, &w->link);
     return w;
+}
+
+/* A job that we decide about. */
+static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent,
+                              struct errmsg *err)
+{
+    const uint32_t *positions = n->share ? share_places(n->share, plan, err) : NULL;
+    struct job_order o = {
+        .plan = plan, .parent = parent, .keep_going = n->config.keep_going, .here = JOB_ALL_HERE
+    };
+    char name[160];
+    struct work *w;
+
+    if (n->share && !positions)
+        return NULL;
+    if (positions)
+        o.here = node_here(positions, plan->nnodes, 0);
+    if (n->given_name)
+        snprintf(name, sizeof name, "%.120s", n->given_name);
+    else
+        job_name(n, name, sizeof name);
+    n->given_name = NULL;
+    o.nspace = name;
+    w = work_new(n, &o);
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    preset_all(n, w->job);
+    if (n->share)
+        share_announce(n->share, w->job, positions);
+    return w;
+}
+
+/* This machine's hardware; the launcher's own part has been bound with the plan. */
+static int bind_here(struct plan *plan, uint32_t here, struct errmsg *err)
+{
+    struct bind_machine machine = { .looked = false };
+
+    return here < plan->nnodes ? plan_bind(plan, here, &machine, err) : 0;
+}
+
+struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job *m, uint32_t here,
+                        struct errmsg *err)
+{
+    struct job_order o = { .plan = plan,
+                           .parent = m->parent < 0 ? JOB_NO_RANK : (uint32_t)m->parent,
+                           .keep_going = m->keep_going != 0,
+                           .here = here,
+                           .follows = true,
+                           .numbered = true,
+                           .id = (uint32_t)m->job,
+                           .base = (uint32_t)m->base };
+    char name[256];
+    struct work *w;
+
+    if (m->nspace.len >= sizeof name || bind_here(plan, here, err))
+        return NULL;
+    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m->nspace));
+    o.nspace = name;
+    if (list_empty(&n->works) && n->first_job == JOB_NO_RANK) {
+        n->first_job = o.id;
+        n->stdin_ends = calloc((size_t)plan->nprocs + 1, sizeof *n->stdin_ends);
+    }
+    w = n->stdin_ends ? work_new(n, &o) : NULL;
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    preset_all(n, w->job);
+    for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
+        server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
+    timer_set(&n->starter, 0);
+    return w->job;
 }
 
 static int make_port_ids(struct node *n, uint32_t count)
@@ -381,9 +462,11 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     if (n->config.pmi_port && make_port_ids(n, count) < 0)
         return errmsg_set(err, -ENOMEM, "out of memory for %u processes", count);
     n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
-    w = n->stdin_ends ? work_new(n, plan, JOB_NO_RANK) : NULL;
-    if (!w)
+    if (!n->stdin_ends)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
+    w = work_lead(n, plan, JOB_NO_RANK, err);
+    if (!w)
+        return -EINVAL;
     n->first_job = w->job->id;
     if (n->config.timeout_s)
         timer_set(&n->timeout, n->config.timeout_s * UINT64_C(1000));
@@ -489,8 +572,26 @@ static void start_pump(struct node *n)
 /* The others will not be started either. */
 static void skip_rest(struct work *w)
 {
-    while (w->next < w->job->plan.nprocs)
-        server_event(&w->node->server, w->job, w->next++, LIFE_NOT_STARTED, 1);
+    for (; w->next < w->job->plan.nprocs; w->next++) {
+        if (job_rank_is_here(w->job, w->next))
+            server_event(&w->node->server, w->job, w->next, LIFE_NOT_STARTED, 1);
+    }
+}
+
+/* Other nodes' processes of a job may still have to be tried. */
+static bool all_tried(const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        if (job->procs[r].state == LIFE_PLANNED)
+            return false;
+    }
+    return true;
+}
+
+static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
+{
+    if (!n->share || !share_answer(n->share, ticket, a))
+        server_answer(&n->server, ticket, a);
 }
 
 /* Everybody of a spawned job has been tried: the process that asked for it may go on. */
@@ -501,6 +602,9 @@ static void answer_spawner(struct work *w)
         .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
     };
 
+    if (!w->spawned || w->answered || (job->spread && !all_tried(job)))
+        return;
+    w->answered = true;
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
         if (job->procs[i].state == LIFE_GONE && job->procs[i].pid == 0) {
             w->codes[i] = -1;
@@ -509,7 +613,47 @@ static void answer_spawner(struct work *w)
     }
     if (a.status == ANSWER_OK)
         a.ncodes = 0; /* all started: nothing to list */
-    server_answer(&w->node->server, w->ticket, &a);
+    answer_spawn(w->node, w->ticket, &a);
+}
+
+void node_heard(struct node *n, struct job *j)
+{
+    struct work *w = node_work(n, j);
+
+    if (w)
+        answer_spawner(w);
+}
+
+/* What the user types goes to ranks of other nodes as well: one end for each of those nodes. */
+static void pump_far(struct node *n, const struct job *job)
+{
+    uint32_t last = 0;
+
+    if (!n->share || n->config.stdin_to == NODE_STDIN_NONE || job->follows)
+        return;
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        uint32_t at = share_position(n->share, job, r);
+        int end;
+        if (at == 0 || at == last ||
+            (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))
+            continue;
+        last = at;
+        end = share_stdin(n->share, at);
+        if (end >= 0)
+            n->stdin_ends[n->nstdin_ends++] = end;
+    }
+}
+
+/* All of ours have been tried. */
+static void all_started(struct work *w)
+{
+    struct node *n = w->node;
+
+    if (w->job->id == n->first_job) {
+        pump_far(n, w->job);
+        start_pump(n);
+    }
+    answer_spawner(w);
 }
 
 static void start_one(struct work *w)
@@ -520,18 +664,17 @@ static void start_one(struct work *w)
 
     if (w->job->phase != JOB_RUNNING) {
         skip_rest(w);
-        if (w->spawned)
-            answer_spawner(w);
+        answer_spawner(w);
         return;
     }
-    task_start(n, w->job, w->next, &end, &err); /* what fails, the job's report says */
+    if (job_rank_is_here(w->job, w->next)) {
+        task_start(n, w->job, w->next, &end, &err); /* what fails, the job's report says */
+        if (end >= 0)
+            n->stdin_ends[n->nstdin_ends++] = end;
+    }
     w->next++;
-    if (end >= 0)
-        n->stdin_ends[n->nstdin_ends++] = end;
-    if (w->next == w->job->plan.nprocs && w->job->id == n->first_job)
-        start_pump(n);
-    if (w->next == w->job->plan.nprocs && w->spawned)
-        answer_spawner(w);
+    if (w->next == w->job->plan.nprocs)
+        all_started(w);
 }
 
 static void start_some(void *arg)
@@ -543,8 +686,8 @@ static void start_some(void *arg)
     {
         struct work *w = LIST_OF(l, struct work, link);
         while (room > 0 && w->next < w->job->plan.nprocs) {
+            room -= job_rank_is_here(w->job, w->next);
             start_one(w);
-            room--;
         }
     }
     if (room == 0)
@@ -569,7 +712,11 @@ static void end_job(struct node *n, struct job *job)
 {
     struct work *w = node_work(n, job);
 
-    server_abort_connected(&n->server, job);
+    if (!job->follows) {
+        server_abort_connected(&n->server, job);
+        if (n->share)
+            share_kill(n->share, job);
+    }
     signal_job(n, job, SIGTERM);
     signal_job(n, job, SIGCONT); /* who is stopped has to run to end */
     if (w)
@@ -594,6 +741,8 @@ static void print_codes(struct node *n, const struct job *job)
 
 static void report_end(struct node *n, const struct job *job)
 {
+    if (job->follows) /* the launcher's to say */
+        return;
     if (job->failed)
         log_error(&n->config.log, "%s", job->reason.text);
     if (n->config.print_exit_codes)
@@ -620,10 +769,10 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
 
     if (rc)
         return rc;
-    w = work_new(n, &plan, parent->id);
+    w = work_lead(n, &plan, parent->id, err);
     if (!w) {
         plan_free(&plan);
-        return errmsg_set(err, -ENOMEM, "out of memory for another job");
+        return 1;
     }
     put_presets(n, w->job, e->spawn);
     w->spawned = true;
@@ -634,7 +783,7 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
     return 0;
 }
 
-static void spawn(struct node *n, struct effect *e)
+void node_spawn(struct node *n, struct effect *e)
 {
     struct job *parent = core_job(&n->server.core, e->job);
     uint64_t count = spawn_nprocs(e->spawn);
@@ -647,20 +796,17 @@ static void spawn(struct node *n, struct effect *e)
                             .codes = codes,
                             .ncodes = codes ? (uint32_t)count : 0 };
         log_error(&n->config.log, "spawn: %s", err.text);
-        server_answer(&n->server, e->ticket, &a);
+        answer_spawn(n, e->ticket, &a);
         free(codes);
     }
     e->spawn = spawn_free(e->spawn);
 }
 
-/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
-static void bury(struct node *n, struct job *job)
+/* Nothing of the job stays. */
+static void forget(struct node *n, struct work *w)
 {
-    struct work *w = node_work(n, job);
+    struct job *job = w->job;
 
-    if (!w || !w->spawned)
-        return;
-    report_end(n, job);
     LIST_EACH(l, &n->tasks)
     {
         struct task *t = LIST_OF(l, struct task, link);
@@ -674,6 +820,28 @@ static void bury(struct node *n, struct job *job)
             link_close(stranger);
     }
     work_free(w);
+}
+
+/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
+static void bury(struct node *n, struct job *job)
+{
+    struct work *w = node_work(n, job);
+
+    if (!w || !w->spawned || job->follows)
+        return;
+    answer_spawner(w);
+    report_end(n, job);
+    if (n->share)
+        share_over(n->share, job);
+    forget(n, w);
+}
+
+void node_forget(struct node *n, struct job *j)
+{
+    struct work *w = node_work(n, j);
+
+    if (w)
+        forget(n, w);
 }
 
 /* PMI_hwloc_xmlfile, the only one that takes time; known to the job from now on. */
@@ -715,6 +883,16 @@ static void drain(struct node *n)
     task_close(LIST_OF(l, struct task, link));
     LIST_EACH(l, &n->works)
     report_end(n, LIST_OF(l, struct work, link)->job);
+    if (n->share && !n->unshared)
+        share_quit(n->share); /* node_unshared() comes */
+    maybe_done(n);
+}
+
+void node_unshared(struct node *n)
+{
+    n->unshared = true;
+    if (!n->draining)
+        drain(n);
     maybe_done(n);
 }
 
@@ -731,7 +909,8 @@ static void maybe_done(void *arg)
 {
     struct node *n = arg;
 
-    if (n->draining && sink_idle(&n->out) && sink_idle(&n->err) && !n->done) {
+    if (n->draining && (!n->share || n->unshared) && sink_idle(&n->out) && sink_idle(&n->err) &&
+        !n->done) {
         n->done = true;
         tell_lost(n, &n->out, "standard output");
         tell_lost(n, &n->err, "standard error");
@@ -753,15 +932,30 @@ static void carry_out(struct node *n, struct effect *e)
         if (job)
             end_job(n, job);
         break;
-    case EFFECT_SPAWN: spawn(n, e); break;
+    case EFFECT_SPAWN:
+        if (job && job->follows)
+            share_effect(n->share, e);
+        else
+            node_spawn(n, e);
+        break;
     case EFFECT_ATTR: find_attr(n, job, e); break;
-    case EFFECT_NAMES: desk_ask(&n->desk, e->ticket, e->names); break;
+    case EFFECT_NAMES:
+        if (n->server.core.names_elsewhere)
+            share_effect(n->share, e);
+        else
+            desk_ask(&n->desk, e->ticket, e->names);
+        break;
     case EFFECT_JOB_ENDED:
         if (job)
             bury(n, job);
         break;
     case EFFECT_ANSWER: break;
-    default: effect_drop(e); break; /* for other nodes: there are none */
+    default: /* for other nodes */
+        if (n->share)
+            share_effect(n->share, e);
+        else
+            effect_drop(e);
+        break;
     }
 }
 
@@ -794,6 +988,8 @@ void node_settle(struct node *n)
             link_flush(p->host);
         keep_promises(n);
     } while (n->server.core.effects.count);
+    if (n->share)
+        share_settle(n->share);
     if (n->running && !n->draining && all_ended(n))
         drain(n);
 }
@@ -835,6 +1031,22 @@ static void print_report(struct node *n)
     buf_free(&text);
 }
 
+/* To all processes of all nodes. */
+static void signal_all(struct node *n, int sig)
+{
+    signal_job(n, NULL, sig);
+    if (n->share)
+        share_signal(n->share, NULL, sig);
+}
+
+void node_signal(struct node *n, int64_t job, int sig)
+{
+    struct job *j = job < 0 ? NULL : core_job(&n->server.core, (uint32_t)job);
+
+    if (job < 0 || j)
+        signal_job(n, j, sig);
+}
+
 static void interrupt(struct node *n, int sig)
 {
     struct job *job = core_job(&n->server.core, n->first_job);
@@ -843,7 +1055,7 @@ static void interrupt(struct node *n, int sig)
     if (++n->interrupts > 1) {
         log_error(&n->config.log, "interrupted again: all processes are killed");
         server_abort(&n->server, job, JOB_NO_RANK, 128 + sig, "the job was interrupted");
-        signal_job(n, NULL, SIGKILL);
+        signal_all(n, SIGKILL);
         return;
     }
     if (w && w->next < job->plan.nprocs) { /* who is not started yet could not hear it */
@@ -852,7 +1064,7 @@ static void interrupt(struct node *n, int sig)
         return;
     }
     log_error(&n->config.log, "interrupted: asking all processes to end; once more kills them");
-    signal_job(n, NULL, sig);
+    signal_all(n, sig);
 }
 
 static void take_signal(struct node *n, int sig)
@@ -864,13 +1076,13 @@ static void take_signal(struct node *n, int sig)
     case SIGQUIT: print_report(n); break;
     case SIGTSTP:
         pump_pause(&n->pump, true);
-        signal_job(n, NULL, SIGTSTP);
+        signal_all(n, SIGTSTP);
         break;
     case SIGCONT:
-        signal_job(n, NULL, SIGCONT);
+        signal_all(n, SIGCONT);
         pump_pause(&n->pump, false);
         break;
-    default: signal_job(n, NULL, sig); break;
+    default: signal_all(n, sig); break;
     }
 }
 
@@ -970,6 +1182,74 @@ static void out_of_time(void *arg)
     server_abort(&n->server, job, JOB_NO_RANK, 124,
                  "the job did not end within its time limit of %u s", n->config.timeout_s);
     node_settle(n);
+}
+
+/* ---- other nodes
+ * --------------------------------------------------------------------------------- */
+
+void node_share(struct node *n, struct share *s)
+{
+    n->share = s;
+    n->server.core.position = s->cluster.config.me;
+    n->server.core.has_others = true;
+    n->server.core.names_elsewhere = s->cluster.config.me != 0;
+    if (s->cluster.config.me != 0)
+        n->first_job = JOB_NO_RANK;
+}
+
+/* Kills what there is; the launcher knows of the ends it wants to know of. */
+void node_quit(struct node *n)
+{
+    n->draining = true;
+    pump_close(&n->pump);
+    timer_stop(&n->starter);
+    signal_job(n, NULL, SIGKILL);
+    child_end_all();
+    LIST_EACH(l, &n->tasks)
+    task_close(LIST_OF(l, struct task, link));
+    sink_close(&n->out);
+    sink_close(&n->err);
+    share_undivert(n->share);
+}
+
+/* Its processes have gone with it, as far as anybody can say. */
+static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
+{
+    const char *host = n->share->names[position];
+
+    if (!n->config.keep_going)
+        server_abort(&n->server, j, JOB_NO_RANK, 1, "node %s is lost: %s", host, why);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (share_position(n->share, j, r) != position || j->procs[r].state == LIFE_GONE)
+            continue;
+        server_event(&n->server, j, r,
+                     j->procs[r].state == LIFE_PLANNED ? LIFE_NOT_STARTED : LIFE_DEATH, SIGKILL);
+    }
+}
+
+void node_lost(struct node *n, uint32_t position, const char *why)
+{
+    if (n->draining)
+        return;
+    if (n->share->cluster.config.me != 0) {
+        log_error(&n->config.log, "the daemon at position %u is lost: %s", position, why);
+        return;
+    }
+    LIST_EACH(l, &n->works)
+    {
+        struct work *w = LIST_OF(l, struct work, link);
+        if (w->job->phase != JOB_ENDED)
+            lose_ranks(n, w->job, position, why);
+    }
+}
+
+void node_orphan(struct node *n, const char *why)
+{
+    (void)why; /* nobody is left to be told */
+    signal_job(n, NULL, SIGKILL);
+    child_end_all();
+    n->exit_code = 1;
+    loop_stop(&n->loop);
 }
 
 /* ---- running

@@ -54,10 +54,14 @@ struct node_config {
 };
 
 struct node;
+struct share;
 
 /* NULL with a sentence in err. */
 struct node *node_new(const struct node_config *config, struct errmsg *err);
 struct node *node_free(struct node *n); /* returns NULL */
+
+/* This node is one of several from now on (share.h); before its first job. */
+void node_share(struct node *n, struct share *s);
 
 /* Starts a job; the plan is taken over on success.  0, or -errno with a sentence.  That a process
  * could not be started is the job's failure, not this call's. */

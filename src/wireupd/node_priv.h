@@ -4,6 +4,7 @@
 
 #include "io/child.h"
 #include "io/segment.h"
+#include "overlay/msg.h"
 #include "wireupd/desk.h"
 #include "wireupd/node.h"
 #include "wireupd/tape.h"
@@ -40,6 +41,7 @@ struct work {
     uint32_t next; /* rank to be started next */
     bool stop;     /* no more of them */
     bool spawned;  /* for a running job, which waits for: */
+    bool answered; /* … and has been told */
     uint64_t ticket;
     int *codes; /* one per requested process */
     uint32_t ncodes;
@@ -84,13 +86,37 @@ struct node {
     struct tape tape;
     int interrupts; /* Ctrl-C so far */
     bool running, draining, done;
+    bool unshared; /* nothing is left of the other nodes */
     int exit_code;
     uint32_t first_job;
     const char *given_name; /* of the next job; NULL: we choose one */
+    struct share *share;    /* NULL: this node is alone */
+    struct arena kept;      /* a daemon: what the launcher has said of all jobs */
 };
 
 /* Carries out all effects and writes all answers: the end of every door. */
 void node_settle(struct node *n);
+
+/* ---- doors of share.c: what other nodes say ---- */
+
+/* A daemon: starts our part of a job.  The plan is taken over on success.  NULL with a sentence. */
+struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job *m, uint32_t here,
+                        struct errmsg *err);
+/* A daemon: everybody forgets the job. */
+void node_forget(struct node *n, struct job *j);
+/* Launcher: there was news of the job's processes. */
+void node_heard(struct node *n, struct job *j);
+/* A spawn request; takes over e->spawn. */
+void node_spawn(struct node *n, struct effect *e);
+void node_signal(struct node *n, int64_t job, int sig); /* job -1: all */
+/* A daemon: ends what there is, then share_undivert(). */
+void node_quit(struct node *n);
+/* A daemon that was below us has gone. */
+void node_lost(struct node *n, uint32_t position, const char *why);
+/* A daemon: the launcher cannot be reached. */
+void node_orphan(struct node *n, const char *why);
+/* Launcher: nothing is left of the others. */
+void node_unshared(struct node *n);
 
 /* The sink of a file name, opened once per name; NULL with a sentence. */
 struct sink *node_file(struct node *n, const char *name, struct errmsg *err);

@@ -1,5 +1,5 @@
 /* guard.c - see guard.h. */
-#include "wireup/guard.h"
+#include "wireupd/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

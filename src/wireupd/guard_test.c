@@ -1,7 +1,7 @@
 /* guard_test.c - the two processes of the launcher, and what each does when the other is killed.
  *
  * Each test is a launcher of its own: a child that splits; its worker reports through a pipe. */
-#include "wireup/guard.h"
+#include "wireupd/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
  *
  * The split is the one fork of the program: before any connection, key or process exists.
  */
-#ifndef WIREUP_WIREUP_GUARD_H
-#define WIREUP_WIREUP_GUARD_H
+#ifndef WIREUP_WIREUPD_GUARD_H
+#define WIREUP_WIREUPD_GUARD_H
 
 #include "base/log.h"
 

@@ -1,0 +1,1197 @@
+/* share.c - see share.h.  Reading order: what is kept; effects out; messages in; streams; the end.
+ */
+#include "wireupd/share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/plan_pack.h"
+#include "core/spawn_pack.h"
+#include "core/spread.h"
+#include "wireupd/node_priv.h"
+
+/* Where the nodes of a job are. */
+struct placement {
+    struct list link;
+    uint32_t job, nnodes;
+    uint32_t positions[]; /* by the plan's node */
+};
+
+/* A question of another node that our server (or the planner of spawns) works on. */
+struct question {
+    struct list link;
+    uint64_t ours, theirs; /* tickets */
+    uint32_t position;
+};
+
+static bool is_root(const struct share *s)
+{
+    return s->cluster.config.me == 0;
+}
+
+static struct server *server_of(const struct share *s)
+{
+    return &s->node->server;
+}
+
+static struct job *job_of(const struct share *s, uint64_t id)
+{
+    return id < UINT32_MAX ? core_job(&server_of(s)->core, (uint32_t)id) : NULL;
+}
+
+/* The job, if it has that rank. */
+static struct job *job_with(const struct share *s, uint64_t id, uint64_t rank)
+{
+    struct job *j = job_of(s, id);
+
+    return j && rank < j->plan.nprocs ? j : NULL;
+}
+
+/* ---- what is kept ------------------------------------------------------------------------------
+ */
+
+static struct placement *placement_of(const struct share *s, uint32_t job)
+{
+    LIST_EACH(l, &s->placed)
+    {
+        struct placement *p = LIST_OF(l, struct placement, link);
+        if (p->job == job)
+            return p;
+    }
+    return NULL;
+}
+
+static bool keep_placement(struct share *s, uint32_t job, const uint32_t *positions, uint32_t n)
+{
+    struct placement *p = calloc(1, sizeof *p + n * sizeof *positions);
+
+    if (!p)
+        return false;
+    p->job = job;
+    p->nnodes = n;
+    memcpy(p->positions, positions, n * sizeof *positions);
+    list_append(&s->placed, &p->link);
+    return true;
+}
+
+static void drop_placement(struct share *s, uint32_t job)
+{
+    struct placement *p = placement_of(s, job);
+
+    if (p)
+        list_unlink(&p->link);
+    free(p);
+}
+
+/* The position where a rank of a job runs; our own when nothing is known of it. */
+uint32_t share_position(const struct share *s, const struct job *j, uint32_t rank)
+{
+    const struct placement *p = placement_of(s, j->id);
+
+    return p && rank < j->plan.nprocs ? p->positions[j->plan.procs[rank].node]
+                                      : s->cluster.config.me;
+}
+
+static uint64_t keep_question(struct share *s, uint32_t position, uint64_t theirs)
+{
+    struct question *q = calloc(1, sizeof *q);
+
+    if (!q)
+        return 0;
+    q->ours = ++s->next_ticket | SHARE_TICKET;
+    q->theirs = theirs;
+    q->position = position;
+    list_append(&s->asked, &q->link);
+    return q->ours;
+}
+
+static struct question *find_question(const struct share *s, uint64_t ours)
+{
+    LIST_EACH(l, &s->asked)
+    {
+        struct question *q = LIST_OF(l, struct question, link);
+        if (q->ours == ours)
+            return q;
+    }
+    return NULL;
+}
+
+/* ---- sending -----------------------------------------------------------------------------------
+ */
+
+/* A message that cannot be sent is somebody's loss, and is told as such; here it is only noted. */
+static void post(struct share *s, struct msg *m, uint32_t to)
+{
+    int rc;
+
+    m->to = to;
+    rc = cluster_send(&s->cluster, m);
+    if (rc < 0 && rc != -EPIPE)
+        log_error(&s->node->config.log, "cannot send `%s` to the daemon at position %u: %s",
+                  msg_name(m->kind), to, err_text(rc));
+}
+
+static void add_number(struct buf *b, uint32_t v)
+{
+    buf_put(b, &v, sizeof v);
+}
+
+static void flush_news(struct share *s)
+{
+    struct msg_news *n = &s->news.u.news;
+    uint32_t count = (uint32_t)(buf_len(&s->ranks) / sizeof(uint32_t));
+
+    if (count == 0)
+        return;
+    n->ranks = (struct part_uints){ (const void *)buf_slice(&s->ranks).ptr, count };
+    n->events = (struct part_uints){ (const void *)buf_slice(&s->events).ptr, count };
+    n->codes = (struct part_ints){ (const void *)buf_slice(&s->codes).ptr, count };
+    n->pids = (struct part_ints){ (const void *)buf_slice(&s->pids).ptr, count };
+    s->news.kind = MSG_news;
+    post(s, &s->news, 0);
+    buf_clear(&s->ranks);
+    buf_clear(&s->events);
+    buf_clear(&s->codes);
+    buf_clear(&s->pids);
+}
+
+/* News of one job gather; anything else that is said comes after them. */
+static void add_news(struct share *s, const struct effect *e)
+{
+    if (s->news.u.news.job != e->job)
+        flush_news(s);
+    s->news.u.news.job = e->job;
+    add_number(&s->ranks, e->rank);
+    add_number(&s->events, (uint32_t)e->event);
+    add_number(&s->codes, (uint32_t)e->code);
+    add_number(&s->pids, (uint32_t)e->pid);
+}
+
+static void say(struct share *s, struct msg *m, uint32_t to)
+{
+    flush_news(s);
+    post(s, m, to);
+}
+
+void share_settle(struct share *s)
+{
+    flush_news(s);
+}
+
+/* ---- effects -----------------------------------------------------------------------------------
+ */
+
+static void ask_cards(struct share *s, struct job *j, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_fetch };
+
+    m.u.fetch.job = e->job;
+    m.u.fetch.rank = e->rank;
+    m.u.fetch.key = effect_key(e);
+    m.u.fetch.timeout_ms = e->timeout_ns / NS_PER_MS;
+    say(s, &m, share_position(s, j, e->rank));
+}
+
+/* The ticket is the position that asked. */
+static void tell_cards(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_cards };
+
+    m.u.cards.job = e->job;
+    m.u.cards.rank = e->rank;
+    m.u.cards.status = (uint64_t)e->status;
+    m.u.cards.block = effect_value(e);
+    say(s, &m, (uint32_t)e->ticket);
+}
+
+static void ask_name(struct share *s, const struct effect *e)
+{
+    const struct names_query *q = e->names;
+    struct msg m = { .kind = MSG_name };
+    struct msg_name *n = &m.u.name;
+
+    n->ticket = e->ticket;
+    n->op = (uint64_t)q->op;
+    n->job = q->job;
+    n->rank = q->rank;
+    n->type = q->type;
+    n->flags = q->wait ? NAME_FLAG_WAIT : 0;
+    n->timeout_ms = q->timeout_ns / NS_PER_MS;
+    n->service = q->service;
+    n->port = q->port;
+    say(s, &m, 0);
+}
+
+static void tell_answer(struct share *s, uint32_t position, uint64_t ticket, const struct answer *a)
+{
+    struct msg m = { .kind = MSG_answer };
+    struct msg_answer *n = &m.u.answer;
+
+    n->ticket = ticket;
+    n->status = (uint64_t)a->status;
+    n->number = a->number;
+    n->type = a->type;
+    n->job = a->about ? a->about->id : JOB_NO_RANK;
+    n->rank = a->rank;
+    n->value = a->value;
+    n->text = a->text;
+    n->codes = (struct part_ints){ a->codes, a->ncodes };
+    say(s, &m, position);
+}
+
+/* What our server was asked by another node. */
+static void tell_reply(struct share *s, const struct effect *e)
+{
+    struct question *q = find_question(s, e->ticket);
+    struct answer a = { .status = e->status,
+                        .value = effect_value(e),
+                        .number = e->number,
+                        .about = job_of(s, e->job),
+                        .rank = e->rank,
+                        .type = e->type };
+
+    if (!q)
+        return;
+    tell_answer(s, q->position, q->theirs, &a);
+    list_unlink(&q->link);
+    free(q);
+}
+
+bool share_answer(struct share *s, uint64_t ticket, const struct answer *a)
+{
+    struct question *q = ticket & SHARE_TICKET ? find_question(s, ticket) : NULL;
+
+    if (!q)
+        return false;
+    tell_answer(s, q->position, q->theirs, a);
+    list_unlink(&q->link);
+    free(q);
+    return true;
+}
+
+static void ask_spawn(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_spawn };
+
+    buf_clear(&s->scratch);
+    spawn_pack(e->spawn, &s->scratch);
+    if (!buf_ok(&s->scratch)) {
+        struct answer a = { .status = ANSWER_NO_MEMORY };
+        server_answer(server_of(s), e->ticket, &a);
+        return;
+    }
+    m.u.spawn.ticket = e->ticket;
+    m.u.spawn.job = e->job;
+    m.u.spawn.request = buf_slice(&s->scratch);
+    say(s, &m, 0);
+}
+
+static void ask_abort(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_abort };
+
+    m.u.abort.job = e->job;
+    m.u.abort.culprit = e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank;
+    m.u.abort.code = e->code;
+    m.u.abort.reason = effect_value(e);
+    say(s, &m, 0);
+}
+
+static void tell_event(struct share *s, const struct effect *e)
+{
+    const struct job *j = job_of(s, e->job);
+    struct msg m = { .kind = MSG_event };
+
+    if (!j)
+        return;
+    m.u.event.code = e->number;
+    m.u.event.range = e->event_range;
+    m.u.event.flags = e->event_flags;
+    m.u.event.nspace = slice_str(j->nspace);
+    m.u.event.rank = e->rank;
+    m.u.event.infos = effect_value(e);
+    say(s, &m, MSG_EVERYBODY);
+}
+
+static void ask_round(struct share *s, const struct effect *e)
+{
+    const struct job *j = job_of(s, e->job);
+    struct msg m = { .kind = MSG_round };
+
+    if (!j)
+        return;
+    m.u.round.job = e->job;
+    m.u.round.rank = e->rank;
+    m.u.round.what = effect_key(e);
+    m.u.round.generation = (uint64_t)e->number;
+    say(s, &m, share_position(s, j, e->rank));
+}
+
+static void contribute(struct share *s, const struct contribution *k);
+
+void share_effect(struct share *s, struct effect *e)
+{
+    struct job *j = job_of(s, e->job);
+
+    switch (e->kind) {
+    case EFFECT_CONTRIBUTE: contribute(s, e->contribution); break;
+    case EFFECT_FETCH:
+        if (j)
+            ask_cards(s, j, e);
+        break;
+    case EFFECT_CARDS: tell_cards(s, e); break;
+    case EFFECT_REPLY: tell_reply(s, e); break;
+    case EFFECT_NAMES: ask_name(s, e); break;
+    case EFFECT_NEWS: add_news(s, e); break;
+    case EFFECT_ABORT: ask_abort(s, e); break;
+    case EFFECT_EVENT: tell_event(s, e); break;
+    case EFFECT_ROUND: ask_round(s, e); break;
+    case EFFECT_SPAWN: ask_spawn(s, e); break;
+    case EFFECT_ANSWER:
+    case EFFECT_ATTR:
+    case EFFECT_KILL:
+    case EFFECT_JOB_ENDED: break; /* the node's own */
+    }
+    effect_drop(e);
+}
+
+/* ---- collectives -------------------------------------------------------------------------------
+ * Everybody's block goes to the launcher, which sends all of them to all who take part.
+ */
+
+struct gathering {
+    struct list link;
+    struct buf what; /* the identity */
+    uint64_t generation;
+    uint32_t *positions; /* who takes part */
+    uint32_t count, here;
+    struct slice *blocks; /* malloc'ed; by the order of positions; ptr NULL: not here */
+};
+
+static void gathering_free(struct gathering *g)
+{
+    for (uint32_t i = 0; g->blocks && i < g->count; i++)
+        free((void *)(uintptr_t)g->blocks[i].ptr);
+    list_unlink(&g->link);
+    buf_free(&g->what);
+    free(g->positions);
+    free(g->blocks);
+    free(g);
+}
+
+static struct gathering *gathering_find(struct share *s, struct slice what, uint64_t generation)
+{
+    LIST_EACH(l, &s->gatherings)
+    {
+        struct gathering *g = LIST_OF(l, struct gathering, link);
+        if (g->generation == generation && slice_eq(buf_slice(&g->what), what))
+            return g;
+    }
+    return NULL;
+}
+
+static struct gathering *gathering_new(struct share *s, struct slice what, uint64_t generation,
+                                       const struct part_uints *all)
+{
+    struct gathering *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return NULL;
+    list_init(&g->link);
+    buf_init(&g->what, SIZE_MAX / 2);
+    buf_slice_put(&g->what, what);
+    g->generation = generation;
+    g->count = all->n;
+    g->positions = calloc((size_t)all->n + 1, sizeof *g->positions);
+    g->blocks = calloc((size_t)all->n + 1, sizeof *g->blocks);
+    if (!g->positions || !g->blocks || !buf_ok(&g->what)) {
+        gathering_free(g);
+        return NULL;
+    }
+    memcpy(g->positions, all->items, all->n * sizeof *g->positions);
+    list_append(&s->gatherings, &g->link);
+    return g;
+}
+
+static void gathering_over(struct share *s, struct gathering *g)
+{
+    struct msg m = { .kind = MSG_complete };
+
+    m.u.complete.what = buf_slice(&g->what);
+    m.u.complete.generation = g->generation;
+    m.u.complete.blocks = (struct part_texts){ g->blocks, g->count };
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->positions[i] != 0)
+            say(s, &m, g->positions[i]);
+    }
+    server_completed(server_of(s), buf_slice(&g->what), g->generation, ANSWER_OK, g->blocks,
+                     g->count);
+    gathering_free(g);
+}
+
+/* One node's block. */
+static void gather(struct share *s, uint32_t from, const struct msg_contribute *c)
+{
+    struct gathering *g = gathering_find(s, c->what, c->generation);
+    struct slice block = c->blocks.n ? c->blocks.items[0] : SLICE_NULL;
+
+    if (!g)
+        g = gathering_new(s, c->what, c->generation, &c->all);
+    for (uint32_t i = 0; g && i < g->count; i++) {
+        char *copy;
+        if (g->positions[i] != from || g->blocks[i].ptr)
+            continue;
+        copy = malloc(block.len + 1);
+        if (!copy)
+            break;
+        if (block.len)
+            memcpy(copy, block.ptr, block.len);
+        g->blocks[i] = slice_mem(copy, block.len);
+        g->here++;
+        break;
+    }
+    if (!g)
+        log_error(&s->node->config.log, "out of memory for a collective of %u nodes", c->all.n);
+    else if (g->here == g->count)
+        gathering_over(s, g);
+}
+
+/* The positions of a contribution's nodes, each once, ascending; -ENOMEM. */
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static int positions_of(const struct share *s, const struct contribution *k, uint32_t **positions_p,
+                        uint32_t *n_p)
+{
+    struct place *places;
+    uint32_t n, kept = 0, *all;
+    int rc = spread_places(&server_of(s)->core, k, &places, &n);
+
+    if (rc < 0)
+        return rc;
+    all = calloc((size_t)n + 1, sizeof *all);
+    for (uint32_t i = 0; all && i < n; i++) {
+        const struct placement *p = placement_of(s, places[i].job);
+        all[i] =
+            p && places[i].node < p->nnodes ? p->positions[places[i].node] : s->cluster.config.me;
+    }
+    free(places);
+    if (!all)
+        return -ENOMEM;
+    qsort(all, n, sizeof *all, by_number);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == 0 || all[i] != all[kept - 1])
+            all[kept++] = all[i];
+    }
+    *positions_p = all;
+    *n_p = kept;
+    return 0;
+}
+
+static void contribute(struct share *s, const struct contribution *k)
+{
+    struct slice block = buf_slice(&k->block);
+    struct msg m = { .kind = MSG_contribute };
+    uint32_t *all, n;
+
+    if (positions_of(s, k, &all, &n) < 0) {
+        server_completed(server_of(s), slice_str(k->identity), k->generation, ANSWER_NO_MEMORY,
+                         NULL, 0);
+        return;
+    }
+    m.u.contribute.what = slice_str(k->identity);
+    m.u.contribute.generation = k->generation;
+    m.u.contribute.all = (struct part_uints){ all, n };
+    m.u.contribute.blocks = (struct part_texts){ &block, 1 };
+    if (is_root(s))
+        gather(s, 0, &m.u.contribute);
+    else
+        say(s, &m, 0);
+    free(all);
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------
+ */
+
+uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err)
+{
+    uint32_t *positions = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *positions);
+
+    for (uint32_t n = 0; positions && n < p->nnodes; n++) {
+        uint32_t at = 0;
+        while (at < s->cluster.config.count &&
+               !(s->names[at] && strcmp(s->names[at], p->nodes[n].name) == 0))
+            at++;
+        if (at == s->cluster.config.count) {
+            errmsg_set(err, 1, "node %s is none of those that this job was started on",
+                       p->nodes[n].name);
+            return NULL;
+        }
+        positions[n] = at;
+    }
+    if (!positions)
+        errmsg_set(err, -ENOMEM, "out of memory for %u nodes", p->nnodes);
+    return positions;
+}
+
+static void say_config(const struct node_config *c, struct msg_job *m)
+{
+    m->keep_going = c->keep_going;
+    m->stdin_to = (uint64_t)c->stdin_to;
+    m->stdin_rank = c->stdin_rank;
+    m->label = c->label ? slice_str(c->label) : SLICE_NULL;
+    m->outfile = c->outfile ? slice_str(c->outfile) : SLICE_NULL;
+    m->errfile = c->errfile ? slice_str(c->errfile) : SLICE_NULL;
+    m->speaker = c->speaker;
+    m->flags =
+        (c->hostname ? JOB_FLAG_HOSTNAME : 0u) | (c->one_rank_speaks ? JOB_FLAG_ONE_SPEAKS : 0u);
+}
+
+/* The server's own entries in the store go along, so that all nodes show the same. */
+static void say_presets(const struct share *s, struct msg_job *m, struct slice *pairs)
+{
+    const struct node_config *c = &s->node->config;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->njob_attrs; i++) {
+        pairs[n++] = c->job_attrs[i].key;
+        pairs[n++] = c->job_attrs[i].value;
+    }
+    if (c->memory_kinds) {
+        pairs[n++] = SLICE("PMI_mpi_memory_alloc_kinds");
+        pairs[n++] = slice_str(c->memory_kinds);
+    }
+    m->presets = (struct part_texts){ pairs, n };
+}
+
+void share_announce(struct share *s, struct job *j, const uint32_t *positions)
+{
+    const struct node_config *c = &s->node->config;
+    struct slice *pairs = calloc((size_t)c->njob_attrs * 2 + 4, sizeof *pairs);
+    struct msg m = { .kind = MSG_job };
+    struct msg_job *o = &m.u.job;
+
+    buf_clear(&s->scratch);
+    plan_pack(&j->plan, &s->scratch);
+    if (!pairs || !buf_ok(&s->scratch) || !keep_placement(s, j->id, positions, j->plan.nnodes)) {
+        free(pairs);
+        server_abort(server_of(s), j, JOB_NO_RANK, 1,
+                     "out of memory for telling the nodes of a job");
+        return;
+    }
+    o->job = j->id;
+    o->base = j->base;
+    o->nspace = slice_str(j->nspace);
+    o->parent = j->parent == JOB_NO_RANK ? -1 : (int64_t)j->parent;
+    o->positions = (struct part_uints){ positions, j->plan.nnodes };
+    o->plan = buf_slice(&s->scratch);
+    say_config(c, o);
+    say_presets(s, o, pairs);
+    say(s, &m, MSG_EVERYBODY);
+    free(pairs);
+}
+
+static const char *keep_text(struct share *s, struct slice text)
+{
+    return text.len ? arena_str(&s->node->kept, text) : NULL;
+}
+
+/* What the launcher says of all its jobs alike; the first one says it. */
+static void hear_config(struct share *s, const struct msg_job *m)
+{
+    struct node_config *c = &s->node->config;
+
+    c->stdin_to = m->stdin_to == NODE_STDIN_ALL   ? NODE_STDIN_ALL
+                  : m->stdin_to == NODE_STDIN_ONE ? NODE_STDIN_ONE
+                                                  : NODE_STDIN_NONE;
+    c->stdin_rank = (uint32_t)m->stdin_rank;
+    c->label = keep_text(s, m->label);
+    c->outfile = keep_text(s, m->outfile);
+    c->errfile = keep_text(s, m->errfile);
+    c->speaker = (uint32_t)m->speaker;
+    c->hostname = m->flags & JOB_FLAG_HOSTNAME;
+    c->one_rank_speaks = m->flags & JOB_FLAG_ONE_SPEAKS;
+    c->keep_going = m->keep_going != 0;
+}
+
+static uint32_t node_here(const struct share *s, const struct part_uints *positions)
+{
+    for (uint32_t n = 0; n < positions->n; n++) {
+        if (positions->items[n] == s->cluster.config.me)
+            return n;
+    }
+    return JOB_NONE_HERE;
+}
+
+static void hear_job(struct share *s, const struct msg_job *m)
+{
+    struct errmsg err = { "" };
+    struct plan plan;
+    struct job *j = NULL;
+    int rc = plan_unpack(m->plan, &plan, &err);
+
+    if (rc == 0 && m->positions.n != plan.nnodes)
+        rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
+                        m->positions.n);
+    if (rc == 0 && !s->node->kept.blocks)
+        hear_config(s, m);
+    if (rc == 0 && keep_placement(s, (uint32_t)m->job, m->positions.items, m->positions.n))
+        j = node_follow(s->node, &plan, m, node_here(s, &m->positions), &err);
+    if (j)
+        return;
+    plan_free(&plan);
+    log_error(&s->node->config.log, "cannot take part in the job: %s",
+              err.text[0] ? err.text : "out of memory");
+    share_quit(s);
+}
+
+static void hear_news(struct share *s, const struct msg_news *m)
+{
+    struct job *j = job_of(s, m->job);
+
+    for (uint32_t i = 0; j && i < m->ranks.n; i++) {
+        uint32_t rank = m->ranks.items[i];
+        if (i >= m->events.n || i >= m->codes.n || i >= m->pids.n || rank >= j->plan.nprocs ||
+            m->events.items[i] >= LIFE_EVENTS)
+            return;
+        if (m->pids.items[i])
+            j->procs[rank].pid = m->pids.items[i];
+        server_event(server_of(s), j, rank, (enum life_event)m->events.items[i], m->codes.items[i]);
+    }
+    if (j)
+        node_heard(s->node, j);
+}
+
+static void hear_end(struct share *s, uint64_t job, int64_t culprit, int64_t code,
+                     struct slice reason)
+{
+    struct job *j = job_of(s, job);
+    uint32_t rank =
+        j && culprit >= 0 && culprit < (int64_t)j->plan.nprocs ? (uint32_t)culprit : JOB_NO_RANK;
+
+    if (j)
+        server_abort(server_of(s), j, rank, (int)code, SLICE_FMT, SLICE_ARG(reason));
+}
+
+void share_kill(struct share *s, const struct job *j)
+{
+    struct msg m = { .kind = MSG_kill };
+
+    m.u.kill.job = j->id;
+    m.u.kill.culprit = j->culprit == JOB_NO_RANK ? -1 : (int64_t)j->culprit;
+    m.u.kill.code = j->exit_code;
+    m.u.kill.reason = slice_str(j->reason.text);
+    say(s, &m, MSG_EVERYBODY);
+}
+
+void share_over(struct share *s, const struct job *j)
+{
+    struct msg m = { .kind = MSG_over };
+
+    m.u.over.job = j->id;
+    say(s, &m, MSG_EVERYBODY);
+    drop_placement(s, j->id);
+}
+
+void share_signal(struct share *s, const struct job *j, int sig)
+{
+    struct msg m = { .kind = MSG_signal };
+
+    m.u.signal.job = j ? (int64_t)j->id : -1;
+    m.u.signal.number = (uint64_t)sig;
+    say(s, &m, MSG_EVERYBODY);
+}
+
+static void hear_over(struct share *s, const struct msg_over *m)
+{
+    struct job *j = job_of(s, m->job);
+
+    drop_placement(s, (uint32_t)m->job);
+    if (j)
+        node_forget(s->node, j);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static void hear_fetch(struct share *s, uint32_t from, const struct msg_fetch *m)
+{
+    struct job *j = job_with(s, m->job, m->rank);
+
+    if (j) {
+        server_fetch(server_of(s), j, (uint32_t)m->rank, m->key, m->timeout_ms * NS_PER_MS, from,
+                     clock_now_ns());
+    } else {
+        struct effect e = { .kind = EFFECT_CARDS,
+                            .status = ANSWER_NOT_FOUND,
+                            .job = (uint32_t)m->job,
+                            .rank = (uint32_t)m->rank,
+                            .ticket = from };
+        tell_cards(s, &e);
+    }
+}
+
+static enum answer_status read_status(uint64_t v)
+{
+    return v <= ANSWER_NO_MEMORY && v != ANSWER_LATER ? (enum answer_status)v : ANSWER_FAILED;
+}
+
+static void hear_cards(struct share *s, const struct msg_cards *m)
+{
+    struct job *j = job_with(s, m->job, m->rank);
+
+    if (j)
+        server_fetched(server_of(s), j, (uint32_t)m->rank, read_status(m->status), m->block);
+}
+
+static void hear_name(struct share *s, uint32_t from, const struct msg_name *m)
+{
+    struct job *j = job_of(s, m->job);
+    struct names_query *q = m->op <= NAMES_UNPUBLISH
+                                ? names_query_new((enum names_op)m->op, m->service, m->port)
+                                : NULL;
+    uint64_t ticket = q && j ? keep_question(s, from, m->ticket) : 0;
+    struct answer a = { .status = ANSWER_FAILED, .text = SLICE("the launcher knows no such job") };
+
+    if (ticket) {
+        q->job = (uint32_t)m->job;
+        q->rank = (uint32_t)m->rank;
+        q->type = (uint16_t)m->type;
+        q->wait = m->flags & NAME_FLAG_WAIT;
+        q->timeout_ns = m->timeout_ms * NS_PER_MS;
+        server_ask(server_of(s), j, q, ticket, clock_now_ns());
+    } else {
+        tell_answer(s, from, m->ticket, &a);
+    }
+    free(q);
+}
+
+static void hear_spawn(struct share *s, uint32_t from, const struct msg_spawn *m)
+{
+    struct job *j = job_of(s, m->job);
+    struct errmsg err = { "the launcher knows no such job" };
+    struct spawn_request *rq = j ? spawn_unpack(m->request, &err) : NULL;
+    uint64_t ticket = rq ? keep_question(s, from, m->ticket) : 0;
+
+    if (ticket) {
+        struct effect e = { .kind = EFFECT_SPAWN, .job = j->id, .ticket = ticket, .spawn = rq };
+        node_spawn(s->node, &e);
+    } else {
+        struct answer a = { .status = ANSWER_FAILED, .text = slice_str(err.text) };
+        spawn_free(rq);
+        tell_answer(s, from, m->ticket, &a);
+    }
+}
+
+static void hear_answer(struct share *s, const struct msg_answer *m)
+{
+    struct answer a = { .status = read_status(m->status),
+                        .number = m->number,
+                        .type = (uint16_t)m->type,
+                        .about = job_of(s, m->job),
+                        .rank = (uint32_t)m->rank,
+                        .value = m->value,
+                        .text = m->text,
+                        .codes = m->codes.n ? m->codes.items : NULL,
+                        .ncodes = m->codes.n };
+
+    server_answer(server_of(s), m->ticket, &a);
+}
+
+static void hear_event(struct share *s, const struct msg_event *m)
+{
+    char *nspace = strndup(m->nspace.ptr ? m->nspace.ptr : "", m->nspace.len);
+    struct notice n = { .code = (int)m->code,
+                        .range = (uint8_t)m->range,
+                        .flags = (uint8_t)m->flags,
+                        .nspace = nspace,
+                        .rank = (uint32_t)m->rank,
+                        .infos = m->infos };
+
+    if (nspace)
+        server_notify(server_of(s), &n);
+    free(nspace);
+}
+
+static void hear_round(struct share *s, uint32_t from, const struct msg_round *m)
+{
+    struct job *j = job_with(s, m->job, m->rank);
+    struct msg reply = { .kind = MSG_heard };
+
+    reply.u.heard.job = m->job;
+    reply.u.heard.rank = m->rank;
+    reply.u.heard.what = m->what;
+    reply.u.heard.generation = m->generation;
+    reply.u.heard.will =
+        j && server_round(server_of(s), j, (uint32_t)m->rank, m->what, m->generation);
+    say(s, &reply, from);
+}
+
+static void hear_heard(struct share *s, const struct msg_heard *m)
+{
+    struct job *j = job_with(s, m->job, m->rank);
+
+    if (j)
+        server_round_heard(server_of(s), j, (uint32_t)m->rank, m->what, m->generation,
+                           m->will != 0);
+}
+
+/* ---- streams -----------------------------------------------------------------------------------
+ */
+
+static void stream_data(void *arg, struct channel *c, struct slice bytes)
+{
+    struct share *s = arg;
+    struct msg m = { .kind = MSG_data };
+
+    m.u.data.channel = c->number;
+    m.u.data.bytes = bytes;
+    say(s, &m, c->position);
+}
+
+static void stream_credit(void *arg, struct channel *c, uint64_t count)
+{
+    struct share *s = arg;
+    struct msg m = { .kind = MSG_credit };
+
+    m.u.credit.channel = c->number;
+    m.u.credit.count = count;
+    say(s, &m, c->position);
+}
+
+static void maybe_over(struct share *s);
+
+static void stream_ended(void *arg, struct channel *c)
+{
+    (void)c;
+    maybe_over(arg);
+}
+
+static const struct channel_ops stream_ops = { stream_data, stream_credit, stream_ended };
+
+static struct channel *stream_of(struct share *s, uint32_t position, uint64_t number)
+{
+    if (number >= SHARE_STREAMS || position >= s->cluster.config.count)
+        return NULL;
+    return &s->streams[is_root(s) ? position : 0].channels[number];
+}
+
+static void hear_data(struct share *s, uint32_t from, const struct msg_data *m)
+{
+    struct channel *c = stream_of(s, from, m->channel);
+
+    if (c && !channel_data(c, m->bytes))
+        log_error(&s->node->config.log, "position %u sends more output than it may", from);
+}
+
+static void hear_credit(struct share *s, uint32_t from, const struct msg_credit *m)
+{
+    struct channel *c = stream_of(s, from, m->channel);
+
+    if (c && !channel_credit(c, m->count))
+        log_error(&s->node->config.log, "position %u gives credit that nobody owes", from);
+}
+
+static void source_over(void *arg)
+{
+    struct share *s = arg;
+
+    maybe_over(s);
+    node_settle(s->node);
+}
+
+/* Launcher: what a daemon's processes write comes out of a pipe, as from one of our own. */
+static int open_output(struct share *s, uint32_t position, enum share_stream which,
+                       struct sink *sink)
+{
+    struct share_streams *t = &s->streams[position];
+    struct channel *c = &t->channels[which];
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = which;
+    if (source_open(&t->sources[which], sink, ends[0], NULL, source_over, s) < 0)
+        close(ends[0]);
+    return channel_open(c, &s->node->loop, ends[1], true, &stream_ops, s);
+}
+
+static void open_streams(struct share *s, uint32_t position)
+{
+    struct node *n = s->node;
+    int rc = open_output(s, position, SHARE_OUT, &n->out);
+
+    if (rc == 0)
+        rc = open_output(s, position, SHARE_ERR, n->one_stream ? &n->out : &n->err);
+    if (rc < 0)
+        log_error(&n->config.log, "what node %s writes cannot be shown: %s", s->names[position],
+                  err_text(rc));
+}
+
+int share_stdin(struct share *s, uint32_t position)
+{
+    struct channel *c = &s->streams[position].channels[SHARE_IN];
+    int ends[2], rc;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = SHARE_IN;
+    rc = channel_open(c, &s->node->loop, ends[0], false, &stream_ops, s);
+    if (rc == 0)
+        return ends[1];
+    close(ends[1]);
+    return rc;
+}
+
+/* A daemon: its own three streams are the ends of pipes to the launcher from now on. */
+static int divert(struct share *s, enum share_stream which)
+{
+    struct channel *c = &s->streams[0].channels[which];
+    int ends[2], rc, ours = which == SHARE_IN ? 0 : 1;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    c->position = 0;
+    c->number = which;
+    rc = dup2(ends[ours], (int)which) < 0 ? -errno : 0;
+    close(ends[ours]);
+    if (rc == 0)
+        rc = channel_open(c, &s->node->loop, ends[1 - ours], which == SHARE_IN, &stream_ops, s);
+    return rc;
+}
+
+int share_divert(struct share *s)
+{
+    int rc = 0;
+
+    for (int i = 0; i < SHARE_STREAMS && rc == 0; i++)
+        rc = divert(s, (enum share_stream)i);
+    return rc;
+}
+
+/* Nobody writes to our streams any more: what stands in them goes, and their end. */
+void share_undivert(struct share *s)
+{
+    for (int fd = 0; fd < SHARE_STREAMS; fd++)
+        dup2(s->node->null_fd, fd);
+    channel_close(&s->streams[0].channels[SHARE_IN]);
+    maybe_over(s);
+}
+
+static bool streams_over(const struct share *s)
+{
+    uint32_t n = is_root(s) ? s->cluster.config.count : 1;
+
+    for (uint32_t p = 0; p < n; p++) {
+        const struct share_streams *t = &s->streams[p];
+        if (t->channels[SHARE_OUT].fd >= 0 || t->channels[SHARE_ERR].fd >= 0 ||
+            t->sources[SHARE_OUT].fd >= 0 || t->sources[SHARE_ERR].fd >= 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- coming, going -----------------------------------------------------------------------------
+ */
+
+/* A daemon that has ended and told everything leaves; the launcher waits for their links. */
+static void maybe_over(struct share *s)
+{
+    if (!s->quitting || !streams_over(s))
+        return;
+    if (!is_root(s) && !s->left) {
+        s->left = true;
+        cluster_end(&s->cluster);
+    }
+    if (is_root(s) && s->closed && !s->told) {
+        s->told = true;
+        node_unshared(s->node);
+    }
+}
+
+void share_quit(struct share *s)
+{
+    struct msg m = { .kind = MSG_quit };
+
+    if (s->quitting)
+        return;
+    s->quitting = true;
+    if (is_root(s)) {
+        say(s, &m, MSG_EVERYBODY);
+        cluster_end(&s->cluster);
+    } else {
+        node_quit(s->node);
+    }
+    maybe_over(s);
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    struct share *s = arg;
+
+    switch (m->kind) {
+    case MSG_ready:
+    case MSG_trouble:
+    case MSG_lost: break;
+    case MSG_quit: share_quit(s); break;
+    case MSG_job: hear_job(s, &m->u.job); break;
+    case MSG_news: hear_news(s, &m->u.news); break;
+    case MSG_abort:
+        hear_end(s, m->u.abort.job, m->u.abort.culprit, m->u.abort.code, m->u.abort.reason);
+        break;
+    case MSG_kill:
+        hear_end(s, m->u.kill.job, m->u.kill.culprit, m->u.kill.code, m->u.kill.reason);
+        break;
+    case MSG_over: hear_over(s, &m->u.over); break;
+    case MSG_signal: node_signal(s->node, m->u.signal.job, (int)m->u.signal.number); break;
+    case MSG_data: hear_data(s, m->from, &m->u.data); break;
+    case MSG_credit: hear_credit(s, m->from, &m->u.credit); break;
+    case MSG_contribute: gather(s, m->from, &m->u.contribute); break;
+    case MSG_complete:
+        server_completed(server_of(s), m->u.complete.what, m->u.complete.generation,
+                         read_status((uint64_t)m->u.complete.status), m->u.complete.blocks.items,
+                         m->u.complete.blocks.n);
+        break;
+    case MSG_fetch: hear_fetch(s, m->from, &m->u.fetch); break;
+    case MSG_cards: hear_cards(s, &m->u.cards); break;
+    case MSG_name: hear_name(s, m->from, &m->u.name); break;
+    case MSG_spawn: hear_spawn(s, m->from, &m->u.spawn); break;
+    case MSG_answer: hear_answer(s, &m->u.answer); break;
+    case MSG_event: hear_event(s, &m->u.event); break;
+    case MSG_round: hear_round(s, m->from, &m->u.round); break;
+    case MSG_heard: hear_heard(s, &m->u.heard); break;
+    case MSG_who:
+    case MSG_KINDS: break;
+    }
+    node_settle(s->node);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    struct share *s = arg;
+
+    (void)host;
+    open_streams(s, position);
+    if (s->on_ready)
+        s->on_ready(s->arg, position);
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct share *s = arg;
+
+    if (is_root(s)) {
+        for (int i = 0; i < SHARE_STREAMS; i++)
+            channel_cut(&s->streams[position].channels[i]);
+    }
+    node_lost(s->node, position, why);
+    node_settle(s->node);
+}
+
+static void on_orphan(void *arg, const char *why)
+{
+    struct share *s = arg;
+
+    node_orphan(s->node, why);
+}
+
+static void on_closed(void *arg)
+{
+    struct share *s = arg;
+
+    s->closed = true;
+    if (!is_root(s)) {
+        loop_stop(&s->node->loop);
+        return;
+    }
+    for (uint32_t p = 1; p < s->cluster.config.count; p++) {
+        for (int i = 0; i < SHARE_STREAMS; i++)
+            channel_cut(&s->streams[p].channels[i]);
+    }
+    maybe_over(s);
+}
+
+static void close_streams(struct share *s)
+{
+    uint32_t n = is_root(s) ? s->cluster.config.count : 1;
+
+    for (uint32_t p = 0; s->streams && p < n; p++) {
+        for (int i = 0; i < SHARE_STREAMS; i++) {
+            source_close(&s->streams[p].sources[i]);
+            channel_close(&s->streams[p].channels[i]);
+        }
+    }
+    free(s->streams);
+    s->streams = NULL;
+}
+
+static struct share_streams *new_streams(uint32_t n)
+{
+    struct share_streams *t = calloc(n, sizeof *t);
+
+    for (uint32_t p = 0; t && p < n; p++) {
+        for (int i = 0; i < SHARE_STREAMS; i++)
+            t[p].channels[i].fd = t[p].sources[i].fd = -1;
+    }
+    return t;
+}
+
+int share_open(struct share *s, struct node *n, const struct cluster_config *config,
+               struct errmsg *err)
+{
+    struct cluster_config c = *config;
+
+    memset(s, 0, sizeof *s);
+    s->node = n;
+    list_init(&s->placed);
+    list_init(&s->asked);
+    list_init(&s->gatherings);
+    buf_init(&s->ranks, SIZE_MAX / 4);
+    buf_init(&s->events, SIZE_MAX / 4);
+    buf_init(&s->codes, SIZE_MAX / 4);
+    buf_init(&s->pids, SIZE_MAX / 4);
+    buf_init(&s->scratch, LIMIT_HOP_MESSAGE);
+    c.calls = (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed };
+    c.arg = s;
+    s->streams = new_streams(config->me == 0 ? config->count : 1);
+    if (!s->streams)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
+    return cluster_open(&s->cluster, &c, err);
+}
+
+void share_close(struct share *s)
+{
+    if (!s->node)
+        return;
+    close_streams(s);
+    cluster_close(&s->cluster);
+    LIST_EACH(p, &s->placed)
+    {
+        list_unlink(p);
+        free(LIST_OF(p, struct placement, link));
+    }
+    LIST_EACH(q, &s->asked)
+    {
+        list_unlink(q);
+        free(LIST_OF(q, struct question, link));
+    }
+    LIST_EACH(g, &s->gatherings)
+    gathering_free(LIST_OF(g, struct gathering, link));
+    buf_free(&s->ranks);
+    buf_free(&s->events);
+    buf_free(&s->codes);
+    buf_free(&s->pids);
+    buf_free(&s->scratch);
+    s->node = NULL;
+}

@@ -1,0 +1,88 @@
+/* share.h - jobs that are shared by several nodes: what a core wants told to others becomes
+ * messages, messages become the doors of cores.
+ *
+ * The launcher (position 0) decides about jobs, numbers them, keeps the names and plans what is
+ * spawned; the others follow (docs/design/nodes.md).  Who contributes to a collective is asked for
+ * in positions; the overlay carries it.
+ */
+#ifndef WIREUP_WIREUPD_SHARE_H
+#define WIREUP_WIREUPD_SHARE_H
+
+#include "core/plan.h"
+#include "wireupd/channel.h"
+#include "wireupd/cluster.h"
+#include "wireupd/node.h"
+
+/* The streams of a daemon; the launcher has them for each, a daemon once. */
+enum share_stream { SHARE_IN, SHARE_OUT, SHARE_ERR, SHARE_STREAMS };
+
+struct share_streams {
+    struct channel channels[SHARE_STREAMS];
+    struct source sources[SHARE_STREAMS]; /* launcher: what comes out of out and err */
+    uint32_t open;
+};
+
+struct share {
+    struct node *node;
+    struct cluster cluster;
+    const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
+    struct share_streams *streams; /* by position (launcher), or one */
+    struct list placed;            /* struct placement: where the nodes of each job are */
+    struct list asked;             /* questions of other nodes that our server works on */
+    struct list gatherings;        /* launcher: collectives that wait for somebody */
+    uint64_t next_ticket;
+    struct msg news; /* not yet sent; its lists are the buffers below */
+    struct buf ranks, events, codes, pids;
+    struct buf scratch;
+    bool quitting, closed; /* all links are */
+    bool left;             /* a daemon: nothing more will be said */
+    bool told;             /* launcher: the node knows that nothing is left of the others */
+    void (*on_ready)(void *arg, uint32_t position); /* launcher; may be NULL */
+    void *arg;
+};
+
+/* A ticket of ours, for what other nodes have asked. */
+#define SHARE_TICKET (UINT64_C(1) << 62)
+
+/* A launcher's or daemon's part in the cluster; takes effect with node_share().  0, or -errno with
+ * a sentence. */
+int share_open(struct share *s, struct node *n, const struct cluster_config *config,
+               struct errmsg *err);
+void share_close(struct share *s); /* harmless twice, and on zeroed memory */
+
+/* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
+ * sentence: one of them is none of ours. */
+uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err);
+
+/* Launcher: everybody is told of a job of ours and starts its part. */
+void share_announce(struct share *s, struct job *j, const uint32_t *positions);
+
+/* Launcher: the end of a pipe whose bytes become the standard input of that daemon; or -errno. */
+int share_stdin(struct share *s, uint32_t position);
+
+/* A daemon: its standard streams are the launcher's from now on.  0 or -errno. */
+int share_divert(struct share *s);
+/* … and not any more: what stands in them goes to the launcher, and their end. */
+void share_undivert(struct share *s);
+
+/* Where the rank runs. */
+uint32_t share_position(const struct share *s, const struct job *j, uint32_t rank);
+
+/* An effect that other nodes are to hear of; it is taken over. */
+void share_effect(struct share *s, struct effect *e);
+
+/* The end of every door: what has gathered is sent. */
+void share_settle(struct share *s);
+
+void share_signal(struct share *s, const struct job *j, int sig);
+void share_kill(struct share *s, const struct job *j); /* launcher: as the core has decided */
+void share_over(struct share *s, const struct job *j); /* launcher: everybody forgets it */
+
+/* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */
+bool share_answer(struct share *s, uint64_t ticket, const struct answer *a);
+
+/* Launcher: everybody ends; share->closed is set and the node told (node_unshared()) when nothing
+ * is left of them. */
+void share_quit(struct share *s);
+
+#endif
