@@ -50,7 +50,7 @@ static void group_free(struct coll_set *s, struct coll_group *g)
 /* How often a name has been used. */
 struct counter {
     struct list link;
-    uint64_t generation;
+    uint64_t generation, ncontributed;
     size_t len;
     char name[];
 };
@@ -148,6 +148,7 @@ static bool make_spread(struct coll_set *s, struct coll_group *g, const uint32_t
     g->nall = nall;
     g->spread = true;
     g->generation = k->generation;
+    g->ncontributed = k->ncontributed;
     return true;
 }
 
@@ -446,6 +447,7 @@ struct coll *coll_take_broken(struct coll_set *s, uint32_t rank)
 void coll_contributed(struct coll *c)
 {
     c->contributed = true;
+    c->group->ncontributed = c->generation + 1; /* rounds become complete in their order */
     list_append(&c->group->contributed, &c->link);
 }
 
@@ -491,7 +493,7 @@ bool coll_has_contributed(const struct coll_set *s, struct slice name, uint64_t 
 
     if (c)
         return at >= 0 && coll_is_here(c, (uint32_t)at);
-    return generation < (g ? g->generation : k ? k->generation : 0);
+    return generation < (g ? g->ncontributed : k ? k->ncontributed : 0);
 }
 
 void coll_free(struct coll_set *s, struct coll *c)
@@ -509,7 +511,9 @@ void coll_group_drop_idle(struct coll_set *s, struct coll_group *g)
     if (!list_empty(&g->rounds) || !list_empty(&g->contributed) || g->keep)
         return;
     k = g->spread ? counter_get(s, slice_str(g->name)) : NULL;
-    if (k)
+    if (k) {
         k->generation = g->generation;
+        k->ncontributed = g->ncontributed;
+    }
     group_free(s, g);
 }

@@ -54,6 +54,7 @@ struct coll_group {
     bool spread;   /* others are elsewhere: */
     uint32_t *all; /* everybody, ascending; NULL: 0..nall-1 */
     uint32_t nall;
+    uint64_t ncontributed; /* rounds before this one that have been contributed to */
 };
 
 struct coll_set {

@@ -569,6 +569,9 @@ static struct crowd read_crowd(struct command *c)
     w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
     infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
     w.timeout_ns = pmix_timeout_of(infos, ninfos);
+    for (size_t i = 0; i < ninfos; i++)
+        w.collect = w.collect ||
+                    (!strcmp(infos[i].key, PMIX_COLLECT_DATA) && pmix_flag_of(&infos[i].value));
     pmix_drop_infos(infos, ninfos);
     return w;
 }
@@ -613,6 +616,7 @@ static void fence_here(struct command *c, struct crowd *w)
     if (buf_ok(&name))
         pmix_ask(c, (struct request){ .kind = REQ_FENCE,
                                       .key = pmix_keep(c, buf_slice(&name)),
+                                      .collect = w->collect,
                                       .timeout_ns = w->timeout_ns });
     else
         c->no_memory = true;
@@ -642,7 +646,8 @@ static void read_fence(struct command *c)
 
     if (punpack_ok(&c->r)) {
         if (is_everybody(c, &w))
-            pmix_ask(c, (struct request){ .kind = REQ_FENCE, .timeout_ns = w.timeout_ns });
+            pmix_ask(c, (struct request){
+                            .kind = REQ_FENCE, .collect = w.collect, .timeout_ns = w.timeout_ns });
         else if (all_here(c, &w))
             fence_here(c, &w);
         else

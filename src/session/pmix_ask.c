@@ -442,7 +442,7 @@ void pmix_read_ungroup(struct command *c)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
         return;
     }
-    meet_group(c, id, &(struct crowd){ g->procs, g->nprocs, 0 });
+    meet_group(c, id, &(struct crowd){ .procs = g->procs, .n = g->nprocs });
     group_free(c->s, g);
 }
 

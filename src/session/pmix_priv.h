@@ -133,6 +133,7 @@ struct crowd {
     pmix_proc_t *procs;
     size_t n;
     uint64_t timeout_ns; /* 0: none */
+    bool collect;        /* a fence with data */
 };
 
 /* ---- pmix.c ---- */

@@ -1,0 +1,549 @@
+/* spread_test.c - jobs over several nodes: servers joined by a model of a host (tests/cluster.h).
+ */
+#include "tests/cluster.h"
+
+static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
+
+static void say(struct cluster *c, uint32_t rank, const char *text)
+{
+    cluster_say(c, 0, rank, slice_str(text));
+}
+
+static bool hears(struct cluster *c, uint32_t rank, const char *text)
+{
+    const char *got = cluster_heard(c, 0, rank);
+    bool same = !strcmp(got, text);
+
+    if (!same)
+        printf("# rank %u heard: %s\n# instead of: %s\n", rank, got, text);
+    return same;
+}
+
+#define HEARS(c, rank, text) OK_F(hears(c, rank, text), "rank %d hears %s", (int)(rank), #text)
+
+static void init_all(struct cluster *c, uint32_t n)
+{
+    for (uint32_t r = 0; r < n; r++) {
+        say(c, r, INIT);
+        cluster_heard(c, 0, r);
+    }
+}
+
+/* ---- PMI-1: put, barrier, get --------------------------------------------------------------- */
+
+static bool put_fence_get(struct cluster *c, uint32_t n, unsigned round)
+{
+    char text[200], want[200];
+    bool good = true;
+
+    for (uint32_t r = 0; r < n; r++) {
+        snprintf(text, sizeof text, "cmd=put kvsname=job0 key=k%u.%u value=card-of-%u-%u\n", round,
+                 r, round, r);
+        say(c, r, text);
+        good = good && hears(c, r, "cmd=put_result rc=0 msg=success\n");
+    }
+    for (uint32_t r = 0; r < n; r++) {
+        say(c, r, "cmd=barrier_in\n");
+        if (r + 1 < n && buf_len(&c->peers[0][r]->out))
+            good = false;
+    }
+    for (uint32_t r = 0; r < n; r++)
+        good = good && hears(c, r, "cmd=barrier_out rc=0\n");
+    for (uint32_t r = 0; r < n; r++) {
+        uint32_t of = (r * 7 + 3) % n;
+        snprintf(text, sizeof text, "cmd=get kvsname=job0 key=k%u.%u\n", round, of);
+        snprintf(want, sizeof want, "cmd=get_result rc=0 msg=success value=card-of-%u-%u\n", round,
+                 of);
+        say(c, r, text);
+        good = good && hears(c, r, want);
+    }
+    return good;
+}
+
+static void test_sixty_four(uint32_t nodes, bool cyclic)
+{
+    struct cluster c;
+    unsigned before;
+
+    cluster_open(&c, nodes, nodes);
+    cluster_job(&c, 64, cyclic, false);
+    init_all(&c, 64);
+    OK_F(put_fence_get(&c, 64, 0) && put_fence_get(&c, 64, 1),
+         "64 ranks on %u nodes, %s: put, fence, get, twice", nodes, cyclic ? "cyclic" : "blocks");
+    EQ(c.contributions, 2 * nodes);
+    before = c.bytes;
+    for (uint32_t r = 0; r < 64; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    OK_F(c.bytes == before, "a barrier with nothing new carries no data");
+    for (uint32_t r = 0; r < 64; r++) {
+        cluster_heard(&c, 0, r);
+        say(&c, r, "cmd=finalize\n");
+        cluster_heard(&c, 0, r);
+    }
+    for (uint32_t r = 0; r < 64; r++) {
+        server_hangup(&cluster_of(&c, 0, r)->server, c.peers[0][r]);
+        cluster_event(&c, 0, r, LIFE_EXIT, 0);
+    }
+    OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 0);
+    EQ(c.nodes[0].kills + c.nodes[1].kills, 0);
+    cluster_close(&c);
+}
+
+/* Groups: within a node nothing leaves it; across nodes only its members' nodes take part; rounds
+ * of one name do not mix. */
+static void test_groups(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 4, 3);
+    cluster_job(&c, 8, true, false); /* ranks 0 and 4 on node 0, 1 and 5 on node 1 ... */
+    init_all(&c, 8);
+    say(&c, 0, "cmd=barrier_in group=0,4:1\n");
+    say(&c, 4, "cmd=barrier_in group=0,4:1\n");
+    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=1\n");
+    HEARS(&c, 4, "cmd=barrier_out rc=0 tag=1\n");
+    say(&c, 1, "cmd=barrier_in group=NODE:2\n");
+    say(&c, 5, "cmd=barrier_in group=NODE:2\n");
+    HEARS(&c, 1, "cmd=barrier_out rc=0 tag=2\n");
+    EQ(c.contributions, 0);
+    say(&c, 0, "cmd=put kvsname=job0 key=secret value=x\n");
+    cluster_heard(&c, 0, 0);
+    for (int i = 0; i < 5; i++) { /* the same name again and again */
+        say(&c, 0, "cmd=barrier_in group=0,1,4:9\n");
+        say(&c, 1, "cmd=barrier_in group=0,1,4:9\n");
+        OK(buf_len(&c.peers[0][0]->out) == 0);
+        say(&c, 4, "cmd=barrier_in group=0,1,4:9\n");
+        HEARS(&c, 0, "cmd=barrier_out rc=0 tag=9\n");
+        HEARS(&c, 4, "cmd=barrier_out rc=0 tag=9\n");
+        cluster_heard(&c, 0, 1);
+    }
+    cluster_heard(&c, 0, 5);
+    EQ(c.contributions, 10);
+    OK(c.nodes[0].jobs[0]->colls.groups.count == 1);
+    say(&c, 5, "cmd=get kvsname=job0 key=secret\n");
+    HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=x\n"); /* it shares a node with rank 1 */
+    say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
+    HEARS(&c, 2, "cmd=get_result rc=-1 msg=not_found\n");
+    for (uint32_t r = 0; r < 8; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    cluster_heard(&c, 0, 2);
+    say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
+    HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=x\n");
+    cluster_close(&c);
+}
+
+/* Further spaces travel too; a key that two nodes have accepted has one value everywhere. */
+static void test_spaces(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 2, 1);
+    cluster_job(&c, 2, false, false);
+    init_all(&c, 2);
+    say(&c, 0, "cmd=create_kvs\n");
+    HEARS(&c, 0, "cmd=newkvs rc=0 kvsname=job0.0.1\n");
+    say(&c, 0, "cmd=put kvsname=job0.0.1 key=a value=1\n");
+    say(&c, 0, "cmd=put kvsname=job0 key=both value=zero\n");
+    say(&c, 1, "cmd=put kvsname=job0 key=both value=one\n");
+    cluster_heard(&c, 0, 0);
+    HEARS(&c, 1, "cmd=put_result rc=0 msg=success\n");
+    say(&c, 0, "cmd=barrier_in\n");
+    say(&c, 1, "cmd=barrier_in\n");
+    cluster_heard(&c, 0, 0);
+    cluster_heard(&c, 0, 1);
+    say(&c, 1, "cmd=get kvsname=job0.0.1 key=a\n");
+    HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=1\n");
+    for (uint32_t r = 0; r < 2; r++) {
+        say(&c, r, "cmd=get kvsname=job0 key=both\n");
+        HEARS(&c, r, "cmd=get_result rc=0 msg=success value=zero\n");
+    }
+    cluster_close(&c);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static void test_names(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 5);
+    cluster_job(&c, 3, false, false);
+    init_all(&c, 3);
+    say(&c, 2, "cmd=publish_name service=svc port=here\n");
+    HEARS(&c, 2, "cmd=publish_result info=ok rc=0 msg=success\n");
+    for (uint32_t r = 0; r < 3; r++) {
+        say(&c, r, "cmd=lookup_name service=svc\n");
+        HEARS(&c, r, "cmd=lookup_result info=ok rc=0 msg=success port=here\n");
+    }
+    say(&c, 1, "cmd=publish_name service=svc port=there\n");
+    HEARS(&c, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
+    say(&c, 1, "cmd=unpublish_name service=svc\n");
+    HEARS(&c, 1, "cmd=unpublish_result info=ok rc=0 msg=success\n");
+    say(&c, 0, "cmd=lookup_name service=svc\n");
+    HEARS(&c, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
+    cluster_close(&c);
+}
+
+/* ---- PMI-2: fence and ring ------------------------------------------------------------------- */
+
+static void say2(struct cluster *c, uint32_t rank, const char *text)
+{
+    char frame[512];
+
+    snprintf(frame, sizeof frame, "%6zu%s", strlen(text), text);
+    say(c, rank, frame);
+}
+
+static void test_pmi2(void)
+{
+    enum { N = 6, NODES = 3 };
+    struct cluster c;
+    char text[200];
+    bool good = true;
+
+    cluster_open(&c, NODES, 11);
+    cluster_job(&c, N, true, false);
+    for (uint32_t r = 0; r < N; r++) {
+        say(&c, r, "cmd=init pmi_version=2 pmi_subversion=0\n");
+        snprintf(text, sizeof text, "cmd=fullinit;pmijobid=job0;pmirank=%u;threaded=FALSE;", r);
+        say2(&c, r, text);
+        cluster_heard(&c, 0, r);
+    }
+    for (uint32_t r = 0; r < N; r++) {
+        snprintf(text, sizeof text, "cmd=kvs-put;key=k%u;value=v%u;", r, r);
+        say2(&c, r, text);
+        say2(&c, r, "cmd=kvs-fence;");
+    }
+    for (uint32_t r = 0; r < N; r++) {
+        cluster_heard(&c, 0, r);
+        snprintf(text, sizeof text, "cmd=kvs-get;jobid=job0;srcid=-1;key=k%u;", (r + 1) % N);
+        say2(&c, r, text);
+        snprintf(text, sizeof text, "value=v%u;", (r + 1) % N);
+        good = good && strstr(cluster_heard(&c, 0, r), text);
+    }
+    OK_F(good, "PMI-2: every rank finds its neighbour's value");
+    good = true;
+    for (unsigned round = 0; round < 3; round++) {
+        for (uint32_t r = 0; r < N; r++) {
+            snprintf(text, sizeof text, "cmd=ring;ring-count=1;ring-left=L%u.%u;ring-right=R%u.%u;",
+                     round, r, round, r);
+            say2(&c, r, text);
+        }
+        for (uint32_t r = 0; r < N; r++) {
+            /* Places go by node, and by rank on a node: 0 3 1 4 2 5. */
+            static const uint32_t order[N] = { 0, 3, 1, 4, 2, 5 };
+            const char *heard = cluster_heard(&c, 0, r);
+            uint32_t place = 0;
+            while (order[place] != r)
+                place++;
+            snprintf(text, sizeof text, "ring-left=R%u.%u;ring-right=L%u.%u;", round,
+                     order[(place + N - 1) % N], round, order[(place + 1) % N]);
+            good = good && strstr(heard, text);
+            if (!strstr(heard, text))
+                printf("# rank %u heard %s, not %s\n", r, heard, text);
+            snprintf(text, sizeof text, "ring-count=%u;", place);
+            good = good && strstr(heard, text);
+        }
+    }
+    OK_F(good, "PMI-2: the ring goes around all nodes");
+    cluster_close(&c);
+}
+
+/* ---- PMIx: bytes as hexadecimal numbers and 'words' with their NUL ------------------------------
+ */
+
+static struct slice pmix_bytes(const char *text)
+{
+    static char at[1024];
+    size_t n = 0;
+    unsigned value;
+
+    while (*text) {
+        if (*text == ' ') {
+            text++;
+        } else if (*text == '\'') {
+            for (text++; *text != '\''; text++)
+                at[n++] = *text;
+            text++;
+            at[n++] = '\0';
+        } else {
+            if (sscanf(text, "%2x", &value) != 1 || n + 1 >= sizeof at)
+                abort();
+            at[n++] = (char)value;
+            text += 2;
+        }
+    }
+    if (at[0] == '\xff') {
+        at[8] = (char)(n - 16);
+    } else {
+        at[10] = (char)((n - 16) >> 8);
+        at[11] = (char)(n - 16);
+    }
+    return slice_mem(at, n);
+}
+
+#define HEAD "00000000 00000066 00000000 00000000 "
+
+static void pmix_say(struct cluster *c, uint32_t rank, const char *text)
+{
+    cluster_say(c, 0, rank, pmix_bytes(text));
+}
+
+/* What the rank has heard holds these bytes. */
+static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
+{
+    struct peer *p = c->peers[0][rank];
+    struct slice s = buf_slice(&p->out);
+    bool found = s.len && (*word == '\0' || memmem(s.ptr, s.len, word, strlen(word)));
+
+    server_wrote(&cluster_of(c, 0, rank)->server, p, s.len);
+    return found;
+}
+
+static void pmix_hello(struct cluster *c, uint32_t rank)
+{
+    char text[300];
+
+    snprintf(text, sizeof text,
+             "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
+             "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
+             rank);
+    pmix_say(c, rank, text);
+    pmix_hears(c, rank, "");
+}
+
+/* mykey.g for all, mykey.l for the own node, mykey.r for others */
+static void pmix_commit(struct cluster *c, uint32_t rank)
+{
+    pmix_say(c, rank,
+             HEAD
+             "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
+             "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'");
+    pmix_hears(c, rank, "");
+}
+
+static void pmix_fence(struct cluster *c, uint32_t rank, bool collect)
+{
+    pmix_say(c, rank,
+             collect ? HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
+                     : HEAD "0203 0201 020a 'job0' feffffff0f 0200");
+}
+
+static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *key)
+{
+    char text[200];
+
+    snprintf(text, sizeof text, HEAD "0204 020a 'job0' 02%02x 0200 0210 '%s'", of, key);
+    pmix_say(c, rank, text);
+}
+
+static void test_pmix_modex(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 2, 31);
+    cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
+    for (uint32_t r = 0; r < 4; r++)
+        pmix_hello(&c, r);
+    pmix_commit(&c, 0);
+    pmix_get(&c, 1, 0, "mykey.l");
+    OK_F(pmix_hears(&c, 1, "mykey.l"), "what is for the own node is seen there");
+    for (uint32_t r = 0; r < 4; r++)
+        pmix_fence(&c, r, true);
+    for (uint32_t r = 0; r < 4; r++)
+        OK(pmix_hears(&c, r, ""));
+    EQ(c.fetches, 0);
+    pmix_get(&c, 2, 0, "mykey.g");
+    OK_F(pmix_hears(&c, 2, "hello-global"), "a fence with data brings the cards");
+    pmix_get(&c, 3, 0, "mykey.r");
+    OK(pmix_hears(&c, 3, "hello-remote"));
+    EQ(c.fetches, 0);
+    pmix_get(&c, 3, 0, "mykey.l");
+    OK(c.fetches == 1 && buf_len(&c.peers[0][3]->out) != 0);
+    OK_F(!pmix_hears(&c, 3, "mykey.l"), "what is for the owner's node does not leave it");
+    pmix_get(&c, 2, 0, "mykey.x");
+    OK(buf_len(&c.peers[0][2]->out) == 0 && c.fetches == 2);
+    cluster_tick(&c, 3000000000);
+    OK_F(pmix_hears(&c, 2, ""), "what nobody puts is waited for as long as was said");
+    cluster_close(&c);
+}
+
+static void test_pmix_direct(void)
+{
+    struct cluster c;
+    unsigned before;
+
+    cluster_open(&c, 2, 37);
+    cluster_job(&c, 4, false, false);
+    for (uint32_t r = 0; r < 4; r++)
+        pmix_hello(&c, r);
+    pmix_get(&c, 2, 0, "mykey.g"); /* too early: waits at the owner's node */
+    pmix_get(&c, 3, 0, "mykey.g");
+    pmix_get(&c, 3, 0, "mykey.r");
+    EQ(c.fetches, 1);
+    OK(buf_len(&c.peers[0][2]->out) == 0);
+    pmix_commit(&c, 0);
+    OK_F(pmix_hears(&c, 2, "hello-global") && pmix_hears(&c, 3, "hello-remote"),
+         "one question serves all who wait");
+    EQ(c.fetches, 1);
+    before = c.bytes;
+    for (uint32_t r = 0; r < 4; r++)
+        pmix_fence(&c, r, false);
+    for (uint32_t r = 0; r < 4; r++)
+        OK(pmix_hears(&c, r, ""));
+    OK_F(c.bytes == before, "a fence without data carries none");
+    pmix_commit(&c, 3);
+    pmix_get(&c, 1, 3, "mykey.g");
+    OK(pmix_hears(&c, 1, "hello-global") && c.fetches == 2);
+    pmix_get(&c, 0, 3, "mykey.r"); /* the whole block came along */
+    OK(pmix_hears(&c, 0, "hello-remote") && c.fetches == 2);
+    pmix_get(&c, 0, 2, "mykey.g");
+    OK(buf_len(&c.peers[0][0]->out) == 0);
+    cluster_event(&c, 0, 2, LIFE_EXIT, 0);
+    OK_F(pmix_hears(&c, 0, ""), "its owner has gone without it: that is an answer");
+    pmix_get(&c, 0, 2, "mykey.g");
+    OK(pmix_hears(&c, 0, ""));
+    cluster_close(&c);
+}
+
+/* One key, two owners: PMI processes and PMIx processes of one job share what they put. */
+static void test_mixed(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 2, 41);
+    cluster_job(&c, 2, false, false);
+    say(&c, 0, INIT);
+    say(&c, 0, "cmd=put kvsname=job0 key=mykey.p value=from-pmi\n");
+    pmix_hello(&c, 1);
+    pmix_commit(&c, 1);
+    cluster_heard(&c, 0, 0);
+    say(&c, 0, "cmd=barrier_in\n");
+    pmix_fence(&c, 1, true);
+    HEARS(&c, 0, "cmd=barrier_out rc=0\n");
+    OK(pmix_hears(&c, 1, ""));
+    pmix_get(&c, 1, 0, "mykey.p");
+    OK(pmix_hears(&c, 1, "from-pmi"));
+    say(&c, 0, "cmd=get kvsname=job0 key=mykey.g\n");
+    HEARS(&c, 0, "cmd=get_result rc=0 msg=success value=hello-global\n");
+    cluster_close(&c);
+}
+
+static void test_events(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 43);
+    cluster_job(&c, 3, false, false);
+    for (uint32_t r = 0; r < 3; r++)
+        pmix_hello(&c, r);
+    pmix_say(&c, 2, HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
+    OK(pmix_hears(&c, 2, ""));
+    pmix_say(&c, 0, HEAD "020c 02d00f 0205 0200");
+    OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
+    cluster_close(&c);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static void test_abort(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 4, 17);
+    cluster_job(&c, 8, true, false);
+    init_all(&c, 8);
+    say(&c, 0, "cmd=barrier_in\n");
+    say(&c, 6, "cmd=abort exitcode=7\n");
+    EQ(job_exit_code(c.nodes[0].jobs[0]), 7);
+    EQ(c.nodes[0].jobs[0]->culprit, 6);
+    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 6 on c (pid 1006) aborted with code 7"),
+         "the root says who: %s", c.nodes[0].jobs[0]->reason.text);
+    for (uint32_t i = 0; i < 4; i++)
+        OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends what is there, once", i);
+    cluster_close(&c);
+}
+
+static void test_death(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 19);
+    cluster_job(&c, 6, false, false);
+    init_all(&c, 6);
+    for (uint32_t r = 0; r < 5; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    server_hangup(&cluster_of(&c, 0, 5)->server, c.peers[0][5]);
+    cluster_event(&c, 0, 5, LIFE_DEATH, 11);
+    EQ(job_exit_code(c.nodes[0].jobs[0]), 139);
+    EQ(c.nodes[0].jobs[0]->culprit, 5);
+    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 5 on c"), "the root says who: %s",
+         c.nodes[0].jobs[0]->reason.text);
+    OK(c.nodes[0].kills == 1 && c.nodes[1].kills == 1 && c.nodes[2].kills == 1);
+    OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && c.nodes[2].ends == 1);
+    cluster_close(&c);
+}
+
+/* The job goes on: who waits for the dead is told, whether its node has contributed or not. */
+static void test_going_on(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 23);
+    cluster_job(&c, 6, false, true);
+    init_all(&c, 6);
+    for (uint32_t r = 0; r < 5; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    say(&c, 0, "cmd=barrier_in group=0,2:8\n");
+    cluster_event(&c, 0, 5, LIFE_DEATH, 11);
+    for (uint32_t r = 0; r < 5; r++)
+        HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    say(&c, 2, "cmd=barrier_in group=0,2:8\n");
+    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=8\n");
+    HEARS(&c, 2, "cmd=barrier_out rc=0 tag=8\n");
+    say(&c, 3, "cmd=barrier_in\n");
+    HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    say(&c, 1, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=5\n");
+    OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && c.nodes[1].kills == 0);
+    cluster_close(&c);
+}
+
+/* A rank leaves as it should, and others meet without it: the error of a program, and no hang. */
+static void test_leaving(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 2, 29);
+    cluster_job(&c, 4, false, false);
+    init_all(&c, 4);
+    for (uint32_t r = 0; r < 3; r++)
+        say(&c, r, "cmd=barrier_in group=WORLD:4\n");
+    say(&c, 3, "cmd=finalize\n");
+    server_hangup(&cluster_of(&c, 0, 3)->server, c.peers[0][3]);
+    cluster_event(&c, 0, 3, LIFE_EXIT, 0);
+    OK(c.nodes[0].jobs[0]->failed);
+    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 3 on b (pid 1003) has ended, and others"),
+         "the root says why: %s", c.nodes[0].jobs[0]->reason.text);
+    cluster_close(&c);
+}
+
+int main(void)
+{
+    test_sixty_four(4, false);
+    test_sixty_four(4, true);
+    test_sixty_four(8, true);
+    test_groups();
+    test_spaces();
+    test_names();
+    test_pmi2();
+    test_pmix_modex();
+    test_pmix_direct();
+    test_mixed();
+    test_events();
+    test_abort();
+    test_death();
+    test_going_on();
+    test_leaving();
+    return tap_done();
+}

@@ -1,0 +1,501 @@
+/* cluster.h - several servers in one process, joined by a host that has no network: the model of
+ * how a host uses the doors of session/server.h.
+ *
+ * What one server wants of another becomes a message; messages between two nodes keep their order,
+ * but which node's message comes next a seed decides.  Node 0 is the root.  Each server is
+ * recorded, and each recording is played back at the end.
+ */
+#ifndef WIREUP_TESTS_CLUSTER_H
+#define WIREUP_TESTS_CLUSTER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rand.h"
+#include "core/spread.h"
+#include "session/replay.h"
+#include "session/server.h"
+#include "shm/memory.h"
+#include "tests/tap.h"
+
+enum { CLUSTER_NODES = 8, CLUSTER_RANKS = 64, CLUSTER_JOBS = 2 };
+
+struct cluster_node {
+    struct server server;
+    struct seg_region regions[CLUSTER_JOBS];
+    struct job *jobs[CLUSTER_JOBS];
+    struct record_writer writer;
+    struct buf recording;
+    uint64_t now;
+    unsigned kills, ends, events;
+};
+
+/* An effect on its way from one node to another. */
+struct cluster_mail {
+    struct list link;
+    uint32_t from, to;
+    struct effect e;
+};
+
+/* A collective that some nodes have contributed to. */
+struct cluster_round {
+    struct list link;
+    char *identity;
+    uint64_t generation;
+    uint32_t nplaces, arrived;
+    uint32_t places[CLUSTER_NODES];
+    bool here[CLUSTER_NODES];
+    struct slice blocks[CLUSTER_NODES];
+};
+
+struct cluster {
+    struct cluster_node nodes[CLUSTER_NODES];
+    uint32_t nnodes, njobs;
+    struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
+    struct list mail, rounds;
+    uint64_t rand;
+    unsigned contributions, fetches, bytes; /* what has travelled */
+};
+
+static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
+{
+    return &c->nodes[c->nodes[0].jobs[job]->plan.procs[rank].node];
+}
+
+static struct job *cluster_job_at(struct cluster *c, uint32_t node, uint32_t id)
+{
+    return core_job(&c->nodes[node].server.core, id);
+}
+
+static void cluster_keep_record(void *arg, struct record *r)
+{
+    struct cluster_node *n = arg;
+
+    if (!r->time_ns)
+        r->time_ns = ++n->now;
+    record_write(&n->writer, r, &n->recording);
+}
+
+/* Ranks are dealt to the nodes in turn when cyclic, else in blocks. */
+static void cluster_plan(struct plan *p, uint32_t ranks, uint32_t nodes, bool cyclic)
+{
+    static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+    uint32_t ppn = (ranks + nodes - 1) / nodes;
+
+    plan_init(p);
+    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, nodes, sizeof *p->nodes);
+    p->procs = arena_array(&p->arena, ranks, sizeof *p->procs);
+    p->napps = 1;
+    p->nnodes = nodes;
+    p->nprocs = ranks;
+    p->apps[0].nprocs = ranks;
+    for (uint32_t n = 0; n < nodes; n++)
+        p->nodes[n] = (struct plan_node){ .name = names[n], .slots = ppn };
+    for (uint32_t r = 0; r < ranks; r++) {
+        uint32_t node = cyclic ? r % nodes : r / ppn;
+        p->procs[r] =
+            (struct plan_proc){ .rank = r, .node = node, .local_rank = p->nodes[node].nprocs++ };
+    }
+}
+
+__attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
+{
+    memset(c, 0, sizeof *c);
+    c->nnodes = nodes;
+    c->rand = seed;
+    list_init(&c->mail);
+    list_init(&c->rounds);
+    for (uint32_t i = 0; i < nodes; i++) {
+        struct cluster_node *n = &c->nodes[i];
+        server_init(&n->server, 7 + i, NULL);
+        n->server.core.has_others = nodes > 1;
+        n->server.core.names_elsewhere = i > 0;
+        n->server.core.position = i;
+        buf_init(&n->recording, 1 << 26);
+        server_record(&n->server, cluster_keep_record, n, 0, "here");
+    }
+}
+
+static void cluster_settle(struct cluster *c);
+
+/* The same job on all nodes; node i of the plan is node i. */
+__attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t ranks, bool cyclic,
+                                                    bool keep_going)
+{
+    uint32_t id = c->njobs++;
+    char name[16];
+
+    snprintf(name, sizeof name, "job%u", id);
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        struct cluster_node *n = &c->nodes[i];
+        struct plan plan;
+        cluster_plan(&plan, ranks, c->nnodes, cyclic);
+        if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
+            abort();
+        n->jobs[id] = server_job_order(&n->server, &(struct job_order){ .nspace = name,
+                                                                        .plan = &plan,
+                                                                        .region = &n->regions[id],
+                                                                        .parent = JOB_NO_RANK,
+                                                                        .keep_going = keep_going,
+                                                                        .here = i,
+                                                                        .follows = i > 0,
+                                                                        .numbered = true,
+                                                                        .id = id,
+                                                                        .base = id * 1000 });
+        if (!n->jobs[id])
+            abort();
+    }
+    for (uint32_t r = 0; r < ranks; r++) {
+        struct cluster_node *n = cluster_of(c, id, r);
+        n->jobs[id]->procs[r].pid = (int)(1000 + r);
+        c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
+        server_event(&n->server, n->jobs[id], r, LIFE_STARTED, 0);
+    }
+    cluster_settle(c);
+    return id;
+}
+
+/* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
+
+static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const struct effect *e)
+{
+    struct cluster_mail *m = calloc(1, sizeof *m);
+
+    m->from = from;
+    m->to = to;
+    m->e = *e;
+    m->e.names = NULL;
+    m->e.bytes = NULL;
+    effect_carry(&m->e, effect_key(e), effect_value(e));
+    if (e->names) {
+        m->e.names = names_query_new(e->names->op, e->names->service, e->names->port);
+        m->e.names->rank = e->names->rank;
+        m->e.names->type = e->names->type;
+        m->e.names->wait = e->names->wait;
+        m->e.names->timeout_ns = e->names->timeout_ns;
+    }
+    m->e.contribution = e->contribution;
+    list_init(&m->link);
+    list_append(&c->mail, &m->link);
+}
+
+static void cluster_send_others(struct cluster *c, uint32_t from, const struct effect *e)
+{
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        if (i != from)
+            cluster_send(c, from, i, e);
+    }
+}
+
+static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
+                                           const struct contribution *k)
+{
+    struct cluster_round *r;
+    struct place *places;
+
+    LIST_EACH(l, &c->rounds)
+    {
+        r = LIST_OF(l, struct cluster_round, link);
+        if (!strcmp(r->identity, k->identity) && r->generation == k->generation)
+            return r;
+    }
+    r = calloc(1, sizeof *r);
+    r->identity = strdup(k->identity);
+    r->generation = k->generation;
+    spread_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
+    for (uint32_t i = 0; i < r->nplaces; i++)
+        r->places[i] = places[i].node;
+    free(places);
+    list_init(&r->link);
+    list_append(&c->rounds, &r->link);
+    return r;
+}
+
+/* The completion is mail too, so that a quick node may be in the next round before a slow one has
+ * heard of this one's end. */
+static void cluster_complete(struct cluster *c, struct cluster_round *r)
+{
+    for (uint32_t i = 0; i < r->nplaces; i++) {
+        struct contribution *k = contribution_new(slice_str(r->identity), r->generation, false, 0);
+        struct effect e = { .kind = EFFECT_CONTRIBUTE, .contribution = k };
+        for (uint32_t b = 0; b < c->nnodes; b++)
+            buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
+        cluster_send(c, CLUSTER_NODES, r->places[i], &e);
+    }
+    for (uint32_t b = 0; b < c->nnodes; b++)
+        free((void *)(uintptr_t)r->blocks[b].ptr);
+    list_unlink(&r->link);
+    free(r->identity);
+    free(r);
+}
+
+static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
+{
+    struct cluster_round *r = cluster_round(c, node, e->contribution);
+    size_t len;
+    char *bytes;
+
+    if (r->here[node])
+        OK_F(false, "node %u contributes twice to %s", node, r->identity);
+    r->here[node] = true;
+    c->contributions++;
+    c->bytes += (unsigned)buf_len(&e->contribution->block);
+    bytes = buf_steal(&e->contribution->block, &len);
+    r->blocks[node] = slice_mem(bytes, len);
+    e->contribution = contribution_free(e->contribution);
+    if (++r->arrived == r->nplaces)
+        cluster_complete(c, r);
+}
+
+static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
+{
+    struct job *j = cluster_job_at(c, node, e->job);
+
+    c->nodes[node].kills++;
+    if (node == 0) {
+        struct effect order = {
+            .kind = EFFECT_KILL, .job = e->job, .rank = j->culprit, .code = j->exit_code
+        };
+        effect_carry(&order, SLICE_NULL, slice_str(j->reason.text));
+        cluster_send_others(c, 0, &order);
+        effect_drop(&order);
+    }
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (job_rank_is_here(j, r) && j->procs[r].state != LIFE_GONE)
+            server_event(&c->nodes[node].server, j, r, LIFE_DEATH, 15);
+    }
+}
+
+static uint32_t cluster_node_of(const struct cluster *c, const struct effect *e)
+{
+    return c->nodes[0].jobs[e->job]->plan.procs[e->rank].node;
+}
+
+static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
+{
+    uint64_t ticket;
+
+    switch (e->kind) {
+    case EFFECT_CONTRIBUTE: cluster_contribute(c, node, e); break;
+    case EFFECT_FETCH:
+        c->fetches++;
+        cluster_send(c, node, cluster_node_of(c, e), e);
+        break;
+    case EFFECT_CARDS: cluster_send(c, node, (uint32_t)e->ticket, e); break;
+    case EFFECT_REPLY:
+        ticket = e->ticket >> 60;
+        e->ticket &= (UINT64_C(1) << 60) - 1;
+        cluster_send(c, node, (uint32_t)ticket, e);
+        break;
+    case EFFECT_NEWS:
+    case EFFECT_ABORT:
+    case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
+    case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
+    case EFFECT_EVENT: cluster_send_others(c, node, e); break;
+    case EFFECT_KILL: cluster_kill(c, node, e); break;
+    case EFFECT_JOB_ENDED: c->nodes[node].ends++; break;
+    default: OK_F(false, "nobody carries out effect %d", (int)e->kind); break;
+    }
+    effect_drop(e);
+}
+
+/* The root tells the others what they have to know of its own and of others' processes. */
+static void cluster_news(struct cluster *c, struct cluster_mail *m)
+{
+    struct cluster_node *n = &c->nodes[m->to];
+    struct job *j = cluster_job_at(c, m->to, m->e.job);
+
+    j->procs[m->e.rank].pid = m->e.pid;
+    server_event(&n->server, j, m->e.rank, m->e.event, m->e.code);
+    for (uint32_t i = 1; m->to == 0 && i < c->nnodes; i++) {
+        if (i != m->from)
+            cluster_send(c, 0, i, &m->e);
+    }
+}
+
+static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
+{
+    struct cluster_node *n = &c->nodes[m->to];
+    struct server *s = &n->server;
+    struct effect *e = &m->e;
+    struct job *j = e->kind == EFFECT_CONTRIBUTE ? NULL : cluster_job_at(c, m->to, e->job);
+
+    switch (e->kind) {
+    case EFFECT_CONTRIBUTE: {
+        struct slice block = buf_slice(&e->contribution->block);
+        server_completed(s, slice_str(e->contribution->identity), e->contribution->generation,
+                         ANSWER_OK, &block, 1);
+        break;
+    }
+    case EFFECT_FETCH:
+        server_fetch(s, j, e->rank, effect_key(e), e->timeout_ns, m->from, n->now);
+        break;
+    case EFFECT_CARDS: server_fetched(s, j, e->rank, e->status, effect_value(e)); break;
+    case EFFECT_NAMES:
+        server_ask(s, j, e->names, (uint64_t)m->from << 60 | e->ticket, n->now);
+        break;
+    case EFFECT_REPLY: {
+        struct answer a = { .status = e->status,
+                            .key = effect_key(e),
+                            .value = effect_value(e),
+                            .number = e->number,
+                            .type = e->type,
+                            .about = j,
+                            .rank = e->rank };
+        server_answer(s, e->ticket, &a);
+        break;
+    }
+    case EFFECT_NEWS: cluster_news(c, m); break;
+    case EFFECT_ABORT:
+    case EFFECT_KILL:
+        server_abort(s, j, e->rank, e->code, SLICE_FMT, SLICE_ARG(effect_value(e)));
+        break;
+    case EFFECT_EVENT:
+        n->events++;
+        server_notify(s, &(struct notice){ .code = (int)e->number,
+                                           .range = e->event_range,
+                                           .flags = e->event_flags,
+                                           .nspace = j->nspace,
+                                           .rank = e->rank,
+                                           .infos = effect_value(e) });
+        break;
+    case EFFECT_ROUND:
+        if (e->status == ANSWER_LATER) { /* the answer */
+            server_round_heard(s, j, e->rank, effect_key(e), (uint64_t)e->number, e->code != 0);
+        } else {
+            struct effect back = *e;
+            back.status = ANSWER_LATER;
+            back.code = server_round(s, j, e->rank, effect_key(e), (uint64_t)e->number);
+            cluster_send(c, m->to, m->from, &back);
+        }
+        break;
+    default: break;
+    }
+}
+
+/* The next message: the first of a pair of nodes that the seed picks. */
+static struct cluster_mail *cluster_next(struct cluster *c)
+{
+    struct cluster_mail *first = LIST_OF(list_first(&c->mail), struct cluster_mail, link);
+    struct cluster_mail *chosen = first;
+    uint32_t n = 0;
+
+    LIST_EACH(l, &c->mail)
+    {
+        struct cluster_mail *m = LIST_OF(l, struct cluster_mail, link);
+        if (rand_below(&c->rand, ++n) == 0)
+            chosen = m;
+    }
+    LIST_EACH(k, &c->mail)
+    {
+        struct cluster_mail *m = LIST_OF(k, struct cluster_mail, link);
+        if (m->from == chosen->from && m->to == chosen->to)
+            return m;
+    }
+    return chosen;
+}
+
+static void cluster_effects(struct cluster *c)
+{
+    struct effect e;
+
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        while (server_effect(&c->nodes[i].server, &e))
+            cluster_carry_out(c, i, &e);
+    }
+}
+
+static void cluster_settle(struct cluster *c)
+{
+    cluster_effects(c);
+    while (!list_empty(&c->mail)) {
+        struct cluster_mail *m = cluster_next(c);
+        list_unlink(&m->link);
+        cluster_deliver(c, m);
+        effect_drop(&m->e);
+        free(m);
+        cluster_effects(c);
+    }
+}
+
+/* ---- processes --------------------------------------------------------------------------------
+ */
+
+__attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job, uint32_t rank,
+                                                struct slice bytes)
+{
+    struct cluster_node *n = cluster_of(c, job, rank);
+
+    server_input(&n->server, c->peers[job][rank], bytes, ++n->now);
+    cluster_settle(c);
+}
+
+__attribute__((unused)) static const char *cluster_heard(struct cluster *c, uint32_t job,
+                                                         uint32_t rank)
+{
+    static char text[1 << 14];
+    struct peer *p = c->peers[job][rank];
+    struct slice s = buf_slice(&p->out);
+
+    snprintf(text, sizeof text, SLICE_FMT, SLICE_ARG(s));
+    server_wrote(&cluster_of(c, job, rank)->server, p, s.len);
+    return text;
+}
+
+__attribute__((unused)) static void cluster_event(struct cluster *c, uint32_t job, uint32_t rank,
+                                                  enum life_event event, int code)
+{
+    struct cluster_node *n = cluster_of(c, job, rank);
+
+    server_event(&n->server, n->jobs[job], rank, event, code);
+    cluster_settle(c);
+}
+
+__attribute__((unused)) static void cluster_tick(struct cluster *c, uint64_t ns)
+{
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        c->nodes[i].now += ns;
+        server_tick(&c->nodes[i].server, c->nodes[i].now);
+    }
+    cluster_settle(c);
+}
+
+static void cluster_play_back(struct cluster_node *n, uint32_t number)
+{
+    struct replay *r = replay_new(1 << 24);
+    struct replay_count count = { 0 };
+    struct errmsg err = { "" };
+    int rc = replay_feed(r, buf_slice(&n->recording), &err);
+
+    if (rc == REPLAY_SAME)
+        rc = replay_end(r, &count, &err);
+    if (rc != REPLAY_SAME || !count.ended || !buf_ok(&n->recording))
+        OK_F(false, "the recording of node %u plays back: %s", number, err.text);
+    replay_free(r);
+}
+
+__attribute__((unused)) static void cluster_close(struct cluster *c)
+{
+    cluster_settle(c);
+    LIST_EACH(l, &c->rounds)
+    {
+        struct cluster_round *r = LIST_OF(l, struct cluster_round, link);
+        for (uint32_t b = 0; b < c->nnodes; b++)
+            free((void *)(uintptr_t)r->blocks[b].ptr);
+        free(r->identity);
+        free(r);
+    }
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        struct cluster_node *n = &c->nodes[i];
+        server_record_end(&n->server);
+        cluster_play_back(n, i);
+        buf_free(&n->recording);
+        server_free(&n->server);
+        for (uint32_t k = 0; k < c->njobs; k++)
+            seg_memory_close(&n->regions[k]);
+    }
+}
+
+#endif
