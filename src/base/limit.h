@@ -166,6 +166,16 @@
 /* Refusals of strangers that are logged one by one; beyond, only each doubling of their number. */
 #define LIMIT_HOP_REFUSAL_LINES 16
 
+/* Commands that start daemons (ssh ...) which one daemon runs at once before the first of them are up,
+ * how long each may take until its daemon has linked, and how much of what it says is kept to tell
+ * why it failed. */
+#define LIMIT_AGENT_AT_ONCE 32
+#define LIMIT_AGENT_UP_MS   60000
+#define LIMIT_AGENT_SAID    4096
+
+/* The record that a daemon reads: the names of a hundred thousand nodes. */
+#define LIMIT_BOOT_RECORD (32u << 20)
+
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

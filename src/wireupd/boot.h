@@ -1,0 +1,92 @@
+/* boot.h - what a new daemon is told on its standard input, and what it answers.
+ *
+ * The record says who the daemon is, where its parent waits, the job's key, which daemons are below
+ * it and how to start them.  It is text, so that it passes every remote shell: a line for each
+ * fact, "word value", the first names this format and the version, the last is "end".  Standard
+ * input stays open behind it: when it closes, whoever started the daemon has gone.
+ *
+ * The daemon answers with lines on standard output.  What else comes there, or on standard error,
+ * is somebody's login message, or for the user.
+ *
+ * Pure: text to struct and back.
+ */
+#ifndef WIREUP_WIREUPD_BOOT_H
+#define WIREUP_WIREUPD_BOOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/slice.h"
+
+enum {
+    BOOT_BAD = 1,
+    BOOT_KEY = 32,
+};
+#define BOOT_BY_NAME UINT32_MAX /* a position: the daemon finds its own by its node's name */
+
+struct boot_node {
+    uint32_t position;
+    const char *name;
+    const char *user; /* or NULL */
+};
+
+struct boot_pair {
+    const char *name, *value;
+};
+
+struct boot {
+    uint32_t position; /* or BOOT_BY_NAME */
+    uint32_t count;    /* daemons of the job, the launcher included */
+    uint32_t width;    /* of the tree */
+    unsigned char key[BOOT_KEY];
+    uint32_t parent;       /* the position of who waits ... */
+    const char *addresses; /* ... here (hop.h) */
+    const char *interface; /* or NULL: all */
+    uint32_t port_low, port_high;
+    uint64_t wall_ms; /* the launcher's clock when this was written */
+    bool verbose;
+    /* All below this daemon when it starts them; all of the job when it is to find itself. */
+    struct boot_node *nodes;
+    uint32_t nnodes;
+    struct boot_pair *options; /* of agents and of the cluster, by name */
+    uint32_t noptions;
+};
+
+/* 0, or -ENOMEM. */
+int boot_write(const struct boot *b, struct buf *out);
+
+/* How many bytes of the text are the record; 0: its end has not come yet. */
+size_t boot_length(struct slice text);
+
+/* The strings land in the arena.  0; BOOT_BAD with one sentence; -ENOMEM. */
+int boot_read(struct boot *b, struct arena *a, struct slice text, struct errmsg *err);
+void boot_wipe(struct boot *b); /* forgets the key */
+
+const char *boot_option(const struct boot *b, const char *name); /* or NULL */
+
+/* The first option of that name behind *at (0 at first); NULL: no more. */
+const char *boot_next_option(const struct boot *b, const char *name, uint32_t *at);
+
+/* Finds this node in the list, by the names it goes under: exactly, then up to the first dot.
+ * False: it is not there. */
+bool boot_find(const struct boot *b, const char *const *names, size_t nnames, uint32_t *position_p);
+
+/* ---- answers ---- */
+
+enum boot_answer {
+    BOOT_NOISE,   /* a line that is none of ours */
+    BOOT_STARTED, /* the program runs; it has not read its record yet */
+    BOOT_READY,   /* the link to the parent is up */
+    BOOT_TROUBLE, /* one sentence, and the end of that daemon */
+    BOOT_REMARK,  /* one sentence for the user; it goes on */
+};
+
+/* One line, its newline included. */
+void boot_answer_write(struct buf *out, enum boot_answer what, uint32_t position, const char *text);
+/* Of one line without its newline; BOOT_BY_NAME: it does not know its position yet. */
+enum boot_answer boot_answer_read(struct slice line, uint32_t *position_p, struct slice *text);
+
+#endif
