@@ -59,6 +59,49 @@ if [ "$server" = wireup ]; then
     same "in the encoding v3" "$rc $(cat "$out" "$err")" "0 rawpmix 2 good" || explain
 fi
 
+# ---- what the library does to its process, and the process with it
+own=$WU_BUILD/tests/e2e/e2e-libpmix
+everybody() # N MODE [ARGUMENT]: each of N ranks says that it is good
+{
+    e_n=$1
+    shift
+    launch "$e_n" "$own" "$@"
+    same "$e_n ranks: $*" "$rc $(sort "$out" "$err" | uniq -c | sed 's/^ *//')" "0 $e_n $1 good" || explain
+}
+launch 2 "$own" nonsense
+ok "what is not good is said" grep -q "WRONG" "$out" || explain
+everybody 3 quiet
+everybody 2 threads 64
+everybody 2 external
+everybody 2 loop
+everybody 2 gets 10
+if [ "$server" = wireup ]; then
+    everybody 4 values
+    # Other servers lose count of fences when a process leaves more than once.
+    everybody 2 cycles 20
+    everybody 2 forks
+    if command -v strace >/dev/null 2>&1 && ! ldd "$own" | grep -q -E 'asan|tsan'; then
+        # shellcheck disable=SC2016
+        launch 2 sh -c 'exec strace -o "$0.$PMIX_RANK" "$@"' "$tmp/trace" "$own" gets 10000
+        same "gets under strace" "$rc $(sort -u "$out")" "0 gets good" || explain
+        same "40000 gets of what is known are no system call" \
+            "$(sed -n '/write(-1, "mark"/,/write(-1, "mark"/p' "$tmp/trace.1" | grep -c .)" 2 ||
+            note "$(sed -n '/write(-1, "mark"/,/write(-1, "mark"/p' "$tmp/trace.1" | head -n 5)"
+        launch 2 env -u WIREUP_FD sh -c 'exec strace -o "$0.$PMIX_RANK" "$@"' "$tmp/trace" "$own" gets 10
+        ok "and the judge sees messages" grep -q '^sendto.*number' "$tmp/trace.1"
+        few=$(launch 16 "$own" memory && sed 's/memory //' "$out")
+        many=$(launch 128 "$own" memory && sed 's/memory //' "$out")
+        ok "a process's own memory does not depend on the number of ranks ($few kB of 16, $many kB of 128)" \
+            [ $((many * 100)) -le $((few * 110)) ] || explain
+    fi
+    # The store is no file: it needs no room in /dev/shm.
+    if [ -n "${WU_PRIVATE-}" ] && mount -t tmpfs -o ro,size=4k none /dev/shm 2>/dev/null; then
+        launch 4 "$raw"
+        same "without room in /dev/shm" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" || explain
+        umount /dev/shm
+    fi
+fi
+
 # ---- programs of Open MPI
 if command -v mpicc.openmpi >/dev/null 2>&1 && ! ldd "$raw" | grep -q -E 'asan|tsan'; then
     for program in hello ring alltoall comms; do

@@ -551,7 +551,8 @@ static bool is_local(const pmix_info_t *info)
 
 static void pack_infos(struct message *m, const struct query *q)
 {
-    bool at_once = q->reserved && !has_key(q, PMIX_IMMEDIATE);
+    bool mine = client_is_me(m->c, q->nspace, q->rank);
+    bool at_once = (q->reserved || mine) && !has_key(q, PMIX_IMMEDIATE);
     pmix_info_t *sent = calloc(q->ninfos + 1, sizeof *sent);
     size_t n = 0;
 
@@ -563,7 +564,7 @@ static void pack_infos(struct message *m, const struct query *q)
         if (!is_local(&q->infos[i]))
             sent[n++] = q->infos[i];
     }
-    if (at_once) { /* what a server knows of its own it knows now or never */
+    if (at_once) { /* what a server knows of its own, or of us, it knows now or never */
         PMIx_Load_key(sent[n].key, PMIX_IMMEDIATE);
         sent[n].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
         n++;
@@ -586,12 +587,10 @@ static pmix_status_t begin_get(struct client *c, struct message *m, const struct
     return PMIX_SUCCESS;
 }
 
-/* Nobody knows more about what this process has put than itself. */
+/* Also of ourselves: another process of the same rank may have put it. */
 static bool worth_asking(const struct client *c, const struct query *q)
 {
-    if (q->optional || !c->server)
-        return false;
-    return q->refresh || q->reserved || !client_is_me(c, q->nspace, q->rank);
+    return !q->optional && c->server;
 }
 
 static pmix_status_t ask(struct client *c, const struct query *q)
