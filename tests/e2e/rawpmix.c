@@ -250,6 +250,7 @@ static void check_group(void)
     }
     if (context == 0 || context == SIZE_MAX)
         complain("the group has no number");
+    PMIX_INFO_FREE(results, n);
     must("destruct", PMIx_Group_destruct("everybody", NULL, 0));
 }
 
