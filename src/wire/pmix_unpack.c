@@ -26,6 +26,9 @@ static const uint8_t *fail(struct punpack *r, enum ptype_error error)
     return NULL;
 }
 
+/* Where a spelling is a constant, nothing of the others may stay in the function. */
+#define INLINE static inline __attribute__((always_inline))
+
 static inline size_t left(const struct punpack *r, const uint8_t *p)
 {
     return (size_t)(r->end - p);
@@ -100,7 +103,7 @@ static __attribute__((noinline)) const uint8_t *base128_long(struct punpack *r, 
 }
 
 /* Mostly they are small: one byte. */
-static inline const uint8_t *base128(struct punpack *r, const uint8_t *p, uint64_t *v_p)
+INLINE const uint8_t *base128(struct punpack *r, const uint8_t *p, uint64_t *v_p)
 {
     if (p < r->end && *p < 0x80) {
         *v_p = *p;
@@ -127,8 +130,8 @@ static inline int64_t unzigzag(uint64_t u)
 }
 
 /* A number of `width` bytes, signed or not, as its 64 bits (sign-extended). */
-static inline const uint8_t *number(struct punpack *r, bool fixed, const uint8_t *p, unsigned width,
-                                    bool has_sign, uint64_t *v_p)
+INLINE const uint8_t *number(struct punpack *r, bool fixed, const uint8_t *p, unsigned width,
+                             bool has_sign, uint64_t *v_p)
 {
     unsigned unused = 64 - 8 * width;
 
@@ -169,10 +172,8 @@ static const uint8_t *timeval(struct punpack *r, bool fixed, const uint8_t *p, s
     break
 
 /* fixed is a constant in all callers. */
-static inline __attribute__((always_inline)) const uint8_t *numbers(struct punpack *r, bool fixed,
-                                                                    const uint8_t *p, uint8_t op,
-                                                                    char *at, size_t stride,
-                                                                    size_t n)
+INLINE const uint8_t *numbers(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op, char *at,
+                              size_t stride, size_t n)
 {
     uint64_t v = 0;
 
@@ -304,8 +305,8 @@ static const uint8_t *get_numbers(struct punpack *r, const uint8_t *p, uint8_t o
 }
 
 /* One number: a field of a struct, or an item alone. */
-static inline const uint8_t *get_number(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
-                                        char *at)
+INLINE const uint8_t *get_number(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                                 char *at)
 {
     if (op == PTYPE_PTR) {
         memset(at, 0, sizeof(void *));
@@ -317,8 +318,7 @@ static inline const uint8_t *get_number(struct punpack *r, bool fixed, const uin
 }
 
 /* Numbers of the codec's own: types, lengths, counts. */
-static inline const uint8_t *get_type(struct punpack *r, bool fixed, const uint8_t *p,
-                                      uint16_t *type_p)
+INLINE const uint8_t *get_type(struct punpack *r, bool fixed, const uint8_t *p, uint16_t *type_p)
 {
     uint64_t v = 0;
 
@@ -328,8 +328,8 @@ static inline const uint8_t *get_type(struct punpack *r, bool fixed, const uint8
 }
 
 /* 0 with an error. */
-static inline const uint8_t *get_count(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
-                                       size_t *n_p)
+INLINE const uint8_t *get_count(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                                size_t *n_p)
 {
     uint64_t v = 0;
     int32_t tagged = 0;
@@ -356,8 +356,8 @@ static inline const uint8_t *get_count(struct punpack *r, bool fixed, const uint
 /* --- bytes and texts --- */
 
 /* A text without its NUL; ptr NULL for a NULL text or an error.  A NUL in its middle ends it. */
-static inline const uint8_t *lend_text(struct punpack *r, bool fixed, const uint8_t *p,
-                                       struct slice *text_p)
+INLINE const uint8_t *lend_text(struct punpack *r, bool fixed, const uint8_t *p,
+                                struct slice *text_p)
 {
     const uint8_t *at;
     size_t n;
@@ -388,7 +388,7 @@ static inline char *copy_bytes(struct punpack *r, const void *from, size_t n)
     return copy;
 }
 
-static inline const uint8_t *get_str(struct punpack *r, bool fixed, const uint8_t *p, char **str_p)
+INLINE const uint8_t *get_str(struct punpack *r, bool fixed, const uint8_t *p, char **str_p)
 {
     struct slice text;
 
@@ -400,8 +400,8 @@ static inline const uint8_t *get_str(struct punpack *r, bool fixed, const uint8_
 }
 
 /* Into an array in place, which is zero; it keeps its final NUL. */
-static inline const uint8_t *get_text(struct punpack *r, bool fixed, const uint8_t *p, char *at,
-                                      size_t size)
+INLINE const uint8_t *get_text(struct punpack *r, bool fixed, const uint8_t *p, char *at,
+                               size_t size)
 {
     struct slice text;
 
@@ -529,8 +529,8 @@ static const uint8_t *get_list(struct punpack *r, const uint8_t *p, const struct
 }
 
 /* A list with its count; both are members. */
-static inline const uint8_t *get_counted(struct punpack *r, bool fixed, const uint8_t *p,
-                                         uint16_t elem, void **items_p, size_t *count_p)
+INLINE const uint8_t *get_counted(struct punpack *r, bool fixed, const uint8_t *p, uint16_t elem,
+                                  void **items_p, size_t *count_p)
 {
     size_t n;
 
@@ -544,8 +544,8 @@ static inline const uint8_t *get_counted(struct punpack *r, bool fixed, const ui
 }
 
 /* NULL for no texts at all.  A NULL among them would end the list early: nobody sends that. */
-static inline const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
-                                      char ***argv_p)
+INLINE const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                               char ***argv_p)
 {
     char **argv;
     size_t n;
@@ -640,8 +640,8 @@ static const uint8_t *get_pointed(struct punpack *r, const uint8_t *p, const str
     return get_items(r, p, t, v->data.ptr, 1);
 }
 
-static inline const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t *p,
-                                          uint16_t type, pmix_value_t *v)
+INLINE const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t *p, uint16_t type,
+                                   pmix_value_t *v)
 {
     const struct ptype *t = ptype_find(type);
     const uint8_t *before = p;
@@ -652,7 +652,7 @@ static inline const uint8_t *get_value_of(struct punpack *r, bool fixed, const u
         return fail(r, PTYPE_UNKNOWN);
     v->type = type;
     if (t->run)
-        return get_number(r, fixed, p, t->run, (char *)&v->data);
+        return get_items(r, p, t, (char *)&v->data, 1);
     if (!deeper(r))
         p = NULL;
     else if (type == PMIX_STRING) /* most of those that are no number */
@@ -667,8 +667,7 @@ static inline const uint8_t *get_value_of(struct punpack *r, bool fixed, const u
     return p;
 }
 
-static inline const uint8_t *get_value(struct punpack *r, bool fixed, const uint8_t *p,
-                                       pmix_value_t *v)
+INLINE const uint8_t *get_value(struct punpack *r, bool fixed, const uint8_t *p, pmix_value_t *v)
 {
     uint16_t type;
 
@@ -729,10 +728,8 @@ static const uint8_t *get_dbuf(struct punpack *r, const uint8_t *p, pmix_data_bu
 /* --- items --- */
 
 /* One item of any spelling but LIST, to its place, which is zero; size: of a TEXT's array. */
-static inline __attribute__((always_inline)) const uint8_t *get_one(struct punpack *r, bool fixed,
-                                                                    const uint8_t *p, uint8_t op,
-                                                                    uint16_t elem, char *at,
-                                                                    size_t size)
+INLINE const uint8_t *get_one(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
+                              uint16_t elem, char *at, size_t size)
 {
     switch (op) {
     case PTYPE_STR: return get_str(r, fixed, p, (void *)at);
@@ -980,10 +977,9 @@ static const uint8_t *skip_items(struct punpack *r, const uint8_t *p, const stru
 /* --- units --- */
 
 /* The head of a unit: how many items, and that they are of this type. */
-static inline const uint8_t *get_head(struct punpack *r, const uint8_t *p, uint16_t type,
-                                      size_t *n_p)
+INLINE const uint8_t *get_head(struct punpack *r, bool fixed, const uint8_t *p, uint16_t type,
+                               size_t *n_p)
 {
-    bool fixed = r->as->fixed;
     uint16_t said;
 
     *n_p = 0;
@@ -1020,7 +1016,7 @@ static const uint8_t *get_head_of_one(struct punpack *r, uint16_t type)
     size_t n;
 
     if (p)
-        p = get_head(r, p, type, &n);
+        p = get_head(r, r->as->fixed, p, type, &n);
     if (p && n > 1)
         return fail(r, PTYPE_NO_ROOM);
     if (p && n < 1)
@@ -1046,7 +1042,22 @@ static inline void wipe(void *items, size_t n)
         memset(items, 0, n);
 }
 
-static inline void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
+/* One item that is a number, in variable width: neither wiped before nor released after. */
+INLINE bool get_lone_number(struct punpack *r, void *dst, int32_t *n_p, const struct ptype *t)
+{
+    static const uint8_t one = 2; /* zigzagged */
+    const uint8_t *p = r->at;
+
+    if (!t->run || p >= r->end || *p != one || *n_p < 1)
+        return false;
+    p = variable[t->number](r, p + 1, dst);
+    if (p)
+        r->at = p;
+    *n_p = p ? 1 : 0;
+    return true;
+}
+
+INLINE void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
 {
     const struct ptype *t = ptype_find(type);
     const uint8_t *p = begin(r);
@@ -1056,15 +1067,20 @@ static inline void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t
         p = fail(r, PTYPE_BAD_PARAM);
     else if (!t || !ptype_known(r->as, t))
         p = fail(r, PTYPE_UNKNOWN);
+    else if (p && !r->described && !r->as->fixed && get_lone_number(r, dst, n_p, t))
+        return;
     *n_p = 0;
     if (p)
-        p = get_head(r, p, type, &all);
+        p = get_head(r, r->as->fixed, p, type, &all);
     if (!p)
         return;
     n = all < room ? all : room;
     if (!t->run)
         wipe(dst, n * t->size);
-    p = get_items(r, p, t, dst, n);
+    if (n == 1 && !r->as->fixed)
+        p = variable[t->number](r, p, dst);
+    else
+        p = get_items(r, p, t, dst, n);
     if (!p) {
         pmem_free(t, dst, n, r->foreign);
         return;
@@ -1224,7 +1240,7 @@ void *punpack_list(struct punpack *r, uint16_t type, size_t *n_p)
         fail(r, PTYPE_UNKNOWN);
     p = begin(r);
     if (p && n) {
-        p = get_head(r, p, type, &said);
+        p = get_head(r, r->as->fixed, p, type, &said);
         if (p && said != n)
             p = fail(r, PTYPE_MALFORMED);
         if (p)
