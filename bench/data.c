@@ -70,6 +70,52 @@ static unsigned times_of(const struct data_case *c, const struct data_calls *lib
     return n;
 }
 
+/* Memory as a program has it that has run for a while: holes of all sizes, and something at the
+ * end; and a block of a megabyte has come and gone, after which the C library does not give the end
+ * of the heap back to the kernel at once. */
+enum { BLOCKS = 4096 };
+static char *blocks[BLOCKS];
+
+static size_t any_size(unsigned i)
+{
+    return 1100 + i * 97 % 20000;
+}
+
+static void live_in(void)
+{
+    void *volatile large;
+
+    for (unsigned i = 0; i < BLOCKS; i++)
+        blocks[i] = malloc(any_size(i));
+    for (unsigned i = 0; i < BLOCKS; i += 2) {
+        free(blocks[i]);
+        blocks[i] = NULL;
+    }
+    large = malloc(1 << 20);
+    free((void *)large);
+}
+
+/* What a large block costs depends on whether a hole of its very size lies ready (a few ns) or one
+ * has to be cut and sorted in again, every time (a few microseconds): luck, which stays with a
+ * library as long as nothing else moves.  So other blocks come and go between the samples, and over
+ * the rounds either library has its luck. */
+static void live_on(void)
+{
+    enum { MOVES = 64 };
+    static unsigned at = 1;
+
+    for (unsigned i = 0; i < MOVES; i++) {
+        at = at * 1664525u + 1013904223u;
+        char **block = &blocks[at >> 8 & (BLOCKS - 1)];
+        if (*block == NULL) {
+            *block = malloc(any_size(at >> 20));
+        } else {
+            free(*block);
+            *block = NULL;
+        }
+    }
+}
+
 static double compare(const struct data_case *c, const struct data_calls libs[2], unsigned rounds)
 {
     double best[2] = { 0, 0 };
@@ -79,27 +125,15 @@ static double compare(const struct data_case *c, const struct data_calls libs[2]
         n[k] = times_of(c, &libs[k]); /* and it is warm now */
     for (unsigned i = 0; i < rounds; i++)
         for (int k = 0; k < 2; k++) {
-            double ns = sample(c, &libs[k], n[k]);
+            double ns;
+            live_on();
+            ns = sample(c, &libs[k], n[k]);
             best[k] = i == 0 || ns < best[k] ? ns : best[k];
         }
     printf("data %-18s ours_ns=%-10.1f other_ns=%-10.1f ratio=%.2f\n", c->name, best[0], best[1],
            best[1] / best[0]);
     fflush(stdout);
     return best[1] / best[0];
-}
-
-/* Memory as a program has it that has run for a while: holes of all sizes, and something at the
- * end. In a fresh heap every large block lies at the end, and freeing it there costs more than all
- * the rest - for the library that happens to free it last. */
-static void live_in(void)
-{
-    enum { BLOCKS = 4096 };
-    static char *blocks[BLOCKS];
-
-    for (size_t i = 0; i < BLOCKS; i++)
-        blocks[i] = malloc(1100 + i * 97 % 20000);
-    for (size_t i = 0; i < BLOCKS; i += 2)
-        free(blocks[i]);
 }
 
 /* A library that packs only for a server is made one. */

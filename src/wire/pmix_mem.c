@@ -1,4 +1,7 @@
-/* pmix_mem.c - see pmix_mem.h: the interpreter that copies, releases and compares.
+/* pmix_mem.c - see pmix_mem.h: what copies, releases and compares.
+ *
+ * Copying and releasing are functions made from the tables, one per type, as in pmix_pack.c;
+ * comparing, which nobody waits for, goes through the descriptors.
  *
  * Copying takes the bits of all items first and then replaces, field by field, what points
  * somewhere; a pointer not yet replaced is cleared before anything can fail, so that an incomplete
@@ -10,6 +13,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "wire/pmix_fields.h"
 
 struct task {
     const struct ptype_foreign *foreign;
@@ -32,14 +36,25 @@ static const struct ptype_field *fields_end(const struct ptype *t)
 static void release(const struct ptype *t, void *items, size_t n,
                     const struct ptype_foreign *foreign);
 
-static void free_argv(char **argv)
+/* Where a spelling is a constant, nothing of the others may stay in the function. */
+#define INLINE static inline __attribute__((always_inline))
+
+static inline void free_argv(char **argv)
 {
     for (size_t i = 0; argv && argv[i]; i++)
         free(argv[i]);
     free(argv);
 }
 
-static void release_array(pmix_data_array_t *a, const struct ptype_foreign *foreign)
+static inline void release_list(const struct ptype *t, void *items, size_t n,
+                                const struct ptype_foreign *foreign)
+{
+    if (items)
+        release(t, items, n, foreign);
+    free(items);
+}
+
+static inline void release_array(pmix_data_array_t *a, const struct ptype_foreign *foreign)
 {
     const struct ptype *t = ptype_find(a->type);
 
@@ -48,56 +63,103 @@ static void release_array(pmix_data_array_t *a, const struct ptype_foreign *fore
     free(a->array);
 }
 
-static void release_value(pmix_value_t *v, const struct ptype_foreign *foreign)
+/* What a value refers to, of the rarer types. */
+static void release_pointed(pmix_value_t *v, const struct ptype *t,
+                            const struct ptype_foreign *foreign)
 {
-    const struct ptype *t = ptype_find(v->type);
-
-    if (!t || t->place == PTYPE_NOWHERE)
-        return;
     if (t->place == PTYPE_INLINE) {
-        if (t->number == PMIX_STRING)
-            free(v->data.string);
-        else
-            release(t, &v->data, 1, foreign);
+        release(t, &v->data, 1, foreign);
     } else if (v->data.ptr) {
         release(t, v->data.ptr, 1, foreign);
         free(v->data.ptr);
     }
 }
 
-static void free_one(const struct ptype_field *f, char *obj, const struct ptype_foreign *foreign)
+static inline void release_value(pmix_value_t *v, const struct ptype_foreign *foreign)
 {
-    char *at = obj + f->offset;
+    const struct ptype *t = ptype_find(v->type);
 
-    switch (f->op) {
+    if (!t || t->place == PTYPE_NOWHERE || (t->place == PTYPE_INLINE && ptype_flat(t)))
+        return;
+    if (t->number == PMIX_STRING)
+        free(v->data.string);
+    else
+        release_pointed(v, t, foreign);
+}
+
+static void release_cpuset(pmix_cpuset_t *set, const struct ptype_foreign *foreign)
+{
+    if (foreign)
+        foreign->cpuset_free(set);
+    else
+        free(set->source);
+}
+
+static void release_topo(pmix_topology_t *topo, const struct ptype_foreign *foreign)
+{
+    if (foreign)
+        foreign->topo_free(topo);
+    else
+        free(topo->source);
+}
+
+/* What one item of any spelling but LIST owns. */
+INLINE void release_one(uint8_t op, uint16_t elem, char *at, const struct ptype_foreign *foreign)
+{
+    switch (op) {
     case PTYPE_STR:
     case PTYPE_REGEX: free(AT(char *, at)); break;
     case PTYPE_ARGV:
     case PTYPE_ARGC: free_argv(AT(char **, at)); break;
-    case PTYPE_LIST:
-        if (AT(void *, at))
-            release(ptype_find(f->elem), AT(void *, at), AT(size_t, obj + f->count), foreign);
-        free(AT(void *, at));
-        break;
-    case PTYPE_NEST: release(ptype_find(f->elem), at, 1, foreign); break;
+    case PTYPE_NEST: release(ptype_find(elem), at, 1, foreign); break;
     case PTYPE_VALUE: release_value((void *)at, foreign); break;
     case PTYPE_ARRAY: release_array((void *)at, foreign); break;
-    case PTYPE_CPUSET:
-        if (foreign)
-            foreign->cpuset_free((void *)at);
-        else
-            free(AT(pmix_cpuset_t, at).source);
-        break;
-    case PTYPE_TOPO:
-        if (foreign)
-            foreign->topo_free((void *)at);
-        else
-            free(AT(pmix_topology_t, at).source);
-        break;
+    case PTYPE_CPUSET: release_cpuset((void *)at, foreign); break;
+    case PTYPE_TOPO: release_topo((void *)at, foreign); break;
     case PTYPE_DBUF: free(AT(pmix_data_buffer_t, at).base_ptr); break;
     default: break;
     }
 }
+
+#define STRUCT(type)                                                                               \
+    static __attribute__((unused)) void release_fields_##type(char *obj,                           \
+                                                              const struct ptype_foreign *foreign) \
+    {                                                                                              \
+        (void)foreign;
+#define FIELD(type, kind, member)                                                                  \
+    release_one(OP_##kind, ELEM_##kind, obj + offsetof(c_##type, member), foreign);
+#define LOCAL FIELD
+#define ARRAY(type, kind, member, count)                                                           \
+    release_list(ptype_find(ELEM_##kind), AT(void *, obj + offsetof(c_##type, member)),            \
+                 AT(size_t, obj + offsetof(c_##type, count)), foreign);
+#define END(type) }
+#include "proto/pmix_structs.def"
+#undef STRUCT
+#undef FIELD
+#undef LOCAL
+#undef ARRAY
+#undef END
+
+#define WIRE(name, op, place, first, last)                                                         \
+    static void release_item_##name(char *at, const struct ptype_foreign *foreign)                 \
+    {                                                                                              \
+        (void)foreign;                                                                             \
+        release_one(PTYPE_##op, PMIX_##name, at, foreign);                                         \
+    }
+#define WIRE_STRUCT(name, fields, place, first, last)
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+
+typedef void release_item(char *at, const struct ptype_foreign *foreign);
+
+static release_item *const releases[PTYPE_NUMBERS] = {
+#define WIRE(name, op, place, first, last)            [PMIX_##name] = release_item_##name,
+#define WIRE_STRUCT(name, fields, place, first, last) [PMIX_##name] = release_fields_##fields,
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+};
 
 static void release_infos(pmix_info_t *infos, size_t n, const struct ptype_foreign *foreign)
 {
@@ -107,9 +169,10 @@ static void release_infos(pmix_info_t *infos, size_t n, const struct ptype_forei
 }
 
 /* What n items own, and not a byte of the items: they are about to be freed or wiped. */
-static void release(const struct ptype *t, void *items, size_t n,
-                    const struct ptype_foreign *foreign)
+static inline void release_items(const struct ptype *t, void *items, size_t n,
+                                 const struct ptype_foreign *foreign)
 {
+    release_item *one = releases[t->number];
     char *obj = items;
 
     if (ptype_flat(t))
@@ -119,14 +182,19 @@ static void release(const struct ptype *t, void *items, size_t n,
         return;
     }
     for (size_t i = 0; i < n; i++, obj += t->size)
-        for (const struct ptype_field *f = t->fields; f < fields_end(t); f++)
-            free_one(f, obj, foreign);
+        one(obj, foreign);
+}
+
+static void release(const struct ptype *t, void *items, size_t n,
+                    const struct ptype_foreign *foreign)
+{
+    release_items(t, items, n, foreign);
 }
 
 void pmem_release(const struct ptype *t, void *items, size_t n, const struct ptype_foreign *foreign)
 {
     if (items)
-        release(t, items, n, foreign);
+        release_items(t, items, n, foreign);
 }
 
 void pmem_free(const struct ptype *t, void *items, size_t n, const struct ptype_foreign *foreign)
@@ -159,7 +227,7 @@ static void fail(struct task *c, enum ptype_error error)
         c->error = error;
 }
 
-static void *take(struct task *c, size_t n, size_t size)
+static inline void *take(struct task *c, size_t n, size_t size)
 {
     void *mem = c->error == PTYPE_FINE && n <= PTRDIFF_MAX / size ? malloc(n * size) : NULL;
 
@@ -168,7 +236,7 @@ static void *take(struct task *c, size_t n, size_t size)
     return mem;
 }
 
-static char *copy_bytes(struct task *c, const char *from, size_t n)
+static inline char *copy_bytes(struct task *c, const char *from, size_t n)
 {
     char *copy = c->error == PTYPE_FINE ? malloc(n + 1) : NULL;
 
@@ -181,12 +249,12 @@ static char *copy_bytes(struct task *c, const char *from, size_t n)
     return copy;
 }
 
-static char *copy_str(struct task *c, const char *from)
+static inline char *copy_str(struct task *c, const char *from)
 {
     return from ? copy_bytes(c, from, strlen(from)) : NULL;
 }
 
-static char **copy_argv(struct task *c, char *const *argv)
+static inline char **copy_argv(struct task *c, char *const *argv)
 {
     size_t n = 0;
     char **copy;
@@ -238,7 +306,7 @@ static void copy_array(struct task *c, pmix_data_array_t *to, const pmix_data_ar
     }
 }
 
-static void copy_value(struct task *c, pmix_value_t *to, const pmix_value_t *from)
+static inline void copy_value(struct task *c, pmix_value_t *to, const pmix_value_t *from)
 {
     const struct ptype *t = ptype_find(from->type);
 
@@ -317,36 +385,83 @@ static char *copy_regex(struct task *c, const char *from)
     return from ? copy_bytes(c, from, ptype_regex_size(from)) : NULL;
 }
 
-/* One field that points somewhere.  It must not keep the original's pointer even after an error. */
-static void copy_one(struct task *c, const struct ptype_field *f, char *obj, const char *from_obj)
+/* A list with its count; both are members.  n may be there without items. */
+static inline void copy_counted(struct task *c, uint16_t elem, char *to, size_t *count_p,
+                                const void *items, size_t n)
 {
-    char *to = obj + f->offset;
-    const char *from = from_obj + f->offset;
+    if (!items)
+        n = 0;
+    AT(void *, to) = n ? copy_list(c, ptype_find(elem), items, n) : NULL;
+    *count_p = AT(void *, to) ? n : 0;
+}
 
-    switch (f->op) {
+/* One item of any spelling but LIST, whose bits are there already: what points somewhere.  It must
+ * not keep the original's pointer even after an error. */
+INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const char *from)
+{
+    switch (op) {
     case PTYPE_STR: AT(char *, to) = copy_str(c, LOOK(char *, from)); break;
     case PTYPE_REGEX: AT(char *, to) = copy_regex(c, LOOK(char *, from)); break;
     case PTYPE_ARGV:
     case PTYPE_ARGC: AT(char **, to) = copy_argv(c, LOOK(char **, from)); break;
-    case PTYPE_LIST: {
-        const void *items = LOOK(void *, from);
-        size_t n = items ? LOOK(size_t, from_obj + f->count) : 0;
-        AT(void *, to) = n ? copy_list(c, ptype_find(f->elem), items, n) : NULL;
-        AT(size_t, obj + f->count) = AT(void *, to) ? n : 0;
-        break;
-    }
-    case PTYPE_NEST: copy_items(c, ptype_find(f->elem), to, from, 1); break;
+    case PTYPE_NEST: copy_items(c, ptype_find(elem), to, from, 1); break;
     case PTYPE_VALUE: copy_value(c, (void *)to, (const void *)from); break;
     case PTYPE_ARRAY: copy_array(c, (void *)to, (const void *)from); break;
     case PTYPE_CPUSET:
-    case PTYPE_TOPO: copy_foreign(c, f->op, to, from); break;
+    case PTYPE_TOPO: copy_foreign(c, op, to, from); break;
     case PTYPE_DBUF: copy_dbuf(c, (void *)to, (const void *)from); break;
     default: break;
     }
 }
 
+#define STRUCT(type)                                                                               \
+    static __attribute__((unused)) void copy_fields_##type(struct task *c, char *to,               \
+                                                           const char *from)                       \
+    {                                                                                              \
+        (void)c;                                                                                   \
+        memcpy(to, from, sizeof(c_##type));
+#define FIELD(type, kind, member)                                                                  \
+    copy_one(c, OP_##kind, ELEM_##kind, to + offsetof(c_##type, member),                           \
+             from + offsetof(c_##type, member));
+#define LOCAL FIELD
+#define ARRAY(type, kind, member, count)                                                           \
+    copy_counted(c, ELEM_##kind, to + offsetof(c_##type, member),                                  \
+                 (void *)(to + offsetof(c_##type, count)),                                         \
+                 LOOK(void *, from + offsetof(c_##type, member)),                                  \
+                 LOOK(size_t, from + offsetof(c_##type, count)));
+#define END(type) }
+#include "proto/pmix_structs.def"
+#undef STRUCT
+#undef FIELD
+#undef LOCAL
+#undef ARRAY
+#undef END
+
+#define WIRE(name, op, place, first, last)                                                         \
+    static void copy_item_##name(struct task *c, char *to, const char *from)                       \
+    {                                                                                              \
+        enum { size = sizeof(c_##name) };                                                          \
+        memcpy(to, from, size);                                                                    \
+        copy_one(c, PTYPE_##op, PMIX_##name, to, from);                                            \
+    }
+#define WIRE_STRUCT(name, fields, place, first, last)
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+
+typedef void copy_item(struct task *c, char *to, const char *from);
+
+static copy_item *const copies[PTYPE_NUMBERS] = {
+#define WIRE(name, op, place, first, last)            [PMIX_##name] = copy_item_##name,
+#define WIRE_STRUCT(name, fields, place, first, last) [PMIX_##name] = copy_fields_##fields,
+#include "proto/pmix_wire.def"
+#undef WIRE
+#undef WIRE_STRUCT
+};
+
 static void copy_infos(struct task *c, pmix_info_t *to, const pmix_info_t *from, size_t n)
 {
+    memcpy(to, from, n * sizeof *to);
     for (size_t i = 0; i < n; i++)
         if ((from[i].flags & PMIX_INFO_PERSISTENT) == 0)
             copy_value(c, &to[i].value, &from[i].value);
@@ -355,16 +470,15 @@ static void copy_infos(struct task *c, pmix_info_t *to, const pmix_info_t *from,
 /* Goes on after an error, so that every pointer of the bits is replaced. */
 static void copy_items(struct task *c, const struct ptype *t, char *to, const char *from, size_t n)
 {
-    memcpy(to, from, n * t->size);
+    copy_item *one = copies[t->number];
+
     if (ptype_flat(t))
-        return;
-    if (t->number == PMIX_INFO) { /* they come by the thousand */
+        memcpy(to, from, n * t->size);
+    else if (t->number == PMIX_INFO) /* they come by the thousand */
         copy_infos(c, (void *)to, (const void *)from, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++, to += t->size, from += t->size)
-        for (const struct ptype_field *f = t->fields; f < fields_end(t); f++)
-            copy_one(c, f, to, from);
+    else
+        for (size_t i = 0; i < n; i++, to += t->size, from += t->size)
+            one(c, to, from);
 }
 
 enum ptype_error pmem_copy(const struct ptype *t, void *to, const void *from, size_t n,

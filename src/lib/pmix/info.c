@@ -68,13 +68,14 @@ bool PMIx_Info_is_optional(const pmix_info_t *p)
 /* ---- Lists ---------------------------------------------------------------------------------- */
 
 /* Callers hold on to infos of the list and to the places behind them, so entries never move.  They
- * are cut from blocks that double, because most lists are built, converted and dropped at once. */
+ * are cut from blocks that grow, because most lists are built, converted and dropped at once; the
+ * first few are in the list itself. */
 struct entry {
     struct entry *next;
     pmix_info_t info;
 };
 
-enum { BLOCK_FIRST = 4, BLOCK_LAST = 256 };
+enum { LIST_FIRST = 8, BLOCK_FIRST = 16, BLOCK_LAST = 256 };
 
 struct block {
     struct block *next;
@@ -85,15 +86,24 @@ struct info_list {
     struct entry *first, **last; /* last: where the next one goes */
     size_t count;
     struct block *blocks; /* the newest first */
-    size_t size, used;    /* of the newest */
+    struct entry *newest; /* the entries of the newest */
+    size_t size, used;    /* of it */
+    struct entry begin[LIST_FIRST];
 };
 
 void *PMIx_Info_list_start(void)
 {
     struct info_list *list = malloc(sizeof *list);
 
-    if (list != NULL)
-        *list = (struct info_list){ .last = &list->first };
+    if (list == NULL)
+        return NULL;
+    list->first = NULL;
+    list->last = &list->first;
+    list->count = 0;
+    list->blocks = NULL;
+    list->newest = list->begin;
+    list->size = LIST_FIRST;
+    list->used = 0;
     return list;
 }
 
@@ -101,7 +111,7 @@ void *PMIx_Info_list_start(void)
 static struct entry *take_entry(struct info_list *list)
 {
     if (list->used == list->size) {
-        size_t size = list->size == 0           ? BLOCK_FIRST
+        size_t size = list->blocks == NULL      ? BLOCK_FIRST
                       : list->size < BLOCK_LAST ? 2 * list->size
                                                 : list->size;
         struct block *block = malloc(sizeof *block + size * sizeof(struct entry));
@@ -109,10 +119,11 @@ static struct entry *take_entry(struct info_list *list)
             return NULL;
         block->next = list->blocks;
         list->blocks = block;
+        list->newest = block->entries;
         list->size = size;
         list->used = 0;
     }
-    return &list->blocks->entries[list->used++];
+    return &list->newest[list->used++];
 }
 
 static void give_back(struct info_list *list)

@@ -52,15 +52,15 @@ const struct number_group *number_group(enum number_group_id id)
     return &groups[id];
 }
 
-/* Which row a small number has, plus one; what is not small shares the last place, which nobody
- * asks for.  Of several names of one number the last stays: they have the same text. */
+/* The text of each small number; what is not small shares the last place, which nobody asks for. Of
+ * several names of one number the last stays: they have the same text. */
 enum { SMALL = 64 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
-static const uint8_t small[NUMBER_GROUPS][SMALL + 1] = {
+static const char *const small[NUMBER_GROUPS][SMALL + 1] = {
 #define GROUP(group, ctype, kind, other, what)
 #define CONST(group, name, value, state, text)                                                     \
-    [NUMBER_##group][(value) < SMALL ? (value) : SMALL] = ROW_##name + 1,
+    [NUMBER_##group][(value) < SMALL ? (value) : SMALL] = (text),
 #define END(group)
 #include "proto/pmix_constants.def"
 #undef GROUP
@@ -68,77 +68,85 @@ static const uint8_t small[NUMBER_GROUPS][SMALL + 1] = {
 #undef END
 };
 #pragma GCC diagnostic pop
-_Static_assert(ROWS < UINT8_MAX, "a row's number fits a byte");
+
+static const char *large_text(enum number_group_id id, uint64_t value)
+{
+    const struct number_group *g = &groups[id];
+
+    for (size_t i = 0; i < g->count; i++)
+        if (g->names[i].value == value)
+            return g->names[i].text != NULL ? g->names[i].text : g->other;
+    return g->other;
+}
+
+static inline const char *text_of(enum number_group_id id, uint64_t value)
+{
+    const char *text;
+
+    if (value >= SMALL)
+        return large_text(id, value);
+    text = small[id][value];
+    return text != NULL ? text : groups[id].other;
+}
 
 const char *number_text(enum number_group_id id, uint64_t value)
 {
-    const struct number_group *g = &groups[id];
-    const struct number_name *found = NULL;
-
-    if (value < SMALL) {
-        if (small[id][value] != 0)
-            found = &rows[small[id][value] - 1];
-    } else {
-        for (size_t i = 0; i < g->count && found == NULL; i++)
-            if (g->names[i].value == value)
-                found = &g->names[i];
-    }
-    return found != NULL && found->text != NULL ? found->text : g->other;
+    return text_of(id, value);
 }
 
 const char *PMIx_Proc_state_string(pmix_proc_state_t state)
 {
-    return number_text(NUMBER_proc_state, state);
+    return text_of(NUMBER_proc_state, state);
 }
 
 const char *PMIx_Job_state_string(pmix_job_state_t state)
 {
-    return number_text(NUMBER_job_state, state);
+    return text_of(NUMBER_job_state, state);
 }
 
 const char *PMIx_Scope_string(pmix_scope_t scope)
 {
-    return number_text(NUMBER_scope, scope);
+    return text_of(NUMBER_scope, scope);
 }
 
 const char *PMIx_Persistence_string(pmix_persistence_t persist)
 {
-    return number_text(NUMBER_persistence, persist);
+    return text_of(NUMBER_persistence, persist);
 }
 
 const char *PMIx_Data_range_string(pmix_data_range_t range)
 {
-    return number_text(NUMBER_data_range, range);
+    return text_of(NUMBER_data_range, range);
 }
 
 const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive)
 {
-    return number_text(NUMBER_alloc_directive, directive);
+    return text_of(NUMBER_alloc_directive, directive);
 }
 
 const char *PMIx_Resource_block_directive_string(pmix_resource_block_directive_t directive)
 {
-    return number_text(NUMBER_resource_block, directive);
+    return text_of(NUMBER_resource_block, directive);
 }
 
 const char *PMIx_Link_state_string(pmix_link_state_t state)
 {
-    return number_text(NUMBER_link_state, state);
+    return text_of(NUMBER_link_state, state);
 }
 
 const char *PMIx_Device_type_string(pmix_device_type_t type)
 {
-    return number_text(NUMBER_device_type, type);
+    return text_of(NUMBER_device_type, type);
 }
 
 const char *PMIx_Value_comparison_string(pmix_value_cmp_t cmp)
 {
-    return number_text(NUMBER_value_cmp, (uint64_t)cmp);
+    return text_of(NUMBER_value_cmp, (uint64_t)cmp);
 }
 
 const char *PMIx_Group_operation_string(pmix_group_operation_t op)
 {
-    return number_text(NUMBER_group_operation, (uint64_t)op);
+    return text_of(NUMBER_group_operation, (uint64_t)op);
 }
 
 /* ---- Masks ---------------------------------------------------------------------------------- */

@@ -49,6 +49,18 @@ static bool load_bytes(pmix_byte_object_t *bo, const char *bytes, size_t n)
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
+/* Most values that are no number or text are processes. */
+static inline pmix_status_t load_proc(pmix_value_t *v, const pmix_proc_t *proc)
+{
+    pmix_proc_t *copy = malloc(sizeof *copy);
+
+    if (copy == NULL)
+        return PMIX_ERR_NOMEM;
+    memcpy(copy, proc, sizeof *copy);
+    v->data.proc = copy;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t load_heap(pmix_value_t *v, const void *data, pmix_data_type_t type)
 {
     const struct ptype *t = ptype_find(type);
@@ -97,7 +109,7 @@ static inline void load_flat(void *to, const void *from, size_t size)
         memcpy(to, from, size);
 }
 
-static pmix_status_t load_data(pmix_value_t *v, const void *data, enum shape shape)
+static inline pmix_status_t load_data(pmix_value_t *v, const void *data, enum shape shape)
 {
     const pmix_byte_object_t *bo = data;
 
@@ -110,7 +122,7 @@ static pmix_status_t load_data(pmix_value_t *v, const void *data, enum shape sha
         return load_bytes(&v->data.bo, data, ptype_regex_size(data)) ? PMIX_SUCCESS
                                                                      : PMIX_ERR_NOMEM;
     case SHAPE_ENVAR: return load_envar(&v->data.envar, data);
-    case SHAPE_HEAP: return load_heap(v, data, v->type);
+    case SHAPE_HEAP: return v->type == PMIX_PROC ? load_proc(v, data) : load_heap(v, data, v->type);
     case SHAPE_POINTER: memcpy(&v->data.ptr, &data, sizeof data); return PMIX_SUCCESS;
     case SHAPE_NONE: break;
     }
@@ -145,7 +157,7 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data, pmix_data_typ
 
 static void release_heap(pmix_value_t *v)
 {
-    /* Most values that are no number or text are processes: nothing to look for in those. */
+    /* Nothing to look for in processes. */
     if (v->data.ptr != NULL && v->type != PMIX_PROC && v->type != PMIX_PROC_NSPACE)
         pmem_release(ptype_find(v->type), v->data.ptr, 1, foreign_objects());
     free(v->data.ptr);
@@ -211,7 +223,8 @@ static inline pmix_status_t copy(pmix_value_t *dest, const pmix_value_t *src)
     case SHAPE_ENVAR: rc = load_envar(&dest->data.envar, &src->data.envar); break;
     case SHAPE_HEAP:
         if (src->data.ptr != NULL)
-            rc = load_heap(dest, src->data.ptr, src->type);
+            rc = src->type == PMIX_PROC ? load_proc(dest, src->data.proc)
+                                        : load_heap(dest, src->data.ptr, src->type);
         break;
     default: return src->type == PMIX_UNDEF ? PMIX_SUCCESS : PMIX_ERROR;
     }
