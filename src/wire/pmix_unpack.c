@@ -1042,22 +1042,7 @@ static inline void wipe(void *items, size_t n)
         memset(items, 0, n);
 }
 
-/* One item that is a number, in variable width: neither wiped before nor released after. */
-INLINE bool get_lone_number(struct punpack *r, void *dst, int32_t *n_p, const struct ptype *t)
-{
-    static const uint8_t one = 2; /* zigzagged */
-    const uint8_t *p = r->at;
-
-    if (!t->run || p >= r->end || *p != one || *n_p < 1)
-        return false;
-    p = variable[t->number](r, p + 1, dst);
-    if (p)
-        r->at = p;
-    *n_p = p ? 1 : 0;
-    return true;
-}
-
-INLINE void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
+static void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
 {
     const struct ptype *t = ptype_find(type);
     const uint8_t *p = begin(r);
@@ -1067,8 +1052,6 @@ INLINE void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
         p = fail(r, PTYPE_BAD_PARAM);
     else if (!t || !ptype_known(r->as, t))
         p = fail(r, PTYPE_UNKNOWN);
-    else if (p && !r->described && !r->as->fixed && get_lone_number(r, dst, n_p, t))
-        return;
     *n_p = 0;
     if (p)
         p = get_head(r, r->as->fixed, p, type, &all);
@@ -1077,10 +1060,7 @@ INLINE void get_unit(struct punpack *r, void *dst, int32_t *n_p, uint16_t type)
     n = all < room ? all : room;
     if (!t->run)
         wipe(dst, n * t->size);
-    if (n == 1 && !r->as->fixed)
-        p = variable[t->number](r, p, dst);
-    else
-        p = get_items(r, p, t, dst, n);
+    p = get_items(r, p, t, dst, n);
     if (!p) {
         pmem_free(t, dst, n, r->foreign);
         return;
@@ -1097,11 +1077,15 @@ enum ptype_error punpack(struct punpack *r, void *dst, int32_t *n_p, uint16_t ty
     return r->error;
 }
 
+/* The head of a unit of one item, when it is not described; zigzagged. */
+enum { ONE_ITEM = 2 };
+
 enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavour *as,
                                 const struct ptype_foreign *foreign, void *dst, int32_t *n_p,
                                 uint16_t type)
 {
     const uint8_t *base = (const uint8_t *)b->base_ptr, *end = base, *at = base;
+    const struct ptype *t;
     struct punpack r;
 
     if (base) {
@@ -1119,7 +1103,18 @@ enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavou
     r.depth = 0;
     r.unpaid = 0;
     r.error = PTYPE_FINE;
-    get_unit(&r, dst, n_p, type);
+    /* Mostly it is one item, of a type that we know, and there is room for it. */
+    t = ptype_find(type);
+    if (t && as->level == PTYPE_OWN && *n_p > 0 && dst && at < end && *at == ONE_ITEM) {
+        if (!t->run)
+            wipe(dst, t->size);
+        r.at = variable[type](&r, at + 1, dst);
+        *n_p = r.at != NULL;
+        if (!r.at && !t->run)
+            pmem_free(t, dst, 1, foreign);
+    } else {
+        get_unit(&r, dst, n_p, type);
+    }
     if (r.error == PTYPE_FINE)
         b->unpack_ptr = b->base_ptr + (r.at - base);
     return r.error;
