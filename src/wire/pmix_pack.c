@@ -693,11 +693,11 @@ enum ptype_error ppack_public(pmix_data_buffer_t *b, const struct ptype_flavour 
             b->bytes_allocated > b->bytes_used ? (uint8_t *)b->base_ptr + b->bytes_allocated : p;
     }
     p = put_unit(&w, p, src, n, type);
-    if (p) {
-        b->pack_ptr = (char *)p;
-        b->bytes_used = (size_t)((char *)p - b->base_ptr);
-    }
-    return w.error;
+    if (!p)
+        return w.error;
+    b->pack_ptr = (char *)p;
+    b->bytes_used = (size_t)((char *)p - b->base_ptr);
+    return PTYPE_FINE;
 }
 
 void ppack_byte(struct ppack *w, uint16_t type, uint8_t v)

@@ -334,6 +334,10 @@ INLINE const uint8_t *get_count(struct punpack *r, bool fixed, const uint8_t *p,
     uint64_t v = 0;
     int32_t tagged = 0;
 
+    if (!fixed && op != PTYPE_SIZE && p < r->end && !(*p & 0x81)) { /* mostly: small, no sign */
+        *n_p = *p >> 1;
+        return p + 1;
+    }
     *n_p = 0;
     if (op == PTYPE_SIZE && fixed)
         return get_tagged(r, p, op, (char *)n_p, 0, 1);
@@ -1108,13 +1112,18 @@ enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavou
     if (t && as->level == PTYPE_OWN && *n_p > 0 && dst && at < end && *at == ONE_ITEM) {
         if (!t->run)
             wipe(dst, t->size);
-        r.at = variable[type](&r, at + 1, dst);
-        *n_p = r.at != NULL;
-        if (!r.at && !t->run)
+        at = variable[type](&r, at + 1, dst);
+        if (at) {
+            b->unpack_ptr = b->base_ptr + (at - base);
+            *n_p = 1;
+            return PTYPE_FINE;
+        }
+        if (!t->run)
             pmem_free(t, dst, 1, foreign);
-    } else {
-        get_unit(&r, dst, n_p, type);
+        *n_p = 0;
+        return r.error;
     }
+    get_unit(&r, dst, n_p, type);
     if (r.error == PTYPE_FINE)
         b->unpack_ptr = b->base_ptr + (r.at - base);
     return r.error;
