@@ -823,7 +823,7 @@ static const uint8_t *get_items(struct punpack *r, const uint8_t *p, const struc
 {
     get_item *get = variable[t->number];
 
-    if (t->run && n != 1)
+    if (ptype_is_run(t, r->as->fixed, n))
         return get_numbers(r, p, t->run, at, t->size, n);
     if (r->as->fixed)
         for (; n && p; n--, at += t->size)

@@ -7,11 +7,6 @@
 #include "lib/pmix/value.h"
 #include "pmix_server.h"
 
-const struct ptype_foreign *foreign_objects(void)
-{
-    return &ptopo_foreign;
-}
-
 static pmix_status_t status_of(int rc)
 {
     switch (rc) {

@@ -210,6 +210,8 @@ static inline pmix_status_t copy(pmix_value_t *dest, const pmix_value_t *src)
         return PMIX_SUCCESS;
     }
     *dest = (pmix_value_t){ .type = shape != SHAPE_NONE ? src->type : PMIX_UNDEF };
+    if (src->type == PMIX_PROC && src->data.proc != NULL && load_proc(dest, src->data.proc) == 0)
+        return PMIX_SUCCESS;
     switch (shape) {
     case SHAPE_STRING:
         if (!load_text(&dest->data.string, src->data.string))
@@ -223,8 +225,7 @@ static inline pmix_status_t copy(pmix_value_t *dest, const pmix_value_t *src)
     case SHAPE_ENVAR: rc = load_envar(&dest->data.envar, &src->data.envar); break;
     case SHAPE_HEAP:
         if (src->data.ptr != NULL)
-            rc = src->type == PMIX_PROC ? load_proc(dest, src->data.proc)
-                                        : load_heap(dest, src->data.ptr, src->type);
+            rc = load_heap(dest, src->data.ptr, src->type);
         break;
     default: return src->type == PMIX_UNDEF ? PMIX_SUCCESS : PMIX_ERROR;
     }

@@ -7,6 +7,7 @@
 #define WIREUP_LIB_PMIX_VALUE_H
 
 #include "pmix.h"
+#include "topo/pmix_topo.h"
 #include "wire/pmix_mem.h"
 
 /* How a value holds a type, as proto/pmix_types.def says. */
@@ -47,6 +48,9 @@ void infos_release(pmix_info_t *infos, size_t n);
 void items_construct(pmix_data_type_t type, void *items, size_t n);
 
 /* Who copies and releases cpusets and topologies. */
-const struct ptype_foreign *foreign_objects(void);
+static inline const struct ptype_foreign *foreign_objects(void)
+{
+    return &ptopo_foreign;
+}
 
 #endif
