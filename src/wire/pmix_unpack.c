@@ -559,15 +559,18 @@ INLINE const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, 
         return p;
     if (n > left(r, p))
         return fail(r, PTYPE_CUT);
-    argv = take_zeroed(n + 1, sizeof *argv);
+    argv = malloc((n + 1) * sizeof *argv);
     if (!argv)
         return fail(r, PTYPE_NO_MEMORY);
-    *argv_p = argv; /* who releases the struct in error releases this */
+    *argv_p = argv; /* who releases the struct in error releases this, up to the first NULL */
     for (size_t i = 0; i < n && p; i++) {
+        argv[i] = NULL;
         p = get_str(r, fixed, p, &argv[i]);
         if (p && !argv[i])
             p = fail(r, PTYPE_MALFORMED);
     }
+    if (p)
+        argv[n] = NULL;
     return p;
 }
 

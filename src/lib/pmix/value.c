@@ -157,8 +157,7 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data, pmix_data_typ
 
 static void release_heap(pmix_value_t *v)
 {
-    /* Nothing to look for in processes. */
-    if (v->data.ptr != NULL && v->type != PMIX_PROC && v->type != PMIX_PROC_NSPACE)
+    if (v->data.ptr != NULL && v->type != PMIX_PROC_NSPACE)
         pmem_release(ptype_find(v->type), v->data.ptr, 1, foreign_objects());
     free(v->data.ptr);
 }
@@ -170,6 +169,10 @@ static inline void release(pmix_value_t *v)
 
     if (shape == SHAPE_FLAT)
         return;
+    if (v->type == PMIX_PROC) { /* nothing to look for in those */
+        free(v->data.proc);
+        return;
+    }
     switch (shape) {
     case SHAPE_STRING: free(v->data.string); break;
     case SHAPE_BYTES:
