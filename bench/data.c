@@ -97,8 +97,8 @@ static void live_in(void)
 
 /* What a large block costs depends on whether a hole of its very size lies ready (a few ns) or one
  * has to be cut and sorted in again, every time (a few microseconds): luck, which stays with a
- * library as long as nothing else moves.  So other blocks come and go between the samples, and over
- * the rounds either library has its luck. */
+ * library as long as nothing else moves; so does the alignment of small ones.  So other blocks come
+ * and go between the samples, and over the rounds either library has its luck. */
 static void live_on(void)
 {
     enum { MOVES = 64 };
@@ -108,7 +108,7 @@ static void live_on(void)
         at = at * 1664525u + 1013904223u;
         char **block = &blocks[at >> 8 & (BLOCKS - 1)];
         if (*block == NULL) {
-            *block = malloc(any_size(at >> 20));
+            *block = malloc(at & 1u << 19 ? any_size(at >> 20) : 24 + (at >> 20) % 1000);
         } else {
             free(*block);
             *block = NULL;

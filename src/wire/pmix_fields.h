@@ -44,15 +44,6 @@ enum {
 #undef TYPE
 };
 
-/* Whether n items are read and written as a run of numbers: a few plain ones go one by one, which
- * takes no preparation; those that stand for each other (PTR) or share a tag (PID) do not. */
-static inline bool ptype_is_run(const struct ptype *t, bool fixed, size_t n)
-{
-    enum { FEW = 8 };
-
-    return t->run && n != 1 && (fixed || n > FEW || t->run >= PTYPE_PID);
-}
-
 #define PTYPE_SIZE_OF(type, member) sizeof(((c_##type *)NULL)->member)
 
 #endif

@@ -604,7 +604,7 @@ static uint8_t *put_items(struct ppack *w, uint8_t *p, const struct ptype *t, co
 {
     put_item *put = variable[t->number];
 
-    if (ptype_is_run(t, w->as->fixed, n))
+    if (t->run && n != 1)
         return put_numbers(w, p, t->run, at, t->size, n);
     if (w->as->fixed)
         for (; n && p; n--, at += t->size)

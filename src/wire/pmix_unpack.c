@@ -655,6 +655,10 @@ INLINE const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t 
 
     if (type == PMIX_UNDEF)
         return p;
+    if (type == PMIX_STRING && r->depth < LIMIT_PMIX_DEPTH) { /* most of those that are no number */
+        v->type = type;
+        return get_str(r, fixed, p, &v->data.string);
+    }
     if (!t || t->place == PTYPE_NOWHERE || !ptype_known(r->as, t))
         return fail(r, PTYPE_UNKNOWN);
     v->type = type;
@@ -662,8 +666,6 @@ INLINE const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t 
         return get_items(r, p, t, (char *)&v->data, 1);
     if (!deeper(r))
         p = NULL;
-    else if (type == PMIX_STRING) /* most of those that are no number */
-        p = get_str(r, fixed, p, &v->data.string);
     else if (t->place == PTYPE_INLINE)
         p = get_items(r, p, t, (char *)&v->data, 1);
     else
@@ -821,12 +823,21 @@ static const uint8_t *get_fields(struct punpack *r, const uint8_t *p, const stru
     return p;
 }
 
+/* Whether n items are read as a run: a few plain numbers go one by one, which takes no preparation;
+ * those that stand for each other (PTR) or share a tag (PID) do not. */
+static inline bool is_run(const struct ptype *t, bool fixed, size_t n)
+{
+    enum { FEW = 8 };
+
+    return t->run && n != 1 && (fixed || n > FEW || t->run >= PTYPE_PID);
+}
+
 static const uint8_t *get_items(struct punpack *r, const uint8_t *p, const struct ptype *t,
                                 char *at, size_t n)
 {
     get_item *get = variable[t->number];
 
-    if (ptype_is_run(t, r->as->fixed, n))
+    if (is_run(t, r->as->fixed, n))
         return get_numbers(r, p, t->run, at, t->size, n);
     if (r->as->fixed)
         for (; n && p; n--, at += t->size)

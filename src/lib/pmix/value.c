@@ -26,25 +26,29 @@ const struct value_form value_forms[PTYPE_NUMBERS] = {
 static const pmix_value_t empty = PMIX_VALUE_STATIC_INIT;
 
 /* A copy of n bytes and a NUL behind them: bytes are often printed. */
-static char *bytes_copy(const char *bytes, size_t n)
+static inline char *bytes_copy(const char *bytes, size_t n)
 {
     char *copy = malloc(n + 1);
 
-    if (copy != NULL) {
-        memcpy(copy, bytes, n);
-        copy[n] = '\0';
-    }
-    return copy;
+    if (copy == NULL)
+        return NULL;
+    copy[n] = '\0';
+    return memcpy(copy, bytes, n);
 }
 
 /* Puts a copy of n bytes into an emptied byte object; false without memory. */
-static bool load_bytes(pmix_byte_object_t *bo, const char *bytes, size_t n)
+static inline bool load_bytes(pmix_byte_object_t *bo, const char *bytes, size_t n)
 {
+    char *copy;
+
     if (bytes == NULL || n == 0)
         return true;
-    bo->bytes = bytes_copy(bytes, n);
-    bo->size = bo->bytes != NULL ? n : 0;
-    return bo->bytes != NULL;
+    copy = bytes_copy(bytes, n);
+    if (copy == NULL)
+        return false;
+    bo->bytes = copy;
+    bo->size = n;
+    return true;
 }
 
 /* ---- Loading -------------------------------------------------------------------------------- */
@@ -175,8 +179,8 @@ static inline void release(pmix_value_t *v)
     }
     switch (shape) {
     case SHAPE_STRING: free(v->data.string); break;
-    case SHAPE_BYTES:
-    case SHAPE_REGEX: free(v->data.bo.bytes); break;
+    case SHAPE_REGEX:
+    case SHAPE_BYTES: free(v->data.bo.bytes); break;
     case SHAPE_ENVAR:
         free(v->data.envar.envar);
         free(v->data.envar.value);
@@ -212,9 +216,14 @@ static inline pmix_status_t copy(pmix_value_t *dest, const pmix_value_t *src)
         *dest = *src;
         return PMIX_SUCCESS;
     }
+    if (src->type == PMIX_PROC && src->data.proc != NULL) {
+        dest->type = PMIX_PROC;
+        rc = load_proc(dest, src->data.proc);
+        if (rc != PMIX_SUCCESS)
+            *dest = empty;
+        return rc;
+    }
     *dest = (pmix_value_t){ .type = shape != SHAPE_NONE ? src->type : PMIX_UNDEF };
-    if (src->type == PMIX_PROC && src->data.proc != NULL && load_proc(dest, src->data.proc) == 0)
-        return PMIX_SUCCESS;
     switch (shape) {
     case SHAPE_STRING:
         if (!load_text(&dest->data.string, src->data.string))
