@@ -23,11 +23,11 @@ static const struct way {
     [AGENT_SSH] = { "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l",
                     .tree = true },
     [AGENT_RSH] = { "rsh", "rsh", "", "-l", .tree = true },
-    [AGENT_FORK] = { "fork", "", "", NULL },
+    [AGENT_FORK] = { "fork", "", "", NULL, .tree = true },
     [AGENT_SLURM] = { "slurm", "srun",
                       "--ntasks-per-node=1 --kill-on-bad-exit=0 --mpi=none --cpu-bind=none "
                       "--unbuffered",
-                      NULL, .at_once = true },
+                      NULL, .at_once = true, .tree = true },
     [AGENT_PBS] = { "pbs", "pbs_tmrsh", "", NULL, .file = true },
     [AGENT_LSF] = { "lsf", "blaunch", "", NULL },
     [AGENT_FLUX] = { "flux", "flux", "exec -r all", NULL, .at_once = true },

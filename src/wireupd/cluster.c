@@ -170,14 +170,19 @@ static void add_branch(struct cluster *c, struct hop *h)
 static void on_up(void *arg, struct hop *h)
 {
     struct cluster *c = arg;
+    uint32_t position = hop_position(h);
 
+    if (h != c->parent &&
+        (position == 0 || position >= c->config.count || position == c->config.me)) {
+        hop_drop(h); /* no position below us */
+        return;
+    }
     if (h == c->parent)
         say_ready(c);
-    else if (hop_position(h) == 0 || hop_position(h) >= c->config.count ||
-             hop_position(h) == c->config.me)
-        hop_drop(h); /* no position below us */
     else
         add_branch(c, h);
+    if (c->config.calls.on_near)
+        c->config.calls.on_near(c->config.arg, position);
 }
 
 static struct branch *branch_of(struct cluster *c, const struct hop *h)

@@ -24,6 +24,8 @@ struct cluster_calls {
     void (*on_orphan)(void *arg, const char *why);
     /* After cluster_end(): all links are closed. */
     void (*on_closed)(void *arg);
+    /* A link is up: to our parent, or to a daemon right below us.  May be NULL. */
+    void (*on_near)(void *arg, uint32_t position);
 };
 
 struct cluster_config {

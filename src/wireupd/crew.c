@@ -1,0 +1,136 @@
+/* crew.c - see crew.h. */
+#include "wireupd/crew.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+
+uint32_t crew_width(enum agent_kind kind, uint32_t count, uint32_t wanted)
+{
+    return agent_by_tree(kind) && wanted ? wanted : count > 1 ? count - 1 : 1;
+}
+
+bool crew_below(uint32_t width, uint32_t top, uint32_t position)
+{
+    while (position > top)
+        position = (position - 1) / width;
+    return position == top;
+}
+
+/* Those of the nodes that one of our children has to know: itself and all below it.  All below us
+ * when it has to find itself. */
+static uint32_t choose(const struct crew *w, uint32_t top, struct boot_node *to)
+{
+    const struct boot *b = w->c.boot;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->nnodes; i++) {
+        uint32_t p = b->nodes[i].position;
+        if (p != w->c.me && crew_below(b->width, top == BOOT_BY_NAME ? w->c.me : top, p))
+            to[n++] = b->nodes[i];
+    }
+    return n;
+}
+
+static int record(void *arg, uint32_t position, struct buf *out)
+{
+    struct crew *w = arg;
+    struct boot b = *w->c.boot;
+    struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
+    int rc;
+
+    b.position = position;
+    b.parent = w->c.me;
+    b.addresses = w->c.addresses;
+    b.wall_ms = clock_wall_ns() / NS_PER_MS;
+    b.nodes = arena_array(&a, b.nnodes, sizeof *b.nodes);
+    if (b.nnodes && !b.nodes)
+        return -ENOMEM;
+    b.nnodes = choose(w, position, b.nodes);
+    rc = boot_write(&b, out);
+    boot_wipe(&b);
+    arena_free(&a);
+    return rc;
+}
+
+static void failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    struct crew *w = arg;
+
+    w->c.calls.on_failed(w->c.arg, position, why);
+}
+
+static void remark(void *arg, const char *node, struct slice line)
+{
+    struct crew *w = arg;
+
+    w->c.calls.on_remark(w->c.arg, node, line);
+}
+
+static bool is_child(const struct crew *w, uint32_t position)
+{
+    return position > 0 && position != w->c.me && (position - 1) / w->c.boot->width == w->c.me;
+}
+
+int crew_open(struct crew *w, const struct crew_config *config, struct errmsg *err)
+{
+    const struct boot *b = config->boot;
+    struct agent_config c = { .loop = config->loop,
+                              .spec = config->spec,
+                              .envp = config->envp,
+                              .calls = { record, failed, remark },
+                              .arg = w,
+                              .verbose = b->verbose };
+    struct boot_node *children;
+    uint32_t n = 0;
+    int rc;
+
+    memset(w, 0, sizeof *w);
+    w->c = *config;
+    arena_init(&w->arena, LIMIT_MAP_MEMORY);
+    w->c.addresses = arena_str(&w->arena, slice_str(config->addresses));
+    children = arena_array(&w->arena, b->nnodes, sizeof *children);
+    for (uint32_t i = 0; children && i < b->nnodes; i++) {
+        if (is_child(w, b->nodes[i].position))
+            children[n++] = b->nodes[i];
+    }
+    if (n == 0 && arena_ok(&w->arena))
+        return 0;
+    w->agent = arena_ok(&w->arena) ? agent_new(&c, err) : NULL;
+    rc = w->agent ? agent_start(w->agent, children, n, err)
+                  : errmsg_set(err, -ENOMEM, "out of memory for %u daemons", b->nnodes);
+    if (rc)
+        crew_close(w);
+    return rc;
+}
+
+void crew_close(struct crew *w)
+{
+    agent_free(w->agent);
+    w->agent = NULL;
+    arena_free(&w->arena);
+}
+
+void crew_up(struct crew *w, uint32_t position)
+{
+    if (w->agent)
+        agent_up(w->agent, position);
+}
+
+bool crew_reaped(struct crew *w, pid_t pid, int status)
+{
+    return w->agent && agent_reaped(w->agent, pid, status);
+}
+
+void crew_end(struct crew *w)
+{
+    if (w->agent)
+        agent_end(w->agent);
+}
+
+bool crew_idle(const struct crew *w)
+{
+    return !w->agent || agent_idle(w->agent);
+}

@@ -1,0 +1,443 @@
+/* main.c - the node daemon: reads its record, links to its parent, starts those below it, and stays
+ * until it is told to go or has lost its way to the launcher.
+ *
+ * What goes wrong before the link is up is one line on standard output (boot.h), which the starter
+ * takes to the user; afterwards it is a message. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "base/log.h"
+#include "io/child.h"
+#include "wireupd/boot.h"
+#include "wireupd/cluster.h"
+#include "wireupd/crew.h"
+#include "wireupd/guard.h"
+
+extern char **environ;
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+struct daemon {
+    struct log log;
+    struct loop loop;
+    struct arena arena;
+    struct boot boot;
+    const char *name; /* of this node, as the user says it */
+    char host[256];
+    struct cluster cluster;
+    struct crew crew;
+    struct watch children, control;
+    bool linked, ending;
+    int code;
+};
+
+/* ---- answers ---- */
+
+static void answer(const struct daemon *d, enum boot_answer what, const char *text)
+{
+    struct buf line = BUF_NULL(ERRMSG_MAX + 100);
+
+    boot_answer_write(&line, what, d->boot.count ? d->boot.position : BOOT_BY_NAME, text);
+    if (write(STDOUT_FILENO, buf_slice(&line).ptr, buf_len(&line)) < 0) {
+        /* Whoever started us has gone; the link will tell. */
+    }
+    buf_free(&line);
+}
+
+/* A sentence about a node, to the launcher; before there is a link, to our starter. */
+static void tell(struct daemon *d, int32_t position, bool fatal, const char *text)
+{
+    struct msg m = { .kind = MSG_trouble, .to = 0 };
+
+    m.u.trouble.position = position;
+    m.u.trouble.fatal = fatal;
+    m.u.trouble.text = slice_str(text);
+    if (!d->linked || cluster_send(&d->cluster, &m) < 0)
+        answer(d, fatal ? BOOT_TROUBLE : BOOT_REMARK, text);
+}
+
+/* ---- the record ---- */
+
+/* Until the end of the record, or of the patience.  0 or -errno. */
+static int read_input(int fd, struct buf *text)
+{
+    uint64_t until = clock_now_ns() + LIMIT_BOOT_MS * NS_PER_MS;
+
+    while (boot_length(buf_slice(text)) == 0) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        uint64_t now = clock_now_ns();
+        char *to = buf_room(text, 65536);
+        ssize_t n;
+
+        if (!to)
+            return text->error == BUF_TOO_LONG ? -EMSGSIZE : -ENOMEM;
+        if (now >= until || poll(&p, 1, (int)((until - now) / NS_PER_MS + 1)) == 0)
+            return -ETIMEDOUT;
+        n = read(fd, to, 65536);
+        if (n == 0)
+            return -ENODATA;
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return -errno;
+        buf_commit(text, n > 0 ? (size_t)n : 0);
+    }
+    return 0;
+}
+
+/* A file that only we may write and read: it holds the job's key. */
+static int open_record(const char *file, struct errmsg *err)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return errmsg_set(err, -errno, "cannot read the record %.300s: %s", file, err_text(errno));
+    if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+        return fd;
+    close(fd);
+    return errmsg_set(err, -EPERM,
+                      "the record %.300s must be a file of yours that nobody else may "
+                      "read (mode 0600)",
+                      file);
+}
+
+static int no_record(int rc, struct errmsg *err)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return errmsg_set(err, rc,
+                          "no record has come on standard input within %u s; does what "
+                          "started wireupd pass it on?",
+                          LIMIT_BOOT_MS / 1000);
+    case -ENODATA:
+        return errmsg_set(err, rc,
+                          "standard input ended before the record; does what started wireupd "
+                          "pass it on?");
+    default: return errmsg_set(err, rc, "cannot read the record: %s", err_text(rc));
+    }
+}
+
+static int read_record(struct daemon *d, const char *file, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(LIMIT_BOOT_RECORD);
+    int fd = file ? open_record(file, err) : STDIN_FILENO, rc;
+
+    if (fd < 0)
+        return fd;
+    rc = read_input(fd, &text);
+    if (rc < 0)
+        rc = no_record(rc, err);
+    if (rc == 0)
+        rc = boot_read(&d->boot, &d->arena, buf_slice(&text), err);
+    if (text.mem)
+        explicit_bzero(text.mem, text.cap);
+    buf_free(&text);
+    if (file)
+        close(fd);
+    return rc;
+}
+
+/* Started by one command for all: by our name, or by what the resource manager calls us. */
+static int find_self(struct daemon *d, struct errmsg *err)
+{
+    const char *names[] = { getenv("SLURMD_NODENAME"), d->host, NULL };
+
+    if (d->boot.position == BOOT_BY_NAME && !boot_find(&d->boot, names, 2, &d->boot.position))
+        return errmsg_set(err, BOOT_BAD,
+                          "this node calls itself %s, and no node of the job is called "
+                          "so",
+                          names[0] ? names[0] : d->host);
+    d->name = d->host;
+    for (uint32_t i = 0; i < d->boot.nnodes; i++) {
+        if (d->boot.nodes[i].position == d->boot.position)
+            d->name = d->boot.nodes[i].name;
+    }
+    if (d->boot.parent >= d->boot.count || d->boot.position == d->boot.parent)
+        return errmsg_set(err, BOOT_BAD, "the record from the launcher is damaged (the position)");
+    return 0;
+}
+
+/* Nothing of ours depends on it, but time stamps do. */
+static void check_clock(struct daemon *d)
+{
+    uint64_t now = clock_wall_ns() / NS_PER_MS, then = d->boot.wall_ms;
+    uint64_t off = now > then ? now - then : then - now;
+    char text[200];
+
+    if (then == 0 || off < LIMIT_CLOCK_OFF_MS)
+        return;
+    snprintf(
+        text, sizeof text,
+        "its clock is %llu s %s that of the node that started it; times in traces will be wrong",
+        (unsigned long long)(off / 1000), now > then ? "ahead of" : "behind");
+    answer(d, BOOT_REMARK, text);
+}
+
+/* ---- those below ---- */
+
+static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    tell(arg, (int32_t)position, true, why->text);
+}
+
+static void on_child_remark(void *arg, const char *node, struct slice line)
+{
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "%s: " SLICE_FMT, node, SLICE_ARG(line));
+    tell(arg, -1, false, text);
+}
+
+static int start_crew(struct daemon *d, struct errmsg *err)
+{
+    struct crew_config c = { .loop = &d->loop,
+                             .boot = &d->boot,
+                             .me = d->boot.position,
+                             .envp = environ,
+                             .calls = { NULL, on_child_failed, on_child_remark },
+                             .arg = d };
+    struct buf ours = BUF_NULL(65536);
+    int rc = agent_spec_get(&c.spec, &d->boot, err);
+
+    if (rc == 0)
+        rc = cluster_addresses(&d->cluster, &ours, err);
+    c.addresses = buf_cstr(&ours);
+    if (rc == 0)
+        rc = c.addresses ? crew_open(&d->crew, &c, err) : -ENOMEM;
+    buf_free(&ours);
+    return rc;
+}
+
+/* ---- the cluster ---- */
+
+static void leave(struct daemon *d, int code)
+{
+    if (d->ending)
+        return;
+    d->ending = true;
+    d->code = code;
+    crew_end(&d->crew);
+    cluster_end(&d->cluster);
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    struct daemon *d = arg;
+
+    if (m->kind == MSG_quit)
+        leave(d, 0);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct daemon *d = arg;
+    struct errmsg err = { "" };
+
+    if (position != d->boot.parent || d->linked) {
+        crew_up(&d->crew, position);
+        return;
+    }
+    d->linked = true;
+    answer(d, BOOT_READY, "");
+    if (start_crew(d, &err))
+        tell(d, (int32_t)d->boot.position, true, err.text);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    (void)arg;
+    (void)position;
+    (void)host;
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct daemon *d = arg;
+    struct errmsg how;
+    char text[ERRMSG_MAX];
+
+    if (d->crew.agent && agent_how_ended(d->crew.agent, position, &how))
+        snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
+    else
+        snprintf(text, sizeof text, "%.900s", why);
+    if (!d->ending)
+        tell(d, (int32_t)position, true, text);
+}
+
+static void on_orphan(void *arg, const char *why)
+{
+    struct daemon *d = arg;
+
+    if (!d->linked)
+        answer(d, BOOT_TROUBLE, why);
+    d->linked = false;
+    d->code = 1;
+    loop_stop(&d->loop);
+}
+
+static void on_closed(void *arg)
+{
+    struct daemon *d = arg;
+
+    loop_stop(&d->loop);
+}
+
+/* ---- life ---- */
+
+static void on_children(void *arg)
+{
+    struct daemon *d = arg;
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    if (read(d->children.fd, &info, sizeof info) < 0)
+        return;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        crew_reaped(&d->crew, pid, status);
+}
+
+/* A signal that our guard was sent; or the guard has gone. */
+static void on_control(void *arg)
+{
+    struct daemon *d = arg;
+    char sig;
+
+    if (read(d->control.fd, &sig, 1) < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    d->code = 1;
+    loop_stop(&d->loop);
+}
+
+static int watch_signals(struct daemon *d, int control_fd)
+{
+    sigset_t set;
+    int fd;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    watch_open(&d->children, &d->loop, fd, on_children, NULL, d);
+    watch_open(&d->control, &d->loop, control_fd, on_control, NULL, d);
+    if (watch_want(&d->children, LOOP_READ) < 0)
+        return -ENOMEM;
+    return watch_want(&d->control, LOOP_READ);
+}
+
+static int join(struct daemon *d, struct errmsg *err)
+{
+    struct cluster_config c = { .loop = &d->loop,
+                                .log = &d->log,
+                                .key = d->boot.key,
+                                .me = d->boot.position,
+                                .count = d->boot.count,
+                                .host = d->host,
+                                .interface = d->boot.interface,
+                                .calls = { .on_message = on_message,
+                                           .on_ready = on_ready,
+                                           .on_lost = on_lost,
+                                           .on_orphan = on_orphan,
+                                           .on_closed = on_closed,
+                                           .on_near = on_near },
+                                .arg = d };
+    int rc = cluster_open(&d->cluster, &c, err);
+
+    return rc ? rc : cluster_join(&d->cluster, d->boot.parent, slice_str(d->boot.addresses), err);
+}
+
+static int start(struct daemon *d, const char *file, int control_fd, struct errmsg *err)
+{
+    int rc = read_record(d, file, err);
+
+    if (rc == 0)
+        rc = find_self(d, err);
+    if (rc)
+        return rc;
+    check_clock(d);
+    rc = loop_init(&d->loop);
+    if (rc == 0)
+        rc = watch_signals(d, control_fd);
+    return rc ? errmsg_set(err, rc, "%s", err_text(rc)) : join(d, err);
+}
+
+static void finish(struct daemon *d)
+{
+    crew_close(&d->crew);
+    cluster_close(&d->cluster);
+    watch_close(&d->children);
+    watch_close(&d->control);
+    loop_free(&d->loop);
+    boot_wipe(&d->boot);
+    arena_free(&d->arena);
+    child_end_all();
+}
+
+/* 0, 1 and 2 exist, and nothing else that we inherited reaches the processes we start. */
+static void tidy_descriptors(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+static int usage(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--version")) {
+        puts("wireupd " WIREUP_VERSION);
+        return 0;
+    }
+    fputs("wireupd is Wireup's daemon on a node of a job.  wireup starts it, and gives it a record "
+          "on\n"
+          "standard input or, by --record FILE, in a file.  See wireupd(1).\n",
+          argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
+    return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct daemon d = { .log = { STDERR_FILENO, LOG_WARN, "wireupd" },
+                        .arena = { .max = 1u << 30 } };
+    const char *file = argc == 3 && !strcmp(argv[1], "--record") ? argv[2] : NULL;
+    struct errmsg err = { "" };
+    int control_fd;
+
+    if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
+        return usage(argc, argv);
+    tidy_descriptors();
+    if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
+        snprintf(d.host, sizeof d.host, "localhost");
+    answer(&d, BOOT_STARTED, "");
+    if (guard_split(&d.log, &control_fd) < 0) {
+        answer(&d, BOOT_TROUBLE, "the daemon cannot start its second process");
+        return 1;
+    }
+    if (start(&d, file, control_fd, &err)) {
+        answer(&d, BOOT_TROUBLE, err.text);
+        d.code = 1;
+    } else {
+        loop_run(&d.loop);
+    }
+    finish(&d);
+    return d.code;
+}

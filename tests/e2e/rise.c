@@ -1,0 +1,284 @@
+/* rise.c - brings the daemons of a job up and down again, as the launcher does, and prints what
+ * happens: for tests of daemons and of what starts them.
+ *
+ *   e2e-rise [-kind K] [-exec CMD] [-args WORDS] [-wireupd PATH] [-width K] [-hold] NODE...
+ *
+ * Lines on standard output:  up POSITION HOST,  failed POSITION SENTENCE,  remark SENTENCE,
+ * lost POSITION SENTENCE,  all up,  addresses ...,  closed.  With -hold it stays, once all are up,
+ * until its standard input ends.  Exit status 0: all came up and went. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "io/child.h"
+#include "wireupd/cluster.h"
+#include "wireupd/crew.h"
+
+extern char **environ;
+
+static struct loop loop;
+static struct cluster cluster;
+static struct crew crew;
+static struct boot boot;
+static struct watch children, input;
+static unsigned ready, failed;
+static bool hold, ending;
+
+static void say(const char *what, int64_t position, struct slice text)
+{
+    printf("%s", what);
+    if (position >= 0)
+        printf(" %lld", (long long)position);
+    printf(" " SLICE_FMT "\n", SLICE_ARG(text));
+    fflush(stdout);
+}
+
+static void leave(void)
+{
+    struct msg m = { .kind = MSG_quit, .to = MSG_EVERYBODY };
+
+    if (ending)
+        return;
+    ending = true;
+    cluster_send(&cluster, &m);
+    crew_end(&crew);
+    cluster_end(&cluster);
+}
+
+static void check(void)
+{
+    if (ready + failed < boot.count - 1 || ending)
+        return;
+    if (failed == 0)
+        say("all", -1, SLICE("up"));
+    if (failed || !hold)
+        leave();
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    (void)arg;
+    if (m->kind != MSG_trouble)
+        return;
+    if (!m->u.trouble.fatal) {
+        say("remark", -1, m->u.trouble.text);
+        return;
+    }
+    failed++;
+    say("failed", m->u.trouble.position, m->u.trouble.text);
+    check();
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    (void)arg;
+    ready++;
+    say("up", position, host);
+    check();
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    (void)arg;
+    crew_up(&crew, position);
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    (void)arg;
+    failed++;
+    say("lost", position, slice_str(why));
+    leave();
+}
+
+static void on_orphan(void *arg, const char *why)
+{
+    (void)arg;
+    (void)why;
+}
+
+static bool closed;
+
+static void maybe_done(void)
+{
+    if (closed && crew_idle(&crew)) {
+        say("closed", -1, SLICE_NULL);
+        loop_stop(&loop);
+    }
+}
+
+static void on_closed(void *arg)
+{
+    (void)arg;
+    closed = true;
+    maybe_done();
+}
+
+static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    (void)arg;
+    failed++;
+    say("failed", position, slice_str(why->text));
+    check();
+}
+
+static void on_remark(void *arg, const char *node, struct slice line)
+{
+    (void)arg;
+    printf("remark %s: " SLICE_FMT "\n", node, SLICE_ARG(line));
+    fflush(stdout);
+}
+
+static void on_children(void *arg)
+{
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    (void)arg;
+    if (read(children.fd, &info, sizeof info) < 0)
+        return;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        crew_reaped(&crew, pid, status);
+    maybe_done();
+}
+
+static void on_input(void *arg)
+{
+    char c;
+
+    (void)arg;
+    if (read(STDIN_FILENO, &c, 1) == 1)
+        return;
+    watch_close(&input);
+    leave();
+}
+
+static void watch_all(void)
+{
+    sigset_t set;
+
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    watch_open(&children, &loop, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), on_children, NULL,
+               NULL);
+    watch_want(&children, LOOP_READ);
+    watch_open(&input, &loop, STDIN_FILENO, on_input, NULL, NULL);
+    if (hold && watch_want(&input, LOOP_READ) < 0)
+        hold = false;
+}
+
+static int fail(const struct errmsg *err)
+{
+    fprintf(stderr, "e2e-rise: %s\n", err->text);
+    return 1;
+}
+
+static const char *option(int *argc, char ***argv, const char *name)
+{
+    const char *value;
+
+    if (*argc < 2 || strcmp(**argv, name) != 0)
+        return NULL;
+    value = (*argv)[1];
+    *argc -= 2;
+    *argv += 2;
+    return value;
+}
+
+static void read_options(int *argc, char ***argv, struct agent_spec *spec, uint32_t *width)
+{
+    const char *v;
+
+    for (;;) {
+        if ((v = option(argc, argv, "-kind"))) {
+            if (!agent_kind_read(v, &spec->kind))
+                exit(2);
+        } else if ((v = option(argc, argv, "-exec"))) {
+            spec->exec = v;
+        } else if ((v = option(argc, argv, "-args"))) {
+            spec->args = v;
+        } else if ((v = option(argc, argv, "-wireupd"))) {
+            spec->wireupd = v;
+            spec->wireupd_said = true;
+        } else if ((v = option(argc, argv, "-width"))) {
+            *width = (uint32_t)atoi(v);
+        } else if (*argc && strcmp(**argv, "-hold") == 0) {
+            hold = true;
+            (*argc)--;
+            (*argv)++;
+        } else {
+            return;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static char place[4096];
+    struct arena arena = ARENA_NULL(64 << 20);
+    struct agent_spec spec = { .kind = AGENT_FORK };
+    struct errmsg err = { "" };
+    struct buf ours = BUF_NULL(65536);
+    struct cluster_config c = { .loop = &loop,
+                                .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise" },
+                                .key = boot.key,
+                                .host = "launcher",
+                                .calls = { .on_message = on_message,
+                                           .on_ready = on_ready,
+                                           .on_lost = on_lost,
+                                           .on_orphan = on_orphan,
+                                           .on_closed = on_closed,
+                                           .on_near = on_near } };
+    struct crew_config w = {
+        .loop = &loop, .boot = &boot, .envp = environ, .calls = { NULL, on_failed, on_remark }
+    };
+    uint32_t width = 4;
+
+    argc--;
+    argv++;
+    read_options(&argc, &argv, &spec, &width);
+    if (argc == 0 || sodium_init() < 0)
+        return 2;
+    child_adopt_orphans();
+    if (!spec.wireupd) {
+        agent_find_wireupd(place, sizeof place);
+        spec.wireupd = place;
+    }
+    boot.count = (uint32_t)argc + 1;
+    boot.width = crew_width(spec.kind, boot.count, width);
+    randombytes_buf(boot.key, sizeof boot.key);
+    boot.nodes = arena_array(&arena, (size_t)argc, sizeof *boot.nodes);
+    for (int i = 0; i < argc; i++)
+        boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL };
+    c.count = boot.count;
+    loop_init(&loop);
+    watch_all();
+    if (agent_spec_put(&spec, &arena, &boot) || cluster_open(&cluster, &c, &err) ||
+        cluster_addresses(&cluster, &ours, &err))
+        return fail(&err);
+    w.spec = spec;
+    w.addresses = buf_cstr(&ours);
+    say("addresses", -1, buf_slice(&ours));
+    if (crew_open(&crew, &w, &err))
+        return fail(&err);
+    loop_run(&loop);
+    crew_close(&crew);
+    cluster_close(&cluster);
+    watch_close(&children);
+    watch_close(&input);
+    loop_free(&loop);
+    buf_free(&ours);
+    arena_free(&arena);
+    return failed ? 1 : 0;
+}
