@@ -51,5 +51,25 @@ done
 if [ "$launcher" = wireup ]; then
     launch 2 "$bin/names" newline
     same "a published name that ends in a newline" "$rc $(cat "$out")" "0 names 2 good" || explain
+
+    # Two jobs that know nothing of each other: what one has published the other finds, while it lasts.
+    service=wireup-$mark
+    mkfifo "$tmp/hold"
+    exec 9<>"$tmp/hold"
+    "$WIREUP" -n 2 "$bin/names" offer "$service" <"$tmp/hold" >"$tmp/offer" 2>&1 &
+    offer=$!
+    ok "one job publishes its port" wait_until 120 grep -qs '^offered' "$tmp/offer" || note "$(cat "$tmp/offer")"
+    launch 3 "$bin/names" seek "$service"
+    same "another job, started by itself, finds it" "$rc $(cat "$out")" \
+        "0 found $(sed -n 's/^offered //p' "$tmp/offer")
+seek 3 good" || explain
+    launch 3 "$bin/names" seek "$service-not"
+    ok "what nobody has published is not found" grep -q '^seek 3 WRONG' "$out" || explain
+    echo go >&9
+    wait $offer
+    same "the first ends well" "$? $(tail -n 1 "$tmp/offer")" "0 offer 2 good"
+    exec 9>&-
+    launch 3 "$bin/names" seek "$service"
+    ok "and its name is gone with it" grep -q '^seek 3 WRONG' "$out" || explain
 fi
 finish

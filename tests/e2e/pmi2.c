@@ -7,13 +7,13 @@
  *                              be ranks of one job
  *   pmi2 spoil                 the same, and the last rank puts a wrong value
  *   pmi2 all wireup|hydra|slurm    every function, and what it must do under that server
- *   pmi2 threads               eight threads per rank
+ *   pmi2 threads [ROUNDS]      eight threads per rank
  *   pmi2 mapping               rank 0 prints the process mapping
  *   pmi2 attr NAME...          rank 0 prints these attributes of the job
  *   pmi2 abort FLAG RANK TEXT  that rank aborts, the others wait in a fence
- *   pmi2 spawn PROGRAM N       rank 0 spawns N processes of `PROGRAM child`, which meet it; then
- *                              something that does not exist
- *   pmi2 child                 (of spawn)
+ *   pmi2 spawn PROGRAM N [slurm]   rank 0 spawns N processes of `PROGRAM child`, which meet it;
+ * then something that does not exist.  Slurm's server knows no semicolons in values, gives nobody
+ * another job's values, and says that what does not exist was started pmi2 child [slurm] (of spawn)
  *   pmi2 crowd N               spawns N jobs of one process, one after another
  *   pmi2 leaf                  (of crowd) says hello and goodbye
  *
@@ -264,12 +264,14 @@ static int all(const char *under, bool ring)
 
 enum { THREADS = 8, ROUNDS = 30 };
 
+static int rounds = ROUNDS;
+
 static void *thread_main(void *arg)
 {
     int me = *(int *)arg, found, n;
     char key[64], text[64], name[NAME_ROOM];
 
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         snprintf(key, sizeof key, "t-%d-%d-%d", rank, me, i);
         WANT(PMI2_KVS_Put(key, key) == 0);
         WANT(PMI2_Info_PutNodeAttr(key, key) == 0);
@@ -300,7 +302,7 @@ static int threads(void)
     NEED(PMI2_KVS_Fence());
     for (int r = 0; r < size; r++) {
         for (int i = 0; i < THREADS; i++) {
-            snprintf(key, sizeof key, "t-%d-%d-%d", r, i, (rank + i) % ROUNDS);
+            snprintf(key, sizeof key, "t-%d-%d-%d", r, i, (rank + i) % rounds);
             WANT(PMI2_KVS_Get(job, r, key, text, 64, &n) == 0 && !strcmp(text, key));
         }
     }
@@ -308,6 +310,13 @@ static int threads(void)
 }
 
 /* ---- spawn ----------------------------------------------------------------------------------- */
+
+static bool slurm;
+
+static const char *port(void)
+{
+    return slurm ? "parent port 7" : "parent; port 7";
+}
 
 static int child(void)
 {
@@ -317,11 +326,12 @@ static int child(void)
     init();
     WANT(spawned == 1);
     WANT(PMI2_KVS_Get(NULL, -1, "PARENT", text, 64, &n) == 0);
-    WANT(!strcmp(text, "parent; port 7"));
+    WANT(!strcmp(text, port()));
     WANT(PMI2_Info_GetJobAttr("PMI_process_mapping", text, 64, &found) == 0 && found);
     /* What the parent has put, in its own space, whose name it was given. */
     WANT(PMI2_KVS_Get(NULL, -1, "JOB", parent, sizeof parent, &n) == 0);
-    WANT(PMI2_KVS_Get(parent, 0, "of the parent", text, 64, &n) == 0 && !strcmp(text, "hello"));
+    if (!slurm)
+        WANT(PMI2_KVS_Get(parent, 0, "of the parent", text, 64, &n) == 0 && !strcmp(text, "hello"));
     snprintf(name, sizeof name, "children of %s", parent);
     if (rank == 0)
         NEED(PMI2_KVS_Put("of the child", "hi"));
@@ -339,11 +349,12 @@ static int child(void)
 
 static void spawn_some(const char *program, int n)
 {
-    const char *cmds[] = { program }, *argv[] = { "child" }, **argvs[] = { argv };
-    MPID_Info parent = { .key = (char *)"PARENT", .value = (char *)"parent; port 7" };
+    const char *cmds[] = { program }, *argv[] = { "child", "slurm" }, **argvs[] = { argv };
+    MPID_Info parent = { .key = (char *)"PARENT", .value = (char *)port() };
     MPID_Info home = { .key = (char *)"JOB", .value = job };
     const MPID_Info *preputs[] = { &parent, &home };
-    int argcs[] = { 1 }, none[] = { 0 }, *errors = calloc((size_t)n + 1, sizeof *errors), len;
+    int argcs[] = { slurm ? 2 : 1 }, none[] = { 0 }, len;
+    int *errors = calloc((size_t)n + 1, sizeof *errors);
     const MPID_Info *infos[] = { NULL };
     char text[64], theirs[256] = "", name[NAME_ROOM];
     int rc;
@@ -359,7 +370,8 @@ static void spawn_some(const char *program, int n)
     while (rc == 0 && PMI2_Nameserv_lookup(name, NULL, text, 64) != 0)
         usleep(2000);
     WANT(rc == 0 && !strcmp(text, "0 wrong"));
-    WANT(PMI2_KVS_Get(theirs, 0, "of the child", text, 64, &len) == 0 && !strcmp(text, "hi"));
+    if (!slurm)
+        WANT(PMI2_KVS_Get(theirs, 0, "of the child", text, 64, &len) == 0 && !strcmp(text, "hi"));
     WANT(PMI2_Nameserv_unpublish(name, NULL) == 0);
     free(errors);
 }
@@ -378,8 +390,8 @@ static int spawn(const char *program, int n)
     NEED(PMI2_KVS_Fence());
     if (rank == 0) {
         spawn_some(program, n);
-        WANT(PMI2_Job_Spawn(1, missing, none, NULL, &two, none, infos, 0, NULL, text, 64, errors) !=
-             0);
+        WANT(slurm || PMI2_Job_Spawn(1, missing, none, NULL, &two, none, infos, 0, NULL, text, 64,
+                                     errors) != 0);
     }
     return verdict("spawn", "");
 }
@@ -442,12 +454,15 @@ int main(int argc, char **argv)
         return exchange(128, true);
     if (!strcmp(what, "all") && argc > 2)
         return all(argv[2], argc < 4);
-    if (!strcmp(what, "threads"))
+    if (!strcmp(what, "threads")) {
+        rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
         return threads();
+    }
     if (!strcmp(what, "attr"))
         return attributes(argc - 2, argv + 2);
     if (!strcmp(what, "abort") && argc > 4)
         return give_up(atoi(argv[2]), atoi(argv[3]), argv[4]);
+    slurm = argc > 2 && !strcmp(argv[argc - 1], "slurm");
     if (!strcmp(what, "spawn") && argc > 3)
         return spawn(argv[2], atoi(argv[3]));
     if (!strcmp(what, "child"))

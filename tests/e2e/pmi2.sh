@@ -44,6 +44,14 @@ for n in "$@"; do
     launch "$n" "$prog" all "$launcher" $ring
     same "every function on $n ranks" "$(head -n 1 "$out")" \
         "all $n $names$([ $names = WRONG ] && echo ' ranks=1')" || explain
+    if [ "$launcher" = wireup ]; then
+        launch "$n" "$prog" threads $((n > 16 ? 2 : 10))
+        same "eight threads in each of $n ranks" "$rc $(cat "$out" "$err")" "0 threads $n good" || explain
+        launch "$n" "$prog" spawn "$prog" 5
+        same "$n ranks and five children of one" "$rc $(cat "$out")" "0 spawn $n good" || explain
+        same "what does not exist is told in one line" "$(cat "$err")" \
+            "wireup: spawn: /no/such/program: no such program"
+    fi
 done
 launch 3 "$prog" exchange 1023
 same "values of 1023 bytes" "$rc $(head -n 1 "$out")" "0 pmi2 3 good" || explain
@@ -62,15 +70,20 @@ if [ "$launcher" = wireup ]; then
     launch 2 "$bin/rawpmi1" exchange : -n 2 "$prog" spoil
     ok "a spoiled one is seen" grep -q "^raw 4 WRONG ranks=4" "$out"
 
-    launch 8 "$prog" threads
-    same "64 threads in 8 ranks" "$rc $(cat "$out" "$err")" "0 threads 8 good" || explain
+    if [ "$library" = ours ]; then # with sanitizers in them where the launcher has them
+        one=$WU_BUILD/tests/e2e/e2e-mixed1 two=$WU_BUILD/tests/e2e/e2e-mixed2
+        launch 16 "$one" random 64 6 : -n 16 "$two" random 64 6 : -n 16 "$one" random 64 6 : -n 16 "$two" random 64 6
+        same "64 ranks, half of them of either protocol, put and get by chance" \
+            "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" "0  32 random 1 good; 32 random 2 good;" || explain
+        launch 3 "$one" random 6 2 spoil : -n 3 "$two" random 6 2 spoil
+        ok "and see what is wrong" grep -q WRONG "$out" || explain
+    fi
+    # The control: a launcher that refuses every spawn is seen to.
+    launch 2 sh -c '"$0" spawn /no/such/program 5' "$prog"
+    same "a spawn that does not happen is seen not to" "$rc $(cat "$out")" "1 spawn 2 WRONG ranks=1" || explain
     launch 16 "$prog" exchange : -n 16 "$bin/rawpmi1" exchange : -n 16 "$prog" exchange \
         : -n 16 "$bin/rawpmi1" exchange
     same "a mixed job of 64" "$rc $(head -n 1 "$out")" "0 pmi2 64 good" || explain
-    launch 2 "$prog" spawn "$prog" 5
-    same "a parent and five children" "$rc $(cat "$out")" "0 spawn 2 good" || explain
-    same "what does not exist is told in one line" "$(cat "$err")" \
-        "wireup: spawn: /no/such/program: no such program"
     launch 1 "$prog" crowd "$prog" 100
     same "a hundred jobs in a row" "$rc $(cat "$out" "$err")" "0 crowd 1 good" || explain
     run 60 "$WIREUP" -job-attr colour=blue -job-attr n=1=2 -usize 9 -memory-alloc-kinds system \

@@ -24,6 +24,12 @@ for n in "$@"; do
 done
 srun -n 3 "$ours" threads
 same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain
+# A spawn is another srun, which has to find room beside the first.
+SLURM_OVERLAP=1 SLURM_OVERCOMMIT=1
+export SLURM_OVERLAP SLURM_OVERCOMMIT
+srun --overlap -n 2 "$ours" spawn "$ours" 3 slurm
+same "a parent and three children" "$rc $(cat "$out" "$err")" "0 spawn 2 good" || explain
+unset SLURM_OVERLAP SLURM_OVERCOMMIT
 srun -n 2 "$ours" abort 7 1 "this is the end"
 ok "PMI2_Abort(7) by rank 1 ends the job" [ "$rc" -ne 0 ] || explain
 ok "and its message is told" grep -q "this is the end" "$err" || explain

@@ -34,7 +34,8 @@ struct world {
     int memfd;
     int stop[2];
     bool no_store;
-    bool killed; /* the job was to be ended */
+    bool killed;   /* the job was to be ended */
+    uint64_t held; /* ticket of a spawn of "held", which is answered once "release" is published */
     struct errmsg reason;
     pthread_t thread;
 };
@@ -90,6 +91,22 @@ static void world_write(struct world *w, uint32_t r)
         shutdown(w->ends[r][1], SHUT_RDWR);
 }
 
+static void world_spawn(struct world *w, struct effect *e)
+{
+    const char *program = e->spawn->commands[0].program;
+    bool known = strcmp(program, "missing") != 0;
+    int codes[2] = { 0, 42 };
+
+    if (!strcmp(program, "held"))
+        w->held = e->ticket;
+    else
+        server_answer(&w->server, e->ticket,
+                      &(struct answer){ .status = known ? ANSWER_OK : ANSWER_FAILED,
+                                        .codes = known ? NULL : codes,
+                                        .ncodes = known ? 0 : 2 });
+    spawn_free(e->spawn);
+}
+
 static void world_settle(struct world *w)
 {
     struct effect e;
@@ -97,15 +114,13 @@ static void world_settle(struct world *w)
 
     while (server_effect(&w->server, &e)) {
         w->killed = w->killed || e.kind == EFFECT_KILL;
-        if (e.kind == EFFECT_SPAWN) {
-            int codes[2] = { 0, 42 };
-            bool known = strcmp(e.spawn->commands[0].program, "missing") != 0;
-            server_answer(&w->server, e.ticket,
-                          &(struct answer){ .status = known ? ANSWER_OK : ANSWER_FAILED,
-                                            .codes = known ? NULL : codes,
-                                            .ncodes = known ? 0 : 2 });
-            spawn_free(e.spawn);
-        }
+        if (e.kind == EFFECT_SPAWN)
+            world_spawn(w, &e);
+    }
+    if (w->held && names_lookup(&w->server.core.names, SLICE("release"))) {
+        server_answer(&w->server, w->held,
+                      &(struct answer){ .status = ANSWER_OK, .value = SLICE("children") });
+        w->held = 0;
     }
     while ((p = server_dirty(&w->server)))
         world_write(w, p->rank);

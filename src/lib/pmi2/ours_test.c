@@ -466,6 +466,45 @@ static void test_threads(void)
     world_end(&w);
 }
 
+/* ---- a thread that spawns
+ * ------------------------------------------------------------------------
+ */
+
+static void *spawn_main(void *arg)
+{
+    const char *cmds[] = { "held" };
+    const MPID_Info *infos[] = { NULL };
+    int none[] = { 0 }, one = 1, error = 77, rc;
+    char job[64];
+
+    rc = PMI2_Job_Spawn(1, cmds, none, NULL, &one, none, infos, 0, NULL, job, 64, &error);
+    *(int *)arg = rc != PMI2_SUCCESS || error != 0;
+    return NULL;
+}
+
+/* The server answers the spawn only when all the others are done: who were kept waiting by it would
+ * wait for ever. */
+static void test_spawn_blocks_nobody(void)
+{
+    struct crowd crowd[THREADS];
+    pthread_t thread;
+    struct world w;
+    int wrong = 1;
+
+    world_begin(&w, 1, false);
+    world_env(&w, 0);
+    EQ(PMI2_Init(NULL, NULL, NULL, NULL), PMI2_SUCCESS);
+    pthread_create(&thread, NULL, spawn_main, &wrong);
+    start_crowd(crowd, crowd_main);
+    EQ(join_crowd(crowd), 0);
+    EQ(PMI2_KVS_Fence(), PMI2_SUCCESS);
+    EQ(PMI2_Nameserv_publish("release", NULL, "now"), PMI2_SUCCESS);
+    pthread_join(thread, NULL);
+    OK_F(!wrong, "sixteen threads ask while one spawns");
+    EQ(PMI2_Finalize(), PMI2_SUCCESS);
+    world_end(&w);
+}
+
 /* The server goes while many wait: all hear of it. */
 static void *lost_main(void *arg)
 {
@@ -631,6 +670,7 @@ int main(void)
     test_fork();
     test_abort();
     test_threads();
+    test_spawn_blocks_nobody();
     test_lost();
     test_cuts();
     test_no_memory();
