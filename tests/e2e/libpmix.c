@@ -10,6 +10,7 @@
  *   libpmix gets N         N gets of what a peer has put, between two marks: writes to descriptor
  * -1 libpmix memory         prints the process's proportional memory after an exchange, in kB
  *   libpmix values         the rules of PMIx_Get
+ *   libpmix invite         a group by invitation; one declines; one leaves
  *   libpmix clone          what an executed child of `forks` does
  */
 #include <dirent.h>
@@ -599,6 +600,86 @@ static void values(void)
     leave();
 }
 
+/* ---- groups by invitation -------------------------------------------------------------------- */
+
+static const char group[] = "guests";
+static atomic_int invited, left;
+
+static void on_invitation(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                          pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
+                          pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (!strcmp(info[i].key, PMIX_GROUP_ID) && !strcmp(info[i].value.data.string, group) &&
+            source->rank == (code == PMIX_GROUP_INVITED ? 0 : 1))
+            (*(code == PMIX_GROUP_INVITED ? &invited : &left))++;
+    }
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+/* All but the last, who declines. */
+static void check_guests(const pmix_info_t *results, size_t n)
+{
+    const pmix_data_array_t *a = n ? results[0].value.data.darray : NULL;
+
+    if (n != 1 || strcmp(results[0].key, PMIX_GROUP_MEMBERSHIP) != 0 || a->size != size - 1)
+        complain("%zu results, %zu members", n, a ? a->size : 0);
+}
+
+static void lead(void)
+{
+    pmix_proc_t *procs = calloc(size, sizeof *procs);
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    for (uint32_t r = 1; r < size; r++)
+        procs[r - 1] = process(r);
+    must("invite", PMIx_Group_invite(group, procs, size - 1, NULL, 0, &results, &n));
+    check_guests(results, n);
+    PMIX_INFO_FREE(results, n);
+    free(procs);
+}
+
+static void be_guest(void)
+{
+    pmix_proc_t leader = process(0);
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+
+    while (!invited)
+        usleep(1000);
+    if (me.rank == size - 1) {
+        must("decline", PMIx_Group_join(group, &leader, PMIX_GROUP_DECLINE, NULL, 0, NULL, NULL));
+        return;
+    }
+    must("join", PMIx_Group_join(group, &leader, PMIX_GROUP_ACCEPT, NULL, 0, &results, &n));
+    check_guests(results, n);
+    PMIX_INFO_FREE(results, n);
+}
+
+static void invite(void)
+{
+    pmix_status_t codes[] = { PMIX_GROUP_INVITED, PMIX_GROUP_LEFT };
+
+    join(NULL, 0);
+    if (PMIx_Register_event_handler(codes, 2, NULL, 0, on_invitation, NULL, NULL) < 0)
+        complain("register");
+    fence(false);
+    if (me.rank == 0)
+        lead();
+    else
+        be_guest();
+    if (me.rank == 1)
+        must("leave", PMIx_Group_leave(group, NULL, 0));
+    while (me.rank != 1 && me.rank != size - 1 && !left)
+        usleep(1000);
+    fence(false);
+    if (me.rank == size - 1 && (left || PMIx_Group_leave(group, NULL, 0) != PMIX_ERR_NOT_FOUND))
+        complain("who has declined is in the group");
+    leave();
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 2 ? atoi(argv[2]) : 10;
@@ -622,6 +703,8 @@ int main(int argc, char **argv)
         gets(n);
     else if (!strcmp(mode, "memory"))
         memory();
+    else if (!strcmp(mode, "invite"))
+        invite();
     else if (!strcmp(mode, "values"))
         values();
     else

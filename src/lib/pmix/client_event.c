@@ -815,6 +815,32 @@ static void start_chain(struct client *c, pmix_status_t code, const pmix_proc_t 
 
 /* ---- from outside ---------------------------------------------------------------------------- */
 
+/* Servers may pass on to everybody what is for some. */
+static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmix_info_t *infos,
+                      size_t n)
+{
+    bool named = false;
+
+    for (size_t i = 0; i < n && range == PMIX_RANGE_CUSTOM; i++) {
+        const pmix_value_t *v = &infos[i].value;
+        const pmix_data_array_t *a = v->type == PMIX_DATA_ARRAY ? v->data.darray : NULL;
+        const pmix_proc_t *procs = v->type == PMIX_PROC ? v->data.proc : NULL;
+        size_t count = procs != NULL;
+        if (!PMIx_Check_key(infos[i].key, PMIX_EVENT_CUSTOM_RANGE))
+            continue;
+        if (a && a->type == PMIX_PROC) {
+            procs = a->array;
+            count = a->size;
+        }
+        for (size_t k = 0; k < count; k++) {
+            if (PMIx_Check_procid(&procs[k], &c->me))
+                return true;
+        }
+        named = named || count;
+    }
+    return !named;
+}
+
 void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
 {
     struct punpack r;
@@ -834,7 +860,7 @@ void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
     infos = punpack_list(&r, PMIX_INFO, &n);
     if (punpack_ok(&r) && punpack_left(&r))
         range = punpack_byte(&r, PMIX_DATA_RANGE);
-    if (punpack_ok(&r) && one == 1)
+    if (punpack_ok(&r) && one == 1 && is_for_us(c, range, infos, n))
         start_chain(c, code, &source, range, infos, n);
     else
         PMIx_Info_free(infos, n);

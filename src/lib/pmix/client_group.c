@@ -120,6 +120,30 @@ void groups_free(struct client *c)
     membership_free(LIST_OF(l, struct membership, link));
 }
 
+bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n)
+{
+    struct membership *m = membership_new(id, procs, n);
+
+    if (!m)
+        return false;
+    membership_free(find_membership(c, id));
+    list_append(&c->groups, &m->link);
+    return true;
+}
+
+bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p)
+{
+    struct membership *m = find_membership(c, id);
+
+    if (!m)
+        return false;
+    *procs_p = m->procs;
+    *n_p = m->nprocs;
+    m->procs = NULL;
+    membership_free(m);
+    return true;
+}
+
 /* The op's own from its beginning; the client's from its success.  The server's word wins. */
 static bool remember(struct client *c, struct op *op, const struct group *g)
 {

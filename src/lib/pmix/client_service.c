@@ -573,3 +573,47 @@ pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t 
     (void)cbdata;
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
+
+/* ---- distances: computed here, told later ---------------------------------------------------- */
+
+static void release_distances(void *arg)
+{
+    op_free(arg);
+}
+
+static void deliver_distances(struct op *op)
+{
+    struct op *kept = malloc(sizeof *kept);
+
+    if (!kept) {
+        op->callback.distance(PMIX_ERR_NOMEM, NULL, 0, op->cbdata, NULL, NULL);
+        return;
+    }
+    *kept = *op;
+    memset(&op->out, 0, sizeof op->out);
+    op->callback.distance(kept->status, kept->out.distances, kept->out.ndistances, kept->cbdata,
+                          release_distances, kept);
+}
+
+static const struct op_kind distances_kind = { .deliver = deliver_distances };
+
+pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
+                                        pmix_info_t info[], size_t ninfo,
+                                        pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
+{
+    struct client *c = api_begin();
+    struct op *op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    op = cbfunc ? op_new(&distances_kind, cbdata) : NULL;
+    if (!op)
+        return api_end(c, cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
+    op->callback.distance = cbfunc;
+    rc = PMIx_Compute_distances(topo, cpuset, info, ninfo, &op->out.distances, &op->out.ndistances);
+    if (rc == PMIX_SUCCESS)
+        return api_end(c, op_complete(c, op, rc));
+    op_free(op);
+    return api_end(c, rc);
+}

@@ -21,20 +21,6 @@ void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
 {
 }
 
-NEEDS_INIT(PMIx_Compute_distances_nb, pmix_topology_t *topo, pmix_cpuset_t *cpuset,
-           pmix_info_t info[], size_t ninfo, pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
-NEEDS_INIT(PMIx_Group_invite, const char grp[], const pmix_proc_t procs[], size_t nprocs,
-           const pmix_info_t info[], size_t ninfo, pmix_info_t **results, size_t *nresult)
-NEEDS_INIT(PMIx_Group_invite_nb, const char grp[], const pmix_proc_t procs[], size_t nprocs,
-           const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
-NEEDS_INIT(PMIx_Group_join, const char grp[], const pmix_proc_t *leader, pmix_group_opt_t opt,
-           const pmix_info_t info[], size_t ninfo, pmix_info_t **results, size_t *nresult)
-NEEDS_INIT(PMIx_Group_join_nb, const char grp[], const pmix_proc_t *leader, pmix_group_opt_t opt,
-           const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
-NEEDS_INIT(PMIx_Group_leave, const char grp[], const pmix_info_t info[], size_t ninfo)
-NEEDS_INIT(PMIx_Group_leave_nb, const char grp[], const pmix_info_t info[], size_t ninfo,
-           pmix_op_cbfunc_t cbfunc, void *cbdata)
-
 /* ---- Tools ---------------------------------------------------------------------------------- */
 
 ANSWERS(PMIX_ERR_UNREACH, PMIx_tool_init, pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
