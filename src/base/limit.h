@@ -55,11 +55,12 @@
 /* Of these, fences: the first of a round takes a ticket's room for each of its members. */
 #define LIMIT_CLIENT_FENCES 256
 
-/* Names of fences over several nodes that one job may ever use: each is remembered with how often it
- * was used, so that the nodes count alike. */
+/* Names of fences over several nodes that one job may ever use: each is remembered with how often
+ * it was used, so that the nodes count alike. */
 #define LIMIT_SPREAD_GROUPS (1u << 20)
 
-/* What the processes of one node put between two fences, or one of them altogether, in one block. */
+/* What the processes of one node put between two fences, or one of them altogether, in one block.
+ */
 #define LIMIT_BLOCK (1u << 31)
 
 /* What a process may leave for a neighbour in the ring, and how many rings may be under way at
@@ -133,11 +134,30 @@
 #define LIMIT_MAP_TEXT   (256u << 20)
 #define LIMIT_MAP_MEMORY (512u << 20)
 
+/* Paths that a job may ask to have cleared up when it ends, and the length of each (as PATH_MAX).
+ */
+#define LIMIT_JOB_SWEEPS 65536
+#define LIMIT_SWEEP_PATH 4096
+
+/* Output queued for a client that listens to others: beyond it, it misses some. */
+#define LIMIT_LISTENER_QUEUE (1u << 20)
+
+/* Demands of one client for output or heartbeats at the same time. */
+#define LIMIT_CLIENT_MONITORS 256
+
+/* A credential of a security service: munge's are a few hundred characters. */
+#define LIMIT_CREDENTIAL 65536
+
+/* How deep directories are cleared up, and output that is kept for those who will ask for it. */
+#define LIMIT_SWEEP_DEPTH 64
+#define LIMIT_KEPT_OUTPUT (256u << 10)
+
 /* Processes that may have come from one rank and are looked through for the owner of a connection:
  * more than a build with a hundred jobs makes. */
 #define LIMIT_FAMILY 8192
 
-/* One message between two daemons: the exchange of a whole job of a million processes goes in one. */
+/* One message between two daemons: the exchange of a whole job of a million processes goes in one.
+ */
 #define LIMIT_HOP_MESSAGE (1u << 30)
 
 /* Bytes that may wait for one daemon that does not read.  Above the high mark its sender is asked
@@ -166,9 +186,9 @@
 /* Refusals of strangers that are logged one by one; beyond, only each doubling of their number. */
 #define LIMIT_HOP_REFUSAL_LINES 16
 
-/* Commands that start daemons (ssh ...) which one daemon runs at once before the first of them are up,
- * how long each may take until its daemon has linked, and how much of what it says is kept to tell
- * why it failed. */
+/* Commands that start daemons (ssh ...) which one daemon runs at once before the first of them are
+ * up, how long each may take until its daemon has linked, and how much of what it says is kept to
+ * tell why it failed. */
 #define LIMIT_AGENT_AT_ONCE 32
 #define LIMIT_AGENT_UP_MS   60000
 #define LIMIT_AGENT_SAID    4096
@@ -195,7 +215,8 @@
  * some milliseconds, little enough to hold for each of many nodes. */
 #define LIMIT_CHANNEL_WINDOW (256u << 10)
 
-/* Daemons: after so much silence a sign of life is sent; after so much none is expected any more. */
+/* Daemons: after so much silence a sign of life is sent; after so much none is expected any more.
+ */
 #define LIMIT_NODE_ALIVE_MS  2000
 #define LIMIT_NODE_SILENT_MS 15000
 

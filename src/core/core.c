@@ -1,6 +1,7 @@
 /* core.c - see core.h: each kind of request has one small function; the table picks it. */
 #include "core/core.h"
 
+#include "core/control.h"
 #include "core/meet.h"
 #include "core/modex.h"
 
@@ -79,8 +80,29 @@ struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
                                                   .here = JOB_ALL_HERE });
 }
 
+static void bury(struct core *c, const struct job *j)
+{
+    struct grave *g = &c->graves[c->ngraves++ % CORE_GRAVES];
+
+    *g = (struct grave){
+        .id = j->id, .parent = j->parent, .failed = j->failed, .exit_code = j->exit_code
+    };
+    snprintf(g->nspace, sizeof g->nspace, "%s", j->nspace);
+}
+
+const struct grave *core_grave(const struct core *c, struct slice nspace)
+{
+    for (uint32_t i = c->ngraves; i > 0 && c->ngraves - i < CORE_GRAVES; i--) {
+        const struct grave *g = &c->graves[(i - 1) % CORE_GRAVES];
+        if (slice_is(nspace, g->nspace))
+            return g;
+    }
+    return NULL;
+}
+
 void core_job_remove(struct core *c, struct job *j)
 {
+    bury(c, j);
     names_drop_job(&c->names, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
@@ -597,6 +619,26 @@ static enum answer_status do_meet(const struct call *k)
     return st;
 }
 
+static enum answer_status do_signal(const struct call *k)
+{
+    return control_signal(k->core, k->job, k->rq);
+}
+
+static enum answer_status do_sweep(const struct call *k)
+{
+    return control_sweep(k->core, k->job, k->rank, k->rq);
+}
+
+static enum answer_status do_log(const struct call *k)
+{
+    return control_log(k->core, k->job, k->rank, k->rq);
+}
+
+static enum answer_status do_credential(const struct call *k)
+{
+    return control_credential(k->core, k->job, k->ticket, k->rq);
+}
+
 static enum answer_status do_finalize(const struct call *k)
 {
     job_event(k->job, k->rank, LIFE_FINALIZE, 0);
@@ -641,6 +683,10 @@ static const struct {
     [REQ_COMMIT] = { do_commit, "commit", NULL },
     [REQ_GET_CARD] = { do_get_card, "get", about_card },
     [REQ_MEET] = { do_meet, "connect", NULL },
+    [REQ_SIGNAL] = { do_signal, "signal", NULL },
+    [REQ_SWEEP] = { do_sweep, "register cleanup", NULL },
+    [REQ_LOG] = { do_log, "log", NULL },
+    [REQ_CREDENTIAL] = { do_credential, "credential", NULL },
     [REQ_FINALIZE] = { do_finalize, "finalize", NULL },
     [REQ_ABORT] = { do_abort, "abort", NULL },
 };

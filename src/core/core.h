@@ -14,6 +14,16 @@
 #include "core/names.h"
 #include "core/wait.h"
 
+/* What is remembered of a job that is gone. */
+struct grave {
+    char nspace[256];
+    uint32_t id, parent;
+    bool failed;
+    int exit_code;
+};
+
+enum { CORE_GRAVES = 64 };
+
 struct core {
     struct list jobs;
     struct names names;
@@ -29,6 +39,9 @@ struct core {
     bool has_neighbours; /* the host can ask other launchers about names */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
     uint32_t name_rank;
+    struct grave graves[CORE_GRAVES]; /* of the last ones, in a ring */
+    uint32_t ngraves;                 /* ever dug */
+    uint32_t listeners;               /* clients' demands for output */
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
     bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
                              its answer back as its own */
@@ -56,6 +69,8 @@ struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
 struct job *core_job_order(struct core *c, const struct job_order *o);
 void core_job_remove(struct core *c, struct job *j); /* its names go, but those that stay */
 struct job *core_job(const struct core *c, uint32_t id);
+/* A job of that name that is gone; NULL: none is remembered. */
+const struct grave *core_grave(const struct core *c, struct slice nspace);
 struct job *core_job_named(const struct core *c, struct slice nspace);
 
 /* The number of the last meeting that this node has numbered; no other node gives the same. */

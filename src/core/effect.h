@@ -17,13 +17,17 @@
 #include "core/request.h"
 
 enum effect_kind {
-    EFFECT_ANSWER,    /* a request that had to wait is done: ticket, status, what it carries */
-    EFFECT_ATTR,      /* find out an attribute of the job: ticket; it carries the key */
-    EFFECT_SPAWN,     /* start these commands for the job: ticket, spawn */
-    EFFECT_NAMES,     /* ask the neighbours about a name: ticket, names; then core_names_heard() */
-    EFFECT_KILL,      /* end all processes of the job: politely, after a grace period for good */
-    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another decides)
-                       */
+    EFFECT_ANSWER,     /* a request that had to wait is done: ticket, status, what it carries */
+    EFFECT_ATTR,       /* find out an attribute of the job: ticket; it carries the key */
+    EFFECT_SPAWN,      /* start these commands for the job: ticket, spawn */
+    EFFECT_NAMES,      /* ask the neighbours about a name: ticket, names; then core_names_heard() */
+    EFFECT_SIGNAL,     /* number: the signal, for rank or (JOB_NO_RANK) all of the job */
+    EFFECT_SWEEP,      /* key: a path to be cleared up, value: names that stay, number: SWEEP_... */
+    EFFECT_LOG,        /* key: the channel, value: the text, number: the priority; rank says it */
+    EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
+    EFFECT_KILL,       /* end all processes of the job: politely, after a grace period for good */
+    EFFECT_JOB_ENDED,  /* every process of the job has ended (of this node's, when another decides)
+                        */
 
     /* For the other nodes of a job (docs/design/nodes.md). */
     EFFECT_CONTRIBUTE, /* a collective is complete here: contribution; then server_completed() */

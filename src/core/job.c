@@ -1,6 +1,7 @@
 /* job.c - see job.h: birth, store and death of a job.  Its fences are in job_fence.c. */
 #include "core/job.h"
 
+#include "core/control.h"
 #include "core/modex.h"
 #include "core/spread.h"
 
@@ -76,6 +77,7 @@ struct job *job_new(const struct job_params *p)
     j->meetings = p->meetings;
     list_init(&j->link);
     list_init(&j->waits);
+    list_init(&j->sweeps);
     j->waits_due = UINT64_MAX;
     for (int i = 0; i < 4; i++)
         buf_init(&j->wire_info[i], 0);
@@ -107,6 +109,7 @@ struct job *job_free(struct job *j)
     map_free(&j->spaces);
     coll_set_free(&j->colls);
     modex_free(j);
+    control_free(j);
     nodeattrs_free(&j->waiting);
     free(j->partners);
     free(j->mine);
@@ -553,7 +556,7 @@ static void count_end(struct job *j, uint32_t rank)
 
 static void fail_or_go_on(struct job *j, uint32_t rank)
 {
-    if (j->keep_going && j->phase == JOB_RUNNING)
+    if ((j->keep_going || j->procs[rank].commanded) && j->phase == JOB_RUNNING)
         give_up(j, rank);
     else if (!j->follows) /* who decides draws its own conclusion from the same news */
         job_end(j, rank, j->exit_code, j->reason.text);
@@ -681,7 +684,8 @@ static void follow(struct job *j, uint32_t rank, enum life_event event)
 void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
 {
     struct proc *p = &j->procs[rank];
-    bool here = job_rank_is_here(j, rank);
+    bool here = job_rank_is_here(j, rank), had_ended = j->phase == JOB_ENDED;
+    bool was_gone = p->state == LIFE_GONE;
 
     note_end(p, event, code);
     if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
@@ -696,6 +700,10 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         act(j, rank, event, code);
     leave(j, rank);
     break_meetings(j, rank);
+    if (p->state == LIFE_GONE && !was_gone)
+        control_ended(j, rank);
+    if (j->phase == JOB_ENDED && !had_ended)
+        control_ended(j, JOB_NO_RANK);
 }
 
 int job_exit_code(const struct job *j)

@@ -42,6 +42,7 @@ struct proc {
     uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */
     bool fetching;      /* elsewhere: its cards have been asked for (EFFECT_FETCH) */
+    bool commanded;     /* somebody has asked for its end: that is no failure of the job */
     struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;
     struct slice *fresh; /* keys that no fence of everybody has brought to other nodes (spread.h) */
@@ -80,6 +81,8 @@ struct job {
     struct coll_group *world; /* the fence of everybody, by far the most used */
     struct list waits;        /* gets that wait for a card of this job (modex.h) */
     uint64_t waits_due;       /* none of them is over before */
+    struct list sweeps;       /* paths to be cleared up (control.h) */
+    uint32_t nsweeps;
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
     uint32_t npartners;

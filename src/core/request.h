@@ -46,6 +46,14 @@ enum request_kind {
                        spreads it */
     REQ_RECALL,     /* the events that the server keeps, for who has registered late; value: for
                        which codes (int each), count of them; none: for all */
+    REQ_SIGNAL,     /* members, count; number: the signal; immediate: it is meant to end them */
+    REQ_SWEEP,      /* members, count, key, value, number: core/control.h */
+    REQ_LOG,        /* key, value, number: core/control.h */
+    REQ_CREDENTIAL, /* number, value: core/control.h */
+    REQ_LISTEN,     /* the output that the server keeps, for who has begun to listen */
+    REQ_MONITOR,    /* heartbeats are due every timeout_ns (0: no more of them); count: how many may
+                       be missing, number: event code, key: a name for it */
+    REQ_BEAT,       /* */
     REQ_FINALIZE,   /* */
     REQ_ABORT       /* number: exit code, value: message; never answered */
 };

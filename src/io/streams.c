@@ -157,6 +157,18 @@ static void sink_put(struct sink *k, struct slice s)
     }
 }
 
+void sink_say(struct sink *k, struct slice text)
+{
+    if (text.len == 0)
+        return;
+    if (k->midline)
+        sink_put(k, SLICE("\n"));
+    k->last = k;
+    sink_put(k, text);
+    if (k->midline)
+        sink_put(k, SLICE("\n"));
+}
+
 static void sink_writable(void *arg)
 {
     struct sink *k = arg;
@@ -323,6 +335,8 @@ static void source_end(struct source *s)
 {
     loop_fn *on_end = s->on_end;
 
+    if (s->tap)
+        s->tap(s, SLICE_NULL);
     timer_stop(&s->moment);
     watch_close(&s->watch);
     close(s->fd);
@@ -349,6 +363,8 @@ static bool source_read(struct source *s)
         return false;
     if (s->sink->broken)
         return false; /* its next write tells the process what `| head` would tell it */
+    if (s->tap)
+        s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
     take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
     return true;
 }

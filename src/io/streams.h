@@ -53,12 +53,17 @@ enum { STDIO_CHUNK = 64 << 10 };
 /* The label of the moment, with the source's arg; lives until the next call. */
 typedef const char *label_fn(void *arg);
 
+/* Sees what a source has read, and its end (empty). */
+struct source;
+typedef void tap_fn(struct source *s, struct slice bytes);
+
 struct source {
     struct list link; /* in its sink */
     struct sink *sink;
     int fd; /* ours; -1: ended */
     struct watch watch;
     struct buf tail; /* a line without its end */
+    tap_fn *tap;     /* may be NULL */
     label_fn *label; /* what stands before each line; NULL: nothing */
     bool labelled;   /* the current line has got it */
     bool prompts;    /* shows unfinished lines after a moment: somebody may be waiting for them */
@@ -69,6 +74,8 @@ struct source {
 
 /* fd stays the caller's.  scratch: STDIO_CHUNK bytes that live as long.  0 or -errno. */
 int sink_open(struct sink *k, struct loop *l, int fd, char *scratch);
+/* A line of our own among those of the sources; its newline is added if it has none. */
+void sink_say(struct sink *k, struct slice text);
 bool sink_idle(const struct sink *k); /* nothing is queued */
 /* Both descriptors are the same pipe, terminal or socket: what two sinks write there would cut each
  * other's lines, so it has to be one. */

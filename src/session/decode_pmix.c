@@ -8,6 +8,7 @@
 #include "wire/pmix_unpack.h"
 
 enum { HEAD = 16, WELCOME = 8 };
+enum { TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };
 
 static const char *const commands[] = {
     "req",
@@ -147,6 +148,10 @@ static bool request(struct decode *d, uint32_t tag, struct decoded *m_p)
     struct punpack r = items_of(d, m_p);
     uint8_t number = punpack_byte(&r, PMIX_COMMAND);
 
+    if (tag == TAG_HEARTBEAT && m_p->bytes.len == HEAD) {
+        m_p->command = SLICE("heartbeat");
+        return true;
+    }
     if (!punpack_ok(&r) || number >= NCOMMANDS) {
         m_p->fault = "a command that is not known";
         return true;
@@ -175,6 +180,10 @@ static bool reply(struct decode *d, uint32_t tag, struct decoded *m_p)
 
     if (tag == 0) {
         m_p->command = SLICE("notify");
+        return true;
+    }
+    if (tag == TAG_OUTPUT) {
+        m_p->command = SLICE("output");
         return true;
     }
     m_p->command = asked(d, tag);

@@ -15,6 +15,7 @@
 #include "session/pmix_priv.h"
 #include "wire/pmix_ours.h"
 
+enum { HEARTBEAT_TAG = 1 };
 enum { HEADER_SIZE = 16, HELLO_MAX = 131072, DEFAULT_EVENT = INT32_MIN };
 
 static struct pmix_session *mine(struct session *base)
@@ -33,6 +34,7 @@ static struct session *create(struct peer *p)
         return NULL;
     s->base = (struct session){ &pmix_ops, p };
     list_init(&s->groups);
+    list_init(&s->pulls);
     buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + HEADER_SIZE);
     buf_init(&s->scratch, LIMIT_CLIENT_STORE);
     buf_init(&s->reply, (size_t)1 << 30);
@@ -96,6 +98,7 @@ static void destroy(struct session *base)
     free(s->pending);
     free(s->codes);
     pmix_groups_free(s);
+    pmix_pulls_free(s);
     free(s);
 }
 
@@ -532,7 +535,7 @@ void pmix_drop_infos(pmix_info_t *infos, size_t n)
     free(infos);
 }
 
-static uint64_t number_of(const pmix_value_t *v)
+uint64_t pmix_number_of(const pmix_value_t *v)
 {
     switch (v->type) {
     case PMIX_INT: return v->data.integer > 0 ? (uint64_t)v->data.integer : 0;
@@ -546,7 +549,7 @@ static uint64_t number_of(const pmix_value_t *v)
 /* In nanoseconds; longer than a century is for ever, which is 0. */
 static uint64_t seconds_of(const pmix_value_t *v)
 {
-    uint64_t s = number_of(v);
+    uint64_t s = pmix_number_of(v);
 
     return s <= UINT32_MAX ? s * NS_PER_S : 0;
 }
@@ -741,7 +744,7 @@ static void read_finalize(struct command *c)
 
 /* ---- names ---- */
 
-static struct pmix_batch *new_batch(struct command *c)
+struct pmix_batch *pmix_new_batch(struct command *c)
 {
     struct pmix_batch *b = calloc(1, sizeof *b);
 
@@ -802,7 +805,7 @@ static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *in
 
 static void read_publish(struct command *c)
 {
-    struct pmix_batch *b = new_batch(c);
+    struct pmix_batch *b = pmix_new_batch(c);
     size_t n;
     pmix_info_t *infos;
 
@@ -834,7 +837,7 @@ static void read_wait(struct command *c, struct request *rq)
 static void read_keys(struct command *c)
 {
     struct request rq = { .kind = c->cmd == CMD_LOOKUP ? REQ_LOOKUP : REQ_UNPUBLISH };
-    struct pmix_batch *b = new_batch(c);
+    struct pmix_batch *b = pmix_new_batch(c);
     struct slice *keys;
     size_t n;
 
@@ -1078,6 +1081,13 @@ static pmix_reader *const readers[] = {
     [CMD_REGEVENTS] = read_regevents,
     [CMD_DEREGEVENTS] = read_deregevents,
     [CMD_QUERY] = pmix_read_query,
+    [CMD_LOG] = pmix_read_log,
+    [CMD_MONITOR] = pmix_read_monitor,
+    [CMD_IOF_PULL] = pmix_read_pull,
+    [CMD_IOF_DEREG] = pmix_read_dereg,
+    [CMD_JOB_CONTROL] = pmix_read_control,
+    [CMD_GET_CREDENTIAL] = pmix_read_get_credential,
+    [CMD_VALIDATE_CRED] = pmix_read_validate,
     [CMD_GROUP_CONSTRUCT] = pmix_read_group,
     [CMD_GROUP_DESTRUCT] = pmix_read_ungroup,
     [CMD_REFRESH_CACHE] = pmix_read_refresh,
@@ -1134,6 +1144,7 @@ static int begin_again(struct pmix_session *s, struct request *rq, struct errmsg
     s->state = PMIX_HELLO;
     s->every_event = false;
     s->ncodes = 0;
+    pmix_pulls_free(s);
     return step_hello(s, rq, err);
 }
 
@@ -1157,7 +1168,11 @@ static int step_command(struct pmix_session *s, struct request *rq, struct errms
         return SESSION_IDLE;
     s->consumed = HEADER_SIZE + (size_t)n;
     c.tag = ntohl(words[1]);
-    if (n == 0) { /* a heartbeat; nobody monitors */
+    if (n == 0 && c.tag == HEARTBEAT_TAG && s->monitored) {
+        *rq = (struct request){ .kind = REQ_BEAT, .token = ++s->base.peer->next_token };
+        return SESSION_REQUEST;
+    }
+    if (n == 0) { /* a heartbeat that nobody has asked for */
         pmix_reply_status(s, c.tag, PMIX_ERR_LOST_CONNECTION);
         return SESSION_IDLE;
     }
@@ -1281,4 +1296,5 @@ const struct session_ops pmix_ops = {
     .next = next,
     .answer = answer,
     .notify = notify,
+    .output = pmix_output,
 };

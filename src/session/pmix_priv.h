@@ -29,8 +29,17 @@ enum pmix_command {
     CMD_REGEVENTS = 13,
     CMD_DEREGEVENTS = 14,
     CMD_QUERY = 15,
+    CMD_LOG = 16,
+    CMD_ALLOC = 17,
+    CMD_JOB_CONTROL = 18,
+    CMD_MONITOR = 19,
+    CMD_GET_CREDENTIAL = 20,
+    CMD_VALIDATE_CRED = 21,
+    CMD_IOF_PULL = 22,
+    CMD_IOF_PUSH = 23,
     CMD_GROUP_CONSTRUCT = 24,
     CMD_GROUP_DESTRUCT = 28,
+    CMD_IOF_DEREG = 29,
     CMD_REFRESH_CACHE = 33,
     CMD_RESOLVE_PEERS = 37,
     CMD_RESOLVE_NODE = 38,
@@ -40,6 +49,7 @@ enum pmix_command {
 /* Several requests of one message (names), answered by one reply. */
 struct pmix_batch {
     uint32_t left;
+    bool refused; /* some of it was not understood */
     enum answer_status worst;
     uint32_t found;
     struct buf results; /* PDATA items, packed without their count */
@@ -85,6 +95,16 @@ enum pmix_kind {
     KIND_SCHEDULER = 10
 };
 
+/* Output that the client wants to have. */
+struct pmix_pull {
+    struct list link;
+    size_t id, theirs; /* our name for it, and the client's */
+    uint16_t channels;
+    bool is_new; /* what was kept has not been told */
+    size_t n;
+    pmix_proc_t procs[];
+};
+
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };
 
 struct pmix_session {
@@ -110,6 +130,10 @@ struct pmix_session {
     bool every_event; /* a default handler is registered */
     pmix_status_t *codes;
     size_t ncodes;
+    struct list pulls;
+    uint32_t npulls;
+    size_t last_pull;
+    bool monitored; /* heartbeats are counted */
     struct list groups;
     uint32_t ngroups;
     size_t recall_from; /* codes from here on are those of the last registration */
@@ -138,6 +162,9 @@ struct crowd {
 
 /* ---- pmix.c ---- */
 
+struct pmix_batch *pmix_new_batch(struct command *c);
+uint64_t pmix_number_of(const pmix_value_t *v);
+
 /* Puts a request on the backlog; the pending entry is the caller's to complete until the next.
  * NULL: no memory, which c remembers. */
 struct pmix_pending *pmix_ask(struct command *c, struct request rq);
@@ -153,6 +180,20 @@ pmix_reader pmix_read_query, pmix_read_group, pmix_read_ungroup, pmix_read_refre
     pmix_read_resolve_peers, pmix_read_resolve_node;
 void pmix_groups_free(struct pmix_session *s);
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+
+/* ---- pmix_control.c ---- */
+
+pmix_reader pmix_read_log, pmix_read_control, pmix_read_get_credential, pmix_read_validate;
+void pmix_reply_many(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+
+/* ---- pmix_iof.c ---- */
+
+pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_monitor;
+bool pmix_output(struct session *base, const struct spoken *o);
+void pmix_pulls_caught_up(struct pmix_session *s); /* what was kept has been told */
+void pmix_pulls_free(struct pmix_session *s);
 
 /* ---- pmix_info.c ---- */
 

@@ -411,7 +411,11 @@ void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct ans
     case CMD_PUBLISH:
     case CMD_LOOKUP:
     case CMD_UNPUBLISH: reply_names(s, p, a); break;
-    case CMD_NONE: break;
+    case CMD_LOG:
+    case CMD_JOB_CONTROL: pmix_reply_many(s, p, a); break;
+    case CMD_GET_CREDENTIAL: pmix_reply_credential(s, p, a); break;
+    case CMD_VALIDATE_CRED: pmix_reply_validated(s, p, a); break;
+    case CMD_NONE: pmix_pulls_caught_up(s); break;
     default: pmix_reply_status(s, p->tag, pmix_status_of(a->status)); break;
     }
 }

@@ -365,7 +365,7 @@ static int on_event(struct replay *r, const struct record *d)
     for (int e = 0; e < LIFE_EVENTS; e++) {
         if (slice_is(v->event, life_event_name((enum life_event)e))) {
             j->procs[v->rank].pid = (int)v->pid;
-            job_event(j, (uint32_t)v->rank, (enum life_event)e, (int)v->code);
+            server_event(&r->server, j, (uint32_t)v->rank, (enum life_event)e, (int)v->code);
             return REPLAY_SAME;
         }
     }
@@ -441,7 +441,7 @@ static int on_unpublish(struct replay *r, const struct record *d)
 
 static int on_tick(struct replay *r, const struct record *d)
 {
-    core_tick(&r->server.core, d->time_ns);
+    server_tick(&r->server, d->time_ns);
     return REPLAY_SAME;
 }
 
@@ -814,6 +814,17 @@ static int on_effect(struct replay *r, const struct record *d)
     return rc;
 }
 
+static int on_output(struct replay *r, const struct record *d)
+{
+    const struct record_output *v = &d->u.output;
+    const struct job *j = job_of(r, v->job);
+
+    if (!j || v->rank >= j->plan.nprocs || v->channel > UINT16_MAX)
+        return bad(r, "output of an unknown process");
+    server_output(&r->server, j, (uint32_t)v->rank, (uint16_t)v->channel, v->bytes);
+    return REPLAY_SAME;
+}
+
 static int on_end(struct replay *r, const struct record *d)
 {
     struct effect e;
@@ -859,6 +870,7 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_notify] = on_notify,
     [RECORD_round] = on_round,
     [RECORD_round_heard] = on_round_heard,
+    [RECORD_output] = on_output,
 };
 
 static int play(struct replay *r, const struct record *d)

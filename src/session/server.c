@@ -18,15 +18,17 @@ void server_init(struct server *s, uint64_t seed, const struct log *log)
     list_init(&s->peers);
     list_init(&s->dirty);
     list_init(&s->events);
+    list_init(&s->outputs);
+    list_init(&s->monitors);
     map_init(&s->by_id, seed);
     s->log = log;
 }
 
-static void forget_events(struct server *s);
-
 void server_free(struct server *s)
 {
-    forget_events(s);
+    server_events_free(s);
+    server_outputs_free(s);
+    server_monitors_free(s);
     LIST_EACH(l, &s->peers)
     server_peer_free(s, LIST_OF(l, struct peer, link));
     map_free(&s->by_id);
@@ -80,6 +82,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
         return NULL;
     TELL(s, close, .connection = p->id, .unsaid = buf_len(&p->out));
     map_del(&s->by_id, id_key(&p->id));
+    server_monitors_drop(s, p);
     waits_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
@@ -90,7 +93,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     return NULL;
 }
 
-static void mark_dirty(struct server *s, struct peer *p)
+void server_mark_dirty(struct server *s, struct peer *p)
 {
     if (list_empty(&p->dirty))
         list_append(&s->dirty, &p->dirty);
@@ -152,7 +155,7 @@ static void give_up(struct server *s, struct peer *p, const char *why)
     p->closing = true;
     if (p->job && !uncount_line(p))
         job_event(p->job, p->rank, LIFE_BREAK, 0);
-    mark_dirty(s, p);
+    server_mark_dirty(s, p);
 }
 
 /* What a session says goes to p->out, which remembers when that was too much. */
@@ -178,7 +181,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     if (p->session)
         p->session->ops->answer(p->session, (uint32_t)ticket, a);
     check_out(s, p);
-    mark_dirty(s, p);
+    server_mark_dirty(s, p);
 }
 
 static void identify_by_name(struct server *s, struct peer *p, const struct request *rq,
@@ -233,135 +236,6 @@ static void tell_identity(const struct server *s, const struct peer *p)
          .rank = p->rank);
 }
 
-/* ---- events -------------------------------------------------------------------------------------
- * Local and namespace ranges stay in the job; everything wider reaches every job of this server.
- * The last ones are kept for those who register later. */
-
-enum { RANGE_RM = 1, RANGE_LOCAL = 2, RANGE_NAMESPACE = 3, RANGE_PROC_LOCAL = 7 };
-
-struct kept_event {
-    struct list link;
-    struct notice notice; /* its texts stand behind it */
-    char text[];
-};
-
-static void forget_oldest(struct server *s)
-{
-    struct kept_event *e = LIST_OF(list_first(&s->events), struct kept_event, link);
-
-    s->nevents--;
-    s->event_bytes -= e->notice.infos.len;
-    list_unlink(&e->link);
-    free(e);
-}
-
-static void forget_events(struct server *s)
-{
-    while (s->nevents)
-        forget_oldest(s);
-}
-
-/* Without memory for it, late-comers miss it: nothing was promised for longer than it lasts. */
-static void keep_event(struct server *s, const struct notice *n)
-{
-    size_t name = strlen(n->nspace) + 1;
-    struct kept_event *e = NULL;
-
-    if (n->infos.len <= LIMIT_KEPT_EVENT_BYTES)
-        e = calloc(1, sizeof *e + name + n->infos.len);
-    if (!e)
-        return;
-    e->notice = *n;
-    memcpy(e->text, n->nspace, name);
-    if (n->infos.len)
-        memcpy(e->text + name, n->infos.ptr, n->infos.len);
-    e->notice.nspace = e->text;
-    e->notice.infos = slice_mem(e->text + name, n->infos.len);
-    list_append(&s->events, &e->link);
-    s->event_bytes += n->infos.len;
-    s->nevents++;
-    while (s->nevents > LIMIT_KEPT_EVENTS || s->event_bytes > LIMIT_KEPT_EVENT_BYTES)
-        forget_oldest(s);
-}
-
-static bool is_source(const struct peer *p, const struct notice *n)
-{
-    return p->job && p->rank == n->rank && !strcmp(p->job->nspace, n->nspace);
-}
-
-static bool concerns(const struct peer *p, const struct notice *n)
-{
-    bool same_job;
-
-    if (!p->job || !p->session || !p->session->ops->notify || p->closing)
-        return false;
-    same_job = !strcmp(p->job->nspace, n->nspace);
-    return same_job || (n->range != RANGE_LOCAL && n->range != RANGE_NAMESPACE);
-}
-
-void server_spread(struct server *s, const struct notice *n)
-{
-    if (n->range == RANGE_RM || n->range == RANGE_PROC_LOCAL)
-        return;
-    LIST_EACH(l, &s->peers)
-    {
-        struct peer *p = LIST_OF(l, struct peer, link);
-        if (!concerns(p, n) || is_source(p, n)) /* it has told itself */
-            continue;
-        p->session->ops->notify(p->session, n);
-        mark_dirty(s, p);
-    }
-    if (!(n->flags & EVENT_NOT_KEPT))
-        keep_event(s, n);
-}
-
-static void recall(struct server *s, struct peer *p)
-{
-    LIST_EACH(l, &s->events)
-    {
-        struct notice n = LIST_OF(l, struct kept_event, link)->notice;
-        n.flags |= EVENT_RECALLED | (is_source(p, &n) ? EVENT_OWN : 0);
-        if (concerns(p, &n))
-            p->session->ops->notify(p->session, &n);
-    }
-}
-
-/* Other nodes hear of it when it is for more than this one. */
-static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
-{
-    struct effect e = { .kind = EFFECT_EVENT,
-                        .job = j->id,
-                        .rank = n->rank,
-                        .number = n->code,
-                        .event_range = n->range,
-                        .event_flags = n->flags };
-
-    server_spread(s, n);
-    if (!s->core.has_others || n->range == RANGE_RM || n->range == RANGE_LOCAL ||
-        n->range == RANGE_PROC_LOCAL)
-        return;
-    if (effect_carry(&e, SLICE_NULL, n->infos))
-        effects_push(&s->core.effects, e);
-}
-
-static enum answer_status event_request(struct server *s, struct peer *p, const struct request *rq)
-{
-    struct notice n = { .code = (int)rq->number,
-                        .range = (uint8_t)rq->count,
-                        .flags = rq->event_flags,
-                        .rank = p->rank,
-                        .infos = rq->value };
-
-    if (!p->job)
-        return ANSWER_FAILED;
-    n.nspace = p->job->nspace;
-    if (rq->kind == REQ_RECALL)
-        recall(s, p);
-    else
-        spread_everywhere(s, p->job, &n);
-    return ANSWER_OK;
-}
-
 static void decide(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns)
 {
     struct answer a = { .status = ANSWER_FAILED };
@@ -372,8 +246,12 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         /* the host's */
     } else if (rq->kind == REQ_IDENTIFY) {
         identify(s, p, rq, &a);
-    } else if (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL) {
-        a.status = event_request(s, p, rq);
+    } else if (p->job && (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL)) {
+        server_event_request(s, p, rq, &a);
+    } else if (p->job && rq->kind == REQ_LISTEN) {
+        a.status = server_recall_output(s, p);
+    } else if (p->job && (rq->kind == REQ_MONITOR || rq->kind == REQ_BEAT)) {
+        a.status = server_monitor_request(s, p, rq, now_ns);
     } else if (p->job && rq->kind == REQ_FINALIZE && uncount_line(p)) {
         a.status = ANSWER_OK;
     } else if (p->job) {
@@ -402,7 +280,7 @@ int server_greet_singleton(struct server *s, struct peer *p)
     if (!p->session && !begin(p, &pmi1_ops))
         return -ENOMEM;
     pmi1_greet_singleton(p->session);
-    mark_dirty(s, p);
+    server_mark_dirty(s, p);
     return 0;
 }
 
@@ -435,7 +313,7 @@ static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
     }
     check_out(s, p);
     if (buf_len(&p->out))
-        mark_dirty(s, p);
+        server_mark_dirty(s, p);
 }
 
 void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns)
@@ -461,22 +339,28 @@ void server_hangup(struct server *s, struct peer *p)
     TELL(s, hangup, .connection = p->id);
     p->hung_up = true;
     p->closing = true;
-    if (uncount_line(p))
-        mark_dirty(s, p); /* it was a child; the process itself is there */
-    else if (p->attached) /* one of several: what never spoke is not missed */
+    /* What never spoke is not missed, nor is a child while the process itself is there. */
+    if (!uncount_line(p) && p->attached) {
+        bool is_lost = p->job->procs[p->rank].state == LIFE_ATTACHED;
         job_event(p->job, p->rank, LIFE_HANGUP, 0);
-    mark_dirty(s, p);
+        if (is_lost)
+            server_tell_lost(s, p->job, p->rank);
+    }
+    server_mark_dirty(s, p);
 }
 
 bool server_effect_next(struct server *s, struct effect *e_p)
 {
     bool there = core_effect(&s->core, e_p);
 
-    if (there && e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
+    if (!there)
+        return false;
+    if (e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
         server_turn_to_reply(s, e_p);
-    if (there)
-        server_tell_effect(s, e_p);
-    return there;
+    server_tell_effect(s, e_p);
+    if (e_p->kind == EFFECT_JOB_ENDED)
+        server_tell_job_end(s, core_job(&s->core, e_p->job));
+    return true;
 }
 
 void server_effect_answer(struct server *s, struct effect *e)

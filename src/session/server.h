@@ -30,6 +30,9 @@ struct server {
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
     size_t event_bytes;
+    struct list outputs; /* struct kept_output, the oldest first */
+    size_t output_bytes;
+    struct list monitors; /* struct monitor, of heartbeats */
     struct list peers;
     struct list dirty;
     struct map by_id;
@@ -128,6 +131,12 @@ void server_hangup(struct server *s, struct peer *p);
 /* An event of somebody who has no connection here (another node's EFFECT_EVENT, or one of the host
  * itself, with its own name): told to everybody whom it concerns. */
 void server_notify(struct server *s, const struct notice *n);
+
+/* A process has written something (empty: it will not write any more) to a channel (1 << descriptor
+ * number): clients that have asked for it get it.  Of spawned jobs some is kept for who asks late.
+ */
+void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+                   struct slice bytes);
 
 /* Bytes of p->out were written by the host (or dropped, when nobody reads them any more), and the
  * store's descriptor with them if p->pass_store asked for it. */

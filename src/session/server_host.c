@@ -104,7 +104,11 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_NEWS] = "news",
                                          [EFFECT_ABORT] = "ask_abort",
                                          [EFFECT_EVENT] = "event",
-                                         [EFFECT_ROUND] = "round" };
+                                         [EFFECT_ROUND] = "round",
+                                         [EFFECT_SIGNAL] = "signal",
+                                         [EFFECT_SWEEP] = "sweep",
+                                         [EFFECT_LOG] = "log",
+                                         [EFFECT_CREDENTIAL] = "credential" };
     struct record r = { .kind = RECORD_effect };
     struct record_effect *d = &r.u.effect;
 
@@ -125,6 +129,15 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_ATTR: d->key = effect_key(e); break;
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
+    case EFFECT_SIGNAL:
+    case EFFECT_SWEEP:
+    case EFFECT_LOG:
+        d->rank = e->rank;
+        d->number = e->number;
+        d->key = effect_key(e);
+        d->value = effect_value(e);
+        break;
+    case EFFECT_CREDENTIAL: d->number = e->number; break;
     case EFFECT_KILL:
     case EFFECT_JOB_ENDED: describe_end(s, e, d); break;
     case EFFECT_CONTRIBUTE:
@@ -240,10 +253,12 @@ void server_preset(struct server *s, struct job *j, struct slice key, struct sli
 }
 
 /* What an end is to the others, or 0: nothing to tell. */
-static int event_code(enum life_state before, enum life_event event)
+static int event_code(const struct proc *p, enum life_event event)
 {
-    bool took_part = before == LIFE_ATTACHED || before == LIFE_LOST;
+    bool took_part = p->state == LIFE_ATTACHED || p->state == LIFE_LOST;
 
+    if (p->commanded && (event == LIFE_DEATH || event == LIFE_EXIT))
+        return PMIX_ERR_PROC_KILLED_BY_CMD;
     if (event == LIFE_DEATH)
         return PMIX_ERR_PROC_ABORTED_BY_SIG;
     if (event != LIFE_EXIT)
@@ -251,45 +266,15 @@ static int event_code(enum life_state before, enum life_event event)
     return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
 }
 
-/* Only who has asked for this very code is told: a default handler often ends its process. */
-static void tell_of_end(struct server *s, const struct job *j, uint32_t rank, int event, int code)
-{
-    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
-    struct notice n = { .code = event,
-                        .range = PMIX_RANGE_NAMESPACE,
-                        .flags = EVENT_BY_CODE,
-                        .nspace = j->nspace,
-                        .rank = rank };
-    pmix_info_t infos[2];
-    pmix_proc_t proc;
-    struct ppack w;
-
-    memset(infos, 0, sizeof infos);
-    memset(&proc, 0, sizeof proc);
-    strncpy(proc.nspace, j->nspace, PMIX_MAX_NSLEN);
-    proc.rank = rank;
-    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
-    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &proc };
-    strncpy(infos[1].key, PMIX_EXIT_CODE, PMIX_MAX_KEYLEN);
-    infos[1].value = (pmix_value_t){ .type = PMIX_INT, .data.integer = code };
-    ppack_init(&w, &bytes, &ptype_own);
-    ppack_size(&w, 2);
-    ppack(&w, infos, 2, PMIX_INFO);
-    n.infos = buf_slice(&bytes);
-    if (ppack_ok(&w))
-        server_spread(s, &n);
-    buf_free(&bytes);
-}
-
 void server_event(struct server *s, struct job *j, uint32_t rank, enum life_event event, int code)
 {
-    int told = event_code(j->procs[rank].state, event);
+    int told = event_code(&j->procs[rank], event);
 
     TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(life_event_name(event)),
          .code = code, .pid = j->procs[rank].pid);
     job_event(j, rank, event, code);
     if (told)
-        tell_of_end(s, j, rank, told, code);
+        server_tell_end(s, j, rank, told, code);
 }
 
 void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,
@@ -339,12 +324,13 @@ void server_names_heard(struct server *s, uint64_t ticket, const struct names_qu
 uint64_t server_tick(struct server *s, uint64_t now_ns)
 {
     size_t before = s->core.effects.count;
-    uint64_t due = core_tick(&s->core, now_ns);
+    bool told = false;
+    uint64_t due = core_tick(&s->core, now_ns), beat = server_monitors_tick(s, now_ns, &told);
 
     /* Most find nothing to do. */
-    if (s->recorder && s->core.effects.count != before)
+    if (s->recorder && (told || s->core.effects.count != before))
         server_tell(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
-    return due;
+    return beat < due ? beat : due;
 }
 
 enum answer_status server_unpublish(struct server *s, struct slice service)

@@ -30,6 +30,32 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a);
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
 /* An answer that was waited for, as an effect for the host. */
 void server_turn_to_reply(const struct server *s, struct effect *e);
+/* It has something to write or to close. */
+void server_mark_dirty(struct server *s, struct peer *p);
+
+/* ---- server_events.c ---- */
+
+void server_event_request(struct server *s, struct peer *p, const struct request *rq,
+                          struct answer *a);
+void server_events_free(struct server *s);
+void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
+void server_tell_lost(struct server *s, const struct job *j, uint32_t rank);
+void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code);
+void server_tell_job_end(struct server *s, const struct job *j);
+
+/* ---- server_output.c ---- */
+
+enum answer_status server_recall_output(struct server *s, struct peer *p);
+void server_outputs_free(struct server *s);
+
+/* ---- server_monitor.c ---- */
+
+enum answer_status server_monitor_request(struct server *s, struct peer *p,
+                                          const struct request *rq, uint64_t now_ns);
+/* Tells of who is silent for too long; when the next one may be, or UINT64_MAX. */
+uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);
+void server_monitors_drop(struct server *s, const struct peer *p);
+void server_monitors_free(struct server *s);
 
 /* An event to everybody whom it concerns, but its source. */
 void server_spread(struct server *s, const struct notice *n);

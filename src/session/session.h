@@ -70,6 +70,15 @@ struct notice {
     struct slice infos; /* canonical: v41 units SIZE n, n INFO */
 };
 
+/* What a process has written, on its way to those who listen. */
+struct spoken {
+    const char *nspace;
+    uint32_t rank;
+    uint16_t channel; /* as PMIx has it: 2 is standard output, 4 standard error */
+    bool recalled;    /* from before: only for who has just asked */
+    struct slice bytes;
+};
+
 struct session_ops {
     const char *name;                          /* "PMI-1" */
     struct session *(*create)(struct peer *p); /* NULL: no memory */
@@ -81,6 +90,8 @@ struct session_ops {
     void (*answer)(struct session *s, uint32_t token, const struct answer *a);
     /* Something has happened that the client may have asked to be told of.  May be NULL. */
     void (*notify)(struct session *s, const struct notice *n);
+    /* True: the client listens to that, and something was said to it.  May be NULL. */
+    bool (*output)(struct session *s, const struct spoken *o);
 };
 
 #endif

@@ -21,6 +21,7 @@
 #include "io/cred.h"
 #include "io/holder.h"
 #include "topo/plan_bind.h"
+#include "wireupd/orders.h"
 #include "wireupd/share.h"
 #include "wireupd/task.h"
 
@@ -949,6 +950,10 @@ static void carry_out(struct node *n, struct effect *e)
         if (job)
             bury(n, job);
         break;
+    case EFFECT_SIGNAL:
+    case EFFECT_SWEEP:
+    case EFFECT_LOG:
+    case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;
     case EFFECT_ANSWER: break;
     default: /* for other nodes */
         if (n->share)
@@ -987,7 +992,7 @@ void node_settle(struct node *n)
         while ((p = server_dirty(&n->server)))
             link_flush(p->host);
         keep_promises(n);
-    } while (n->server.core.effects.count);
+    } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
     if (n->share)
         share_settle(n->share);
     if (n->running && !n->draining && all_ended(n))

@@ -355,6 +355,10 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_ANSWER:
     case EFFECT_ATTR:
     case EFFECT_KILL:
+    case EFFECT_SIGNAL:
+    case EFFECT_SWEEP:
+    case EFFECT_LOG:
+    case EFFECT_CREDENTIAL:
     case EFFECT_JOB_ENDED: break; /* the node's own */
     }
     effect_drop(e);

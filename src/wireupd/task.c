@@ -17,6 +17,9 @@
 
 enum { CHILD_PMI_FD = 3 };
 
+/* As PMIx has them. */
+enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
+
 /* ---- environment --------------------------------------------------------------------------------
  */
 
@@ -272,6 +275,18 @@ static struct sink *choose_sink(struct task *t, const char *pattern, struct sink
     return k;
 }
 
+/* Others may listen.  Nothing else comes of it now, so the answers are written at once. */
+static void overhear(struct source *s, struct slice bytes)
+{
+    struct task *t = s->arg;
+    struct server *server = &t->node->server;
+    struct peer *p;
+
+    server_output(server, t->job, t->rank, s == &t->out ? CHANNEL_OUT : CHANNEL_ERR, bytes);
+    while ((p = server_dirty(server)))
+        link_flush(p->host);
+}
+
 static void open_streams(struct task *t, const struct wires *w)
 {
     struct node *n = t->node;
@@ -283,6 +298,7 @@ static void open_streams(struct task *t, const struct wires *w)
     source_open(&t->out, choose_sink(t, n->config.outfile, &n->out), w->out[0], label, NULL, t);
     source_open(&t->err, choose_sink(t, n->config.errfile, err), w->err[0], label, NULL, t);
     t->out.prompts = t->err.prompts = prompts;
+    t->out.tap = t->err.tap = overhear;
 }
 
 static struct task *task_new(struct node *n, struct job *job, uint32_t rank)

@@ -1,0 +1,200 @@
+/* control.c - see control.h. */
+#include "core/control.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+
+/* ---- signals
+ * ------------------------------------------------------------------------------------- */
+
+bool control_is_free_to(const struct job *asker, const struct job *target)
+{
+    return asker == target || target->parent == asker->id || asker->parent == target->id ||
+           job_is_connected(asker, target->id) || job_is_connected(target, asker->id);
+}
+
+static enum answer_status check_members(const struct core *c, const struct job *j,
+                                        const struct request *rq)
+{
+    for (uint32_t i = 0; i < rq->count; i++) {
+        const struct job *target = core_job_named(c, rq->members[i].nspace);
+        uint32_t rank = rq->members[i].rank;
+        if (!target || (rank != REQUEST_ALL_RANKS && rank >= target->plan.nprocs))
+            return ANSWER_NOT_FOUND;
+        if (!control_is_free_to(j, target))
+            return ANSWER_RESERVED;
+    }
+    return ANSWER_OK;
+}
+
+static void command_end(struct job *j, uint32_t rank)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++)
+        j->procs[r].commanded = j->procs[r].commanded || rank == REQUEST_ALL_RANKS || rank == r;
+}
+
+static void send_signal(struct core *c, struct job *j, uint32_t rank, const struct request *rq)
+{
+    struct effect e = { .kind = EFFECT_SIGNAL, .job = j->id, .number = rq->number };
+
+    e.rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
+    if (rq->immediate)
+        command_end(j, rank);
+    effects_push(&c->effects, e);
+}
+
+enum answer_status control_signal(struct core *c, struct job *j, const struct request *rq)
+{
+    enum answer_status st = check_members(c, j, rq);
+
+    if (st != ANSWER_OK)
+        return st;
+    if (rq->number <= 0 || rq->number > SIGRTMAX)
+        return ANSWER_BAD_VALUE;
+    if (rq->count == 0)
+        send_signal(c, j, REQUEST_ALL_RANKS, rq);
+    for (uint32_t i = 0; i < rq->count; i++)
+        send_signal(c, core_job_named(c, rq->members[i].nspace), rq->members[i].rank, rq);
+    return ANSWER_OK;
+}
+
+/* ---- clearing up
+ * --------------------------------------------------------------------------------- */
+
+struct sweep {
+    struct list link;
+    uint32_t rank; /* whose end it waits for; JOB_NO_RANK: everybody's */
+    int64_t flags;
+    struct slice path, stay; /* behind it */
+    char text[];
+};
+
+static bool is_clean_path(struct slice path)
+{
+    struct slice rest = path;
+
+    if (path.len < 2 || path.len >= LIMIT_SWEEP_PATH || path.ptr[0] != '/' ||
+        slice_find(path, '\0') < path.len)
+        return false;
+    while (rest.len) {
+        if (slice_is(slice_cut(&rest, '/'), ".."))
+            return false;
+    }
+    return true;
+}
+
+/* Of a process of the own job, or of all of it. */
+static enum answer_status whose_end(const struct job *j, const struct request *rq, uint32_t *rank_p)
+{
+    *rank_p = JOB_NO_RANK;
+    if (rq->count == 0)
+        return ANSWER_OK;
+    if (rq->count > 1 || !slice_is(rq->members[0].nspace, j->nspace))
+        return ANSWER_RESERVED;
+    if (rq->members[0].rank == REQUEST_ALL_RANKS)
+        return ANSWER_OK;
+    *rank_p = rq->members[0].rank;
+    return *rank_p < j->plan.nprocs ? ANSWER_OK : ANSWER_NOT_FOUND;
+}
+
+static bool is_known(const struct job *j, uint32_t rank, const struct request *rq)
+{
+    LIST_EACH(l, &j->sweeps)
+    {
+        const struct sweep *s = LIST_OF(l, struct sweep, link);
+        if (s->rank == rank && s->flags == rq->number && slice_eq(s->path, rq->key))
+            return true;
+    }
+    return false;
+}
+
+enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
+                                 const struct request *rq)
+{
+    uint32_t whose;
+    enum answer_status st = whose_end(j, rq, &whose);
+    struct sweep *s;
+
+    (void)c;
+    if (st != ANSWER_OK)
+        return st;
+    if (!is_clean_path(rq->key) || rq->value.len > LIMIT_SWEEP_PATH)
+        return ANSWER_BAD_VALUE;
+    if (is_known(j, whose, rq))
+        return ANSWER_OK;
+    if (!proc_can_keep(&j->procs[rank], rq->key.len + rq->value.len) ||
+        j->nsweeps >= LIMIT_JOB_SWEEPS)
+        return ANSWER_OVER_QUOTA;
+    s = calloc(1, sizeof *s + rq->key.len + rq->value.len);
+    if (!s)
+        return ANSWER_NO_MEMORY;
+    s->rank = whose;
+    s->flags = rq->number;
+    memcpy(s->text, rq->key.ptr, rq->key.len);
+    s->path = slice_mem(s->text, rq->key.len);
+    if (rq->value.len)
+        memcpy(s->text + rq->key.len, rq->value.ptr, rq->value.len);
+    s->stay = slice_mem(s->text + rq->key.len, rq->value.len);
+    list_append(&j->sweeps, &s->link);
+    j->nsweeps++;
+    proc_keeps(&j->procs[rank], rq->key.len + rq->value.len);
+    return ANSWER_OK;
+}
+
+static void drop_sweep(struct job *j, struct sweep *s)
+{
+    list_unlink(&s->link);
+    j->nsweeps--;
+    free(s);
+}
+
+void control_ended(struct job *j, uint32_t rank)
+{
+    LIST_EACH(l, &j->sweeps)
+    {
+        struct sweep *s = LIST_OF(l, struct sweep, link);
+        struct effect e = { .kind = EFFECT_SWEEP, .job = j->id, .number = s->flags };
+        if (s->rank != rank)
+            continue;
+        e.rank = rank;
+        if (effect_carry(&e, s->path, s->stay))
+            effects_push(j->effects, e);
+        drop_sweep(j, s);
+    }
+}
+
+void control_free(struct job *j)
+{
+    LIST_EACH(l, &j->sweeps)
+    drop_sweep(j, LIST_OF(l, struct sweep, link));
+}
+
+/* ---- logs and credentials
+ * ------------------------------------------------------------------------ */
+
+enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
+                               const struct request *rq)
+{
+    struct effect e = { .kind = EFFECT_LOG, .job = j->id, .rank = rank, .number = rq->number };
+
+    if (rq->value.len > LIMIT_STDIO_TAIL)
+        return ANSWER_BAD_VALUE;
+    if (!effect_carry(&e, rq->key, rq->value) || !effects_push(&c->effects, e))
+        return ANSWER_NO_MEMORY;
+    return ANSWER_OK;
+}
+
+enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
+                                      const struct request *rq)
+{
+    struct effect e = {
+        .kind = EFFECT_CREDENTIAL, .job = j->id, .number = rq->number, .ticket = ticket
+    };
+
+    if (!effect_carry(&e, SLICE_NULL, rq->value) || !effects_push(&c->effects, e))
+        return ANSWER_NO_MEMORY;
+    return ANSWER_LATER;
+}

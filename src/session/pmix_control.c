@@ -1,0 +1,345 @@
+/* pmix_control.c - what a client wants done with processes and for itself: job control, logs,
+ * credentials.
+ *
+ * One command may ask for several things; each becomes a request, and the worst answer is the
+ * reply.  What is asked for and not understood is refused if it is marked as required, or if
+ * nothing else was asked. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/control.h"
+#include "session/pmix_priv.h"
+
+/* One more request of the command. */
+static void ask_more(struct command *c, struct pmix_batch *b, struct request rq)
+{
+    struct pmix_pending *p = b ? pmix_ask(c, rq) : NULL;
+
+    if (!p)
+        return;
+    b->left++;
+    p->batch = b;
+}
+
+/* Without any, the reply is this. */
+static void end_asking(struct command *c, struct pmix_batch *b, pmix_status_t if_none)
+{
+    if (!b || b->left)
+        return;
+    free(b);
+    if (punpack_ok(&c->r) && !c->no_memory)
+        pmix_reply_status(c->s, c->tag, if_none);
+}
+
+void pmix_reply_many(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    struct pmix_batch *b = p->batch;
+
+    if (a->status != ANSWER_OK)
+        b->worst = a->status;
+    if (--b->left)
+        return;
+    pmix_reply_status(s, p->tag,
+                      b->worst != ANSWER_OK ? pmix_status_of(b->worst)
+                      : b->refused          ? PMIX_ERR_PARTIAL_SUCCESS
+                                            : PMIX_SUCCESS);
+    buf_free(&b->results);
+    free(b);
+}
+
+/* ---- job control
+ * -------------------------------------------------------------------------------- */
+
+struct control {
+    struct command *c;
+    struct pmix_batch *batch;
+    const struct member *members;
+    uint32_t nmembers;
+    int64_t sweep;     /* how, without SWEEP_DIRECTORY */
+    struct slice stay; /* names that are not cleared up */
+    bool refused;      /* something that must be done cannot be */
+};
+
+static void ask_signal(struct control *k, int sig, bool is_end)
+{
+    ask_more(k->c, k->batch,
+             (struct request){ .kind = REQ_SIGNAL,
+                               .members = k->members,
+                               .count = k->nmembers,
+                               .number = sig,
+                               .immediate = is_end });
+}
+
+/* Files with commas between them. */
+static void ask_sweeps(struct control *k, const char *paths, bool directory)
+{
+    struct slice rest = pmix_keep(k->c, slice_str(paths ? paths : ""));
+
+    while (rest.len)
+        ask_more(k->c, k->batch,
+                 (struct request){ .kind = REQ_SWEEP,
+                                   .members = k->members,
+                                   .count = k->nmembers,
+                                   .number = directory ? k->sweep | SWEEP_DIRECTORY : 0,
+                                   .key = slice_trim(slice_cut(&rest, ',')),
+                                   .value = directory ? k->stay : SLICE_NULL });
+}
+
+static const char *text_of(const pmix_info_t *info)
+{
+    return info->value.type == PMIX_STRING ? info->value.data.string : NULL;
+}
+
+static void read_sweep_words(struct control *k, const pmix_info_t *infos, size_t n)
+{
+    static const struct {
+        const char *key;
+        int flag;
+    } words[] = { { PMIX_CLEANUP_RECURSIVE, SWEEP_RECURSIVE },
+                  { PMIX_CLEANUP_EMPTY, SWEEP_EMPTY_ONLY },
+                  { PMIX_CLEANUP_LEAVE_TOPDIR, SWEEP_LEAVE_TOP } };
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            if (!strcmp(infos[i].key, words[w].key) && pmix_flag_of(&infos[i].value))
+                k->sweep |= words[w].flag;
+        }
+        if (!strcmp(infos[i].key, PMIX_CLEANUP_IGNORE) && text_of(&infos[i]))
+            k->stay = pmix_keep(k->c, slice_str(text_of(&infos[i])));
+    }
+}
+
+static bool is_sweep_word(const char *key)
+{
+    return !strcmp(key, PMIX_CLEANUP_RECURSIVE) || !strcmp(key, PMIX_CLEANUP_EMPTY) ||
+           !strcmp(key, PMIX_CLEANUP_LEAVE_TOPDIR) || !strcmp(key, PMIX_CLEANUP_IGNORE) ||
+           !strcmp(key, PMIX_JOB_CTRL_ID);
+}
+
+static void do_directive(struct control *k, const pmix_info_t *info)
+{
+    bool yes = pmix_flag_of(&info->value);
+
+    if (!strcmp(info->key, PMIX_JOB_CTRL_KILL)) {
+        if (yes)
+            ask_signal(k, SIGKILL, true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_TERMINATE)) {
+        if (yes)
+            ask_signal(k, SIGTERM, true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_PAUSE)) {
+        if (yes)
+            ask_signal(k, SIGSTOP, false);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_RESUME)) {
+        if (yes)
+            ask_signal(k, SIGCONT, false);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_SIGNAL)) {
+        ask_signal(k, (int)(pmix_number_of(&info->value) & 0xff), false);
+    } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP)) {
+        ask_sweeps(k, text_of(info), false);
+    } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR)) {
+        ask_sweeps(k, text_of(info), true);
+    } else if (!is_sweep_word(info->key) && info->flags & PMIX_INFO_REQD) {
+        k->refused = true;
+    }
+}
+
+static const struct member *keep_members(struct command *c, const pmix_proc_t *procs, size_t n)
+{
+    struct member *m = arena_array(&c->s->arena, n ? n : 1, sizeof *m);
+
+    for (size_t i = 0; m && i < n; i++)
+        m[i] = (struct member){ pmix_keep(c, slice_str(procs[i].nspace)), procs[i].rank };
+    return m;
+}
+
+void pmix_read_control(struct command *c)
+{
+    struct control k = { .c = c };
+    size_t nprocs, n;
+    pmix_proc_t *procs = punpack_list(&c->r, PMIX_PROC, &nprocs);
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    if (punpack_ok(&c->r)) {
+        k.batch = pmix_new_batch(c);
+        k.members = keep_members(c, procs, nprocs);
+        k.nmembers = k.members ? (uint32_t)nprocs : 0;
+        read_sweep_words(&k, infos, n);
+        for (size_t i = 0; i < n && k.members; i++)
+            do_directive(&k, &infos[i]);
+        if (k.refused && k.batch)
+            k.batch->refused = true;
+        end_asking(c, k.batch, PMIX_ERR_NOT_SUPPORTED);
+    }
+    free(procs);
+    pmix_drop_infos(infos, n);
+}
+
+/* ---- logs
+ * --------------------------------------------------------------------------------------- */
+
+enum { PRIORITY_INFO = 6 }; /* of syslog */
+
+struct logging {
+    struct command *c;
+    struct pmix_batch *batch;
+    int64_t priority;
+    bool once; /* only the first channel that works */
+    bool refused;
+};
+
+static const char *channel_of(const char *key)
+{
+    static const struct {
+        const char *key, *channel;
+    } channels[] = { { PMIX_LOG_STDERR, "stderr" },
+                     { PMIX_LOG_STDOUT, "stdout" },
+                     { PMIX_LOG_SYSLOG, "syslog" },
+                     { PMIX_LOG_LOCAL_SYSLOG, "syslog" },
+                     { PMIX_LOG_GLOBAL_SYSLOG, "syslog" } };
+
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
+        if (!strcmp(key, channels[i].key))
+            return channels[i].channel;
+    }
+    return NULL;
+}
+
+static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(infos[i].key, PMIX_LOG_ONCE))
+            g->once = pmix_flag_of(&infos[i].value);
+        else if (!strcmp(infos[i].key, PMIX_LOG_SYSLOG_PRI))
+            g->priority = (int64_t)pmix_number_of(&infos[i].value);
+    }
+}
+
+static void log_one(struct logging *g, const pmix_info_t *info)
+{
+    const char *channel = channel_of(info->key), *text = text_of(info);
+
+    if (channel && text && !(g->once && g->batch->left))
+        ask_more(g->c, g->batch,
+                 (struct request){ .kind = REQ_LOG,
+                                   .key = slice_str(channel),
+                                   .value = pmix_keep(g->c, slice_str(text)),
+                                   .number = g->priority });
+    else if (!channel || !text)
+        g->refused = g->refused || !g->once;
+}
+
+void pmix_read_log(struct command *c)
+{
+    struct logging g = { .c = c, .priority = PRIORITY_INFO };
+    uint64_t when;
+    int32_t one = 1;
+    size_t n, nwords;
+    pmix_info_t *data, *words;
+
+    punpack(&c->r, &when, &one, PMIX_TIME);
+    data = punpack_list(&c->r, PMIX_INFO, &n);
+    words = punpack_list(&c->r, PMIX_INFO, &nwords);
+    if (punpack_ok(&c->r)) {
+        g.batch = pmix_new_batch(c);
+        read_log_words(&g, words, nwords);
+        for (size_t i = 0; g.batch && i < n; i++)
+            log_one(&g, &data[i]);
+        if (g.batch && g.refused)
+            g.batch->refused = true;
+        end_asking(c, g.batch, PMIX_ERR_NOT_SUPPORTED);
+    }
+    pmix_drop_infos(data, n);
+    pmix_drop_infos(words, nwords);
+}
+
+/* ---- credentials
+ * -------------------------------------------------------------------------------- */
+
+void pmix_read_get_credential(struct command *c)
+{
+    size_t n;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    pmix_drop_infos(infos, n);
+    if (punpack_ok(&c->r))
+        pmix_ask(c, (struct request){ .kind = REQ_CREDENTIAL });
+}
+
+void pmix_read_validate(struct command *c)
+{
+    struct slice credential = punpack_bytes(&c->r);
+    size_t n;
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+
+    pmix_drop_infos(infos, n);
+    if (credential.len && credential.ptr[credential.len - 1] == '\0')
+        credential = slice_head(credential, credential.len - 1);
+    if (punpack_ok(&c->r))
+        pmix_ask(c, (struct request){
+                        .kind = REQ_CREDENTIAL, .number = 1, .value = pmix_keep(c, credential) });
+}
+
+static pmix_status_t credential_status(enum answer_status status)
+{
+    switch (status) {
+    case ANSWER_OK: return PMIX_SUCCESS;
+    case ANSWER_NOT_FOUND: return PMIX_ERR_NOT_SUPPORTED; /* no such service here */
+    case ANSWER_FAILED: return PMIX_ERR_INVALID_CRED;
+    default: return pmix_status_of(status);
+    }
+}
+
+static void load(pmix_info_t *info, const char *key, pmix_value_t v)
+{
+    memset(info, 0, sizeof *info);
+    strncpy(info->key, key, PMIX_MAX_KEYLEN);
+    info->value = v;
+}
+
+void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    struct buf text = BUF_NULL(LIMIT_CREDENTIAL + 1);
+    char kind[] = "munge";
+    pmix_info_t info;
+    struct ppack w;
+
+    if (a->status != ANSWER_OK) {
+        pmix_reply_status(s, p->tag, credential_status(a->status));
+        return;
+    }
+    buf_slice_put(&text, a->value);
+    buf_byte(&text, '\0'); /* its length counts the end */
+    load(&info, PMIX_CRED_TYPE, (pmix_value_t){ .type = PMIX_STRING, .data.string = kind });
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    ppack_bytes(&w, buf_slice(&text));
+    ppack_size(&w, 1);
+    ppack(&w, &info, 1, PMIX_INFO);
+    if (ppack_ok(&w) && buf_ok(&text))
+        pmix_send(s, p->tag);
+    else
+        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+    buf_free(&text);
+}
+
+void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    pmix_info_t infos[2];
+    uint32_t ids[2];
+    struct ppack w;
+
+    if (a->status != ANSWER_OK || a->value.len != sizeof ids) {
+        pmix_reply_status(s, p->tag, credential_status(a->status));
+        return;
+    }
+    memcpy(ids, a->value.ptr, sizeof ids);
+    load(&infos[0], PMIX_USERID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[0] });
+    load(&infos[1], PMIX_GRPID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[1] });
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    ppack_size(&w, 2);
+    ppack(&w, infos, 2, PMIX_INFO);
+    pmix_send(s, p->tag);
+}

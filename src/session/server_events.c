@@ -1,0 +1,284 @@
+/* server_events.c - events: whom they concern, and those that the server itself tells of.
+ *
+ * The last ones are kept for those who register later.  All peers are processes of this node. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "pmix_common.h"
+#include "session/server_priv.h"
+#include "wire/pmix_mem.h"
+#include "wire/pmix_pack.h"
+#include "wire/pmix_unpack.h"
+
+struct kept_event {
+    struct list link;
+    struct notice notice; /* its texts stand behind it */
+    char text[];
+};
+
+static void forget_oldest(struct server *s)
+{
+    struct kept_event *e = LIST_OF(list_first(&s->events), struct kept_event, link);
+
+    s->nevents--;
+    s->event_bytes -= e->notice.infos.len;
+    list_unlink(&e->link);
+    free(e);
+}
+
+void server_events_free(struct server *s)
+{
+    while (s->nevents)
+        forget_oldest(s);
+}
+
+/* Without memory for it, late-comers miss it: nothing was promised for longer than it lasts. */
+static void keep_event(struct server *s, const struct notice *n)
+{
+    size_t name = strlen(n->nspace) + 1;
+    struct kept_event *e = NULL;
+
+    if (n->infos.len <= LIMIT_KEPT_EVENT_BYTES)
+        e = calloc(1, sizeof *e + name + n->infos.len);
+    if (!e)
+        return;
+    e->notice = *n;
+    memcpy(e->text, n->nspace, name);
+    if (n->infos.len)
+        memcpy(e->text + name, n->infos.ptr, n->infos.len);
+    e->notice.nspace = e->text;
+    e->notice.infos = slice_mem(e->text + name, n->infos.len);
+    list_append(&s->events, &e->link);
+    s->event_bytes += n->infos.len;
+    s->nevents++;
+    while (s->nevents > LIMIT_KEPT_EVENTS || s->event_bytes > LIMIT_KEPT_EVENT_BYTES)
+        forget_oldest(s);
+}
+
+static bool is_source(const struct peer *p, const struct notice *n)
+{
+    return p->job && p->rank == n->rank && !strcmp(p->job->nspace, n->nspace);
+}
+
+/* ---- ranges
+ * ------------------------------------------------------------------------------------- */
+
+/* Whom a notice with the range CUSTOM is for. */
+struct targets {
+    pmix_info_t *infos;
+    size_t ninfos;
+    const pmix_proc_t *procs;
+    size_t n;
+};
+
+static void load_targets(struct targets *t, const struct notice *n)
+{
+    struct punpack r;
+
+    *t = (struct targets){ .n = 0 };
+    if (n->range != PMIX_RANGE_CUSTOM || n->infos.len == 0)
+        return;
+    punpack_init(&r, n->infos, &ptype_own);
+    t->infos = punpack_list(&r, PMIX_INFO, &t->ninfos);
+    for (size_t i = 0; i < t->ninfos; i++) {
+        const pmix_value_t *v = &t->infos[i].value;
+        if (strcmp(t->infos[i].key, PMIX_EVENT_CUSTOM_RANGE) != 0)
+            continue;
+        if (v->type == PMIX_PROC) {
+            t->procs = v->data.proc;
+            t->n = 1;
+        } else if (v->type == PMIX_DATA_ARRAY && v->data.darray &&
+                   v->data.darray->type == PMIX_PROC) {
+            t->procs = v->data.darray->array;
+            t->n = v->data.darray->size;
+        }
+    }
+}
+
+static void drop_targets(struct targets *t)
+{
+    pmem_free(ptype_find(PMIX_INFO), t->infos, t->ninfos, NULL);
+    free(t->infos);
+}
+
+static bool is_target(const struct targets *t, const struct peer *p)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if ((t->procs[i].rank == p->rank || t->procs[i].rank == PMIX_RANK_WILDCARD) &&
+            !strcmp(t->procs[i].nspace, p->job->nspace))
+            return true;
+    }
+    return false;
+}
+
+static bool concerns(const struct peer *p, const struct notice *n, const struct targets *t)
+{
+    if (!p->job || !p->session || !p->session->ops->notify || p->closing)
+        return false;
+    switch (n->range) {
+    case PMIX_RANGE_NAMESPACE: return !strcmp(p->job->nspace, n->nspace);
+    case PMIX_RANGE_CUSTOM: return is_target(t, p);
+    default: return true; /* LOCAL, SESSION, GLOBAL: all that we know */
+    }
+}
+
+void server_spread(struct server *s, const struct notice *n)
+{
+    struct targets t;
+
+    if (n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_PROC_LOCAL)
+        return;
+    load_targets(&t, n);
+    LIST_EACH(l, &s->peers)
+    {
+        struct peer *p = LIST_OF(l, struct peer, link);
+        if (!concerns(p, n, &t) || is_source(p, n)) /* it has told itself */
+            continue;
+        p->session->ops->notify(p->session, n);
+        server_mark_dirty(s, p);
+    }
+    drop_targets(&t);
+    if (!(n->flags & EVENT_NOT_KEPT))
+        keep_event(s, n);
+}
+
+static void recall(struct server *s, struct peer *p)
+{
+    LIST_EACH(l, &s->events)
+    {
+        struct notice n = LIST_OF(l, struct kept_event, link)->notice;
+        struct targets t;
+        n.flags |= EVENT_RECALLED | (is_source(p, &n) ? EVENT_OWN : 0);
+        load_targets(&t, &n);
+        if (concerns(p, &n, &t))
+            p->session->ops->notify(p->session, &n);
+        drop_targets(&t);
+    }
+}
+
+/* Other nodes hear of it when it is for more than this one. */
+static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
+{
+    struct effect e = { .kind = EFFECT_EVENT,
+                        .job = j->id,
+                        .rank = n->rank,
+                        .number = n->code,
+                        .event_range = n->range,
+                        .event_flags = n->flags };
+
+    server_spread(s, n);
+    if (!s->core.has_others || n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_LOCAL ||
+        n->range == PMIX_RANGE_PROC_LOCAL)
+        return;
+    if (effect_carry(&e, SLICE_NULL, n->infos))
+        effects_push(&s->core.effects, e);
+}
+
+void server_event_request(struct server *s, struct peer *p, const struct request *rq,
+                          struct answer *a)
+{
+    struct notice n = { .code = (int)rq->number,
+                        .range = (uint8_t)rq->count,
+                        .flags = rq->event_flags,
+                        .nspace = p->job->nspace,
+                        .rank = p->rank,
+                        .infos = rq->value };
+
+    a->status = ANSWER_OK;
+    if (rq->kind == REQ_RECALL)
+        recall(s, p);
+    else
+        spread_everywhere(s, p->job, &n);
+}
+
+/* ---- the server's own
+ * --------------------------------------------------------------------------- */
+
+/* Only who has asked for this very code is told: a default handler often ends its process. */
+static void tell(struct server *s, const struct job *j, struct notice *n, const char *status_key,
+                 pmix_value_t status)
+{
+    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
+    pmix_info_t infos[2];
+    pmix_proc_t proc;
+    struct ppack w;
+
+    memset(infos, 0, sizeof infos);
+    memset(&proc, 0, sizeof proc);
+    strncpy(proc.nspace, n->nspace, PMIX_MAX_NSLEN);
+    proc.rank = n->rank;
+    strncpy(infos[0].key, PMIX_EVENT_AFFECTED_PROC, PMIX_MAX_KEYLEN);
+    infos[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = &proc };
+    strncpy(infos[1].key, status_key, PMIX_MAX_KEYLEN);
+    infos[1].value = status;
+    ppack_init(&w, &bytes, &ptype_own);
+    ppack_size(&w, 2);
+    ppack(&w, infos, 2, PMIX_INFO);
+    n->flags = EVENT_BY_CODE;
+    n->infos = buf_slice(&bytes);
+    if (!ppack_ok(&w))
+        ;                                    /* nobody is told */
+    else if (n->range == PMIX_RANGE_SESSION) /* an end: each node learns of it by itself */
+        server_spread(s, n);
+    else
+        spread_everywhere(s, j, n);
+    buf_free(&bytes);
+}
+
+void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code)
+{
+    tell(s, j,
+         &(struct notice){
+             .code = event, .range = PMIX_RANGE_SESSION, .nspace = j->nspace, .rank = rank },
+         PMIX_EXIT_CODE, (pmix_value_t){ .type = PMIX_INT, .data.integer = code });
+}
+
+void server_tell_lost(struct server *s, const struct job *j, uint32_t rank)
+{
+    tell(s, j,
+         &(struct notice){ .code = PMIX_ERR_LOST_CONNECTION,
+                           .range = PMIX_RANGE_NAMESPACE,
+                           .nspace = j->nspace,
+                           .rank = rank },
+         PMIX_HOSTNAME,
+         (pmix_value_t){ .type = PMIX_STRING,
+                         .data.string =
+                             (char *)(uintptr_t)j->plan.nodes[j->plan.procs[rank].node].name });
+}
+
+void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code)
+{
+    tell(s, j,
+         &(struct notice){
+             .code = code, .range = PMIX_RANGE_NAMESPACE, .nspace = j->nspace, .rank = rank },
+         PMIX_PROC_PID, (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
+}
+
+/* How a job ended, in PMIx's words. */
+static pmix_status_t term_status(const struct job *j)
+{
+    const struct proc *p = j->culprit < j->plan.nprocs ? &j->procs[j->culprit] : NULL;
+
+    if (!j->failed)
+        return PMIX_SUCCESS;
+    if (!p)
+        return PMIX_ERR_JOB_ABORTED;
+    if (p->commanded)
+        return PMIX_ERR_JOB_KILLED_BY_CMD;
+    if (p->signalled)
+        return PMIX_ERR_JOB_ABORTED_BY_SIG;
+    return p->code ? PMIX_ERR_JOB_NON_ZERO_TERM : PMIX_ERR_JOB_TERM_WO_SYNC;
+}
+
+void server_tell_job_end(struct server *s, const struct job *j)
+{
+    if (j)
+        tell(s, j,
+             &(struct notice){ .code = PMIX_EVENT_JOB_END,
+                               .range = PMIX_RANGE_SESSION,
+                               .nspace = j->nspace,
+                               .rank = PMIX_RANK_WILDCARD },
+             PMIX_JOB_TERM_STATUS,
+             (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
+}

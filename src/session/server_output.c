@@ -1,0 +1,87 @@
+/* server_output.c - what processes write, for clients that listen.
+ *
+ * A process of a job that was spawned may have said everything before somebody who knows the job's
+ * name can ask: the last of it is kept. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "session/server_priv.h"
+
+struct kept_output {
+    struct list link;
+    struct spoken output;
+    char text[]; /* the name, and the bytes */
+};
+
+static void forget_oldest(struct server *s)
+{
+    struct kept_output *k = LIST_OF(list_first(&s->outputs), struct kept_output, link);
+
+    s->output_bytes -= k->output.bytes.len + sizeof *k;
+    list_unlink(&k->link);
+    free(k);
+}
+
+void server_outputs_free(struct server *s)
+{
+    while (!list_empty(&s->outputs))
+        forget_oldest(s);
+}
+
+static void keep(struct server *s, const struct spoken *o)
+{
+    size_t name = strlen(o->nspace) + 1;
+    struct kept_output *k = calloc(1, sizeof *k + name + o->bytes.len);
+
+    if (!k)
+        return;
+    k->output = *o;
+    memcpy(k->text, o->nspace, name);
+    if (o->bytes.len)
+        memcpy(k->text + name, o->bytes.ptr, o->bytes.len);
+    k->output.nspace = k->text;
+    k->output.bytes = slice_mem(k->text + name, o->bytes.len);
+    list_append(&s->outputs, &k->link);
+    s->output_bytes += o->bytes.len + sizeof *k;
+    while (s->output_bytes > LIMIT_KEPT_OUTPUT)
+        forget_oldest(s);
+}
+
+/* Who does not read misses what comes now, rather than making us keep it. */
+static void give(struct server *s, struct peer *p, const struct spoken *o)
+{
+    if (!p->session || !p->session->ops->output || p->closing ||
+        buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
+        return;
+    if (p->session->ops->output(p->session, o))
+        server_mark_dirty(s, p);
+}
+
+void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+                   struct slice bytes)
+{
+    struct spoken o = { .nspace = j->nspace, .rank = rank, .channel = channel, .bytes = bytes };
+
+    if (!s->core.listeners && j->parent == JOB_NO_RANK)
+        return;
+    TELL(s, output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes);
+    LIST_EACH(l, &s->peers)
+    {
+        if (s->core.listeners)
+            give(s, LIST_OF(l, struct peer, link), &o);
+    }
+    if (j->parent != JOB_NO_RANK)
+        keep(s, &o);
+}
+
+enum answer_status server_recall_output(struct server *s, struct peer *p)
+{
+    LIST_EACH(l, &s->outputs)
+    {
+        struct spoken o = LIST_OF(l, struct kept_output, link)->output;
+        o.recalled = true;
+        give(s, p, &o);
+    }
+    return ANSWER_OK;
+}

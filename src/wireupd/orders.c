@@ -1,0 +1,108 @@
+/* orders.c - see orders.h. */
+#include "wireupd/orders.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/control.h"
+#include "io/journal.h"
+#include "io/munge.h"
+#include "io/sweep.h"
+#include "wireupd/node_priv.h"
+#include "wireupd/share.h"
+#include "wireupd/task.h"
+
+static void send_signal(struct node *n, const struct effect *e)
+{
+    int sig = (int)e->number;
+    struct job *job = core_job(&n->server.core, e->job);
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job->id != e->job || (e->rank != JOB_NO_RANK && e->rank != t->rank))
+            continue;
+        task_signal(t, sig);
+        if (sig == SIGTERM) /* who is stopped has to run to end */
+            task_signal(t, SIGCONT);
+    }
+    if (n->share && job && e->rank == JOB_NO_RANK)
+        share_signal(n->share, job, sig);
+}
+
+static void clear_up(struct node *n, const struct effect *e)
+{
+    struct sweep_order o = { .path = effect_key(e),
+                             .stay = effect_value(e),
+                             .directory = e->number & SWEEP_DIRECTORY,
+                             .recursive = e->number & SWEEP_RECURSIVE,
+                             .empty_only = e->number & SWEEP_EMPTY_ONLY,
+                             .leave_top = e->number & SWEEP_LEAVE_TOP };
+    int rc = sweep(&o);
+
+    if (rc < 0 && rc != -ENOENT)
+        log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
+                 rc == -ELOOP || rc == -ENOTDIR
+                     ? "it is no directory, or a symbolic link leads to it"
+                     : err_text(rc));
+}
+
+static void write_log(struct node *n, const struct effect *e)
+{
+    struct slice channel = effect_key(e), text = effect_value(e);
+
+    if (slice_is(channel, "stdout"))
+        sink_say(&n->out, text);
+    else if (slice_is(channel, "stderr"))
+        sink_say(n->one_stream ? &n->out : &n->err, text);
+    else
+        journal_write((int)e->number, text);
+}
+
+static void make_credential(struct node *n, const struct effect *e)
+{
+    struct answer a = { .status = ANSWER_NOT_FOUND };
+    char *text = NULL;
+
+    if (munge_make(&text) == 0)
+        a = (struct answer){ .status = ANSWER_OK, .value = slice_str(text) };
+    server_answer(&n->server, e->ticket, &a);
+    free(text);
+}
+
+static void check_credential(struct node *n, const struct effect *e)
+{
+    struct answer a = { .status = ANSWER_OK };
+    uint32_t ids[2];
+    uid_t uid;
+    gid_t gid;
+    int rc = munge_check(effect_value(e), &uid, &gid);
+
+    if (rc == 0) {
+        ids[0] = uid;
+        ids[1] = gid;
+        a.value = slice_mem(ids, sizeof ids);
+    } else {
+        a.status = rc == -ENOTSUP ? ANSWER_NOT_FOUND : ANSWER_FAILED;
+    }
+    server_answer(&n->server, e->ticket, &a);
+}
+
+void orders_carry_out(struct node *n, struct effect *e)
+{
+    switch (e->kind) {
+    case EFFECT_SIGNAL: send_signal(n, e); break;
+    case EFFECT_SWEEP: clear_up(n, e); break;
+    case EFFECT_LOG: write_log(n, e); break;
+    case EFFECT_CREDENTIAL:
+        if (e->number == 0)
+            make_credential(n, e);
+        else
+            check_credential(n, e);
+        break;
+    default: break;
+    }
+    effect_drop(e);
+}

@@ -1,0 +1,11 @@
+/* orders.h - what processes have asked their process manager to do, carried out: signals, paths to
+ * be cleared up, lines for a log, credentials. */
+#ifndef WIREUP_WIREUPD_ORDERS_H
+#define WIREUP_WIREUPD_ORDERS_H
+
+#include "wireupd/node.h"
+
+/* EFFECT_SIGNAL, _SWEEP, _LOG or _CREDENTIAL; the effect is dropped. */
+void orders_carry_out(struct node *n, struct effect *e);
+
+#endif

@@ -1,0 +1,537 @@
+/* pmixctl.c - a PMIx program on OpenPMIx's own client library, that has things done: job control,
+ * logs, output of others, heartbeats, events of the server's own, waiting with a time-out.
+ *
+ *   pmixctl timeout      nobody waits longer than it would
+ *   pmixctl signal       rank 0 stops, lets go on and signals rank 1, and ends the last one
+ *   pmixctl cleanup DIR  registers what it makes in DIR
+ *   pmixctl log          says lines through the launcher
+ *   pmixctl listen       rank 0 hears what rank 1 writes
+ *   pmixctl child        spawns itself, listens to the children, and hears of their end
+ *   pmixctl beat         the last rank promises heartbeats and falls silent
+ *   pmixctl ranges       events for some, for the namespace, for nobody else
+ *   pmixctl credential   asks for a credential and has it checked
+ *
+ * Prints `pmixctl MODE good` from rank 0, and `pmixctl MODE WRONG rank R: what` from whoever finds
+ * something wrong.
+ */
+#include <fcntl.h>
+#include <pmix.h>
+#include <pmix_tool.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static uint32_t size;
+static const char *mode;
+static atomic_int wrong, heard, alerts, ends, job_ends, signals, bytes;
+static char said[4096];
+
+static void complain(const char *format, ...)
+{
+    va_list args;
+
+    wrong++;
+    printf("pmixctl %s WRONG rank %u: ", mode, me.rank);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void must(const char *what, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED)
+        complain("%s: %s", what, PMIx_Error_string(rc));
+}
+
+static pmix_proc_t process(uint32_t rank)
+{
+    pmix_proc_t p;
+
+    PMIX_LOAD_PROCID(&p, me.nspace, rank);
+    return p;
+}
+
+static void fence(void)
+{
+    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+}
+
+static void wait_for(const char *what, atomic_int *counter, int n)
+{
+    for (int i = 0; i < 15000 && *counter < n; i++)
+        usleep(2000);
+    if (*counter != n)
+        complain("%s: %d, not %d", what, (int)*counter, n);
+}
+
+/* ---- waiting
+ * ------------------------------------------------------------------------------------- */
+
+static void timed(pmix_info_t *info, int seconds)
+{
+    PMIX_INFO_LOAD(info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+}
+
+static void expect_late(const char *what, pmix_status_t rc)
+{
+    if (rc != PMIX_ERR_TIMEOUT)
+        complain("%s: %s", what, PMIx_Error_string(rc));
+}
+
+static void check_timeouts(void)
+{
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD), next = process((me.rank + 1) % size);
+    pmix_info_t one, two[2];
+    pmix_pdata_t found;
+    pmix_value_t *v;
+    bool wait = true;
+
+    timed(&one, 1);
+    if (me.rank == 0) { /* the others come later */
+        expect_late("fence", PMIx_Fence(&all, 1, &one, 1));
+        expect_late("connect", PMIx_Connect(&all, 1, &one, 1));
+        expect_late("get", PMIx_Get(&next, "not there", &one, 1, &v));
+        timed(&two[0], 1);
+        PMIX_INFO_LOAD(&two[1], PMIX_WAIT, &wait, PMIX_BOOL);
+        PMIX_PDATA_CONSTRUCT(&found);
+        PMIX_LOAD_KEY(found.key, "nobody publishes this");
+        expect_late("lookup", PMIx_Lookup(&found, 1, two, 2));
+        must("commit", PMIx_Commit());
+    } else {
+        for (int i = 0; i < 2000; i++) {
+            pmix_proc_t first = process(0);
+            if (PMIx_Get(&first, "go", NULL, 0, &v) == PMIX_SUCCESS)
+                break;
+        }
+    }
+    if (me.rank == 0) {
+        pmix_value_t go;
+        PMIX_VALUE_LOAD(&go, "on", PMIX_STRING);
+        must("put", PMIx_Put(PMIX_GLOBAL, "go", &go));
+        must("commit", PMIx_Commit());
+    }
+    fence(); /* all are there, and generations have not mixed */
+    timed(&one, 60);
+    must("fence in time", PMIx_Fence(&all, 1, &one, 1));
+    must("connect in time", PMIx_Connect(&all, 1, &one, 1));
+    must("disconnect in time", PMIx_Disconnect(&all, 1, &one, 1));
+}
+
+/* ---- signals
+ * ------------------------------------------------------------------------------------- */
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    signals++;
+}
+
+static pmix_status_t control(uint32_t rank, const char *key, const void *value,
+                             pmix_data_type_t type)
+{
+    pmix_proc_t p = process(rank);
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, key, value, type);
+    return PMIx_Job_control(&p, 1, &info, 1, NULL, NULL);
+}
+
+static char state_of(pid_t pid)
+{
+    char path[64], state = '?';
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    f = fopen(path, "r");
+    if (!f)
+        return 'X';
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(f);
+    return state;
+}
+
+static void wait_state(pid_t pid, bool stopped)
+{
+    for (int i = 0; i < 5000 && (state_of(pid) == 'T') != stopped; i++)
+        usleep(2000);
+    if ((state_of(pid) == 'T') != stopped)
+        complain("the process is in state %c", state_of(pid));
+}
+
+static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                   size_t ninfo, pmix_info_t *results, size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (code == PMIX_EVENT_JOB_END && !strcmp(info[i].key, PMIX_JOB_TERM_STATUS))
+            job_ends += info[i].value.data.status == PMIX_SUCCESS;
+        else if (code != PMIX_EVENT_JOB_END && !strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC))
+            ends++;
+    }
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void hear_of(pmix_status_t code, pmix_notification_fn_t fn)
+{
+    pmix_status_t rc = PMIx_Register_event_handler(&code, 1, NULL, 0, fn, NULL, NULL);
+
+    if (rc < 0)
+        complain("register: %s", PMIx_Error_string(rc));
+}
+
+static void check_signals(void)
+{
+    pmix_value_t v, *pid = NULL;
+    pmix_proc_t second = process(1);
+    int usr1 = SIGUSR1;
+    pid_t mine = getpid();
+    bool yes = true;
+
+    signal(SIGUSR1, on_signal);
+    hear_of(PMIX_ERR_PROC_KILLED_BY_CMD, on_end);
+    PMIX_VALUE_LOAD(&v, &mine, PMIX_PID);
+    must("put", PMIx_Put(PMIX_GLOBAL, "pid", &v));
+    must("commit", PMIx_Commit());
+    fence();
+    if (me.rank == 0) {
+        must("get", PMIx_Get(&second, "pid", NULL, 0, &pid));
+        must("pause", control(1, PMIX_JOB_CTRL_PAUSE, &yes, PMIX_BOOL));
+        wait_state(pid->data.pid, true);
+        must("resume", control(1, PMIX_JOB_CTRL_RESUME, &yes, PMIX_BOOL));
+        wait_state(pid->data.pid, false);
+        must("signal", control(1, PMIX_JOB_CTRL_SIGNAL, &usr1, PMIX_INT));
+        if (control(9999, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL) == PMIX_SUCCESS)
+            complain("nobody can be killed");
+        if (control(1, PMIX_JOB_CTRL_RESTART, "x", PMIX_STRING) != PMIX_ERR_NOT_SUPPORTED)
+            complain("restarting is done");
+        must("kill", control(size - 1, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL));
+    } else if (me.rank == 1) {
+        wait_for("signals", &signals, 1);
+    }
+    if (me.rank == size - 1)
+        pause();
+    wait_for("ends that are told", &ends, 1);
+}
+
+/* ---- clearing up
+ * --------------------------------------------------------------------------------- */
+
+static void make_file(const char *dir, const char *name, char *path)
+{
+    int fd;
+
+    snprintf(path, 512, "%s/%s", dir, name);
+    fd = open(path, O_WRONLY | O_CREAT, 0600);
+    if (fd < 0)
+        complain("cannot make %s", path);
+    close(fd);
+}
+
+static void check_cleanup(const char *dir)
+{
+    char path[600], own[512], below[600];
+    pmix_proc_t self = process(me.rank);
+    pmix_info_t infos[2];
+    bool yes = true;
+
+    snprintf(own, sizeof own, "%s/dir%u", dir, me.rank);
+    mkdir(own, 0700);
+    snprintf(below, sizeof below, "%s/below", own);
+    mkdir(below, 0700);
+    make_file(below, "file", path);
+    PMIX_INFO_LOAD(&infos[0], PMIX_REGISTER_CLEANUP_DIR, own, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
+    must("register directory", PMIx_Job_control(&self, 1, infos, 2, NULL, NULL));
+    snprintf(own, sizeof own, "file%u", me.rank);
+    make_file(dir, own, path);
+    PMIX_INFO_LOAD(&infos[0], PMIX_REGISTER_CLEANUP, path, PMIX_STRING);
+    must("register file", PMIx_Job_control(NULL, 0, infos, 1, NULL, NULL));
+    PMIX_INFO_LOAD(&infos[0], PMIX_REGISTER_CLEANUP, "no/absolute/path", PMIX_STRING);
+    if (PMIx_Job_control(NULL, 0, infos, 1, NULL, NULL) == PMIX_SUCCESS)
+        complain("a relative path is registered");
+    /* A link to somewhere else is no way to remove what lies there. */
+    snprintf(path, sizeof path, "%s/link/precious", dir);
+    PMIX_INFO_LOAD(&infos[0], PMIX_REGISTER_CLEANUP, path, PMIX_STRING);
+    must("register", PMIx_Job_control(NULL, 0, infos, 1, NULL, NULL));
+    fence();
+    snprintf(path, sizeof path, "%s/file%u", dir, (me.rank + 1) % size);
+    if (access(path, F_OK) != 0)
+        complain("a file goes too early");
+    fence();
+}
+
+/* ---- logs
+ * --------------------------------------------------------------------------------------- */
+
+static void check_log(void)
+{
+    pmix_info_t data[2], once;
+    bool yes = true;
+    char text[64];
+
+    snprintf(text, sizeof text, "rank %u says hello", me.rank);
+    PMIX_INFO_LOAD(&data[0], PMIX_LOG_STDERR, text, PMIX_STRING);
+    must("log", PMIx_Log(data, 1, NULL, 0));
+    PMIX_INFO_LOAD(&data[0], PMIX_LOG_STDOUT, "once\n", PMIX_STRING);
+    PMIX_INFO_LOAD(&data[1], PMIX_LOG_STDERR, "never", PMIX_STRING);
+    PMIX_INFO_LOAD(&once, PMIX_LOG_ONCE, &yes, PMIX_BOOL);
+    if (me.rank == 0)
+        must("log once", PMIx_Log(data, 2, &once, 1));
+    PMIX_INFO_LOAD(&data[0], PMIX_LOG_EMAIL, "nobody", PMIX_STRING);
+    if (PMIx_Log(data, 1, NULL, 0) == PMIX_SUCCESS)
+        complain("mail is sent");
+    fence();
+}
+
+/* ---- output
+ * -------------------------------------------------------------------------------------- */
+
+static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
+                      pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
+{
+    (void)id;
+    (void)channel;
+    (void)source;
+    (void)info;
+    (void)ninfo;
+    if (!payload || !payload->bytes || (size_t)bytes + payload->size >= sizeof said)
+        return;
+    memcpy(said + bytes, payload->bytes, payload->size);
+    bytes += (int)payload->size;
+}
+
+static size_t listen_to(const pmix_proc_t *who)
+{
+    pmix_status_t rc =
+        PMIx_IOF_pull(who, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL);
+
+    if (rc < 0)
+        complain("pull: %s", PMIx_Error_string(rc));
+    return rc < 0 ? 0 : (size_t)rc;
+}
+
+static void check_listen(void)
+{
+    pmix_proc_t second = process(1), nobody = second;
+    size_t id = 0;
+
+    if (me.rank == 0) {
+        id = listen_to(&second);
+        PMIX_LOAD_NSPACE(nobody.nspace, "nobody");
+        if (PMIx_IOF_pull(&nobody, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL) >= 0)
+            complain("nobody is listened to");
+    }
+    fence();
+    if (me.rank == 1) {
+        printf("said by rank 1\n");
+        fflush(stdout);
+    }
+    if (me.rank == 0) {
+        wait_for("bytes", &bytes, 15);
+        if (strcmp(said, "said by rank 1\n") != 0)
+            complain("heard '%s'", said);
+        must("deregister", PMIx_IOF_deregister(id, NULL, 0, NULL, NULL));
+    }
+    fence();
+    if (me.rank == 1) {
+        printf("unheard\n");
+        fflush(stdout);
+    }
+    fence();
+    if (me.rank == 0 && bytes != 15)
+        complain("heard more: %s", said);
+}
+
+/* ---- children
+ * ------------------------------------------------------------------------------------ */
+
+static void check_child(void)
+{
+    char *argv[] = { "sh", "-c", "echo a child; exit 0", NULL };
+    pmix_nspace_t name;
+    pmix_proc_t children;
+    pmix_app_t app;
+
+    hear_of(PMIX_EVENT_JOB_END, on_end);
+    hear_of(PMIX_EVENT_PROC_TERMINATED, on_end);
+    if (me.rank == 0) {
+        PMIX_APP_CONSTRUCT(&app);
+        app.cmd = "/bin/sh";
+        app.argv = argv;
+        app.maxprocs = 2;
+        must("spawn", PMIx_Spawn(NULL, 0, &app, 1, name));
+        PMIX_LOAD_PROCID(&children, name, PMIX_RANK_WILDCARD);
+        listen_to(&children);
+        wait_for("bytes of children", &bytes, 16);
+        if (strcmp(said, "a child\na child\n") != 0)
+            complain("heard '%s'", said);
+        wait_for("ends of children", &ends, 2);
+        wait_for("the end of their job", &job_ends, 1);
+    }
+    fence();
+}
+
+/* ---- heartbeats and ranges
+ * ----------------------------------------------------------------------- */
+
+static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id;
+    (void)code;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    if (code == PMIX_MONITOR_HEARTBEAT_ALERT)
+        alerts += source->rank == size - 1;
+    else
+        heard++;
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void check_beats(void)
+{
+    pmix_info_t what, how[2];
+    uint32_t period = 1, drops = 1;
+    bool yes = true;
+
+    hear_of(PMIX_MONITOR_HEARTBEAT_ALERT, on_event);
+    fence();
+    if (me.rank == size - 1) {
+        PMIX_INFO_LOAD(&what, PMIX_MONITOR_HEARTBEAT, &yes, PMIX_BOOL);
+        PMIX_INFO_LOAD(&how[0], PMIX_MONITOR_HEARTBEAT_TIME, &period, PMIX_UINT32);
+        PMIX_INFO_LOAD(&how[1], PMIX_MONITOR_HEARTBEAT_DROPS, &drops, PMIX_UINT32);
+        must("monitor",
+             PMIx_Process_monitor(&what, PMIX_MONITOR_HEARTBEAT_ALERT, how, 2, NULL, NULL));
+        for (int i = 0; i < 3; i++) {
+            PMIx_Heartbeat();
+            usleep(500000);
+        }
+    } else {
+        wait_for("alerts", &alerts, 1);
+    }
+    fence();
+}
+
+enum { MY_EVENT = -5001 };
+
+static void notify(pmix_data_range_t range, const pmix_proc_t *only)
+{
+    pmix_info_t info[2];
+    bool yes = true;
+    size_t n = 0;
+
+    if (only)
+        PMIX_INFO_LOAD(&info[n++], PMIX_EVENT_CUSTOM_RANGE, only, PMIX_PROC);
+    PMIX_INFO_LOAD(&info[n++], PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    must("notify", PMIx_Notify_event(MY_EVENT, &me, range, info, n, NULL, NULL));
+}
+
+static void check_ranges(void)
+{
+    static const pmix_data_range_t wide[] = { PMIX_RANGE_LOCAL, PMIX_RANGE_NAMESPACE,
+                                              PMIX_RANGE_SESSION, PMIX_RANGE_GLOBAL };
+    pmix_proc_t second = process(1);
+
+    if (me.rank)
+        hear_of(MY_EVENT, on_event);
+    fence();
+    if (me.rank == 0)
+        notify(PMIX_RANGE_CUSTOM, &second);
+    if (me.rank == 0)
+        notify(PMIX_RANGE_PROC_LOCAL, NULL);
+    fence();
+    if (me.rank == 1)
+        wait_for("events for it", &heard, 1);
+    fence();
+    if (me.rank == 0) {
+        for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+            notify(wide[i], NULL);
+    }
+    if (me.rank)
+        wait_for("events", &heard, me.rank == 1 ? 5 : 4);
+    fence();
+}
+
+/* ---- credentials
+ * --------------------------------------------------------------------------------- */
+
+static void check_credential(void)
+{
+    pmix_byte_object_t credential = { NULL, 0 }, forged = { "MUNGE:xx:", 10 };
+    pmix_info_t *results = NULL;
+    size_t n = 0;
+    uint32_t uid = UINT32_MAX;
+    pmix_status_t rc = PMIx_Get_credential(NULL, 0, &credential);
+
+    if (rc == PMIX_ERR_NOT_SUPPORTED) {
+        if (me.rank == 0)
+            printf("pmixctl credential none\n");
+        return;
+    }
+    must("get credential", rc);
+    must("validate", PMIx_Validate_credential(&credential, NULL, 0, &results, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(results[i].key, PMIX_USERID))
+            uid = results[i].value.data.uint32;
+    }
+    if (uid != getuid())
+        complain("it is user %u's", uid);
+    if (PMIx_Validate_credential(&forged, NULL, 0, &results, &n) == PMIX_SUCCESS)
+        complain("a forged one is good");
+}
+
+int main(int argc, char **argv)
+{
+    pmix_proc_t all;
+    pmix_value_t *v;
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+
+    mode = argc > 1 ? argv[1] : "";
+    if (rc != PMIX_SUCCESS) {
+        printf("pmixctl WRONG init: %s\n", PMIx_Error_string(rc));
+        return 1;
+    }
+    all = process(PMIX_RANK_WILDCARD);
+    must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    size = v->data.uint32;
+    if (!strcmp(mode, "timeout"))
+        check_timeouts();
+    else if (!strcmp(mode, "signal"))
+        check_signals();
+    else if (!strcmp(mode, "cleanup"))
+        check_cleanup(argv[2]);
+    else if (!strcmp(mode, "log"))
+        check_log();
+    else if (!strcmp(mode, "listen"))
+        check_listen();
+    else if (!strcmp(mode, "child"))
+        check_child();
+    else if (!strcmp(mode, "beat"))
+        check_beats();
+    else if (!strcmp(mode, "ranges"))
+        check_ranges();
+    else if (!strcmp(mode, "credential"))
+        check_credential();
+    else
+        complain("what?");
+    if (!wrong && me.rank == 0)
+        printf("pmixctl %s good\n", mode);
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong != 0;
+}

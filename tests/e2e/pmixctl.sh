@@ -1,0 +1,63 @@
+#!/bin/sh
+# What PMIx programs have done by their process manager: OpenPMIx's client library, as Debian builds
+# it, on our server.
+#
+#   pmixctl.sh RANKS...        at least 3 each
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=90
+
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+if [ -z "$pmix_flags" ]; then
+    echo "1..0 # SKIP OpenPMIx (libpmix-dev) is not installed"
+    exit 0
+fi
+# shellcheck disable=SC2086
+c_program pmixctl $pmix_flags
+
+# ---- the judge
+launch 3 "$bin/pmixctl" nonsense
+ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+
+for n in "$@"; do
+    for what in timeout beat ranges child; do
+        launch "$n" "$bin/pmixctl" $what
+        same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
+    done
+
+    launch "$n" "$bin/pmixctl" signal
+    same "processes are stopped, signalled and ended on demand ($n ranks)" "$rc $(cat "$out")" \
+        "137 pmixctl signal good" || explain
+    ok "the one that was ended is named" grep -q "rank $((n - 1)) .*was killed by signal 9" "$err" || explain
+
+    launch "$n" "$bin/pmixctl" listen
+    same "output is heard by who asks, and shown as ever ($n ranks)" "$rc $(sort "$out" | tr '\n' ,)" \
+        "0 pmixctl listen good,said by rank 1,unheard," || explain
+
+    launch "$n" "$bin/pmixctl" log
+    same "lines for the log ($n ranks)" "$rc $(sort "$out" | tr '\n' ,) $(grep -c 'says hello$' "$err")" \
+        "0 once,pmixctl log good, $n" || explain
+    ok "and what is once, is once" eval '! grep -q never "$err"' || explain
+
+    mkdir "$tmp/mess" "$tmp/elsewhere"
+    : >"$tmp/elsewhere/precious"
+    ln -s "$tmp/elsewhere" "$tmp/mess/link"
+    launch "$n" "$bin/pmixctl" cleanup "$tmp/mess"
+    same "files and directories are cleared up ($n ranks)" "$rc $(cat "$out") $(ls "$tmp/mess")" \
+        "0 pmixctl cleanup good link" || explain
+    ok "but not what a link leads to" [ -e "$tmp/elsewhere/precious" ]
+    ok "and that is told" grep -q "cannot clear up .*link/precious" "$err" || explain
+    rm -r "$tmp/mess" "$tmp/elsewhere"
+done
+
+# ---- what a job leaves when it is ended is cleared up too
+mkdir "$tmp/mess"
+# shellcheck disable=SC2016
+launch 3 "$bin/pmixctl" cleanup "$tmp/mess" : -n 1 sh -c 'sleep 0.5; kill -9 $$'
+same "also behind a job that was ended" "$(ls "$tmp/mess")" "" || explain
+
+launch 2 "$bin/pmixctl" credential
+ok "credentials" grep -q "credential good" "$out" || explain
+finish
