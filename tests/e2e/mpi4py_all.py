@@ -3,10 +3,13 @@
   allgather       everybody hears of everybody
   spawn           two children are started, and answer over the intercommunicator
   names           publish, lookup, accept and connect inside one job
+  sessions        a communicator of everybody without MPI_COMM_WORLD (mpi4py 4)
   spoil           an allgather that expects what nobody said: proves the judge
 
-Prints `mpi4py WHAT N good` from rank 0.
+Prints `mpi4py WHAT N good` from rank 0.  WU_PYTHON is the command that runs the children's Python,
+where it is not our own.
 """
+import os
 import sys
 
 from mpi4py import MPI
@@ -22,7 +25,7 @@ def check_allgather():
 
 
 def check_spawn():
-    children = world.Spawn(sys.executable, [__file__, "child"], maxprocs=2)
+    children = world.Spawn(os.environ.get("WU_PYTHON", sys.executable), [__file__, "child"], maxprocs=2)
     if rank == 0:
         children.bcast("hello", root=MPI.ROOT)
     else:
@@ -66,11 +69,22 @@ def check_names():
     return good
 
 
+def check_sessions():
+    session = MPI.Session.Init()
+    group = session.Create_group("mpi://WORLD")
+    everybody = MPI.Intracomm.Create_from_group(group, "mpi4py sessions")
+    good = everybody.Get_size() == size and everybody.allgather(rank) == list(range(size))
+    everybody.Free()
+    group.Free()
+    session.Finalize()
+    return good
+
+
 if what == "child":
     child()
 else:
     check = {"allgather": check_allgather, "spoil": check_allgather, "spawn": check_spawn,
-             "names": check_names}[what]
+             "names": check_names, "sessions": check_sessions}[what]
     if world.allreduce(check(), MPI.LAND):
         if rank == 0:
             print("mpi4py", what, size, "good", flush=True)

@@ -1,0 +1,282 @@
+#!/bin/sh
+# The container case: programs of the next Debian release (chroot.sh), which have libraries that this
+# system does not know, and our server and libraries, which they do not know.
+#
+#   container.sh clients RANKS...   Open MPI 5 and OpenPMIx 5 inside, `wireup` outside
+#   container.sh library RANKS...   our libpmix inside: under PRRTE, under Open MPI 5, under `wireup`
+#   container.sh walls              what may stand between a rank and its server: each kind of namespace,
+#                                   no /proc, another user; and folders with nothing in them but a program
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+part=$1
+shift
+patience=300
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+# Open MPI looks for other machines, and complains that there is no way to them.
+export OMPI_MCA_btl_tcp_if_include=lo
+
+# ---- the place
+dir=$WU_BUILD/tests/e2e/chroot
+root=$dir/root
+"$e2e/chroot.sh" make "$dir" 2>"$err"
+case $? in
+0) ;;
+77)
+    echo "1..0 # SKIP $(tail -n 1 "$err")"
+    exit 0
+    ;;
+*)
+    echo "Bail out! chroot.sh: $(tail -n 1 "$err")"
+    exit 1
+    ;;
+esac
+if [ -z "${WU_PRIVATE-}" ] || ! "$e2e/chroot.sh" mount "$dir" "$tmp" 2>"$err"; then
+    echo "1..0 # SKIP nothing can be mounted here: $(tail -n 1 "$err")"
+    exit 0
+fi
+python=/usr/bin/python3
+cp "$e2e"/mpi4py_*.py "$bin"
+mkdir "$tmp/lib"
+cp -L "$WU_BUILD/src/lib/pmix/libpmix.so.2" "$WU_BUILD/src/lib/pmi/libpmi.so.0" \
+    "$WU_BUILD/src/lib/pmi2/libpmi2.so.0" "$tmp/lib"
+
+# ---- the programs: compiled here, run there; Open MPI 5 keeps the interface of 4
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+if [ -z "$pmix_flags" ] || ! command -v mpicc.openmpi >/dev/null 2>&1; then
+    echo "1..0 # SKIP Open MPI's compiler or OpenPMIx's header are not installed"
+    exit 0
+fi
+for program in hello ring alltoall comms abort; do
+    mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
+done
+# shellcheck disable=SC2086
+{
+    c_program rawpmix $pmix_flags
+    c_program nopmixget -shared -fPIC $pmix_flags
+}
+
+# Python of the inside, for what processes ask to be started: the launcher is outside.
+python_inside() # FILE [VARIABLE=VALUE]
+{
+    printf '%s\n' '#!/bin/sh' "[ -e '$WU_SRC' ] && exec chroot '$root' \"\$0\" \"\$@\"" \
+        "exec env ${2-} $python \"\$@\"" >"$1"
+    chmod +x "$1"
+}
+python_inside "$bin/python"
+python_inside "$bin/python-ours" "LD_LIBRARY_PATH=$tmp/lib"
+
+inside() # COMMAND...
+{
+    run "$patience" chroot "$root" "$@"
+}
+
+# All programs, by a command that runs N ranks inside.
+all_programs() # RUNNER WHERE MODE RANKS...
+{
+    runner=$1
+    where=$2
+    mode=$3
+    shift 3
+    for n in "$@"; do
+        $runner "$n" "$bin/rawpmix" "$mode"
+        same "$where: a raw program, $n ranks" "$rc $(cat "$out" "$err")" "0 rawpmix $n good" || explain
+        $runner "$n" "$bin/hello"
+        same "$where: hello, $n ranks" "$rc $(sort -u "$out" | wc -l) $(grep -c "of $n\$" "$out")" \
+            "0 $n $n" || explain
+        for program in ring alltoall comms; do
+            $runner "$n" "$bin/$program"
+            same "$where: $program, $n ranks" "$rc $(cat "$out")" "0 $program $n good" || explain
+        done
+        $runner "$n" "$bin/abort" $((n - 1)) 9
+        same "$where: MPI_Abort(9) by rank $((n - 1)) of $n" "$rc" 9 || explain
+    done
+}
+
+all_of_python() # RUNNER WHERE
+{
+    $1 3 "$python" "$bin/mpi4py_all.py" spoil
+    same "$2: mpi4py misses what nobody said" "$(cat "$out")" "mpi4py spoil 3 WRONG" || explain
+    for what in "4 allgather" "1 spawn" "2 spawn" "2 names" "4 names" "2 sessions" "4 sessions"; do
+        n=${what% *}
+        what=${what#* }
+        $1 "$n" "$python" "$bin/mpi4py_all.py" "$what"
+        same "$2: mpi4py $what, $n ranks" "$rc $(cat "$out")" "0 mpi4py $what $n good" || explain
+    done
+    $1 1 "$python" "$bin/mpi4py_futures.py"
+    same "$2: mpi4py's pool of spawned workers" "$rc $(cat "$out")" "0 mpi4py futures good" || explain
+}
+
+judges() # RUNNER WHERE MODE
+{
+    $1 3 "$bin/rawpmix" "$3"
+    ok "$2: a wrong value is seen to be wrong" grep -q "WRONG rank 2: g of 0" "$out" || explain
+    ok "$2: and nothing good is said" eval '! grep -q good "$out"' || explain
+    $1 2 env LD_PRELOAD="$bin/nopmixget" "$bin/rawpmix"
+    ok "$2: where every Get fails, nothing is good" eval '! grep -q good "$out"' || explain
+    $1 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
+    ok "$2: nor is there a job of two" eval '! grep -q "of 2" "$out"' || explain
+    $1 4 "$bin/ring" spoil
+    ok "$2: a spoiled ring is seen to be wrong" grep -q "^ring 4 WRONG" "$out" || explain
+}
+
+under_wireup() # N COMMAND...
+{
+    under_n=$1
+    shift
+    launch "$under_n" env WU_PYTHON="$bin/python" chroot "$root" "$@"
+}
+
+under_wireup_ours() # N COMMAND...
+{
+    under_n=$1
+    shift
+    launch "$under_n" env WU_PYTHON="$bin/python-ours" chroot "$root" env LD_LIBRARY_PATH="$tmp/lib" "$@"
+}
+
+under_prrte_ours() # N COMMAND...
+{
+    under_n=$1
+    shift
+    inside prterun --allow-run-as-root --map-by :oversubscribe -n "$under_n" \
+        env LD_LIBRARY_PATH="$tmp/lib" WU_PYTHON="$bin/python-ours" "$@"
+}
+
+is_ours() # that the programs take our library
+{
+    inside env LD_LIBRARY_PATH="$tmp/lib" ldd "$bin/rawpmix"
+    ok "programs inside find our library" grep -q "=> $tmp/lib/libpmix.so.2 " "$out" || explain
+}
+
+clients()
+{
+    inside prterun --version
+    ok "PRRTE 3 is there" grep -q ' 3\.' "$out" || explain
+    inside sh -c 'strings=$(grep -a -o "OpenPMIx 5[.0-9]*" /usr/lib/*/libpmix.so.2 | head -n 1); echo "$strings"'
+    note "$(cat "$out")"
+    judges under_wireup inside spoil
+    all_programs under_wireup inside exchange "$@"
+    all_of_python under_wireup inside
+    launch 2 chroot "$root" env -u PMIX_SERVER_URI61 -u PMIX_SERVER_URI51 -u PMIX_SERVER_URI41 \
+        -u PMIX_SERVER_URI4 -u PMIX_SERVER_URI2 -u PMIX_SERVER_URI21 "$bin/rawpmix"
+    same "inside, in the encoding v3" "$rc $(cat "$out" "$err")" "0 rawpmix 2 good" || explain
+    launch 2 "$bin/rawpmix" : -n 2 chroot "$root" "$bin/rawpmix" : \
+        -n 2 env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix" : \
+        -n 2 chroot "$root" env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix"
+    same "one job of OpenPMIx 4 and 5 and us, outside and inside" "$rc $(cat "$out" "$err")" \
+        "0 rawpmix 8 good" || explain
+}
+
+library()
+{
+    is_ours
+    judges under_prrte_ours "under PRRTE" prrte-spoil
+    all_programs under_prrte_ours "under PRRTE" prrte "$@"
+    all_of_python under_prrte_ours "under PRRTE"
+    judges under_wireup_ours "under wireup" spoil
+    all_programs under_wireup_ours "under wireup" exchange "$@"
+    all_of_python under_wireup_ours "under wireup"
+}
+
+# ---- walls
+
+# A folder with what a program is linked with, and nothing else: no shell, no /proc, /dev or /tmp.
+bare_folder()
+{
+    bare=$tmp/bare
+    mkdir "$bare"
+    cp "$WU_BUILD/tests/e2e/e2e-libpmi" "$WU_BUILD/tests/e2e/e2e-libpmi2" "$bin/rawpmix" "$bare"
+    cp -R "$tmp/lib" "$bare/ours"
+    for file in $(ldd "$bare"/e2e-* "$bare/rawpmix" "$bare"/ours/* | grep -o '/[^ ]*' | grep -v ':$' |
+        sort -u); do
+        case $file in
+        *libpmi*) ;;
+        *) mkdir -p "$bare${file%/*}" && cp -L "$file" "$bare$file" ;;
+        esac
+    done
+}
+
+bare_walls()
+{
+    bare_folder
+    for what in "e2e-libpmi:spoil:lib 4 WRONG ranks=4" "e2e-libpmi:exchange:lib 4 good" \
+        "e2e-libpmi2:spoil:pmi2 4 WRONG ranks=4" "e2e-libpmi2:exchange:pmi2 4 good" \
+        "rawpmix:exchange:rawpmix 4 good"; do
+        program=${what%%:*}
+        what=${what#*:}
+        launch 4 env LD_LIBRARY_PATH=/ours chroot "$bare" "/$program" "${what%%:*}"
+        same "alone in its folder: $program ${what%%:*}" "$(head -n 1 "$out")" "${what#*:}" || explain
+    done
+}
+
+# What a rank of PMIx can do behind a wall: with the library of the inside, and with ours.
+behind() # NAME COMMAND...
+{
+    behind_name=$1
+    shift
+    launch 4 "$@" "$bin/rawpmix" foreign-spoil
+    ok "$behind_name: a wrong value is seen" grep -q "WRONG rank 3: g of 0" "$out" || explain
+    launch 4 "$@" "$bin/rawpmix" foreign
+    same "$behind_name: a raw program" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" || explain
+    launch 4 "$@" env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix" foreign
+    same "$behind_name: a raw program on our library" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" ||
+        explain
+    for program in ring alltoall; do
+        launch 4 "$@" "$bin/$program"
+        same "$behind_name: $program" "$rc $(cat "$out")" "0 $program 4 good" || explain
+    done
+}
+
+walls()
+{
+    bare_walls
+    behind "a mount namespace each" "$e2e/chroot.sh" run "$dir" "$tmp" --
+    # (Open MPI's shared memory breaks where several processes have the same pid, under mpirun too.)
+    behind "a pid namespace each" env OMPI_MCA_btl=self,tcp unshare -p -f chroot "$root"
+    behind "a user namespace each" unshare -r chroot "$root"
+    behind "namespaces of names and of IPC" unshare -u -i chroot "$root"
+    mkdir "$tmp/plain"
+    mount --bind "$root" "$tmp/plain"
+    mount -t tmpfs none "$tmp/plain/tmp"
+    mkdir -p "$tmp/plain$bin" "$tmp/plain$tmp/lib"
+    mount --bind "$bin" "$tmp/plain$bin"
+    mount --bind "$tmp/lib" "$tmp/plain$tmp/lib"
+    launch 4 chroot "$tmp/plain" "$bin/rawpmix"
+    ok "without /proc: a raw program" grep -q "^rawpmix 4 good" "$out" || explain
+    launch 4 chroot "$tmp/plain" env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix"
+    ok "without /proc: a raw program on our library" grep -q "^rawpmix 4 good" "$out" || explain
+    launch 4 chroot "$tmp/plain" "$bin/ring"
+    ok "without /proc: ring" grep -q "^ring 4 good" "$out" || explain
+    umount -R "$tmp/plain"
+
+    # Loopback is another one there: only what is inherited gets through.
+    launch 4 unshare -n chroot "$root" env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix"
+    same "a network namespace each: our library" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" || explain
+    launch 2 unshare -n chroot "$root" "$bin/rawpmix"
+    ok "a network namespace each: others are told that they cannot" eval \
+        '[ "$rc" != 124 ] && grep -q "WRONG init" "$out"' || explain
+
+    # A user who may nothing else.
+    if ! setpriv --reuid 65534 --regid 65534 --clear-groups unshare -r true 2>/dev/null; then
+        skip "a container of somebody else" "users may not make namespaces here"
+        return
+    fi
+    mkdir "$tmp/root"
+    mount --rbind "$root" "$tmp/root" # where everybody gets to
+    cp "$WIREUP" "$tmp/wireup"
+    chmod 755 "$tmp" "$bin" "$tmp/wireup"
+    chmod 1777 "$TMPDIR"
+    for env in A=1 LD_LIBRARY_PATH="$tmp/lib"; do
+        run 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/wireup" -n 4 \
+            unshare -r chroot "$tmp/root" env "$env" "$bin/rawpmix"
+        same "a container of somebody else, ${env%%=*}" "$rc $(cat "$out" "$err")" "0 rawpmix 4 good" ||
+            explain
+    done
+    umount -R "$tmp/root"
+}
+
+$part "$@"
+# What ranks that were ended leave behind is Open MPI's own.
+rm -rf "$TMPDIR"/ompi.* /dev/shm/sm_segment.*
+finish
