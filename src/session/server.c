@@ -355,6 +355,8 @@ bool server_effect_next(struct server *s, struct effect *e_p)
 
     if (!there)
         return false;
+    if (e_p->kind == EFFECT_ANSWER)
+        waits_done(&s->core.waits, e_p->ticket);
     if (e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
         server_turn_to_reply(s, e_p);
     server_tell_effect(s, e_p);

@@ -14,6 +14,7 @@ struct respawn {
     const struct launch_options *opt;
     const struct job *parent;
     const struct spawn_request *rq;
+    struct spawn_command *commands; /* those of the request, with what their files say */
     struct plan *plan;
     struct machine machine;
     struct host_list *hosts;      /* one list per command */
@@ -54,6 +55,71 @@ uint32_t respawn_soft(struct slice soft, uint32_t most)
         best = n > best ? n : best;
     }
     return best;
+}
+
+/* ---- more infos, from files
+ * ---------------------------------------------------------------------- */
+
+static struct slice without_comment(struct slice line)
+{
+    return slice_trim(slice_head(line, slice_find(line, '#')));
+}
+
+static uint32_t count_lines(struct slice text)
+{
+    uint32_t n = 1;
+
+    for (size_t i = 0; i < text.len; i++)
+        n += text.ptr[i] == '\n';
+    return n;
+}
+
+static int read_infos(struct respawn *r, struct spawn_command *c, const char *path,
+                      struct slice text)
+{
+    struct arena *a = &r->plan->arena;
+    struct spawn_pair *all = arena_array(a, c->ninfos + (size_t)count_lines(text), sizeof *all);
+    unsigned number = 0;
+
+    if (!all)
+        return -ENOMEM;
+    if (c->ninfos)
+        memcpy(all, c->infos, c->ninfos * sizeof *all);
+    c->infos = all;
+    while (text.len) {
+        struct slice value = without_comment(slice_cut(&text, '\n'));
+        bool empty = value.len == 0, pair = slice_find(value, '=') < value.len;
+        struct slice key = slice_trim(slice_cut(&value, '='));
+        number++;
+        if (!empty && (!pair || key.len == 0))
+            return errmsg_set(r->err, LAUNCH_USAGE, "%s, line %u: KEY = VALUE is wanted", path,
+                              number);
+        if (!empty)
+            all[c->ninfos++] =
+                (struct spawn_pair){ arena_copy(a, key), arena_copy(a, slice_trim(value)) };
+    }
+    return arena_ok(a) ? 0 : -ENOMEM;
+}
+
+/* The command's info `file`, if it has one. */
+static int add_infos(struct respawn *r, struct spawn_command *c)
+{
+    struct slice name = spawn_info(c, "file");
+    const char *path = arena_str(&r->plan->arena, name);
+    struct buf text = BUF_NULL(HOSTFILE_MAX);
+    int rc = path ? 0 : -ENOMEM;
+
+    if (name.len == 0)
+        return rc;
+    if (rc == 0)
+        rc = machine_read_file(path, &text);
+    if (rc < 0)
+        rc = errmsg_set(r->err, LAUNCH_USAGE, "file of infos " SLICE_FMT ": %s", SLICE_ARG(name),
+                        err_text(rc));
+    else
+        rc = read_infos(r, c, path, buf_slice(&text));
+    buf_free(&text);
+    return rc;
 }
 
 /* ---- where
@@ -108,7 +174,7 @@ static int parents_hosts(struct respawn *r, struct host_list *list)
 static int choose_hosts(struct respawn *r, uint32_t at)
 {
     struct host_list *list = &r->hosts[at];
-    int rc = named_hosts(r, &r->rq->commands[at], list);
+    int rc = named_hosts(r, &r->commands[at], list);
 
     if (rc == 0 && list->count == 0)
         rc = parents_hosts(r, list);
@@ -177,7 +243,7 @@ static int find_program(struct respawn *r, const char *name, struct slice dirs,
 
 static int make_app(struct respawn *r, uint32_t at)
 {
-    const struct spawn_command *c = &r->rq->commands[at];
+    const struct spawn_command *c = &r->commands[at];
     struct plan_app *app = &r->plan->apps[at];
     struct slice wdir = spawn_info(c, "wdir");
     int rc;
@@ -215,20 +281,27 @@ static void blame(struct respawn *r, uint32_t at, int code)
 
 static int make_apps(struct respawn *r)
 {
+    struct errmsg why;
     int first = 0;
 
     for (uint32_t i = 0; i < r->rq->ncommands; i++) {
-        int rc = choose_hosts(r, i);
+        int rc = add_infos(r, &r->commands[i]);
+        if (rc == 0)
+            rc = choose_hosts(r, i);
         if (rc == 0)
             rc = make_app(r, i);
         if (rc < 0)
             return rc;
         if (rc > 0)
             blame(r, i, -1);
-        if (first == 0)
+        if (first == 0 && rc > 0) {
             first = rc;
+            why = *r->err;
+        }
         r->blocks[i] = (struct mapping_block){ r->rq->commands[i].nprocs, &r->hosts[i] };
     }
+    if (first)
+        *r->err = why;
     return first;
 }
 
@@ -239,7 +312,7 @@ static int fit(struct respawn *r)
     if (machine_has_room(spawn_nprocs(r->rq), &full) == 0)
         return 0;
     for (uint32_t i = 0; i < r->rq->ncommands; i++) {
-        struct slice soft = spawn_info(&r->rq->commands[i], "soft");
+        struct slice soft = spawn_info(&r->commands[i], "soft");
         uint32_t most = r->blocks[i].nprocs, n;
         for (n = most; n && soft.len && machine_has_room(n, &full); n = n ? n - 1 : 0)
             n = respawn_soft(soft, n);
@@ -263,10 +336,13 @@ static int run_steps(struct respawn *r)
 
     r->plan->napps = n;
     r->plan->apps = arena_array(a, n, sizeof *r->plan->apps);
+    r->commands = arena_array(a, n, sizeof *r->commands);
     r->hosts = arena_array(a, n, sizeof *r->hosts);
     r->blocks = arena_array(a, n, sizeof *r->blocks);
     if (!arena_ok(a))
         return -ENOMEM;
+    if (n)
+        memcpy(r->commands, r->rq->commands, n * sizeof *r->commands);
     rc = make_apps(r);
     if (rc == 0)
         rc = fit(r);

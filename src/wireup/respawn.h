@@ -9,7 +9,9 @@
  *                    where; the nodes of the parent otherwise
  *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are welcome
  *                    too when the full number cannot be had
- * Others are for other process managers and are skipped, as the MPI standard wants it.
+ *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  What
+ * the request says itself wins Others are for other process managers and are skipped, as the MPI
+ * standard wants it.
  */
 #ifndef WIREUP_WIREUP_RESPAWN_H
 #define WIREUP_WIREUP_RESPAWN_H
@@ -19,8 +21,8 @@
 #include "wireup/options.h"
 
 /* Fills *plan_p (initialised here).  codes has one place per requested process (spawn_nprocs).
- * 0; a launch_result, with one sentence and the codes of the processes that are to blame;
- * -ENOMEM. */
+ * 0; positive, with one sentence (of the first command that cannot be) and the codes of the
+ * processes that are to blame; -ENOMEM. */
 int respawn_plan(const struct launch_options *opt, const struct job *parent,
                  const struct spawn_request *rq, struct plan *plan_p, int *codes,
                  struct errmsg *err);
