@@ -134,7 +134,8 @@ static void test_plain(void)
     EQ(spawn_two("sh", 3, NULL, "ls"), 0);
     OK(plan.napps == 2 && plan.nprocs == 6 && plan.apps[1].first_rank == 3);
     OK(!strcmp(plan.apps[0].argv[0], "sh") && strstr(plan.apps[0].path, "/sh"));
-    OK_F(!strcmp(nodes(), "a a b b a a"), "the parent's nodes: %s", nodes());
+    OK_F(!strcmp(nodes(), "a a b a a b"), "the nodes of the parent, for each command anew: %s",
+         nodes());
     OK_F(!strcmp(env_of("COLOUR"), "red"), "and its environment");
     EQ(spawn("sh", 1, INFOS("arch", "vax", "unknown", "word")), 0);
 }
