@@ -12,9 +12,10 @@
 
 #include "base/log.h"
 #include "wireup/command.h"
-#include "wireupd/guard.h"
+#include "wireup/far.h"
 #include "wireup/prepare.h"
 #include "wireup/respawn.h"
+#include "wireupd/guard.h"
 #include "wireupd/node.h"
 
 extern char **environ;
@@ -75,14 +76,31 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
     }
 }
 
+/* What the node's callbacks need. */
+struct launch {
+    const struct launch_options *options;
+    struct far far;
+};
+
+static void reaped(void *arg, pid_t pid, int status)
+{
+    struct launch *l = arg;
+
+    far_reaped(&l->far, pid, status);
+}
+
 static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
                       struct plan *plan_p, int *codes, struct errmsg *err)
 {
-    return respawn_plan(arg, parent, rq, plan_p, codes, err);
+    const struct launch *l = arg;
+
+    return respawn_plan(l->options, parent, rq, plan_p, codes, err);
 }
 
-static void configure(struct node_config *c, const struct launch_options *o, struct log log)
+static void configure(struct node_config *c, struct launch *l, struct log log)
 {
+    const struct launch_options *o = l->options;
+
     *c = (struct node_config){
         .log = log,
         .control_fd = -1,
@@ -105,14 +123,19 @@ static void configure(struct node_config *c, const struct launch_options *o, str
         .job_attrs = o->job_attrs,
         .njob_attrs = o->njob_attrs,
         .plan_spawn = plan_spawn,
-        .arg = (void *)(uintptr_t)o,
+        .reaped = reaped,
+        .arg = l,
     };
     raise_nofile(c);
 }
 
-static int begin(struct node *node, const struct launch_options *o, struct plan *plan,
+static int begin(struct node *node, struct launch *l, struct plan *plan, struct log log,
                  struct errmsg *err)
 {
+    const struct launch_options *o = l->options;
+
+    if (o->remote)
+        return far_open(&l->far, o, node, plan, log, err);
     if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
         return node_adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid,
                              err);
@@ -123,13 +146,14 @@ static int begin(struct node *node, const struct launch_options *o, struct plan 
 
 static int run_plan(const struct launch_options *o, struct plan *plan, struct log log)
 {
+    struct launch launch = { .options = o };
     struct node_config config;
     struct errmsg err;
     struct node *node;
     char host[256] = "localhost";
     int code = 1;
 
-    configure(&config, o, log);
+    configure(&config, &launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
     if (guard_split(&log, &config.control_fd) < 0) {
@@ -137,10 +161,11 @@ static int run_plan(const struct launch_options *o, struct plan *plan, struct lo
         return 1;
     }
     node = node_new(&config, &err);
-    if (node && begin(node, o, plan, &err) == 0)
+    if (node && begin(node, &launch, plan, log, &err) == 0)
         code = node_run(node);
     else
         log_error(&log, "%s", err.text);
+    far_close(&launch.far);
     node_free(node);
     return code;
 }
@@ -166,9 +191,6 @@ int main(int argc, char **argv)
             code = 1;
     } else if (rc != LAUNCH_GO) {
         log_error(&log, "%s", err.text);
-    } else if (options.remote) {
-        log_error(&log, "other nodes cannot be reached yet; -launcher fork starts everything here");
-        code = launch_exit_code(LAUNCH_REFUSED);
     } else {
         write_all(STDERR_FILENO, buf_slice(&options.answer));
         code = run_plan(&options, &plan, log);

@@ -44,7 +44,19 @@ int launch_exit_code(int rc);
 enum launch_stdin { LAUNCH_STDIN_RANK = 0, LAUNCH_STDIN_ALL, LAUNCH_STDIN_NONE };
 
 /* Positions of words in options.def. */
-enum { LAUNCHER_AUTO = 0, LAUNCHER_FORK };
+/* In the order of the words in options.def. */
+enum {
+    LAUNCHER_AUTO = 0,
+    LAUNCHER_FORK,
+    LAUNCHER_SSH,
+    LAUNCHER_RSH,
+    LAUNCHER_SLURM,
+    LAUNCHER_LSF,
+    LAUNCHER_SGE,
+    LAUNCHER_PBS,
+    LAUNCHER_FLUX,
+    LAUNCHER_MANUAL
+};
 enum { ORDER_GIVEN = 0, ORDER_ASCENDING, ORDER_UP, ORDER_DESCENDING, ORDER_DOWN };
 
 /* One block: the part of the command line between two `:`, one line of a configuration file. */
@@ -89,6 +101,8 @@ struct launch_options {
     const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
     uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
+    const char *launcher_exec; /* or NULL */
+    const char *interface;     /* towards other nodes; NULL: any */
     const char *localhost;
     const char *usize; /* "SYSTEM", "INFINITE" or a number */
 

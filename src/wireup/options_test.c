@@ -218,8 +218,9 @@ static void test_mistakes(void)
     check_bad("w|-quux|prog", "unknown option '-quux'; --help lists all");
     check_bad("w|-|prog", "unknown option '-'; --help lists all");
     check_bad("w|-=3|prog", "unknown option '-'; --help lists all");
-    check_bad("w|-launcher|fax|prog",
-              "-launcher must be one of auto|fork|ssh|rsh|slurm|ll|lsf|sge|pbs, not 'fax'");
+    check_bad(
+        "w|-launcher|fax|prog",
+        "-launcher must be one of auto|fork|ssh|rsh|slurm|lsf|sge|pbs|flux|manual, not 'fax'");
     check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is no node name");
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");

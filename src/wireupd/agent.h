@@ -4,8 +4,8 @@
  *
  *  - Who owns the agent tells it by agent_up() which daemons have linked, and by agent_reaped()
  * which children of the process have ended: one place reaps for all.
- *  - The commands stay until their daemons end, which they do when they are told so over their links,
- *    or have lost them.  agent_end(): no more are started.  agent_free() kills what is left.
+ *  - The commands stay until their daemons end, which they do when they are told so over their
+ * links, or have lost them.  agent_end(): no more are started.  agent_free() kills what is left.
  *  - Callbacks come from the loop and from agent_reaped() only; they may not free the agent.
  */
 #ifndef WIREUP_WIREUPD_AGENT_H

@@ -1,9 +1,9 @@
 /* boot.h - what a new daemon is told on its standard input, and what it answers.
  *
  * The record says who the daemon is, where its parent waits, the job's key, which daemons are below
- * it and how to start them.  It is text, so that it passes every remote shell: a line for each fact,
- * "word value", the first names this format and the version, the last is "end".  What follows it,
- * and whether standard input stays open, is of no account: some agents close it.
+ * it and how to start them.  It is text, so that it passes every remote shell: a line for each
+ * fact, "word value", the first names this format and the version, the last is "end".  What follows
+ * it, and whether standard input stays open, is of no account: some agents close it.
  *
  * The daemon answers with lines on standard output.  What else comes there, or on standard error,
  * is somebody's login message, or for the user.

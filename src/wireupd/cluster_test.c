@@ -101,7 +101,7 @@ static void open_member(struct world *w, uint32_t i)
         .count = DAEMONS,
         .host = "here",
         .interface = "lo",
-        .calls = { on_message, on_ready, on_lost, on_orphan, on_closed },
+        .calls = { on_message, on_ready, on_lost, on_orphan, on_closed, NULL },
         .arg = a,
     };
     struct errmsg err = { "" };

@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,9 +19,9 @@
 #include "base/log.h"
 #include "io/child.h"
 #include "wireupd/boot.h"
-#include "wireupd/cluster.h"
 #include "wireupd/crew.h"
 #include "wireupd/guard.h"
+#include "wireupd/share.h"
 
 extern char **environ;
 
@@ -33,15 +31,15 @@ extern char **environ;
 
 struct daemon {
     struct log log;
-    struct loop loop;
     struct arena arena;
     struct boot boot;
     const char *name; /* of this node, as the user says it */
     char host[256];
-    struct cluster cluster;
+    struct node *node;
+    struct share share;
     struct crew crew;
-    struct watch children, control;
-    bool linked, ending;
+    int answers; /* standard output as it was: to who has started us */
+    bool linked;
     int code;
 };
 
@@ -52,7 +50,7 @@ static void answer(const struct daemon *d, enum boot_answer what, const char *te
     struct buf line = BUF_NULL(ERRMSG_MAX + 100);
 
     boot_answer_write(&line, what, d->boot.count ? d->boot.position : BOOT_BY_NAME, text);
-    if (write(STDOUT_FILENO, buf_slice(&line).ptr, buf_len(&line)) < 0) {
+    if (write(d->answers, buf_slice(&line).ptr, buf_len(&line)) < 0) {
         /* Whoever started us has gone; the link will tell. */
     }
     buf_free(&line);
@@ -66,7 +64,7 @@ static void tell(struct daemon *d, int32_t position, bool fatal, const char *tex
     m.u.trouble.position = position;
     m.u.trouble.fatal = fatal;
     m.u.trouble.text = slice_str(text);
-    if (!d->linked || cluster_send(&d->cluster, &m) < 0)
+    if (!d->linked || cluster_send(&d->share.cluster, &m) < 0)
         answer(d, fatal ? BOOT_TROUBLE : BOOT_REMARK, text);
 }
 
@@ -203,7 +201,7 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
 
 static int start_crew(struct daemon *d, struct errmsg *err)
 {
-    struct crew_config c = { .loop = &d->loop,
+    struct crew_config c = { .loop = node_loop(d->node),
                              .boot = &d->boot,
                              .me = d->boot.position,
                              .envp = environ,
@@ -213,7 +211,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
     int rc = agent_spec_get(&c.spec, &d->boot, err);
 
     if (rc == 0)
-        rc = cluster_addresses(&d->cluster, &ours, err);
+        rc = cluster_addresses(&d->share.cluster, &ours, err);
     c.addresses = buf_cstr(&ours);
     if (rc == 0)
         rc = c.addresses ? crew_open(&d->crew, &c, err) : -ENOMEM;
@@ -222,24 +220,6 @@ static int start_crew(struct daemon *d, struct errmsg *err)
 }
 
 /* ---- the cluster ---- */
-
-static void leave(struct daemon *d, int code)
-{
-    if (d->ending)
-        return;
-    d->ending = true;
-    d->code = code;
-    crew_end(&d->crew);
-    cluster_end(&d->cluster);
-}
-
-static void on_message(void *arg, const struct msg *m)
-{
-    struct daemon *d = arg;
-
-    if (m->kind == MSG_quit)
-        leave(d, 0);
-}
 
 static void on_near(void *arg, uint32_t position)
 {
@@ -256,13 +236,6 @@ static void on_near(void *arg, uint32_t position)
         tell(d, (int32_t)d->boot.position, true, err.text);
 }
 
-static void on_ready(void *arg, uint32_t position, struct slice host)
-{
-    (void)arg;
-    (void)position;
-    (void)host;
-}
-
 static void on_lost(void *arg, uint32_t position, const char *why)
 {
     struct daemon *d = arg;
@@ -273,92 +246,63 @@ static void on_lost(void *arg, uint32_t position, const char *why)
         snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
     else
         snprintf(text, sizeof text, "%.900s", why);
-    if (!d->ending)
-        tell(d, (int32_t)position, true, text);
-}
-
-static void on_orphan(void *arg, const char *why)
-{
-    struct daemon *d = arg;
-
-    if (!d->linked)
-        answer(d, BOOT_TROUBLE, why);
-    d->linked = false;
-    d->code = 1;
-    loop_stop(&d->loop);
-}
-
-static void on_closed(void *arg)
-{
-    struct daemon *d = arg;
-
-    loop_stop(&d->loop);
+    tell(d, (int32_t)position, true, text);
 }
 
 /* ---- life ---- */
 
-static void on_children(void *arg)
+static void on_reaped(void *arg, pid_t pid, int status)
 {
     struct daemon *d = arg;
-    struct signalfd_siginfo info;
-    pid_t pid;
-    int status;
 
-    if (read(d->children.fd, &info, sizeof info) < 0)
+    crew_reaped(&d->crew, pid, status);
+}
+
+/* Each process of a job takes three descriptors of ours; they get back the limit that we found. */
+static void raise_nofile(struct node_config *c)
+{
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &c->nofile) < 0)
         return;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        crew_reaped(&d->crew, pid, status);
+    most = c->nofile;
+    most.rlim_cur = most.rlim_max;
+    c->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
 }
 
-/* A signal that our guard was sent; or the guard has gone. */
-static void on_control(void *arg)
+static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *err)
 {
-    struct daemon *d = arg;
-    char sig;
-
-    if (read(d->control.fd, &sig, 1) < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    d->code = 1;
-    loop_stop(&d->loop);
-}
-
-static int watch_signals(struct daemon *d, int control_fd)
-{
-    sigset_t set;
-    int fd;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (fd < 0)
-        return -errno;
-    watch_open(&d->children, &d->loop, fd, on_children, NULL, d);
-    watch_open(&d->control, &d->loop, control_fd, on_control, NULL, d);
-    if (watch_want(&d->children, LOOP_READ) < 0)
-        return -ENOMEM;
-    return watch_want(&d->control, LOOP_READ);
-}
-
-static int join(struct daemon *d, struct errmsg *err)
-{
-    struct cluster_config c = { .loop = &d->loop,
+    struct cluster_config c = { .loop = node_loop(d->node),
                                 .log = &d->log,
                                 .key = d->boot.key,
                                 .me = d->boot.position,
                                 .count = d->boot.count,
                                 .host = d->host,
-                                .interface = d->boot.interface,
-                                .calls = { .on_message = on_message,
-                                           .on_ready = on_ready,
-                                           .on_lost = on_lost,
-                                           .on_orphan = on_orphan,
-                                           .on_closed = on_closed,
-                                           .on_near = on_near },
-                                .arg = d };
-    int rc = cluster_open(&d->cluster, &c, err);
+                                .interface = d->boot.interface };
+    int rc = share_open(&d->share, d->node, &c, far, err);
 
-    return rc ? rc : cluster_join(&d->cluster, d->boot.parent, slice_str(d->boot.addresses), err);
+    if (rc)
+        return rc;
+    d->share.width = d->boot.width;
+    d->share.calls = (struct share_calls){ .on_near = on_near, .on_lost = on_lost };
+    d->share.arg = d;
+    node_share(d->node, &d->share);
+    return cluster_join(&d->share.cluster, d->boot.parent, slice_str(d->boot.addresses), err);
+}
+
+static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
+{
+    struct node_config c = {
+        .log = d->log, .name = d->name, .control_fd = control_fd, .reaped = on_reaped, .arg = d
+    };
+    int far[SHARE_STREAMS] = { -1, -1, -1 };
+    int rc = share_divert(far);
+
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
+    raise_nofile(&c);
+    d->node = node_new(&c, err);
+    return d->node ? join(d, far, err) : -EIO;
 }
 
 static int start(struct daemon *d, const char *file, int control_fd, struct errmsg *err)
@@ -370,19 +314,14 @@ static int start(struct daemon *d, const char *file, int control_fd, struct errm
     if (rc)
         return rc;
     check_clock(d);
-    rc = loop_init(&d->loop);
-    if (rc == 0)
-        rc = watch_signals(d, control_fd);
-    return rc ? errmsg_set(err, rc, "%s", err_text(rc)) : join(d, err);
+    return open_node(d, control_fd, err);
 }
 
 static void finish(struct daemon *d)
 {
     crew_close(&d->crew);
-    cluster_close(&d->cluster);
-    watch_close(&d->children);
-    watch_close(&d->control);
-    loop_free(&d->loop);
+    share_close(&d->share);
+    node_free(d->node);
     boot_wipe(&d->boot);
     arena_free(&d->arena);
     child_end_all();
@@ -427,6 +366,7 @@ int main(int argc, char **argv)
     tidy_descriptors();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");
+    d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     answer(&d, BOOT_STARTED, "");
     if (guard_split(&d.log, &control_fd) < 0) {
         answer(&d, BOOT_TROUBLE, "the daemon cannot start its second process");
@@ -436,7 +376,9 @@ int main(int argc, char **argv)
         answer(&d, BOOT_TROUBLE, err.text);
         d.code = 1;
     } else {
-        loop_run(&d.loop);
+        d.code = node_run(d.node);
+        if (!d.linked && d.share.why[0])
+            answer(&d, BOOT_TROUBLE, d.share.why);
     }
     finish(&d);
     return d.code;

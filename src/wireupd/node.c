@@ -876,15 +876,18 @@ static bool all_ended(const struct node *n)
 /* Every process we started is reaped.  What they left behind goes too, then their last output. */
 static void drain(struct node *n)
 {
+    bool alone = !n->share || n->unshared;
+
     n->draining = true;
     pump_close(&n->pump);
     timer_stop(&n->timeout);
-    child_end_all();
+    if (alone) /* else what starts daemons is among them */
+        child_end_all();
     LIST_EACH(l, &n->tasks)
     task_close(LIST_OF(l, struct task, link));
     LIST_EACH(l, &n->works)
     report_end(n, LIST_OF(l, struct work, link)->job);
-    if (n->share && !n->unshared)
+    if (!alone)
         share_quit(n->share); /* node_unshared() comes */
     maybe_done(n);
 }
@@ -892,6 +895,7 @@ static void drain(struct node *n)
 void node_unshared(struct node *n)
 {
     n->unshared = true;
+    child_end_all();
     if (!n->draining)
         drain(n);
     maybe_done(n);
@@ -1014,8 +1018,10 @@ static void child_door(void *arg)
     }
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
-        if (t) /* the others are orphans of our processes */
+        if (t)
             task_ended(t, status);
+        else if (n->config.reaped) /* … or an orphan of one of ours */
+            n->config.reaped(n->config.arg, pid, status);
     }
     node_settle(n);
 }
@@ -1074,6 +1080,11 @@ static void interrupt(struct node *n, int sig)
 
 static void take_signal(struct node *n, int sig)
 {
+    if (n->share && n->share->cluster.config.me != 0) { /* users signal the launcher */
+        if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
+            node_orphan(n, "");
+        return;
+    }
     switch (sig) {
     case SIGINT:
     case SIGTERM:
@@ -1209,12 +1220,17 @@ void node_quit(struct node *n)
     pump_close(&n->pump);
     timer_stop(&n->starter);
     signal_job(n, NULL, SIGKILL);
-    child_end_all();
     LIST_EACH(l, &n->tasks)
     task_close(LIST_OF(l, struct task, link));
     sink_close(&n->out);
     sink_close(&n->err);
     share_undivert(n->share);
+}
+
+void node_gone(struct node *n)
+{
+    child_end_all();
+    loop_stop(&n->loop);
 }
 
 /* Its processes have gone with it, as far as anybody can say. */
@@ -1236,10 +1252,6 @@ void node_lost(struct node *n, uint32_t position, const char *why)
 {
     if (n->draining)
         return;
-    if (n->share->cluster.config.me != 0) {
-        log_error(&n->config.log, "the daemon at position %u is lost: %s", position, why);
-        return;
-    }
     LIST_EACH(l, &n->works)
     {
         struct work *w = LIST_OF(l, struct work, link);
@@ -1259,6 +1271,25 @@ void node_orphan(struct node *n, const char *why)
 
 /* ---- running
  * --------------------------------------------------------------------------------------- */
+
+struct loop *node_loop(struct node *n)
+{
+    return &n->loop;
+}
+
+void node_begin(struct node *n)
+{
+    timer_set(&n->starter, 0);
+}
+
+void node_give_up(struct node *n, int exit_code)
+{
+    n->exit_code = exit_code;
+    if (n->share)
+        share_quit(n->share);
+    else
+        loop_stop(&n->loop);
+}
 
 int node_run(struct node *n)
 {

@@ -48,6 +48,8 @@ struct node_config {
     /* Turns a spawn request into a plan: as respawn_plan() of the launcher.  NULL: no spawning. */
     int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
                       struct plan *plan_p, int *codes, struct errmsg *err);
+    /* A child of the process that is none of the node's has ended.  May be NULL. */
+    void (*reaped)(void *arg, pid_t pid, int status);
     void *arg;
     struct rlimit nofile; /* what processes get back, when raised is set */
     bool raised;
@@ -62,6 +64,14 @@ struct node *node_free(struct node *n); /* returns NULL */
 
 /* This node is one of several from now on (share.h); before its first job. */
 void node_share(struct node *n, struct share *s);
+
+struct loop *node_loop(struct node *n);
+
+/* Starts what has been added while the loop runs. */
+void node_begin(struct node *n);
+
+/* Ends now, with this exit code: before a job was started. */
+void node_give_up(struct node *n, int exit_code);
 
 /* Starts a job; the plan is taken over on success.  0, or -errno with a sentence.  That a process
  * could not be started is the job's failure, not this call's. */

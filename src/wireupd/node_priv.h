@@ -111,6 +111,8 @@ void node_spawn(struct node *n, struct effect *e);
 void node_signal(struct node *n, int64_t job, int sig); /* job -1: all */
 /* A daemon: ends what there is, then share_undivert(). */
 void node_quit(struct node *n);
+/* … and everything has been told, and those below us have gone. */
+void node_gone(struct node *n);
 /* A daemon that was below us has gone. */
 void node_lost(struct node *n, uint32_t position, const char *why);
 /* A daemon: the launcher cannot be reached. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "core/plan_pack.h"
 #include "core/spawn_pack.h"
 #include "core/spread.h"
+#include "wireupd/crew.h"
 #include "wireupd/node_priv.h"
 
 /* Where the nodes of a job are. */
@@ -958,33 +960,41 @@ int share_stdin(struct share *s, uint32_t position)
     return rc;
 }
 
-/* A daemon: its own three streams are the ends of pipes to the launcher from now on. */
-static int divert(struct share *s, enum share_stream which)
+static int divert(int which, int *far_p)
 {
-    struct channel *c = &s->streams[0].channels[which];
     int ends[2], rc, ours = which == SHARE_IN ? 0 : 1;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
-    c->position = 0;
-    c->number = which;
-    rc = dup2(ends[ours], (int)which) < 0 ? -errno : 0;
+    rc = dup2(ends[ours], which) < 0 ? -errno : 0;
     close(ends[ours]);
-    if (rc == 0)
-        rc = channel_open(c, &s->node->loop, ends[1 - ours], which == SHARE_IN, &stream_ops, s);
+    *far_p = ends[1 - ours];
     return rc;
 }
 
-int share_divert(struct share *s)
+int share_divert(int far[SHARE_STREAMS])
 {
     int rc = 0;
 
     for (int i = 0; i < SHARE_STREAMS && rc == 0; i++)
-        rc = divert(s, (enum share_stream)i);
+        rc = divert(i, &far[i]);
     return rc;
 }
 
-/* Nobody writes to our streams any more: what stands in them goes, and their end. */
+/* A daemon has linked: what it and its processes write has a way to go. */
+static void open_own(struct share *s)
+{
+    for (int i = 0; i < SHARE_STREAMS; i++) {
+        struct channel *c = &s->streams[0].channels[i];
+        if (s->far[i] < 0)
+            continue;
+        c->position = 0;
+        c->number = (uint32_t)i;
+        channel_open(c, &s->node->loop, s->far[i], i == SHARE_IN, &stream_ops, s);
+        s->far[i] = -1;
+    }
+}
+
 void share_undivert(struct share *s)
 {
     for (int fd = 0; fd < SHARE_STREAMS; fd++)
@@ -1020,6 +1030,8 @@ static void maybe_over(struct share *s)
     }
     if (is_root(s) && s->closed && !s->told) {
         s->told = true;
+        if (s->calls.on_gone)
+            s->calls.on_gone(s->arg);
         node_unshared(s->node);
     }
 }
@@ -1040,13 +1052,37 @@ void share_quit(struct share *s)
     maybe_over(s);
 }
 
+/* Launcher: a daemon has gone, and with it all that is below it. */
+static void lose(struct share *s, uint32_t top, const char *why)
+{
+    for (uint32_t p = top; p < s->cluster.config.count; p++) {
+        if (!crew_below(s->width, top, p))
+            continue;
+        for (int i = 0; i < SHARE_STREAMS; i++)
+            channel_cut(&s->streams[p].channels[i]);
+        node_lost(s->node, p, why);
+    }
+}
+
+static void hear_trouble(struct share *s, const struct msg_trouble *m)
+{
+    char why[ERRMSG_MAX];
+
+    if (s->calls.on_trouble)
+        s->calls.on_trouble(s->arg, m->fatal ? m->position : -1, m->text);
+    if (!is_root(s) || !m->fatal || m->position <= 0 || m->position >= s->cluster.config.count)
+        return;
+    snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
+    lose(s, (uint32_t)m->position, why);
+}
+
 static void on_message(void *arg, const struct msg *m)
 {
     struct share *s = arg;
 
     switch (m->kind) {
+    case MSG_trouble: hear_trouble(s, &m->u.trouble); break;
     case MSG_ready:
-    case MSG_trouble:
     case MSG_lost: break;
     case MSG_quit: share_quit(s); break;
     case MSG_job: hear_job(s, &m->u.job); break;
@@ -1086,20 +1122,30 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     struct share *s = arg;
 
     (void)host;
-    open_streams(s, position);
-    if (s->on_ready)
-        s->on_ready(s->arg, position);
+    if (is_root(s))
+        open_streams(s, position);
+    if (s->calls.on_ready)
+        s->calls.on_ready(s->arg, position);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct share *s = arg;
+
+    if (s->cluster.parent && position == hop_position(s->cluster.parent))
+        open_own(s);
+    if (s->calls.on_near)
+        s->calls.on_near(s->arg, position);
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
 {
     struct share *s = arg;
 
-    if (is_root(s)) {
-        for (int i = 0; i < SHARE_STREAMS; i++)
-            channel_cut(&s->streams[position].channels[i]);
-    }
-    node_lost(s->node, position, why);
+    if (s->calls.on_lost)
+        s->calls.on_lost(s->arg, position, why);
+    if (is_root(s))
+        lose(s, position, why);
     node_settle(s->node);
 }
 
@@ -1107,6 +1153,7 @@ static void on_orphan(void *arg, const char *why)
 {
     struct share *s = arg;
 
+    snprintf(s->why, sizeof s->why, "%s", why);
     node_orphan(s->node, why);
 }
 
@@ -1116,7 +1163,7 @@ static void on_closed(void *arg)
 
     s->closed = true;
     if (!is_root(s)) {
-        loop_stop(&s->node->loop);
+        node_gone(s->node);
         return;
     }
     for (uint32_t p = 1; p < s->cluster.config.count; p++) {
@@ -1152,12 +1199,14 @@ static struct share_streams *new_streams(uint32_t n)
 }
 
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               struct errmsg *err)
+               const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = *config;
 
     memset(s, 0, sizeof *s);
     s->node = n;
+    for (int i = 0; i < SHARE_STREAMS; i++)
+        s->far[i] = far ? far[i] : -1;
     list_init(&s->placed);
     list_init(&s->asked);
     list_init(&s->gatherings);
@@ -1166,7 +1215,8 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     buf_init(&s->codes, SIZE_MAX / 4);
     buf_init(&s->pids, SIZE_MAX / 4);
     buf_init(&s->scratch, LIMIT_HOP_MESSAGE);
-    c.calls = (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed };
+    c.calls =
+        (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;
     s->streams = new_streams(config->me == 0 ? config->count : 1);
     if (!s->streams)
@@ -1179,6 +1229,10 @@ void share_close(struct share *s)
     if (!s->node)
         return;
     close_streams(s);
+    for (int i = 0; i < SHARE_STREAMS; i++) {
+        if (s->far[i] >= 0)
+            close(s->far[i]);
+    }
     cluster_close(&s->cluster);
     LIST_EACH(p, &s->placed)
     {

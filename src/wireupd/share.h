@@ -22,11 +22,22 @@ struct share_streams {
     uint32_t open;
 };
 
+/* Of who has opened the share; all may be NULL. */
+struct share_calls {
+    void (*on_ready)(void *arg, uint32_t position); /* these three as of the cluster */
+    void (*on_near)(void *arg, uint32_t position);
+    void (*on_lost)(void *arg, uint32_t position, const char *why);
+    /* Launcher: a sentence about a daemon that will not come, or that concerns none (-1). */
+    void (*on_trouble)(void *arg, int64_t position, struct slice text);
+    void (*on_gone)(void *arg); /* nothing is left of the others; last call */
+};
+
 struct share {
     struct node *node;
     struct cluster cluster;
     const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct share_streams *streams; /* by position (launcher), or one */
+    uint32_t width;                /* of the tree */
     struct list placed;            /* struct placement: where the nodes of each job are */
     struct list asked;             /* questions of other nodes that our server works on */
     struct list gatherings;        /* launcher: collectives that wait for somebody */
@@ -34,10 +45,12 @@ struct share {
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
     struct buf scratch;
-    bool quitting, closed; /* all links are */
-    bool left;             /* a daemon: nothing more will be said */
-    bool told;             /* launcher: the node knows that nothing is left of the others */
-    void (*on_ready)(void *arg, uint32_t position); /* launcher; may be NULL */
+    bool quitting, closed;  /* all links are */
+    bool left;              /* a daemon: nothing more will be said */
+    bool told;              /* launcher: the node knows that nothing is left of the others */
+    int far[SHARE_STREAMS]; /* a daemon: the other ends of its own streams until they are open */
+    char why[ERRMSG_MAX];   /* a daemon: why there is no link towards the launcher */
+    struct share_calls calls;
     void *arg;
 };
 
@@ -47,7 +60,7 @@ struct share {
 /* A launcher's or daemon's part in the cluster; takes effect with node_share().  0, or -errno with
  * a sentence. */
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               struct errmsg *err);
+               const int far[SHARE_STREAMS], struct errmsg *err);
 void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 
 /* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
@@ -60,9 +73,10 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions);
 /* Launcher: the end of a pipe whose bytes become the standard input of that daemon; or -errno. */
 int share_stdin(struct share *s, uint32_t position);
 
-/* A daemon: its standard streams are the launcher's from now on.  0 or -errno. */
-int share_divert(struct share *s);
-/* … and not any more: what stands in them goes to the launcher, and their end. */
+/* A daemon, before its node exists: standard input, output and error become pipes whose other ends
+ * go to far, for share_open().  0 or -errno. */
+int share_divert(int far[SHARE_STREAMS]);
+/* The node has closed its streams: what stands in them goes to the launcher, and their end. */
 void share_undivert(struct share *s);
 
 /* Where the rank runs. */

@@ -1,0 +1,273 @@
+/* far.c - see far.h. */
+#include "wireup/far.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+
+extern char **environ;
+
+enum { FAR_WIDTH = 32, FAR_PROGRESS_MS = 500, FAR_EXIT_CODE = 125 };
+
+/* ---- who and how ---- */
+
+static int number_nodes(struct far *f, const struct plan *p)
+{
+    struct boot *b = &f->boot;
+
+    f->names = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->names);
+    b->nodes = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *b->nodes);
+    if (!f->names || !b->nodes)
+        return -ENOMEM;
+    f->names[0] = f->opt->here;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        const char *name = p->nodes[n].name;
+        if (f->opt->here && !strcmp(name, f->opt->here))
+            continue;
+        f->names[++b->nnodes] = name;
+        b->nodes[b->nnodes - 1] = (struct boot_node){ .position = b->nnodes, .name = name };
+    }
+    b->count = b->nnodes + 1;
+    return 0;
+}
+
+static enum agent_kind kind_of(const struct launch_options *o)
+{
+    static const enum agent_kind kinds[] = {
+        [LAUNCHER_FORK] = AGENT_FORK, [LAUNCHER_SSH] = AGENT_SSH,       [LAUNCHER_RSH] = AGENT_RSH,
+        [LAUNCHER_LSF] = AGENT_LSF,   [LAUNCHER_SGE] = AGENT_SGE,       [LAUNCHER_PBS] = AGENT_PBS,
+        [LAUNCHER_FLUX] = AGENT_FLUX, [LAUNCHER_MANUAL] = AGENT_MANUAL,
+    };
+
+    if (o->launcher == LAUNCHER_AUTO)
+        return o->launcher_exec ? AGENT_EXEC : AGENT_SSH;
+    return kinds[o->launcher];
+}
+
+/* ---- progress ---- */
+
+static void wipe_line(struct far *f)
+{
+    if (f->shown && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+        f->terminal = false;
+    f->shown = false;
+}
+
+static void show_progress(void *arg)
+{
+    struct far *f = arg;
+    struct agent_progress p = { .all = 0 };
+    struct buf line = BUF_NULL(512);
+    struct slice s;
+
+    if (f->started || !f->terminal)
+        return;
+    if (f->crew.agent)
+        agent_progress(f->crew.agent, &p);
+    wipe_line(f);
+    buf_printf(&line, "%u/%u nodes", f->share.cluster.nready - 1, f->boot.count - 1);
+    if (p.slowest)
+        buf_printf(&line, ", slowest: %.60s %.40s %llu s", p.slowest, p.at,
+                   (unsigned long long)((clock_now_ns() - p.since_ns) / NS_PER_S));
+    s = buf_slice(&line);
+    f->shown = buf_ok(&line) && write(STDERR_FILENO, s.ptr, s.len) > 0;
+    buf_free(&line);
+    timer_set(&f->progress, FAR_PROGRESS_MS);
+}
+
+/* ---- what becomes of them ---- */
+
+static void begin(struct far *f)
+{
+    struct errmsg err;
+
+    f->started = true;
+    timer_stop(&f->progress);
+    wipe_line(f);
+    if (node_start(f->node, f->plan, &err) < 0) {
+        log_error(&f->log, "%s", err.text);
+        node_give_up(f->node, FAR_EXIT_CODE);
+        return;
+    }
+    node_begin(f->node);
+}
+
+static void on_ready(void *arg, uint32_t position)
+{
+    struct far *f = arg;
+
+    log_info(&f->log, "node %s is there (%u of %u)", f->names[position],
+             f->share.cluster.nready - 1, f->boot.count - 1);
+    if (f->share.cluster.nready == f->boot.count && !f->failed)
+        begin(f);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct far *f = arg;
+
+    crew_up(&f->crew, position);
+}
+
+/* A node that does not come ends the launch: the job has been placed on all of them. */
+static void fail(struct far *f, const char *text)
+{
+    wipe_line(f);
+    log_error(&f->log, "%s", text);
+    if (f->failed++ == 0 && !f->started)
+        node_give_up(f->node, FAR_EXIT_CODE);
+}
+
+static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    (void)position;
+    fail(arg, why->text);
+}
+
+/* A sentence of a daemon: about one that does not come or has gone, or only for the user. */
+static void on_trouble(void *arg, int64_t position, struct slice text)
+{
+    struct far *f = arg;
+    char line[ERRMSG_MAX];
+
+    snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
+    if (position >= 0 && !f->started) {
+        fail(f, line);
+        return;
+    }
+    wipe_line(f);
+    if (position < 0)
+        log_warn(&f->log, "%s", line);
+}
+
+/* Once the job runs, its own report says it. */
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct far *f = arg;
+    char line[ERRMSG_MAX];
+
+    snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], why);
+    if (!f->started)
+        fail(f, line);
+}
+
+static void on_remark(void *arg, const char *node, struct slice line)
+{
+    struct far *f = arg;
+
+    wipe_line(f);
+    log_warn(&f->log, "node %s: " SLICE_FMT, node, SLICE_ARG(line));
+}
+
+static void on_gone(void *arg)
+{
+    struct far *f = arg;
+
+    crew_end(&f->crew);
+}
+
+void far_reaped(struct far *f, pid_t pid, int status)
+{
+    crew_reaped(&f->crew, pid, status);
+}
+
+/* ---- opening ---- */
+
+static int open_cluster(struct far *f, struct errmsg *err)
+{
+    struct cluster_config config = { .loop = node_loop(f->node),
+                                     .log = &f->log,
+                                     .key = f->boot.key,
+                                     .me = 0,
+                                     .count = f->boot.count,
+                                     .host = f->host,
+                                     .interface = f->opt->interface };
+    int rc = share_open(&f->share, f->node, &config, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    f->share.names = f->names;
+    f->share.width = f->boot.width;
+    f->share.calls = (struct share_calls){ .on_ready = on_ready,
+                                           .on_near = on_near,
+                                           .on_lost = on_lost,
+                                           .on_trouble = on_trouble,
+                                           .on_gone = on_gone };
+    f->share.arg = f;
+    node_share(f->node, &f->share);
+    return 0;
+}
+
+static int start_daemons(struct far *f, struct errmsg *err)
+{
+    static char wireupd[4096];
+    struct buf addresses = BUF_NULL(1 << 16);
+    struct crew_config config = {
+        .loop = node_loop(f->node),
+        .boot = &f->boot,
+        .spec = { .kind = kind_of(f->opt), .exec = f->opt->launcher_exec, .wireupd = wireupd },
+        .envp = environ,
+        .calls = { NULL, on_failed, on_remark },
+        .arg = f
+    };
+    int rc;
+
+    agent_find_wireupd(wireupd, sizeof wireupd);
+    rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
+    if (rc == 0)
+        rc = cluster_addresses(&f->share.cluster, &addresses, err);
+    config.addresses = buf_cstr(&addresses);
+    if (rc == 0)
+        rc = config.addresses ? crew_open(&f->crew, &config, err) : -ENOMEM;
+    buf_free(&addresses);
+    return rc;
+}
+
+int far_open(struct far *f, const struct launch_options *opt, struct node *node, struct plan *plan,
+             struct log log, struct errmsg *err)
+{
+    int rc;
+
+    memset(f, 0, sizeof *f);
+    f->opt = opt;
+    f->node = node;
+    f->plan = plan;
+    f->log = log;
+    f->since_ns = clock_now_ns();
+    f->terminal = isatty(STDERR_FILENO) == 1;
+    arena_init(&f->arena, (size_t)1 << 30);
+    timer_init(&f->progress, node_loop(node), show_progress, f);
+    if (gethostname(f->host, sizeof f->host - 1) < 0)
+        memcpy(f->host, "localhost", sizeof "localhost");
+    if (getrandom(f->boot.key, sizeof f->boot.key, 0) != (ssize_t)sizeof f->boot.key)
+        return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
+    rc = number_nodes(f, plan);
+    f->boot.width = crew_width(kind_of(opt), f->boot.count, FAR_WIDTH);
+    f->boot.interface = opt->interface;
+    f->boot.verbose = opt->verbose;
+    if (rc < 0)
+        return errmsg_set(err, rc, "out of memory for %u nodes", plan->nnodes);
+    rc = open_cluster(f, err);
+    if (rc == 0)
+        rc = start_daemons(f, err);
+    if (rc == 0 && f->terminal)
+        timer_set(&f->progress, FAR_PROGRESS_MS);
+    return rc;
+}
+
+void far_close(struct far *f)
+{
+    if (!f->node)
+        return;
+    timer_stop(&f->progress);
+    wipe_line(f);
+    crew_close(&f->crew);
+    share_close(&f->share);
+    boot_wipe(&f->boot);
+    arena_free(&f->arena);
+}

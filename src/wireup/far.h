@@ -1,0 +1,37 @@
+/* far.h - the daemons of a job over several nodes, as the launcher sees them: they are started,
+ * waited for, and told of by one sentence each when they do not come; then the job begins.
+ */
+#ifndef WIREUP_WIREUP_FAR_H
+#define WIREUP_WIREUP_FAR_H
+
+#include "wireup/options.h"
+#include "wireupd/crew.h"
+#include "wireupd/share.h"
+
+struct far {
+    const struct launch_options *opt;
+    struct plan *plan; /* of the first job */
+    struct log log;
+    struct node *node;
+    struct share share;
+    struct crew crew;
+    struct boot boot; /* what all daemons are told alike */
+    struct arena arena;
+    const char **names; /* by position */
+    uint32_t failed;
+    char host[256];
+    uint64_t since_ns;
+    struct timer progress;
+    bool started, terminal, shown; /* … a progress line is on the screen */
+};
+
+/* Starts the daemons of all nodes of the plan but this one; when they are there, the job begins.
+ * Nothing was started when it fails.  0, or not, with a sentence. */
+int far_open(struct far *f, const struct launch_options *opt, struct node *node, struct plan *plan,
+             struct log log, struct errmsg *err);
+void far_close(struct far *f); /* before the node is freed; harmless on zeroed memory */
+
+/* A child of the launcher has ended that is no process of the job. */
+void far_reaped(struct far *f, pid_t pid, int status);
+
+#endif
