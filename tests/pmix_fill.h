@@ -21,14 +21,21 @@ struct fill {
     const struct ptype_flavour *as;                     /* only types that it knows */
     bool (*skip)(const struct ptype *t, bool in_value); /* may be NULL */
     bool no_types;                                      /* data types as fields are 0 */
+    struct slice input;                                 /* decides before the seed does */
 };
 
 static void fill_item(struct fill *f, const struct ptype *t, void *item);
 
 static uint64_t fill_next(struct fill *f)
 {
-    uint64_t z = f->state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z;
 
+    if (f->input.len >= sizeof z) {
+        memcpy(&z, f->input.ptr, sizeof z);
+        f->input = slice_skip(f->input, sizeof z);
+        return z;
+    }
+    z = f->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
