@@ -414,6 +414,7 @@ static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
     q->rank = k->rank;
     q->type = k->rq->type;
     q->wait = k->rq->wait;
+    q->stays = k->rq->stays;
     q->timeout_ns = k->rq->timeout_ns;
     q->deadline_ns = deadline_of(k);
     effects_push(&k->core->effects,
@@ -470,23 +471,29 @@ void core_lookup_now(const struct core *c, const struct names_query *q, struct a
     a_p->rank = e->rank;
 }
 
+struct name_wish {
+    struct slice service, port;
+    uint16_t type;
+    bool stays;
+};
+
 static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
-                                  struct slice service, struct slice port, uint16_t type)
+                                  const struct name_wish *n)
 {
     struct proc *p = &j->procs[rank];
     int rc;
 
-    if (p->names >= LIMIT_CLIENT_NAMES || !proc_can_keep(p, service.len + port.len))
+    if (p->names >= LIMIT_CLIENT_NAMES || !proc_can_keep(p, n->service.len + n->port.len))
         return ANSWER_OVER_QUOTA;
-    rc = names_publish(&c->names, service, port, j->id, rank, false, type);
+    rc = names_publish(&c->names, n->service, n->port, j->id, rank, n->stays, n->type);
     if (rc < 0)
         return ANSWER_NO_MEMORY;
     if (rc != NAMES_OK)
         return ANSWER_DUPLICATE;
     p->names++;
-    proc_keeps(p, service.len + port.len);
+    proc_keeps(p, n->service.len + n->port.len);
     if (!list_empty(&c->lookups))
-        wake_lookups(c, service);
+        wake_lookups(c, n->service);
     return ANSWER_OK;
 }
 
@@ -503,7 +510,8 @@ static enum answer_status do_publish(const struct call *k)
         return ANSWER_DUPLICATE;
     if (k->core->has_neighbours)
         return ask_neighbours(k, NAMES_PUBLISH);
-    return publish(k->core, k->job, k->rank, k->rq->key, k->rq->value, k->rq->type);
+    return publish(k->core, k->job, k->rank,
+                   &(struct name_wish){ k->rq->key, k->rq->value, k->rq->type, k->rq->stays });
 }
 
 enum answer_status core_unpublish(struct core *c, struct slice service)
@@ -578,7 +586,8 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct names_query 
     }
     if (q->op == NAMES_PUBLISH)
         a_p->status = found ? ANSWER_DUPLICATE
-                      : j   ? publish(c, j, q->rank, q->service, q->port, q->type)
+                      : j   ? publish(c, j, q->rank,
+                                      &(struct name_wish){ q->service, q->port, q->type, q->stays })
                             : ANSWER_FAILED;
 }
 

@@ -43,7 +43,7 @@ enum names_op { NAMES_LOOKUP, NAMES_PUBLISH, NAMES_UNPUBLISH };
 struct names_query {
     enum names_op op;
     uint32_t job, rank; /* who asks */
-    bool wait;
+    bool wait, stays;
     uint64_t deadline_ns; /* UINT64_MAX: none */
     uint64_t timeout_ns;  /* the same from the question on; 0: none */
     uint16_t type;

@@ -99,7 +99,8 @@ struct request {
     uint8_t event_flags;
     bool collect; /* REQ_FENCE: with what PMIx processes have committed */
     bool immediate;
-    bool wait; /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
+    bool stays; /* REQ_PUBLISH: the name outlives its publisher's job */
+    bool wait;  /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
     uint64_t timeout_ns;
 };
 

@@ -268,11 +268,23 @@ static int on_getnodeattr(struct pmi2 *s, const struct incoming *in)
     return ask(s, in, (struct request){ .kind = REQ_NODE_GET, .key = m->key, .number = m->wait });
 }
 
+/* An info that asks for the name to outlive its publisher's job. */
+static bool is_to_stay(const struct pmi2_name_publish *m)
+{
+    for (uint32_t i = 0; i < m->infokey.n && i < m->infoval.n; i++) {
+        if (slice_is(m->infokey.items[i], "persist"))
+            return slice_is(m->infoval.items[i], "indefinite");
+    }
+    return false;
+}
+
 static int on_name_publish(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_name_publish *m = &in->m->name_publish;
 
-    return ask(s, in, (struct request){ .kind = REQ_PUBLISH, .key = m->name, .value = m->port });
+    return ask(s, in,
+               (struct request){
+                   .kind = REQ_PUBLISH, .key = m->name, .value = m->port, .stays = is_to_stay(m) });
 }
 
 static int on_name_unpublish(struct pmi2 *s, const struct incoming *in)

@@ -196,6 +196,34 @@ static void test_names(void)
     world_close(&w);
 }
 
+/* A name goes with its publisher's job, unless it was asked to stay. */
+static void test_names_that_stay(void)
+{
+    struct world w;
+    struct peer *p, *q;
+
+    world_open(&w, 1, 1);
+    world_job(&w, 1, 1, JOB_NO_RANK);
+    start(&w, p = PEER(&w, 0));
+    start(&w, q = w.jobs[1].peers[0]);
+    ASKS(&w, q, "cmd=name-publish;name=gone;port=a;infokeycount=1;infokey0=persist;infoval0=job;",
+         "cmd=name-publish-response;rc=0;");
+    ASKS(&w, q,
+         "cmd=name-publish;name=stays;port=b;infokeycount=2;infokey0=x;infoval0=y;"
+         "infokey1=persist;infoval1=indefinite;",
+         "cmd=name-publish-response;rc=0;");
+    ASKS(&w, p, "cmd=name-lookup;name=gone;",
+         "cmd=name-lookup-response;rc=0;found=TRUE;port=a;value=a;");
+    server_peer_free(&w.server, q);
+    core_job_remove(&w.server.core, w.jobs[1].job);
+    ASKS(&w, p, "cmd=name-lookup;name=gone;",
+         "cmd=name-lookup-response;rc=1;errmsg=not_found;found=FALSE;");
+    ASKS(&w, p, "cmd=name-lookup;name=stays;",
+         "cmd=name-lookup-response;rc=0;found=TRUE;port=b;value=b;");
+    ASKS(&w, p, "cmd=name-unpublish;name=stays;", "cmd=name-unpublish-response;rc=0;");
+    world_close(&w);
+}
+
 static void test_spawn(void)
 {
     static const char body[] =
@@ -529,6 +557,7 @@ int main(void)
     test_kvs();
     test_attributes();
     test_names();
+    test_names_that_stay();
     test_spawn();
     test_other_jobs();
     test_ring();

@@ -505,6 +505,7 @@ static int on_ask(struct replay *r, const struct record *d)
     q->rank = (uint32_t)v->rank;
     q->type = (uint16_t)v->type;
     q->wait = v->wait != 0;
+    q->stays = v->stays != 0;
     q->timeout_ns = v->timeout_ns;
     server_ask(&r->server, j, q, v->ticket, d->time_ns);
     free(q);

@@ -390,6 +390,7 @@ static void tell_ask(const struct server *s, const struct job *j, const struct n
                                                 .value = q->port,
                                                 .type = q->type,
                                                 .wait = q->wait,
+                                                .stays = q->stays,
                                                 .timeout_ns = q->timeout_ns,
                                                 .ticket = ticket } });
 }
@@ -405,6 +406,7 @@ void server_ask(struct server *s, struct job *j, const struct names_query *q, ui
                           .value = q->port,
                           .type = q->type,
                           .wait = q->wait,
+                          .stays = q->stays,
                           .timeout_ns = q->timeout_ns };
     struct answer a;
 
