@@ -62,6 +62,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
 
     if (!j)
         return NULL;
+    j->wdir = c->wdir;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;

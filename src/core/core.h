@@ -41,7 +41,11 @@ struct core {
     uint32_t name_rank;
     struct grave graves[CORE_GRAVES]; /* of the last ones, in a ring */
     uint32_t ngraves;                 /* ever dug */
-    uint32_t listeners;               /* clients' demands for output */
+    /* Bytes of memory that a process (0: we) has to itself, as the host can find out; may be NULL.
+     */
+    uint64_t (*memory_of)(int pid);
+    const char *wdir;     /* where processes start that are not told where; the host's, or NULL */
+    uint32_t listeners;   /* clients' demands for output */
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
     bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
                              its answer back as its own */

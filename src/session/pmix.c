@@ -724,6 +724,8 @@ static void read_get(struct command *c)
         rq.key = punpack_text(&c->r);
     if (!punpack_ok(&c->r))
         return;
+    if (slice_starts(rq.key, SLICE("pmix")) && pmix_reply_known(c, nspace, rank, rq.key))
+        return;
     rq.kvs = nspace;
     rq.number = rank;
     /* What the process manager knows it has told; it does not come later. */

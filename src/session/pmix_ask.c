@@ -1,5 +1,5 @@
-/* pmix_ask.c - questions about jobs, nodes and processes, which the session answers from what the
- * core knows; and groups, whose members meet.
+/* pmix_ask.c - questions about who is where, which the session answers from what the core knows;
+ * and groups, whose members meet.
  *
  * A namespace that is not named is the asker's own, a node that is not named is every node. */
 #include <stdio.h>
@@ -12,219 +12,26 @@
 
 enum { TEXT_MAX = 1 << 24, LIMIT_GROUPS = 1024 };
 
-static struct job *job_of(const struct command *c, struct slice nspace)
+struct job *pmix_job_of(const struct command *c, struct slice nspace)
 {
     struct peer *p = c->s->base.peer;
 
     return nspace.len ? core_job_named(p->core, nspace) : p->job;
 }
 
-static void set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank)
+void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank)
 {
     memset(p, 0, sizeof *p);
     strncpy(p->nspace, nspace, PMIX_MAX_NSLEN);
     p->rank = rank;
 }
 
-static void send_or_fail(struct command *c, const struct ppack *w)
+void pmix_send_or_fail(struct command *c, const struct ppack *w)
 {
     if (ppack_ok(w))
         pmix_send(c->s, c->tag);
     else
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOMEM);
-}
-
-/* ---- query
- * -------------------------------------------------------------------------------------- */
-
-/* What is found, with the keys' texts behind the list. */
-struct findings {
-    struct pmix_session *s;
-    pmix_info_t *list;
-    size_t n, room;
-    uint32_t missed;
-    bool no_memory;
-};
-
-static void found(struct findings *f, const char *key, pmix_value_t v)
-{
-    if (f->n == f->room) {
-        size_t room = f->room ? f->room * 2 : 8;
-        pmix_info_t *more = realloc(f->list, room * sizeof *more);
-        if (!more) {
-            f->no_memory = true;
-            pmem_value_free(&v, NULL);
-            return;
-        }
-        f->list = more;
-        f->room = room;
-    }
-    memset(&f->list[f->n], 0, sizeof *f->list);
-    strncpy(f->list[f->n].key, key, PMIX_MAX_KEYLEN);
-    f->list[f->n++].value = v;
-}
-
-/* Takes the buffer over. */
-static void found_text(struct findings *f, const char *key, struct buf *text)
-{
-    const char *s = buf_cstr(text);
-    pmix_value_t v = { .type = PMIX_STRING, .data.string = s ? strdup(s) : NULL };
-
-    if (v.data.string)
-        found(f, key, v);
-    else
-        f->no_memory = true;
-    buf_free(text);
-}
-
-static void find_namespaces(struct findings *f, const char *key, struct job *j)
-{
-    struct buf names = BUF_NULL(TEXT_MAX);
-
-    (void)j;
-    LIST_EACH(l, &f->s->base.peer->core->jobs)
-    {
-        if (buf_len(&names))
-            buf_byte(&names, ',');
-        buf_str(&names, LIST_OF(l, struct job, link)->nspace);
-    }
-    found_text(f, key, &names);
-}
-
-static void find_nothing(struct findings *f, const char *key, struct job *j)
-{
-    struct buf none = BUF_NULL(8);
-
-    (void)j;
-    found_text(f, key, &none);
-}
-
-static void find_zero(struct findings *f, const char *key, struct job *j)
-{
-    (void)j;
-    found(f, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = 0 });
-}
-
-static void find_size(struct findings *f, const char *key, struct job *j)
-{
-    found(f, key, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = j->plan.nprocs });
-}
-
-static pmix_proc_state_t state_of(const struct proc *p)
-{
-    switch (p->state) {
-    case LIFE_PLANNED: return PMIX_PROC_STATE_PREPPED;
-    case LIFE_RUNNING: return PMIX_PROC_STATE_RUNNING;
-    case LIFE_ATTACHED: return PMIX_PROC_STATE_CONNECTED;
-    case LIFE_LEAVING: return PMIX_PROC_STATE_RUNNING;
-    case LIFE_LOST: return PMIX_PROC_STATE_COMM_FAILED;
-    default: break;
-    }
-    if (p->signalled)
-        return PMIX_PROC_STATE_ABORTED_BY_SIG;
-    return p->code ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_TERMINATED;
-}
-
-static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
-{
-    const struct plan_proc *p = &j->plan.procs[rank];
-    const struct plan_app *app = &j->plan.apps[p->app];
-
-    memset(to, 0, sizeof *to);
-    set_proc(&to->proc, j->nspace, rank);
-    to->hostname = strdup(j->plan.nodes[p->node].name);
-    to->executable_name = strdup(app->argv ? app->argv[0] : "");
-    to->pid = j->procs[rank].pid;
-    to->exit_code = j->procs[rank].code;
-    to->state = state_of(&j->procs[rank]);
-}
-
-static void find_table(struct findings *f, const char *key, struct job *j)
-{
-    pmix_data_array_t *a = calloc(1, sizeof *a);
-    pmix_proc_info_t *table = calloc(j->plan.nprocs + (size_t)1, sizeof *table);
-    uint32_t here = f->s->base.peer->job->plan.procs[f->s->base.peer->rank].node;
-    bool local = !strcmp(key, PMIX_QUERY_LOCAL_PROC_TABLE);
-
-    if (!a || !table) {
-        f->no_memory = true;
-        free(a);
-        free(table);
-        return;
-    }
-    a->type = PMIX_PROC_INFO;
-    a->array = table;
-    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (!local || j->plan.procs[r].node == here)
-            describe(&table[a->size++], j, r);
-    }
-    found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-}
-
-static const struct {
-    const char *key;
-    void (*find)(struct findings *f, const char *key, struct job *j);
-} questions[] = {
-    { PMIX_QUERY_NAMESPACES, find_namespaces }, { PMIX_JOB_SIZE, find_size },
-    { PMIX_QUERY_PROC_TABLE, find_table },      { PMIX_QUERY_LOCAL_PROC_TABLE, find_table },
-    { PMIX_QUERY_NUM_PSETS, find_zero },        { PMIX_QUERY_PSET_NAMES, find_nothing },
-};
-
-static void find(struct findings *f, const char *key, struct job *j)
-{
-    for (size_t i = 0; j && i < sizeof questions / sizeof *questions; i++) {
-        if (!strcmp(key, questions[i].key)) {
-            questions[i].find(f, key, j);
-            return;
-        }
-    }
-    f->missed++;
-}
-
-static struct job *job_asked_about(const struct command *c, const pmix_query_t *q)
-{
-    for (size_t i = 0; i < q->nqual; i++) {
-        const pmix_value_t *v = &q->qualifiers[i].value;
-        if (!strcmp(q->qualifiers[i].key, PMIX_NSPACE) && v->type == PMIX_STRING)
-            return job_of(c, slice_str(v->data.string));
-        if (!strcmp(q->qualifiers[i].key, PMIX_PROCID) && v->type == PMIX_PROC)
-            return job_of(c, slice_str(v->data.proc->nspace));
-    }
-    return c->s->base.peer->job;
-}
-
-static void reply_findings(struct command *c, const struct findings *f)
-{
-    struct ppack w;
-
-    if (f->n == 0) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
-    }
-    w = pmix_writer(c->s);
-    ppack_status(&w, f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-    ppack_size(&w, f->n);
-    ppack(&w, f->list, (int32_t)f->n, PMIX_INFO);
-    send_or_fail(c, &w);
-}
-
-void pmix_read_query(struct command *c)
-{
-    struct findings f = { .s = c->s };
-    size_t n;
-    pmix_query_t *queries = punpack_list(&c->r, PMIX_QUERY, &n);
-
-    for (size_t i = 0; punpack_ok(&c->r) && i < n; i++) {
-        struct job *j = job_asked_about(c, &queries[i]);
-        for (char **key = queries[i].keys; key && *key; key++)
-            find(&f, *key, j);
-    }
-    c->no_memory = c->no_memory || f.no_memory;
-    if (punpack_ok(&c->r) && !c->no_memory)
-        reply_findings(c, &f);
-    pmix_drop_infos(f.list, f.n);
-    pmem_free(ptype_find(PMIX_QUERY), queries, n, NULL);
-    free(queries);
 }
 
 /* ---- who is where
@@ -238,7 +45,7 @@ static bool on_node(const struct job *j, uint32_t rank, struct slice node)
 void pmix_read_resolve_peers(struct command *c)
 {
     struct slice node = punpack_text(&c->r), nspace = punpack_text(&c->r);
-    struct job *j = punpack_ok(&c->r) ? job_of(c, nspace) : NULL;
+    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
     pmix_proc_t *procs = j ? arena_array(&c->s->arena, j->plan.nprocs, sizeof *procs) : NULL;
     size_t n = 0;
     struct ppack w;
@@ -247,7 +54,7 @@ void pmix_read_resolve_peers(struct command *c)
         return;
     for (uint32_t r = 0; procs && r < j->plan.nprocs; r++) {
         if (on_node(j, r, node))
-            set_proc(&procs[n++], j->nspace, r);
+            pmix_set_proc(&procs[n++], j->nspace, r);
     }
     if (n == 0) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
@@ -257,13 +64,13 @@ void pmix_read_resolve_peers(struct command *c)
     ppack_status(&w, PMIX_SUCCESS);
     ppack_size(&w, n);
     ppack(&w, procs, (int32_t)n, PMIX_PROC);
-    send_or_fail(c, &w);
+    pmix_send_or_fail(c, &w);
 }
 
 void pmix_read_resolve_node(struct command *c)
 {
     struct slice nspace = punpack_text(&c->r);
-    struct job *j = punpack_ok(&c->r) ? job_of(c, nspace) : NULL;
+    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
     struct buf names = BUF_NULL(TEXT_MAX);
     struct ppack w;
 
@@ -282,7 +89,7 @@ void pmix_read_resolve_node(struct command *c)
         w = pmix_writer(c->s);
         ppack_status(&w, PMIX_SUCCESS);
         ppack_str(&w, buf_cstr(&names));
-        send_or_fail(c, &w);
+        pmix_send_or_fail(c, &w);
     }
     buf_free(&names);
 }
@@ -292,7 +99,7 @@ void pmix_read_refresh(struct command *c)
 {
     struct slice nspace = punpack_text(&c->r);
     uint32_t rank = punpack_u32(&c->r, PMIX_PROC_RANK);
-    struct job *j = punpack_ok(&c->r) ? job_of(c, nspace) : NULL;
+    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
     struct ppack w;
 
     if (!punpack_ok(&c->r))
@@ -307,7 +114,7 @@ void pmix_read_refresh(struct command *c)
         buf_slice_put(&c->s->reply, pmix_job_info(j, c->s->as, c->s->described));
     else
         pmix_put_cards(c->s, &w, j, rank);
-    send_or_fail(c, &w);
+    pmix_send_or_fail(c, &w);
 }
 
 /* ---- groups
@@ -318,7 +125,7 @@ static size_t count_members(const struct command *c, const struct crowd *w)
     size_t n = 0;
 
     for (size_t i = 0; i < w->n; i++) {
-        const struct job *j = job_of(c, slice_str(w->procs[i].nspace));
+        const struct job *j = pmix_job_of(c, slice_str(w->procs[i].nspace));
         bool all = w->procs[i].rank == PMIX_RANK_WILDCARD;
         if (j)
             n += all ? j->plan.nprocs : 1;
@@ -335,10 +142,10 @@ static void note_members(struct command *c, struct pmix_pending *p, const struct
         return;
     }
     for (size_t i = 0; i < w->n; i++) {
-        const struct job *j = job_of(c, slice_str(w->procs[i].nspace));
+        const struct job *j = pmix_job_of(c, slice_str(w->procs[i].nspace));
         bool all = w->procs[i].rank == PMIX_RANK_WILDCARD;
         for (uint32_t r = 0; j && all && r < j->plan.nprocs; r++)
-            set_proc(&p->procs[p->nprocs++], j->nspace, r);
+            pmix_set_proc(&p->procs[p->nprocs++], j->nspace, r);
         if (j && !all)
             p->procs[p->nprocs++] = w->procs[i];
     }

@@ -14,7 +14,7 @@
 /* One blob per rank; a key of the wire, not of the API. */
 #define PROC_BLOB "pmix.pblob"
 
-enum { INFO_ROOM = 12, INFO_MAX = 1 << 30 };
+enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
 
 /* Values that borrow their texts: they are packed at once and never released. */
 static pmix_value_t u32(uint32_t v)
@@ -182,7 +182,57 @@ static bool peer_lists(const struct plan *p, struct buf *lists)
     return true;
 }
 
-static void put_job(struct ppack *w, const struct job *j, const char *nodes)
+static uint32_t slots_of(const struct plan *p)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        n += p->nodes[i].slots;
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* Who is where, node by node; not when it is long: everybody gets it, and the nodes tell it too. */
+static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
+{
+    struct buf map = BUF_NULL(MAP_MAX);
+    struct slice told;
+
+    buf_str(&map, "raw:");
+    for (uint32_t n = 0; n < s->job->plan.nnodes; n++) {
+        if (n)
+            buf_byte(&map, ';');
+        buf_slice_put(&map, buf_slice(&peers[n]));
+    }
+    if (buf_cstr(&map))
+        put(w, s, PMIX_PROC_MAP, text(buf_cstr(&map)));
+    buf_clear(&map);
+    if (job_attr(s->job, SLICE("PMI_process_mapping"), &told) == ANSWER_OK) {
+        buf_slice_put(&map, told);
+        if (buf_cstr(&map))
+            put(w, s, PMIX_ANL_MAP, text(buf_cstr(&map)));
+    }
+    buf_free(&map);
+}
+
+/* The allocation is the same for the job and its session. */
+static void add_session(struct infos *i, const struct plan *p, const char *nodes)
+{
+    add(i, PMIX_SESSION_ID, u32(0));
+    add(i, PMIX_UNIV_SIZE, u32(universe(p)));
+    add(i, PMIX_MAX_PROCS, u32(universe(p)));
+    add(i, PMIX_NUM_SLOTS, u32(slots_of(p)));
+    add(i, PMIX_RM_NAME, text("wireup"));
+    add(i, PMIX_RM_VERSION, text(WIREUP_VERSION));
+    if (!all_known(p))
+        return;
+    add(i, PMIX_NUM_NODES, u32(p->nnodes));
+    add(i, PMIX_NODE_LIST, text(nodes));
+    add(i, PMIX_NUM_ALLOCATED_NODES, u32(p->nnodes));
+    add(i, PMIX_ALLOCATED_NODELIST, text(nodes));
+}
+
+static void put_job(struct ppack *w, const struct job *j, const char *nodes,
+                    const struct buf *peers)
 {
     const struct plan *p = &j->plan;
     const struct subject job = { j, FACT_JOB, 0 }, session = { j, FACT_SESSION, 0 };
@@ -198,9 +248,14 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes)
         put(w, &job, PMIX_NODE_LIST, text(nodes));
     }
     put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
+    if (j->facts.count == 0) { /* a host that is not ours says itself what it wants said */
+        put(w, &job, PMIX_NSPACE, text(j->nspace));
+        put(w, &job, PMIX_SESSION_ID, u32(0));
+        put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
+        put_map(w, &job, peers);
+    }
     put_facts(w, &job);
-    add(&i, PMIX_SESSION_ID, u32(0));
-    add(&i, PMIX_UNIV_SIZE, u32(universe(p)));
+    add_session(&i, p, nodes);
     put_array(w, PMIX_SESSION_INFO_ARRAY, &i);
 }
 
@@ -217,7 +272,59 @@ static void put_node(struct ppack *w, const struct job *j, uint32_t n, const cha
         add(&i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(peers, NULL, 10)));
     add(&i, PMIX_LOCAL_SIZE, u32(node->nprocs));
     add(&i, PMIX_NODE_SIZE, u32(node->nprocs));
+    add(&i, PMIX_NUM_SLOTS, u32(node->slots));
+    add(&i, PMIX_MAX_PROCS, u32(node->slots));
     put_array(w, PMIX_NODE_INFO_ARRAY, &i);
+}
+
+static void join_words(struct buf *out, char *const *words)
+{
+    for (size_t i = 0; words && words[i]; i++) {
+        if (i)
+            buf_byte(out, ' ');
+        buf_str(out, words[i]);
+    }
+}
+
+/* Ranks of an application follow each other, and so, mostly, do their nodes. */
+static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
+{
+    const struct plan *p = &j->plan;
+    uint32_t first = p->apps[app].first_rank, n = p->apps[app].nprocs;
+    bool *seen = calloc(p->nnodes + (size_t)1, sizeof *seen);
+
+    for (uint32_t r = first; seen && r < first + n && r < p->nprocs; r++) {
+        uint32_t node = p->procs[r].node;
+        if (seen[node])
+            continue;
+        seen[node] = true;
+        if (buf_len(out))
+            buf_byte(out, ',');
+        buf_str(out, p->nodes[node].name);
+    }
+    free(seen);
+}
+
+/* "hwloc:0-3,8" */
+static void put_cpus(struct ppack *w, const struct subject *s, const struct plan_proc *p)
+{
+    struct buf list = BUF_NULL(MAP_MAX);
+    size_t bits = 8 * p->cpus_bytes, word = 8 * sizeof *p->cpus;
+
+    buf_str(&list, "hwloc:");
+    for (size_t i = 0; i < bits; i++) {
+        size_t from = i;
+        if (!(p->cpus[i / word] >> (i % word) & 1))
+            continue;
+        while (i + 1 < bits && p->cpus[(i + 1) / word] >> ((i + 1) % word) & 1)
+            i++;
+        buf_printf(&list, "%s%zu", buf_len(&list) > 6 ? "," : "", from);
+        if (i > from)
+            buf_printf(&list, "-%zu", i);
+    }
+    if (buf_cstr(&list))
+        put(w, s, PMIX_CPUSET, text(buf_cstr(&list)));
+    buf_free(&list);
 }
 
 static void put_apps(struct ppack *w, const struct job *j)
@@ -226,12 +333,22 @@ static void put_apps(struct ppack *w, const struct job *j)
         const struct plan_app *app = &j->plan.apps[a];
         const struct subject s = { j, FACT_APP, a };
         struct infos i = { .about = &s };
+        struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX);
         add(&i, PMIX_APPNUM, u32(a));
         add(&i, PMIX_APP_SIZE, u32(app->nprocs));
         add(&i, PMIX_APPLDR, rank_value(app->first_rank));
-        if (app->wdir)
-            add(&i, PMIX_WDIR, text(app->wdir));
+        add(&i, PMIX_MAX_PROCS, u32(app->nprocs));
+        if (app->wdir || j->wdir)
+            add(&i, PMIX_WDIR, text(app->wdir ? app->wdir : j->wdir));
+        join_words(&command, app->argv);
+        if (buf_cstr(&command))
+            add(&i, PMIX_APP_ARGV, text(buf_cstr(&command)));
+        app_nodes(&nodes, j, a);
+        if (buf_cstr(&nodes))
+            add(&i, PMIX_NODE_LIST, text(buf_cstr(&nodes)));
         put_array(w, PMIX_APP_INFO_ARRAY, &i);
+        buf_free(&command);
+        buf_free(&nodes);
     }
 }
 
@@ -256,12 +373,28 @@ static void put_parent(struct ppack *w, const struct subject *s)
     put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
-static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
+void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
 {
     const struct plan_proc *p = &j->plan.procs[rank];
     const struct subject s = { j, FACT_RANK, rank };
     /* Other hosts number their jobs' processes as they like. */
     uint32_t global = j->facts.count ? rank : j->base + rank;
+
+    put(w, &s, PMIX_RANK, rank_value(rank));
+    put(w, &s, PMIX_GLOBAL_RANK, rank_value(global));
+    put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
+    put(w, &s, PMIX_APPNUM, u32(p->app));
+    put_place(w, &s, p);
+    put(w, &s, PMIX_REINCARNATION, u32(0));
+    if (p->cpus)
+        put_cpus(w, &s, p);
+    if (j->parent_nspace)
+        put_parent(w, &s);
+    put_facts(w, &s);
+}
+
+static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
+{
     pmix_value_t v = { .type = PMIX_BYTE_OBJECT };
     struct ppack in;
 
@@ -269,15 +402,7 @@ static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct
     ppack_init(&in, blob, w->as);
     in.described = w->described;
     ppack_u32(&in, PMIX_PROC_RANK, rank);
-    put(&in, &s, PMIX_RANK, rank_value(rank));
-    put(&in, &s, PMIX_GLOBAL_RANK, rank_value(global));
-    put(&in, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
-    put(&in, &s, PMIX_APPNUM, u32(p->app));
-    put_place(&in, &s, p);
-    put(&in, &s, PMIX_REINCARNATION, u32(0));
-    if (j->parent_nspace)
-        put_parent(&in, &s);
-    put_facts(&in, &s);
+    pmix_put_rank_info(&in, j, rank);
     v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
     v.data.bo.size = buf_len(blob);
     if (!ppack_ok(&in))
@@ -293,7 +418,7 @@ static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
     node_list(&j->plan, &nodes);
     list = buf_cstr(&nodes);
     if (list) {
-        put_job(w, j, list);
+        put_job(w, j, list, peers);
         for (uint32_t n = 0; n < j->plan.nnodes; n++) {
             if (is_known(&j->plan, n))
                 put_node(w, j, n, buf_cstr(&peers[n]));

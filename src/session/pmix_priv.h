@@ -176,10 +176,19 @@ uint64_t pmix_timeout_of(const pmix_info_t *infos, size_t n); /* 0: for ever */
 
 /* ---- pmix_ask.c ---- */
 
-pmix_reader pmix_read_query, pmix_read_group, pmix_read_ungroup, pmix_read_refresh,
-    pmix_read_resolve_peers, pmix_read_resolve_node;
+pmix_reader pmix_read_group, pmix_read_ungroup, pmix_read_refresh, pmix_read_resolve_peers,
+    pmix_read_resolve_node;
 void pmix_groups_free(struct pmix_session *s);
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+
+/* The job of that name; without a name the asker's own.  NULL: unknown. */
+struct job *pmix_job_of(const struct command *c, struct slice nspace);
+void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank);
+void pmix_send_or_fail(struct command *c, const struct ppack *w);
+
+/* ---- pmix_query.c ---- */
+
+pmix_reader pmix_read_query;
 
 /* ---- pmix_control.c ---- */
 
@@ -199,6 +208,9 @@ void pmix_pulls_free(struct pmix_session *s);
 
 /* The KVALs of a job's general information in this encoding, made once.  Empty: no memory. */
 struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
+
+/* KVALs of one process of it. */
+void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 
 /* Puts it into the job's store too, once, where clients of ours look for it.  False: there is no
  * room for it. */
@@ -221,6 +233,10 @@ void pmix_put_cards(struct pmix_session *s, struct ppack *w, struct job *owner, 
 
 /* The value of canonical bytes; false: no memory, or they are none. */
 bool pmix_value_of(uint16_t type, struct slice bytes, pmix_value_t *v_p);
+
+/* Answers a get of what is known of a process of another job, or changes while it runs: its pid,
+ * its exit code.  False: it is not one of these, or not known yet. */
+bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key);
 
 /* One KVAL from a card. */
 void pmix_put_card(struct ppack *w, const struct card *c);

@@ -231,6 +231,62 @@ static void put_job_object(struct pmix_session *s, struct ppack *w, struct job *
     put_named(w, &inner);
 }
 
+/* What changes while a process runs, and is not in what everybody is told. */
+static void put_life(struct ppack *w, const struct proc *p)
+{
+    pmix_value_t pid = { .type = PMIX_PID, .data.pid = p->pid };
+    pmix_value_t code = { .type = PMIX_INT, .data.integer = p->code };
+
+    if (p->pid)
+        ppack_kval(w, PMIX_PROC_PID, &pid);
+    if (p->state == LIFE_GONE)
+        ppack_kval(w, PMIX_EXIT_CODE, &code);
+}
+
+bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key)
+{
+    struct pmix_session *s = c->s;
+    struct job *j = core_job_named(s->base.peer->core, nspace);
+    const struct proc *p = j && rank < j->plan.nprocs ? &j->procs[rank] : NULL;
+    struct buf inner = BUF_NULL(1 << 16);
+    bool foreign = j != s->base.peer->job;
+    struct ppack in, w;
+
+    if (!p || (!foreign && (slice_is(key, PMIX_PROC_PID)    ? p->pid == 0
+                            : slice_is(key, PMIX_EXIT_CODE) ? p->state != LIFE_GONE
+                                                            : true)))
+        return false;
+    in = inner_writer(s, &inner);
+    put_proc(&in, j->nspace, rank);
+    if (foreign)
+        pmix_put_rank_info(&in, j, rank);
+    put_life(&in, p);
+    w = pmix_writer(s);
+    ppack_status(&w, PMIX_SUCCESS);
+    if (foreign)
+        put_job_object(s, &w, j);
+    put_named(&w, &inner);
+    if (ppack_ok(&w))
+        pmix_send(s, c->tag);
+    else
+        pmix_reply_status(s, c->tag, PMIX_ERR_NOMEM);
+    return true;
+}
+
+/* Clients ask for what they want to know of a process of another job under the name of all of them,
+ * and look for it under the process's name. */
+static void put_all_ranks(struct pmix_session *s, struct ppack *w, struct job *owner)
+{
+    for (uint32_t r = 0; r < owner->plan.nprocs; r++) {
+        struct buf inner = BUF_NULL(1 << 16);
+        struct ppack in = inner_writer(s, &inner);
+        put_proc(&in, owner->nspace, r);
+        pmix_put_rank_info(&in, owner, r);
+        put_life(&in, &owner->procs[r]);
+        put_named(w, &inner);
+    }
+}
+
 static void reply_get(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
 {
     struct job *owner = core_job_named(s->base.peer->core, slice_str(p->nspace));
@@ -245,6 +301,8 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
     ppack_status(&w, PMIX_SUCCESS);
     if (foreign)
         put_job_object(s, &w, owner);
+    if (foreign && p->rank == PMIX_RANK_WILDCARD)
+        put_all_ranks(s, &w, owner);
     if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs)
         put_rank_cards(s, &w, owner, p->rank);
     else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)

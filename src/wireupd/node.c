@@ -96,6 +96,24 @@ static bool may_join(void *arg, const struct peer *newcomer, const struct job *j
     return cred_peer_socket(l->fd, &socket) == 0 && holder_is_below(job->procs[rank].pid, socket);
 }
 
+/* Resident, and not shared with others. */
+static uint64_t memory_of(int pid)
+{
+    unsigned long pages = 0, shared = 0;
+    char path[64] = "/proc/self/statm";
+    FILE *f;
+
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%*u %lu %lu", &pages, &shared) != 2 || shared > pages)
+        pages = shared = 0;
+    fclose(f);
+    return (uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static uint64_t random_seed(void)
 {
     uint64_t seed = 0;
@@ -129,6 +147,9 @@ static int open_doors(struct node *n)
     desk_open(&n->desk, n);
     n->server.core.has_neighbours = n->desk.fd >= 0;
     n->server.core.has_topology = true;
+    n->server.core.memory_of = memory_of;
+    n->wdir = getcwd(NULL, 0); /* NULL: nobody is told */
+    n->server.core.wdir = n->wdir;
     rc = open_child_door(n);
     if (rc == 0)
         rc = open_listener(n);
@@ -246,6 +267,7 @@ struct node *node_free(struct node *n)
     close_fd(&n->listen_fd);
     free(n->stdin_ends);
     free(n->port_ids);
+    free(n->wdir);
     free(n->scratch);
     free(n);
     return NULL;

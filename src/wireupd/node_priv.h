@@ -67,6 +67,7 @@ struct node {
     struct list files;
     struct topology topology;
     struct list strangers;
+    char *wdir;
     char *scratch; /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
     bool one_stream; /* both go to the same place */

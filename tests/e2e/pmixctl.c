@@ -10,6 +10,9 @@
  *   pmixctl beat         the last rank promises heartbeats and falls silent
  *   pmixctl ranges       events for some, for the namespace, for nobody else
  *   pmixctl credential   asks for a credential and has it checked
+ *   pmixctl query        asks all that can be asked
+ *   pmixctl reserved     gets all that the Standard says a server tells, of its own job and a
+ * child's
  *
  * Prints `pmixctl MODE good` from rank 0, and `pmixctl MODE WRONG rank R: what` from whoever finds
  * something wrong.
@@ -496,6 +499,191 @@ static void check_credential(void)
         complain("a forged one is good");
 }
 
+/* ---- questions
+ * ----------------------------------------------------------------------------------- */
+
+static pmix_status_t ask(const char *key, const char *qualifier, const void *value,
+                         pmix_data_type_t type, pmix_info_t **found_p)
+{
+    pmix_status_t rc;
+    pmix_query_t q;
+    size_t n = 0;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, key);
+    if (qualifier) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+        PMIX_INFO_LOAD(&q.qualifiers[0], qualifier, value, type);
+    }
+    *found_p = NULL;
+    rc = PMIx_Query_info(&q, 1, found_p, &n);
+    if (rc == PMIX_SUCCESS && n != 1)
+        complain("%s: %zu answers", key, n);
+    return rc;
+}
+
+static void check_query(void)
+{
+    static const struct {
+        const char *key;
+        pmix_data_type_t type;
+    } keys[] = {
+        { PMIX_QUERY_NAMESPACES, PMIX_STRING },
+        { PMIX_QUERY_NAMESPACE_INFO, PMIX_DATA_ARRAY },
+        { PMIX_QUERY_JOB_STATUS, PMIX_STATUS },
+        { PMIX_QUERY_PROC_TABLE, PMIX_DATA_ARRAY },
+        { PMIX_QUERY_LOCAL_PROC_TABLE, PMIX_DATA_ARRAY },
+        { PMIX_JOB_SIZE, PMIX_UINT32 },
+        { "pmix.qry.aslots", PMIX_UINT32 },
+        { PMIX_QUERY_MEMORY_USAGE, PMIX_DATA_ARRAY },
+        { PMIX_QUERY_NUM_PSETS, PMIX_SIZE },
+        { PMIX_QUERY_NUM_GROUPS, PMIX_SIZE },
+        { PMIX_QUERY_GROUP_NAMES, PMIX_STRING },
+        { PMIX_QUERY_SPAWN_SUPPORT, PMIX_STRING },
+        { PMIX_QUERY_SUPPORTED_KEYS, PMIX_STRING },
+    };
+    static const char *const none[] = { PMIX_QUERY_QUEUE_LIST, PMIX_QUERY_ALLOC_STATUS,
+                                        PMIX_QUERY_STORAGE_LIST, "pmix.qry.nonsense" };
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD);
+    pmix_info_t *found;
+    bool yes = true;
+    pmix_status_t rc;
+
+    must("construct", PMIx_Group_construct("some", &all, 1, NULL, 0, &found, &(size_t){ 0 }));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        rc = ask(keys[i].key, i % 2 ? PMIX_NSPACE : PMIX_QUERY_REFRESH_CACHE,
+                 i % 2 ? (const void *)me.nspace : &yes, i % 2 ? PMIX_STRING : PMIX_BOOL, &found);
+        if (rc != PMIX_SUCCESS || !found || found->value.type != keys[i].type)
+            complain("%s: %s", keys[i].key, PMIx_Error_string(rc));
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        rc = ask(none[i], NULL, NULL, PMIX_UNDEF, &found);
+        if (rc == PMIX_SUCCESS)
+            complain("%s is known", none[i]);
+    }
+    rc = ask(PMIX_QUERY_PROC_TABLE, PMIX_PROCID, &me, PMIX_PROC, &found);
+    if (rc != PMIX_SUCCESS || found->value.data.darray->size != 1)
+        complain("its own line of the table: %s", PMIx_Error_string(rc));
+    rc = ask(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "some", PMIX_STRING, &found);
+    if (rc != PMIX_SUCCESS || found->value.data.darray->size != size)
+        complain("members of the group: %s", PMIx_Error_string(rc));
+    if (ask(PMIX_QUERY_JOB_STATUS, PMIX_NSPACE, "nobody", PMIX_STRING, &found) == PMIX_SUCCESS)
+        complain("the status of no job");
+    must("destruct", PMIx_Group_destruct("some", NULL, 0));
+}
+
+/* ---- reserved keys
+ * ------------------------------------------------------------------------------- */
+
+enum about { ABOUT_JOB, ABOUT_SESSION, ABOUT_NODE, ABOUT_APP, ABOUT_RANK, ABOUT_OWN };
+
+/* The Standard's tables of reserved keys, as far as a launcher that makes no directories, has no
+ * fabric and binds nobody can know them. */
+static const struct {
+    const char *key;
+    enum about about;
+} reserved[] = {
+    { PMIX_UNIV_SIZE, ABOUT_SESSION },
+    { PMIX_MAX_PROCS, ABOUT_SESSION },
+    { PMIX_NUM_SLOTS, ABOUT_SESSION },
+    { PMIX_NUM_NODES, ABOUT_SESSION },
+    { PMIX_NODE_LIST, ABOUT_SESSION },
+    { PMIX_ALLOCATED_NODELIST, ABOUT_SESSION },
+    { PMIX_NUM_ALLOCATED_NODES, ABOUT_SESSION },
+    { PMIX_RM_NAME, ABOUT_SESSION },
+    { PMIX_RM_VERSION, ABOUT_SESSION },
+    { PMIX_JOBID, ABOUT_JOB },
+    { PMIX_NSPACE, ABOUT_JOB },
+    { PMIX_JOB_SIZE, ABOUT_JOB },
+    { PMIX_JOB_NUM_APPS, ABOUT_JOB },
+    { PMIX_UNIV_SIZE, ABOUT_JOB },
+    { PMIX_MAX_PROCS, ABOUT_JOB },
+    { PMIX_NUM_NODES, ABOUT_JOB },
+    { PMIX_NUM_SLOTS, ABOUT_JOB },
+    { PMIX_NODE_LIST, ABOUT_JOB },
+    { PMIX_NPROC_OFFSET, ABOUT_JOB },
+    { PMIX_ANL_MAP, ABOUT_JOB },
+    { PMIX_APP_SIZE, ABOUT_APP },
+    { PMIX_APPLDR, ABOUT_APP },
+    { PMIX_WDIR, ABOUT_APP },
+    { PMIX_APP_ARGV, ABOUT_APP },
+    { PMIX_MAX_PROCS, ABOUT_APP },
+    { PMIX_NODE_LIST, ABOUT_APP },
+    { PMIX_LOCAL_PEERS, ABOUT_NODE },
+    { PMIX_LOCAL_SIZE, ABOUT_NODE },
+    { PMIX_LOCALLDR, ABOUT_NODE },
+    { PMIX_NODE_SIZE, ABOUT_NODE },
+    { PMIX_NUM_SLOTS, ABOUT_NODE },
+    { PMIX_MAX_PROCS, ABOUT_NODE },
+    { PMIX_RANK, ABOUT_RANK },
+    { PMIX_GLOBAL_RANK, ABOUT_RANK },
+    { PMIX_APP_RANK, ABOUT_RANK },
+    { PMIX_APPNUM, ABOUT_RANK },
+    { PMIX_LOCAL_RANK, ABOUT_RANK },
+    { PMIX_NODE_RANK, ABOUT_RANK },
+    { PMIX_HOSTNAME, ABOUT_RANK },
+    { PMIX_NODEID, ABOUT_RANK },
+    { PMIX_REINCARNATION, ABOUT_RANK },
+    { PMIX_PROC_PID, ABOUT_RANK },
+    { PMIX_LOCAL_SIZE, ABOUT_OWN },
+    { PMIX_LOCAL_PEERS, ABOUT_OWN },
+};
+
+static void get_reserved(const char *nspace, const char *key, enum about about)
+{
+    static const char *const words[] = { [ABOUT_SESSION] = PMIX_SESSION_INFO,
+                                         [ABOUT_NODE] = PMIX_NODE_INFO,
+                                         [ABOUT_APP] = PMIX_APP_INFO };
+    static uint32_t zero;
+    bool yes = true;
+    pmix_value_t *v = NULL;
+    pmix_info_t infos[2];
+    pmix_proc_t p;
+    pmix_status_t rc;
+    size_t n = 0;
+
+    PMIX_LOAD_PROCID(&p, nspace, about == ABOUT_RANK ? 0 : PMIX_RANK_WILDCARD);
+    if (about == ABOUT_SESSION || about == ABOUT_NODE || about == ABOUT_APP)
+        PMIX_INFO_LOAD(&infos[n++], words[about], &yes, PMIX_BOOL);
+    if (about == ABOUT_NODE)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_NODEID, &zero, PMIX_UINT32);
+    if (about == ABOUT_APP)
+        PMIX_INFO_LOAD(&infos[n++], PMIX_APPNUM, &zero, PMIX_UINT32);
+    rc = PMIx_Get(&p, key, infos, n, &v);
+    if (rc != PMIX_SUCCESS)
+        complain("%s of %s (%d): %s", key, nspace, (int)about, PMIx_Error_string(rc));
+}
+
+static void check_reserved(void)
+{
+    char *argv[] = { "sh", "-c", "exec sleep 600", NULL };
+    pmix_proc_t children;
+    pmix_nspace_t name;
+    pmix_value_t *v;
+    pmix_info_t kill;
+    pmix_app_t app;
+    bool yes = true;
+
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        get_reserved(me.nspace, reserved[i].key, reserved[i].about);
+    if (PMIx_Get(&me, "pmix.nonsense", NULL, 0, &v) == PMIX_SUCCESS)
+        complain("nonsense is known");
+    if (me.rank != 0)
+        return;
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = "/bin/sh";
+    app.argv = argv;
+    app.maxprocs = 1;
+    must("spawn", PMIx_Spawn(NULL, 0, &app, 1, name));
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
+        if (reserved[i].about == ABOUT_JOB || reserved[i].about == ABOUT_RANK)
+            get_reserved(name, reserved[i].key, reserved[i].about);
+    }
+    PMIX_LOAD_PROCID(&children, name, PMIX_RANK_WILDCARD);
+    PMIX_INFO_LOAD(&kill, PMIX_JOB_CTRL_TERMINATE, &yes, PMIX_BOOL);
+    must("terminate", PMIx_Job_control(&children, 1, &kill, 1, NULL, NULL));
+}
+
 int main(int argc, char **argv)
 {
     pmix_proc_t all;
@@ -528,6 +716,10 @@ int main(int argc, char **argv)
         check_ranges();
     else if (!strcmp(mode, "credential"))
         check_credential();
+    else if (!strcmp(mode, "query"))
+        check_query();
+    else if (!strcmp(mode, "reserved"))
+        check_reserved();
     else
         complain("what?");
     if (!wrong && me.rank == 0)
