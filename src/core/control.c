@@ -67,6 +67,7 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
 struct sweep {
     struct list link;
     uint32_t rank; /* whose end it waits for; JOB_NO_RANK: everybody's */
+    uint32_t by;   /* who has asked */
     int64_t flags;
     struct slice path, stay; /* behind it */
     char text[];
@@ -118,7 +119,6 @@ enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
     enum answer_status st = whose_end(j, rq, &whose);
     struct sweep *s;
 
-    (void)c;
     if (st != ANSWER_OK)
         return st;
     if (!is_clean_path(rq->key) || rq->value.len > LIMIT_SWEEP_PATH)
@@ -132,6 +132,7 @@ enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
     if (!s)
         return ANSWER_NO_MEMORY;
     s->rank = whose;
+    s->by = rank;
     s->flags = rq->number;
     memcpy(s->text, rq->key.ptr, rq->key.len);
     s->path = slice_mem(s->text, rq->key.len);
@@ -141,6 +142,7 @@ enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
     list_append(&j->sweeps, &s->link);
     j->nsweeps++;
     proc_keeps(&j->procs[rank], rq->key.len + rq->value.len);
+    effects_push(&c->effects, (struct effect){ .kind = EFFECT_ROOT, .job = j->id, .rank = rank });
     return ANSWER_OK;
 }
 
@@ -160,6 +162,7 @@ void control_ended(struct job *j, uint32_t rank)
         if (s->rank != rank)
             continue;
         e.rank = rank;
+        e.code = (int)s->by;
         if (effect_carry(&e, s->path, s->stay))
             effects_push(j->effects, e);
         drop_sweep(j, s);

@@ -22,7 +22,10 @@ enum effect_kind {
     EFFECT_SPAWN,      /* start these commands for the job: ticket, spawn */
     EFFECT_NAMES,      /* ask the neighbours about a name: ticket, names; then core_names_heard() */
     EFFECT_SIGNAL,     /* number: the signal, for rank or (JOB_NO_RANK) all of the job */
-    EFFECT_SWEEP,      /* key: a path to be cleared up, value: names that stay, number: SWEEP_... */
+    EFFECT_ROOT,       /* remember in which root directory a process has its paths: job, rank; it
+                          has asked for an EFFECT_SWEEP that will come when it may have gone */
+    EFFECT_SWEEP,      /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
+                          code: the rank in whose root it is */
     EFFECT_LOG,        /* key: the channel, value: the text, number: the priority; rank says it */
     EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
     EFFECT_KILL,       /* end all processes of the job: politely, after a grace period for good */

@@ -61,7 +61,7 @@ static void add_children(struct family *f, pid_t pid)
     closedir(dir);
 }
 
-static bool holds(pid_t pid, const char *link)
+static bool holds(const void *link, pid_t pid)
 {
     char path[64], text[64];
     const struct dirent *e;
@@ -83,21 +83,33 @@ static bool holds(pid_t pid, const char *link)
     return found;
 }
 
-bool holder_is_below(pid_t root, ino_t socket)
+pid_t holder_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg)
 {
     struct family f = { .n = 0 };
-    bool found = false;
-    char link[64];
+    pid_t found = 0;
 
-    if (root <= 0 || socket == 0)
-        return false;
-    snprintf(link, sizeof link, "socket:[%llu]", (unsigned long long)socket);
+    if (root <= 0)
+        return 0;
     add_member(&f, root);
     for (unsigned i = 0; i < f.n && !found; i++) {
-        found = holds(f.pids[i], link);
-        if (!found)
+        if (is(arg, f.pids[i]))
+            found = f.pids[i];
+        else
             add_children(&f, f.pids[i]);
     }
     free(f.pids);
     return found;
+}
+
+pid_t holder_below(pid_t root, ino_t socket)
+{
+    char link[64];
+
+    snprintf(link, sizeof link, "socket:[%llu]", (unsigned long long)socket);
+    return socket ? holder_find(root, holds, link) : 0;
+}
+
+bool holder_is_below(pid_t root, ino_t socket)
+{
+    return holder_below(root, socket) > 0;
 }

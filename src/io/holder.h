@@ -1,4 +1,4 @@
-/* holder.h - whether a socket is held by a process or by what came from it.
+/* holder.h - a process and what came from it: which of them holds a socket.
  *
  * For a second connection that claims to be a process which is connected already: children that
  * were started by it may do so, strangers may not.
@@ -12,5 +12,11 @@
 /* The socket with this inode is open in the process or in one of its descendants.  False also when
  * that cannot be found out. */
 bool holder_is_below(pid_t root, ino_t socket);
+
+/* Which of them it is, from the oldest on; 0: none, or it cannot be found out. */
+pid_t holder_below(pid_t root, ino_t socket);
+
+/* The first of the process and its descendants of which that is true; 0: none. */
+pid_t holder_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg);
 
 #endif

@@ -21,9 +21,9 @@ struct sweeper {
 };
 
 /* Opens the directory that holds the path's last part, which goes to name. */
-static int open_parent(struct slice path, char *name, size_t room)
+static int open_parent(int root, struct slice path, char *name, size_t room)
 {
-    int at = open("/", OPEN_DIR);
+    int at = root == 0 ? open("/", OPEN_DIR) : openat(root, ".", OPEN_DIR);
     char part[NAME_MAX + 1];
     bool has_part = false;
 
@@ -141,7 +141,7 @@ int sweep(const struct sweep_order *o)
 {
     struct sweeper s = { .order = o };
     char name[NAME_MAX + 1];
-    int parent = open_parent(o->path, name, sizeof name);
+    int parent = open_parent(o->root, o->path, name, sizeof name);
     struct stat st;
     int rc = 0;
 

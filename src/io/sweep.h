@@ -12,6 +12,7 @@
 
 struct sweep_order {
     struct slice path; /* absolute */
+    int root;          /* the directory in which it is; 0: our own root */
     struct slice stay; /* names of files that stay, with commas */
     bool directory, recursive, empty_only, leave_top;
 };

@@ -127,6 +127,22 @@ static void test_others(void)
     EQ(tree("mixed", "", false, false), 2);
 }
 
+/* A container's paths are below its own root. */
+static void test_root(void)
+{
+    int root;
+
+    make_dir("container");
+    make_file("container/inside");
+    root = open(path_of("container"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    EQ(sweep(&(struct sweep_order){ .path = SLICE("/inside"), .root = root }), 1);
+    EQ(sweep(&(struct sweep_order){ .path = SLICE("/inside"), .root = root }), -ENOENT);
+    EQ(sweep(&(struct sweep_order){ .path = slice_str(top), .directory = true, .root = root }),
+       -ENOENT);
+    close(root);
+    EQ(tree("container", "", false, false), 1);
+}
+
 int main(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -137,6 +153,7 @@ int main(void)
     test_files();
     test_trees();
     test_others();
+    test_root();
     EQ(rmdir(top), 0);
     return tap_done();
 }

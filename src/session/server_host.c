@@ -106,6 +106,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_EVENT] = "event",
                                          [EFFECT_ROUND] = "round",
                                          [EFFECT_SIGNAL] = "signal",
+                                         [EFFECT_ROOT] = "root",
                                          [EFFECT_SWEEP] = "sweep",
                                          [EFFECT_LOG] = "log",
                                          [EFFECT_CREDENTIAL] = "credential" };
@@ -129,6 +130,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_ATTR: d->key = effect_key(e); break;
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
+    case EFFECT_ROOT: break;
     case EFFECT_SIGNAL:
     case EFFECT_SWEEP:
     case EFFECT_LOG:

@@ -22,6 +22,7 @@
 #include "io/holder.h"
 #include "topo/plan_bind.h"
 #include "wireupd/orders.h"
+#include "wireupd/roots.h"
 #include "wireupd/share.h"
 #include "wireupd/task.h"
 
@@ -178,6 +179,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     list_init(&n->works);
     list_init(&n->files);
     list_init(&n->strangers);
+    list_init(&n->roots);
     arena_init(&n->env_arena, 64 << 20);
     arena_init(&n->kept, 16 << 20);
     server_init(&n->server, random_seed(), &n->config.log);
@@ -240,6 +242,7 @@ struct node *node_free(struct node *n)
     pump_close(&n->pump);
     LIST_EACH(l, &n->tasks)
     task_close(LIST_OF(l, struct task, link));
+    roots_free(n);
     LIST_EACH(l, &n->strangers)
     link_close(LIST_OF(l, struct link, strange));
     tape_close(&n->tape);
@@ -977,6 +980,7 @@ static void carry_out(struct node *n, struct effect *e)
             bury(n, job);
         break;
     case EFFECT_SIGNAL:
+    case EFFECT_ROOT:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;

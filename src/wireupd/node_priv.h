@@ -68,6 +68,8 @@ struct node {
     struct topology topology;
     struct list strangers;
     char *wdir;
+    struct list roots; /* of processes that see other files than we do (roots.c) */
+    bool roots_lost;   /* there was no memory for one: none can be trusted */
     char *scratch; /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
     bool one_stream; /* both go to the same place */

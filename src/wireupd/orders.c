@@ -11,6 +11,7 @@
 #include "io/munge.h"
 #include "io/sweep.h"
 #include "wireupd/node_priv.h"
+#include "wireupd/roots.h"
 #include "wireupd/share.h"
 #include "wireupd/task.h"
 
@@ -40,8 +41,11 @@ static void clear_up(struct node *n, const struct effect *e)
                              .recursive = e->number & SWEEP_RECURSIVE,
                              .empty_only = e->number & SWEEP_EMPTY_ONLY,
                              .leave_top = e->number & SWEEP_LEAVE_TOP };
-    int rc = sweep(&o);
+    int rc;
 
+    if (!roots_find(n, e->job, (uint32_t)e->code, &o.root))
+        return; /* a path of we know not where */
+    rc = sweep(&o);
     if (rc < 0 && rc != -ENOENT)
         log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
@@ -94,6 +98,7 @@ void orders_carry_out(struct node *n, struct effect *e)
 {
     switch (e->kind) {
     case EFFECT_SIGNAL: send_signal(n, e); break;
+    case EFFECT_ROOT: roots_note(n, e->job, e->rank); break;
     case EFFECT_SWEEP: clear_up(n, e); break;
     case EFFECT_LOG: write_log(n, e); break;
     case EFFECT_CREDENTIAL:

@@ -5,7 +5,7 @@
 
 #include "wireupd/node.h"
 
-/* EFFECT_SIGNAL, _SWEEP, _LOG or _CREDENTIAL; the effect is dropped. */
+/* EFFECT_SIGNAL, _ROOT, _SWEEP, _LOG or _CREDENTIAL; the effect is dropped. */
 void orders_carry_out(struct node *n, struct effect *e);
 
 #endif

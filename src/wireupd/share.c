@@ -358,6 +358,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_ATTR:
     case EFFECT_KILL:
     case EFFECT_SIGNAL:
+    case EFFECT_ROOT:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL:

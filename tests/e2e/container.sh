@@ -242,12 +242,33 @@ walls()
     mkdir -p "$tmp/plain$bin" "$tmp/plain$tmp/lib"
     mount --bind "$bin" "$tmp/plain$bin"
     mount --bind "$tmp/lib" "$tmp/plain$tmp/lib"
+    printf '%s\n' "chroot '$tmp/plain' \"\$@\"" "exit \$?" >"$bin/wrapped"
     launch 4 chroot "$tmp/plain" "$bin/rawpmix"
     ok "without /proc: a raw program" grep -q "^rawpmix 4 good" "$out" || explain
     launch 4 chroot "$tmp/plain" env LD_LIBRARY_PATH="$tmp/lib" "$bin/rawpmix"
     ok "without /proc: a raw program on our library" grep -q "^rawpmix 4 good" "$out" || explain
     launch 4 chroot "$tmp/plain" "$bin/ring"
     ok "without /proc: ring" grep -q "^ring 4 good" "$out" || explain
+
+    # What ranks register goes, where they are; what has the same name here stays.
+    for ours in A=1 LD_LIBRARY_PATH="$tmp/lib"; do
+        for way in "chroot $tmp/plain" "sh $bin/wrapped" "unshare -p -f chroot $tmp/plain"; do
+            : >"$tmp/swept"
+            # shellcheck disable=SC2086 # words
+            launch 2 $way env "$ours" "$bin/rawpmix" sweep "$tmp/swept"
+            same "files of ranks go: ${way%% /*}, ${ours%%=*}" "$rc $(cat "$out")" "0 rawpmix 2 good" ||
+                explain
+            ok "nothing of that name goes here" [ -e "$tmp/swept" ]
+            # (Who hides behind a process of ours, on a connection that both hold, is not found.)
+            case $way$ours in
+            unshare*LD*) rm -f "$tmp/plain$tmp/swept" ;;
+            sh*LD*) rm -f "$tmp/plain$tmp/swept" ;;
+            *) ok "it goes there" [ ! -e "$tmp/plain$tmp/swept" ] ;;
+            esac
+        done
+    done
+    launch 2 "$bin/rawpmix" sweep "$tmp/swept"
+    ok "without walls it goes here" [ ! -e "$tmp/swept" ]
     umount -R "$tmp/plain"
 
     # Loopback is another one there: only what is inherited gets through.

@@ -7,6 +7,7 @@
  *   rawpmix spoil               the same, but expects what nobody has put: proves the judge
  *   rawpmix mixed WORD...       one of several programs of one job; WORD is PMI-1, PMI-2, PMIx ...,
  *                               the protocol of each rank (see mixed.c)
+ *   rawpmix sweep FILE          makes the file and asks that it go when the process has gone
  *   rawpmix leave               the last rank ends without finalize, after a fence
  *   rawpmix hold UP GO          all is well; rank 0 makes the file UP and everybody waits for the
  * file GO; then all of `exchange` rawpmix team N              the first N ranks of a larger job do
@@ -424,6 +425,20 @@ static int be_child(void)
     return wrong;
 }
 
+static void leave_file(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    pmix_info_t info, *results = NULL;
+    size_t n = 0;
+
+    if (f)
+        fclose(f);
+    else
+        complain("cannot make %s", path);
+    PMIX_INFO_LOAD(&info, PMIX_REGISTER_CLEANUP, path, PMIX_STRING);
+    must("job control", PMIx_Job_control(&me, 1, &info, 1, &results, &n));
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "exchange";
@@ -444,6 +459,9 @@ int main(int argc, char **argv)
         size = team = (uint32_t)atoi(argv[2]);
     if (!strcmp(mode, "mixed")) {
         check_mixed((uint32_t)argc - 2, argv + 2);
+    } else if (!strcmp(mode, "sweep")) {
+        leave_file(argv[2]);
+        tell_verdict();
     } else {
         put_cards();
         fence(true);
