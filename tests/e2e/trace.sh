@@ -155,11 +155,13 @@ ok "a full disk ends the recording, not the job" eval \
 
 # ---- somebody is held
 mkfifo "$tmp/input" "$tmp/leash"
-"$WIREUP" --trace "$tmp/held.rec" -n 3 "$raw" hold <"$tmp/input" >"$tmp/held.out" 2>"$tmp/held.err" &
+# shellcheck disable=SC2016
+"$WIREUP" --trace "$tmp/held.rec" -n 3 sh -c 'echo "$PMIX_NAMESPACE" >"$1"; exec "$0" hold' "$raw" "$tmp/held.name" <"$tmp/input" >"$tmp/held.out" 2>"$tmp/held.err" &
 launcher_pid=$!
 exec 9>"$tmp/input"
 wait_until 60 grep -qs held "$tmp/held.out"
-who() { "$WIREUP" who "$@" >"$out" 2>"$err"; }
+# Other launchers of this user may be at work: their jobs are not ours.
+who() { "$WIREUP" who "$@" "$(cat "$tmp/held.name")" >"$out" 2>"$err"; }
 waits() { who && grep -q '2 of 3 have arrived; missing: 0' "$out"; }
 ok "the others wait for rank 0, and who says so" wait_until 60 waits || explain
 pid=$(sed -n 's/.*rank 0 on .*(pid \([0-9]*\)).*/\1/p' "$out")
