@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,6 +127,7 @@ static uint64_t random_seed(void)
 
 static int open_doors(struct node *n)
 {
+    char wdir[PATH_MAX];
     int rc = loop_init(&n->loop);
 
     if (rc < 0)
@@ -149,7 +151,8 @@ static int open_doors(struct node *n)
     n->server.core.has_neighbours = n->desk.fd >= 0;
     n->server.core.has_topology = true;
     n->server.core.memory_of = memory_of;
-    n->wdir = getcwd(NULL, 0); /* NULL: nobody is told */
+    if (getcwd(wdir, sizeof wdir))
+        n->wdir = strdup(wdir); /* NULL: nobody is told */
     n->server.core.wdir = n->wdir;
     rc = open_child_door(n);
     if (rc == 0)
