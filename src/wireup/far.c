@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "wireup/rm.h"
 
 extern char **environ;
 
@@ -39,14 +40,20 @@ static int number_nodes(struct far *f, const struct plan *p)
 static enum agent_kind kind_of(const struct launch_options *o)
 {
     static const enum agent_kind kinds[] = {
-        [LAUNCHER_FORK] = AGENT_FORK, [LAUNCHER_SSH] = AGENT_SSH,       [LAUNCHER_RSH] = AGENT_RSH,
-        [LAUNCHER_LSF] = AGENT_LSF,   [LAUNCHER_SGE] = AGENT_SGE,       [LAUNCHER_PBS] = AGENT_PBS,
-        [LAUNCHER_FLUX] = AGENT_FLUX, [LAUNCHER_MANUAL] = AGENT_MANUAL,
+        [LAUNCHER_FORK] = AGENT_FORK,   [LAUNCHER_SSH] = AGENT_SSH,
+        [LAUNCHER_RSH] = AGENT_RSH,     [LAUNCHER_LSF] = AGENT_LSF,
+        [LAUNCHER_SGE] = AGENT_SGE,     [LAUNCHER_PBS] = AGENT_PBS,
+        [LAUNCHER_FLUX] = AGENT_FLUX,   [LAUNCHER_MANUAL] = AGENT_MANUAL,
+        [LAUNCHER_SLURM] = AGENT_SLURM,
     };
 
-    if (o->launcher == LAUNCHER_AUTO)
-        return o->launcher_exec ? AGENT_EXEC : AGENT_SSH;
-    return kinds[o->launcher];
+    enum agent_kind kind = kinds[o->launcher];
+
+    if (o->launcher == LAUNCHER_AUTO && o->launcher_exec)
+        return AGENT_EXEC;
+    if (o->launcher == LAUNCHER_AUTO && o->rm && agent_kind_read(rm_launcher(o->rm), &kind))
+        return kind;
+    return o->launcher == LAUNCHER_AUTO ? AGENT_SSH : kind;
 }
 
 /* ---- progress ---- */
@@ -207,14 +214,16 @@ static int start_daemons(struct far *f, struct errmsg *err)
 {
     static char wireupd[4096];
     struct buf addresses = BUF_NULL(1 << 16);
-    struct crew_config config = {
-        .loop = node_loop(f->node),
-        .boot = &f->boot,
-        .spec = { .kind = kind_of(f->opt), .exec = f->opt->launcher_exec, .wireupd = wireupd },
-        .envp = environ,
-        .calls = { NULL, on_failed, on_remark },
-        .arg = f
-    };
+    struct crew_config config = { .loop = node_loop(f->node),
+                                  .boot = &f->boot,
+                                  .spec = { .kind = kind_of(f->opt),
+                                            .exec = f->opt->launcher_exec,
+                                            .args = f->opt->launcher_args,
+                                            .wireupd = f->opt->wireupd ? f->opt->wireupd : wireupd,
+                                            .wireupd_said = f->opt->wireupd != NULL },
+                                  .envp = environ,
+                                  .calls = { NULL, on_failed, on_remark },
+                                  .arg = f };
     int rc;
 
     agent_find_wireupd(wireupd, sizeof wireupd);

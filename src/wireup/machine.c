@@ -6,15 +6,20 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/slice.h"
 
 /* Descriptors the launcher holds for each local process: its PMI socket, its two output pipes and
@@ -66,6 +71,57 @@ int machine_read_file(const char *path, struct buf *out)
     }
     close(fd);
     return n < 0 ? (int)n : 0;
+}
+
+/* Until it closes its end, or the time is up. */
+static int collect(int fd, struct buf *out, unsigned ms)
+{
+    uint64_t until = clock_now_ns() + ms * NS_PER_MS;
+
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        uint64_t now = clock_now_ns();
+        char *room = buf_room(out, 4096);
+        ssize_t n;
+
+        if (!room)
+            return -ENOMEM;
+        if (now >= until || poll(&p, 1, (int)((until - now) / NS_PER_MS + 1)) == 0)
+            return -ETIMEDOUT;
+        n = read(fd, room, 4096);
+        if (n == 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        buf_commit(out, n > 0 ? (size_t)n : 0);
+    }
+}
+
+int machine_run(const char *const *argv, char *const *envp, struct buf *out, unsigned ms)
+{
+    posix_spawn_file_actions_t acts;
+    int ends[2], status = 0, rc;
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    posix_spawn_file_actions_init(&acts);
+    posix_spawn_file_actions_addopen(&acts, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&acts, ends[1], 1);
+    rc = -posix_spawnp(&pid, argv[0], &acts, NULL, (char *const *)(uintptr_t)argv, envp);
+    posix_spawn_file_actions_destroy(&acts);
+    close(ends[1]);
+    if (rc == 0) {
+        rc = collect(ends[0], out, ms);
+        if (rc)
+            kill(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            continue;
+        if (rc == 0 && status != 0)
+            rc = -EIO;
+    }
+    close(ends[0]);
+    return rc;
 }
 
 /* ---- names ---- */

@@ -36,6 +36,10 @@ uint32_t machine_processors(void);
 enum { MACHINE_FULL = 1 };
 int machine_has_room(uint64_t nprocs, struct errmsg *err);
 
+/* Runs a program found on PATH, with empty input, and collects what it prints, for so long at most.
+ * 0 or -errno: -ETIMEDOUT, -EIO (it did not end with 0). */
+int machine_run(const char *const *argv, char *const *envp, struct buf *out, unsigned ms);
+
 /* The whole of a file.  0, -errno (-EFBIG: larger than the buffer's maximum). */
 int machine_read_file(const char *path, struct buf *out);
 

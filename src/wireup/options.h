@@ -101,8 +101,11 @@ struct launch_options {
     const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
     uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
-    const char *launcher_exec; /* or NULL */
-    const char *interface;     /* towards other nodes; NULL: any */
+    const char *launcher_exec;           /* or NULL */
+    const char *launcher_args, *wireupd; /* likewise */
+    const char *rmk;                     /* which resource manager is asked */
+    const char *rm;        /* the one that we are in an allocation of (rm.h), or NULL */
+    const char *interface; /* towards other nodes; NULL: any */
     const char *localhost;
     const char *usize; /* "SYSTEM", "INFINITE" or a number */
 

@@ -224,8 +224,6 @@ static void test_mistakes(void)
     check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is no node name");
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
-    check_bad("w|-rmk|lsf|prog", "-rmk is not available in wireup: no resource manager is asked "
-                                 "yet; name the nodes with -hosts or -hostfile");
     check_bad("w|-skip-launch-node|prog",
               "-skip-launch-node is not available in wireup: processes are started on this node "
               "only, so it cannot be left out");

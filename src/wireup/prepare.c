@@ -9,11 +9,15 @@
 #include "wireup/binding.h"
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
+#include "wireup/rm.h"
 #include "wireup/show.h"
 #include "wireupd/lookup.h"
 
 /* Host and configuration files larger than this are a mistake. */
 enum { FILE_MAX_BYTES = 64 << 20 };
+
+/* How long a resource manager's program may take to print the nodes. */
+enum { RM_MS = 10000 };
 
 /* What the steps hand on. */
 struct prepare {
@@ -113,13 +117,46 @@ static int finish_hosts(struct prepare *p, struct host_list *list, const char *f
     return rc;
 }
 
+static int rm_file(void *arg, const char *path, struct buf *out)
+{
+    (void)arg;
+    return machine_read_file(path, out);
+}
+
+static int rm_run(void *arg, const char *const *argv, struct buf *out)
+{
+    struct prepare *p = arg;
+
+    return machine_run(argv, p->envp, out, RM_MS);
+}
+
+/* The allocation that we are in: how daemons start there and, when nobody has named nodes, which
+ * they are.  Who wants all here asks nobody. */
+static int read_allocation(struct prepare *p, bool named)
+{
+    struct launch_options *opt = p->opt;
+    struct rm_world w = { p->envp, rm_file, rm_run, p };
+    int rc;
+
+    if (opt->launcher == LAUNCHER_FORK)
+        return 0;
+    opt->rm = rm_detect(&w, opt->rmk);
+    if (named)
+        return 0;
+    rc = rm_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
+    return rc == RM_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
+}
+
 /* The node list of each block. */
 static int choose_nodes(struct prepare *p)
 {
     struct launch_options *opt = p->opt;
     const char *file = opt->hostfile || opt->hosts.count ? opt->hostfile : opt->default_hostfile;
-    int rc = finish_hosts(p, &opt->hosts, file);
+    int rc = read_allocation(p, file || opt->hosts.count);
     uint32_t i = 0;
+
+    if (rc == 0)
+        rc = finish_hosts(p, &opt->hosts, file);
 
     p->blocks = arena_array(&opt->arena, opt->nblocks, sizeof *p->blocks);
     if (!p->blocks)

@@ -45,16 +45,21 @@ static void forget(void)
     launch_options_free(&opt);
 }
 
+/* What a resource manager says in the environment. */
+static char *allocation[2];
+
 /* Words separated by blanks. */
 static int prepare(const char *line)
 {
     static char text[8192];
     static char *words[256];
     static char path[100], hide[] = "PMI_RANK=5", home[] = "HOME=/root";
-    static char *envp[] = { path, hide, home, NULL };
+    static char *envp[] = { path, hide, home, NULL, NULL, NULL };
     char *at;
     int n = 0;
 
+    envp[3] = allocation[0];
+    envp[4] = allocation[0] ? allocation[1] : NULL;
     forget();
     err.text[0] = '\0';
     snprintf(path, sizeof path, "PATH=/nonexistent:%s/bin:/usr/bin:/bin", place);
@@ -122,6 +127,33 @@ static void test_plan(void)
     OK(plan.nnodes == 1 && strcmp(plan.nodes[0].name, "localhost") == 0);
     EQ(prepare("-pmi_args 7000 i k 42"), LAUNCH_GO);
     EQ(opt.singleton.port, 7000);
+}
+
+static void test_allocation(void)
+{
+    static char nodes[] = "SLURM_JOB_NODELIST=a.invalid,localhost",
+                slots[] = "SLURM_TASKS_PER_NODE=2,3", gone[] = "PBS_NODEFILE=gone";
+
+    allocation[0] = nodes;
+    allocation[1] = slots;
+    EQ(prepare("-n 5 prog"), LAUNCH_GO);
+    OK(opt.remote && !strcmp(opt.rm, "slurm") && plan.nnodes == 2 && plan.procs[2].node == 1);
+    EQ(prepare("prog"), LAUNCH_GO);
+    EQ(plan.nprocs, 5);
+    EQ(prepare("-hosts localhost -n 2 prog"), LAUNCH_GO);
+    OK_F(!opt.remote && plan.nnodes == 1 && !strcmp(opt.rm, "slurm"), "named nodes win");
+    EQ(prepare("-rmk none -n 2 prog"), LAUNCH_GO);
+    OK(!opt.remote && plan.nnodes == 1 && !opt.rm);
+    EQ(prepare("-launcher fork -n 2 prog"), LAUNCH_GO);
+    OK(!opt.remote && plan.nnodes == 1);
+    check_bad("-rmk pbs prog", LAUNCH_USAGE, "no allocation of pbs");
+    check_bad("-rmk moon prog", LAUNCH_USAGE, "called moon");
+    slots[sizeof slots - 2] = 'x';
+    check_bad("prog", LAUNCH_USAGE, "SLURM_TASKS_PER_NODE: 'x'");
+    allocation[0] = gone;
+    allocation[1] = NULL;
+    check_bad("prog", LAUNCH_USAGE, "PBS_NODEFILE (gone): No such file");
+    allocation[0] = NULL;
 }
 
 static void test_nodes(void)
@@ -273,6 +305,7 @@ int main(void)
     make_file("jobs", "-n 1 prog\n-n 2 bin/prog\n", 0644);
     test_plan();
     test_nodes();
+    test_allocation();
     test_programs();
     test_files();
     test_limits();

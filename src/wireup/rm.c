@@ -175,6 +175,18 @@ static const struct manager *find(const struct query *q, const char *wanted, boo
     return NULL;
 }
 
+const char *rm_detect(const struct rm_world *w, const char *wanted)
+{
+    struct query q = { .w = w };
+    const struct manager *m;
+    bool known;
+
+    if (wanted && !strcmp(wanted, "none"))
+        return NULL;
+    m = find(&q, wanted && !strcmp(wanted, "auto") ? NULL : wanted, &known);
+    return m ? m->name : NULL;
+}
+
 int rm_read(const struct rm_world *w, const char *wanted, struct arena *a, struct host_list *list,
             const char **name_p, struct errmsg *err)
 {

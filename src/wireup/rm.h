@@ -25,6 +25,9 @@ enum { RM_NONE = 2 }; /* beside HOSTS_BAD */
 int rm_read(const struct rm_world *w, const char *wanted, struct arena *a, struct host_list *list,
             const char **name_p, struct errmsg *err);
 
+/* Only which one is there, by the same rules; NULL: none. */
+const char *rm_detect(const struct rm_world *w, const char *wanted);
+
 /* The word of -launcher by which daemons start there: "slurm", "ssh" ... */
 const char *rm_launcher(const char *name);
 

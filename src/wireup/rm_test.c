@@ -184,6 +184,8 @@ static void world(const char *const *env, const char *wanted, const char *want)
 
 static void test_managers(void)
 {
+    struct rm_world w = { NULL, read_file, run, NULL };
+
     file_name = "/job/nodes";
     file_text = "a\na\nb\n";
     world(ENV("HOME=/x"), NULL, "none");
@@ -213,6 +215,8 @@ static void test_managers(void)
     world(ENV("FLUX_URI=local:///x"), NULL, "none");
     output = NULL;
     world(ENV("FLUX_URI=local:///x", "FLUX_JOB_ID=f1"), NULL, "flux resource list");
+    w.envp = (char *const *)(uintptr_t)ENV("SLURM_NODELIST=]");
+    OK(!strcmp(rm_detect(&w, NULL), "slurm") && !rm_detect(&w, "none") && !rm_detect(&w, "pbs"));
     OK(!strcmp(rm_launcher("slurm"), "slurm") && !strcmp(rm_launcher("oar"), "ssh"));
 }
 
