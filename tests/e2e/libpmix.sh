@@ -2,7 +2,7 @@
 # Our libpmix.so.2 under a server: raw PMIx programs, and Open MPI's programs as they are, which find
 # it by the library path.
 #
-#   libpmix.sh wireup|mpirun RANKS...
+#   libpmix.sh wireup|mpirun|srun RANKS...
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -30,6 +30,22 @@ mpirun)
         launch_n=$1
         shift
         run "$patience" mpirun.openmpi --oversubscribe -n "$launch_n" "$@"
+    }
+    ;;
+srun)
+    what=bare
+    spoil=bare-spoil
+    . "$e2e/slurm-lib.sh"
+    ls /usr/lib/*/slurm*/mpi_pmix.so /usr/lib64/slurm/mpi_pmix.so 2>/dev/null | grep -q . || {
+        echo "1..0 # SKIP Slurm's plugin mpi/pmix is not installed"
+        exit 0
+    }
+    slurm_start
+    launch()
+    {
+        launch_n=$1
+        shift
+        run "$patience" srun -Q -O --mpi=pmix -n "$launch_n" "$@"
     }
     ;;
 esac
@@ -129,13 +145,14 @@ if command -v mpicc.openmpi >/dev/null 2>&1 && ! ldd "$raw" | grep -q -E 'asan|t
     if $python -c 'import mpi4py' 2>/dev/null; then
         mpi 4 $python "$e2e/mpi4py_all.py" allgather
         same "mpi4py allgather on 4 ranks" "$rc $(cat "$out")" "0 mpi4py allgather 4 good" || explain
-        # What mpirun spawns does not get the library path.
-        [ "$server" = mpirun ] || mpi 2 $python "$e2e/mpi4py_all.py" spawn
-        [ "$server" = mpirun ] ||
+        # What mpirun spawns does not get the library path, and srun spawns nothing.
+        [ "$server" != wireup ] || mpi 2 $python "$e2e/mpi4py_all.py" spawn
+        [ "$server" != wireup ] ||
             same "mpi4py spawn on 2 ranks" "$rc $(cat "$out")" "0 mpi4py spawn 2 good" || explain
     else
         skip "mpi4py" "python3-mpi4py is not installed"
     fi
     rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
 fi
+[ "$server" != srun ] || slurm_stop
 finish

@@ -2,6 +2,7 @@
  * ours, where it judges both.
  *
  *   rawpmix exchange            cards of all scopes, job information, names, connect, events
+ *   rawpmix bare                cards alone, which every server has
  *   rawpmix foreign             what other servers can do too
  *   rawpmix prrte               what PRRTE can do too: all but that a name is published only once
  *   rawpmix spoil               the same, but expects what nobody has put: proves the judge
@@ -30,6 +31,7 @@ static pmix_proc_t me;
 static uint32_t size, team; /* team: who fences; 0: everybody */
 static int wrong;
 static bool foreign, prrte;
+static bool bare;
 static atomic_int heard;
 static const char *expected = "card";
 
@@ -449,7 +451,8 @@ int main(int argc, char **argv)
         return 1;
     }
     prrte = !strcmp(mode, "prrte") || !strcmp(mode, "prrte-spoil");
-    foreign = !strcmp(mode, "foreign") || !strcmp(mode, "foreign-spoil");
+    bare = !strncmp(mode, "bare", 4);
+    foreign = bare || !strncmp(mode, "foreign", 7);
     size = job_number(PMIX_JOB_SIZE);
     if (strstr(mode, "spoil") && me.rank == size - 1)
         expected = "no card";
@@ -472,8 +475,9 @@ int main(int argc, char **argv)
         if (!strcmp(mode, "leave") && me.rank == size - 1)
             _exit(0);
         check_cards();
-        check_names();
-        if (!team)
+        if (!bare)
+            check_names();
+        if (!team && !bare)
             check_meetings();
         if (!team && !foreign) {
             check_group();
