@@ -37,6 +37,7 @@ struct core {
     uint64_t seed;
     bool has_topology;   /* the host can find out the attribute PMI_hwloc_xmlfile */
     bool has_neighbours; /* the host can ask other launchers about names */
+    bool tells_meetings; /* also those that happen on this node alone are EFFECT_CONTRIBUTE */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
     uint32_t name_rank;
     struct grave graves[CORE_GRAVES]; /* of the last ones, in a ring */

@@ -228,9 +228,9 @@ void meet_over(struct core *c, struct slice name, uint64_t generation, enum answ
 
     if (!round)
         return;
-    if (status == ANSWER_OK && round->number)
+    if (status == ANSWER_OK && !read_number(blocks, nblocks, &number))
         number = round->number;
-    else if (status == ANSWER_OK && !read_number(blocks, nblocks, &number))
+    if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
     answer_all(c, round, status, number);
     coll_free(&c->meetings, round);
@@ -266,7 +266,7 @@ static int get_group(struct core *c, const struct meeting *m, struct coll_group 
     struct slice name = buf_slice(&m->name);
     uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
 
-    if (n == mine)
+    if (n == mine && !(c->tells_meetings && !slice_starts(name, SLICE("fence"))))
         return coll_group_get(&c->meetings, name, m->ids, n, false, group_p);
     return coll_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false, group_p);
 }

@@ -440,33 +440,17 @@ static bool grow_cards(struct pmix_session *s, struct cards *k)
     return true;
 }
 
-static size_t varint_len(const unsigned char *at, const unsigned char *end)
-{
-    size_t n = 0;
-
-    while (at + n < end && at[n] & 0x80)
-        n++;
-    return n + 1;
-}
-
-/* The payload of a value as v41 has it: packed as one unit, without its count and type. */
 static struct slice canonical(struct command *c, pmix_value_t *v)
 {
     struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
-    struct slice all, payload = SLICE_NULL;
-    struct ppack w;
-    size_t skip;
+    struct slice payload = pmix_canonical(v, &bytes);
 
-    ppack_init(&w, &bytes, &ptype_own);
-    ppack(&w, v, 1, PMIX_VALUE);
-    all = buf_slice(&bytes);
-    if (ppack_ok(&w) && all.len > 1) {
-        const unsigned char *at = (const unsigned char *)all.ptr;
-        skip = 1 + varint_len(at + 1, at + all.len);
-        payload = pmix_keep(c, slice_skip(all, skip));
+    if (buf_ok(&bytes)) {
+        payload = pmix_keep(c, payload);
     } else {
-        c->no_memory = w.error == PTYPE_NO_MEMORY;
+        c->no_memory = bytes.error == BUF_NO_MEMORY;
         c->r.error = PTYPE_MALFORMED;
+        payload = SLICE_NULL;
     }
     buf_free(&bytes);
     return payload;
@@ -994,7 +978,7 @@ static struct slice canonical_infos(struct command *c, pmix_info_t *infos, size_
     return kept;
 }
 
-static uint8_t event_flags(const pmix_info_t *infos, size_t n)
+uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n)
 {
     uint8_t flags = 0;
 
@@ -1020,7 +1004,7 @@ static void read_notify(struct command *c)
                                       .number = code,
                                       .count = range,
                                       .value = kept,
-                                      .event_flags = event_flags(infos, n) });
+                                      .event_flags = pmix_event_flags(infos, n) });
     }
     pmix_drop_infos(infos, n);
 }

@@ -10,6 +10,7 @@
 #ifndef WIREUP_SESSION_PMIX_H
 #define WIREUP_SESSION_PMIX_H
 
+#include "pmix_common.h"
 #include "session/session.h"
 
 struct ptype_flavour;
@@ -30,5 +31,27 @@ struct pmix_dialect {
     const char *version; /* of the client's library; lives as long as the connection */
 };
 struct pmix_dialect pmix_dialect(const struct peer *p);
+
+struct buf;
+struct card;
+struct ppack;
+
+/* The KVALs of a job's general information in this encoding, made once.  Empty: no memory. */
+struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
+/* It has to be made anew: more was told about the job. */
+void pmix_job_info_changed(struct job *j);
+
+/* One KVAL from a card. */
+void pmix_put_card(struct ppack *w, const struct card *c);
+/* The canonical bytes of a value (core/modex.h); they lie in the value itself, or in `bytes`, which
+ * is poisoned when that cannot be done. */
+struct slice pmix_canonical(const pmix_value_t *v, struct buf *bytes);
+
+/* What an event's infos mean for those who tell it: EVENT_... (core/request.h). */
+uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n);
+
+/* Output of a process, on its way to a client that has asked for it under this number. */
+void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,
+                      const pmix_info_t *infos, size_t ninfos, struct slice bytes);
 
 #endif

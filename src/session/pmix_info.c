@@ -471,3 +471,10 @@ bool pmix_tell_job_info(struct job *j)
     j->info_told = info.len && job_tell(j, SLICE(OURS_JOB_INFO), info) == ANSWER_OK;
     return j->info_told;
 }
+
+void pmix_job_info_changed(struct job *j)
+{
+    for (int i = 0; i < 4; i++)
+        buf_free(&j->wire_info[i]);
+    j->info_told = false;
+}

@@ -8,9 +8,6 @@
 #include "core/core.h"
 #include "session/pmix_priv.h"
 
-/* Messages of forwarded output have this tag. */
-enum { OUTPUT_TAG = 2 };
-
 /* ---- listening
  * ---------------------------------------------------------------------------------- */
 

@@ -40,7 +40,11 @@ enum pmix_command {
     CMD_GROUP_CONSTRUCT = 24,
     CMD_GROUP_DESTRUCT = 28,
     CMD_IOF_DEREG = 29,
+    CMD_FABRIC_REGISTER = 30,
+    CMD_FABRIC_UPDATE = 31,
     CMD_REFRESH_CACHE = 33,
+    CMD_RESOURCE_BLOCK = 34,
+    CMD_SESSION_CONTROL = 35,
     CMD_RESOLVE_PEERS = 37,
     CMD_RESOLVE_NODE = 38,
     CMD_NONE = 255 /* a request of our own: no reply */
@@ -104,6 +108,9 @@ struct pmix_pull {
     size_t n;
     pmix_proc_t procs[];
 };
+
+/* Messages of forwarded output have this tag. */
+enum { OUTPUT_TAG = 2 };
 
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };
 
@@ -206,9 +213,6 @@ void pmix_pulls_free(struct pmix_session *s);
 
 /* ---- pmix_info.c ---- */
 
-/* The KVALs of a job's general information in this encoding, made once.  Empty: no memory. */
-struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
-
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 
@@ -237,8 +241,5 @@ bool pmix_value_of(uint16_t type, struct slice bytes, pmix_value_t *v_p);
 /* Answers a get of what is known of a process of another job, or changes while it runs: its pid,
  * its exit code.  False: it is not one of these, or not known yet. */
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key);
-
-/* One KVAL from a card. */
-void pmix_put_card(struct ppack *w, const struct card *c);
 
 #endif

@@ -97,6 +97,34 @@ static void put_canonical(struct buf *out, const struct card *c)
     buf_byte(out, '\0');
 }
 
+static size_t varint_len(const unsigned char *at, const unsigned char *end)
+{
+    size_t n = 0;
+
+    while (at + n < end && at[n] & 0x80)
+        n++;
+    return n + 1;
+}
+
+/* The payload of a value as v41 has it: packed as one unit, without its count and type. */
+struct slice pmix_canonical(const pmix_value_t *v, struct buf *bytes)
+{
+    struct slice all;
+    struct ppack w;
+
+    if (v->type == PMIX_STRING)
+        return slice_str(v->data.string);
+    ppack_init(&w, bytes, &ptype_own);
+    ppack(&w, v, 1, PMIX_VALUE);
+    all = buf_slice(bytes);
+    if (!ppack_ok(&w) || all.len < 2) {
+        bytes->error = w.error == PTYPE_NO_MEMORY ? BUF_NO_MEMORY : BUF_TOO_LONG;
+        return SLICE_NULL;
+    }
+    return slice_skip(all, 1 + varint_len((const unsigned char *)all.ptr + 1,
+                                          (const unsigned char *)all.ptr + all.len));
+}
+
 bool pmix_value_of(uint16_t type, struct slice value, pmix_value_t *v_p)
 {
     struct buf bytes = BUF_NULL((size_t)1 << 30);
@@ -139,6 +167,26 @@ void pmix_put_card(struct ppack *w, const struct card *c)
     }
     ppack_str(w, key);
     put_canonical(w->out, c);
+}
+
+void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,
+                      const pmix_info_t *infos, size_t ninfos, struct slice bytes)
+{
+    struct pmix_session *s = (struct pmix_session *)(void *)p->session;
+    struct ppack w;
+
+    if (!s || s->base.ops != &pmix_ops || s->state != PMIX_TALKING)
+        return;
+    w = pmix_writer(s);
+    ppack(&w, source, 1, PMIX_PROC);
+    ppack(&w, &channel, 1, PMIX_IOF_CHANNEL);
+    ppack_size(&w, ref);
+    ppack_size(&w, ninfos);
+    if (ninfos)
+        ppack(&w, infos, (int32_t)ninfos, PMIX_INFO);
+    ppack_bytes(&w, bytes);
+    if (ppack_ok(&w))
+        pmix_send(s, OUTPUT_TAG);
 }
 
 /* ---- get

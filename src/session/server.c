@@ -168,6 +168,12 @@ static void check_out(struct server *s, struct peer *p)
                     : "does not read its answers; its connection is closed");
 }
 
+void server_spoken(struct server *s, struct peer *p)
+{
+    check_out(s, p);
+    server_mark_dirty(s, p);
+}
+
 void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
 {
     uint32_t id = (uint32_t)(ticket >> 32);

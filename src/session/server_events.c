@@ -44,6 +44,7 @@ static void keep_event(struct server *s, const struct notice *n)
     if (!e)
         return;
     e->notice = *n;
+    e->notice.but = NULL;
     memcpy(e->text, n->nspace, name);
     if (n->infos.len)
         memcpy(e->text + name, n->infos.ptr, n->infos.len);
@@ -133,7 +134,7 @@ void server_spread(struct server *s, const struct notice *n)
     LIST_EACH(l, &s->peers)
     {
         struct peer *p = LIST_OF(l, struct peer, link);
-        if (!concerns(p, n, &t) || is_source(p, n)) /* it has told itself */
+        if (p == n->but || !concerns(p, n, &t) || is_source(p, n)) /* it has told itself */
             continue;
         p->session->ops->notify(p->session, n);
         server_mark_dirty(s, p);

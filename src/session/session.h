@@ -67,7 +67,8 @@ struct notice {
     uint8_t flags;      /* EVENT_... (core/request.h) */
     const char *nspace; /* of its source */
     uint32_t rank;
-    struct slice infos; /* canonical: v41 units SIZE n, n INFO */
+    struct slice infos;     /* canonical: v41 units SIZE n, n INFO */
+    const struct peer *but; /* it knows already; or NULL */
 };
 
 /* What a process has written, on its way to those who listen. */

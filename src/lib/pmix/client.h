@@ -106,6 +106,11 @@ struct client {
     struct puts puts;
     struct events events;
     struct outputs outputs;
+    /* A host's, in a server's process (client_api.h); NULL: anybody else's. */
+    pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
+                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
+    void (*turn)(void *arg);
+    void *turn_arg;
 };
 
 /* How a client is to be. */

@@ -167,19 +167,26 @@ static void read_options(const pmix_info_t *info, size_t ninfo, struct client_op
     }
 }
 
-static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
+static pmix_status_t prepare(void)
 {
-    struct client_options options;
-    struct pmix_env env;
-    struct errmsg err;
-    pmix_status_t rc;
-
     if (!lib.watched && pthread_atfork(before_fork, after_fork, in_child) != 0)
         return PMIX_ERR_NOMEM;
     lib.watched = true;
     if (lib.inherited)
         client_abandon(lib.inherited);
     lib.inherited = NULL;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
+{
+    struct client_options options;
+    struct pmix_env env;
+    struct errmsg err;
+    pmix_status_t rc = prepare();
+
+    if (rc != PMIX_SUCCESS)
+        return rc;
     if (pmix_env_read(&env, &err) < 0) {
         rc = PMIX_ERR_BAD_PARAM;
     } else if (!env.nspace && launcher_found_here(LAUNCHER_PMIX, &err)) {
@@ -212,6 +219,42 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         lib.inits++;
         if (proc)
             *proc = lib.client->me;
+    }
+    gate_unlock(&lib.gate);
+    return rc;
+}
+
+pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo)
+{
+    const struct pmix_env env = { .nspace = seat->proc.nspace,
+                                  .rank = seat->proc.rank,
+                                  .uri = seat->uri,
+                                  .as = ptype_flavour(SLICE("v41")),
+                                  .version = "5.0.3",
+                                  .security = "native",
+                                  .hostname = seat->hostname,
+                                  .wireup_fd = seat->fd };
+    struct client_options options;
+    struct errmsg err = { "" };
+    pmix_status_t rc = PMIX_ERR_EXISTS;
+
+    gate_lock(&lib.gate);
+    await_move();
+    read_options(info, ninfo, &options);
+    if (!lib.client) {
+        lib.moving = true;
+        rc = prepare();
+        if (rc == PMIX_SUCCESS)
+            rc = client_start(&env, &options, &lib.gate, &lib.client, &err);
+        end_move();
+    }
+    if (rc == PMIX_SUCCESS) {
+        lib.inits++;
+        lib.client->tell_others = seat->tell_others;
+        lib.client->turn = seat->turn;
+        lib.client->turn_arg = seat->arg;
+    } else {
+        client_say(&err);
     }
     gate_unlock(&lib.gate);
     return rc;
@@ -280,6 +323,23 @@ void PMIx_Progress(void)
 
     if (!c)
         return;
+    if (c->turn) {
+        client_unlock(c);
+        c->turn(c->turn_arg);
+        client_lock(c);
+    }
     progress_once(c);
     api_end(c, PMIX_SUCCESS);
+}
+
+/* Whoever has counted on it still: it goes with the server. */
+void api_end_host(void)
+{
+    gate_lock(&lib.gate);
+    await_move();
+    if (lib.client) {
+        lib.inits = 0;
+        finish();
+    }
+    gate_unlock(&lib.gate);
 }

@@ -27,4 +27,22 @@ extern const struct op_kind op_infos;
 pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
 pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
+/* ---- a host as a client of its own server -----------------------------------------------------
+ */
+
+struct client_seat {
+    int fd; /* a socket to the server */
+    const char *uri, *hostname;
+    pmix_proc_t proc;
+    /* Its events go this way (client.h). */
+    pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
+                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
+    void (*turn)(void *arg); /* what PMIx_Progress does besides */
+    void *arg;
+};
+
+/* PMIX_ERR_EXISTS: the process is a client already. */
+pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo);
+void api_end_host(void);
+
 #endif

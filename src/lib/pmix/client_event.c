@@ -960,6 +960,19 @@ static pmix_status_t begin_notify(struct client *c, struct message *m, pmix_stat
     return rc;
 }
 
+/* What is done already; a callback is called all the same. */
+static pmix_status_t told(struct client *c, pmix_status_t rc, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct op *op = rc == PMIX_SUCCESS && cbfunc ? op_new(&op_status_only, cbdata) : NULL;
+
+    if (rc != PMIX_SUCCESS || !cbfunc)
+        return rc;
+    if (!op)
+        return PMIX_ERR_NOMEM;
+    op->callback.op = cbfunc;
+    return op_complete(c, op, PMIX_SUCCESS);
+}
+
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
                                 pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -973,6 +986,9 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,
     rc = !info && ninfo ? PMIX_ERR_BAD_PARAM : notify_here(c, status, source, range, info, ninfo);
     if (rc == PMIX_SUCCESS && (range == PMIX_RANGE_PROC_LOCAL || !c->server))
         return api_end(c, cbfunc ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS);
+    if (rc == PMIX_SUCCESS && c->tell_others)
+        return api_end(c,
+                       told(c, c->tell_others(status, source, range, info, ninfo), cbfunc, cbdata));
     if (rc == PMIX_SUCCESS)
         rc = begin_notify(c, &m, status, range, info, ninfo);
     if (rc == PMIX_SUCCESS)

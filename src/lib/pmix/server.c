@@ -1,0 +1,384 @@
+/* server.c - see server.h: birth, turns and death of a server. */
+#include "lib/pmix/server.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* The few functions of libevent that a host's loop needs, from the library that the host uses. */
+static struct {
+    void *(*event_new)(void *base, int fd, short what, void (*fn)(int, short, void *), void *arg);
+    int (*event_add)(void *event, const struct timeval *timeout);
+    void (*event_free)(void *event);
+} libevent;
+
+enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libevent 2 */
+
+/* ---- effects and calls ----------------------------------------------------------------------- */
+
+static void carry_out(struct pserver *s, struct effect *e)
+{
+    if (meet_effect(s, e))
+        return;
+    switch (e->kind) {
+    case EFFECT_ATTR:
+    case EFFECT_SPAWN:
+    case EFFECT_NAMES: /* never asked for: command_takes() is before them */
+        server_answer(&s->server, e->ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
+        e->spawn = spawn_free(e->spawn);
+        effect_drop(e);
+        break;
+    default: /* the host decides what becomes of its jobs */ effect_drop(e); break;
+    }
+}
+
+void pserver_settle(struct pserver *s)
+{
+    struct effect e;
+    struct peer *p;
+
+    do {
+        while (server_effect(&s->server, &e))
+            carry_out(s, &e);
+        while ((p = server_dirty(&s->server)))
+            sconn_flush(p->host);
+        sloop_at(&s->loop, server_tick(&s->server, clock_now_ns()));
+    } while (s->server.core.effects.count);
+}
+
+void pserver_add_call(struct pserver *s, struct scall *c)
+{
+    list_init(&c->link);
+    list_append(&s->calls, &c->link);
+}
+
+bool pserver_inside(struct pserver *s)
+{
+    return s->running && pthread_equal(s->runner, pthread_self());
+}
+
+void pserver_unlock(struct pserver *s)
+{
+    pserver_settle(s);
+    if (!list_empty(&s->calls) && !pserver_inside(s))
+        sloop_wake(&s->loop);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void run_calls(struct pserver *s)
+{
+    struct list *first;
+
+    while ((first = list_first(&s->calls)) && !s->stopping) {
+        struct scall *c = LIST_OF(first, struct scall, link);
+        list_unlink(first);
+        s->running = true;
+        s->runner = pthread_self();
+        pthread_mutex_unlock(&s->lock);
+        c->run(c);
+        pthread_mutex_lock(&s->lock);
+        s->running = false;
+        pserver_settle(s);
+    }
+    pthread_cond_broadcast(&s->calm);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* What is ready was learnt without the lock: a watch closed since then is still there, closed. */
+static void turn(struct pserver *s, bool wait)
+{
+    struct sready ready[SLOOP_BATCH];
+    int n = sloop_wait(&s->loop, wait, ready);
+
+    pserver_lock(s);
+    for (int i = 0; i < n; i++) {
+        struct swatch *w = ready[i].watch;
+        if (w && w->fd >= 0)
+            w->ready(w->arg, ready[i].what);
+    }
+    pserver_settle(s);
+    sconn_bury(s);
+    run_calls(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void pserver_turn(struct pserver *s)
+{
+    bool busy;
+
+    pserver_lock(s);
+    busy = s->running; /* the host is in a call; whoever called it goes on afterwards */
+    pthread_mutex_unlock(&s->lock);
+    if (!busy && s->progress != PSERVER_THREAD)
+        turn(s, false);
+}
+
+static void *serve(void *arg)
+{
+    struct pserver *s = arg;
+    bool stopping = false;
+
+    while (!stopping) {
+        turn(s, true);
+        pserver_lock(s);
+        stopping = s->stopping;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return NULL;
+}
+
+/* Signals are the host's business. */
+static int start_thread(struct pserver *s)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&s->thread, NULL, serve, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -rc;
+}
+
+static void base_ready(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    pserver_turn(arg);
+}
+
+static int join_base(struct pserver *s)
+{
+    *(void **)&libevent.event_new = dlsym(RTLD_DEFAULT, "event_new");
+    *(void **)&libevent.event_add = dlsym(RTLD_DEFAULT, "event_add");
+    *(void **)&libevent.event_free = dlsym(RTLD_DEFAULT, "event_free");
+    if (!libevent.event_new || !libevent.event_add || !libevent.event_free)
+        return -ENOSYS;
+    s->base_event =
+        libevent.event_new(s->event_base, s->loop.fd, BASE_READ | BASE_PERSIST, base_ready, s);
+    if (!s->base_event)
+        return -ENOMEM;
+    if (libevent.event_add(s->base_event, NULL) == 0)
+        return 0;
+    libevent.event_free(s->base_event);
+    s->base_event = NULL;
+    return -ENOMEM;
+}
+
+/* Until the host has joined, a thread of ours turns it in any case. */
+pmix_status_t pserver_settle_progress(struct pserver *s)
+{
+    if (s->wants == PSERVER_THREAD)
+        return PMIX_SUCCESS;
+    pserver_lock(s);
+    s->stopping = true;
+    sloop_wake(&s->loop);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    s->stopping = false;
+    s->progress = s->wants;
+    if (s->wants == PSERVER_BASE && join_base(s) < 0) {
+        s->progress = PSERVER_PROGRAM;
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void stop_turning(struct pserver *s)
+{
+    pserver_lock(s);
+    s->stopping = true;
+    sloop_wake(&s->loop);
+    while (s->running)
+        pthread_cond_wait(&s->calm, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (s->base_event)
+        libevent.event_free(s->base_event);
+    else if (s->progress == PSERVER_THREAD)
+        pthread_join(s->thread, NULL);
+}
+
+/* ---- birth and death ------------------------------------------------------------------------- */
+
+static char *hostname_of(const struct pserver_options *o)
+{
+    char name[256] = "localhost";
+
+    if (o->hostname)
+        return strdup(o->hostname);
+    gethostname(name, sizeof name - 1);
+    return strdup(name);
+}
+
+static const char *dir_of(const char *told, const char *variable)
+{
+    const char *dir = told ? told : getenv(variable);
+
+    if (!dir || !*dir)
+        dir = getenv("TMPDIR");
+    return dir && *dir ? dir : "/tmp";
+}
+
+static void name_it(struct pserver *s, const struct pserver_options *o)
+{
+    if (o->nspace)
+        PMIx_Load_procid(&s->me, o->nspace, o->rank);
+    else
+        snprintf(s->me.nspace, sizeof s->me.nspace, "pmix-server-%ld", (long)getpid());
+    s->server.core.name = s->me.nspace;
+    s->server.core.name_rank = s->me.rank;
+}
+
+static struct pserver *make(const struct pserver_options *o)
+{
+    struct pserver *s = calloc(1, sizeof *s);
+    uint64_t seed = 0;
+
+    if (!s)
+        return NULL;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->calm, NULL);
+    list_init(&s->conns);
+    list_init(&s->graves);
+    list_init(&s->spaces);
+    list_init(&s->calls);
+    list_init(&s->files);
+    list_init(&s->sets);
+    list_init(&s->outputs);
+    list_init(&s->promises);
+    s->loop = SLOOP_NULL;
+    s->listen_fd = -1;
+    s->uid = geteuid();
+    s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix" };
+    if (getenv("WIREUP_DEBUG"))
+        s->log.most = LOG_DEBUG;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        seed = clock_now_ns(); /* hashing only */
+    server_init(&s->server, seed, &s->log);
+    s->server.takes = command_takes;
+    s->server.arg = s;
+    s->server.core.tells_meetings = true;
+    s->wants = o->progress;
+    s->event_base = o->event_base;
+    s->serves_tools = o->serves_tools || o->is_system || o->is_session;
+    s->is_system = o->is_system;
+    s->is_session = o->is_session;
+    s->hostname = hostname_of(o);
+    s->tmpdir = strdup(dir_of(o->tmpdir, "PMIX_SERVER_TMPDIR"));
+    s->system_tmpdir = strdup(dir_of(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
+    name_it(s, o);
+    return s;
+}
+
+void pserver_release(struct pserver *s)
+{
+    server_free(&s->server);
+    sloop_close(&s->loop);
+    free(s->hostname);
+    free(s->tmpdir);
+    free(s->system_tmpdir);
+    pthread_cond_destroy(&s->calm);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void drop_jobs(struct pserver *s)
+{
+    iof_free(s);
+    meet_free(s);
+    LIST_EACH(l, &s->spaces)
+    nspace_free(s, LIST_OF(l, struct nspace, link));
+}
+
+static void unmake(struct pserver *s)
+{
+    sfiles_remove(s);
+    sconn_close_all(s);
+    sconn_bury(s);
+    drop_jobs(s);
+    sloop_close(&s->loop);
+}
+
+static int open_all(struct pserver *s, const struct pserver_options *o)
+{
+    int rc;
+
+    if (!s->hostname || !s->tmpdir || !s->system_tmpdir)
+        return -ENOMEM;
+    rc = sloop_open(&s->loop);
+    if (rc == 0)
+        rc = sconn_listen(s);
+    if (rc == 0) {
+        snprintf(s->uri, sizeof s->uri, "%s.%u;tcp4://127.0.0.1:%u", s->me.nspace, s->me.rank,
+                 s->port);
+        sfiles_write(s, o);
+        s->own = nspace_make(s, s->me.nspace);
+        rc = s->own ? 0 : -ENOMEM;
+    }
+    if (rc == 0) {
+        s->own->is_own = true;
+        s->own->nlocal = 1;
+        rc = nspace_expect(s, s->own, s->me.rank, geteuid(), getegid(), NULL) == PMIX_SUCCESS
+                 ? 0
+                 : -ENOMEM;
+    }
+    return rc;
+}
+
+pmix_status_t pserver_new(const pmix_server_module_t *module, size_t members,
+                          const struct pserver_options *o, struct pserver **s_p, struct errmsg *err)
+{
+    struct pserver *s = make(o);
+    int rc = s ? 0 : -ENOMEM;
+
+    *s_p = NULL;
+    if (s) {
+        smodule_take(s, module, members);
+        s->server.host_commands = command_mask(s);
+        rc = open_all(s, o);
+        if (rc == 0)
+            rc = start_thread(s);
+    }
+    if (rc < 0) {
+        errmsg_set(err, rc, "the PMIx server cannot be started: %s", err_text(rc));
+        if (s) {
+            unmake(s);
+            pserver_release(s);
+        }
+        return rc == -ENOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *s_p = s;
+    return PMIX_SUCCESS;
+}
+
+struct pserver *pserver_free(struct pserver *s)
+{
+    bool last;
+
+    if (!s)
+        return NULL;
+    stop_turning(s);
+    pserver_lock(s);
+    unmake(s);
+    LIST_EACH(l, &s->calls)
+    { /* they find out that we are gone */
+        struct scall *c = LIST_OF(l, struct scall, link);
+        list_unlink(l);
+        pthread_mutex_unlock(&s->lock);
+        c->run(c);
+        pthread_mutex_lock(&s->lock);
+    }
+    s->abandoned = true;
+    last = s->asks == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (last)
+        pserver_release(s);
+    return NULL;
+}

@@ -1,0 +1,91 @@
+/* server_ask.h - one request that the host carries out: from a client's words to a call of the
+ * host's function, and from the host's answer to a reply.
+ *
+ * An ask is made with the lock held, called without it, and answered once: by what the function
+ * returns, or through the callback that it was given, from any thread, also before it returns.
+ */
+#ifndef WIREUP_LIB_PMIX_SERVER_ASK_H
+#define WIREUP_LIB_PMIX_SERVER_ASK_H
+
+#include "lib/pmix/server.h"
+#include "wire/pmix_pack.h"
+#include "wire/pmix_unpack.h"
+
+struct ask;
+
+struct ask_kind {
+    /* Reads the words of a client (a->as); what cannot be read is noticed by the caller. */
+    void (*read)(struct ask *a, struct punpack *r);
+    /* Calls the host; without the lock.  What the function returns. */
+    pmix_status_t (*call)(struct ask *a);
+};
+
+/* What a request brings; what is used of it depends on the kind.  All of it is the ask's. */
+struct ask {
+    struct scall call;
+    struct pserver *s;
+    const struct ask_kind *kind;
+    uint64_t ticket; /* 0: nobody waits */
+    uint8_t command;
+    bool plain; /* a client of PMI-1 or PMI-2: its answer is a struct answer */
+    const struct ptype_flavour *as;
+    bool described;
+    pmix_proc_t from;
+    void *object; /* what the host has registered it with */
+    pmix_proc_t *procs;
+    size_t nprocs;
+    pmix_info_t *infos, *directives;
+    size_t ninfos, ndirectives;
+    pmix_app_t *apps;
+    size_t napps;
+    pmix_query_t *queries;
+    size_t nqueries;
+    pmix_resource_unit_t *units;
+    size_t nunits;
+    char **keys;
+    char *text;
+    pmix_byte_object_t bytes;
+    bool has_bytes;
+    bool all_here; /* a meeting: nobody of it is elsewhere */
+    pmix_status_t status;
+    uint64_t number;
+    pmix_status_t *codes;
+    size_t ncodes;
+    /* How it goes. */
+    bool returned, answered;
+    struct buf tail;                                   /* of the reply, behind the status */
+    void (*then)(struct ask *a, pmix_status_t status); /* instead of a reply; with the lock */
+    pmix_proc_t name;                                  /* what the host has named: a tool, a job */
+    pmix_info_t *results;
+    size_t nresults;
+    void *user[3]; /* of `then` */
+};
+
+struct ask *ask_new(struct pserver *s, const struct ask_kind *kind, uint64_t ticket);
+/* Queued for the one who turns the loop. */
+void ask_go(struct ask *a);
+void ask_free(struct ask *a); /* one that was not queued */
+void ask_from(struct ask *a, const struct peer *p);
+
+/* With the lock: the answer, from whomever; the tail is packed already. */
+void ask_answer(struct ask *a, pmix_status_t status);
+
+/* Appends one info, with room for it. */
+bool ask_add_info(pmix_info_t **list, size_t *n, const char *key, const void *data,
+                  pmix_data_type_t type);
+
+/* ---- the callbacks that hosts are given; cbdata is the ask ------------------------------------
+ */
+void ask_on_op(pmix_status_t status, void *cbdata);
+void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                  pmix_release_cbfunc_t release_fn, void *release_cbdata);
+void ask_on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata);
+void ask_on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata);
+void ask_on_credential(pmix_status_t status, pmix_byte_object_t *credential, pmix_info_t info[],
+                       size_t ninfo, void *cbdata);
+void ask_on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata);
+void ask_on_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata);
+void ask_on_modex(pmix_status_t status, const char *data, size_t ndata, void *cbdata,
+                  pmix_release_cbfunc_t release_fn, void *release_cbdata);
+
+#endif

@@ -1,0 +1,776 @@
+/* server_command.c - commands of clients that the host carries out.
+ *
+ * Each is a row: how its words are read, and how the host is called.  Reading order: admission;
+ * commands by their numbers; what clients of PMI-1 and PMI-2 ask; events. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/pmix/server_ask.h"
+#include "lib/pmix/value.h"
+#include "session/pmix.h"
+#include "session/pmix_priv.h"
+
+#define MODULE(a) ((a)->s->module)
+
+static pmix_info_t *read_infos(struct punpack *r, size_t *n_p)
+{
+    return punpack_list(r, PMIX_INFO, n_p);
+}
+
+/* ---- who may come in ------------------------------------------------------------------------- */
+
+static struct peer *peer_of(struct pserver *s, uint64_t ticket)
+{
+    uint32_t id = (uint32_t)(ticket >> 32);
+
+    return map_get(&s->server.by_id, slice_mem(&id, sizeof id));
+}
+
+static void refuse(struct pserver *s, struct peer *p, const char *nspace, uint32_t rank,
+                   const char *why)
+{
+    log_warn(&s->log, "refused a connection for rank %u of %.200s: %s", rank, nspace, why);
+    p->closing = true;
+}
+
+/* The host has heard of it: it may go on, or not. */
+static void admitted(struct ask *a, pmix_status_t status)
+{
+    struct peer *p = peer_of(a->s, a->ticket);
+
+    if (p && status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED)
+        refuse(a->s, p, a->from.nspace, a->from.rank, "the host does not want it");
+    server_answer(&a->s->server, a->ticket,
+                  &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED });
+}
+
+static pmix_status_t call_connected(struct ask *a)
+{
+    if (MODULE(a).client_connected2)
+        return MODULE(a).client_connected2(&a->from, a->object, NULL, 0, ask_on_op, a);
+    return MODULE(a).client_connected(&a->from, a->object, ask_on_op, a);
+}
+
+static const struct ask_kind connected_kind = { .call = call_connected };
+
+static enum answer_status admit_client(struct pserver *s, struct peer *p, const char *nspace,
+                                       uint32_t rank, uint64_t ticket)
+{
+    struct nspace *n = nspace_find(s, nspace);
+    struct local *l = n ? nspace_local(n, rank) : NULL;
+    struct job *j = l ? nspace_job(s, n) : NULL;
+    struct ask *a;
+
+    if (!j || rank >= j->plan.nprocs) {
+        refuse(s, p, nspace, rank, "no such process is expected here");
+        return ANSWER_NOT_FOUND;
+    }
+    if (l->uid != sconn_uid(p)) {
+        refuse(s, p, nspace, rank, "it belongs to another user");
+        return ANSWER_NOT_FOUND;
+    }
+    p->job = j;
+    p->rank = rank;
+    if (!s->module.client_connected2 && !s->module.client_connected)
+        return ANSWER_OK;
+    a = ask_new(s, &connected_kind, ticket);
+    if (!a)
+        return ANSWER_NO_MEMORY;
+    ask_from(a, p);
+    a->then = admitted;
+    ask_go(a);
+    return ANSWER_LATER;
+}
+
+static void tool_admitted(struct ask *a, pmix_status_t status)
+{
+    struct peer *p = peer_of(a->s, a->ticket);
+    struct nspace *n = NULL;
+
+    if (p && status == PMIX_SUCCESS && a->name.nspace[0])
+        n = nspace_of_tool(a->s, a->name.nspace, a->name.rank);
+    if (p && n) {
+        p->job = n->job;
+        p->rank = a->name.rank;
+    } else if (p) {
+        refuse(a->s, p, a->name.nspace, a->name.rank, "this tool is not let in");
+    }
+    server_answer(&a->s->server, a->ticket,
+                  &(struct answer){ .status = n ? ANSWER_OK : ANSWER_FAILED });
+}
+
+static pmix_status_t call_tool(struct ask *a)
+{
+    if (a->s->tool_connected2)
+        return a->s->tool_connected2(a->infos, a->ninfos, ask_on_tool, a);
+    MODULE(a).tool_connected(a->infos, a->ninfos, ask_on_tool, a);
+    return PMIX_SUCCESS;
+}
+
+static const struct ask_kind tool_kind = { .call = call_tool };
+
+/* What the tool says of itself, and what we know. */
+static bool describe_tool(struct ask *a, const struct peer *p, const struct request *rq)
+{
+    struct pmix_dialect d = pmix_dialect(p);
+    uint32_t uid = sconn_uid(p), gid = getegid();
+    struct punpack r;
+
+    punpack_init(&r, rq->value, d.as);
+    r.described = d.described;
+    if (rq->value.len)
+        a->infos = read_infos(&r, &a->ninfos);
+    if (a->name.nspace[0] &&
+        (!ask_add_info(&a->infos, &a->ninfos, PMIX_NSPACE, a->name.nspace, PMIX_STRING) ||
+         !ask_add_info(&a->infos, &a->ninfos, PMIX_RANK, &a->name.rank, PMIX_PROC_RANK)))
+        return false;
+    return ask_add_info(&a->infos, &a->ninfos, PMIX_VERSION_INFO, d.version, PMIX_STRING) &&
+           ask_add_info(&a->infos, &a->ninfos, PMIX_USERID, &uid, PMIX_UINT32) &&
+           ask_add_info(&a->infos, &a->ninfos, PMIX_GRPID, &gid, PMIX_UINT32);
+}
+
+static enum answer_status admit_tool(struct pserver *s, struct peer *p, const struct request *rq,
+                                     const char *nspace, uint64_t ticket)
+{
+    struct ask *a;
+
+    if (sconn_uid(p) != s->uid) {
+        refuse(s, p, nspace, (uint32_t)rq->number, "a tool of another user");
+        return ANSWER_NOT_FOUND;
+    }
+    if (!s->serves_tools && !s->module.tool_connected && !s->tool_connected2) {
+        refuse(s, p, nspace, (uint32_t)rq->number, "this server takes no tools");
+        return ANSWER_NOT_FOUND;
+    }
+    a = ask_new(s, &tool_kind, ticket);
+    if (!a)
+        return ANSWER_NO_MEMORY;
+    PMIx_Load_procid(&a->name, nspace, (uint32_t)rq->number);
+    a->then = tool_admitted;
+    if (!describe_tool(a, p, rq)) {
+        ask_free(a);
+        return ANSWER_NO_MEMORY;
+    }
+    if (s->module.tool_connected || s->tool_connected2) {
+        ask_go(a);
+        return ANSWER_LATER;
+    }
+    if (!a->name.nspace[0])
+        snprintf(a->name.nspace, sizeof a->name.nspace, "%.200s-tool-%u", s->me.nspace,
+                 ++s->next_tool);
+    ask_answer(a, PMIX_SUCCESS);
+    ask_free(a);
+    return ANSWER_LATER;
+}
+
+static enum answer_status admit(struct pserver *s, struct peer *p, const struct request *rq,
+                                uint64_t ticket)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    struct nspace *n;
+
+    if (rq->kvs.len > PMIX_MAX_NSLEN)
+        return ANSWER_NOT_FOUND;
+    if (rq->kvs.len)
+        memcpy(nspace, rq->kvs.ptr, rq->kvs.len);
+    n = nspace_find(s, nspace);
+    if (rq->count == KIND_CLIENT || (n && !n->is_tool && nspace_local(n, (uint32_t)rq->number)))
+        return admit_client(s, p, nspace, (uint32_t)rq->number, ticket);
+    return admit_tool(s, p, rq, nspace, ticket);
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+#define NEEDS(a, member)                                                                           \
+    if (!MODULE(a).member)                                                                         \
+    return PMIX_ERR_NOT_SUPPORTED
+
+static void read_procs_infos(struct ask *a, struct punpack *r)
+{
+    a->procs = punpack_list(r, PMIX_PROC, &a->nprocs);
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static void read_only_infos(struct ask *a, struct punpack *r)
+{
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static void read_abort(struct ask *a, struct punpack *r)
+{
+    a->status = punpack_status(r);
+    a->text = punpack_str(r);
+    a->procs = punpack_list(r, PMIX_PROC, &a->nprocs);
+}
+
+static pmix_status_t call_abort(struct ask *a)
+{
+    NEEDS(a, abort);
+    return MODULE(a).abort(&a->from, a->object, a->status, a->text, a->procs, a->nprocs, ask_on_op,
+                           a);
+}
+
+static void read_nothing(struct ask *a, struct punpack *r)
+{
+    (void)a;
+    (void)r;
+}
+
+static pmix_status_t call_finalized(struct ask *a)
+{
+    if (!MODULE(a).client_finalized)
+        return PMIX_OPERATION_SUCCEEDED;
+    return MODULE(a).client_finalized(&a->from, a->object, ask_on_op, a);
+}
+
+/* The host is told whose it is. */
+static void add_user(struct ask *a, uint32_t uid)
+{
+    uint32_t gid = getegid();
+
+    ask_add_info(&a->infos, &a->ninfos, PMIX_USERID, &uid, PMIX_UINT32);
+    ask_add_info(&a->infos, &a->ninfos, PMIX_GRPID, &gid, PMIX_UINT32);
+}
+
+static void read_publish(struct ask *a, struct punpack *r)
+{
+    uint32_t uid = punpack_u32(r, PMIX_UINT32);
+
+    a->infos = read_infos(r, &a->ninfos);
+    add_user(a, uid);
+}
+
+static pmix_status_t call_publish(struct ask *a)
+{
+    NEEDS(a, publish);
+    return MODULE(a).publish(&a->from, a->infos, a->ninfos, ask_on_op, a);
+}
+
+static void read_keys(struct ask *a, struct punpack *r)
+{
+    uint32_t uid = punpack_u32(r, PMIX_UINT32);
+    size_t n = punpack_size(r);
+
+    if (n > punpack_left(r)) /* a key takes more than a byte */
+        r->error = PTYPE_CUT;
+    for (size_t i = 0; i < n && punpack_ok(r); i++) {
+        char *key = punpack_str(r);
+        if (key)
+            PMIx_Argv_append_nosize(&a->keys, key);
+        free(key);
+    }
+    a->infos = read_infos(r, &a->ninfos);
+    add_user(a, uid);
+}
+
+static pmix_status_t call_lookup(struct ask *a)
+{
+    NEEDS(a, lookup);
+    return MODULE(a).lookup(&a->from, a->keys, a->infos, a->ninfos, ask_on_lookup, a);
+}
+
+static pmix_status_t call_unpublish(struct ask *a)
+{
+    NEEDS(a, unpublish);
+    return MODULE(a).unpublish(&a->from, a->keys, a->infos, a->ninfos, ask_on_op, a);
+}
+
+static void read_spawn(struct ask *a, struct punpack *r)
+{
+    a->infos = read_infos(r, &a->ninfos);
+    a->apps = punpack_list(r, PMIX_APP, &a->napps);
+}
+
+static pmix_status_t call_spawn(struct ask *a)
+{
+    NEEDS(a, spawn);
+    return MODULE(a).spawn(&a->from, a->infos, a->ninfos, a->apps, a->napps, ask_on_spawn, a);
+}
+
+static void read_query(struct ask *a, struct punpack *r)
+{
+    a->queries = punpack_list(r, PMIX_QUERY, &a->nqueries);
+}
+
+static pmix_status_t call_query(struct ask *a)
+{
+    NEEDS(a, query);
+    return MODULE(a).query(&a->from, a->queries, a->nqueries, ask_on_infos, a);
+}
+
+static void read_log(struct ask *a, struct punpack *r)
+{
+    time_t when = 0;
+    int32_t one = 1;
+
+    punpack(r, &when, &one, PMIX_TIME);
+    a->infos = read_infos(r, &a->ninfos);
+    a->directives = read_infos(r, &a->ndirectives);
+    ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_SOURCE, &a->from, PMIX_PROC);
+    ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
+}
+
+/* A host that logs nothing: what is for its own streams is written there. */
+static pmix_status_t log_here(const struct ask *a)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
+
+    for (size_t i = 0; i < a->ninfos; i++) {
+        bool out = PMIx_Check_key(a->infos[i].key, PMIX_LOG_STDOUT);
+        const char *text = a->infos[i].value.data.string;
+        if ((!out && !PMIx_Check_key(a->infos[i].key, PMIX_LOG_STDERR)) ||
+            a->infos[i].value.type != PMIX_STRING || !text)
+            continue;
+        if (write(out ? STDOUT_FILENO : STDERR_FILENO, text, strlen(text)) >= 0)
+            rc = PMIX_OPERATION_SUCCEEDED;
+    }
+    return rc;
+}
+
+static pmix_status_t call_log(struct ask *a)
+{
+    if (a->s->log2)
+        return a->s->log2(&a->from, a->infos, a->ninfos, a->directives, a->ndirectives, ask_on_op,
+                          a);
+    if (!MODULE(a).log)
+        return log_here(a);
+    MODULE(a).log(&a->from, a->infos, a->ninfos, a->directives, a->ndirectives, ask_on_op, a);
+    return PMIX_SUCCESS;
+}
+
+static void read_allocation(struct ask *a, struct punpack *r)
+{
+    a->number = punpack_byte(r, PMIX_ALLOC_DIRECTIVE);
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static pmix_status_t call_allocation(struct ask *a)
+{
+    NEEDS(a, allocate);
+    return MODULE(a).allocate(&a->from, (pmix_alloc_directive_t)a->number, a->infos, a->ninfos,
+                              ask_on_infos, a);
+}
+
+static pmix_status_t call_control(struct ask *a)
+{
+    NEEDS(a, job_control);
+    return MODULE(a).job_control(&a->from, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos,
+                                 a);
+}
+
+static void read_monitor(struct ask *a, struct punpack *r)
+{
+    int32_t one = 1;
+
+    a->infos = calloc(1, sizeof *a->infos);
+    if (!a->infos)
+        r->error = PTYPE_NO_MEMORY;
+    else if (punpack(r, a->infos, &one, PMIX_INFO) == PTYPE_FINE)
+        a->ninfos = 1;
+    a->status = punpack_status(r);
+    a->directives = read_infos(r, &a->ndirectives);
+}
+
+static pmix_status_t call_monitor(struct ask *a)
+{
+    NEEDS(a, monitor);
+    return MODULE(a).monitor(&a->from, a->infos, a->status, a->directives, a->ndirectives,
+                             ask_on_infos, a);
+}
+
+static pmix_status_t call_get_credential(struct ask *a)
+{
+    NEEDS(a, get_credential);
+    return MODULE(a).get_credential(&a->from, a->infos, a->ninfos, ask_on_credential, a);
+}
+
+static void keep_bytes(struct ask *a, struct punpack *r)
+{
+    struct slice bytes = punpack_bytes(r);
+
+    a->has_bytes = punpack_ok(r);
+    a->bytes.bytes = bytes.len ? malloc(bytes.len) : NULL;
+    if (a->bytes.bytes)
+        memcpy(a->bytes.bytes, bytes.ptr, bytes.len);
+    a->bytes.size = a->bytes.bytes ? bytes.len : 0;
+}
+
+static void read_validation(struct ask *a, struct punpack *r)
+{
+    keep_bytes(a, r);
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static pmix_status_t call_validate(struct ask *a)
+{
+    NEEDS(a, validate_credential);
+    return MODULE(a).validate_credential(&a->from, &a->bytes, a->infos, a->ninfos,
+                                         ask_on_validation, a);
+}
+
+static void read_pull(struct ask *a, struct punpack *r)
+{
+    pmix_iof_channel_t channel = 0;
+    int32_t one = 1;
+
+    read_procs_infos(a, r);
+    punpack(r, &channel, &one, PMIX_IOF_CHANNEL);
+    a->status = channel;
+    a->number = punpack_size(r);
+}
+
+static pmix_status_t call_pull(struct ask *a)
+{
+    if (!MODULE(a).iof_pull)
+        return PMIX_OPERATION_SUCCEEDED; /* what the host delivers by itself is passed on */
+    return MODULE(a).iof_pull(a->procs, a->nprocs, a->infos, a->ninfos,
+                              (pmix_iof_channel_t)a->status, ask_on_op, a);
+}
+
+static void read_push(struct ask *a, struct punpack *r)
+{
+    read_procs_infos(a, r);
+    if (punpack_ok(r) && punpack_left(r))
+        keep_bytes(a, r);
+}
+
+static pmix_status_t call_push(struct ask *a)
+{
+    NEEDS(a, push_stdin);
+    return MODULE(a).push_stdin(&a->from, a->procs, a->nprocs, a->infos, a->ninfos,
+                                a->has_bytes ? &a->bytes : NULL, ask_on_op, a);
+}
+
+static void read_unpull(struct ask *a, struct punpack *r)
+{
+    a->infos = read_infos(r, &a->ninfos);
+    a->number = punpack_size(r);
+}
+
+static pmix_status_t call_unpull(struct ask *a)
+{
+    if (!MODULE(a).iof_pull)
+        return PMIX_OPERATION_SUCCEEDED;
+    ask_add_info(&a->infos, &a->ninfos, PMIX_IOF_STOP, NULL, PMIX_BOOL);
+    return MODULE(a).iof_pull(NULL, 0, a->infos, a->ninfos, PMIX_FWD_NO_CHANNELS, ask_on_op, a);
+}
+
+static pmix_status_t call_fabric(struct ask *a, pmix_fabric_operation_t op)
+{
+    NEEDS(a, fabric);
+    return MODULE(a).fabric(&a->from, op, a->infos, a->ninfos, ask_on_infos, a);
+}
+
+static pmix_status_t call_fabric_register(struct ask *a)
+{
+    return call_fabric(a, PMIX_FABRIC_REQUEST_INFO);
+}
+
+static void read_fabric_update(struct ask *a, struct punpack *r)
+{
+    size_t index = punpack_size(r);
+
+    ask_add_info(&a->infos, &a->ninfos, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+}
+
+static pmix_status_t call_fabric_update(struct ask *a)
+{
+    return call_fabric(a, PMIX_FABRIC_UPDATE_INFO);
+}
+
+static void read_session(struct ask *a, struct punpack *r)
+{
+    a->number = punpack_u32(r, PMIX_UINT32);
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static pmix_status_t call_session(struct ask *a)
+{
+    NEEDS(a, session_control);
+    return MODULE(a).session_control(&a->from, (uint32_t)a->number, a->infos, a->ninfos,
+                                     ask_on_infos, a);
+}
+
+static void read_block(struct ask *a, struct punpack *r)
+{
+    a->number = punpack_byte(r, PMIX_RESBLOCK_DIRECTIVE);
+    a->text = punpack_str(r);
+    a->units = punpack_list(r, PMIX_RESOURCE_UNIT, &a->nunits);
+    a->infos = read_infos(r, &a->ninfos);
+}
+
+static pmix_status_t call_block(struct ask *a)
+{
+    if (!a->s->resource_block)
+        return PMIX_ERR_NOT_SUPPORTED;
+    return a->s->resource_block(&a->from, (pmix_resource_block_directive_t)a->number, a->text,
+                                a->units, a->nunits, a->infos, a->ninfos, ask_on_op, a);
+}
+
+static const struct ask_kind kinds[] = {
+    [CMD_ABORT] = { read_abort, call_abort },
+    [CMD_FINALIZE] = { read_nothing, call_finalized },
+    [CMD_PUBLISH] = { read_publish, call_publish },
+    [CMD_LOOKUP] = { read_keys, call_lookup },
+    [CMD_UNPUBLISH] = { read_keys, call_unpublish },
+    [CMD_SPAWN] = { read_spawn, call_spawn },
+    [CMD_QUERY] = { read_query, call_query },
+    [CMD_LOG] = { read_log, call_log },
+    [CMD_ALLOC] = { read_allocation, call_allocation },
+    [CMD_JOB_CONTROL] = { read_procs_infos, call_control },
+    [CMD_MONITOR] = { read_monitor, call_monitor },
+    [CMD_GET_CREDENTIAL] = { read_only_infos, call_get_credential },
+    [CMD_VALIDATE_CRED] = { read_validation, call_validate },
+    [CMD_IOF_PULL] = { read_pull, call_pull },
+    [CMD_IOF_PUSH] = { read_push, call_push },
+    [CMD_IOF_DEREG] = { read_unpull, call_unpull },
+    [CMD_FABRIC_REGISTER] = { read_only_infos, call_fabric_register },
+    [CMD_FABRIC_UPDATE] = { read_fabric_update, call_fabric_update },
+    [CMD_RESOURCE_BLOCK] = { read_block, call_block },
+    [CMD_SESSION_CONTROL] = { read_session, call_session },
+};
+
+/* Names and questions are answered here when the host does not care for them. */
+uint64_t command_mask(const struct pserver *s)
+{
+    uint64_t mask = 0;
+
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bool ours =
+            ((i == CMD_PUBLISH || i == CMD_LOOKUP || i == CMD_UNPUBLISH) && !s->module.publish) ||
+            (i == CMD_QUERY && !s->module.query);
+        if (kinds[i].call && !ours)
+            mask |= UINT64_C(1) << i;
+    }
+    return mask;
+}
+
+static void say_goodbye(struct pserver *s, struct peer *p)
+{
+    struct nspace *n = nspace_of(s, p->job);
+    struct local *l = n ? nspace_local(n, p->rank) : NULL;
+
+    server_event(&s->server, p->job, p->rank, LIFE_FINALIZE, 0);
+    if (l)
+        l->finalized = true;
+}
+
+/* Nobody but a process that the host has registered is the host's business. */
+static bool is_client(const struct pserver *s, const struct peer *p)
+{
+    const struct nspace *n = nspace_of(s, p->job);
+
+    return n && !n->is_own && !n->is_tool;
+}
+
+static enum answer_status take_command(struct pserver *s, struct peer *p, const struct request *rq,
+                                       uint64_t ticket)
+{
+    struct pmix_dialect d = pmix_dialect(p);
+    struct ask *a = ask_new(s, &kinds[rq->number], ticket);
+    struct punpack r;
+
+    if (!a)
+        return ANSWER_NO_MEMORY;
+    ask_from(a, p);
+    a->command = (uint8_t)rq->number;
+    a->as = d.as;
+    a->described = d.described;
+    punpack_init(&r, rq->value, d.as);
+    r.described = d.described;
+    a->kind->read(a, &r);
+    if (!punpack_ok(&r)) {
+        ask_free(a);
+        return ANSWER_BAD_VALUE;
+    }
+    if (a->command == CMD_FINALIZE)
+        say_goodbye(s, p);
+    if (a->command == CMD_IOF_PULL && !iof_add(s, a, p)) {
+        ask_free(a);
+        return ANSWER_NO_MEMORY;
+    }
+    if (a->command == CMD_IOF_DEREG)
+        iof_drop(s, p, (size_t)a->number);
+    if (a->command == CMD_FINALIZE && !is_client(s, p)) {
+        ask_answer(a, PMIX_SUCCESS);
+        ask_free(a);
+    } else {
+        ask_go(a);
+    }
+    return ANSWER_LATER;
+}
+
+/* ---- clients of PMI-1 and PMI-2 -------------------------------------------------------------- */
+
+static char *text_copy(struct slice s)
+{
+    return strndup(s.ptr ? s.ptr : "", s.len);
+}
+
+static bool plain_names(struct ask *a, const struct request *rq)
+{
+    char *key = text_copy(rq->key), *value = text_copy(rq->value);
+    bool good = key && value;
+
+    if (good && rq->kind == REQ_PUBLISH)
+        good = ask_add_info(&a->infos, &a->ninfos, key, value, PMIX_STRING);
+    else if (good)
+        good = PMIx_Argv_append_nosize(&a->keys, key) == PMIX_SUCCESS;
+    free(key);
+    free(value);
+    add_user(a, geteuid());
+    return good;
+}
+
+static bool plain_app(pmix_app_t *app, const struct spawn_command *c)
+{
+    bool good;
+
+    app->cmd = strdup(c->program);
+    app->maxprocs = (int)c->nprocs;
+    good = app->cmd && PMIx_Argv_append_nosize(&app->argv, c->program) == PMIX_SUCCESS;
+    for (uint32_t i = 0; i < c->nargs && good; i++)
+        good = PMIx_Argv_append_nosize(&app->argv, c->args[i]) == PMIX_SUCCESS;
+    for (uint32_t i = 0; i < c->ninfos && good; i++) {
+        char *text = text_copy(c->infos[i].value);
+        bool wdir = slice_is(c->infos[i].key, "wdir"), host = slice_is(c->infos[i].key, "host");
+        if (text && (wdir || host))
+            good = ask_add_info(&app->info, &app->ninfo, wdir ? PMIX_WDIR : PMIX_HOST, text,
+                                PMIX_STRING);
+        free(text);
+    }
+    return good;
+}
+
+static bool plain_spawn(struct ask *a, const struct spawn_request *rq)
+{
+    bool good = true;
+
+    a->apps = calloc(rq->ncommands ? rq->ncommands : 1, sizeof *a->apps);
+    a->napps = a->apps ? rq->ncommands : 0;
+    for (size_t i = 0; i < a->napps && good; i++)
+        good = plain_app(&a->apps[i], &rq->commands[i]);
+    return good && a->apps;
+}
+
+static bool plain_abort(struct ask *a, const struct request *rq)
+{
+    a->status = (pmix_status_t)rq->number;
+    a->text = text_copy(rq->value);
+    return a->text != NULL;
+}
+
+static enum answer_status take_plain(struct pserver *s, struct peer *p, const struct request *rq,
+                                     uint64_t ticket)
+{
+    static const uint8_t commands[] = {
+        [REQ_PUBLISH] = CMD_PUBLISH, [REQ_UNPUBLISH] = CMD_UNPUBLISH, [REQ_LOOKUP] = CMD_LOOKUP,
+        [REQ_SPAWN] = CMD_SPAWN,     [REQ_ABORT] = CMD_ABORT,         [REQ_FINALIZE] = CMD_FINALIZE
+    };
+    struct ask *a = ask_new(s, &kinds[commands[rq->kind]], ticket);
+    bool good = a != NULL;
+
+    if (a) {
+        ask_from(a, p);
+        a->plain = true;
+        if (rq->kind == REQ_SPAWN)
+            good = plain_spawn(a, rq->spawn);
+        else if (rq->kind == REQ_ABORT)
+            good = plain_abort(a, rq);
+        else if (rq->kind == REQ_FINALIZE)
+            say_goodbye(s, p);
+        else
+            good = plain_names(a, rq);
+    }
+    if (rq->kind == REQ_SPAWN)
+        spawn_free(rq->spawn);
+    if (good)
+        ask_go(a);
+    else if (a)
+        ask_free(a);
+    return good ? ANSWER_LATER : ANSWER_NO_MEMORY;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static pmix_status_t call_notify(struct ask *a)
+{
+    return MODULE(a).notify_event(a->status, &a->from, (pmix_data_range_t)a->number, a->infos,
+                                  a->ninfos, ask_on_op, a);
+}
+
+static const struct ask_kind notify_kind = { .call = call_notify };
+
+/* Its own node's processes are told here; the host tells the others. */
+static void pass_event_on(struct pserver *s, struct peer *p, const struct request *rq)
+{
+    struct ask *a;
+    struct punpack r;
+
+    if (!s->module.notify_event || rq->count == PMIX_RANGE_LOCAL ||
+        rq->count == PMIX_RANGE_PROC_LOCAL || !is_client(s, p))
+        return;
+    a = ask_new(s, &notify_kind, 0);
+    if (!a)
+        return;
+    ask_from(a, p);
+    a->status = (pmix_status_t)rq->number;
+    a->number = rq->count;
+    punpack_init(&r, rq->value, &ptype_own);
+    if (rq->value.len)
+        a->infos = read_infos(&r, &a->ninfos);
+    ask_go(a);
+}
+
+static pmix_status_t call_register(struct ask *a)
+{
+    return MODULE(a).register_events(a->codes, a->ncodes, a->infos, a->ninfos, ask_on_op, a);
+}
+
+static const struct ask_kind register_kind = { .call = call_register };
+
+static void pass_registration_on(struct pserver *s, const struct request *rq)
+{
+    struct ask *a = s->module.register_events ? ask_new(s, &register_kind, 0) : NULL;
+
+    if (!a)
+        return;
+    a->codes = rq->count ? calloc(rq->count, sizeof *a->codes) : NULL;
+    if (a->codes && rq->value.len == rq->count * sizeof *a->codes) {
+        memcpy(a->codes, rq->value.ptr, rq->value.len);
+        a->ncodes = rq->count;
+    }
+    ask_go(a);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t ticket,
+                   struct answer *a_p)
+{
+    struct pserver *s = arg;
+
+    switch (rq->kind) {
+    case REQ_IDENTIFY:
+        if (p->job)
+            return false;
+        a_p->status = admit(s, p, rq, ticket);
+        return true;
+    case REQ_HOST: a_p->status = take_command(s, p, rq, ticket); return true;
+    case REQ_PUBLISH:
+    case REQ_UNPUBLISH:
+    case REQ_LOOKUP:
+        if (!s->module.publish)
+            return false;
+        a_p->status = take_plain(s, p, rq, ticket);
+        return true;
+    case REQ_FINALIZE:
+    case REQ_SPAWN:
+    case REQ_ABORT: a_p->status = take_plain(s, p, rq, ticket); return true;
+    case REQ_NOTIFY: pass_event_on(s, p, rq); return false;
+    case REQ_RECALL: pass_registration_on(s, rq); return false;
+    default: return false;
+    }
+}

@@ -1,0 +1,246 @@
+/* server_conn.c - the port and the connections of a server.
+ *
+ * Who is at the other end of a connection is known by the kernel's word (io/cred.h): the user of a
+ * process must be the one that the host has registered; its rank, one of those expected here. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "io/cred.h"
+#include "lib/pmix/server.h"
+
+struct sconn {
+    struct list link;
+    struct pserver *s;
+    struct peer *peer;
+    int fd;
+    uid_t uid;
+    struct swatch watch;
+};
+
+enum { READ_CHUNK = 64 << 10 };
+
+uid_t sconn_uid(const struct peer *p)
+{
+    const struct sconn *c = p->host;
+
+    return c->uid;
+}
+
+const struct peer *sconn_own(const struct pserver *s)
+{
+    LIST_EACH(l, &s->conns)
+    {
+        const struct sconn *c = LIST_OF(l, const struct sconn, link);
+        if (s->own && c->peer->job && c->peer->job == s->own->job)
+            return c->peer;
+    }
+    return NULL;
+}
+
+/* ---- closing --------------------------------------------------------------------------------- */
+
+static void close_conn(struct sconn *c)
+{
+    if (c->fd < 0)
+        return;
+    swatch_close(&c->s->loop, &c->watch);
+    swatch_want(&c->s->loop, &c->s->listener, SLOOP_READ);
+    iof_forget(c->s, c->peer);
+    server_hangup(&c->s->server, c->peer);
+    close(c->fd);
+    c->fd = -1;
+    list_unlink(&c->link);
+    list_append(&c->s->graves, &c->link);
+}
+
+/* Nobody's turn refers to them any more. */
+void sconn_bury(struct pserver *s)
+{
+    LIST_EACH(l, &s->graves)
+    {
+        struct sconn *c = LIST_OF(l, struct sconn, link);
+        struct nspace *n = nspace_of(s, c->peer->job);
+        list_unlink(&c->link);
+        server_peer_free(&s->server, c->peer);
+        free(c);
+        if (n && n->is_tool)
+            nspace_free(s, n);
+    }
+}
+
+void sconn_close_all(struct pserver *s)
+{
+    swatch_close(&s->loop, &s->listener);
+    if (s->listen_fd >= 0)
+        close(s->listen_fd);
+    s->listen_fd = -1;
+    LIST_EACH(l, &s->conns)
+    close_conn(LIST_OF(l, struct sconn, link));
+}
+
+void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank)
+{
+    LIST_EACH(l, &s->conns)
+    {
+        struct sconn *c = LIST_OF(l, struct sconn, link);
+        if (c->peer->job == job && (rank == PMIX_RANK_WILDCARD || c->peer->rank == rank))
+            close_conn(c);
+    }
+}
+
+void sconn_forget_job(struct pserver *s, const struct job *job)
+{
+    LIST_EACH(l, &s->graves)
+    {
+        struct sconn *c = LIST_OF(l, struct sconn, link);
+        if (c->peer->job == job)
+            c->peer->job = NULL;
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int store_of(struct sconn *c)
+{
+    const struct nspace *n = c->peer->pass_store ? nspace_of(c->s, c->peer->job) : NULL;
+
+    return n ? n->store.reader_fd : -1;
+}
+
+static ssize_t send_some(struct sconn *c, struct slice bytes, int attach)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control = { { 0 } };
+    struct iovec iov = { (void *)(uintptr_t)bytes.ptr, bytes.len };
+    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+    if (attach >= 0) {
+        struct cmsghdr *h;
+        m.msg_control = control.bytes;
+        m.msg_controllen = sizeof control.bytes;
+        h = CMSG_FIRSTHDR(&m);
+        h->cmsg_level = SOL_SOCKET;
+        h->cmsg_type = SCM_RIGHTS;
+        h->cmsg_len = CMSG_LEN(sizeof attach);
+        memcpy(CMSG_DATA(h), &attach, sizeof attach);
+    }
+    return sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Who does not read is not read from either, but for a little. */
+static void wait_for_reader(struct sconn *c)
+{
+    bool little = buf_len(&c->peer->out) < LIMIT_CLIENT_BACKLOG;
+
+    swatch_want(&c->s->loop, &c->watch, SLOOP_WRITE | (little ? SLOOP_READ : 0));
+}
+
+void sconn_flush(struct sconn *c)
+{
+    if (c->fd < 0)
+        return;
+    while (buf_len(&c->peer->out)) {
+        ssize_t n = send_some(c, buf_slice(&c->peer->out), store_of(c));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN && !c->peer->hung_up) {
+            wait_for_reader(c);
+            return;
+        }
+        if (n < 0)
+            n = (ssize_t)buf_len(&c->peer->out); /* nobody reads: the hang-up will follow */
+        server_wrote(&c->s->server, c->peer, (size_t)n);
+    }
+    if (c->peer->closing)
+        close_conn(c);
+    else
+        swatch_want(&c->s->loop, &c->watch, SLOOP_READ);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void conn_ready(void *arg, unsigned what)
+{
+    struct sconn *c = arg;
+    char chunk[READ_CHUNK];
+    ssize_t n;
+
+    if (what & SLOOP_WRITE)
+        sconn_flush(c);
+    if (!(what & SLOOP_READ) || c->fd < 0)
+        return;
+    n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
+    if (n > 0)
+        server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        server_hangup(&c->s->server, c->peer);
+}
+
+struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank, bool can_pass_fd)
+{
+    struct sconn *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->s = s;
+    c->fd = fd;
+    c->uid = s->uid;
+    list_init(&c->link);
+    c->peer = server_peer_new(&s->server, job, rank, can_pass_fd, c);
+    if (!c->peer || swatch_open(&s->loop, &c->watch, fd, SLOOP_READ, conn_ready, c) < 0) {
+        server_peer_free(&s->server, c->peer);
+        free(c);
+        return NULL;
+    }
+    list_append(&s->conns, &c->link);
+    return c;
+}
+
+/* ---- the port -------------------------------------------------------------------------------- */
+
+static void listener_ready(void *arg, unsigned what)
+{
+    struct pserver *s = arg;
+    int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), one = 1;
+    struct sconn *c;
+    uid_t uid;
+
+    (void)what;
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE)
+            swatch_want(&s->loop, &s->listener, 0); /* until somebody leaves */
+        return;
+    }
+    if (cred_peer_uid(fd, &uid) < 0 || !(c = sconn_new(s, fd, NULL, 0, false))) {
+        close(fd);
+        return;
+    }
+    c->uid = uid;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    nspace_settle_all(s);
+}
+
+int sconn_listen(struct pserver *s)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+
+    s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->listen_fd < 0 || bind(s->listen_fd, (struct sockaddr *)&at, sizeof at) < 0 ||
+        listen(s->listen_fd, SOMAXCONN) < 0 ||
+        getsockname(s->listen_fd, (struct sockaddr *)&at, &len) < 0)
+        return -errno;
+    s->port = ntohs(at.sin_port);
+    return swatch_open(&s->loop, &s->listener, s->listen_fd, SLOOP_READ, listener_ready, s);
+}

@@ -1,0 +1,104 @@
+/* server_iof.c - output on its way to those who have asked for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/pmix/server_ask.h"
+#include "session/pmix.h"
+
+struct output {
+    struct list link;
+    const struct peer *peer;
+    pmix_proc_t *procs;
+    size_t nprocs;
+    pmix_iof_channel_t channels;
+    size_t ref;  /* the asker's */
+    size_t mine; /* ours, by which it is ended */
+};
+
+static void output_free(struct output *o)
+{
+    list_unlink(&o->link);
+    free(o->procs);
+    free(o);
+}
+
+/* The reply brings our number for it. */
+bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
+{
+    struct output *o = calloc(1, sizeof *o);
+    struct ppack w;
+
+    if (!o)
+        return false;
+    list_init(&o->link);
+    o->procs = calloc(a->nprocs + 1, sizeof *o->procs);
+    if (!o->procs) {
+        free(o);
+        return false;
+    }
+    if (a->nprocs)
+        memcpy(o->procs, a->procs, a->nprocs * sizeof *o->procs);
+    o->nprocs = a->nprocs;
+    o->peer = p;
+    o->channels = (pmix_iof_channel_t)a->status;
+    o->ref = (size_t)a->number;
+    o->mine = ++s->next_ref;
+    list_append(&s->outputs, &o->link);
+    ppack_init(&w, &a->tail, a->as);
+    w.described = a->described;
+    ppack_size(&w, o->mine);
+    return true;
+}
+
+void iof_drop(struct pserver *s, const struct peer *p, size_t ref)
+{
+    LIST_EACH(l, &s->outputs)
+    {
+        struct output *o = LIST_OF(l, struct output, link);
+        if (o->peer == p && o->mine == ref)
+            output_free(o);
+    }
+}
+
+void iof_forget(struct pserver *s, const struct peer *p)
+{
+    LIST_EACH(l, &s->outputs)
+    {
+        struct output *o = LIST_OF(l, struct output, link);
+        if (o->peer == p)
+            output_free(o);
+    }
+}
+
+void iof_free(struct pserver *s)
+{
+    LIST_EACH(l, &s->outputs)
+    output_free(LIST_OF(l, struct output, link));
+}
+
+static bool wants(const struct output *o, const pmix_proc_t *source, pmix_iof_channel_t channel)
+{
+    if (!(o->channels & channel))
+        return false;
+    for (size_t i = 0; i < o->nprocs; i++) {
+        if (PMIx_Check_procid(&o->procs[i], source))
+            return true;
+    }
+    return o->nprocs == 0;
+}
+
+pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
+                          const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos)
+{
+    LIST_EACH(l, &s->outputs)
+    {
+        struct output *o = LIST_OF(l, struct output, link);
+        struct peer *p = (struct peer *)(uintptr_t)o->peer;
+        if (!wants(o, source, channel) || p->closing)
+            continue;
+        pmix_send_output(p, source, channel, o->ref, infos, ninfos,
+                         bo ? slice_mem(bo->bytes, bo->size) : SLICE_NULL);
+        server_spoken(&s->server, p);
+    }
+    return PMIX_SUCCESS;
+}
