@@ -144,6 +144,12 @@ static bool uncount_line(struct peer *p)
     return proc->lines > 0;
 }
 
+void server_leaves(struct server *s, struct peer *p)
+{
+    if (!uncount_line(p))
+        server_event(s, p->job, p->rank, LIFE_FINALIZE, 0);
+}
+
 static void give_up(struct server *s, struct peer *p, const char *why)
 {
     if (p->closing)

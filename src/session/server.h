@@ -148,6 +148,9 @@ bool server_effect(struct server *s, struct effect *e_p);
 /* The host's answer to a request that it carried out (EFFECT_SPAWN). */
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a);
 
+/* A process says goodbye on this connection, and the host has taken the request (takes). */
+void server_leaves(struct server *s, struct peer *p);
+
 /* The host has put something into p->out itself (pmix_send_output): it is to be written. */
 void server_spoken(struct server *s, struct peer *p);
 

@@ -552,7 +552,7 @@ static void say_goodbye(struct pserver *s, struct peer *p)
     struct nspace *n = nspace_of(s, p->job);
     struct local *l = n ? nspace_local(n, p->rank) : NULL;
 
-    server_event(&s->server, p->job, p->rank, LIFE_FINALIZE, 0);
+    server_leaves(&s->server, p);
     if (l)
         l->finalized = true;
 }
