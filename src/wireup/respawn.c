@@ -178,7 +178,13 @@ static int choose_hosts(struct respawn *r, uint32_t at)
 
     if (rc == 0 && list->count == 0)
         rc = parents_hosts(r, list);
-    for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->launcher != LAUNCHER_FORK; i++) {
+    /* (Of several nodes, the daemons are asked: share_places().) */
+    for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->remote; i++) {
+        if (r->opt->here && machine_is_here(&r->machine, list->items[i].name))
+            list->items[i].name = r->opt->here;
+    }
+    for (uint32_t i = 0;
+         rc == 0 && i < list->count && !r->opt->remote && r->opt->launcher != LAUNCHER_FORK; i++) {
         if (!machine_is_here(&r->machine, list->items[i].name) &&
             strcmp(list->items[i].name, r->parent->plan.nodes[0].name) != 0)
             rc = errmsg_set(r->err, LAUNCH_REFUSED, "node %s cannot be reached from this launcher",
@@ -328,7 +334,7 @@ static int run_steps(struct respawn *r)
 {
     struct arena *a = &r->plan->arena;
     struct mapping_request req = { .how = MAP_BY_SLOT,
-                                   .one_node = r->opt->launcher != LAUNCHER_FORK,
+                                   .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
                                    .one_node_name = r->parent->plan.nodes[0].name };
     const struct host *const *unused;
     uint32_t n = r->rq->ncommands;

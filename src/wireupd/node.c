@@ -420,10 +420,16 @@ static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;
     }
+    w->positions = positions;
     preset_all(n, w->job);
-    if (n->share)
-        share_announce(n->share, w->job, positions);
     return w;
+}
+
+/* Everything of the job is known now: the other nodes start their parts. */
+static void announce(struct work *w, const struct spawn_request *rq)
+{
+    if (w->node->share)
+        share_announce(w->node->share, w->job, w->positions, rq);
 }
 
 /* This machine's hardware; the launcher's own part has been bound with the plan. */
@@ -497,6 +503,7 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     if (!w)
         return -EINVAL;
     n->first_job = w->job->id;
+    announce(w, NULL);
     if (n->config.timeout_s)
         timer_set(&n->timeout, n->config.timeout_s * UINT64_C(1000));
     n->running = true;
@@ -804,6 +811,7 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
         return 1;
     }
     put_presets(n, w->job, e->spawn);
+    announce(w, e->spawn);
     w->spawned = true;
     w->ticket = e->ticket;
     w->codes = codes;

@@ -38,10 +38,11 @@ struct work {
     struct list link;
     struct segment store;
     struct job *job;
-    uint32_t next; /* rank to be started next */
-    bool stop;     /* no more of them */
-    bool spawned;  /* for a running job, which waits for: */
-    bool answered; /* … and has been told */
+    const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: we are alone */
+    uint32_t next;             /* rank to be started next */
+    bool stop;                 /* no more of them */
+    bool spawned;              /* for a running job, which waits for: */
+    bool answered;             /* … and has been told */
     uint64_t ticket;
     int *codes; /* one per requested process */
     uint32_t ncodes;
@@ -70,7 +71,7 @@ struct node {
     char *wdir;
     struct list roots; /* of processes that see other files than we do (roots.c) */
     bool roots_lost;   /* there was no memory for one: none can be trusted */
-    char *scratch; /* STDIO_CHUNK bytes: output and connections */
+    char *scratch;     /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
     bool one_stream; /* both go to the same place */
     struct pump pump;

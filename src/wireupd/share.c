@@ -564,7 +564,8 @@ static void say_config(const struct node_config *c, struct msg_job *m)
 }
 
 /* The server's own entries in the store go along, so that all nodes show the same. */
-static void say_presets(const struct share *s, struct msg_job *m, struct slice *pairs)
+static void say_presets(const struct share *s, const struct spawn_request *rq, struct msg_job *m,
+                        struct slice *pairs)
 {
     const struct node_config *c = &s->node->config;
     uint32_t n = 0;
@@ -577,13 +578,19 @@ static void say_presets(const struct share *s, struct msg_job *m, struct slice *
         pairs[n++] = SLICE("PMI_mpi_memory_alloc_kinds");
         pairs[n++] = slice_str(c->memory_kinds);
     }
+    for (uint32_t i = 0; rq && i < rq->npreputs; i++) {
+        pairs[n++] = rq->preputs[i].key;
+        pairs[n++] = rq->preputs[i].value;
+    }
     m->presets = (struct part_texts){ pairs, n };
 }
 
-void share_announce(struct share *s, struct job *j, const uint32_t *positions)
+void share_announce(struct share *s, struct job *j, const uint32_t *positions,
+                    const struct spawn_request *rq)
 {
     const struct node_config *c = &s->node->config;
-    struct slice *pairs = calloc((size_t)c->njob_attrs * 2 + 4, sizeof *pairs);
+    struct slice *pairs =
+        calloc(2 * ((size_t)c->njob_attrs + 1 + (rq ? rq->npreputs : 0)), sizeof *pairs);
     struct msg m = { .kind = MSG_job };
     struct msg_job *o = &m.u.job;
 
@@ -602,7 +609,7 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions)
     o->positions = (struct part_uints){ positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
     say_config(c, o);
-    say_presets(s, o, pairs);
+    say_presets(s, rq, o, pairs);
     say(s, &m, MSG_EVERYBODY);
     free(pairs);
 }

@@ -67,8 +67,10 @@ void share_close(struct share *s); /* harmless twice, and on zeroed memory */
  * sentence: one of them is none of ours. */
 uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err);
 
-/* Launcher: everybody is told of a job of ours and starts its part. */
-void share_announce(struct share *s, struct job *j, const uint32_t *positions);
+/* Launcher: everybody is told of a job of ours and starts its part.  rq: what has been put into its
+ * store before; or NULL. */
+void share_announce(struct share *s, struct job *j, const uint32_t *positions,
+                    const struct spawn_request *rq);
 
 /* Launcher: the end of a pipe whose bytes become the standard input of that daemon; or -errno. */
 int share_stdin(struct share *s, uint32_t position);
