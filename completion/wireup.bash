@@ -108,7 +108,7 @@ errfile-pattern errfile output-from disable-auto-cleanup enable-auto-cleanup pri
 pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
 job-attr verbose v debug dry-run do-not-launch trace json version V info help h
 "
-_wireup_commands="who names trace replay"
+_wireup_commands="who names trace replay sim"
 
 # The options of the command $1.
 _wireup_choices()
@@ -118,6 +118,7 @@ _wireup_choices()
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     replay) echo "" ;;
+    sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --flags --json" ;;
     *) return 1 ;;
     esac
 }

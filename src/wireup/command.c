@@ -6,6 +6,7 @@
 
 #include "wireup/ask.h"
 #include "wireup/options_doc.h"
+#include "wireup/simulate.h"
 #include "wireup/trace.h"
 
 static int (*const runners[COMMANDS])(const struct command_line *l) = {
@@ -13,6 +14,7 @@ static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_names] = ask_names,
     [COMMAND_trace] = trace_print,
     [COMMAND_replay] = trace_replay,
+    [COMMAND_sim] = simulate,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

@@ -52,7 +52,7 @@ enum command_id {
 #undef CHOICE
 #undef DONE
 
-enum { CHOICES_MAX = 16 };
+enum { CHOICES_MAX = 24 };
 
 extern const struct command_row command_rows[COMMANDS];
 

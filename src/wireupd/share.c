@@ -1121,6 +1121,7 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_round: hear_round(s, m->from, &m->u.round); break;
     case MSG_heard: hear_heard(s, &m->u.heard); break;
     case MSG_who:
+    case MSG_overlay:
     case MSG_KINDS: break;
     }
     node_settle(s->node);

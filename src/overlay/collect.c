@@ -1,0 +1,476 @@
+/* collect.c - the gathering of collectives towards the top, and results away from it. */
+#include "overlay/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the two tables ----------------------------------------------------------------------------
+ */
+
+enum { KEY_HEAD = sizeof(uint64_t) };
+
+static char *make_key(const char *what, uint64_t generation, size_t *len_p)
+{
+    size_t n = strlen(what);
+    char *key = malloc(KEY_HEAD + n + 1);
+
+    if (!key)
+        return NULL;
+    memcpy(key, &generation, KEY_HEAD);
+    memcpy(key + KEY_HEAD, what, n + 1);
+    *len_p = KEY_HEAD + n;
+    return key;
+}
+
+struct collect *collect_find(const struct map *m, const char *what, uint64_t generation)
+{
+    size_t len;
+    char *key = make_key(what, generation, &len);
+    struct collect *c = key ? map_get(m, slice_mem(key, len)) : NULL;
+
+    free(key);
+    return c;
+}
+
+static bool fill(struct overlay *o, struct collect *c, const struct posset *all)
+{
+    if (posset_copy(&c->all, all) < 0 || posset_intersect(&c->expected, &c->all, &o->subtree) < 0)
+        return false;
+    return map_put(&o->pending, slice_mem(c->key, c->key_len), c, NULL) == 0;
+}
+
+struct collect *collect_new(struct overlay *o, const char *what, uint64_t generation,
+                            const struct posset *all)
+{
+    struct collect *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    list_init(&c->link);
+    c->generation = generation;
+    c->culprit = TREE_NONE;
+    c->key = make_key(what, generation, &c->key_len);
+    if (!c->key || !fill(o, c, all))
+        return collect_free(c);
+    c->what = c->key + KEY_HEAD;
+    list_append(&o->pendings, &c->link);
+    return c;
+}
+
+static void drop_parts(struct collect *c)
+{
+    exchange_free(c);
+    posset_free(&c->expected);
+    posset_free(&c->arrived);
+    c->own = bundle_drop(c->own);
+}
+
+struct collect *collect_free(struct collect *c)
+{
+    if (!c)
+        return NULL;
+    list_unlink(&c->link);
+    drop_parts(c);
+    posset_free(&c->all);
+    bundle_drop(c->data);
+    free(c->key);
+    free(c);
+    return NULL;
+}
+
+void collect_account(struct overlay *o, struct collect *c)
+{
+    uint64_t now = bundle_bytes(c->data);
+
+    for (uint32_t i = 0; c->got && i < COLLECT_STEPS; i++) {
+        now += bundle_bytes(c->got[i].all);
+        for (uint32_t k = 0; c->got[i].pieces && k < c->got[i].npieces; k++)
+            now += bundle_bytes(c->got[i].pieces[k]);
+    }
+    o->stats.held += now - c->held;
+    c->held = now;
+    if (o->stats.held > o->stats.held_max)
+        o->stats.held_max = o->stats.held;
+}
+
+/* ---- the end -----------------------------------------------------------------------------------
+ */
+
+enum { DONE_MAX = 1024 };
+
+static void forget_done(struct overlay *o, struct collect *c)
+{
+    if (!c)
+        return;
+    o->kept -= bundle_bytes(c->data);
+    o->stats.held -= c->held;
+    map_del(&o->done, slice_mem(c->key, c->key_len));
+    collect_free(c);
+}
+
+/* Results are kept while there is room; that something is over is remembered longer. */
+static void trim(struct overlay *o)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &o->dones)
+    {
+        struct collect *c = LIST_OF(l, struct collect, link);
+        if (o->kept > o->config.keep_max && c->data) {
+            o->kept -= c->data->bytes;
+            c->data = bundle_drop(c->data);
+            collect_account(o, c);
+        }
+        n++;
+    }
+    for (; n > DONE_MAX; n--)
+        forget_done(o, LIST_OF(list_first(&o->dones), struct collect, link));
+}
+
+static void tell_end(struct overlay *o, const struct collect *c)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    if (e) {
+        e->kind = OVERLAY_COMPLETED;
+        e->what = strdup(c->what);
+        e->generation = c->generation;
+        e->failed = c->failed;
+        e->culprit = c->culprit;
+        e->blocks = c->failed ? NULL : bundle_ref(c->data);
+    }
+    if (!e || !e->what) {
+        o->no_memory = true;
+        overlay_event_free(e);
+        return;
+    }
+    overlay_push_event(o, e);
+}
+
+void collect_finish(struct overlay *o, struct collect *c)
+{
+    struct slice key = slice_mem(c->key, c->key_len);
+
+    if (c->mine)
+        tell_end(o, c);
+    map_del(&o->pending, key);
+    forget_done(o, collect_find(&o->done, c->what, c->generation));
+    list_unlink(&c->link);
+    drop_parts(c);
+    c->phase = COLLECT_DONE;
+    collect_account(o, c);
+    if (map_put(&o->done, key, c, NULL) < 0) {
+        o->no_memory = true;
+        o->stats.held -= c->held;
+        collect_free(c);
+        return;
+    }
+    list_append(&o->dones, &c->link);
+    o->kept += bundle_bytes(c->data);
+    trim(o);
+}
+
+void collect_fail(struct overlay *o, struct collect *c, uint32_t culprit)
+{
+    c->failed = true;
+    c->culprit = culprit;
+    c->data = bundle_drop(c->data);
+    collect_finish(o, c);
+}
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+static void send_result(struct overlay *o, const struct collect *c, uint32_t child)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_RESULT, c, child);
+
+    if (!m)
+        return;
+    m->flags = c->exchanges ? OVERLAY_EXCHANGES : 0;
+    m->failed = c->failed;
+    m->culprit = c->culprit;
+    m->bytes = c->bytes;
+    m->data = c->exchanges ? NULL : bundle_ref(c->data);
+    o->stats.results++;
+    overlay_send(o, m);
+}
+
+static bool has_part_below(const struct overlay *o, const struct collect *c, uint32_t child)
+{
+    struct posset below;
+    bool has;
+
+    if (c->all.count == o->config.count)
+        return true;
+    has = posset_subtree(&below, o->config.width, o->config.count, child) < 0 ||
+          posset_meets(&below, &c->all);
+    posset_free(&below);
+    return has;
+}
+
+/* To everybody below who takes part, or has somebody below who does; then it is over here, or goes
+ * on among the participants. */
+static void settle(struct overlay *o, struct collect *c)
+{
+    for (uint32_t i = 0; i < o->below.nruns; i++) {
+        for (uint32_t k = 0; k < o->below.runs[i].count; k++) {
+            if (has_part_below(o, c, o->below.runs[i].first + k))
+                send_result(o, c, o->below.runs[i].first + k);
+        }
+    }
+    if (c->exchanges)
+        exchange_begin(o, c);
+    else
+        collect_finish(o, c);
+}
+
+/* ---- the gathering -----------------------------------------------------------------------------
+ */
+
+static void send_gathering(struct overlay *o, struct collect *c)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_GATHER, c, o->parent);
+
+    if (!m)
+        return;
+    m->flags = c->withheld ? OVERLAY_WITHHELD : 0;
+    m->bytes = c->bytes;
+    m->data = bundle_ref(c->data);
+    if (posset_copy(&m->all, &c->all) < 0 || posset_copy(&m->arrived, &c->arrived) < 0)
+        o->no_memory = true;
+    c->sent = true;
+    o->stats.gathered++;
+    overlay_send(o, m);
+}
+
+static uint32_t log2_up(uint32_t n)
+{
+    uint32_t s = 0;
+
+    while (s < 32 && (UINT64_C(1) << s) < n)
+        s++;
+    return s;
+}
+
+/* The tree sends everything `width` times out of each node, one level after the other; the exchange
+ * costs a message for each of its steps, and each byte once. */
+static bool is_for_exchange(const struct overlay *o, const struct collect *c)
+{
+    const struct overlay_config *k = &o->config;
+    uint32_t children = tree_children(k->width, k->count, 0);
+    double levels = tree_depth(k->width, k->count - 1), bytes = (double)c->bytes;
+    double tree = levels * children * bytes * k->beta_ps / 1000;
+    double exchange = log2_up(c->all.count) * (double)k->alpha_ns + bytes * k->beta_ps / 1000;
+
+    if (k->schedule != OVERLAY_AUTO || c->withheld || c->bytes == 0)
+        return c->withheld || (c->bytes && k->schedule == OVERLAY_EXCHANGE);
+    return exchange < tree;
+}
+
+void collect_advance(struct overlay *o, struct collect *c)
+{
+    if (c->phase != COLLECT_GATHERS || c->arrived.count != c->expected.count || c->sent)
+        return;
+    if (o->config.me == 0) {
+        c->exchanges = is_for_exchange(o, c);
+        settle(o, c);
+    } else if (o->parent != TREE_NONE) {
+        send_gathering(o, c);
+    }
+}
+
+/* What is too much to ride along stays where it came from. */
+static void withhold(struct overlay *o, struct collect *c)
+{
+    bool forced = o->config.schedule == OVERLAY_TREE;
+
+    if (!forced && (bundle_bytes(c->data) > o->config.inline_max || c->withheld)) {
+        c->withheld = true;
+        c->data = bundle_drop(c->data);
+    }
+    collect_account(o, c);
+}
+
+static int everybody(const struct overlay *o, struct posset *all)
+{
+    *all = (struct posset){ NULL, 0, 0, 0 };
+    return posset_add(all, 0, o->config.count);
+}
+
+static struct collect *get(struct overlay *o, const char *what, uint64_t generation,
+                           const struct posset *all)
+{
+    struct collect *c = collect_find(&o->pending, what, generation);
+
+    return c ? c : collect_new(o, what, generation, all);
+}
+
+/* The blocks of positions that have not arrived yet; takes the reference over. */
+static bool only_new(const struct collect *c, struct bundle **data)
+{
+    struct bundle *all = *data, *kept = NULL;
+    const struct bundle *b;
+    struct bundle_walk w;
+    bool good = true;
+
+    bundle_walk_begin(&w, all);
+    while (good && (b = bundle_walk_next(&w))) {
+        if (!posset_has(&c->arrived, b->position))
+            good = bundle_join(&kept, kept, bundle_ref((struct bundle *)(uintptr_t)b));
+    }
+    good = good && !w.no_memory;
+    bundle_walk_end(&w);
+    bundle_drop(all);
+    *data = kept;
+    return good;
+}
+
+/* Something may have come before by another way: its node has a new parent. */
+static int merge(struct overlay *o, struct collect *c, const struct posset *arrived,
+                 struct bundle *data, uint64_t bytes, bool withheld)
+{
+    if (posset_covers(&c->arrived, arrived) || c->phase != COLLECT_GATHERS) {
+        bundle_drop(data);
+        return 0;
+    }
+    if (!posset_covers(&c->expected, arrived)) {
+        bundle_drop(data);
+        return 1;
+    }
+    if (posset_meets(&c->arrived, arrived) && !only_new(c, &data))
+        o->no_memory = true;
+    if (posset_add_all(&c->arrived, arrived) < 0 || !bundle_join(&c->data, c->data, data))
+        o->no_memory = true;
+    c->bytes += bytes;
+    c->withheld = c->withheld || withheld;
+    withhold(o, c);
+    collect_advance(o, c);
+    return 0;
+}
+
+static int contribute(struct overlay *o, struct collect *c, struct bundle *block)
+{
+    struct posset me = { NULL, 0, 0, 0 };
+    uint64_t bytes = bundle_bytes(block);
+    int rc;
+
+    if (c->mine || posset_add(&me, o->config.me, 1) < 0) {
+        bundle_drop(block);
+        return c->mine ? -EINVAL : -ENOMEM;
+    }
+    c->mine = true;
+    c->own = bundle_ref(block);
+    rc = merge(o, c, &me, block, bytes, false);
+    posset_free(&me);
+    return rc ? -EINVAL : 0;
+}
+
+/* It cannot come about any more. */
+static int refuse(struct overlay *o, const char *what, uint64_t generation,
+                  const struct posset *all, struct bundle *block)
+{
+    struct collect *c = get(o, what, generation, all);
+    struct posset gone;
+
+    bundle_drop(block);
+    if (!c || posset_intersect(&gone, all, &o->losses) < 0)
+        return -ENOMEM;
+    c->mine = true;
+    collect_fail(o, c, posset_nth(&gone, 0));
+    posset_free(&gone);
+    return 0;
+}
+
+static int contribute_to(struct overlay *o, const char *what, uint64_t generation,
+                         const struct posset *all, struct bundle *block)
+{
+    struct collect *c;
+
+    if (!posset_has(all, o->config.me)) {
+        bundle_drop(block);
+        return -EINVAL;
+    }
+    if (posset_meets(all, &o->losses))
+        return refuse(o, what, generation, all, block);
+    c = get(o, what, generation, all);
+    if (!c) {
+        bundle_drop(block);
+        return -ENOMEM;
+    }
+    return contribute(o, c, block);
+}
+
+int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
+                       const struct posset *all, struct bundle *block)
+{
+    char *name = strndup(what.ptr ? what.ptr : "", what.len);
+    struct posset whole;
+    int rc = -ENOMEM;
+
+    if (!name || everybody(o, &whole) < 0)
+        bundle_drop(block);
+    else
+        rc = contribute_to(o, name, generation, all ? all : &whole, block);
+    if (name)
+        posset_free(&whole);
+    free(name);
+    return rc;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+int collect_gathering(struct overlay *o, struct overlay_msg *m)
+{
+    struct collect *c = collect_find(&o->done, m->what, m->generation);
+    struct bundle *data;
+
+    if (!posset_has(&o->below, m->from) || m->arrived.count == 0 ||
+        !posset_covers(&m->all, &m->arrived) || !posset_covers(&o->subtree, &m->arrived))
+        return 1;
+    if (c) { /* its node has a new parent, and did not hear the end from the old one */
+        if (!c->failed && !c->exchanges && !c->data && c->bytes)
+            c->failed = true;
+        send_result(o, c, m->from);
+        return 0;
+    }
+    if (posset_meets(&m->all, &o->losses)) /* it will be told of that, too */
+        return 0;
+    c = get(o, m->what, m->generation, &m->all);
+    if (!c) {
+        o->no_memory = true;
+        return 0;
+    }
+    if (c->phase == COLLECT_EXCHANGES) {
+        send_result(o, c, m->from);
+        return 0;
+    }
+    data = m->data;
+    m->data = NULL;
+    return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
+}
+
+int collect_result(struct overlay *o, struct overlay_msg *m)
+{
+    struct collect *c = collect_find(&o->pending, m->what, m->generation);
+
+    if (m->from != o->parent)
+        return 1;
+    if (!c || c->phase != COLLECT_GATHERS)
+        return 0; /* heard twice, from two parents */
+    if (c->arrived.count != c->expected.count && !m->failed)
+        return 1;
+    c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;
+    c->failed = m->failed;
+    c->culprit = m->culprit;
+    c->bytes = m->bytes;
+    bundle_drop(c->data);
+    c->data = m->data;
+    m->data = NULL;
+    collect_account(o, c);
+    settle(o, c);
+    return 0;
+}

@@ -1,0 +1,315 @@
+/* exchange.c - the exchange of large collectives among the participants themselves.
+ *
+ * Participants have indexes 0..n-1, by position.  What one holds are the blocks of a run of indexes
+ * (around the end) that begins with its own.  In step s it sends the first min(2^s, n - 2^s) of
+ * them to the one 2^s before it, and gets as many from the one 2^s behind it: after ceil(log2 n)
+ * steps it has all.  (Bruck and others, 1997.) */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "overlay/collect.h"
+
+enum { PIECES_MAX = 1 << 20 };
+
+static uint32_t steps_of(uint32_t n)
+{
+    uint32_t s = 0;
+
+    while (s < COLLECT_STEPS - 1 && (UINT64_C(1) << s) < n)
+        s++;
+    return s;
+}
+
+static uint32_t count_in(const struct collect *c, uint32_t step)
+{
+    uint32_t n = c->all.count, d = UINT32_C(1) << step;
+
+    return d < n - d ? d : n - d;
+}
+
+static uint32_t peer(const struct collect *c, uint32_t step, bool behind)
+{
+    uint32_t n = c->all.count, d = UINT32_C(1) << step;
+    uint64_t index = behind ? (uint64_t)c->me + d : (uint64_t)c->me + n - d;
+
+    return posset_nth(&c->all, (uint32_t)(index % n));
+}
+
+/* ---- sending -----------------------------------------------------------------------------------
+ */
+
+static bool send_piece(struct overlay *o, const struct collect *c, uint32_t step,
+                       struct bundle *data, uint32_t piece, uint32_t pieces)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_PIECE, c, peer(c, step, false));
+
+    if (!m) {
+        bundle_drop(data);
+        return false;
+    }
+    m->step = step;
+    m->piece = piece;
+    m->pieces = pieces;
+    m->data = data;
+    o->stats.pieces++;
+    overlay_send(o, m);
+    return true;
+}
+
+/* Whole blocks, as many as fit; at least one. */
+static uint32_t count_pieces(const struct overlay *o, const struct bundle *all)
+{
+    uint64_t max = o->config.piece_max, bytes = 0;
+    const struct bundle *b;
+    struct bundle_walk w;
+    uint32_t n = 1;
+
+    if (max == 0 || all->bytes <= max)
+        return 1;
+    bundle_walk_begin(&w, all);
+    while ((b = bundle_walk_next(&w))) {
+        if (bytes && bytes + b->bytes > max) {
+            n++;
+            bytes = 0;
+        }
+        bytes += b->bytes;
+    }
+    if (w.no_memory)
+        n = 0;
+    bundle_walk_end(&w);
+    return n;
+}
+
+static bool send_cut(struct overlay *o, const struct collect *c, uint32_t step, struct bundle *all,
+                     uint32_t pieces)
+{
+    struct bundle *part = NULL;
+    struct bundle_walk w;
+    const struct bundle *b;
+    uint32_t piece = 0;
+    bool good = true;
+
+    bundle_walk_begin(&w, all);
+    while (good && (b = bundle_walk_next(&w))) {
+        if (bundle_bytes(part) && part->bytes + b->bytes > o->config.piece_max) {
+            good = send_piece(o, c, step, part, piece++, pieces);
+            part = NULL;
+        }
+        good = good && bundle_join(&part, part, bundle_ref((struct bundle *)(uintptr_t)b));
+    }
+    good = good && !w.no_memory && send_piece(o, c, step, part, piece, pieces);
+    bundle_walk_end(&w);
+    return good;
+}
+
+static bool send_step(struct overlay *o, const struct collect *c, uint32_t step)
+{
+    struct bundle *all;
+    uint32_t pieces;
+    bool good;
+
+    if (!bundle_first(&all, c->data, count_in(c, step)))
+        return false;
+    pieces = count_pieces(o, all);
+    if (pieces <= 1)
+        return pieces == 1 && send_piece(o, c, step, all, 0, 1);
+    good = send_cut(o, c, step, all, pieces);
+    bundle_drop(all);
+    return good;
+}
+
+/* ---- receiving ---------------------------------------------------------------------------------
+ */
+
+static void step_free(struct collect_step *s)
+{
+    for (uint32_t i = 0; s->pieces && i < s->npieces; i++)
+        bundle_drop(s->pieces[i]);
+    free(s->pieces);
+    bundle_drop(s->all);
+    *s = (struct collect_step){ NULL, 0, 0, NULL };
+}
+
+void exchange_free(struct collect *c)
+{
+    for (uint32_t i = 0; c->got && i < COLLECT_STEPS; i++)
+        step_free(&c->got[i]);
+    free(c->got);
+    c->got = NULL;
+}
+
+static bool make_steps(struct collect *c)
+{
+    if (c->got)
+        return true;
+    c->steps = steps_of(c->all.count);
+    c->me = 0;
+    c->got = calloc(COLLECT_STEPS, sizeof *c->got);
+    return c->got != NULL;
+}
+
+/* Goes on with the steps that are there. */
+static void go_on(struct overlay *o, struct collect *c)
+{
+    while (c->step < c->steps && c->got[c->step].all) {
+        struct collect_step *s = &c->got[c->step];
+        struct bundle *more = s->all;
+        s->all = NULL;
+        step_free(s);
+        if (!bundle_join(&c->data, c->data, more)) {
+            o->no_memory = true;
+            return;
+        }
+        c->step++;
+        if (c->step < c->steps && !send_step(o, c, c->step)) {
+            o->no_memory = true;
+            return;
+        }
+    }
+    collect_account(o, c);
+    if (c->step == c->steps)
+        collect_finish(o, c);
+}
+
+void exchange_begin(struct overlay *o, struct collect *c)
+{
+    c->phase = COLLECT_EXCHANGES;
+    bundle_drop(c->data);
+    c->data = NULL;
+    if (!c->mine) {
+        collect_finish(o, c);
+        return;
+    }
+    c->data = c->own ? bundle_ref(c->own) : bundle_one(o->config.me, SLICE_NULL);
+    if (!make_steps(c) || !c->data) {
+        o->no_memory = true;
+        return;
+    }
+    c->me = posset_rank(&c->all, o->config.me);
+    if (c->steps && !send_step(o, c, 0)) {
+        o->no_memory = true;
+        return;
+    }
+    if (c->suspect)
+        exchange_ask_again(o, c);
+    go_on(o, c);
+}
+
+static bool put_together(struct collect_step *s)
+{
+    for (uint32_t i = 0; i < s->npieces; i++) {
+        struct bundle *piece = s->pieces[i];
+        s->pieces[i] = NULL;
+        if (!bundle_join(&s->all, s->all, piece))
+            return false;
+    }
+    return true;
+}
+
+static int take_piece(struct overlay *o, struct collect *c, struct overlay_msg *m)
+{
+    struct collect_step *s;
+
+    c->me = posset_rank(&c->all, o->config.me);
+    if (m->step >= c->steps || m->pieces == 0 || m->pieces > PIECES_MAX || m->piece >= m->pieces ||
+        m->from != peer(c, m->step, true) || !m->data)
+        return 1;
+    s = &c->got[m->step];
+    if (m->step < c->step || s->all)
+        return 0; /* it was asked for again, and came twice */
+    if (!s->pieces) {
+        s->pieces = calloc(m->pieces, sizeof *s->pieces);
+        if (!s->pieces)
+            return -ENOMEM;
+        s->npieces = m->pieces;
+    }
+    if (m->pieces != s->npieces)
+        return 1;
+    if (s->pieces[m->piece])
+        return 0;
+    s->pieces[m->piece] = m->data;
+    m->data = NULL;
+    if (++s->here < s->npieces)
+        return 0;
+    if (!put_together(s))
+        return -ENOMEM;
+    return bundle_count(s->all) == count_in(c, m->step) ? 0 : 1;
+}
+
+int exchange_piece(struct overlay *o, struct overlay_msg *m)
+{
+    struct collect *c = collect_find(&o->pending, m->what, m->generation);
+    int rc;
+
+    if (!c || !c->mine) /* it has failed here, or is over */
+        return 0;
+    if (m->failed) {
+        collect_fail(o, c, m->culprit);
+        return 0;
+    }
+    rc = make_steps(c) ? take_piece(o, c, m) : -ENOMEM;
+    o->no_memory = o->no_memory || rc < 0;
+    if (rc == 1) /* a step that does not fit would never be complete */
+        step_free(&c->got[m->step < COLLECT_STEPS ? m->step : 0]);
+    collect_account(o, c);
+    if (rc == 0 && c->phase == COLLECT_EXCHANGES)
+        go_on(o, c);
+    return rc != 0;
+}
+
+/* ---- after a loss ------------------------------------------------------------------------------
+ */
+
+void exchange_ask_again(struct overlay *o, struct collect *c)
+{
+    for (uint32_t s = c->step; s < c->steps; s++) {
+        struct overlay_msg *m;
+        if (c->got[s].all)
+            continue;
+        m = overlay_msg_about(o, OVERLAY_MSG_AGAIN, c, peer(c, s, true));
+        if (!m)
+            return;
+        m->step = s;
+        o->stats.again++;
+        overlay_send(o, m);
+    }
+}
+
+/* It is over here and was not kept, or has failed. */
+static void refuse(struct overlay *o, const struct overlay_msg *asked, uint32_t culprit)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_PIECE);
+
+    if (m) {
+        m->to = asked->from;
+        m->what = strdup(asked->what);
+        m->generation = asked->generation;
+        m->step = asked->step;
+        m->failed = true;
+        m->culprit = culprit;
+        overlay_send(o, m);
+    }
+    o->no_memory = o->no_memory || !m || !m->what;
+}
+
+/* Who has not got so far yet will send it when it has. */
+int exchange_again(struct overlay *o, struct overlay_msg *m)
+{
+    struct collect *c = collect_find(&o->pending, m->what, m->generation);
+    bool over = !c;
+
+    if (over)
+        c = collect_find(&o->done, m->what, m->generation);
+    if (!c || c->failed || (over && !c->data)) {
+        refuse(o, m, c && c->failed ? c->culprit : TREE_NONE);
+        return 0;
+    }
+    if (!over && (c->phase != COLLECT_EXCHANGES || c->step < m->step))
+        return 0;
+    if (!c->mine || m->step >= c->steps || peer(c, m->step, false) != m->from)
+        return 1;
+    if (!send_step(o, c, m->step))
+        o->no_memory = true;
+    return 0;
+}

@@ -1,0 +1,727 @@
+/* overlay.c - see overlay.h.  Reading order: messages and events; birth; links and losses; reports
+ * to the top and words of it; what comes in. */
+#include "overlay/overlay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "overlay/collect.h"
+
+enum { WORDS_MAX = 64 << 20 };
+
+bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p)
+{
+    static const struct {
+        const char *word;
+        enum overlay_schedule schedule;
+    } words[] = {
+        { "auto", OVERLAY_AUTO },      { "default", OVERLAY_AUTO },
+        { "tree", OVERLAY_TREE },      { "binomial", OVERLAY_TREE },
+        { "radix", OVERLAY_TREE },     { "exchange", OVERLAY_EXCHANGE },
+        { "bruck", OVERLAY_EXCHANGE }, { "brucks", OVERLAY_EXCHANGE },
+        { "rcd", OVERLAY_EXCHANGE },   { "recursive", OVERLAY_EXCHANGE },
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (slice_is(word, words[i].word)) {
+            *schedule_p = words[i].schedule;
+            return true;
+        }
+    }
+    return false;
+}
+
+void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width)
+{
+    *c = (struct overlay_config){ .me = me,
+                                  .count = count,
+                                  .width = width,
+                                  .inline_max = 8 << 10,
+                                  .piece_max = 256 << 10,
+                                  .keep_max = 64 << 20,
+                                  .alpha_ns = 40000,
+                                  .beta_ps = 1000 };
+}
+
+/* ---- messages and events -----------------------------------------------------------------------
+ */
+
+struct overlay_msg *overlay_msg_new(enum overlay_kind kind)
+{
+    struct overlay_msg *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    list_init(&m->link);
+    m->kind = kind;
+    m->culprit = TREE_NONE;
+    return m;
+}
+
+struct overlay_msg *overlay_msg_free(struct overlay_msg *m)
+{
+    if (m) {
+        list_unlink(&m->link);
+        posset_free(&m->all);
+        posset_free(&m->arrived);
+        bundle_drop(m->data);
+        free(m->what);
+        free(m);
+    }
+    return NULL;
+}
+
+struct overlay_event *overlay_event_free(struct overlay_event *e)
+{
+    if (e) {
+        bundle_drop(e->blocks);
+        free(e->what);
+        free(e);
+    }
+    return NULL;
+}
+
+void overlay_send(struct overlay *o, struct overlay_msg *m)
+{
+    m->from = o->config.me;
+    list_append(&o->out, &m->link);
+}
+
+struct overlay_msg *overlay_msg_about(struct overlay *o, enum overlay_kind kind,
+                                      const struct collect *c, uint32_t to)
+{
+    struct overlay_msg *m = overlay_msg_new(kind);
+
+    if (m) {
+        m->what = strdup(c->what);
+        m->generation = c->generation;
+        m->to = to;
+    }
+    if (m && m->what)
+        return m;
+    o->no_memory = true;
+    return overlay_msg_free(m);
+}
+
+void overlay_push_event(struct overlay *o, struct overlay_event *e)
+{
+    list_init(&e->link);
+    list_append(&o->events, &e->link);
+}
+
+static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t from,
+                       struct bundle *words)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    if (!e) {
+        o->no_memory = true;
+        return;
+    }
+    e->kind = kind;
+    e->from = from;
+    e->culprit = TREE_NONE;
+    e->blocks = bundle_ref(words);
+    overlay_push_event(o, e);
+}
+
+struct overlay_msg *overlay_next(struct overlay *o)
+{
+    struct list *l = list_first(&o->out);
+
+    if (!l)
+        return NULL;
+    list_unlink(l);
+    return LIST_OF(l, struct overlay_msg, link);
+}
+
+struct overlay_event *overlay_event(struct overlay *o)
+{
+    struct list *l = list_first(&o->events);
+
+    if (!l)
+        return NULL;
+    list_unlink(l);
+    return LIST_OF(l, struct overlay_event, link);
+}
+
+void overlay_hold(struct overlay *o, struct overlay_msg *m)
+{
+    list_unlink(&m->link);
+    if (m->to >= o->config.count || m->to == o->config.me || tree_is_lost(o->lost, m->to))
+        overlay_msg_free(m);
+    else
+        list_append(&o->held, &m->link);
+}
+
+/* A link is up, or somebody is lost: each is tried again, by the host. */
+static void release_held(struct overlay *o)
+{
+    LIST_EACH(l, &o->held)
+    {
+        list_unlink(l);
+        list_append(&o->out, l);
+    }
+}
+
+/* ---- birth -------------------------------------------------------------------------------------
+ */
+
+int overlay_init(struct overlay *o, const struct overlay_config *config)
+{
+    memset(o, 0, sizeof *o);
+    o->config = *config;
+    o->parent = TREE_NONE;
+    map_init(&o->pending, config->me);
+    map_init(&o->done, config->me);
+    list_init(&o->pendings);
+    list_init(&o->dones);
+    list_init(&o->out);
+    list_init(&o->events);
+    list_init(&o->held);
+    list_init(&o->unacked);
+    list_init(&o->words);
+    o->first_word = 1;
+    o->lost = calloc(config->count / 64 + 1, sizeof *o->lost);
+    o->shunned = calloc(config->count / 64 + 1, sizeof *o->shunned);
+    if (config->me == 0)
+        o->heard = calloc(config->count, sizeof *o->heard);
+    if (o->lost && o->shunned && (config->me || o->heard) &&
+        posset_subtree(&o->subtree, config->width, config->count, config->me) == 0)
+        return 0;
+    overlay_free(o);
+    return -ENOMEM;
+}
+
+static void free_messages(struct list *all)
+{
+    LIST_EACH(l, all)
+    overlay_msg_free(LIST_OF(l, struct overlay_msg, link));
+}
+
+void overlay_free(struct overlay *o)
+{
+    struct overlay_event *e;
+
+    if (!o->out.next)
+        return;
+    LIST_EACH(p, &o->pendings)
+    collect_free(LIST_OF(p, struct collect, link));
+    LIST_EACH(d, &o->dones)
+    collect_free(LIST_OF(d, struct collect, link));
+    while ((e = overlay_event(o)))
+        overlay_event_free(e);
+    free_messages(&o->out);
+    free_messages(&o->held);
+    free_messages(&o->unacked);
+    free_messages(&o->words);
+    map_free(&o->pending);
+    map_free(&o->done);
+    posset_free(&o->below);
+    posset_free(&o->greeted);
+    posset_free(&o->subtree);
+    posset_free(&o->losses);
+    posset_free(&o->broken);
+    free(o->lost);
+    free(o->shunned);
+    free(o->heard);
+    memset(o, 0, sizeof *o);
+}
+
+/* ---- reports to the top ------------------------------------------------------------------------
+ * A report is kept until the top has said that it has it, and sent again whenever somebody was
+ * lost who may have had it. */
+
+static struct overlay_msg *copy_report(struct overlay *o, const struct overlay_msg *r)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
+
+    if (!m || posset_copy(&m->arrived, &r->arrived) < 0) {
+        o->no_memory = true;
+        return overlay_msg_free(m);
+    }
+    m->generation = r->generation;
+    m->flags = r->flags;
+    m->data = bundle_ref(r->data);
+    return m;
+}
+
+static void send_report(struct overlay *o, const struct overlay_msg *r)
+{
+    struct overlay_msg *m = o->parent != TREE_NONE ? copy_report(o, r) : NULL;
+
+    if (m)
+        overlay_send(o, m);
+}
+
+static void send_reports(struct overlay *o)
+{
+    LIST_EACH(l, &o->unacked)
+    send_report(o, LIST_OF(l, struct overlay_msg, link));
+}
+
+static int report(struct overlay *o, struct overlay_msg *m)
+{
+    if (!m)
+        return -ENOMEM;
+    m->generation = ++o->reported;
+    list_append(&o->unacked, &m->link);
+    send_report(o, m);
+    return 0;
+}
+
+int overlay_report(struct overlay *o, struct slice bytes)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
+    struct bundle *words = bundle_one(o->config.me, bytes);
+
+    if (!m || !words) {
+        bundle_drop(words);
+        overlay_msg_free(m);
+        return -ENOMEM;
+    }
+    if (o->config.me == 0) {
+        overlay_msg_free(m);
+        push_event(o, OVERLAY_REPORTED, 0, words);
+        bundle_drop(words);
+        return 0;
+    }
+    m->data = words;
+    return report(o, m);
+}
+
+static void report_losses(struct overlay *o)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
+
+    if (!m || posset_copy(&m->arrived, &o->broken) < 0) {
+        o->no_memory = true;
+        overlay_msg_free(m);
+        return;
+    }
+    m->flags = OVERLAY_LOSSES;
+    report(o, m);
+}
+
+static void lose(struct overlay *o, const struct posset *gone);
+
+static void acknowledge(struct overlay *o, uint32_t to)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_ACK);
+
+    if (!m) {
+        o->no_memory = true;
+        return;
+    }
+    m->to = to;
+    m->generation = o->heard[to];
+    overlay_send(o, m);
+}
+
+static int hear_report(struct overlay *o, struct overlay_msg *m)
+{
+    if (o->config.me != 0 || m->from >= o->config.count || m->from == 0)
+        return 1;
+    if (m->generation == o->heard[m->from] + 1) {
+        o->heard[m->from]++;
+        if (m->flags & OVERLAY_LOSSES)
+            lose(o, &m->arrived);
+        else
+            push_event(o, OVERLAY_REPORTED, m->from, m->data);
+    }
+    if (!tree_is_lost(o->lost, m->from))
+        acknowledge(o, m->from);
+    return 0;
+}
+
+static int hear_ack(struct overlay *o, struct overlay_msg *m)
+{
+    LIST_EACH(l, &o->unacked)
+    {
+        struct overlay_msg *r = LIST_OF(l, struct overlay_msg, link);
+        if (r->generation <= m->generation)
+            overlay_msg_free(r);
+    }
+    return 0;
+}
+
+/* ---- words of the top --------------------------------------------------------------------------
+ * Everybody keeps the last ones for children that come from a lost parent. */
+
+static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg *w, uint32_t to)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
+
+    if (!m || posset_copy(&m->arrived, &w->arrived) < 0) {
+        o->no_memory = true;
+        return overlay_msg_free(m);
+    }
+    m->to = to;
+    m->generation = w->generation;
+    m->flags = w->flags;
+    m->data = bundle_ref(w->data);
+    return m;
+}
+
+static void pass_word(struct overlay *o, const struct overlay_msg *w)
+{
+    for (uint32_t i = 0; i < o->greeted.nruns; i++) {
+        for (uint32_t k = 0; k < o->greeted.runs[i].count; k++) {
+            struct overlay_msg *m = copy_word(o, w, o->greeted.runs[i].first + k);
+            if (m)
+                overlay_send(o, m);
+        }
+    }
+}
+
+/* Takes it over. */
+static void keep_word(struct overlay *o, struct overlay_msg *w)
+{
+    list_unlink(&w->link);
+    list_append(&o->words, &w->link);
+    o->words_bytes += bundle_bytes(w->data) + sizeof *w;
+    while (o->words_bytes > WORDS_MAX) {
+        struct overlay_msg *old = LIST_OF(list_first(&o->words), struct overlay_msg, link);
+        o->words_bytes -= bundle_bytes(old->data) + sizeof *old;
+        o->first_word = old->generation + 1;
+        overlay_msg_free(old);
+    }
+}
+
+static int tell(struct overlay *o, struct overlay_msg *w)
+{
+    if (!w)
+        return -ENOMEM;
+    w->generation = ++o->told;
+    pass_word(o, w);
+    keep_word(o, w);
+    return 0;
+}
+
+int overlay_tell(struct overlay *o, struct slice bytes)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
+
+    if (m)
+        m->data = bundle_one(0, bytes);
+    if (m && m->data)
+        return tell(o, m);
+    overlay_msg_free(m);
+    return -ENOMEM;
+}
+
+static void apply_losses(struct overlay *o, const struct posset *gone);
+
+/* Takes m over when it returns 0. */
+static int hear_word(struct overlay *o, struct overlay_msg *m)
+{
+    if (m->from != o->parent)
+        return 1;
+    if (m->generation <= o->told) { /* from the old parent already */
+        overlay_msg_free(m);
+        return 0;
+    }
+    if (m->generation != o->told + 1) {
+        push_event(o, OVERLAY_BEHIND, 0, NULL);
+        overlay_msg_free(m);
+        return 0;
+    }
+    o->told++;
+    pass_word(o, m);
+    if (m->flags & OVERLAY_LOSSES)
+        apply_losses(o, &m->arrived);
+    else
+        push_event(o, OVERLAY_TOLD, 0, m->data);
+    keep_word(o, m);
+    return 0;
+}
+
+/* A child has come, perhaps from elsewhere: what it has not been told. */
+static int hear_hello(struct overlay *o, struct overlay_msg *m)
+{
+    if (!posset_has(&o->below, m->from))
+        return 1;
+    LIST_EACH(l, &o->words)
+    {
+        struct overlay_msg *w = LIST_OF(l, struct overlay_msg, link);
+        struct overlay_msg *copy = w->generation > m->generation ? copy_word(o, w, m->from) : NULL;
+        if (copy)
+            overlay_send(o, copy);
+    }
+    if (posset_add(&o->greeted, m->from, 1) < 0)
+        o->no_memory = true;
+    return 0;
+}
+
+/* ---- links and losses --------------------------------------------------------------------------
+ */
+
+static bool is_on_my_way(const struct overlay *o, const struct posset *gone)
+{
+    uint32_t p = o->config.me;
+
+    while (p) {
+        p = tree_parent(o->config.width, p);
+        if (posset_has(gone, p))
+            return true;
+    }
+    return false;
+}
+
+/* Collectives that will not come about, and those that may have lost something on the way. */
+static void fail_collectives(struct overlay *o, const struct posset *gone)
+{
+    LIST_EACH(l, &o->pendings)
+    {
+        struct collect *c = LIST_OF(l, struct collect, link);
+        struct posset culprits;
+        if (posset_intersect(&culprits, &c->all, gone) < 0)
+            o->no_memory = true;
+        else if (culprits.count)
+            collect_fail(o, c, posset_nth(&culprits, 0));
+        else if (c->phase == COLLECT_EXCHANGES)
+            exchange_ask_again(o, c);
+        else
+            c->suspect = true;
+        posset_free(&culprits);
+    }
+}
+
+static void apply_losses(struct overlay *o, const struct posset *gone)
+{
+    struct posset fresh = { NULL, 0, 0, 0 };
+
+    for (uint32_t i = 0; i < gone->nruns; i++) {
+        for (uint32_t p = gone->runs[i].first; p < gone->runs[i].first + gone->runs[i].count; p++) {
+            if (p >= o->config.count || tree_is_lost(o->lost, p))
+                continue;
+            o->lost[p / 64] |= UINT64_C(1) << (p % 64);
+            if (posset_add(&o->losses, p, 1) < 0 || posset_add(&fresh, p, 1) < 0)
+                o->no_memory = true;
+            push_event(o, OVERLAY_LOST, p, NULL);
+        }
+    }
+    if (fresh.count) {
+        release_held(o);
+        fail_collectives(o, &fresh);
+        if (is_on_my_way(o, &fresh))
+            send_reports(o);
+    }
+    posset_free(&fresh);
+}
+
+/* The top: the word goes out, and counts here too. */
+static void lose(struct overlay *o, const struct posset *gone)
+{
+    struct overlay_msg *m;
+
+    if (posset_covers(&o->losses, gone))
+        return;
+    m = overlay_msg_new(OVERLAY_MSG_TELL);
+    if (!m || posset_copy(&m->arrived, gone) < 0) {
+        o->no_memory = true;
+        overlay_msg_free(m);
+        return;
+    }
+    m->flags = OVERLAY_LOSSES;
+    tell(o, m);
+    apply_losses(o, gone);
+}
+
+void overlay_lose(struct overlay *o, uint32_t position)
+{
+    struct posset one = { NULL, 0, 0, 0 };
+
+    if (position && position < o->config.count && posset_add(&one, position, 1) == 0)
+        lose(o, &one);
+    posset_free(&one);
+}
+
+static void say_hello(struct overlay *o)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_HELLO);
+
+    if (!m) {
+        o->no_memory = true;
+        return;
+    }
+    m->to = o->parent;
+    m->generation = o->told;
+    overlay_send(o, m);
+}
+
+/* Whatever went to the old parent may not have gone further. */
+static void begin_with(struct overlay *o, uint32_t parent)
+{
+    o->parent = parent;
+    say_hello(o);
+    send_reports(o);
+    LIST_EACH(l, &o->pendings)
+    {
+        struct collect *c = LIST_OF(l, struct collect, link);
+        c->sent = false;
+        collect_advance(o, c);
+    }
+}
+
+bool overlay_link_up(struct overlay *o, uint32_t position)
+{
+    const struct overlay_config *k = &o->config;
+
+    if (position >= k->count || position == k->me || tree_is_lost(o->lost, position))
+        return false;
+    if (position > k->me) {
+        if (!tree_is_below(k->width, position, k->me) || posset_has(&o->broken, position))
+            return false;
+        release_held(o);
+        return posset_add(&o->below, position, 1) == 0;
+    }
+    if (!tree_is_below(k->width, k->me, position) || o->parent != TREE_NONE)
+        return false;
+    begin_with(o, position);
+    release_held(o);
+    return true;
+}
+
+static int remove_from(struct posset *s, uint32_t p)
+{
+    struct posset before = { NULL, 0, 0, 0 }, rest;
+    int rc = posset_add(&before, 0, p);
+
+    if (rc == 0)
+        rc = posset_add(&before, p + 1, UINT32_MAX - 1 - p);
+    if (rc == 0)
+        rc = posset_intersect(&rest, s, &before);
+    posset_free(&before);
+    if (rc < 0)
+        return rc;
+    posset_free(s);
+    *s = rest;
+    return 0;
+}
+
+void overlay_link_down(struct overlay *o, uint32_t position)
+{
+    if (position == o->parent) {
+        o->parent = TREE_NONE;
+        overlay_shun(o, position);
+        return;
+    }
+    if (!posset_has(&o->below, position))
+        return;
+    if (remove_from(&o->below, position) < 0 || remove_from(&o->greeted, position) < 0 ||
+        posset_add(&o->broken, position, 1) < 0)
+        o->no_memory = true;
+    if (tree_is_lost(o->lost, position))
+        return;
+    if (o->config.me == 0)
+        overlay_lose(o, position);
+    else
+        report_losses(o);
+}
+
+/* Its children that should be ours now. */
+static bool miss_children(struct overlay *o, uint32_t gone)
+{
+    uint32_t first = tree_first_child(o->config.width, gone);
+    uint32_t n = tree_children(o->config.width, o->config.count, gone);
+    bool some = false;
+
+    for (uint32_t c = first; c < first + n; c++) {
+        if (tree_is_lost(o->lost, c) || posset_has(&o->below, c) || posset_has(&o->broken, c))
+            continue;
+        some = true;
+        if (posset_add(&o->broken, c, 1) < 0)
+            o->no_memory = true;
+    }
+    return some;
+}
+
+void overlay_overdue(struct overlay *o)
+{
+    const struct overlay_config *k = &o->config;
+    bool some = false;
+
+    for (uint32_t i = 0; i < o->losses.nruns; i++) {
+        for (uint32_t n = 0; n < o->losses.runs[i].count; n++) {
+            uint32_t gone = o->losses.runs[i].first + n;
+            if (tree_living_parent(k->width, gone, o->lost) == k->me)
+                some = miss_children(o, gone) || some;
+        }
+    }
+    if (some && k->me == 0)
+        lose(o, &o->broken);
+    else if (some)
+        report_losses(o);
+}
+
+void overlay_shun(struct overlay *o, uint32_t position)
+{
+    if (position < o->config.count)
+        o->shunned[position / 64] |= UINT64_C(1) << (position % 64);
+}
+
+uint32_t overlay_wanted_parent(const struct overlay *o)
+{
+    uint32_t p = o->config.me;
+
+    do
+        p = tree_living_parent(o->config.width, p, o->lost);
+    while (p != TREE_NONE && tree_is_lost(o->shunned, p));
+    return p;
+}
+
+uint32_t overlay_route(const struct overlay *o, uint32_t to)
+{
+    uint32_t p = to;
+
+    if (to >= o->config.count || to == o->config.me)
+        return TREE_NONE;
+    for (; p != TREE_NONE && p > o->config.me; p = tree_parent(o->config.width, p)) {
+        if (posset_has(&o->below, p))
+            return p;
+    }
+    return p == o->config.me ? TREE_NONE : o->parent;
+}
+
+/* ---- what comes in -----------------------------------------------------------------------------
+ */
+
+static bool has_what(const struct overlay_msg *m)
+{
+    return m->what != NULL;
+}
+
+int overlay_hear(struct overlay *o, struct overlay_msg *m)
+{
+    int rc = 1;
+
+    switch (m->kind) {
+    case OVERLAY_MSG_GATHER: rc = has_what(m) ? collect_gathering(o, m) : 1; break;
+    case OVERLAY_MSG_RESULT: rc = has_what(m) ? collect_result(o, m) : 1; break;
+    case OVERLAY_MSG_PIECE: rc = has_what(m) ? exchange_piece(o, m) : 1; break;
+    case OVERLAY_MSG_AGAIN: rc = has_what(m) ? exchange_again(o, m) : 1; break;
+    case OVERLAY_MSG_REPORT: rc = hear_report(o, m); break;
+    case OVERLAY_MSG_ACK: rc = hear_ack(o, m); break;
+    case OVERLAY_MSG_HELLO: rc = hear_hello(o, m); break;
+    case OVERLAY_MSG_TELL:
+        rc = hear_word(o, m);
+        if (rc == 0)
+            return 0;
+        break;
+    }
+    overlay_msg_free(m);
+    return rc;
+}
+
+uint32_t overlay_missing(const struct overlay *o, struct slice what, uint64_t generation)
+{
+    LIST_EACH(l, &o->pendings)
+    {
+        const struct collect *c = LIST_OF(l, struct collect, link);
+        if (c->generation == generation && slice_is(what, c->what))
+            return posset_missing(&c->expected, &c->arrived);
+    }
+    return TREE_NONE;
+}

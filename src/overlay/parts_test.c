@@ -1,0 +1,209 @@
+/* parts_test.c - what the overlay is made of: the tree's shape, sets of positions, bundles of
+ * blocks, and messages as bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rand.h"
+#include "overlay/carry.h"
+#include "tests/tap.h"
+
+static void test_tree(void)
+{
+    bool good = true;
+
+    for (uint32_t width = 1; width < 6; width++) {
+        for (uint32_t p = 1; p < 200; p++) {
+            uint32_t up = tree_parent(width, p), first = tree_first_child(width, up);
+            good = good && p >= first && p < first + tree_children(width, 200, up);
+            good = good && tree_is_below(width, p, up) && !tree_is_below(width, up, p);
+            good = good && tree_next(width, up, p) == p && tree_depth(width, p) > 0;
+            good = good && (p > 100 || tree_next(width, p, 0) == up);
+        }
+    }
+    OK_F(good, "parents and children agree");
+    OK(tree_parent(2, 0) == TREE_NONE && tree_children(2, 1, 0) == 0);
+    OK(tree_next(2, 1, 6) == 0 && tree_next(2, 0, 6) == 2 && tree_next(2, 2, 6) == 6);
+    OK(tree_depth(32, 99999) == 4);
+    {
+        uint64_t lost[1] = { UINT64_C(1) << 2 };
+        OK(tree_living_parent(2, 6, lost) == 0 && tree_living_parent(2, 3, lost) == 1);
+    }
+}
+
+enum { BITS = 150 };
+
+static bool same(const struct posset *s, const bool *bits)
+{
+    uint32_t n = 0;
+
+    for (uint32_t p = 0; p < BITS; p++) {
+        if (posset_has(s, p) != bits[p] || posset_rank(s, p) != n)
+            return false;
+        if (bits[p] && posset_nth(s, n++) != p)
+            return false;
+    }
+    for (uint32_t i = 1; i < s->nruns; i++) {
+        if (s->runs[i].first <= s->runs[i - 1].first + s->runs[i - 1].count)
+            return false; /* they touch */
+    }
+    return s->count == n;
+}
+
+static void fill(struct posset *s, bool *bits, uint64_t *rand)
+{
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t first = (uint32_t)rand_below(rand, BITS), n = (uint32_t)rand_below(rand, 20);
+        n = n < BITS - first ? n : BITS - first;
+        posset_add(s, first, n);
+        memset(bits + first, 1, n);
+    }
+}
+
+static void test_sets(void)
+{
+    uint64_t rand = 5;
+    bool good = true;
+
+    for (int round = 0; round < 500; round++) {
+        struct posset a = { NULL, 0, 0, 0 }, b = a, both, copy;
+        bool x[BITS] = { false }, y[BITS] = { false }, z[BITS];
+        uint32_t missing = UINT32_MAX;
+        bool meets = false;
+        fill(&a, x, &rand);
+        fill(&b, y, &rand);
+        posset_intersect(&both, &a, &b);
+        for (uint32_t p = 0; p < BITS; p++) {
+            z[p] = x[p] && y[p];
+            meets = meets || z[p];
+            if (x[p] && !y[p] && missing == UINT32_MAX)
+                missing = p;
+        }
+        good = good && same(&a, x) && same(&b, y) && same(&both, z);
+        good = good && posset_meets(&a, &b) == meets && posset_missing(&a, &b) == missing;
+        good = good && posset_covers(&b, &a) == (missing == UINT32_MAX);
+        posset_copy(&copy, &a);
+        posset_add_all(&copy, &b);
+        for (uint32_t p = 0; p < BITS; p++)
+            z[p] = x[p] || y[p];
+        good = good && same(&copy, z);
+        posset_free(&a);
+        posset_free(&b);
+        posset_free(&both);
+        posset_free(&copy);
+    }
+    OK_F(good, "sets of runs are sets");
+    {
+        struct posset s;
+        posset_subtree(&s, 2, 12, 1);
+        OK(s.count == 7 && s.nruns == 3 && posset_has(&s, 9) && !posset_has(&s, 2));
+        posset_free(&s);
+    }
+}
+
+static struct bundle *numbered(uint32_t from, uint32_t to)
+{
+    struct bundle *b = NULL;
+    char text[16];
+
+    for (uint32_t p = from; p < to; p++) {
+        snprintf(text, sizeof text, "b%u", p % 3);
+        bundle_join(&b, b, bundle_one(p, slice_str(text)));
+    }
+    return b;
+}
+
+static bool is_run(const struct bundle *b, uint32_t from, uint32_t to)
+{
+    const struct bundle *one;
+    struct bundle_walk w;
+    char text[16];
+    bool good = true;
+
+    bundle_walk_begin(&w, b);
+    while ((one = bundle_walk_next(&w))) {
+        snprintf(text, sizeof text, "b%u", from % 3);
+        good = good && one->position == from++ && slice_is(one->block, text);
+    }
+    bundle_walk_end(&w);
+    return good && from == to;
+}
+
+static void test_bundles(void)
+{
+    struct bundle *b = NULL, *head;
+    bool good = true;
+
+    for (uint32_t part = 0; part < 10; part++)
+        bundle_join(&b, b, numbered(part * 10, part * 10 + 10));
+    OK(b->count == 100 && b->bytes == 200 && is_run(b, 0, 100));
+    for (uint32_t n = 0; n <= 100; n++) {
+        good = good && bundle_first(&head, b, n) && bundle_count(head) == n && is_run(head, 0, n);
+        bundle_drop(head);
+    }
+    OK_F(good, "every head of a bundle is one");
+    bundle_drop(b);
+    b = numbered(0, 50000); /* no recursion */
+    OK(is_run(b, 0, 50000));
+    bundle_drop(b);
+}
+
+static void test_carry(void)
+{
+    struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_PIECE), *back;
+    struct buf bytes = BUF_NULL(1 << 20);
+    struct arena a = ARENA_NULL(1 << 20);
+    struct errmsg err;
+    struct msg out, in;
+    size_t whole;
+
+    m->what = strdup("fence job/WORLD:0");
+    m->generation = UINT64_C(1) << 33;
+    m->from = 3;
+    m->to = 7;
+    m->culprit = 5;
+    m->failed = true;
+    m->step = 4;
+    m->piece = 1;
+    m->pieces = 9;
+    posset_add(&m->all, 2, 30);
+    posset_add(&m->arrived, 2, 3);
+    m->data = numbered(2, 32);
+    OK(carry_out(m, &a, &out));
+    OK_F(out.u.overlay.blocks.n == 3 && out.u.overlay.positions.n == 30, "equal blocks stand once");
+    msg_write(&out, &bytes);
+    whole = buf_len(&bytes);
+    OK(msg_read(buf_slice(&bytes), &a, &in, &err) == 0);
+    back = carry_in(&in, 100);
+    OK(back && back->from == 3 && back->to == 7 && back->step == 4 && back->pieces == 9);
+    OK(back && !strcmp(back->what, m->what) && back->generation == m->generation && back->failed);
+    OK(back && back->culprit == 5 && back->all.count == 30 && back->arrived.count == 3);
+    OK(back && is_run(back->data, 2, 32));
+    overlay_msg_free(back);
+    OK_F(!carry_in(&in, 20), "positions that are none are refused");
+    for (size_t n = 0; n < whole; n++) {
+        struct arena cut = ARENA_NULL(1 << 20);
+        char *copy = malloc(n + 1);
+        memcpy(copy, buf_slice(&bytes).ptr, n);
+        if (msg_read(slice_mem(copy, n), &cut, &in, &err) == 0 && in.kind == MSG_overlay)
+            overlay_msg_free(carry_in(&in, 100));
+        free(copy);
+        arena_free(&cut);
+    }
+    overlay_msg_free(m);
+    arena_free(&a);
+    buf_free(&bytes);
+}
+
+int main(void)
+{
+    enum overlay_schedule s = OVERLAY_AUTO;
+
+    test_tree();
+    test_sets();
+    test_bundles();
+    test_carry();
+    OK(overlay_schedule_named(SLICE("bruck"), &s) && s == OVERLAY_EXCHANGE);
+    OK(!overlay_schedule_named(SLICE("magic"), &s));
+    return tap_done();
+}

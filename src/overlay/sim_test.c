@@ -1,0 +1,184 @@
+/* sim_test.c - hundreds of nodes, losses, many seeds: what must be true is true (overlay/sim.h).
+ *
+ * Arguments: how many seeds, and the first one; then only these are run.  A seed that fails prints
+ * the command that does the same again. */
+#include "overlay/sim.h"
+
+#include <stdlib.h>
+
+#include "tests/tap.h"
+
+static bool run(const struct sim_config *c, struct sim_result *r)
+{
+    struct buf command = BUF_NULL(4096);
+    int rc = sim_run(c, r);
+    bool good = rc == 0 && !r->violation[0];
+
+    if (!good) {
+        sim_command(c, &command);
+        printf("# %s\n# %s\n", rc ? "out of memory" : r->violation, buf_cstr(&command));
+    }
+    buf_free(&command);
+    return good;
+}
+
+/* Trouble of every kind, on trees of different shapes. */
+static void faults(struct sim_config *c, uint64_t seed)
+{
+    static const uint32_t widths[] = { 2, 3, 8, 32 };
+
+    sim_defaults(c);
+    c->nodes = 200;
+    c->ranks = 1;
+    c->card = 64;
+    c->width = widths[seed % 4];
+    c->seed = seed;
+    c->schedule = (enum overlay_schedule)(seed / 4 % 3);
+    c->rounds = 3;
+    c->sets = 3;
+    c->barrier_first = true;
+    c->jitter_ns = 30000;
+    c->kills = (uint32_t)(seed % 6);
+    c->cuts = (uint32_t)(seed / 6 % 3);
+    c->slow = (uint32_t)(seed / 2 % 4);
+    c->reports = 2;
+    c->words = 3;
+    c->through_tree = seed % 5 == 0;
+    c->encode = seed % 16 == 0;
+}
+
+static void test_seeds(uint64_t first, uint32_t count)
+{
+    uint64_t messages = 0, failed = 0, collectives = 0, exchanged = 0, bad = 0;
+    struct sim_config c;
+    struct sim_result r;
+
+    for (uint32_t i = 0; i < count && bad < 5; i++) {
+        faults(&c, first + i);
+        bad += !run(&c, &r);
+        messages += r.messages;
+        failed += r.failed;
+        collectives += r.collectives;
+        exchanged += r.exchanged;
+    }
+    OK_F(bad == 0, "%u seeds of 200 nodes from %llu: no invariant is violated", count,
+         (unsigned long long)first);
+    printf("# %llu messages (%llu of exchanges), %llu collectives entered, %llu of them failed\n",
+           (unsigned long long)messages, (unsigned long long)exchanged,
+           (unsigned long long)collectives, (unsigned long long)failed);
+    OK_F(failed > 0 && failed < collectives && exchanged > 0,
+         "some collectives end well, some with the name of a lost node");
+}
+
+static uint32_t log2_of(uint32_t n)
+{
+    uint32_t s = 0;
+
+    while ((UINT64_C(1) << s) < n)
+        s++;
+    return s;
+}
+
+/* The time of a barrier grows with the logarithm of the nodes. */
+static void test_growth(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+    uint64_t first = 0;
+
+    for (uint32_t n = 64; n <= 65536; n *= 4) {
+        sim_defaults(&c);
+        c.nodes = n;
+        c.card = 0;
+        if (!run(&c, &r))
+            break;
+        first = first ? first : r.last_ns;
+        OK_F(r.last_ns * log2_of(64) <= first * log2_of(n) * 5 / 4 && r.last_ns <= 4 * r.bound_ns,
+             "barrier of %u nodes: %.3f ms", n, (double)r.last_ns / 1e6);
+    }
+}
+
+/* Much data: what every node sends is what it has to hear, and the time is near the bound. */
+static void test_large(uint32_t nodes)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    sim_defaults(&c);
+    c.nodes = nodes;
+    c.modelled = true;
+    OK(run(&c, &r));
+    OK_F(r.last_ns <= 2 * r.bound_ns,
+         "fence of %u nodes x 8 ranks, 248 bytes each: %.3f ms, bound %.3f ms", nodes,
+         (double)r.last_ns / 1e6, (double)r.bound_ns / 1e6);
+    OK_F(r.node_bytes < 2 * c.card * c.ranks * nodes,
+         "no byte goes out of a node twice: %llu bytes", (unsigned long long)r.node_bytes);
+}
+
+/* What is little rides the tree, what is much does not; either can be asked for. */
+static void test_choice(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    sim_defaults(&c);
+    c.nodes = 16;
+    c.ranks = 1;
+    c.card = 16;
+    OK(run(&c, &r) && r.exchanged == 0);
+    c.schedule = OVERLAY_EXCHANGE;
+    OK(run(&c, &r) && r.exchanged == 16 * 4);
+    c.schedule = OVERLAY_AUTO;
+    c.card = 100000;
+    c.modelled = true;
+    OK(run(&c, &r) && r.exchanged == 16 * 4);
+    c.schedule = OVERLAY_TREE;
+    OK(run(&c, &r) && r.exchanged == 0);
+    for (uint32_t n = 1; n < 40; n++) { /* every number of nodes */
+        sim_defaults(&c);
+        c.nodes = n;
+        c.width = 1 + n % 5;
+        c.rounds = 2;
+        c.sets = 3;
+        c.encode = true;
+        c.schedule = n % 2 ? OVERLAY_EXCHANGE : OVERLAY_AUTO;
+        if (!run(&c, &r) || r.failed)
+            break;
+    }
+    OK(c.nodes == 39);
+}
+
+/* A broken overlay is found: the check of the checks. */
+static void test_control(void)
+{
+    struct sim_config c;
+    struct sim_result r;
+
+    sim_defaults(&c);
+    c.nodes = 50;
+    c.rounds = 10;
+    c.swallow = 100;
+    OK(sim_run(&c, &r) == 0);
+    OK_F(r.violation[0], "a message that vanishes is missed: %s", r.violation);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+enum { SEEDS = 60, LARGE = 5000 };
+#else
+enum { SEEDS = 1000, LARGE = 100000 };
+#endif
+
+int main(int argc, char **argv)
+{
+    uint32_t count = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : SEEDS;
+    uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+
+    test_seeds(first, count);
+    if (argc > 1)
+        return tap_done();
+    test_control();
+    test_choice();
+    test_growth();
+    test_large(LARGE);
+    return tap_done();
+}
