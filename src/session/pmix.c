@@ -99,6 +99,7 @@ static void destroy(struct session *base)
     free(s->codes);
     pmix_groups_free(s);
     pmix_pulls_free(s);
+    pmix_forget_given(s);
     free(s);
 }
 
@@ -631,6 +632,7 @@ static void read_fence(struct command *c)
 {
     struct crowd w = read_crowd(c);
 
+    pmix_forget_given(c->s);
     if (punpack_ok(&c->r)) {
         if (is_everybody(c, &w))
             pmix_ask(c, (struct request){

@@ -137,6 +137,9 @@ struct pmix_session {
     bool every_event; /* a default handler is registered */
     pmix_status_t *codes;
     size_t ncodes;
+    /* Whose cards the client has been given since its last fence. */
+    uint64_t *given; /* bits, by rank; NULL: nobody's */
+    uint32_t nasked, window;
     struct list pulls;
     uint32_t npulls;
     size_t last_pull;
@@ -196,6 +199,8 @@ void pmix_send_or_fail(struct command *c, const struct ppack *w);
 /* ---- pmix_query.c ---- */
 
 pmix_reader pmix_read_query;
+
+void pmix_forget_given(struct pmix_session *s);
 
 /* ---- pmix_control.c ---- */
 

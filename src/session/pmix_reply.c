@@ -321,6 +321,60 @@ bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, str
     return true;
 }
 
+/* ---- cards that nobody has asked for yet
+ *
+ * A client of OpenPMIx keeps every card that a reply brings, and asks for each process by a message
+ * of its own.  One that has asked for some of its peers since its last fence is about to ask for
+ * all: it gets the cards of more and more of the next ones with each reply. */
+
+enum { ASKED_MIN = 3, WINDOW_MAX = 1024, AHEAD_MAX = 256 << 10 };
+
+void pmix_forget_given(struct pmix_session *s)
+{
+    free(s->given);
+    s->given = NULL;
+    s->nasked = s->window = 0;
+}
+
+/* False: it had been given before. */
+static bool give(struct pmix_session *s, uint32_t rank)
+{
+    uint64_t bit = UINT64_C(1) << (rank % 64);
+    bool is_new = !(s->given[rank / 64] & bit);
+
+    s->given[rank / 64] |= bit;
+    return is_new;
+}
+
+static bool is_reading_all(struct pmix_session *s, const struct job *j, uint32_t rank)
+{
+    if (!s->given)
+        s->given = calloc(j->plan.nprocs / 64 + 1, sizeof *s->given);
+    if (!s->given)
+        return false;
+    if (give(s, rank))
+        s->nasked++;
+    return s->nasked > ASKED_MIN;
+}
+
+static void put_ahead(struct pmix_session *s, struct ppack *w, struct job *j, uint32_t rank)
+{
+    size_t begun = buf_len(&s->reply);
+
+    if (!is_reading_all(s, j, rank))
+        return;
+    s->window = s->window < WINDOW_MAX ? s->window * 2 + 4 : WINDOW_MAX;
+    for (uint32_t i = 1, n = 0; i < j->plan.nprocs && n < s->window; i++) {
+        uint32_t next = (rank + i) % j->plan.nprocs;
+        if (buf_len(&s->reply) - begun > AHEAD_MAX)
+            return;
+        if (j->procs[next].nkeys == 0 || !give(s, next))
+            continue;
+        put_rank_cards(s, w, j, next);
+        n++;
+    }
+}
+
 /* Clients ask for what they want to know of a process of another job under the name of all of them,
  * and look for it under the process's name. */
 static void put_all_ranks(struct pmix_session *s, struct ppack *w, struct job *owner)
@@ -351,9 +405,11 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
         put_job_object(s, &w, owner);
     if (foreign && p->rank == PMIX_RANK_WILDCARD)
         put_all_ranks(s, &w, owner);
-    if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs)
+    if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs) {
         put_rank_cards(s, &w, owner, p->rank);
-    else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)
+        if (!foreign)
+            put_ahead(s, &w, owner, p->rank);
+    } else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)
         put_any_card(s, &w, owner, slice_str(p->key));
     if (ppack_ok(&w))
         pmix_send(s, p->tag);
