@@ -196,6 +196,57 @@ static const struct line v3[] = {
     { 1, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
 };
 
+/* What is asked of the process manager; made by the protocol's tables. */
+static const struct line orders[] = {
+    { 0,
+      "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
+      "'4.2.2rc2' 'v41' 01 'hash' 00",
+      "00000000 00000000" },
+    { 1,
+      "ffffffff ffffffff 32000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000001"
+      "'4.2.9xx2' 'v41' 01 'hash'",
+      "00000000 00000001" },
+    { 0, HEAD("65", "00") "0212 0201 020e 'testns' 00 0201 021e 'pmix.jctrl.sig' 00 0614",
+      HEAD("65", "00") "0200" },
+    { 0, HEAD("66", "00") "0212 0200 0201 0222 'pmix.reg.cleanup' 00 030e '/tmp/x'",
+      HEAD("66", "00") "0200" },
+    { 0,
+      HEAD("67", "00") "0212 0201 020e 'testns' 01 0202 0428 'pmix.reg.cleanupdir' 00 030e "
+                       "'/tmp/d' 26 'pmix.clnup.recurse' 00 0101",
+      HEAD("67", "00") "0200" },
+    { 1, HEAD("65", "00") "0212 0201 020e 'nobody' 00 0201 0220 'pmix.jctrl.kill' 00 0101",
+      HEAD("65", "00") "025b" },
+    { 1, HEAD("66", "00") "0212 0200 0201 0222 'pmix.jctrl.pvnim' 01 0304 'x'",
+      HEAD("66", "00") "025d" },
+    { 0, HEAD("68", "00") "0210 0280e2cfaa06 0201 0220 'pmix.log.stderr' 00 0306 'hi' 0200",
+      HEAD("68", "00") "0200" },
+    { 0,
+      HEAD("69", "00") "0213 0226 'pmix.monitor.mbeat' 00 0101 02d901 0201 0226 "
+                       "'pmix.monitor.btime' 00 0e05",
+      HEAD("69", "00") "0200" },
+    { 0, HEAD("01", "00") "", "" },
+    { 0, HEAD("6a", "00") "0213 0228 'pmix.monitor.cancel' 00 0302 '' 0200 0200",
+      HEAD("6a", "00") "0200" },
+    { 0, HEAD("6b", "00") "0214 0200", "" },
+    { 0, HEAD("6c", "00") "0215 0203 'ab' 0200", "" },
+    { 0, HEAD("6d", "00") "0216 0201 020e 'testns' feffffff0f 0200 0206 0200",
+      HEAD("6d", "00") "0200 0201" },
+    { 0, HEAD("6e", "00") "021d 0200 0201", HEAD("6e", "00") "0200" },
+    { 0, HEAD("6f", "00") "021d 0200 0209", HEAD("6f", "00") "025b" },
+    { 0, HEAD("70", "00") "020f 0201 0202 18 'pmix.qry.ns' 00",
+      HEAD("70", "00") "0200 0201 0218 'pmix.qry.ns' 00 030e 'testns'" },
+    { 0, HEAD("71", "00") "0211 0201 0200", HEAD("71", "00") "025d" },
+    { 1, HEAD("67", "00") "0225 0200 0200",
+      HEAD("67", "00") "0200 0202 040e 'testns' 00 0e 'testns' 01" },
+    { 1, HEAD("68", "00") "0226 0200", HEAD("68", "00") "0200 0204 'a'" },
+    { 1, HEAD("69", "00") "0221 020e 'testns' 0200", HEAD("69", "00") "0200" },
+    { 0, HEAD("72", "00") "020c 028f4e 0206 0201 021a 'pmix.evrange' 00 160e 'testns' 01",
+      HEAD("72", "00") "0200" },
+    { 0, HEAD("73", "00") "0218 0208 'grp' 0201 020e 'testns' feffffff0f 0200", "" },
+    { 0, HEAD("74", "00") "0205", HEAD("74", "00") "0200" },
+    { 1, HEAD("6c", "00") "0205", HEAD("6c", "00") "0200" },
+};
+
 /* The lengths are counted, not copied; those above are placeholders. */
 static void fix_length(struct bytes *b)
 {
@@ -540,13 +591,20 @@ static void test_own_events(void)
 
 int main(void)
 {
-    enum { N41 = sizeof v41 / sizeof *v41, N3 = sizeof v3 / sizeof *v3 };
+    enum {
+        N41 = sizeof v41 / sizeof *v41,
+        N3 = sizeof v3 / sizeof *v3,
+        NORDERS = sizeof orders / sizeof *orders
+    };
 
     test_golden(v41, N41, "v41", 0);
     test_golden(v41, N41, "v41", 1);
     test_golden(v41, N41, "v41", 7);
     test_golden(v3, N3, "v3", 0);
     test_golden(v3, N3, "v3", 1);
+    test_golden(orders, NORDERS, "orders", 0);
+    test_golden(orders, NORDERS, "orders", 1);
+    test_cut(orders, NORDERS, "orders");
     test_cut(v41, N41, "v41");
     test_cut(v3, N3, "v3");
     test_refused();
@@ -558,5 +616,6 @@ int main(void)
     test_own_events();
     test_no_memory(v41, N41, "v41");
     test_no_memory(v3, N3, "v3");
+    test_no_memory(orders, NORDERS, "orders");
     return tap_done();
 }
