@@ -7,8 +7,10 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shm/memory.h"
@@ -196,13 +198,17 @@ int main(void)
 {
     struct seg_region good;
     struct arena_map m;
+    const char *seconds = getenv("WU_STRESS_SECONDS"); /* more of it, for so long */
+    time_t end = time(NULL) + (seconds ? atoi(seconds) : 0);
     uint64_t len = fill(&good);
 
     if (!len || !map_guarded(&m, len))
         return 1;
     test_damaged(&good, &m);
-    if (!RACES_ARE_REPORTED) /* this one is a data race, by intent */
-        test_racing(&good, &m);
+    do {
+        if (!RACES_ARE_REPORTED) /* this one is a data race, by intent */
+            test_racing(&good, &m);
+    } while (time(NULL) < end);
     munmap(m.base - (m.mapped - m.len - (size_t)sysconf(_SC_PAGESIZE)), m.mapped);
     seg_memory_close(&good);
     return tap_done();
