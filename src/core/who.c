@@ -2,6 +2,7 @@
  * wait; `struct writer` has the two ways to say what is found. */
 #include "core/who.h"
 
+#include <signal.h>
 #include <string.h>
 
 /* So many missing processes, and so many requests that wait, are described one by one; of more,
@@ -348,6 +349,53 @@ static void count_states(const struct job *j, uint32_t *counts)
         counts[j->procs[r].state]++;
 }
 
+/* It will take part in nothing any more, and that is not how it should have ended. */
+static bool is_dead(const struct proc *p)
+{
+    if (p->state == LIFE_GONE)
+        return p->signalled || p->code != 0 || (p->unreachable && !p->left);
+    return p->state == LIFE_LOST;
+}
+
+static void dead_text(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+    const char *abbrev = p->signalled ? sigabbrev_np(p->code) : NULL;
+
+    buf_printf(w->out, "  dead: rank %u on %s (pid %d), ", rank,
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
+    if (p->state == LIFE_LOST)
+        buf_str(w->out, "which has closed its connection\n");
+    else if (p->signalled)
+        buf_printf(w->out, "killed by signal %d (SIG%s)\n", p->code, abbrev ? abbrev : "?");
+    else
+        buf_printf(w->out, "exit code %d\n", p->code);
+}
+
+static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+
+    item(w);
+    buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
+    buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
+    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid, life_state_name(p->state),
+               p->signalled ? "signal" : "code", p->code);
+}
+
+static void each_dead(struct writer *w, const struct job *j,
+                      void (*tell)(struct writer *w, const struct job *j, uint32_t rank))
+{
+    uint32_t told = 0;
+
+    for (uint32_t r = 0; r < j->plan.nprocs && told < WHO_DETAILS_MAX; r++) {
+        if (is_dead(&j->procs[r])) {
+            tell(w, j, r);
+            told++;
+        }
+    }
+}
+
 static void job_text(struct writer *w, const struct job *j)
 {
     uint32_t counts[LIFE_STATES];
@@ -359,6 +407,7 @@ static void job_text(struct writer *w, const struct job *j)
             buf_printf(w->out, " %u %s", counts[s], life_state_name((enum life_state)s));
     }
     buf_byte(w->out, '\n');
+    each_dead(w, j, dead_text);
     if (each_fence(w, j) + each_wait(w, j) == 0)
         buf_str(w->out, "  nobody waits for anybody\n");
 }
@@ -381,6 +430,9 @@ static void job_json(struct writer *w, const struct job *j)
     w->first = true;
     each_fence(w, j);
     each_wait(w, j);
+    buf_str(w->out, "],\"dead\":[");
+    w->first = true;
+    each_dead(w, j, dead_json);
     buf_str(w->out, "]}");
     w->first = false;
 }
