@@ -312,7 +312,8 @@ static enum answer_status ask_host(const struct call *k)
 {
     struct effect e = { .kind = EFFECT_ATTR, .job = k->job->id, .ticket = k->ticket };
 
-    if (!k->core->has_topology || !slice_is(k->rq->key, "PMI_hwloc_xmlfile"))
+    if (!k->core->has_topology ||
+        (!slice_is(k->rq->key, "PMI_hwloc_xmlfile") && !slice_is(k->rq->key, CORE_TOPOLOGY)))
         return ANSWER_NOT_FOUND;
     if (!effect_carry(&e, k->rq->key, SLICE_NULL))
         return ANSWER_NO_MEMORY;

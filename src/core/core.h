@@ -22,6 +22,9 @@ struct grave {
     int exit_code;
 };
 
+/* An attribute of every job that no client can name: the topology itself, as hwloc's XML text. */
+#define CORE_TOPOLOGY "\ntopology"
+
 enum { CORE_GRAVES = 64 };
 
 struct core {
@@ -35,7 +38,7 @@ struct core {
     uint32_t nmeetings;       /* that have come to pass */
     uint32_t position;        /* of this node among all, 0 for the one with the launcher */
     uint64_t seed;
-    bool has_topology;   /* the host can find out the attribute PMI_hwloc_xmlfile */
+    bool has_topology;   /* the host can find out PMI_hwloc_xmlfile and CORE_TOPOLOGY */
     bool has_neighbours; /* the host can ask other launchers about names */
     bool tells_meetings; /* also those that happen on this node alone are EFFECT_CONTRIBUTE */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */

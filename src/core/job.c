@@ -81,6 +81,7 @@ struct job *job_new(const struct job_params *p)
     j->waits_due = UINT64_MAX;
     for (int i = 0; i < 4; i++)
         buf_init(&j->wire_info[i], 0);
+    buf_init(&j->topology, LIMIT_CLIENT_STORE);
     j->base = p->base;
     j->here = p->here;
     j->follows = p->follows;
@@ -115,6 +116,7 @@ struct job *job_free(struct job *j)
     free(j->mine);
     for (int i = 0; i < 4; i++)
         buf_free(&j->wire_info[i]);
+    buf_free(&j->topology);
     free(j->parent_nspace);
     facts_free(&j->facts);
     plan_free(&j->plan);

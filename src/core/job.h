@@ -104,9 +104,11 @@ struct job {
     uint32_t parent_rank;
     struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
     bool info_told;          /* … and is in the store */
-    const char *wdir;        /* of applications without one of their own; the core's, or NULL */
-    struct facts facts;      /* what its resource manager has said of it */
-    bool is_tool;            /* of one process, which takes part in nothing */
+    struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: asked for once */
+    bool topology_asked;
+    const char *wdir;   /* of applications without one of their own; the core's, or NULL */
+    struct facts facts; /* what its resource manager has said of it */
+    bool is_tool;       /* of one process, which takes part in nothing */
 };
 
 struct job_params {

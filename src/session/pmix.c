@@ -396,10 +396,32 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
 
 /* What a reader cannot read is answered in one place (run_command). */
 
+static uint32_t local_procs(const struct job *j)
+{
+    return j->spread && j->here < j->plan.nnodes ? j->plan.nodes[j->here].nprocs : j->plan.nprocs;
+}
+
+/* To look at the machine costs an MPI process as much as a third of its start.  Where there are
+ * several of them, one of us looks for all; for two or three it would be no gain.  (Who speaks v3
+ * reads nothing of it.) */
+enum { TOPOLOGY_FROM = 4 };
+
+static bool wants_topology(const struct command *c)
+{
+    const struct peer *p = c->s->base.peer;
+
+    return p->core->has_topology && !p->job->topology_asked &&
+           local_procs(p->job) >= TOPOLOGY_FROM && c->s->as->level >= PTYPE_V4;
+}
+
 static void read_req(struct command *c)
 {
     struct pmix_pending p = { .tag = c->tag, .cmd = CMD_REQ };
 
+    if (wants_topology(c)) {
+        pmix_ask(c, (struct request){ .kind = REQ_JOB_ATTR, .key = SLICE(CORE_TOPOLOGY) });
+        return;
+    }
     pmix_reply(c->s, &p, &(struct answer){ .status = ANSWER_OK });
 }
 

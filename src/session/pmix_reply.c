@@ -420,7 +420,29 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
 /* ---- the others
  * ------------------------------------------------------------------------------------- */
 
-static void reply_req(struct pmix_session *s, uint32_t tag)
+/* The host has looked at the machine, or could not; that is kept for everybody. */
+static void keep_topology(struct job *j, const struct answer *a)
+{
+    if (j->topology_asked || (a->status == ANSWER_OK && a->value.len == 0)) /* was not asked */
+        return;
+    j->topology_asked = true;
+    if (a->status == ANSWER_OK)
+        buf_slice_put(&j->topology, a->value);
+}
+
+/* Under the name that clients of 5 look for, and that of 4. */
+static void put_topology(struct ppack *w, struct job *j)
+{
+    const char *text = buf_len(&j->topology) ? buf_cstr(&j->topology) : NULL;
+    pmix_value_t v = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)text };
+
+    if (!text || w->as->level < PTYPE_V4)
+        return;
+    ppack_kval(w, PMIX_HWLOC_XML_V2, &v);
+    ppack_kval(w, PMIX_LOCAL_TOPO, &v);
+}
+
+static void reply_req(struct pmix_session *s, uint32_t tag, const struct answer *a)
 {
     struct job *j = s->base.peer->job;
     struct ppack w = pmix_writer(s);
@@ -430,8 +452,10 @@ static void reply_req(struct pmix_session *s, uint32_t tag)
         pmix_reply_status(s, tag, PMIX_ERR_NOMEM);
         return;
     }
+    keep_topology(j, a);
     ppack_str(&w, j->nspace);
     buf_slice_put(&s->reply, info);
+    put_topology(&w, j);
     pmix_send(s, tag);
 }
 
@@ -565,7 +589,7 @@ void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct ans
         return;
     }
     switch (p->cmd) {
-    case CMD_REQ: reply_req(s, p->tag); break;
+    case CMD_REQ: reply_req(s, p->tag, a); break;
     case CMD_GET: reply_get(s, p, a); break;
     case CMD_SPAWN: reply_spawn(s, p, a); break;
     case CMD_CONNECT: reply_connect(s, p, a); break;

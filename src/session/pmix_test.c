@@ -589,6 +589,60 @@ static void test_own_events(void)
     }
 }
 
+/* ---- the topology: asked for once, told to everybody
+ * ------------------------------------------------------------- */
+
+enum { CROWD = 4 };
+
+/* What rank r hears when it asks for the job's information; the host says what it knows. */
+static bool hears_topology(struct server *s, struct peer *p, enum answer_status status, bool *asked)
+{
+    struct bytes req = message(HEAD("65", "00") "0200");
+    struct answer a = { .status = status, .value = SLICE("<topology/>") };
+    struct effect e;
+    struct slice out;
+    bool there;
+
+    *asked = false;
+    server_input(s, p, slice_of(&req), 1);
+    while (server_effect(s, &e)) {
+        if (e.kind == EFFECT_ATTR && slice_is(effect_key(&e), CORE_TOPOLOGY)) {
+            *asked = true;
+            server_answer(s, e.ticket, &a);
+        }
+        effect_drop(&e);
+    }
+    out = buf_slice(&p->out);
+    OK_F(memmem(out.ptr, out.len, "pmix.job.size", 13), "the information comes");
+    there = memmem(out.ptr, out.len, "<topology/>", 12) != NULL;
+    EQ(there, memmem(out.ptr, out.len, "pmix.hwlocxml2", 15) != NULL);
+    buf_take(&p->out, buf_len(&p->out));
+    return there;
+}
+
+static void test_topology(enum answer_status status)
+{
+    struct stage t = { .now = 0 };
+    struct plan plan;
+    bool asked;
+
+    server_init(&t.server, 7, NULL);
+    t.server.core.has_topology = true;
+    if (!world_plan(&plan, CROWD, 1) || seg_memory_open(1 << 20, &t.region) < 0)
+        abort();
+    t.job = core_job_add(&t.server.core, "testns", &plan, &t.region, JOB_NO_RANK, false);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        job_event(t.job, r, LIFE_STARTED, 0);
+        t.peers[r] = server_peer_new(&t.server, NULL, 0, false, NULL);
+        enter(&t, r, "5.0.7a1");
+    }
+    EQ(hears_topology(&t.server, t.peers[0], status, &asked), status == ANSWER_OK);
+    OK_F(asked, "the first asks");
+    EQ(hears_topology(&t.server, t.peers[1], status, &asked), status == ANSWER_OK);
+    OK_F(!asked, "the second does not");
+    stage_close(&t);
+}
+
 int main(void)
 {
     enum {
@@ -614,6 +668,8 @@ int main(void)
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
     test_meeting_of_dead();
     test_own_events();
+    test_topology(ANSWER_OK);
+    test_topology(ANSWER_NOT_FOUND);
     test_no_memory(v41, N41, "v41");
     test_no_memory(v3, N3, "v3");
     test_no_memory(orders, NORDERS, "orders");

@@ -885,10 +885,17 @@ void node_forget(struct node *n, struct job *j)
 static void find_attr(struct node *n, struct job *job, struct effect *e)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
-    struct errmsg err;
-    const char *path = topology_path(&n->topology, &err);
+    struct errmsg err = { "" };
+    const char *path = NULL;
+    struct slice text = SLICE_NULL;
 
-    if (path) {
+    if (slice_is(effect_key(e), CORE_TOPOLOGY))
+        text = topology_text(&n->topology);
+    else
+        path = topology_path(&n->topology, &err);
+    if (text.len) {
+        a = (struct answer){ .status = ANSWER_OK, .value = text };
+    } else if (path) {
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
         if (job)
             server_preset(&n->server, job, effect_key(e), a.value);

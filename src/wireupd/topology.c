@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -69,8 +70,26 @@ const char *topology_path(struct topology *t, struct errmsg *err)
     return t->fd >= 0 ? t->path : NULL;
 }
 
+struct slice topology_text(struct topology *t)
+{
+    struct errmsg err;
+    struct stat st;
+    void *at;
+
+    if (!topology_path(t, &err) || t->fd < 0 || t->text.len)
+        return t->text;
+    if (fstat(t->fd, &st) < 0 || st.st_size <= 0)
+        return SLICE_NULL;
+    at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, t->fd, 0);
+    if (at != MAP_FAILED)
+        t->text = slice_mem(at, (size_t)st.st_size);
+    return t->text;
+}
+
 void topology_close(struct topology *t)
 {
+    if (t->text.len)
+        munmap((void *)(uintptr_t)t->text.ptr, t->text.len);
     if (t->fd >= 0)
         close(t->fd);
     *t = TOPOLOGY_NULL;

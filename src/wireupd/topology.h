@@ -10,17 +10,22 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/slice.h"
 
 struct topology {
     int fd; /* -1: none */
     bool tried;
     char path[64];
+    struct slice text; /* mapped */
 };
 
-#define TOPOLOGY_NULL ((struct topology){ -1, false, "" })
+#define TOPOLOGY_NULL ((struct topology){ -1, false, "", { NULL, 0 } })
 
 /* The name of the file; NULL: there is none (the first time with a sentence in err). */
 const char *topology_path(struct topology *t, struct errmsg *err);
+/* The text itself; empty: there is none, or programs are told of another by the user.  It lives
+ * until topology_close(). */
+struct slice topology_text(struct topology *t);
 void topology_close(struct topology *t); /* harmless twice */
 
 #endif
