@@ -108,7 +108,7 @@ errfile-pattern errfile output-from disable-auto-cleanup enable-auto-cleanup pri
 pmi-port disable-hostname-propagation enable-hostname-propagation memory-alloc-kinds
 job-attr verbose v debug dry-run do-not-launch trace json version V info help h
 "
-_wireup_commands="who names trace replay sim"
+_wireup_commands="who names trace replay sim up ps down on"
 
 # The options of the command $1.
 _wireup_choices()
@@ -119,6 +119,10 @@ _wireup_choices()
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     replay) echo "" ;;
     sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --flags --json" ;;
+    up) echo "" ;;
+    ps) echo "" ;;
+    down) echo "" ;;
+    on) echo "" ;;
     *) return 1 ;;
     esac
 }

@@ -15,8 +15,7 @@
 
 enum { ASK_LAUNCHERS = 256, ASK_ANSWER_MAX = 64 << 20 };
 
-/* The whole answer of one launcher.  0 or -errno. */
-static int ask(pid_t pid, struct slice question, struct buf *answer)
+int ask_launcher(pid_t pid, struct slice question, struct buf *answer)
 {
     int fd = rendezvous_connect(pid);
     int rc = fd < 0 ? fd : 0;
@@ -79,7 +78,7 @@ static void ask_all(const struct log *log, struct slice question, struct merge *
         buf_byte(&m->out, '[');
     for (int i = 0; i < n && i < ASK_LAUNCHERS; i++) {
         struct buf answer = BUF_NULL(ASK_ANSWER_MAX);
-        int rc = ask(pids[i], question, &answer);
+        int rc = ask_launcher(pids[i], question, &answer);
         if (rc == 0)
             add_answer(m, buf_slice(&answer));
         else if (rc != -ECONNREFUSED)
@@ -128,4 +127,9 @@ int ask_who(const struct command_line *l)
 int ask_names(const struct command_line *l)
 {
     return put_question(l, "names", l->choices[CHOICE_names_json] != NULL);
+}
+
+int ask_ps(const struct command_line *l)
+{
+    return put_question(l, "ps", false);
 }

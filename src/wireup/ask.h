@@ -2,10 +2,18 @@
 #ifndef WIREUP_WIREUP_ASK_H
 #define WIREUP_WIREUP_ASK_H
 
+#include <sys/types.h>
+
+#include "base/buf.h"
 #include "wireup/command.h"
 
 /* Exit codes as of command_run(). */
 int ask_who(const struct command_line *l);
 int ask_names(const struct command_line *l);
+
+int ask_ps(const struct command_line *l);
+
+/* The whole answer of one launcher to a line (desk.h).  0 or -errno. */
+int ask_launcher(pid_t pid, struct slice question, struct buf *answer);
 
 #endif

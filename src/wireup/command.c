@@ -6,14 +6,15 @@
 
 #include "wireup/ask.h"
 #include "wireup/options_doc.h"
+#include "wireup/standing.h"
 #include "wireup/simulate.h"
 #include "wireup/trace.h"
 
 static int (*const runners[COMMANDS])(const struct command_line *l) = {
-    [COMMAND_who] = ask_who,
-    [COMMAND_names] = ask_names,
-    [COMMAND_trace] = trace_print,
-    [COMMAND_replay] = trace_replay,
+    [COMMAND_who] = ask_who,         [COMMAND_names] = ask_names,
+    [COMMAND_trace] = trace_print,   [COMMAND_replay] = trace_replay,
+    [COMMAND_ps] = ask_ps,           [COMMAND_down] = standing_down,
+    [COMMAND_up] = standing_misused, [COMMAND_on] = standing_misused,
     [COMMAND_sim] = simulate,
 };
 

@@ -23,7 +23,8 @@ static int number_nodes(struct far *f, const struct plan *p)
 
     f->names = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->names);
     b->nodes = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *b->nodes);
-    if (!f->names || !b->nodes)
+    f->slots = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->slots);
+    if (!f->names || !b->nodes || !f->slots)
         return -ENOMEM;
     f->names[0] = f->opt->here;
     for (uint32_t n = 0; n < p->nnodes; n++) {
@@ -31,6 +32,7 @@ static int number_nodes(struct far *f, const struct plan *p)
         if (f->opt->here && !strcmp(name, f->opt->here))
             continue;
         f->names[++b->nnodes] = name;
+        f->slots[b->nnodes] = p->nodes[n].slots;
         b->nodes[b->nnodes - 1] = (struct boot_node){ .position = b->nnodes, .name = name };
     }
     b->count = b->nnodes + 1;
@@ -96,6 +98,10 @@ static void begin(struct far *f)
     f->started = true;
     timer_stop(&f->progress);
     wipe_line(f);
+    if (f->on_up) {
+        f->on_up(f->arg);
+        return;
+    }
     if (node_start(f->node, f->plan, &err) < 0) {
         log_error(&f->log, "%s", err.text);
         node_give_up(f->node, FAR_EXIT_CODE);
@@ -199,6 +205,7 @@ static int open_cluster(struct far *f, struct errmsg *err)
     if (rc < 0)
         return rc;
     f->share.names = f->names;
+    f->share.slots = f->slots;
     f->share.width = f->boot.width;
     f->share.calls = (struct share_calls){ .on_ready = on_ready,
                                            .on_near = on_near,

@@ -22,6 +22,9 @@ struct far {
     char host[256];
     uint64_t since_ns;
     struct timer progress;
+    void (*on_up)(void *arg); /* a standing system: all are there; NULL: the job begins */
+    void *arg;
+    uint32_t *slots;               /* by position */
     bool started, terminal, shown; /* … a progress line is on the screen */
 };
 

@@ -15,6 +15,7 @@
 #include "wireup/far.h"
 #include "wireup/prepare.h"
 #include "wireup/respawn.h"
+#include "wireup/standing.h"
 #include "wireupd/guard.h"
 #include "wireupd/node.h"
 
@@ -179,10 +180,18 @@ int main(int argc, char **argv)
     int rc, code;
 
     tidy_descriptors();
+    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        return standing_up(argc, argv, &log);
+    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
+        return standing_on(argc, argv, &log);
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
         return code;
-    rc = launch_prepare(argc, argv, environ, &options, &plan, &err);
+    /* Who says `run` means the standing system, where there is one. */
+    rc = launch_prepare_with(argc, argv, environ,
+                             argc > 1 && !strcmp(argv[1], "run") ? standing_nodes : NULL, &options,
+                             &plan, &err);
     if (options.verbose)
         log.most = LOG_INFO;
     code = launch_exit_code(rc);

@@ -31,6 +31,7 @@ struct prepare {
     struct binding binding;
     const struct host *const *node_hosts;
     struct env_rules manager_env;
+    standing_fn *standing;
     struct errmsg *err;
 };
 
@@ -142,6 +143,8 @@ static int read_allocation(struct prepare *p, bool named)
         return 0;
     opt->rm = rm_detect(&w, opt->rmk);
     if (named)
+        return 0;
+    if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec))
         return 0;
     rc = rm_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
     return rc == RM_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
@@ -416,7 +419,13 @@ static int run_steps(struct prepare *p)
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct plan *plan, struct errmsg *err)
 {
-    struct prepare p = { .opt = opt, .plan = plan, .envp = envp, .err = err };
+    return launch_prepare_with(argc, argv, envp, NULL, opt, plan, err);
+}
+
+int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
+                        struct launch_options *opt, struct plan *plan, struct errmsg *err)
+{
+    struct prepare p = { .opt = opt, .plan = plan, .envp = envp, .standing = standing, .err = err };
     int rc;
 
     launch_options_init(opt);

@@ -20,4 +20,12 @@
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct plan *plan, struct errmsg *err);
 
+/* The nodes of a standing system, and the command that starts daemons there; false: there is none.
+ */
+typedef bool standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
+
+/* The same; when nobody names nodes, those of a standing system are taken first. */
+int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
+                        struct launch_options *opt, struct plan *plan, struct errmsg *err);
+
 #endif

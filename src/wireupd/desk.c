@@ -13,6 +13,7 @@
 #include "base/limit.h"
 #include "core/who.h"
 #include "io/rendezvous.h"
+#include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
 
 enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
@@ -119,6 +120,49 @@ static void say_unpublish(struct node *n, struct slice service, struct buf *out)
     buf_str(out, server_unpublish(&n->server, service) == ANSWER_OK ? "found\n" : "none\n");
 }
 
+/* A line for each node of a standing system, and how many daemons it runs for others. */
+static void say_standing(struct node *n, struct slice args, struct buf *out)
+{
+    const struct share *s = n->share;
+
+    (void)args;
+    if (!s || !s->errands || s->cluster.config.me != 0) {
+        buf_str(out, "none\n");
+        return;
+    }
+    buf_printf(out, "standing %d %u\n", (int)getpid(), s->errands->count);
+    for (uint32_t p = 1; p < s->cluster.config.count; p++) {
+        if (s->cluster.known[p] && s->cluster.route[p])
+            buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
+    }
+}
+
+static void say_down(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (!n->share || !n->share->errands) {
+        buf_str(out, "error: this is no standing system\n");
+        return;
+    }
+    buf_str(out, "down\n");
+    node_give_up(n, 0);
+}
+
+/* A line for each job: name, processes, nodes, the pid of its launcher, the first program. */
+static void say_ps(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    LIST_EACH(l, &n->works)
+    {
+        const struct job *j = LIST_OF(l, struct work, link)->job;
+        if (j->follows) /* its launcher tells of it */
+            continue;
+        buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
+                   j->plan.nnodes, (int)getpid(),
+                   j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "");
+    }
+}
+
 static const struct {
     const char *word;
     void (*say)(struct node *n, struct slice args, struct buf *out);
@@ -127,6 +171,9 @@ static const struct {
     { "names", say_names },
     { "lookup", say_lookup },
     { "unpublish", say_unpublish },
+    { "standing", say_standing },
+    { "down", say_down },
+    { "ps", say_ps },
 };
 
 /* ---- visitors
@@ -176,7 +223,25 @@ static void answer_line(struct visitor *v, struct slice line)
         }
     }
     buf_str(&v->out,
-            "error: unknown question; this launcher knows who, names, lookup, unpublish\n");
+            "error: unknown question; this launcher knows who, names, lookup, unpublish, standing, "
+            "down, ps, on\n");
+}
+
+/* `on NODE WORDS`: the connection becomes the program's.  True: the visitor has gone. */
+static bool take_errand(struct visitor *v, struct slice line)
+{
+    struct errands *e = v->node->share ? v->node->share->errands : NULL;
+    struct errmsg err = { "this is no standing system" };
+    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (e && fd >= 0 && errand_take(e, line, fd, &err)) {
+        visitor_free(v);
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_printf(&v->out, "error: %s\n", err.text);
+    return false;
 }
 
 static void visitor_read(void *arg)
@@ -198,7 +263,12 @@ static void visitor_read(void *arg)
     end = slice_find(all, '\n');
     if (end == all.len)
         return;
-    answer_line(v, slice_head(all, end));
+    if (slice_starts(all, SLICE("on "))) {
+        if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
+            return;
+    } else {
+        answer_line(v, slice_head(all, end));
+    }
     if (!buf_ok(&v->out))
         buf_clear(&v->out);
     watch_want(&v->watch, LOOP_WRITE);

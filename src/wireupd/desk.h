@@ -5,6 +5,12 @@
  *     names [json]          the published names
  *     lookup SERVICE        `found` and a newline, then the port as it is; or `none`
  *     unpublish SERVICE     `found` or `none`
+ *     standing              of a standing system: `standing PID DAEMONS` and a line for each node;
+ *                           `none`
+ *     on NODE WORDS         a standing system runs this for who asks (errand.h); nothing may stand
+ *                           behind the line until it has answered
+ *     down                  a standing system ends
+ *     ps                    a line for each job
  * Anything else is answered with a line that begins with `error:`.
  *
  * Questions to the other launchers (EFFECT_NAMES) go to all of them at once; the first that has the

@@ -20,6 +20,7 @@
 #include "io/child.h"
 #include "wireupd/boot.h"
 #include "wireupd/crew.h"
+#include "wireupd/errand.h"
 #include "wireupd/guard.h"
 #include "wireupd/share.h"
 
@@ -38,6 +39,7 @@ struct daemon {
     struct node *node;
     struct share share;
     struct crew crew;
+    struct errands errands;
     int answers; /* standard output as it was: to who has started us */
     bool linked;
     int code;
@@ -255,7 +257,8 @@ static void on_reaped(void *arg, pid_t pid, int status)
 {
     struct daemon *d = arg;
 
-    crew_reaped(&d->crew, pid, status);
+    if (!errand_reaped(&d->errands, pid))
+        crew_reaped(&d->crew, pid, status);
 }
 
 /* Each process of a job takes three descriptors of ours; they get back the limit that we found. */
@@ -286,6 +289,8 @@ static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *e
     d->share.width = d->boot.width;
     d->share.calls = (struct share_calls){ .on_near = on_near, .on_lost = on_lost };
     d->share.arg = d;
+    errands_open(&d->errands, &d->share);
+    d->share.errands = &d->errands;
     node_share(d->node, &d->share);
     return cluster_join(&d->share.cluster, d->boot.parent, slice_str(d->boot.addresses), err);
 }
@@ -320,6 +325,7 @@ static int start(struct daemon *d, const char *file, int control_fd, struct errm
 static void finish(struct daemon *d)
 {
     crew_close(&d->crew);
+    errands_close(&d->errands);
     share_close(&d->share);
     node_free(d->node);
     boot_wipe(&d->boot);

@@ -15,6 +15,7 @@
 #include "core/spawn_pack.h"
 #include "core/spread.h"
 #include "wireupd/crew.h"
+#include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
 
 /* Where the nodes of a job are. */
@@ -1069,6 +1070,8 @@ static void lose(struct share *s, uint32_t top, const char *why)
             continue;
         for (int i = 0; i < SHARE_STREAMS; i++)
             channel_cut(&s->streams[p].channels[i]);
+        if (s->errands)
+            errands_lost(s->errands, p);
         node_lost(s->node, p, why);
     }
 }
@@ -1089,6 +1092,8 @@ static void on_message(void *arg, const struct msg *m)
 {
     struct share *s = arg;
 
+    if (s->errands && errand_hear(s->errands, m))
+        return;
     switch (m->kind) {
     case MSG_trouble: hear_trouble(s, &m->u.trouble); break;
     case MSG_ready:
@@ -1120,6 +1125,7 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_event: hear_event(s, &m->u.event); break;
     case MSG_round: hear_round(s, m->from, &m->u.round); break;
     case MSG_heard: hear_heard(s, &m->u.heard); break;
+    case MSG_exec:
     case MSG_who:
     case MSG_overlay:
     case MSG_KINDS: break;

@@ -22,6 +22,8 @@ struct share_streams {
     uint32_t open;
 };
 
+struct errands;
+
 /* Of who has opened the share; all may be NULL. */
 struct share_calls {
     void (*on_ready)(void *arg, uint32_t position); /* these three as of the cluster */
@@ -37,7 +39,8 @@ struct share {
     struct cluster cluster;
     const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct share_streams *streams; /* by position (launcher), or one */
-    uint32_t width;                /* of the tree */
+    const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
+    uint32_t width;        /* of the tree */
     struct list placed;            /* struct placement: where the nodes of each job are */
     struct list asked;             /* questions of other nodes that our server works on */
     struct list gatherings;        /* launcher: collectives that wait for somebody */
@@ -45,11 +48,12 @@ struct share {
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
     struct buf scratch;
-    bool quitting, closed;  /* all links are */
-    bool left;              /* a daemon: nothing more will be said */
-    bool told;              /* launcher: the node knows that nothing is left of the others */
-    int far[SHARE_STREAMS]; /* a daemon: the other ends of its own streams until they are open */
-    char why[ERRMSG_MAX];   /* a daemon: why there is no link towards the launcher */
+    bool quitting, closed;   /* all links are */
+    bool left;               /* a daemon: nothing more will be said */
+    bool told;               /* launcher: the node knows that nothing is left of the others */
+    int far[SHARE_STREAMS];  /* a daemon: the other ends of its own streams until they are open */
+    char why[ERRMSG_MAX];    /* a daemon: why there is no link towards the launcher */
+    struct errands *errands; /* of a standing system; NULL: this is none */
     struct share_calls calls;
     void *arg;
 };

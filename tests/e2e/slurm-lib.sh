@@ -78,7 +78,9 @@ CONF
         --pid-file="$slurm/munge.pid" --log-file="$slurm/munge.log" --seed-file="$slurm/seed" \
         >/dev/null 2>&1 || slurm_skip "munged does not start: $(tail -n 1 "$slurm/munge.log")"
     slurmctld -D >"$slurm/slurmctld.out" 2>&1 &
+    slurm_pids=$!
     slurmd -D >"$slurm/slurmd.out" 2>&1 &
+    slurm_pids="$slurm_pids $!"
     if ! wait_until 30 slurm_ready; then
         note "$(tail -n 5 "$slurm"/*.log "$slurm"/*.out 2>/dev/null)"
         slurm_stop
@@ -86,11 +88,26 @@ CONF
     fi
 }
 
+# Who has ended may still be a zombie of ours.
+slurm_ended()
+{
+    for one in $slurm_pids; do
+        case $(sed -n 's/.*) \(.\) .*/\1/p' "/proc/$one/stat" 2>/dev/null) in
+        '' | Z) ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+# munged goes last: slurmd waits for its step daemons, whose goodbyes need it.
 slurm_stop()
 {
     scontrol shutdown >/dev/null 2>&1
+    # shellcheck disable=SC2086
+    wait_until 30 slurm_ended || kill -9 $slurm_pids 2>/dev/null
     kill "$(cat "$slurm/munge.pid")" 2>/dev/null
-    wait
+    # shellcheck disable=SC2086
+    wait $slurm_pids
 }
 
 slurm_program() # FILE

@@ -1,0 +1,334 @@
+/* errand.c - see errand.h. */
+#include "wireupd/errand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "io/child.h"
+#include "wireupd/node_priv.h"
+
+extern char **environ;
+
+struct errand {
+    struct list link;
+    struct errands *all;
+    uint32_t number, position; /* the daemon's; 0 on the daemon itself */
+    pid_t pid;                 /* a daemon: the process; 0: ended */
+    struct channel in, out;
+};
+
+static void say(struct errands *e, struct msg *m, uint32_t position)
+{
+    m->to = position;
+    cluster_send(&e->share->cluster, m);
+}
+
+static void on_data(void *arg, struct channel *c, struct slice bytes)
+{
+    struct errand *r = arg;
+    struct msg m = { .kind = MSG_data };
+
+    m.u.data.channel = c->number;
+    m.u.data.bytes = bytes;
+    say(r->all, &m, r->position);
+}
+
+static void on_credit(void *arg, struct channel *c, uint64_t count)
+{
+    struct errand *r = arg;
+    struct msg m = { .kind = MSG_credit };
+
+    m.u.credit.channel = c->number;
+    m.u.credit.count = count;
+    say(r->all, &m, r->position);
+}
+
+static void errand_free(struct errand *r)
+{
+    channel_close(&r->in);
+    channel_close(&r->out);
+    list_unlink(&r->link);
+    r->all->count--;
+    free(r);
+}
+
+/* What the program writes ends with it.  Who has asked and does not listen any more is not waited
+ * for: its end closes the program's input, upon which a daemon ends. */
+static void on_ended(void *arg, struct channel *c)
+{
+    struct errand *r = arg;
+
+    if (r->pid)
+        return;
+    if (r->in.fd < 0 && r->out.fd < 0)
+        errand_free(r);
+    else if (c == &r->out)
+        channel_cut(&r->in); /* comes here again */
+}
+
+static const struct channel_ops ops = { on_data, on_credit, on_ended };
+
+static struct errand *errand_new(struct errands *e, uint32_t number, uint32_t position)
+{
+    struct errand *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->all = e;
+    r->number = number;
+    r->position = position;
+    r->in.fd = r->out.fd = -1;
+    r->in.position = r->out.position = position;
+    r->in.number = ERRAND_CHANNELS + 2 * number;
+    r->out.number = r->in.number + 1;
+    list_append(&e->all, &r->link);
+    e->count++;
+    return r;
+}
+
+static struct loop *loop_of(const struct errands *e)
+{
+    return &e->share->node->loop;
+}
+
+/* ---- launcher ---- */
+
+static bool unescape(struct slice s, struct arena *a, struct slice *out)
+{
+    char *to = arena_alloc(a, s.len + 1);
+    size_t n = 0;
+
+    if (!to)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char hex[3] = { 0 };
+        if (s.ptr[i] != '%') {
+            to[n++] = s.ptr[i];
+            continue;
+        }
+        if (i + 2 >= s.len)
+            return false;
+        memcpy(hex, s.ptr + i + 1, 2);
+        to[n++] = (char)strtol(hex, NULL, 16);
+        i += 2;
+    }
+    *out = slice_mem(to, n);
+    return true;
+}
+
+static bool read_words(struct slice text, struct arena *a, struct slice *words, uint32_t *n_p)
+{
+    uint32_t n = 0;
+
+    while (text.len) {
+        struct slice word = slice_cut(&text, ' ');
+        if (word.len && !unescape(word, a, &words[n++]))
+            return false;
+    }
+    *n_p = n;
+    return n > 1;
+}
+
+static uint32_t find_node(const struct share *s, struct slice name)
+{
+    for (uint32_t p = 1; p < s->cluster.config.count; p++) {
+        if (s->names[p] && slice_is(name, s->names[p]))
+            return p;
+    }
+    return 0;
+}
+
+static bool begin(struct errands *e, uint32_t position, const struct part_texts *words, int fd,
+                  struct errmsg *err)
+{
+    struct errand *r = errand_new(e, e->next++, position);
+    int other = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    struct msg m = { .kind = MSG_exec };
+
+    if (!r || other < 0) {
+        errmsg_set(err, -ENOMEM, "the standing system has no room for another daemon");
+        if (r)
+            errand_free(r);
+        return false;
+    }
+    if (write(fd, "ok\n", 3) < 0)
+        m.from = 0; /* who has asked has gone: the end of its connection will follow */
+    m.u.exec.number = r->number;
+    m.u.exec.words = *words;
+    say(e, &m, position);
+    channel_open(&r->out, loop_of(e), other, true, &ops, r);
+    channel_open(&r->in, loop_of(e), fd, false, &ops, r);
+    return true;
+}
+
+bool errand_take(struct errands *e, struct slice text, int fd, struct errmsg *err)
+{
+    struct arena a = ARENA_NULL(1 << 20);
+    struct slice *words = arena_array(&a, text.len / 2 + 2, sizeof *words);
+    uint32_t n = 0, position;
+    bool good = false;
+
+    if (!words || !read_words(text, &a, words, &n)) {
+        errmsg_set(err, 1, "a standing system is asked by `on NODE WORDS`");
+    } else if ((position = find_node(e->share, words[0])) == 0) {
+        errmsg_set(err, 1, "node " SLICE_FMT " is none of the standing system's",
+                   SLICE_ARG(slice_head(words[0], 200)));
+    } else if (e->count >= ERRAND_MOST) {
+        errmsg_set(err, 1, "the standing system runs %u daemons already", e->count);
+    } else {
+        struct part_texts rest = { words + 1, n - 1 };
+        good = begin(e, position, &rest, fd, err);
+    }
+    arena_free(&a);
+    return good;
+}
+
+/* ---- daemon ---- */
+
+/* The words are one command line for the shell, as those of ssh are. */
+static char **shell_line(struct arena *a, const struct part_texts *words)
+{
+    struct buf line = BUF_NULL(1 << 20);
+    char **argv = arena_array(a, 4, sizeof *argv);
+
+    for (uint32_t i = 0; i < words->n; i++) {
+        if (i)
+            buf_byte(&line, ' ');
+        buf_slice_put(&line, words->items[i]);
+    }
+    if (argv && buf_ok(&line)) {
+        argv[0] = arena_str(a, SLICE("/bin/sh"));
+        argv[1] = arena_str(a, SLICE("-c"));
+        argv[2] = arena_str(a, buf_slice(&line));
+        argv[3] = NULL;
+    }
+    buf_free(&line);
+    return arena_ok(a) ? argv : NULL;
+}
+
+static void run(struct errands *e, const struct msg_exec *m)
+{
+    struct errand *r = errand_new(e, (uint32_t)m->number, 0);
+    struct arena a = ARENA_NULL(1 << 22);
+    char **argv = shell_line(&a, &m->words);
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+    struct errmsg err = { "no memory" };
+    int rc = -ENOMEM;
+
+    if (r && argv && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
+        const struct child_fd fds[] = { { in[0], 0 }, { out[1], 1 }, { out[1], 2 } };
+        struct child_plan plan = {
+            .path = argv[0], .argv = argv, .env = environ, .fds = fds, .nfds = 3
+        };
+        rc = child_start(&plan, &r->pid, &err);
+    }
+    arena_free(&a);
+    if (in[0] >= 0)
+        close(in[0]);
+    if (rc < 0) {
+        const char *end = "cannot start it on this node\n";
+        if (out[1] >= 0 && write(out[1], end, strlen(end)) < 0)
+            rc = -errno;
+    }
+    if (out[1] >= 0)
+        close(out[1]);
+    if (!r)
+        return;
+    if (in[1] >= 0)
+        channel_open(&r->in, loop_of(e), in[1], true, &ops, r);
+    if (out[0] >= 0)
+        channel_open(&r->out, loop_of(e), out[0], false, &ops, r);
+}
+
+bool errand_reaped(struct errands *e, pid_t pid)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct errand *r = LIST_OF(l, struct errand, link);
+        if (r->pid != pid)
+            continue;
+        r->pid = 0;
+        if (r->out.fd < 0)
+            channel_cut(&r->in);
+        return true;
+    }
+    return false;
+}
+
+/* ---- both ---- */
+
+static struct errand *find(struct errands *e, uint32_t from, uint64_t channel)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct errand *r = LIST_OF(l, struct errand, link);
+        if (r->position == from && r->number == (channel - ERRAND_CHANNELS) / 2)
+            return r;
+    }
+    return NULL;
+}
+
+static void hear_data(struct errands *e, const struct msg *m)
+{
+    struct errand *r = find(e, m->from, m->u.data.channel);
+
+    if (r)
+        channel_data(m->u.data.channel % 2 ? &r->out : &r->in, m->u.data.bytes);
+}
+
+static void hear_credit(struct errands *e, const struct msg *m)
+{
+    struct errand *r = find(e, m->from, m->u.credit.channel);
+
+    if (r)
+        channel_credit(m->u.credit.channel % 2 ? &r->out : &r->in, m->u.credit.count);
+}
+
+bool errand_hear(struct errands *e, const struct msg *m)
+{
+    if (m->kind == MSG_exec && m->from == 0)
+        run(e, &m->u.exec);
+    else if (m->kind == MSG_data && m->u.data.channel >= ERRAND_CHANNELS)
+        hear_data(e, m);
+    else if (m->kind == MSG_credit && m->u.credit.channel >= ERRAND_CHANNELS)
+        hear_credit(e, m);
+    else
+        return false;
+    return true;
+}
+
+void errands_lost(struct errands *e, uint32_t position)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct errand *r = LIST_OF(l, struct errand, link);
+        if (r->position == position)
+            errand_free(r);
+    }
+}
+
+void errands_open(struct errands *e, struct share *s)
+{
+    memset(e, 0, sizeof *e);
+    e->share = s;
+    list_init(&e->all);
+}
+
+void errands_close(struct errands *e)
+{
+    if (!e->share)
+        return;
+    LIST_EACH(l, &e->all)
+    {
+        struct errand *r = LIST_OF(l, struct errand, link);
+        if (r->pid)
+            kill(-r->pid, SIGKILL);
+        errand_free(r);
+    }
+    e->share = NULL;
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# standing.sh - a standing system: up once, jobs through it, several at once, down; nothing stays.
+# The nodes are name spaces of this machine: each daemon has a host name of its own.
+#
+# Launchers find each other in the network's name space, so this test has one of its own.
+if [ -z "${STANDING_NET-}" ]; then
+    STANDING_NET=1 exec unshare -n sh -c 'ip link set lo up; exec sh "$0" "$@"' "$0" "$@"
+fi
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+
+cat >"$tmp/agent" <<'SH'
+#!/bin/sh
+host=$1
+shift
+exec unshare -u sh -c 'hostname "$0"; exec sh -c "$*"' "$host" "$@"
+SH
+chmod +x "$tmp/agent"
+c_program rawpmi1
+
+standing()
+{
+    rc=0
+    timeout -k 5 120 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
+}
+
+standing down
+ok "what is not up cannot be brought down" [ "$rc" -ne 0 ]
+standing up -hosts localhost
+same "this machine alone needs no standing system" "$rc" 2
+standing up -launch-agent /bin/false -hosts n1,n2
+ok "nodes that do not come are named" grep -q "node n1: " "$err" || explain
+standing up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
+same "three nodes come up" "$rc $(cat "$out")" \
+    '0 3 nodes are up; `wireup run` uses them, `wireup down` ends them' || explain
+standing up -launch-agent "$tmp/agent" -hosts n4
+ok "a second system is refused" grep -q "is up already" "$err" || explain
+
+standing run -n 6 "$bin/rawpmi1" exchange
+ok "a job runs on them" grep -q "^raw 6 good" "$out" || explain
+standing run -n 6 hostname
+same "on all of them" "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')" "0  2 n1 2 n2 2 n3 " || explain
+standing run -n 4 "$bin/rawpmi1" spoil
+ok "the control is red" grep -q "^raw 4 WRONG" "$out" || explain
+standing run -n 3 sh -c 'exit 7'
+same "exit codes come back" "$rc" 7
+
+for i in 1 2 3 4; do
+    timeout -k 5 120 "$WIREUP" run -n 6 "$bin/rawpmi1" exchange >"$tmp/out.$i" 2>&1 &
+done
+wait
+same "four jobs at once" "$(cat "$tmp"/out.* | grep -c '^raw 6 good')" 4
+
+standing down
+same "down" "$rc" 0
+gone()
+{
+    ! ps -eo comm | grep -q '^wireup'
+}
+ok "nothing stays" wait_until 60 gone
+standing run -n 1 hostname
+same "then jobs are this machine's again" "$rc $(cat "$out")" "0 $(hostname)"
+finish
