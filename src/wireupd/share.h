@@ -39,11 +39,11 @@ struct share {
     struct cluster cluster;
     const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct share_streams *streams; /* by position (launcher), or one */
-    const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
-    uint32_t width;        /* of the tree */
-    struct list placed;            /* struct placement: where the nodes of each job are */
-    struct list asked;             /* questions of other nodes that our server works on */
-    struct list gatherings;        /* launcher: collectives that wait for somebody */
+    const uint32_t *slots;  /* launcher of a standing system: of the nodes, by position; or NULL */
+    uint32_t width;         /* of the tree */
+    struct list placed;     /* struct placement: where the nodes of each job are */
+    struct list asked;      /* questions of other nodes that our server works on */
+    struct list gatherings; /* launcher: collectives that wait for somebody */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
