@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A small store: making it is most of what a run costs. */
+#define WORLD_STORE (1 << 20)
+
 #include "session/pmix.h"
 #include "base/buf.h"
 #include "tests/world.h"
