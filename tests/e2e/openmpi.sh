@@ -19,6 +19,7 @@ fi
 for program in hello ring alltoall comms abort; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
+command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/dev/null
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 # shellcheck disable=SC2086
 c_program nopmixget -shared -fPIC $pmix_flags
@@ -47,7 +48,7 @@ python=/usr/bin/python3 # the system's own
 if $python -c 'import mpi4py' 2>/dev/null; then
     launch 3 $python "$e2e/mpi4py_all.py" spoil
     same "mpi4py: what nobody said is missed" "$(cat "$out")" "mpi4py spoil 3 WRONG" || explain
-    for what in "4 allgather" "1 spawn" "2 spawn" "2 names" "4 names"; do
+    for what in "4 allgather" "16 allgather" "1 spawn" "2 spawn" "16 spawn" "2 names" "4 names" "16 names"; do
         n=${what% *}
         what=${what#* }
         launch "$n" $python "$e2e/mpi4py_all.py" "$what"
@@ -67,15 +68,47 @@ if command -v NPopenmpi >/dev/null 2>&1; then
 else
     skip "NetPIPE" "netpipe-openmpi is not installed"
 fi
-xdlu=$(ls /usr/lib/*/scalapack/openmpi-tests/xdlu 2>/dev/null | head -n 1)
-if [ -n "$xdlu" ]; then
-    printf '%s\n' "'LU'" "'MPI Machine'" "'LU.out'" 6 2 "4 17" "4 13" 2 "2 3" 2 "1 3" 2 "1 3" 1 2 2 1.0 T >LU.dat
-    launch 4 "$xdlu"
-    same "ScaLAPACK's xdlu on 4 ranks" \
-        "$rc $(grep -c '^WALL.*PASSED' "$out") $(grep -c FAILED "$out")" "0 10 0" || explain
-else
-    skip "xdlu" "scalapack-mpi-test is not installed"
-fi
+# Process grids: rows and columns for so many ranks.
+grid() { case $1 in 2) echo 1 2 ;; 4) echo 2 2 ;; 16) echo 4 4 ;; 64) echo 8 8 ;; *) echo 1 "$1" ;; esac; }
+scalapack=$(ls -d /usr/lib/*/scalapack/openmpi-tests 2>/dev/null | head -n 1)
+example=/usr/share/doc/hpcc/examples/_hpccinf.txt
+for n in "$@"; do
+    [ "$n" -gt 1 ] || continue
+    # shellcheck disable=SC2046
+    set -- $(grid "$n")
+    if [ -n "$scalapack" ]; then
+        printf '%s\n' "'LU'" "'MPI Machine'" "'LU.out'" 6 2 "4 17" "4 13" 2 "2 3" 2 "1 3" 2 "1 3" 1 "$1" \
+            "$2" 1.0 T >LU.dat
+        launch "$n" "$scalapack/xdlu"
+        same "ScaLAPACK's xdlu on $n ranks" \
+            "$rc $(grep -c '^WALL.*PASSED' "$out") $(grep -c FAILED "$out")" "0 10 0" || explain
+        printf '%s\n' "'QR'" "'MPI Machine'" "'QR.out'" 6 2 "'QR' 'QL'" 2 "4 17" "4 13" 2 "2 3" "2 3" 1 \
+            "$1" "$2" 5.0 >QR.dat
+        launch "$n" "$scalapack/xdqr"
+        same "ScaLAPACK's xdqr on $n ranks" \
+            "$rc $(grep -c '^WALL.*PASSED' "$out") $(grep -c FAILED "$out")" "0 8 0" || explain
+    else
+        skip "ScaLAPACK on $n ranks" "scalapack-mpi-test is not installed"
+    fi
+    if [ "$n" -gt 16 ]; then
+        : # minutes on few processors
+    elif command -v hpcc >/dev/null 2>&1 && [ -e $example ]; then
+        sed "6s/.*/100 Ns/; 8s/.*/16 NBs/; 11s/.*/$1 Ps/; 12s/.*/$2 Qs/" $example >hpccinf.txt
+        rm -f hpccoutf.txt
+        launch "$n" hpcc
+        same "hpcc on $n ranks" "$rc $(grep -c '^Success=1' hpccoutf.txt)" "0 1" || explain
+    else
+        skip "hpcc on $n ranks" "hpcc is not installed"
+    fi
+    # Debian's OpenSHMEM crashes in its finalize, under its own launcher too.
+    if [ -x "$bin/osh" ]; then
+        launch "$n" "$bin/osh"
+        same "OpenSHMEM on $n ranks" "$(grep -c "^osh .* of $n good" "$out") $(grep -c WRONG "$out")" "$n 0" ||
+            explain
+    else
+        skip "OpenSHMEM on $n ranks" "Open MPI has none here"
+    fi
+done
 # What ranks that were ended leave behind is Open MPI's own.
-rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.* /dev/shm/osh*
 finish
