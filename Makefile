@@ -51,6 +51,7 @@ bench:
 	@bench/launch --build $(BUILD)
 	@bench/pmi1 --build $(BUILD)
 	@bench/pmi2 --build $(BUILD)
+	@bench/pmix --build $(BUILD)
 	@bench/data --build $(BUILD)
 
 format:

@@ -111,6 +111,14 @@ if [ "$server" = wireup ]; then
         ok "a process's own memory does not depend on the number of ranks ($few kB of 16, $many kB of 128)" \
             [ $((many * 100)) -le $((few * 110)) ] || explain
     fi
+    launch 1 env PMIX_SECURITY_MODE=kerberos "$raw"
+    ok "security that we do not have: a sentence with both versions" \
+        grep -q "^libpmix: the PMIx server (version [0-9.]*) wants security by 'kerberos'; this is Wireup [0-9]" \
+        "$err" || explain
+    launch 1 env -u WIREUP_FD PMIX_NAMESPACE=nobody "$raw"
+    ok "a refusal: a sentence with both versions" \
+        grep -q "^libpmix: the PMIx server (version [0-9.]*) closed .* of nobody rank 0 .* Wireup [0-9]" "$err" ||
+        explain
     # The store is no file: it needs no room in /dev/shm.
     if [ -n "${WU_PRIVATE-}" ] && mount -t tmpfs -o ro,size=4k none /dev/shm 2>/dev/null; then
         launch 4 "$raw"

@@ -141,6 +141,7 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
                        .nspace = c->me.nspace,
                        .rank = c->me.rank,
                        .encoding = way->as->name,
+                       .server = way->version,
                        .infos = way->infos };
     struct welcome w = { .tool = way->flag != HELLO_CLIENT,
                          .unnamed = way->flag == HELLO_TOOL_UNNAMED ||
@@ -177,7 +178,7 @@ static int reach(struct client *c, struct server_link *s, const struct client_wa
         rc = conn_adopt(&s->conn, way->fd);
     }
     if (rc == 0)
-        rc = credential_make(way->security, &cred, err);
+        rc = credential_make(way->security, way->version, &cred, err);
     if (rc == 0)
         rc = greet(c, s, way, &cred, err);
     credential_free(&cred);

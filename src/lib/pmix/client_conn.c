@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "pmix.h"
 
 enum {
     DIAL_TRIES = 10,       /* a server's queue of waiting connections may be full for a moment */
@@ -179,15 +180,18 @@ static int await_welcome(struct conn *c, struct welcome *w, uint64_t deadline_ns
     while (rc == 0 && have < want) {
         rc = wait_until(c->fd, POLLIN, deadline_ns);
         if (rc == 0)
-            rc = receive_greeting(c, bytes + have, want - have, passed_p);
+            rc = receive_greeting(c, bytes + have, sizeof bytes - have, passed_p);
         if (rc > 0) {
             have += (size_t)rc;
             rc = 0;
         }
         want = welcome_length(w, slice_mem(bytes, have));
     }
-    if (rc == 0)
-        welcome_read(w, slice_mem(bytes, have));
+    if (rc == 0) { /* what came behind it belongs to the first messages */
+        welcome_read(w, slice_mem(bytes, want));
+        c->end = have - want;
+        memcpy(c->stage, bytes + want, c->end);
+    }
     return rc == -ECONNRESET || rc == -EPIPE ? -ECONNREFUSED : rc;
 }
 
@@ -195,9 +199,11 @@ static int explain(int rc, const struct hello *h, struct errmsg *err)
 {
     if (rc == -ECONNREFUSED)
         return errmsg_set(err, rc,
-                          "the PMIx server closed the connection of %s rank %u without a word "
-                          "(we offered encoding %s, security %s)",
-                          h->nspace ? h->nspace : "a tool,", h->rank, h->encoding, h->security);
+                          "the PMIx server (version %.40s) closed the connection of %s rank %u "
+                          "without a word; this is Wireup %s, which offered encoding %s and "
+                          "security %s",
+                          h->server, h->nspace ? h->nspace : "a tool,", h->rank, WIREUP_VERSION,
+                          h->encoding, h->security);
     if (rc == -ETIMEDOUT)
         return errmsg_set(err, rc, "what listens at the PMIx server's address does not answer");
     return errmsg_set(err, rc, "greeting the PMIx server: %s", err_text(rc));
@@ -220,9 +226,10 @@ int conn_greet(struct conn *c, const struct hello *h, struct welcome *w, int *pa
         return explain(rc, h, err);
     if (w->status != 0)
         return errmsg_set(err, -EPROTO,
-                          "the PMIx server refused us with status %d (we offered encoding %s, "
-                          "security %s)",
-                          w->status, h->encoding, h->security);
+                          "the PMIx server (version %.40s) refused us with %s; this is Wireup %s, "
+                          "which offered encoding %s and security %s",
+                          h->server, PMIx_Error_string(w->status), WIREUP_VERSION, h->encoding,
+                          h->security);
     c->index = w->index;
     return 0;
 }

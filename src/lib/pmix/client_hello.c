@@ -184,11 +184,13 @@ static bool lists(const char *list, const char *name)
     return false;
 }
 
-int credential_make(const char *modules, struct credential *c_p, struct errmsg *err)
+int credential_make(const char *modules, const char *server, struct credential *c_p,
+                    struct errmsg *err)
 {
     int rc = errmsg_set(err, -EACCES,
-                        "the server wants security by '%.200s'; this library has munge and native",
-                        modules ? modules : "");
+                        "the PMIx server (version %.40s) wants security by '%.200s'; this is "
+                        "Wireup %s, which has munge and native",
+                        server, modules ? modules : "", WIREUP_VERSION);
 
     *c_p = (struct credential){ NULL };
     for (size_t i = 0; i < sizeof modules_known / sizeof *modules_known; i++) {

@@ -30,6 +30,7 @@ struct hello {
     uint32_t rank;
     const char *encoding;
     struct slice infos; /* SIZE n, n INFO in that encoding; may be empty */
+    const char *server; /* its version, as far as known; not sent */
 };
 
 /* Appends the message.  The buffer is poisoned when it fails. */
@@ -60,8 +61,10 @@ struct credential {
 };
 
 /* The best module of the server's list (NULL: all that there are) that works here, and what it
- * says about us.  0; -ENOMEM; -EACCES with a sentence that names what was tried. */
-int credential_make(const char *modules, struct credential *c_p, struct errmsg *err);
+ * says about us.  server is its version, for the sentence.  0; -ENOMEM; -EACCES with a sentence
+ * that names what was tried. */
+int credential_make(const char *modules, const char *server, struct credential *c_p,
+                    struct errmsg *err);
 void credential_free(struct credential *c); /* harmless twice */
 
 #endif
