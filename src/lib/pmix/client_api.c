@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/single_threaded.h>
 
 #include "lib/common/launcher.h"
 
@@ -25,24 +26,34 @@ static struct {
     atomic_bool quick_awaited; /* the end waits until there are none */
 } lib = { .gate = GATE_INIT };
 
-const struct client *api_quick_begin(void)
-{
-    const struct client *c;
-
-    atomic_fetch_add(&lib.quick_users, 1);
-    c = atomic_load(&lib.quick);
-    if (!c)
-        api_quick_end();
-    return c;
-}
-
-void api_quick_end(void)
+static void leave_quick(void)
 {
     if (atomic_fetch_sub(&lib.quick_users, 1) != 1 || !atomic_load(&lib.quick_awaited))
         return;
     gate_lock(&lib.gate);
     gate_tell(&lib.gate);
     gate_unlock(&lib.gate);
+}
+
+const struct client *api_quick_begin(bool *alone_p)
+{
+    const struct client *c;
+
+    /* Alone, nobody can end the client under us; and a look-up must not cost more than itself. */
+    *alone_p = __libc_single_threaded;
+    if (*alone_p)
+        return atomic_load_explicit(&lib.quick, memory_order_relaxed);
+    atomic_fetch_add(&lib.quick_users, 1);
+    c = atomic_load(&lib.quick);
+    if (!c)
+        leave_quick();
+    return c;
+}
+
+void api_quick_end(bool alone)
+{
+    if (!alone)
+        leave_quick();
 }
 
 /* Locked: nobody looks things up any more, and nobody will. */

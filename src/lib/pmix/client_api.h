@@ -11,8 +11,8 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc);
 
 /* Without the lock: a client that has a store, for what never changes (who it is, the store
  * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
-const struct client *api_quick_begin(void);
-void api_quick_end(void);
+const struct client *api_quick_begin(bool *alone_p);
+void api_quick_end(bool alone);
 
 /* The kind of call whose answer is a status; its callback is op->callback.op, which may be NULL. */
 extern const struct op_kind op_status_only;

@@ -322,11 +322,11 @@ bool space_part_datum(const struct space *s, enum info_level level, uint32_t num
     return false;
 }
 
-bool space_card(const struct space *s, uint32_t rank, struct slice key, struct datum *d_p)
+bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p)
 {
     struct seg_item item;
 
-    if (!s->cards || !seg_find(s->cards, rank, key, &item) || item.scope == PMIX_REMOTE)
+    if (!cards || !seg_find(cards, rank, key, &item) || item.scope == PMIX_REMOTE)
         return false;
     *d_p = (struct datum){ item.type ? item.type : PMIX_STRING, item.value, NULL };
     return true;

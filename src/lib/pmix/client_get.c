@@ -126,10 +126,10 @@ static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key,
 {
     bool reserved = slice_starts(key, SLICE("pmix")); /* nobody puts such a key */
 
-    if (!reserved && rank != s->me && space_card(s, rank, key, &f->datum))
+    if (!reserved && rank != s->me && card_datum(s->cards, rank, key, &f->datum))
         return true;
     f->known = space_find(s, rank, key);
-    if (f->known || (!reserved && rank == s->me && space_card(s, rank, key, &f->datum)))
+    if (f->known || (!reserved && rank == s->me && card_datum(s->cards, rank, key, &f->datum)))
         return true;
     return rank_datum(s, rank, key, &f->datum);
 }
@@ -262,7 +262,7 @@ static bool find_anywhere(const struct space *s, struct slice key, struct found 
             return true;
         }
     }
-    return space_card(s, PMIX_RANK_UNDEF, key, &f->datum);
+    return card_datum(s->cards, PMIX_RANK_UNDEF, key, &f->datum);
 }
 
 static bool scope_fits(const struct query *q, const struct known *k)
@@ -693,12 +693,11 @@ static bool find_card(const struct client *c, const pmix_proc_t *proc, const cha
                       struct found *f)
 {
     size_t len = strnlen(key, PMIX_MAX_KEYLEN + 1);
-    struct space s = { .cards = &c->store.view };
 
     if (proc->rank == c->me.rank || !PMIX_RANK_IS_VALID(proc->rank) || len > PMIX_MAX_KEYLEN ||
         (*proc->nspace && strncmp(proc->nspace, c->me.nspace, PMIX_MAX_NSLEN) != 0))
         return false;
-    return space_card(&s, proc->rank, slice_mem(key, len), &f->datum);
+    return card_datum(&c->store.view, proc->rank, slice_mem(key, len), &f->datum);
 }
 
 /* What another process of our job has put, out of the store, in memory that nobody locks.
@@ -708,13 +707,13 @@ static bool get_card(const pmix_proc_t *proc, const char *key, const pmix_info_t
 {
     const struct client *c;
     struct found f = { NULL };
-    bool in_place = false, done = false;
+    bool in_place = false, done = false, alone;
     pmix_value_t *v;
 
     if (!proc || !key || !val || (!infos && n) || !infos_are_simple(infos, n, &in_place) ||
         (in_place && !*val))
         return false;
-    c = api_quick_begin();
+    c = api_quick_begin(&alone);
     if (!c)
         return false;
     if (find_card(c, proc, key, &f)) {
@@ -725,7 +724,7 @@ static bool get_card(const pmix_proc_t *proc, const char *key, const pmix_info_t
         else if (!in_place)
             free(v);
     }
-    api_quick_end();
+    api_quick_end(alone);
     return done;
 }
 
