@@ -1,9 +1,9 @@
-/* overlay.c - fuzzes one node's overlay: messages of neighbours who say anything, links that come and
- * go, and its own part in between.
+/* overlay.c - fuzzes one node's overlay: messages of neighbours who say anything, links that come
+ * and go, and its own part in between.
  *
- * Each step is a byte: below 128 a message follows (two bytes of length, its bytes as on a link), else
- * something happens here.  Whatever is said: every collective of this node ends at most once, and a
- * message that goes out can be read again. */
+ * Each step is a byte: below 128 a message follows (two bytes of length, its bytes as on a link),
+ * else something happens here.  Whatever is said: every collective of this node ends at most once,
+ * and a message that goes out can be read again. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

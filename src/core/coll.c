@@ -444,13 +444,6 @@ struct coll *coll_take_broken(struct coll_set *s, uint32_t rank)
     return NULL;
 }
 
-void coll_contributed(struct coll *c)
-{
-    c->contributed = true;
-    c->group->ncontributed = c->generation + 1; /* rounds become complete in their order */
-    list_append(&c->group->contributed, &c->link);
-}
-
 static struct coll *find_round(const struct list *rounds, uint64_t generation)
 {
     LIST_EACH(l, rounds)
@@ -460,6 +453,37 @@ static struct coll *find_round(const struct list *rounds, uint64_t generation)
             return c;
     }
     return NULL;
+}
+
+struct coll *coll_round(struct coll_group *g, uint64_t generation, uint64_t since_ns)
+{
+    struct coll *c = find_round(&g->rounds, generation);
+
+    if (!c) {
+        c = open_round(g, since_ns);
+        if (c)
+            c->generation = generation;
+    }
+    if (c && since_ns < c->since_ns)
+        c->since_ns = since_ns;
+    return c;
+}
+
+void coll_note_arrival(struct coll *c, uint32_t member)
+{
+    int64_t at = coll_position(c->group, member);
+
+    if (at < 0 || coll_is_here(c, (uint32_t)at))
+        return;
+    c->here[at / 64] |= UINT64_C(1) << (at % 64);
+    c->arrived++;
+}
+
+void coll_contributed(struct coll *c)
+{
+    c->contributed = true;
+    c->group->ncontributed = c->generation + 1; /* rounds become complete in their order */
+    list_append(&c->group->contributed, &c->link);
 }
 
 struct coll *coll_take_contributed(struct coll_set *s, struct slice name, uint64_t generation)

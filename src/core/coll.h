@@ -112,6 +112,11 @@ struct coll *coll_take(struct coll_set *s, struct slice name, uint64_t generatio
 /* Rank takes part, here or elsewhere. */
 bool coll_includes(const struct coll_group *g, uint32_t rank);
 
+/* For pictures of several nodes (who_part.h): the round of this generation, made if need be; and
+ * the arrival of a member, which completes nothing.  NULL: no memory. */
+struct coll *coll_round(struct coll_group *g, uint64_t generation, uint64_t since_ns);
+void coll_note_arrival(struct coll *c, uint32_t member);
+
 /* Takes the oldest round that cannot complete because rank has gone; NULL when there is none. */
 struct coll *coll_take_broken(struct coll_set *s, uint32_t rank);
 

@@ -51,6 +51,7 @@ struct proc {
     uint64_t stored;       /* bytes it keeps in the store */
     uint64_t last_ns;      /* its last request */
     const char *last_word; /* name of that request, static storage; NULL: none yet */
+    const char *told_state; /* in a picture of several nodes (who_part.h); NULL: ask the machine */
 };
 
 /* A job that this one has connected to; each connect asks for its disconnect. */

@@ -33,9 +33,9 @@ static void item(struct writer *w)
 
 static const char *machine_state(const struct writer *w, const struct proc *p)
 {
-    const char *s = NULL;
+    const char *s = p->told_state;
 
-    if (w->o->machine_state && p->pid && p->state != LIFE_GONE)
+    if (!s && w->o->machine_state && p->pid && p->state != LIFE_GONE)
         s = w->o->machine_state(w->o->arg, p->pid);
     return s ? s : "";
 }
@@ -437,7 +437,12 @@ static void job_json(struct writer *w, const struct job *j)
     w->first = false;
 }
 
-static bool is_wanted(const struct job *j, struct slice which)
+bool who_tells(enum request_kind kind)
+{
+    return (size_t)kind < sizeof reasons / sizeof *reasons && reasons[kind].word;
+}
+
+bool who_wants(const struct job *j, struct slice which)
 {
     uint32_t id;
 
@@ -454,7 +459,7 @@ int who_report(const struct core *c, const struct who_options *o, struct buf *ou
     LIST_EACH(l, &c->jobs)
     {
         const struct job *j = LIST_OF(l, struct job, link);
-        if (!is_wanted(j, o->job))
+        if (!who_wants(j, o->job))
             continue;
         found++;
         if (o->json)

@@ -27,4 +27,8 @@ enum { WHO_NO_SUCH_JOB = 1 };
 /* 0 or WHO_NO_SUCH_JOB.  Running out of memory poisons the buffer. */
 int who_report(const struct core *c, const struct who_options *o, struct buf *out);
 
+/* Whether the report is about that job; and about requests of that kind that wait. */
+bool who_wants(const struct job *j, struct slice which);
+bool who_tells(enum request_kind kind);
+
 #endif

@@ -1,5 +1,6 @@
 /* spread_test.c - jobs over several nodes: servers joined by a model of a host (tests/cluster.h).
  */
+#include "core/who_part.h"
 #include "tests/cluster.h"
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
@@ -528,6 +529,76 @@ static void test_leaving(void)
     cluster_close(&c);
 }
 
+/* ---- who is missing -------------------------------------------------------------------------- */
+
+static const char *asleep(void *arg, int pid)
+{
+    (void)arg;
+    return pid == 1005 ? "stopped" : NULL;
+}
+
+/* The root's report, made of the parts of all nodes; cut: so many bytes of each part. */
+static const char *who(struct cluster *c, bool json, size_t cut)
+{
+    static char text[1 << 14];
+    struct who_options o = { .json = json, .now_ns = 100, .machine_state = asleep };
+    struct who_picture *p = who_picture_new(&c->nodes[0].server.core, 100);
+    struct buf out = BUF_NULL(sizeof text - 1);
+
+    for (uint32_t i = 0; p && i < c->nnodes; i++) {
+        struct buf part = BUF_NULL(1 << 20);
+        char *copy;
+        size_t n;
+        who_part(&c->nodes[i].server.core, &o, &part);
+        n = buf_len(&part) < cut ? buf_len(&part) : cut;
+        copy = malloc(n + 1); /* ends where its memory ends */
+        memcpy(copy, buf_slice(&part).ptr, n);
+        if (who_picture_add(p, slice_mem(copy, n)) != (n < buf_len(&part)))
+            OK_F(false, "a part of %zu bytes of %zu", n, buf_len(&part));
+        free(copy);
+        buf_free(&part);
+    }
+    if (p)
+        who_picture_report(p, &o, &out);
+    who_picture_free(p);
+    snprintf(text, sizeof text, SLICE_FMT, SLICE_ARG(buf_slice(&out)));
+    buf_free(&out);
+    return text;
+}
+
+static void test_who(void)
+{
+    static const char want[] =
+        "job 0 job0, 6 processes: 1 running 5 attached\n"
+        "  fence WORLD:0, generation 0, for 0.0 s: 4 of 6 have arrived; missing: 4-5\n"
+        "    rank 4 on c (pid 1004) attached; last request: put, 0.0 s ago\n"
+        "    rank 5 on c (pid 1005) running, stopped; has not said anything yet\n"
+        "  fence 0,2:7, generation 0, for 0.0 s: 1 of 2 have arrived; missing: 2\n"
+        "    rank 2 on b (pid 1002) attached; last request: fence, 0.0 s ago\n";
+    struct cluster c;
+    const char *got;
+
+    cluster_open(&c, 3, 47);
+    cluster_job(&c, 6, false, false);
+    init_all(&c, 5);
+    for (uint32_t r = 0; r < 4; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    say(&c, 0, "cmd=barrier_in group=0,2:7\n");
+    say(&c, 4, "cmd=put kvsname=job0 key=a value=b\n");
+    got = who(&c, false, SIZE_MAX);
+    if (!OK_F(!strcmp(got, want), "the report of three nodes"))
+        printf("# got: %s\n", got);
+    got = who(&c, true, SIZE_MAX);
+    OK(strstr(got, "\"members\":6,\"arrived\":4,\"missing\":\"4-5\""));
+    for (size_t cut = 0; cut < 60; cut++)
+        who(&c, false, cut);
+    say(&c, 4, "cmd=barrier_in\n");
+    say(&c, 5, INIT);
+    say(&c, 5, "cmd=barrier_in\n");
+    OK(!strstr(who(&c, false, SIZE_MAX), "WORLD"));
+    cluster_close(&c);
+}
+
 int main(void)
 {
     test_sixty_four(4, false);
@@ -545,5 +616,6 @@ int main(void)
     test_death();
     test_going_on();
     test_leaving();
+    test_who();
     return tap_done();
 }
