@@ -189,6 +189,10 @@ static void cluster_send_others(struct cluster *c, uint32_t from, const struct e
     }
 }
 
+#ifdef CLUSTER_OVERLAY /* collectives go another way: the includer's */
+static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e);
+static bool cluster_overlays(struct cluster *c);
+#else
 static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
                                            const struct contribution *k)
 {
@@ -248,6 +252,13 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *
     if (++r->arrived == r->nplaces)
         cluster_complete(c, r);
 }
+
+static bool cluster_overlays(struct cluster *c)
+{
+    (void)c;
+    return false;
+}
+#endif
 
 static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
 {
@@ -407,9 +418,8 @@ static void cluster_effects(struct cluster *c)
     }
 }
 
-static void cluster_settle(struct cluster *c)
+static void cluster_deliver_all(struct cluster *c)
 {
-    cluster_effects(c);
     while (!list_empty(&c->mail)) {
         struct cluster_mail *m = cluster_next(c);
         list_unlink(&m->link);
@@ -418,6 +428,14 @@ static void cluster_settle(struct cluster *c)
         free(m);
         cluster_effects(c);
     }
+}
+
+static void cluster_settle(struct cluster *c)
+{
+    do {
+        cluster_effects(c);
+        cluster_deliver_all(c);
+    } while (cluster_overlays(c));
 }
 
 /* ---- processes --------------------------------------------------------------------------------

@@ -202,6 +202,7 @@ static enum answer_status contribute(struct job *j, uint32_t rank, struct coll *
     j->procs[rank].fences++;
     answer_all(j, c, ANSWER_NO_MEMORY);
     coll_free(&j->colls, c);
+    job_abort(j, JOB_NO_RANK, 1, "out of memory for a fence of several nodes"); /* others wait */
     return ANSWER_LATER;
 }
 

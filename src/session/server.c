@@ -202,7 +202,7 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
     struct job *j = core_job_named(&s->core, rq->kvs);
 
     if (j && rq->number >= 0 && rq->number < j->plan.nprocs &&
-        j->procs[rq->number].state != LIFE_GONE) {
+        j->procs[rq->number].state != LIFE_GONE && job_rank_is_here(j, (uint32_t)rq->number)) {
         const struct proc *proc = &j->procs[rq->number];
         if (!proc->lines || !s->admit || s->admit(s->arg, p, j, (uint32_t)rq->number)) {
             p->job = j;

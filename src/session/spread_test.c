@@ -346,6 +346,16 @@ static void test_pmix_modex(void)
     cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
+    {
+        struct peer *p = c.peers[0][1]; /* it is somebody else, from here on: of node 0 */
+        struct peer *stranger = server_peer_new(&c.nodes[0].server, NULL, 0, false, NULL);
+        c.peers[0][1] = stranger;
+        pmix_say(&c, 1,
+                 "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 'job0' "
+                 "00000003 '4.2.2rc2' 'v41' 01 'hash' 00");
+        OK_F(!stranger->job && stranger->closing, "nobody is a process of another node here");
+        c.peers[0][1] = p;
+    }
     pmix_commit(&c, 0);
     pmix_get(&c, 1, 0, "mykey.l");
     OK_F(pmix_hears(&c, 1, "mykey.l"), "what is for the own node is seen there");
