@@ -353,15 +353,19 @@ static const struct ask_kind group_kind = { .call = call_group };
 static void meeting_over(struct ask *a, pmix_status_t status)
 {
     struct buf block = BUF_NULL(64);
+    bool has_number = false;
     size_t number = 1;
 
     for (size_t i = 0; i < a->nresults; i++) {
         if (PMIx_Check_key(a->results[i].key, PMIX_GROUP_CONTEXT_ID) &&
             a->results[i].value.type == PMIX_SIZE) {
             number = a->results[i].value.data.size;
-            buf_byte(&block, 'M');
-            parts_put_uint(&block, number);
+            has_number = true;
         }
+    }
+    if (has_number || !a->all_here) { /* here alone the core has one */
+        buf_byte(&block, 'M');
+        parts_put_uint(&block, number);
     }
     if (status == PMIX_ERR_NOT_SUPPORTED && a->all_here) /* what happens here needs nobody */
         status = PMIX_SUCCESS;

@@ -213,6 +213,12 @@ static uint32_t make_node(struct builder *b, const char *name)
     return at != NOWHERE ? at : add_node(b, name);
 }
 
+/* Only the compressed form holds NULs, and tells its own length. */
+static struct slice map_slice(const char *text)
+{
+    return strncmp(text, "blob", 4) ? slice_str(text) : slice_mem(text, ptype_regex_size(text));
+}
+
 /* Sizes and maps, which everything else refers to. */
 static void read_shape(struct builder *b, const pmix_info_t *i)
 {
@@ -225,11 +231,11 @@ static void read_shape(struct builder *b, const pmix_info_t *i)
     } else if (key_is(i, PMIX_UNIV_SIZE) && number_of(i, &number)) {
         b->universe = number;
     } else if (key_is(i, PMIX_NODE_MAP) && text) {
-        regex_read_nodes(&b->plan.arena, slice_mem(text, ptype_regex_size(text)), &b->nodes);
+        regex_read_nodes(&b->plan.arena, map_slice(text), &b->nodes);
     } else if (key_is(i, PMIX_NODE_LIST) && text && !b->nodes.count) {
         regex_read_nodes(&b->plan.arena, slice_str(text), &b->nodes);
     } else if (key_is(i, PMIX_PROC_MAP) && text) {
-        regex_read_ranks(&b->plan.arena, slice_mem(text, ptype_regex_size(text)), &b->ranks);
+        regex_read_ranks(&b->plan.arena, map_slice(text), &b->ranks);
     }
 }
 
