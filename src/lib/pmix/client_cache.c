@@ -322,13 +322,15 @@ bool space_part_datum(const struct space *s, enum info_level level, uint32_t num
     return false;
 }
 
-bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p)
+bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p,
+                uint8_t *scope_p)
 {
     struct seg_item item;
 
-    if (!cards || !seg_find(cards, rank, key, &item) || item.scope == PMIX_REMOTE)
+    if (!cards || !seg_find(cards, rank, key, &item))
         return false;
     *d_p = (struct datum){ item.type ? item.type : PMIX_STRING, item.value, NULL };
+    *scope_p = item.scope;
     return true;
 }
 

@@ -95,9 +95,10 @@ bool space_job_datum(const struct space *s, struct slice key, struct datum *d_p)
 bool space_part_datum(const struct space *s, enum info_level level, uint32_t number,
                       struct slice name, struct slice key, struct datum *d_p);
 
-/* What the rank (PMIX_RANK_UNDEF: whoever) has put, from the store (NULL: there is none).  No lock
- * is needed. */
-bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p);
+/* What the rank (PMIX_RANK_UNDEF: whoever) has put, from the store (NULL: there is none), and for
+ * whom: the caller applies the scope.  No lock is needed. */
+bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p,
+                uint8_t *scope_p);
 
 /* Numbers and texts that the library itself needs. */
 bool datum_u32(const struct datum *d, uint32_t *n_p);

@@ -121,15 +121,30 @@ static bool rank_datum(const struct space *s, uint32_t rank, struct slice key, s
     return space_part_datum(s, INFO_RANK, rank, SLICE_NULL, key, d);
 }
 
+static uint32_t number_at_rank(const struct space *s, uint32_t rank, const char *key);
+
+/* Cards are for processes of the same node, of other nodes, or for all. */
+static bool card_of(const struct space *s, uint32_t rank, struct slice key, struct found *f)
+{
+    uint8_t scope;
+    uint32_t here, there;
+
+    if (slice_starts(key, SLICE("pmix")) || !card_datum(s->cards, rank, key, &f->datum, &scope))
+        return false; /* nobody puts such a key */
+    if (scope != PMIX_LOCAL && scope != PMIX_REMOTE)
+        return true;
+    here = number_at_rank(s, s->me, PMIX_NODEID);
+    there = number_at_rank(s, rank, PMIX_NODEID);
+    return (scope == PMIX_LOCAL) == (here == there);
+}
+
 /* What the process put, what came from elsewhere about it, what the server told. */
 static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key, struct found *f)
 {
-    bool reserved = slice_starts(key, SLICE("pmix")); /* nobody puts such a key */
-
-    if (!reserved && rank != s->me && card_datum(s->cards, rank, key, &f->datum))
+    if (rank != s->me && card_of(s, rank, key, f))
         return true;
     f->known = space_find(s, rank, key);
-    if (f->known || (!reserved && rank == s->me && card_datum(s->cards, rank, key, &f->datum)))
+    if (f->known || (rank == s->me && card_of(s, rank, key, f)))
         return true;
     return rank_datum(s, rank, key, &f->datum);
 }
@@ -255,6 +270,7 @@ static bool find_anywhere(const struct space *s, struct slice key, struct found 
 {
     size_t at = 0;
     struct known *k;
+    uint8_t scope;
 
     while ((k = map_next(&s->values, &at))) {
         if (slice_is(key, known_key(k))) {
@@ -262,7 +278,7 @@ static bool find_anywhere(const struct space *s, struct slice key, struct found 
             return true;
         }
     }
-    return card_datum(s->cards, PMIX_RANK_UNDEF, key, &f->datum);
+    return card_datum(s->cards, PMIX_RANK_UNDEF, key, &f->datum, &scope) && scope != PMIX_REMOTE;
 }
 
 static bool scope_fits(const struct query *q, const struct known *k)
@@ -693,11 +709,13 @@ static bool find_card(const struct client *c, const pmix_proc_t *proc, const cha
                       struct found *f)
 {
     size_t len = strnlen(key, PMIX_MAX_KEYLEN + 1);
+    uint8_t scope;
 
     if (proc->rank == c->me.rank || !PMIX_RANK_IS_VALID(proc->rank) || len > PMIX_MAX_KEYLEN ||
         (*proc->nspace && strncmp(proc->nspace, c->me.nspace, PMIX_MAX_NSLEN) != 0))
         return false;
-    return card_datum(&c->store.view, proc->rank, slice_mem(key, len), &f->datum);
+    return card_datum(&c->store.view, proc->rank, slice_mem(key, len), &f->datum, &scope) &&
+           scope != PMIX_REMOTE;
 }
 
 /* What another process of our job has put, out of the store, in memory that nobody locks.
