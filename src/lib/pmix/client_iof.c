@@ -117,7 +117,9 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
     }
     sink = find_sink(&c->outputs, p->ref);
     p->fn = sink ? sink->fn : NULL;
-    if ((p->ref && !sink) || progress_need(c) != PMIX_SUCCESS)
+    /* Our own output, written out once more, would come back for ever. */
+    if ((p->ref && !sink) || (!p->fn && client_is_me(c, p->source.nspace, p->source.rank)) ||
+        progress_need(c) != PMIX_SUCCESS)
         piece_free(&p->task);
     else
         progress_add(c, &p->task);

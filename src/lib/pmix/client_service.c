@@ -293,6 +293,8 @@ static pmix_status_t begin_block(struct client *c, struct message *m,
 
     if (!block || (!units && nunits) || (!infos && n))
         return PMIX_ERR_BAD_PARAM;
+    if (c->server && release_before(c->server->release, 6, 0, 0))
+        return PMIX_ERR_NOT_SUPPORTED; /* it cannot even be said */
     rc = message_begin(c, m, CMD_RESOURCE_BLOCK);
     if (rc == PMIX_SUCCESS) {
         ppack_byte(&m->w, PMIX_RESBLOCK_DIRECTIVE, directive);
