@@ -373,7 +373,9 @@ static void put_parent(struct ppack *w, const struct subject *s)
     put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
-void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
+/* What everybody is told of everybody at init: what hardly anybody asks for, or can be told in one
+ * word of all of them, is answered when it is asked for (pmix_reply_known). */
+static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
 {
     const struct plan_proc *p = &j->plan.procs[rank];
     const struct subject s = { j, FACT_RANK, rank };
@@ -382,15 +384,22 @@ void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
 
     put(w, &s, PMIX_RANK, rank_value(rank));
     put(w, &s, PMIX_GLOBAL_RANK, rank_value(global));
-    put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
+    if (!brief || j->plan.napps > 1)
+        put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
     put(w, &s, PMIX_APPNUM, u32(p->app));
     put_place(w, &s, p);
-    put(w, &s, PMIX_REINCARNATION, u32(0));
+    if (!brief)
+        put(w, &s, PMIX_REINCARNATION, u32(0));
     if (p->cpus)
         put_cpus(w, &s, p);
     if (j->parent_nspace)
         put_parent(w, &s);
     put_facts(w, &s);
+}
+
+void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    put_rank_info(w, j, rank, false);
 }
 
 static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
@@ -402,7 +411,7 @@ static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct
     ppack_init(&in, blob, w->as);
     in.described = w->described;
     ppack_u32(&in, PMIX_PROC_RANK, rank);
-    pmix_put_rank_info(&in, j, rank);
+    put_rank_info(&in, j, rank, j->facts.count == 0);
     v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
     v.data.bo.size = buf_len(blob);
     if (!ppack_ok(&in))

@@ -291,6 +291,16 @@ static void put_life(struct ppack *w, const struct proc *p)
         ppack_kval(w, PMIX_EXIT_CODE, &code);
 }
 
+/* It is not in what everybody is told at init, and known. */
+static bool is_told_later(const struct proc *p, struct slice key)
+{
+    if (slice_is(key, PMIX_PROC_PID))
+        return p->pid != 0;
+    if (slice_is(key, PMIX_EXIT_CODE))
+        return p->state == LIFE_GONE;
+    return slice_is(key, PMIX_REINCARNATION) || slice_is(key, PMIX_APP_RANK);
+}
+
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key)
 {
     struct pmix_session *s = c->s;
@@ -300,14 +310,11 @@ bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, str
     bool foreign = j != s->base.peer->job;
     struct ppack in, w;
 
-    if (!p || (!foreign && (slice_is(key, PMIX_PROC_PID)    ? p->pid == 0
-                            : slice_is(key, PMIX_EXIT_CODE) ? p->state != LIFE_GONE
-                                                            : true)))
+    if (!p || (!foreign && !is_told_later(p, key)))
         return false;
     in = inner_writer(s, &inner);
     put_proc(&in, j->nspace, rank);
-    if (foreign)
-        pmix_put_rank_info(&in, j, rank);
+    pmix_put_rank_info(&in, j, rank);
     put_life(&in, p);
     w = pmix_writer(s);
     ppack_status(&w, PMIX_SUCCESS);
