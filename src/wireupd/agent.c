@@ -425,16 +425,27 @@ static int start_command(struct command *k, struct errmsg *err)
 
 static void all_failed(struct command *k, const struct agent_seen *seen, const struct errmsg *given)
 {
+    struct guest *first = NULL;
     struct errmsg why;
+    char who[ERRMSG_MAX / 2];
+    uint32_t others = k->waiting - 1;
 
     for (uint32_t i = 0; i < k->nguests; i++) {
         struct guest *g = k->guests[i];
-        if (given)
-            errmsg_set(&why, 0, "node %.200s: %.800s", g->node.name, given->text);
-        else
-            agent_diagnose(&k->agent->c.spec, g->node.name, k->wireupd, seen, &why);
-        guest_failed(g, &why);
+        if (g->state < UP && !first)
+            first = g;
+        else if (g->state < UP)
+            g->state = FAILED;
     }
+    if (!first)
+        return;
+    k->waiting = 1;
+    snprintf(who, sizeof who, others ? "%.200s and %u more" : "%.200s", first->node.name, others);
+    if (given)
+        errmsg_set(&why, 0, "node %s: %.700s", who, given->text);
+    else
+        agent_diagnose(&k->agent->c.spec, who, k->wireupd, seen, &why);
+    guest_failed(first, &why);
     check_settled(k);
 }
 

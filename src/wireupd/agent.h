@@ -26,7 +26,8 @@ struct agent;
 struct agent_calls {
     /* Writes the record for this daemon (BOOT_BY_NAME: one for all).  0 or -errno. */
     int (*record)(void *arg, uint32_t position, struct buf *out);
-    /* This daemon will not come; once for each, and never after agent_up() of it. */
+    /* This daemon will not come; never after agent_up() of it.  When one command was for many and
+     * has failed, it is one sentence that names the first of them, and how many there are. */
     void (*on_failed)(void *arg, uint32_t position, const struct errmsg *why);
     /* A line that the daemon of a node, or its command, has for the user. */
     void (*on_remark)(void *arg, const char *node, struct slice line);

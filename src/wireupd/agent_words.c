@@ -311,11 +311,6 @@ static int exit_code(const struct agent_seen *seen)
     return seen->status >= 0 && WIFEXITED(seen->status) ? WEXITSTATUS(seen->status) : -1;
 }
 
-bool agent_not_found(const struct agent_seen *seen)
-{
-    return !seen->started && (exit_code(seen) == 127 || exit_code(seen) == 126);
-}
-
 /* Without regard to upper and lower case. */
 static bool says(struct slice text, const char *what)
 {
@@ -326,6 +321,14 @@ static bool says(struct slice text, const char *what)
             return true;
     }
     return false;
+}
+
+/* Shells say it by their status, slurmstepd in words. */
+bool agent_not_found(const struct agent_seen *seen)
+{
+    if (seen->started || seen->status < 0)
+        return false;
+    return exit_code(seen) == 127 || exit_code(seen) == 126 || says(seen->said, "error: execve()");
 }
 
 /* The last line with something in it that is no mere warning. */
@@ -366,6 +369,8 @@ static const struct cause {
     { "connection closed by", "it closed the connection before the login; see its sshd's log" },
     { "connection reset", "it closed the connection before the login; see its sshd's log" },
     { "invalid node name", "Slurm knows no such node" },
+    { "asked for", "these are not all nodes of this Slurm allocation; name nodes that are, or use "
+                   "-launcher ssh" },
     { "not part of the job", "it is not in this Slurm allocation" },
 };
 

@@ -140,6 +140,10 @@ static void test_sentences(void)
     means(126 << 8, false, "", "bash: /opt/wireupd: Permission denied\n", "cannot be run");
     means(1 << 8, true, "this is Wireup 2 and the launcher is Wireup 1", "", "Wireup 2");
     means(9, true, "", "", "killed by SIGKILL");
+    means(2 << 8, false, "",
+          "slurmstepd-n1: error: execve(): /opt/wireupd: No such file or directory\n",
+          "-wireupd PATH");
+    means(1 << 8, false, "", "srun: error: Only allocated 2 nodes asked for 3\n", "-launcher ssh");
     means(3 << 8, false, "", "first\nthe last thing\n\n", "the last thing");
     means(-1, false, "", "", "by hand: ssh n9 true");
     means(-1, true, "", "", "did not reach us within 30 s");

@@ -5,7 +5,8 @@
 #
 #   netns_world "$@"        in place of private_world
 #   netns_up N              hosts n1 ... nN, reachable from here (which is called head); 10.77.0.I and
-#                           fd77::I.  Sets netns_ssh: words for ssh (and for -args)
+#                           fd77::I.  Sets netns_ssh: words for ssh (and for -args); $netns/local is
+#                           a folder that each host has for itself
 #   netns_run HOST COMMAND  in that host's name spaces
 #   netns_sshd_off HOST, netns_sshd_on HOST
 #   netns_cut HOST          pulls its cable; netns_mend HOST
@@ -76,6 +77,7 @@ netns_host() # I
     exec unshare -n -u -m sh -c '
         hostname "n$1"
         mount --bind "$2/hosts" /etc/hosts
+        mount -t tmpfs none "$2/local"
         ip link set lo up
         echo "n$1" >"$2/made"
         read -r _ <"$2/go.$1"
@@ -90,7 +92,7 @@ netns_up() # N
 {
     netns=$tmp/netns
     netns_count=$1
-    mkdir -p "$netns"
+    mkdir -p "$netns/local"
     chmod 755 "$tmp" "$netns"
     mkfifo "$netns/made" "$netns/linked"
     netns_keys || netns_skip "no keys can be made"
@@ -188,7 +190,7 @@ netns_strays()
 {
     netns_own=" "
     for i in $(seq "$netns_count"); do
-        eval "netns_own=\"\$netns_own\$netns_pid_$i \$netns_sshd_$i \""
+        eval "netns_own=\"\$netns_own\$netns_pid_$i \$netns_sshd_$i \${netns_slurmd_$i-} \""
     done
     for proc in /proc/[0-9]*; do
         pid=${proc#/proc/}

@@ -55,7 +55,7 @@ static void leave(void)
 
 static void check(void)
 {
-    if (ready + failed < boot.count - 1 || ending)
+    if ((ready < boot.count - 1 && !failed) || ending)
         return;
     if (failed == 0)
         say("all", -1, SLICE("up"));

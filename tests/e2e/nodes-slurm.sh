@@ -1,0 +1,81 @@
+#!/bin/sh
+# Slurm on several hosts: inside an allocation wireup takes its nodes and starts its daemons by srun; and
+# our client libraries run under srun itself.
+#
+#   nodes-slurm.sh HOSTS
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/netns.sh
+. "$(dirname "$0")/netns.sh"
+# shellcheck source=tests/e2e/netns-slurm.sh
+. "$(dirname "$0")/netns-slurm.sh"
+hosts=$1
+netns_world "$@"
+begin
+netns_up "$hosts" || netns_skip "no hosts"
+netns_slurm_up
+salloc=$(command -v salloc)
+pmi2=$WU_BUILD/tests/e2e/e2e-libpmi2
+
+in_job() # WORDS OF SALLOC... -- COMMAND...: what salloc itself says is not looked at
+{
+    words=
+    while [ "$1" != -- ]; do
+        words="$words $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086
+    run 120 "$salloc" -Q $words "$@"
+}
+
+each=$(for i in $(seq "$hosts"); do echo "2 n$i"; done | sort)
+count_hosts()
+{
+    sed 's/^\[[0-9]*\] //' "$1" | sort | uniq -c | sed 's/^ *//' | sort
+}
+
+# ---- wireup in an allocation --------------------------------------------------------------------
+
+in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" -l hostname
+same "in salloc it runs on every node, as often as there are tasks" \
+    "$rc $(count_hosts "$out")" "0 $each" || explain
+same "and says nothing" "$(cat "$err")" "" || explain
+in_job -N "$hosts" -- "$WIREUP" -rmk none hostname
+same "unless it is told to ask nobody" "$rc $(cat "$out" "$err")" "0 head" || explain
+in_job -N 3 -- "$WIREUP" -hosts n2,n3 -n 3 hostname
+same "nodes that are named are used" "$rc $(sort "$out" | tr '\n' ' ')" "0 n2 n2 n3 " || explain
+in_job -N 2 -- "$WIREUP" -hosts n1,n2,n3 -n 3 hostname
+same "nodes that are not ours are refused in one sentence" \
+    "$rc $(grep -c 'node n1 and 2 more: .*not all nodes of this Slurm allocation' "$err") $(wc -l <"$err")" \
+    "125 1 1" || explain
+in_job -N 2 -- "$WIREUP" -wireupd /nowhere/wireupd -n 2 hostname
+same "as is a daemon that is not there" \
+    "$rc $(grep -c '/nowhere/wireupd is not there' "$err")" "125 1" || explain
+printf '#!/bin/sh\n%s -l hostname\nexit $?\n' "$WIREUP" >job
+chmod +x job
+run 120 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job
+same "in sbatch as well" "$rc $(count_hosts job.out)" "0 $each" || explain
+in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$pmi2" exchange
+same "a PMI-2 program over all nodes" "$rc $(head -n 1 "$out")" "0 pmi2 $((2 * hosts)) good" || explain
+in_job -N "$hosts" -- "$WIREUP" -n "$hosts" -ppn 1 sh -c 'exit $((PMI_RANK == 1 ? 7 : 0))'
+same "an exit code comes back" "$rc" 7 || explain
+netns_still "after the jobs"
+
+# ---- srun itself --------------------------------------------------------------------------------
+
+run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O --mpi=pmi2 "$pmi2" exchange
+same "our libpmi2 under srun on $hosts nodes" "$rc $(head -n 1 "$out")" \
+    "0 pmi2 $((2 * hosts)) good" || explain
+if srun --mpi=list 2>&1 | grep -qw pmix; then
+    run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O --mpi=pmix \
+        "$WU_BUILD/tests/e2e/e2e-rawpmix" bare
+    same "our libpmix under srun on $hosts nodes" "$rc $(cat "$out" "$err")" \
+        "0 rawpmix $((2 * hosts)) good" || explain
+else
+    skip "our libpmix under srun" "Slurm has no plugin mpi/pmix here"
+fi
+netns_slurm_down
+netns_still "after Slurm"
+netns_down
+finish
