@@ -16,6 +16,7 @@ netns_up "$hosts" || netns_skip "no hosts"
 netns_slurm_up
 salloc=$(command -v salloc)
 pmi2=$WU_BUILD/tests/e2e/e2e-libpmi2
+cards=$WU_BUILD/tests/e2e/e2e-cards
 
 in_job() # WORDS OF SALLOC... -- COMMAND...: what salloc itself says is not looked at
 {
@@ -58,6 +59,11 @@ run 120 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job
 same "in sbatch as well" "$rc $(count_hosts job.out)" "0 $each" || explain
 in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$pmi2" exchange
 same "a PMI-2 program over all nodes" "$rc $(head -n 1 "$out")" "0 pmi2 $((2 * hosts)) good" || explain
+in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$cards"
+same "a PMIx program over all nodes" "$rc $(cat "$out" "$err")" "0 cards $((2 * hosts)) good" || explain
+in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$cards" spoil
+ok "a wrong byte is seen from every node" \
+    [ "$(grep -c "WRONG rank [0-9]*: card of $((2 * hosts - 1))" "$out")" = $((2 * hosts)) ] || explain
 in_job -N "$hosts" -- "$WIREUP" -n "$hosts" -ppn 1 sh -c 'exit $((PMI_RANK == 1 ? 7 : 0))'
 same "an exit code comes back" "$rc" 7 || explain
 netns_still "after the jobs"
@@ -67,11 +73,12 @@ netns_still "after the jobs"
 run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O --mpi=pmi2 "$pmi2" exchange
 same "our libpmi2 under srun on $hosts nodes" "$rc $(head -n 1 "$out")" \
     "0 pmi2 $((2 * hosts)) good" || explain
+# Cards of one fence only: what is asked for later, this plugin loses now and then, with OpenPMIx's
+# library as with ours.
 if srun --mpi=list 2>&1 | grep -qw pmix; then
-    run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O --mpi=pmix \
-        "$WU_BUILD/tests/e2e/e2e-rawpmix" bare
+    run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O --mpi=pmix "$cards" collected
     same "our libpmix under srun on $hosts nodes" "$rc $(cat "$out" "$err")" \
-        "0 rawpmix $((2 * hosts)) good" || explain
+        "0 cards $((2 * hosts)) good" || explain
 else
     skip "our libpmix under srun" "Slurm has no plugin mpi/pmix here"
 fi
