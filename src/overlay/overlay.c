@@ -183,11 +183,9 @@ int overlay_init(struct overlay *o, const struct overlay_config *config)
     list_init(&o->unacked);
     list_init(&o->words);
     o->first_word = 1;
-    o->lost = calloc(config->count / 64 + 1, sizeof *o->lost);
-    o->shunned = calloc(config->count / 64 + 1, sizeof *o->shunned);
     if (config->me == 0)
         o->heard = calloc(config->count, sizeof *o->heard);
-    if (o->lost && o->shunned && (config->me || o->heard) &&
+    if ((config->me || o->heard) &&
         posset_subtree(&o->subtree, config->width, config->count, config->me) == 0)
         return 0;
     overlay_free(o);
@@ -488,6 +486,17 @@ static void fail_collectives(struct overlay *o, const struct posset *gone)
     }
 }
 
+/* Most nodes never hear of any: no memory until then. */
+static bool mark(struct overlay *o, uint64_t **bits, uint32_t p)
+{
+    if (!*bits)
+        *bits = calloc(o->config.count / 64 + 1, sizeof **bits);
+    if (*bits)
+        (*bits)[p / 64] |= UINT64_C(1) << (p % 64);
+    o->no_memory = o->no_memory || !*bits;
+    return *bits != NULL;
+}
+
 static void apply_losses(struct overlay *o, const struct posset *gone)
 {
     struct posset fresh = { NULL, 0, 0, 0 };
@@ -496,8 +505,8 @@ static void apply_losses(struct overlay *o, const struct posset *gone)
         for (uint32_t p = gone->runs[i].first; p < gone->runs[i].first + gone->runs[i].count; p++) {
             if (p >= o->config.count || tree_is_lost(o->lost, p))
                 continue;
-            o->lost[p / 64] |= UINT64_C(1) << (p % 64);
-            if (posset_add(&o->losses, p, 1) < 0 || posset_add(&fresh, p, 1) < 0)
+            if (!mark(o, &o->lost, p) || posset_add(&o->losses, p, 1) < 0 ||
+                posset_add(&fresh, p, 1) < 0)
                 o->no_memory = true;
             push_event(o, OVERLAY_LOST, p, NULL);
         }
@@ -659,7 +668,7 @@ void overlay_overdue(struct overlay *o)
 void overlay_shun(struct overlay *o, uint32_t position)
 {
     if (position < o->config.count)
-        o->shunned[position / 64] |= UINT64_C(1) << (position % 64);
+        mark(o, &o->shunned, position);
 }
 
 uint32_t overlay_wanted_parent(const struct overlay *o)

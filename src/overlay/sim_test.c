@@ -170,7 +170,7 @@ static void test_control(void)
 #ifdef __SANITIZE_ADDRESS__
 enum { SEEDS = 60, LARGE = 4000 };
 #else
-enum { SEEDS = 1000, LARGE = 100000 };
+enum { SEEDS = 1000, LARGE = 20000 };
 #endif
 
 int main(int argc, char **argv)

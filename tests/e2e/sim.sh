@@ -1,0 +1,39 @@
+#!/bin/sh
+# wireup sim: a fence of a hundred thousand nodes near the bound of the model, a barrier that grows with
+# the logarithm of the nodes, seeds that do the same again, and options that cannot be.
+#
+#   sim.sh NODES       so many for the large fence
+. "$(dirname "$0")/lib.sh"
+begin
+large=${1:-100000}
+value() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$out"; }
+at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; }
+
+run 240 "$WIREUP" sim --nodes "$large" --ranks 8 --card 248 --json
+same "$large nodes: it ends well" "$rc" 0
+ok "within twice the bound: $(value ratio)" at_most "$(value ratio)" 2
+ok "no byte leaves a node twice" at_most "$(value node_bytes)" $((large * 8 * 248 * 2))
+
+first=
+for n in 64 1024 16384 65536; do
+    run 120 "$WIREUP" sim --nodes $n --card 0 --json
+    now=$(value everywhere_ns)
+    first=${first:-$now}
+    ok "barrier of $n nodes: $now ns" at_most "$(awk -v a="$now" -v n=$n \
+        'BEGIN { print a / log(n) * log(64) }')" "$(awk -v a="$first" 'BEGIN { print a * 1.25 }')"
+done
+
+trouble='sim --nodes 200 --ranks 1 --rounds 3 --sets 3 --kills 4 --cuts 2 --slow 2 --reports 2 --words 2
+    --jitter 30000 --flags barrier,real --seed 11'
+# shellcheck disable=SC2086 # words
+run 60 "$WIREUP" $trouble
+same "deaths and cut links: nothing is violated" "$rc" 0 || explain
+was=$(cat "$out")
+# shellcheck disable=SC2086
+run 60 "$WIREUP" $trouble
+same "the same seed does the same" "$(cat "$out")" "$was"
+run 60 "$WIREUP" sim --nodes many
+same "a number that is none" "$rc" 2
+run 60 "$WIREUP" sim --schedule magic
+same "a schedule that is none" "$rc" 2
+finish
