@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/limit.h"
 
-enum { JOB_NAME_MAX = 128 };
+enum { JOB_NAME_MAX = 128, JOB_SPACE_NAME = 100 /* so much of it is the job's name */ };
 
 /* ---- birth ----------------------------------------------------------------------------------- */
 
@@ -151,6 +151,27 @@ static bool is_main_space(const struct job *j, struct slice space)
     return space.len == 0 || slice_is(space, j->nspace);
 }
 
+/* A space that another node has made: its name says so, and nothing else of it is known here. */
+static bool is_space_elsewhere(const struct job *j, struct slice space)
+{
+    struct slice rest = space, name = slice_head(slice_str(j->nspace), JOB_SPACE_NAME);
+    uint32_t node, number;
+
+    if (!j->spread || !slice_starts(space, name) || space.len > JOB_NAME_MAX)
+        return false;
+    rest = slice_skip(rest, name.len);
+    if (rest.len == 0 || rest.ptr[0] != '.')
+        return false;
+    rest = slice_skip(rest, 1);
+    return slice_u32(slice_cut(&rest, '.'), &node) && slice_u32(rest, &number) && number > 0 &&
+           node < j->plan.nnodes && node != j->here;
+}
+
+static bool is_space(const struct job *j, struct slice space)
+{
+    return map_get(&j->spaces, space) || is_space_elsewhere(j, space);
+}
+
 static enum answer_status make_key(const struct job *j, struct slice space, struct slice key,
                                    struct store_key *k)
 {
@@ -159,7 +180,7 @@ static enum answer_status make_key(const struct job *j, struct slice space, stru
     k->key = key;
     if (is_main_space(j, space))
         return ANSWER_OK;
-    if (!map_get(&j->spaces, space) || space.len > JOB_NAME_MAX)
+    if (!is_space(j, space) || space.len > JOB_NAME_MAX)
         return ANSWER_NOT_FOUND;
     memcpy(k->text, space.ptr, space.len);
     k->text[space.len] = '\0';
@@ -301,8 +322,9 @@ enum answer_status job_space_new(struct job *j, struct slice *name_p)
     if (j->spaces.count >= LIMIT_CLIENT_NAMES)
         return ANSWER_OVER_QUOTA;
     /* Two nodes must not make the same name. */
-    if (j->spread ? asprintf(&name, "%.100s.%u.%u", j->nspace, j->here, ++j->next_space) < 0
-                  : asprintf(&name, "%.100s.%u", j->nspace, ++j->next_space) < 0)
+    if (j->spread
+            ? asprintf(&name, "%.*s.%u.%u", JOB_SPACE_NAME, j->nspace, j->here, ++j->next_space) < 0
+            : asprintf(&name, "%.*s.%u", JOB_SPACE_NAME, j->nspace, ++j->next_space) < 0)
         return ANSWER_NO_MEMORY;
     if (map_put(&j->spaces, slice_str(name), name, NULL) < 0) {
         free(name);
@@ -316,8 +338,10 @@ enum answer_status job_space_delete(struct job *j, struct slice name)
 {
     char *known = map_del(&j->spaces, name);
 
+    /* Only who has made it ceases to know it: a name that is never made again is in nobody's way.
+     */
     if (!known)
-        return ANSWER_NOT_FOUND;
+        return is_space_elsewhere(j, name) ? ANSWER_OK : ANSWER_NOT_FOUND;
     free(known);
     return ANSWER_OK;
 }

@@ -247,8 +247,8 @@ static int look_up(struct prepare *p, const struct launch_block *b, struct plan_
     if (rc == 0)
         rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
                             p->err);
-    /* Other nodes may have what we have not: each looks again. */
-    if (rc > 0 && p->opt->remote) {
+    /* Other nodes may have what we have not, or elsewhere: each looks again. */
+    if (rc >= 0 && p->opt->remote) {
         app->path = app->argv[0];
         return 0;
     }

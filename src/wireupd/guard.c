@@ -48,10 +48,11 @@ static int worker_status(const struct log *log, pid_t worker)
         child_end_all();
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
-        log_error(log,
-                  "the launcher's worker process was killed by signal %d; every process of "
-                  "the job was killed",
-                  WTERMSIG(status));
+        log_error(
+            log,
+            "the worker process of %s was killed by signal %d; what it had started was killed "
+            "with it",
+            log->who, WTERMSIG(status));
         return 128 + WTERMSIG(status);
     }
     return -1;

@@ -113,7 +113,8 @@ int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct 
     if (given[0] != '/') {
         if (!getcwd(here, sizeof here))
             return -errno;
-        path = arena_printf(a, "%s/%s", here, given);
+        path = strcmp(given, ".") ? arena_printf(a, "%s/%s", here, given)
+                                  : arena_str(a, slice_str(here));
     }
     if (!path)
         return -ENOMEM;

@@ -953,10 +953,23 @@ static void tell_lost(struct node *n, const struct sink *k, const char *name)
     n->exit_code = n->exit_code ? n->exit_code : 1;
 }
 
+/* A daemon's output goes through its own channels: only when all of it is in there does it stop to
+ * write.  (To wait for that here would be to wait for oneself.) */
+static void maybe_leave(struct node *n)
+{
+    if (!n->leaving || !sink_idle(&n->out) || !sink_idle(&n->err))
+        return;
+    n->leaving = false;
+    sink_close(&n->out);
+    sink_close(&n->err);
+    share_undivert(n->share);
+}
+
 static void maybe_done(void *arg)
 {
     struct node *n = arg;
 
+    maybe_leave(n);
     if (n->draining && (!n->share || n->unshared) && sink_idle(&n->out) && sink_idle(&n->err) &&
         !n->done) {
         n->done = true;
@@ -1266,9 +1279,8 @@ void node_quit(struct node *n)
     signal_job(n, NULL, SIGKILL);
     LIST_EACH(l, &n->tasks)
     task_close(LIST_OF(l, struct task, link));
-    sink_close(&n->out);
-    sink_close(&n->err);
-    share_undivert(n->share);
+    n->leaving = true;
+    maybe_leave(n);
 }
 
 void node_gone(struct node *n)

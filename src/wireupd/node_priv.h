@@ -89,7 +89,7 @@ struct node {
     struct desk desk;
     struct tape tape;
     int interrupts; /* Ctrl-C so far */
-    bool running, draining, done;
+    bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
     int exit_code;
     uint32_t first_job;

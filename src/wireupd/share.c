@@ -294,15 +294,28 @@ static void ask_spawn(struct share *s, const struct effect *e)
     say(s, &m, 0);
 }
 
-static void ask_abort(struct share *s, const struct effect *e)
+static void say_abort(struct share *s, uint32_t job, uint32_t rank, int code, struct slice reason)
 {
     struct msg m = { .kind = MSG_abort };
 
-    m.u.abort.job = e->job;
-    m.u.abort.culprit = e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank;
-    m.u.abort.code = e->code;
-    m.u.abort.reason = effect_value(e);
+    m.u.abort.job = job;
+    m.u.abort.culprit = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
+    m.u.abort.code = code;
+    m.u.abort.reason = reason;
     say(s, &m, 0);
+}
+
+static void ask_abort(struct share *s, const struct effect *e)
+{
+    say_abort(s, e->job, e->rank, e->code, effect_value(e));
+}
+
+void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, const char *reason)
+{
+    if (j->phase != JOB_RUNNING || j->asked_abort)
+        return;
+    j->asked_abort = true;
+    say_abort(s, j->id, rank, code, slice_str(reason));
 }
 
 static void tell_event(struct share *s, const struct effect *e)

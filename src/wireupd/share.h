@@ -96,6 +96,8 @@ void share_settle(struct share *s);
 
 void share_signal(struct share *s, const struct job *j, int sig);
 void share_kill(struct share *s, const struct job *j); /* launcher: as the core has decided */
+/* A daemon: the launcher is to end the job; asked once. */
+void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, const char *reason);
 void share_over(struct share *s, const struct job *j); /* launcher: everybody forgets it */
 
 /* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */

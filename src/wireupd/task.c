@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,7 +14,9 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "wireupd/lookup.h"
 #include "wireupd/pattern.h"
+#include "wireupd/share.h"
 
 enum { CHILD_PMI_FD = 3 };
 
@@ -201,6 +204,32 @@ static bool is_silent(const struct node *n, uint32_t rank)
     return n->config.one_rank_speaks && rank != n->config.speaker;
 }
 
+static const char *search_path(char *const *env)
+{
+    for (; env && *env; env++) {
+        if (strncmp(*env, "PATH=", 5) == 0)
+            return *env + 5;
+    }
+    return NULL;
+}
+
+/* Each of several nodes looks for the program by itself, once. */
+static int find_program(struct job *job, struct plan_app *app, struct errmsg *err)
+{
+    struct arena *a = &job->plan.arena;
+    const char *wdir = app->wdir, *path;
+    int rc = 0;
+
+    if (app->path[0] == '/')
+        return 0;
+    if (wdir && lookup_wdir(a, wdir, &wdir, err) != 0)
+        return -EACCES;
+    rc = lookup_program(a, app->argv[0], wdir, search_path(app->env), &path, err);
+    if (rc == 0)
+        app->path = path;
+    return rc == LOOKUP_NOT_FOUND ? -ENOENT : rc > 0 ? -EACCES : rc;
+}
+
 static int launch(struct node *n, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
@@ -213,8 +242,7 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
         { silent ? n->null_fd : w->err[1], 2 },
         { w->pmi[1], CHILD_PMI_FD },
     };
-    struct child_plan plan = { .path = app->path,
-                               .argv = app->argv,
+    struct child_plan plan = { .argv = app->argv,
                                .wdir = app->wdir,
                                .fds = fds,
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
@@ -222,8 +250,11 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
                                .cpus_bytes = p->cpus_bytes,
                                .nofile = n->config.raised ? &n->config.nofile : NULL };
     char **shell;
-    int rc;
+    int rc = find_program(job, app, err);
 
+    if (rc < 0)
+        return rc;
+    plan.path = app->path;
     plan.env = build_env(n, job, rank);
     if (!plan.env)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
@@ -350,6 +381,24 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     return 0;
 }
 
+/* The job cannot be what it should: it ends, or who decides about it is asked for its end. */
+static void end_for(struct node *n, struct job *job, uint32_t rank, int code,
+                    const struct errmsg *why)
+{
+    char text[ERRMSG_MAX];
+
+    if (!n->share) {
+        server_abort(&n->server, job, rank, code, "%s", why->text);
+        return;
+    }
+    snprintf(text, sizeof text, "node %.200s: %.700s",
+             job->plan.nodes[job->plan.procs[rank].node].name, why->text);
+    if (job->follows)
+        share_ask_end(n->share, job, rank, code, text);
+    else
+        server_abort(&n->server, job, rank, code, "%s", text);
+}
+
 int task_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err)
 {
     struct wires w = WIRES_NONE;
@@ -368,7 +417,7 @@ int task_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, str
 
         close_side(&w, 0);
         free(t);
-        server_abort(&n->server, job, rank, code, "%s", err->text);
+        end_for(n, job, rank, code, err);
         server_event(&n->server, job, rank, LIFE_NOT_STARTED, code);
         return rc;
     }
@@ -377,7 +426,7 @@ int task_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, str
     server_event(&n->server, job, rank, LIFE_STARTED, 0);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
-        server_abort(&n->server, job, rank, 1, "%s", err->text);
+        end_for(n, job, rank, 1, err);
         if (t->ended)
             server_event(&n->server, job, rank, LIFE_DEATH, SIGKILL);
         task_signal(t, SIGKILL);

@@ -168,24 +168,53 @@ static void check_kvs(enum server server)
     }
 }
 
+/* The last rank of our node, as the mapping has it: blocks of (first node, nodes, ranks on each).
+ */
+static int last_neighbour(const char *mapping)
+{
+    int node_of_me = -1, last = -1, at = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        const char *s = mapping;
+        at = 0;
+        while (at < size && s) {
+            int first, nodes, each;
+            s = strstr(s, ",(");
+            if (!s || sscanf(s, ",(%d,%d,%d)", &first, &nodes, &each) != 3)
+                break;
+            for (int i = 0; i < nodes * each && at < size; i++, at++) {
+                if (at == rank)
+                    node_of_me = first + i / each;
+                if (pass == 1 && first + i / each == node_of_me)
+                    last = at;
+            }
+            s += 2;
+            if (!strstr(s, ",(")) /* fewer than all: once more from the start */
+                s = mapping;
+        }
+    }
+    return at == size ? last : -1;
+}
+
 static void check_attributes(enum server server)
 {
     int found = 77, n = 77, array[4] = { 0 };
     char text[1100];
 
-    WANT(PMI2_Info_GetNodeAttr("nobody", text, 64, &found, 0) == 0 && found == 0);
-    if (rank == size - 1) {
+    WANT(PMI2_Info_GetJobAttr("PMI_process_mapping", text, 1024, &found) == 0 && found == 1 &&
+         !strncmp(text, "(vector,(", 9));
+    if (rank == last_neighbour(text)) {
         NEED(PMI2_Info_PutNodeAttr("word", "of mine"));
         NEED(PMI2_Info_PutNodeAttr("numbers", "5,-6,7"));
     }
+
+    WANT(PMI2_Info_GetNodeAttr("nobody", text, 64, &found, 0) == 0 && found == 0);
     WANT(PMI2_Info_GetNodeAttr("numbers", text, 64, &found, 1) == 0 && found == 1);
     WANT(PMI2_Info_GetNodeAttr("word", text, 64, &found, 0) == 0 && found == 1 &&
          !strcmp(text, "of mine"));
     WANT(PMI2_Info_GetNodeAttr("word", text, 3, &found, 1) == 0 && !strcmp(text, "of"));
     WANT(PMI2_Info_GetNodeAttrIntArray("numbers", array, 4, &n, &found) == 0 && found && n == 3 &&
          array[0] == 5 && array[1] == -6 && array[2] == 7);
-    WANT(PMI2_Info_GetJobAttr("PMI_process_mapping", text, 1024, &found) == 0 && found == 1 &&
-         !strncmp(text, "(vector,(", 9));
     if (server != SLURM) /* which says something of anything */
         WANT(PMI2_Info_GetJobAttr("nonsense", text, 64, &found) == 0 && found == 0);
     if (server == WIREUP)

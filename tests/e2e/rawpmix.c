@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 static pmix_proc_t me;
-static uint32_t size, team; /* team: who fences; 0: everybody */
+static char *near;                 /* by rank: is it on our node? */
+static uint32_t nnear, size, team; /* team: who fences; 0: everybody */
 static int wrong;
 static bool foreign, prrte;
 static bool bare;
@@ -153,6 +154,30 @@ static uint32_t job_number(const char *key)
     return number;
 }
 
+static void find_neighbours(void)
+{
+    pmix_proc_t all = process(PMIX_RANK_WILDCARD);
+    pmix_value_t *v;
+    pmix_status_t rc = PMIx_Get(&all, PMIX_LOCAL_PEERS, NULL, 0, &v);
+
+    near = calloc(size + 1, 1);
+    if (rc != PMIX_SUCCESS || v->type != PMIX_STRING || !near) {
+        complain("the ranks of this node: %s", PMIx_Error_string(rc));
+        exit(1);
+    }
+    for (const char *s = v->data.string; *s; s += strcspn(s, ","), s += *s == ',') {
+        uint32_t r = (uint32_t)atoi(s);
+        if (r >= size || near[r])
+            complain("rank %u on this node", r);
+        else
+            near[r] = 1;
+        nnear++;
+    }
+    if (!near[me.rank])
+        complain("it is not on its own node");
+    PMIX_VALUE_RELEASE(v);
+}
+
 /* What is not there, and what nobody may see. */
 static void check_absent(const char *key, uint32_t rank)
 {
@@ -172,14 +197,14 @@ static void check_cards(void)
 
     for (uint32_t r = 0; r < size; r += step) {
         check_text(r, "g");
-        if (r != me.rank)
-            check_text(r, "l");
+        if (r != me.rank) { /* it has both of its own */
+            check_text(r, near[r] ? "l" : "r");
+            check_absent(near[r] ? "r" : "l", r);
+        }
         check_number(r);
     }
-    if (size > 1)
-        check_absent("r", (me.rank + 1) % size); /* for other nodes only */
     check_absent("nobody has put this", 0);
-    if (!team && (job_number(PMIX_JOB_SIZE) != size || job_number(PMIX_LOCAL_SIZE) != size))
+    if (!team && (job_number(PMIX_JOB_SIZE) != size || job_number(PMIX_LOCAL_SIZE) != nnear))
         complain("the job's size");
 }
 
@@ -458,6 +483,7 @@ int main(int argc, char **argv)
         expected = "no card";
     if (!strcmp(mode, "child"))
         return be_child();
+    find_neighbours();
     if (!strcmp(mode, "team"))
         size = team = (uint32_t)atoi(argv[2]);
     if (!strcmp(mode, "mixed")) {

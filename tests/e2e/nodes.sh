@@ -1,0 +1,279 @@
+#!/bin/sh
+# Jobs over several nodes, without a network to set up: each daemon is started by an agent that gives
+# it a host name of its own (a UTS name space), so that every protocol takes it for another machine.
+#
+#   nodes.sh ours|all        ours: what is built here, and raw clients; all: MPI and OpenPMIx too
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+if ! unshare -u true 2>/dev/null; then
+    echo "1..0 # SKIP this user may not give a process another host name"
+    exit 0
+fi
+cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+END
+chmod +x "$tmp/agent"
+c_program rawpmi1
+c_program lines
+c_program told
+build=$WU_BUILD/tests/e2e
+with_here=n1:2,n2:2,localhost:2,n4:2
+far_only=n1:2,n2:2,n3:2,n4:2
+hosts=$with_here
+over() { run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" "$@"; }
+net() { timeout -k 5 "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" "$@"; }
+good() { same "$1" "$rc $(head -n 1 "$out")" "0 $2" || explain; }
+whole() { same "$1" "$rc $(cat "$out" "$err")" "0 $2" || explain; }
+
+# ---- the judges
+over -n 8 hostname
+same "four nodes are four hosts" "$(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
+    "$(printf '%s\n' n1 n2 n4 "$(hostname)" | sort | sed 's/.*/ 2 &/' | tr '\n' ,)" || explain
+over -n 8 "$bin/rawpmi1" spoil
+ok "a value that the last node spoils is seen on all" grep -q "^raw 8 WRONG ranks=8" "$out" || explain
+over -n 8 "$build/e2e-libpmi" spoil
+ok "by the library for PMI-1 too" grep -q "^lib 8 WRONG ranks=8" "$out" || explain
+over -n 8 "$build/e2e-libpmi2" spoil
+ok "and by the one for PMI-2" grep -q "^pmi2 8 WRONG ranks=8" "$out" || explain
+over -n 8 "$build/e2e-rawpmix" spoil
+ok "and by the one for PMIx" eval 'grep -q "^rawpmix 8 WRONG rank 7: g of 0" "$out" && ! grep -q good "$out"' || explain
+
+# ---- what is exchanged
+for hosts in $far_only $with_here; do
+    over -n 8 "$bin/rawpmi1" exchange
+    good "raw PMI-1 on $hosts" "raw 8 good"
+    over -n 8 "$build/e2e-libpmi" exchange
+    good "the library for PMI-1" "lib 8 good"
+    over -n 8 "$build/e2e-libpmi" all ours
+    whole "every function of it" "all 8 good"
+    over -n 8 "$build/e2e-libpmi2" exchange
+    good "the library for PMI-2" "pmi2 8 good"
+    over -n 8 "$build/e2e-libpmi2" all wireup
+    whole "every function of it" "all 8 good"
+    over -n 8 "$build/e2e-rawpmix"
+    whole "the library for PMIx: each scope where it belongs, names, meetings, events" "rawpmix 8 good"
+done
+over -n 8 "$bin/rawpmi1" exchange 1023
+good "values of 1023 bytes" "raw 8 good"
+over -n 8 "$build/e2e-libpmi2" threads 5
+whole "eight threads in each rank" "threads 8 good"
+over -n 5 "$build/e2e-rawpmix"
+whole "a node that is half full, and one without ranks" "rawpmix 5 good"
+over -map-by node -n 8 "$build/e2e-rawpmix"
+whole "ranks from node to node in turn" "rawpmix 8 good"
+words="PMI-1 PMI-2 PMIx PMIx PMI-1 PMI-2 PMIx PMI-1"
+# shellcheck disable=SC2086
+over -n 1 "$build/e2e-mixed1" $words : -n 1 "$build/e2e-mixed2" $words : \
+    -n 2 "$build/e2e-rawpmix" mixed $words : -n 1 "$build/e2e-mixed1" $words : \
+    -n 1 "$build/e2e-mixed2" $words : -n 1 "$build/e2e-rawpmix" mixed $words : -n 1 "$build/e2e-mixed1" $words
+same "three protocols meet across nodes" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 mixed PMI-1 0 good,mixed PMI-1 4 good,mixed PMI-1 7 good,mixed PMI-2 1 good,mixed PMI-2 5 good,mixed PMIx 2 good,mixed PMIx 3 good,mixed PMIx 6 good," ||
+    explain
+over -n 4 "$build/e2e-mixed1" random 8 6 : -n 4 "$build/e2e-mixed2" random 8 6
+same "and get what chance picks" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" \
+    "0  4 random 1 good; 4 random 2 good;" || explain
+
+# ---- spawning
+dynamic=$build/e2e-dynamic
+over -n 1 "$dynamic" refused
+good "a spawn that is refused" "refused yes"
+over -n 1 "$dynamic" row 20
+good "20 spawns in a row" "row 20 good 20 more descriptors few"
+over -oversubscribe -n 1 "$dynamic" once 20
+good "20 processes at once" "once 20 good"
+over -n 1 "$dynamic" depth 4
+good "four deep" "the bottom"
+over -n 1 "$dynamic" nothing
+good "what does not exist: an error for each process" "nothing refused 2 errors each"
+over -n 4 "$dynamic" crash
+same "a child that dies ends the jobs connected to it" "$rc" 139 || explain
+over -n 6 "$build/e2e-libpmi2" spawn "$build/e2e-libpmi2" 5
+same "ranks of four nodes and five children" "$rc $(cat "$out")" "0 spawn 6 good" || explain
+
+# ---- programs of others
+if [ "${1-}" = all ]; then
+    pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+    if [ -n "$pmix_flags" ]; then
+        # shellcheck disable=SC2086
+        c_program rawpmix $pmix_flags
+        over -n 8 "$bin/rawpmix"
+        whole "OpenPMIx's library on our servers" "rawpmix 8 good"
+        over -n 8 "$bin/rawpmix" spoil
+        ok "which sees what is wrong" grep -q "^rawpmix 8 WRONG rank 7: g of 0" "$out" || explain
+        over -n 4 "$bin/rawpmix" : -n 4 "$build/e2e-rawpmix"
+        whole "and ours in one job with it" "rawpmix 8 good"
+    else
+        skip "OpenPMIx" "libpmix-dev is not installed"
+    fi
+    export MPIR_CVAR_CH3_INTERFACE_HOSTNAME=127.0.0.1
+    (mpi_program hello ring alltoall names abort) && for program in ring alltoall names; do
+        over -n 8 "$bin/$program"
+        whole "MPICH: $program" "$program 8 good"
+    done
+    over -n 8 "$bin/hello"
+    same "MPICH: hello" "$rc $(sort -u "$out" | grep -c 'of 8$')" "0 8" || explain
+    over -n 8 "$bin/ring" spoil
+    ok "MPICH: a spoiled ring is seen" grep -q "^ring 8 WRONG" "$out" || explain
+    over -n 8 "$bin/abort" 7 9
+    same "MPICH: MPI_Abort(9) on the last node" "$rc" 9 || explain
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1 \
+        OMPI_MCA_btl_tcp_if_include=lo
+    PATH=$PATH:/usr/lib64/openmpi/bin
+    if command -v mpicc.openmpi >/dev/null 2>&1; then
+        for program in hello ring; do
+            mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/o$program" "$e2e/mpi/$program.c" || exit 1
+        done
+        over -n 8 "$bin/ohello"
+        same "Open MPI: hello" "$rc $(sort -u "$out" | grep -c 'of 8$')" "0 8" || explain
+        over -n 8 "$bin/oring"
+        good "Open MPI: ring" "ring 8 good"
+    else
+        skip "Open MPI" "mpicc.openmpi is not installed"
+    fi
+    python=/usr/bin/python3
+    if $python -c 'import mpi4py' 2>/dev/null; then
+        over -n 2 $python "$e2e/mpi4py_all.py" spawn
+        good "mpi4py spawns" "mpi4py spawn 2 good"
+    else
+        skip "mpi4py" "python3-mpi4py is not installed"
+    fi
+    rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+fi
+
+# ---- streams
+sum() { sha256sum | cut -d' ' -f1; }
+head -c 5000001 /dev/urandom >"$tmp/big"
+want=$(sum <"$tmp/big")
+# shellcheck disable=SC2016
+same "5 MB to a rank of another node and back" \
+    "$(net -n 8 -stdin 3 sh -c '[ "$PMI_RANK" != 3 ] || exec cat' <"$tmp/big" | sum)" "$want"
+hosts=$far_only
+same "and where the launcher's node has no ranks" \
+    "$(net -n 8 sh -c '[ "$PMI_RANK" != 0 ] || exec cat' <"$tmp/big" | sum)" "$want"
+hosts=$with_here
+head -c 1000001 "$tmp/big" >"$tmp/part"
+same "the input to everybody" "$(net -n 8 -stdin all sha256sum <"$tmp/part" | sort | uniq -c | tr -s ' ')" \
+    " 8 $(sum <"$tmp/part") -"
+over -n 8 -l "$bin/lines" 40 5000
+sed 's/^\[[0-7]\] //' "$out" >"$tmp/bare"
+same "all ranks' lines are whole, and labelled" \
+    "$(grep -c '^\[[0-7]\] ' "$out") $("$bin/lines" check 8 40 5000 <"$tmp/bare")" "320 320 lines good"
+over -n 8 "$bin/lines" 40 500 2
+same "on standard error too" "$(cat "$out")$("$bin/lines" check 8 40 500 <"$err")" "320 lines good"
+# shellcheck disable=SC2016
+over -n 8 sh -c 'printf "end of %s" "$PMI_RANK"'
+same "last lines without their ends" "$(grep -o 'end of [0-7]' "$out" | sort -u | wc -l)" 8 || explain
+
+# ---- ends
+# shellcheck disable=SC2016
+over -n 8 sh -c 'exit $((PMI_RANK == 6 ? 9 : 0))'
+same "an exit code of another node" "$rc $(grep -c '^wireup: rank 6 on n4 (pid [0-9]*) exited with code 9' "$err")" \
+    "9 1" || explain
+over -n 8 "$bin/rawpmi1" abort 7 2 "this is the end"
+same "abort with 7 on another node, told once" "$rc $(grep -c 'this is the end' "$err")" "7 1" || explain
+over -n 8 "$bin/rawpmi1" kill 11 1
+same "a rank that dies while others wait" "$rc" 139 || explain
+over -n 8 "$bin/rawpmi1" leave 5 3
+same "a rank that leaves" "$rc" 5 || explain
+over -n 8 no-such-program
+same "a program that is nowhere" "$rc $(grep -c '^wireup: node .*: no-such-program: not found on PATH$' "$err") $(wc -l <"$err")" \
+    "127 1 1" || explain
+mkdir "$tmp/one"
+cp "$bin/rawpmi1" "$tmp/one/only-there"
+# Only on n2 does that directory exist: mounted away for the others.
+cat >"$tmp/uneven" <<END
+#!/bin/sh
+host=\$1
+shift
+[ "\$host" = n2 ] || exec unshare -u -m sh -c 'hostname "\$0"; mount -t tmpfs none "$tmp/one"; exec sh -c "exec \$*"' "\$host" "\$@"
+exec "$tmp/agent" "\$host" "\$@"
+END
+chmod +x "$tmp/uneven"
+run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/uneven" -hosts n2:2,n1:2 -n 4 only-there exchange
+same "a program that one node has not" \
+    "$rc $(cat "$err")" "127 wireup: node n1: only-there: not found on PATH" || explain
+mv "$tmp/one" "$tmp/away"
+mkdir "$tmp/one"
+cat >"$tmp/elsewhere" <<END
+#!/bin/sh
+host=\$1
+shift
+exec unshare -u -m sh -c 'hostname "\$0"; mount --bind "$tmp/away" "$tmp/one"; exec sh -c "exec \$*"' "\$host" "\$@"
+END
+chmod +x "$tmp/elsewhere"
+run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewhere" -hosts n2:2,n1:2 -n 4 only-there exchange
+good "a program that only the launcher's node has not" "raw 4 good"
+over -wireupd /no/such/wireupd -n 8 true
+same "no daemon there" "$rc $(grep -c 'node n[124]: .*/no/such/wireupd' "$err") $(wc -l <"$err")" "125 1 1" || explain
+over --dry-run -n 8 true
+same "a plan that is only shown" "$rc $(grep -c ' n[124] ' "$out") $(grep -c ' localhost ' "$out")" "0 6 2" || explain
+nothing_left "after these"
+
+# ---- what is killed
+# shellcheck disable=SC2016
+start() # N: ranks that tell who their daemon is, and stay
+{
+    rm -f "$tmp"/daemon.*
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n "$1" sh -c 'echo "$PPID" >"$0/new.$PMI_RANK"; mv "$0/new.$PMI_RANK" "$0/daemon.$PMI_RANK"; exec sleep 1000' \
+        "$tmp" >"$out" 2>"$err" </dev/null &
+    job=$!
+    wait_until 60 all_there "$1"
+}
+all_there() { [ "$(find "$tmp" -name 'daemon.*' | wc -l)" = "$1" ]; }
+parent() { sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$1/stat"; }
+
+start 8
+kill -9 "$(cat "$tmp/daemon.2")"
+wait $job
+rc=$?
+ok "a daemon that is killed ends the job" [ "$rc" != 0 ]
+same "with its guard's word, and one sentence that names its node" \
+    "$(grep -c '^wireup: node n2: .*killed by signal 9' "$err") $(grep -c '^wireup: node n2 is lost: ' "$err") $(wc -l <"$err")" \
+    "1 1 2" || explain
+nothing_left "after the daemon was killed"
+
+start 8
+kill -9 "$(parent "$(cat "$tmp/daemon.7")")"
+wait $job
+rc=$?
+ok "a daemon's guard that is killed ends the job" [ "$rc" != 0 ]
+same "with one sentence" "$(grep -c '^wireup: .*node n4' "$err") $(wc -l <"$err")" "1 1" || explain
+nothing_left "after the guard was killed"
+
+start 8
+kill -9 $job
+wait $job 2>/dev/null
+nothing_left "after the launcher was killed"
+
+start 8
+kill -9 "$(cat "$tmp/daemon.4")"
+wait $job
+rc=$?
+ok "the launcher's own worker that is killed ends the job" [ "$rc" != 0 ]
+nothing_left "after the launcher's own worker was killed"
+
+# ---- signals
+tty() { python3 "$e2e/terminal.py" "$@" >"$out" 2>&1; }
+told() { tr -d '\r' <"$out" | grep -c "^[0-9]* got $1\$"; }
+ready="see ready see ready see ready see ready see ready see ready see ready see ready"
+got=$(echo "$ready" | sed 's/ready/got/g')
+# shellcheck disable=SC2086
+tty $ready kill USR1 $got kill TERM end -- \
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/told"
+same "SIGUSR1 reaches the ranks of all nodes" "$(told USR1)" 8 || note "$(cat "$out")"
+# shellcheck disable=SC2086
+tty $ready type '\x03' end -- "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/told"
+same "Ctrl-C too" "$(told INT)" 8 || note "$(cat "$out")"
+nothing_left "after Ctrl-C"
+
+# ---- who is missing
+# shellcheck disable=SC2016
+over -timeout 5 -n 8 sh -c '[ "$PMI_RANK" = 3 ] && exec sleep 1000; exec "$0" exchange' "$bin/rawpmi1"
+same "a job whose time is over" "$rc" 124 || explain
+finish
