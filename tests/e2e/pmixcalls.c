@@ -2,6 +2,7 @@
  * between nodes, and every call that only a host can answer.
  *
  *   pmixcalls exchange     cards of all ranks after a fence, before one, and of parts of the job
+ *   pmixcalls cards        the same under any host: without what pmixhost alone tells
  *   pmixcalls spoil        the same, but expects what nobody has put
  *   pmixcalls calls        rank 0 calls everything that a host has a function for
  *   pmixcalls bare         the same of a host that has next to none: refused, and nothing hangs
@@ -20,7 +21,7 @@
 static pmix_proc_t me;
 static uint32_t size;
 static int wrong;
-static bool bare;
+static bool bare, strangers;
 static atomic_int heard, outputs, pushed, done;
 
 static void complain(const char *format, ...)
@@ -152,7 +153,8 @@ static void exchange(const char *word)
     if (number(me.rank, PMIX_LOCAL_RANK) >= number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE))
         complain("local rank %u of %u", number(me.rank, PMIX_LOCAL_RANK),
                  number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE));
-    expect(PMIX_RANK_WILDCARD, "test.told", "by the host");
+    if (!strangers)
+        expect(PMIX_RANK_WILDCARD, "test.told", "by the host");
 }
 
 /* ---- what only a host can answer ------------------------------------------------------------- */
@@ -372,7 +374,8 @@ int main(int argc, char **argv)
     }
     size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     bare = !strcmp(what, "bare");
-    if (!strcmp(what, "exchange") || !strcmp(what, "spoil"))
+    strangers = !strcmp(what, "cards");
+    if (!strcmp(what, "exchange") || !strcmp(what, "spoil") || strangers)
         exchange(!strcmp(what, "spoil") ? "spoilt" : "card");
     else if (!strcmp(what, "calls") || bare)
         calls(argv[0]);

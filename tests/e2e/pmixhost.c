@@ -491,7 +491,8 @@ static pmix_status_t client_connected(const pmix_proc_t *proc, void *object,
     (void)proc;
     (void)object;
     told("client_connected");
-    cbfunc(PMIX_SUCCESS, cbdata);
+    if (cbfunc)
+        cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
 }
 

@@ -46,11 +46,16 @@ static void admitted(struct ask *a, pmix_status_t status)
                   &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED });
 }
 
+/* The older of the two functions never had somebody wait for it: hosts (Slurm's) return and do not
+ * call back. */
 static pmix_status_t call_connected(struct ask *a)
 {
+    pmix_status_t rc;
+
     if (MODULE(a).client_connected2)
         return MODULE(a).client_connected2(&a->from, a->object, NULL, 0, ask_on_op, a);
-    return MODULE(a).client_connected(&a->from, a->object, ask_on_op, a);
+    rc = MODULE(a).client_connected(&a->from, a->object, NULL, NULL);
+    return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
 static const struct ask_kind connected_kind = { .call = call_connected };

@@ -1,0 +1,40 @@
+#!/bin/sh
+# python3-pmix on our library: server and client, both, and each across with OpenPMIx's library.
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+ours=$WU_BUILD/src/lib/pmix
+python=/usr/bin/python3
+
+if ! $python -W ignore -c 'import pmix' >/dev/null 2>&1; then
+    echo "1..0 # SKIP PMIx for Python (python3-pmix) is not installed"
+    exit 0
+fi
+
+# SERVER'S and CLIENT'S library: ours, or the system's (empty)
+across()
+{
+    run 100 env LD_LIBRARY_PATH="$1" $python "$e2e/pmixserver.py" "$2" $python "$e2e/pmixclient.py"
+    grep -v -e THREAD -e "^nothing" "$out" | tr '\n' , >"$tmp/said"
+}
+want="init 0,register True,expect True,fork 0,client init 0 0,put 0,commit 0,fence 0,get 4711,size 1,\
+upcall finalized testnspace 0,client finalize 0,process 0,finalize 0,"
+
+sorted()
+{
+    tr ',' '\n' | sort | tr '\n' ,
+}
+
+for pair in "$ours $ours" "$ours -" "- $ours"; do
+    server=${pair% *}
+    client=${pair#* }
+    name="server: $([ "$server" = - ] && echo theirs || echo ours), client: $([ "$client" = - ] && echo theirs || echo ours)"
+    [ "$server" != - ] || server=
+    [ "$client" != - ] || client=
+    across "$server" "$client"
+    same "$name" "$rc $(sorted <"$tmp/said")" "0 $(printf %s "$want" | sorted)" || explain
+    ok "and what nobody has put is not there" grep -qx "nothing False" "$out" || explain
+done
+run 60 env LD_LIBRARY_PATH="$ours" $python "$e2e/pmixclient.py"
+ok "a client without a server gets nothing" eval '! grep -q "get 4711" "$out" || grep -q "client init -" "$out"' || explain
+finish
