@@ -47,10 +47,10 @@ struct proc {
     uint32_t nkeys, keys_room;
     struct slice *fresh; /* keys that no fence of everybody has brought to other nodes (spread.h) */
     uint32_t nfresh, fresh_room;
-    uint32_t names;        /* published */
-    uint64_t stored;       /* bytes it keeps in the store */
-    uint64_t last_ns;      /* its last request */
-    const char *last_word; /* name of that request, static storage; NULL: none yet */
+    uint32_t names;         /* published */
+    uint64_t stored;        /* bytes it keeps in the store */
+    uint64_t last_ns;       /* its last request */
+    const char *last_word;  /* name of that request, static storage; NULL: none yet */
     const char *told_state; /* in a picture of several nodes (who_part.h); NULL: ask the machine */
 };
 

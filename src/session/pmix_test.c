@@ -542,6 +542,22 @@ static void test_timeout(const char *what, const char *meets, const char *meets_
     stage_close(&t);
 }
 
+/* A group's reply has more in it when it is good. */
+static void test_group_timeout(void)
+{
+    struct stage t;
+
+    both_hello(&t);
+    says(&t, 0, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY TIMEOUT_INFO);
+    pass_time(&t, NANOS(2));
+    OK(hears(&t, &(struct line){ 0, "group", LATE("66") }));
+    says(&t, 1, HEAD("66", "00") "0218 0208 'grp' " EVERYBODY "0200");
+    says(&t, 0, HEAD("67", "00") "0218 0208 'grp' " EVERYBODY "0200");
+    OK_F(buf_len(&t.peers[0]->out) > 18 && buf_len(&t.peers[1]->out) > 18,
+         "who comes again after its time is a member as any other");
+    stage_close(&t);
+}
+
 /* Somebody dies whom others wait for across jobs. */
 static void test_meeting_of_dead(void)
 {
@@ -666,6 +682,7 @@ int main(void)
     test_timeout("fence", "0203 " EVERYBODY, "0203 " EVERYBODY "0200");
     test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
+    test_group_timeout();
     test_meeting_of_dead();
     test_own_events();
     test_topology(ANSWER_OK);

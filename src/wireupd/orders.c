@@ -46,11 +46,14 @@ static void clear_up(struct node *n, const struct effect *e)
     if (!roots_find(n, e->job, (uint32_t)e->code, &o.root))
         return; /* a path of we know not where */
     rc = sweep(&o);
-    if (rc < 0 && rc != -ENOENT)
+    /* Told once: a link in TMPDIR would be told of by every rank. */
+    if (rc < 0 && rc != -ENOENT && !n->sweep_told) {
+        n->sweep_told = true;
         log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
                      ? "it is no directory, or a symbolic link leads to it"
                      : err_text(rc));
+    }
 }
 
 static void write_log(struct node *n, const struct effect *e)

@@ -53,13 +53,19 @@ def launcher():
     return len(os.listdir(f"/proc/{pid}/fd")), pages * os.sysconf("SC_PAGESIZE")
 
 
+def keeps_freed_memory():
+    """Sanitizers do, on purpose."""
+    with open(f"/proc/{os.getppid()}/maps") as f:
+        return "asan" in f.read()
+
+
 for i in range(count // 10):
     cycle()
 fds, memory = launcher()
 for i in range(count - count // 10):
     cycle()
 fds_now, memory_now = launcher()
-if fds_now <= fds + 2 and memory_now <= memory + (512 << 10):
+if fds_now <= fds + 2 and (memory_now <= memory + (512 << 10) or keeps_freed_memory()):
     print(f"cycles {count} good")
 else:
     print(f"cycles {count}: {fds} descriptors became {fds_now}, {memory} bytes {memory_now}")
