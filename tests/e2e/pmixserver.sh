@@ -19,6 +19,7 @@ fi
     c_program pmixhost $pmix_flags -ldl -lpthread
     c_program pmixcalls $pmix_flags
     c_program rawpmix $pmix_flags
+    c_program pmixtool $pmix_flags
     c_program nopmixget -shared -fPIC $pmix_flags
 }
 c_program oldhost -L"$ours" -l:libpmix.so.2
@@ -80,6 +81,17 @@ ok "and ends the job" [ "$rc" != 0 ] && ok "at once" [ "$rc" != 124 ] || explain
 run "$patience" env LD_LIBRARY_PATH="$ours" "$bin/oldhost" "$bin/pmixcalls"
 same "a module of 3.x is read no further than it goes" "$rc $(grep -c WRONG "$out") $(cat "$err")" \
     "1 1 upcall client_finalized" || explain # nobody has told it what pmixcalls wants to know
+
+# ---- tools, which know an address or a pid
+for who in "env" "$theirs"; do
+    for way in 'uri "$PMIX_SERVER_URI41"' 'pid "$PPID"' 'pid 1'; do
+        # shellcheck disable=SC2086
+        host 1 1 $who sh -c "unset PMIX_NAMESPACE PMIX_RANK; exec \"\$1\" $way" sh "$bin/pmixtool"
+        said=$(grep -c "pmixtool good" "$out")
+        same "a tool finds its server by ${way%% *}${way#"${way%?}"} ($who)" "$said" \
+            "$([ "$way" = 'pid 1' ] && echo 0 || echo 1)" || explain
+    done
+done
 
 # ---- processes that speak PMI
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -I"$WU_SRC/include" -o "$bin/libpmi" "$e2e/libpmi.c" \

@@ -384,6 +384,31 @@ pmix_status_t client_start(const struct pmix_env *env, const struct client_optio
     return rc;
 }
 
+pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t *name,
+                                const struct client_options *options, struct gate *gate,
+                                struct client **c_p, struct errmsg *err)
+{
+    struct client *c = client_new(gate, options);
+    pmix_status_t rc = PMIX_ERR_NOMEM;
+    struct server_link *s;
+
+    *c_p = NULL;
+    errmsg_set(err, 0, "out of memory");
+    if (!c)
+        return rc;
+    c->kind = CLIENT_TOOL;
+    c->me = *name;
+    c->hostname = hostname_of(&(const struct pmix_env){ .nspace = NULL });
+    if (c->hostname)
+        rc = way ? client_connect(c, way, &s, err) : PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        client_free(c, false);
+        return rc;
+    }
+    *c_p = c;
+    return PMIX_SUCCESS;
+}
+
 static void say_goodbye(struct client *c)
 {
     uint64_t deadline_ns = clock_now_ns() + LIMIT_PMIX_FINALIZE_MS * NS_PER_MS;

@@ -135,6 +135,12 @@ struct client_way {
 pmix_status_t client_start(const struct pmix_env *env, const struct client_options *options,
                            struct gate *gate, struct client **c_p, struct errmsg *err);
 
+/* A tool with this name, or (way->flag says unnamed) the one that its server gives; way NULL:
+ * without a server.  As client_start(), but a failure leaves nothing. */
+pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t *name,
+                                const struct client_options *options, struct gate *gate,
+                                struct client **c_p, struct errmsg *err);
+
 /* Says goodbye; c is gone afterwards. */
 void client_stop(struct client *c);
 

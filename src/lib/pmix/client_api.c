@@ -271,6 +271,34 @@ pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *
     return rc;
 }
 
+pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *name,
+                             const pmix_info_t *info, size_t ninfo, pmix_proc_t *proc_p)
+{
+    struct client_options options;
+    struct errmsg err = { "" };
+    pmix_status_t rc = PMIX_ERR_EXISTS;
+
+    gate_lock(&lib.gate);
+    await_move();
+    read_options(info, ninfo, &options);
+    if (!lib.client) {
+        lib.moving = true;
+        rc = prepare();
+        if (rc == PMIX_SUCCESS)
+            rc = client_start_tool(way, name, &options, &lib.gate, &lib.client, &err);
+        end_move();
+    }
+    if (rc == PMIX_SUCCESS) {
+        lib.inits++;
+        if (proc_p)
+            *proc_p = lib.client->me;
+    } else {
+        client_say(&err);
+    }
+    gate_unlock(&lib.gate);
+    return rc;
+}
+
 int PMIx_Initialized(void)
 {
     bool there;

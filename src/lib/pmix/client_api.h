@@ -45,4 +45,8 @@ struct client_seat {
 pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo);
 void api_end_host(void);
 
+/* A tool; way NULL: without a server.  *proc_p (may be NULL) is its name then. */
+pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *name,
+                             const pmix_info_t *info, size_t ninfo, pmix_proc_t *proc_p);
+
 #endif

@@ -23,18 +23,4 @@ void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
 
 /* ---- Tools ---------------------------------------------------------------------------------- */
 
-ANSWERS(PMIX_ERR_UNREACH, PMIx_tool_init, pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
-
-bool PMIx_tool_is_connected(void)
-{
-    return false;
-}
-
-NEEDS_INIT(PMIx_tool_finalize, void)
-NEEDS_INIT(PMIx_tool_attach_to_server, pmix_proc_t *myproc, pmix_proc_t *server, pmix_info_t info[],
-           size_t ninfo)
-NEEDS_INIT(PMIx_tool_connect_to_server, pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
-NEEDS_INIT(PMIx_tool_disconnect, const pmix_proc_t *server)
-NEEDS_INIT(PMIx_tool_get_servers, pmix_proc_t *servers[], size_t *nservers)
-NEEDS_INIT(PMIx_tool_set_server, const pmix_proc_t *server, pmix_info_t info[], size_t ninfo)
 NEEDS_INIT(PMIx_tool_set_server_module, pmix_server_module_t *module)

@@ -1,0 +1,41 @@
+/* pmixtool.c - a PMIx tool: finds a server, asks it something, and goes.
+ *
+ *   pmixtool uri URI | pid PID
+ *
+ * Prints `pmixtool good` when the host of pmixhost.c has let it in and answered. */
+#include <pmix_tool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    pmix_info_t info, *results = NULL;
+    size_t n = 0;
+    pmix_query_t query;
+    pmix_proc_t me;
+    pmix_status_t rc;
+    pid_t pid;
+
+    if (argc < 3)
+        return 2;
+    pid = atoi(argv[2]);
+    if (!strcmp(argv[1], "pid"))
+        PMIX_INFO_LOAD(&info, PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+    else
+        PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, argv[2], PMIX_STRING);
+    rc = PMIx_tool_init(&me, &info, 1);
+    if (rc != PMIX_SUCCESS) {
+        printf("pmixtool: init: %d\n", rc);
+        return 1;
+    }
+    PMIX_QUERY_CONSTRUCT(&query);
+    PMIX_ARGV_APPEND(rc, query.keys, "test.question");
+    rc = PMIx_Query_info(&query, 1, &results, &n);
+    if (rc == PMIX_SUCCESS && n == 1 && !strcmp(results[0].value.data.string, "query") &&
+        !strcmp(me.nspace, "testtool"))
+        printf("pmixtool good\n");
+    else
+        printf("pmixtool: query: %d\n", rc);
+    return PMIx_tool_finalize() != PMIX_SUCCESS;
+}
