@@ -125,6 +125,9 @@
 /* How long another launcher may take to answer a question about a name. */
 #define LIMIT_DESK_MS 2000
 
+/* The nodes of a job have so long to say who is missing there; less than who asks waits. */
+#define LIMIT_WHO_MS 1500
+
 /* A list of nodes is text that expands: "n[6:0-999999]" is a million names.  The largest machines
  * have 16384; names are DNS names at most. */
 #define LIMIT_MAP_NODES (1u << 20)

@@ -9,71 +9,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/limit.h"
-#include "core/who.h"
 #include "io/rendezvous.h"
 #include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
 
 enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
 
-/* ---- what the machine says of a process ---------------------------------------------------------
- */
-
-static const char *state_word(char letter)
-{
-    switch (letter) {
-    case 'R': return "running";
-    case 'S': return "sleeping";
-    case 'D': return "waiting for a device";
-    case 'T': return "stopped";
-    case 't': return "stopped by a debugger";
-    case 'Z': return "ended";
-    default: return NULL;
-    }
-}
-
-static const char *machine_state(void *arg, int pid)
-{
-    char path[40], text[512], *end;
-    ssize_t n;
-    int fd;
-
-    (void)arg;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return NULL;
-    text[n] = '\0';
-    end = strrchr(text, ')');
-    return end && end[1] ? state_word(end[2]) : NULL;
-}
-
 /* ---- answers
  * --------------------------------------------------------------------------------------- */
-
-static void say_who(struct node *n, struct slice args, struct buf *out)
-{
-    struct who_options o = { .now_ns = clock_now_ns(), .machine_state = machine_state };
-    struct slice rest = args, first = slice_cut(&rest, ' ');
-
-    o.json = slice_is(first, "json");
-    o.job = o.json ? slice_trim(rest) : slice_trim(args);
-    if (who_report(&n->server.core, &o, out) == WHO_NO_SUCH_JOB) {
-        buf_clear(out);
-        buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
-    }
-}
-
-void desk_report(struct node *n, struct buf *out)
-{
-    say_who(n, SLICE_NULL, out);
-}
 
 static void say_names(struct node *n, struct slice args, struct buf *out)
 {
@@ -167,13 +111,8 @@ static const struct {
     const char *word;
     void (*say)(struct node *n, struct slice args, struct buf *out);
 } verbs[] = {
-    { "who", say_who },
-    { "names", say_names },
-    { "lookup", say_lookup },
-    { "unpublish", say_unpublish },
-    { "standing", say_standing },
-    { "down", say_down },
-    { "ps", say_ps },
+    { "names", say_names },       { "lookup", say_lookup }, { "unpublish", say_unpublish },
+    { "standing", say_standing }, { "down", say_down },     { "ps", say_ps },
 };
 
 /* ---- visitors
@@ -190,6 +129,7 @@ struct visitor {
 
 static void visitor_free(struct visitor *v)
 {
+    inquest_forget(&v->node->inquests, v);
     watch_close(&v->watch);
     close(v->fd);
     list_unlink(&v->link);
@@ -244,6 +184,22 @@ static bool take_errand(struct visitor *v, struct slice line)
     return false;
 }
 
+static void begin_answer(struct visitor *v)
+{
+    if (!buf_ok(&v->out))
+        buf_clear(&v->out);
+    watch_want(&v->watch, LOOP_WRITE);
+}
+
+/* The nodes have been asked who is missing. */
+static void visitor_told(void *arg, struct slice report)
+{
+    struct visitor *v = arg;
+
+    buf_slice_put(&v->out, report);
+    begin_answer(v);
+}
+
 static void visitor_read(void *arg)
 {
     struct visitor *v = arg;
@@ -266,12 +222,14 @@ static void visitor_read(void *arg)
     if (slice_starts(all, SLICE("on "))) {
         if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
             return;
+    } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
+        watch_want(&v->watch, 0);
+        inquest_begin(&v->node->inquests, slice_skip(slice_head(all, end), 3), visitor_told, v);
+        return;
     } else {
         answer_line(v, slice_head(all, end));
     }
-    if (!buf_ok(&v->out))
-        buf_clear(&v->out);
-    watch_want(&v->watch, LOOP_WRITE);
+    begin_answer(v);
 }
 
 static void visitor_new(struct desk *d, int fd)

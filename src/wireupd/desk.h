@@ -1,7 +1,7 @@
 /* desk.h - where others of the same user ask a running launcher, and where it asks them.
  *
  * One line in, an answer out, and the connection ends:
- *     who [json] [JOB]      the report of core/who.h
+ *     who [json] [JOB]      the report of core/who.h on all nodes (inquest.h)
  *     names [json]          the published names
  *     lookup SERVICE        `found` and a newline, then the port as it is; or `none`
  *     unpublish SERVICE     `found` or `none`
@@ -38,8 +38,5 @@ void desk_close(struct desk *d); /* harmless twice, and on zeroed memory */
 
 /* Asks the neighbours; the query is taken over and answered by server_answer(). */
 void desk_ask(struct desk *d, uint64_t ticket, struct names_query *q);
-
-/* The report for the user's terminal (SIGQUIT, time-out). */
-void desk_report(struct node *n, struct buf *out);
 
 #endif

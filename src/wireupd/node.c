@@ -147,6 +147,7 @@ static int open_doors(struct node *n)
     n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
     if (n->spare_fd < 0)
         return -errno;
+    inquests_open(&n->inquests, n);
     desk_open(&n->desk, n);
     n->server.core.has_neighbours = n->desk.fd >= 0;
     n->server.core.has_topology = true;
@@ -253,6 +254,7 @@ struct node *node_free(struct node *n)
     sink_close(&n->out);
     sink_close(&n->err);
     desk_close(&n->desk);
+    inquests_close(&n->inquests);
     watch_close(&n->chld);
     watch_close(&n->control);
     watch_close(&n->listener);
@@ -1084,19 +1086,20 @@ static void child_door(void *arg)
 }
 
 /* Who is missing, to standard error, in one write per line. */
-static void print_report(struct node *n)
+static void print_report(void *arg, struct slice report)
 {
-    struct buf text = BUF_NULL(64 << 20);
-    struct slice rest;
+    struct node *n = arg;
 
-    tape_flush(&n->tape);
-    desk_report(n, &text);
-    rest = buf_slice(&text);
-    while (rest.len) {
-        struct slice line = slice_cut(&rest, '\n');
+    while (report.len) {
+        struct slice line = slice_cut(&report, '\n');
         log_error(&n->config.log, SLICE_FMT, SLICE_ARG(line));
     }
-    buf_free(&text);
+}
+
+static void begin_report(struct node *n, inquest_fn *done)
+{
+    tape_flush(&n->tape);
+    inquest_begin(&n->inquests, SLICE_NULL, done, n);
 }
 
 /* To all processes of all nodes. */
@@ -1146,7 +1149,7 @@ static void take_signal(struct node *n, int sig)
     case SIGINT:
     case SIGTERM:
     case SIGHUP: interrupt(n, sig); break;
-    case SIGQUIT: print_report(n); break;
+    case SIGQUIT: begin_report(n, print_report); break;
     case SIGTSTP:
         pump_pause(&n->pump, true);
         signal_all(n, SIGTSTP);
@@ -1246,15 +1249,22 @@ static void listen_door(void *arg)
     list_append(&n->strangers, &l->strange);
 }
 
-static void out_of_time(void *arg)
+static void end_late(void *arg, struct slice report)
 {
     struct node *n = arg;
     struct job *job = core_job(&n->server.core, n->first_job);
 
-    print_report(n);
+    if (!job || n->draining) /* it has ended meanwhile */
+        return;
+    print_report(n, report);
     server_abort(&n->server, job, JOB_NO_RANK, 124,
                  "the job did not end within its time limit of %u s", n->config.timeout_s);
     node_settle(n);
+}
+
+static void out_of_time(void *arg)
+{
+    begin_report(arg, end_late);
 }
 
 /* ---- other nodes

@@ -6,6 +6,7 @@
 #include "io/segment.h"
 #include "overlay/msg.h"
 #include "wireupd/desk.h"
+#include "wireupd/inquest.h"
 #include "wireupd/node.h"
 #include "wireupd/tape.h"
 #include "wireupd/topology.h"
@@ -88,6 +89,7 @@ struct node {
     struct timer timeout, starter, promises;
     struct arena env_arena;
     struct desk desk;
+    struct inquests inquests;
     struct tape tape;
     int interrupts; /* Ctrl-C so far */
     bool running, draining, leaving, done;

@@ -836,6 +836,26 @@ static void hear_answer(struct share *s, const struct msg_answer *m)
     server_answer(server_of(s), m->ticket, &a);
 }
 
+void share_who(struct share *s, uint64_t ticket, struct slice job)
+{
+    struct msg m = { .kind = MSG_who };
+
+    m.u.who.ticket = ticket;
+    m.u.who.job = job;
+    say(s, &m, MSG_EVERYBODY);
+}
+
+static void hear_who(struct share *s, uint32_t from, const struct msg_who *w)
+{
+    struct answer a = { .status = ANSWER_OK };
+    struct buf part = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+
+    inquest_part(s->node, w->job, &part);
+    a.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
+    tell_answer(s, from, w->ticket, &a);
+    buf_free(&part);
+}
+
 static void hear_event(struct share *s, const struct msg_event *m)
 {
     char *nspace = strndup(m->nspace.ptr ? m->nspace.ptr : "", m->nspace.len);
@@ -1134,12 +1154,17 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_cards: hear_cards(s, &m->u.cards); break;
     case MSG_name: hear_name(s, m->from, &m->u.name); break;
     case MSG_spawn: hear_spawn(s, m->from, &m->u.spawn); break;
-    case MSG_answer: hear_answer(s, &m->u.answer); break;
+    case MSG_answer:
+        if (is_root(s)) /* which asks for nothing else */
+            inquest_heard(&s->node->inquests, m->from, m->u.answer.ticket, m->u.answer.value);
+        else
+            hear_answer(s, &m->u.answer);
+        break;
+    case MSG_who: hear_who(s, m->from, &m->u.who); break;
     case MSG_event: hear_event(s, &m->u.event); break;
     case MSG_round: hear_round(s, m->from, &m->u.round); break;
     case MSG_heard: hear_heard(s, &m->u.heard); break;
     case MSG_exec:
-    case MSG_who:
     case MSG_overlay:
     case MSG_KINDS: break;
     }

@@ -100,6 +100,9 @@ void share_kill(struct share *s, const struct job *j); /* launcher: as the core 
 void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, const char *reason);
 void share_over(struct share *s, const struct job *j); /* launcher: everybody forgets it */
 
+/* Launcher: everybody is asked who is missing; inquest_heard() is told. */
+void share_who(struct share *s, uint64_t ticket, struct slice job);
+
 /* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */
 bool share_answer(struct share *s, uint64_t ticket, const struct answer *a);
 
