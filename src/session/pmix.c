@@ -1121,6 +1121,23 @@ static pmix_reader *const readers[] = {
 /* ---- framing
  * ---------------------------------------------------------------------------------------- */
 
+/* Clearing up behind a process is the server's own business, whoever controls the job. */
+static bool is_clearing_up(const struct command *c)
+{
+    struct punpack r = c->r;
+    size_t nprocs, n;
+    pmix_proc_t *procs = punpack_list(&r, PMIX_PROC, &nprocs);
+    pmix_info_t *infos = punpack_list(&r, PMIX_INFO, &n);
+    bool is = false;
+
+    for (size_t i = 0; i < n; i++)
+        is = is || !strcmp(infos[i].key, PMIX_REGISTER_CLEANUP) ||
+             !strcmp(infos[i].key, PMIX_REGISTER_CLEANUP_DIR);
+    free(procs);
+    pmix_drop_infos(infos, n);
+    return is;
+}
+
 /* The host reads it. */
 static int pass_on(struct command *c)
 {
@@ -1138,7 +1155,8 @@ static int run_command(struct command *c)
     uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
 
     c->cmd = (enum pmix_command)number;
-    if (punpack_ok(&c->r) && number < 64 && c->s->base.peer->host_commands >> number & 1)
+    if (punpack_ok(&c->r) && number < 64 && c->s->base.peer->host_commands >> number & 1 &&
+        !(number == CMD_JOB_CONTROL && is_clearing_up(c)))
         return pass_on(c);
     if (punpack_ok(&c->r) && (number >= sizeof readers / sizeof *readers || !readers[number])) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);

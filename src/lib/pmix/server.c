@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/control.h"
+#include "io/sweep.h"
 
 /* The few functions of libevent that a host's loop needs, from the library that the host uses. */
 static struct {
@@ -22,11 +24,30 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 /* ---- effects and calls ----------------------------------------------------------------------- */
 
+/* What a process has left behind, and had told us to clear up. */
+static void clear_up(struct pserver *s, const struct effect *e)
+{
+    struct sweep_order o = { .path = effect_key(e),
+                             .stay = effect_value(e),
+                             .directory = e->number & SWEEP_DIRECTORY,
+                             .recursive = e->number & SWEEP_RECURSIVE,
+                             .empty_only = e->number & SWEEP_EMPTY_ONLY,
+                             .leave_top = e->number & SWEEP_LEAVE_TOP };
+    int rc = sweep(&o);
+
+    if (rc < 0 && rc != -ENOENT)
+        log_warn(&s->log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path), err_text(rc));
+}
+
 static void carry_out(struct pserver *s, struct effect *e)
 {
     if (meet_effect(s, e))
         return;
     switch (e->kind) {
+    case EFFECT_SWEEP:
+        clear_up(s, e);
+        effect_drop(e);
+        break;
     case EFFECT_ATTR:
     case EFFECT_SPAWN:
     case EFFECT_NAMES: /* never asked for: command_takes() is before them */

@@ -91,6 +91,13 @@ void nspace_free(struct pserver *s, struct nspace *n)
 {
     if (n->job) {
         sconn_close_of(s, n->job, PMIX_RANK_WILDCARD);
+        LIST_EACH(l, &n->locals)
+        { /* they leave as if the host had told of each */
+            struct local *p = LIST_OF(l, struct local, link);
+            if (p->is_known)
+                server_event(&s->server, n->job, p->rank, LIFE_EXIT, 0);
+        }
+        pserver_settle(s);
         sconn_forget_job(s, n->job);
         server_job_remove(&s->server, n->job);
     }
