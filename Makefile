@@ -53,6 +53,7 @@ bench:
 	@bench/pmi2 --build $(BUILD)
 	@bench/pmix --build $(BUILD)
 	@bench/data --build $(BUILD)
+	@bench/nodes --build $(BUILD)
 
 format:
 	$(setup) test
