@@ -225,8 +225,8 @@ static void test_mistakes(void)
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
     check_bad("w|-skip-launch-node|prog",
-              "-skip-launch-node is not available in wireup: processes are started on this node "
-              "only, so it cannot be left out");
+              "-skip-launch-node is not available in wireup: name the nodes that are to run "
+              "processes, and leave this one out");
     check_bad("w|-pmi_args|0|i|k|1", "-pmi_args: '0' is no port");
     check_bad("w|-pmi_args|70000|i|k|1", "-pmi_args: '70000' is no port");
     check_bad("w|-pmi_args|7000|i|k|x", "-pmi_args: 'x' is no process");
