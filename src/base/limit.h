@@ -199,9 +199,10 @@
 /* The record that a daemon reads: the names of a hundred thousand nodes. */
 #define LIMIT_BOOT_RECORD (32u << 20)
 
-/* How long a daemon waits for its record; and how far its clock may be off before that is said. */
+/* How long a daemon waits for its record; and how far its clock may be off before that is said: the
+ * record may have been on its way for LIMIT_AGENT_UP_MS, which looks the same. */
 #define LIMIT_BOOT_MS      30000
-#define LIMIT_CLOCK_OFF_MS 30000
+#define LIMIT_CLOCK_OFF_MS 120000
 
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000

@@ -504,16 +504,16 @@ static void test_addresses(void)
     OK(hop_connect(a->net, slice_str("[::1:5"), 0, &err) == NULL);
     OK(hop_connect(a->net, slice_str("1.2.3.4:99999"), 0, &err) == NULL);
 
-    OK_F(hop_addresses(b->net, NULL, &ours, &err) == 0 && buf_len(&ours) > 0, "ours: %s",
-         buf_cstr(&ours));
+    OK(hop_addresses(b->net, NULL, &ours, &err) == 0);
+    OK_F(buf_len(&ours) > 0, "ours: %s", buf_cstr(&ours));
     a->downs = a->ups = 0;
     a->stop_at_up = true;
     call(a, buf_cstr(&ours));
     run();
     OK_F(a->ups == 1, "our own list of addresses works");
     buf_clear(&ours);
-    OK_F(hop_addresses(b->net, "lo", &ours, &err) == 0 && strstr(buf_cstr(&ours), "127.0.0.1"),
-         "of one interface: %s", buf_cstr(&ours));
+    OK(hop_addresses(b->net, "lo", &ours, &err) == 0);
+    OK_F(strstr(buf_cstr(&ours), "127.0.0.1"), "of one interface: %s", buf_cstr(&ours));
     OK(hop_addresses(b->net, "nosuch0", &ours, &err) == -ENODEV && strstr(err.text, "nosuch0"));
     buf_free(&ours);
     daemon_free(a);

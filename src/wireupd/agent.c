@@ -226,8 +226,8 @@ static void stream_close(struct stream *s)
 /* False: nothing is there now, or ever again. */
 static bool stream_read(struct stream *s)
 {
-    char *to = buf_room(&s->line, READ_STEP);
-    ssize_t n = to && s->fd >= 0 ? read(s->fd, to, READ_STEP) : 0;
+    char *to = s->fd >= 0 ? buf_room(&s->line, READ_STEP) : NULL;
+    ssize_t n = to ? read(s->fd, to, READ_STEP) : 0;
 
     if (n > 0) {
         buf_commit(&s->line, (size_t)n);
