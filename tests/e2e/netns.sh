@@ -6,7 +6,8 @@
 #   netns_world "$@"        in place of private_world
 #   netns_up N              hosts n1 ... nN, reachable from here (which is called head); 10.77.0.I and
 #                           fd77::I.  Sets netns_ssh: words for ssh (and for -args); $netns/local is
-#                           a folder that each host has for itself
+#                           a folder that each host has for itself, and HOME there: start-up
+#                           files of the real user are no part of a test
 #   netns_run HOST COMMAND  in that host's name spaces
 #   netns_sshd_off HOST, netns_sshd_on HOST
 #   netns_cut HOST          pulls its cable; netns_mend HOST
@@ -58,6 +59,7 @@ UseDNS no
 PidFile none
 MaxStartups 200
 PrintMotd no
+SetEnv HOME=$netns/local
 CONF
     cat >"$netns/ssh_config" <<CONF
 IdentityFile $netns/user_key
