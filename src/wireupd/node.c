@@ -1316,8 +1316,12 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 
 void node_lost(struct node *n, uint32_t position, const char *why)
 {
-    if (n->draining)
+    if (n->draining) { /* what it still had to show is lost with it */
+        log_error(&n->config.log, "node %s is lost at the end of the job, and output with it: %s",
+                  n->share->names[position], why);
+        n->exit_code = n->exit_code ? n->exit_code : 1;
         return;
+    }
     LIST_EACH(l, &n->works)
     {
         struct work *w = LIST_OF(l, struct work, link);
