@@ -53,6 +53,7 @@ int cluster_send(struct cluster *c, struct msg *m)
     struct hop *h;
 
     m->from = c->config.me;
+    c->leaving = c->leaving || (m->kind == MSG_quit && m->to == MSG_EVERYBODY);
     buf_clear(&c->scratch);
     msg_write(m, &c->scratch);
     if (!buf_ok(&c->scratch))
@@ -94,6 +95,7 @@ static void deliver(struct cluster *c, struct hop *h, struct slice bytes, uint32
     } else {
         if (m.kind == MSG_ready && h != c->parent)
             learn(c, h, &m.u.ready);
+        c->leaving = c->leaving || m.kind == MSG_quit;
         if (to == c->config.me || to == MSG_EVERYBODY || to == MSG_NEIGHBOUR)
             c->config.calls.on_message(c->config.arg, &m);
     }
@@ -167,6 +169,14 @@ static void add_branch(struct cluster *c, struct hop *h)
         c->route[b->position] = h;
 }
 
+/* Who comes when all are leaving has missed the word. */
+static void send_away(struct cluster *c, uint32_t position)
+{
+    struct msg m = { .kind = MSG_quit, .to = position };
+
+    cluster_send(c, &m);
+}
+
 static void on_up(void *arg, struct hop *h)
 {
     struct cluster *c = arg;
@@ -183,6 +193,8 @@ static void on_up(void *arg, struct hop *h)
         add_branch(c, h);
     if (c->config.calls.on_near)
         c->config.calls.on_near(c->config.arg, position);
+    if (c->ending && h != c->parent)
+        send_away(c, position);
 }
 
 static struct branch *branch_of(struct cluster *c, const struct hop *h)
@@ -240,7 +252,7 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
     forget_routes(c, h);
     list_unlink(&b->link);
     free(b);
-    if (!c->ending || how != HOP_DOWN_BYE)
+    if (!(c->leaving || c->ending) || how != HOP_DOWN_BYE)
         c->config.calls.on_lost(c->config.arg, position, why->text);
     maybe_closed(c);
 }

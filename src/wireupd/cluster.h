@@ -47,6 +47,7 @@ struct cluster {
     struct hop **route; /* by position; NULL: not below us */
     bool *known;        /* launcher: has been ready before */
     uint32_t nready;    /* launcher: how many are known, itself included */
+    bool leaving;       /* all have been told to go: who closes its link does as it should */
     bool ending;
     struct buf scratch;
 };
