@@ -53,7 +53,7 @@ static void one_event(struct job *j, uint8_t byte)
     unsigned event = byte / PROCS % (LIFE_EVENTS + 1);
 
     if (event == LIFE_EVENTS)
-        job_fence(j, rank, SLICE_NULL, byte, 0);
+        job_fence(j, rank, SLICE_NULL, false, byte, 0);
     else
         job_event(j, rank, (enum life_event)event, byte >> 5);
 }

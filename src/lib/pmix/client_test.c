@@ -327,7 +327,7 @@ static void cut_at_every_byte(void)
 static void nested(void)
 {
     struct stage t;
-    pmix_value_t *v;
+    pmix_value_t *v = NULL;
     pmix_proc_t again;
 
     stage_open(&t, SIZE_MAX);
