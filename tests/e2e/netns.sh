@@ -176,6 +176,7 @@ netns_sshd_off() # HOST
 {
     eval "kill \$netns_sshd_${1#n}; wait \$netns_sshd_${1#n} 2>/dev/null"
     eval "netns_sshd_${1#n}="
+    : >"$netns/$1.sshd" # it listens no more (netns_listening)
 }
 
 netns_cut() # HOST

@@ -95,6 +95,7 @@ refused "node n2" "sshd running"
 ssh_rise -width 1 n1 n2
 refused "node n2" "sshd running"
 netns_sshd_on n2
+wait_until 60 netns_listening "$hosts"
 netns_cut n3
 ssh_rise n1 n2 n3
 refused "node n3" "n3"
