@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -21,10 +19,6 @@
 
 extern char **environ;
 
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
-
 static bool write_all(int fd, struct slice s)
 {
     while (s.len) {
@@ -34,31 +28,6 @@ static bool write_all(int fd, struct slice s)
         s = slice_skip(s, n > 0 ? (size_t)n : 0);
     }
     return true;
-}
-
-/* 0, 1 and 2 exist, and nothing else that we inherited reaches the processes we start. */
-static void tidy_descriptors(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
-    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-}
-
-/* Each process takes three descriptors of ours; they get back the limit that we were given. */
-static void raise_nofile(struct node_config *c)
-{
-    struct rlimit most;
-
-    if (getrlimit(RLIMIT_NOFILE, &c->nofile) < 0)
-        return;
-    most = c->nofile;
-    most.rlim_cur = most.rlim_max;
-    c->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
 }
 
 static const char *base_name(const char *path)
@@ -127,7 +96,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .reaped = reaped,
         .arg = l,
     };
-    raise_nofile(c);
+    node_raise_nofile(c);
 }
 
 static int begin(struct node *node, struct launch *l, struct plan *plan, struct log log,
@@ -179,7 +148,7 @@ int main(int argc, char **argv)
     struct errmsg err = { "" };
     int rc, code;
 
-    tidy_descriptors();
+    guard_tidy_descriptors();
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))
         return standing_up(argc, argv, &log);

@@ -17,4 +17,8 @@
  * worker's exit code. */
 int guard_split(const struct log *log, int *control_fd_p);
 
+/* Before anything else: 0, 1 and 2 exist, and nothing else that we inherited reaches the processes
+ * we start. */
+void guard_tidy_descriptors(void);
+
 #endif

@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,10 +23,6 @@
 #include "wireupd/share.h"
 
 extern char **environ;
-
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
 
 struct daemon {
     struct log log;
@@ -261,18 +255,6 @@ static void on_reaped(void *arg, pid_t pid, int status)
         crew_reaped(&d->crew, pid, status);
 }
 
-/* Each process of a job takes three descriptors of ours; they get back the limit that we found. */
-static void raise_nofile(struct node_config *c)
-{
-    struct rlimit most;
-
-    if (getrlimit(RLIMIT_NOFILE, &c->nofile) < 0)
-        return;
-    most = c->nofile;
-    most.rlim_cur = most.rlim_max;
-    c->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
-}
-
 static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = { .loop = node_loop(d->node),
@@ -305,7 +287,7 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
 
     if (rc < 0)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
-    raise_nofile(&c);
+    node_raise_nofile(&c);
     d->node = node_new(&c, err);
     return d->node ? join(d, far, err) : -EIO;
 }
@@ -333,19 +315,6 @@ static void finish(struct daemon *d)
     child_end_all();
 }
 
-/* 0, 1 and 2 exist, and nothing else that we inherited reaches the processes we start. */
-static void tidy_descriptors(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
-    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-}
-
 static int usage(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--version")) {
@@ -369,7 +338,7 @@ int main(int argc, char **argv)
 
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
-    tidy_descriptors();
+    guard_tidy_descriptors();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

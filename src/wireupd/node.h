@@ -55,6 +55,9 @@ struct node_config {
     bool raised;
 };
 
+/* Each process takes three descriptors of ours; they get back the limit that we were given. */
+void node_raise_nofile(struct node_config *config);
+
 struct node;
 struct share;
 
