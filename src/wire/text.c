@@ -463,6 +463,28 @@ static bool list_sayable(enum text_style style, const struct text_list *list)
     return true;
 }
 
+/* A REST value that would not come back whole: a reader would take words of it for another tuple.
+ * That is every `known=` but of field `at` itself and of those that are said before it. */
+static bool rest_breaks(const struct text_msg *m, uint32_t has, int at, struct slice v)
+{
+    uint32_t said = UINT32_C(1) << at | (has & ((UINT32_C(1) << at) - 1)), index;
+
+    while (slice_find(v, ' ') < v.len) {
+        struct slice word, name;
+        int other;
+
+        slice_cut(&v, ' ');
+        word = slice_head(v, slice_find(v, ' '));
+        if (slice_find(word, '=') == word.len)
+            continue;
+        name = slice_cut(&word, '=');
+        other = match_field(m, name, &index);
+        if (other >= 0 && !(said & UINT32_C(1) << other))
+            return true;
+    }
+    return false;
+}
+
 /* The first field that cannot be said, or NULL. */
 static const struct text_field *unsayable(const struct text_proto *proto, enum text_style style,
                                           const struct text_msg *m, const char *in)
@@ -483,7 +505,10 @@ static const struct text_field *unsayable(const struct text_proto *proto, enum t
             for (uint32_t k = 0; k < g->n && !bad; k++)
                 bad = unsayable(proto, style, row, (const char *)g->items + (size_t)k * row->size);
         } else if (f->kind == TEXT_WORD || f->kind == TEXT_REST) {
-            bad = can_say(style, (enum text_kind)f->kind, *(const struct slice *)place) ? NULL : f;
+            const struct slice v = *(const struct slice *)place;
+            if (!can_say(style, (enum text_kind)f->kind, v) ||
+                (style == TEXT_BLANKS && f->kind == TEXT_REST && rest_breaks(m, has, i, v)))
+                bad = f;
         }
     }
     return bad;
@@ -498,7 +523,7 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
     if (bad)
         return errmsg_set(err, TEXT_UNSAYABLE,
                           "the value of '%s' in '%s' holds a byte that this protocol cannot "
-                          "carry (a blank, a newline or a NUL)",
+                          "carry (a blank, a newline, a NUL or what reads as another field)",
                           bad->name, m->name);
     buf_str(out, style == TEXT_LINES ? "mcmd=" : "cmd=");
     buf_put(out, m->name, m->name_len);

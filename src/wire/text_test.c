@@ -75,6 +75,13 @@ static void test_writing(void)
     OK(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, &out, &err) == 0);
     OK(slice_is(buf_slice(&out), "cmd=get_result rc=0 value=a b\n"));
     buf_clear(&out);
+    PMI1_SET(r, get_result, value, SLICE("a rc=1 value=2 b=c"));
+    OK_F(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, &out, &err) == 0,
+         "words like fields that were said, or that nobody knows, are part of the value");
+    buf_clear(&out);
+    PMI1_SET(r, get_result, value, SLICE("a msg=b"));
+    OK_F(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_get_result, &r, &out, &err) == TEXT_UNSAYABLE,
+         "a word that would be read as a field cannot be said");
     OK(text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_finalize_ack, &f, &out, &err) == 0);
     OK(slice_is(buf_slice(&out), "cmd=finalize_ack\n"));
     PMI1_SET(r, get_result, value, SLICE("a\nb"));
