@@ -8,21 +8,20 @@
 
 static void sample(struct msg *m)
 {
-    static const uint32_t positions[] = { 1, 2, 70000 }, same[] = { 0, 0, 2 };
+    static const uint32_t positions[] = { 1, 2, 70000 };
     static struct slice blocks[2];
 
     blocks[0] = SLICE("one");
     blocks[1] = SLICE("other");
     memset(m, 0, sizeof *m);
-    m->kind = MSG_contribute;
+    m->kind = MSG_job;
     m->from = 7;
     m->to = MSG_EVERYBODY;
-    m->u.contribute.what = SLICE("job 0 WORLD:0");
-    m->u.contribute.generation = UINT64_C(1) << 40;
-    m->u.contribute.status = -3;
-    m->u.contribute.positions = (struct part_uints){ positions, 3 };
-    m->u.contribute.same_as = (struct part_uints){ same, 3 };
-    m->u.contribute.blocks = (struct part_texts){ blocks, 2 };
+    m->u.job.nspace = SLICE("job 0 WORLD:0");
+    m->u.job.base = UINT64_C(1) << 40;
+    m->u.job.parent = -3;
+    m->u.job.positions = (struct part_uints){ positions, 3 };
+    m->u.job.presets = (struct part_texts){ blocks, 2 };
 }
 
 static void round_trip(void)
@@ -37,11 +36,11 @@ static void round_trip(void)
     msg_write(&m, &bytes);
     OK(buf_ok(&bytes));
     OK(msg_read(buf_slice(&bytes), &a, &back, &err) == 0);
-    OK(back.kind == MSG_contribute && back.from == 7 && back.to == MSG_EVERYBODY);
-    OK(slice_is(back.u.contribute.what, "job 0 WORLD:0"));
-    OK(back.u.contribute.generation == UINT64_C(1) << 40 && back.u.contribute.status == -3);
-    OK(back.u.contribute.positions.n == 3 && back.u.contribute.positions.items[2] == 70000);
-    OK(back.u.contribute.blocks.n == 2 && slice_is(back.u.contribute.blocks.items[1], "other"));
+    OK(back.kind == MSG_job && back.from == 7 && back.to == MSG_EVERYBODY);
+    OK(slice_is(back.u.job.nspace, "job 0 WORLD:0"));
+    OK(back.u.job.base == UINT64_C(1) << 40 && back.u.job.parent == -3);
+    OK(back.u.job.positions.n == 3 && back.u.job.positions.items[2] == 70000);
+    OK(back.u.job.presets.n == 2 && slice_is(back.u.job.presets.items[1], "other"));
     OK(msg_address(buf_slice(&bytes), &from, &to) && from == 7 && to == MSG_EVERYBODY);
     arena_free(&a);
     buf_free(&bytes);

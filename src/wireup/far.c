@@ -13,7 +13,7 @@
 
 extern char **environ;
 
-enum { FAR_WIDTH = 32, FAR_PROGRESS_MS = 500, FAR_EXIT_CODE = 125 };
+enum { FAR_PROGRESS_MS = 500, FAR_EXIT_CODE = 125 };
 
 /* ---- who and how ---- */
 
@@ -57,6 +57,12 @@ static enum agent_kind kind_of(const struct launch_options *o)
         return kind;
     return o->launcher == LAUNCHER_AUTO ? AGENT_SSH : kind;
 }
+
+static const char *const schedules[] = {
+    [OVERLAY_AUTO] = "auto",
+    [OVERLAY_TREE] = "tree",
+    [OVERLAY_EXCHANGE] = "exchange",
+};
 
 /* ---- progress ---- */
 
@@ -198,15 +204,15 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                      .key = f->boot.key,
                                      .me = 0,
                                      .count = f->boot.count,
+                                     .width = f->boot.width,
                                      .host = f->host,
                                      .interface = f->opt->interface };
-    int rc = share_open(&f->share, f->node, &config, NULL, err);
+    int rc = share_open(&f->share, f->node, &config, f->opt->collective, NULL, err);
 
     if (rc < 0)
         return rc;
     f->share.names = f->names;
     f->share.slots = f->slots;
-    f->share.width = f->boot.width;
     f->share.calls = (struct share_calls){ .on_ready = on_ready,
                                            .on_near = on_near,
                                            .on_lost = on_lost,
@@ -236,6 +242,8 @@ static int start_daemons(struct far *f, struct errmsg *err)
     agent_find_wireupd(wireupd, sizeof wireupd);
     rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
     if (rc == 0)
+        rc = boot_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
+    if (rc == 0)
         rc = cluster_addresses(&f->share.cluster, &addresses, err);
     config.addresses = buf_cstr(&addresses);
     if (rc == 0)
@@ -263,7 +271,7 @@ int far_open(struct far *f, const struct launch_options *opt, struct node *node,
     if (getrandom(f->boot.key, sizeof f->boot.key, 0) != (ssize_t)sizeof f->boot.key)
         return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
     rc = number_nodes(f, plan);
-    f->boot.width = crew_width(kind_of(opt), f->boot.count, FAR_WIDTH);
+    f->boot.width = crew_width(kind_of(opt), f->boot.count, opt->tree_width);
     f->boot.interface = opt->interface;
     f->boot.verbose = opt->verbose;
     if (rc < 0)

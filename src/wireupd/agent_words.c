@@ -69,37 +69,21 @@ bool agent_by_tree(enum agent_kind kind)
 
 /* ---- the spec as options ---- */
 
-static int put_option(struct arena *a, struct boot *b, const char *name, const char *value)
-{
-    struct boot_pair *more;
-
-    if (!value)
-        return 0;
-    more = arena_array(a, b->noptions + 1, sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    if (b->noptions)
-        memcpy(more, b->options, b->noptions * sizeof *more);
-    more[b->noptions++] = (struct boot_pair){ name, value };
-    b->options = more;
-    return 0;
-}
-
 int agent_spec_put(const struct agent_spec *s, struct arena *a, struct boot *b)
 {
     char *port = s->port ? arena_printf(a, "%u", s->port) : NULL;
-    int rc = put_option(a, b, "agent", ways[s->kind].name);
+    int rc = boot_put_option(a, b, "agent", ways[s->kind].name);
 
     if (rc == 0)
-        rc = put_option(a, b, "agent-exec", s->exec);
+        rc = boot_put_option(a, b, "agent-exec", s->exec);
     if (rc == 0)
-        rc = put_option(a, b, "agent-args", s->args);
+        rc = boot_put_option(a, b, "agent-args", s->args);
     if (rc == 0)
-        rc = put_option(a, b, "agent-user", s->user);
+        rc = boot_put_option(a, b, "agent-user", s->user);
     if (rc == 0)
-        rc = put_option(a, b, "agent-port", port);
+        rc = boot_put_option(a, b, "agent-port", port);
     if (rc == 0)
-        rc = put_option(a, b, s->wireupd_said ? "wireupd-said" : "wireupd", s->wireupd);
+        rc = boot_put_option(a, b, s->wireupd_said ? "wireupd-said" : "wireupd", s->wireupd);
     return rc ? rc : arena_ok(a) ? 0 : -ENOMEM;
 }
 

@@ -340,6 +340,22 @@ void boot_wipe(struct boot *b)
     explicit_bzero(b->key, sizeof b->key);
 }
 
+int boot_put_option(struct arena *a, struct boot *b, const char *name, const char *value)
+{
+    struct boot_pair *more;
+
+    if (!value)
+        return 0;
+    more = arena_array(a, b->noptions + 1, sizeof *more);
+    if (!more)
+        return -ENOMEM;
+    if (b->noptions)
+        memcpy(more, b->options, b->noptions * sizeof *more);
+    more[b->noptions++] = (struct boot_pair){ name, value };
+    b->options = more;
+    return 0;
+}
+
 const char *boot_next_option(const struct boot *b, const char *name, uint32_t *at)
 {
     while (*at < b->noptions) {

@@ -65,6 +65,9 @@ size_t boot_length(struct slice text);
 int boot_read(struct boot *b, struct arena *a, struct slice text, struct errmsg *err);
 void boot_wipe(struct boot *b); /* forgets the key */
 
+/* One more, in the arena; a value NULL: none.  0 or -ENOMEM. */
+int boot_put_option(struct arena *a, struct boot *b, const char *name, const char *value);
+
 const char *boot_option(const struct boot *b, const char *name); /* or NULL */
 
 /* The first option of that name behind *at (0 at first); NULL: no more. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "overlay/tree.h"
 
 /* A link to a daemon below us. */
 struct branch {
@@ -25,11 +26,13 @@ static int send_bytes(struct hop *h, struct slice bytes)
     return hop_send(h, &bytes, 1);
 }
 
+/* Who is below us and not to be found is not above us either. */
 static struct hop *way_to(const struct cluster *c, uint32_t position)
 {
-    struct hop *h = position < c->config.count ? c->route[position] : NULL;
-
-    return h ? h : c->parent;
+    if (position < c->config.count &&
+        (c->route[position] || tree_is_below(c->config.width, position, c->config.me)))
+        return c->route[position];
+    return c->parent;
 }
 
 /* To all neighbours but the one it came from. */

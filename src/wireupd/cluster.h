@@ -33,6 +33,7 @@ struct cluster_config {
     const struct log *log;
     const unsigned char *key; /* HOP_KEY bytes */
     uint32_t me, count;       /* our position; how many there are, the launcher included */
+    uint32_t width;           /* of the tree */
     const char *host;         /* our own name for ourselves */
     const char *interface;    /* NULL: any */
     struct cluster_calls calls;

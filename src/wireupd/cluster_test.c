@@ -99,6 +99,7 @@ static void open_member(struct world *w, uint32_t i)
         .key = w->key,
         .me = i,
         .count = DAEMONS,
+        .width = WIDTH,
         .host = "here",
         .interface = "lo",
         .calls = { on_message, on_ready, on_lost, on_orphan, on_closed, NULL },

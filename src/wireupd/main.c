@@ -255,6 +255,17 @@ static void on_reaped(void *arg, pid_t pid, int status)
         crew_reaped(&d->crew, pid, status);
 }
 
+/* As the launcher said; the same on all nodes. */
+static enum overlay_schedule schedule_of(const struct boot *b)
+{
+    const char *word = boot_option(b, "collective");
+    enum overlay_schedule schedule = OVERLAY_AUTO;
+
+    if (word)
+        overlay_schedule_named(slice_str(word), &schedule);
+    return schedule;
+}
+
 static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = { .loop = node_loop(d->node),
@@ -262,13 +273,13 @@ static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *e
                                 .key = d->boot.key,
                                 .me = d->boot.position,
                                 .count = d->boot.count,
+                                .width = d->boot.width,
                                 .host = d->host,
                                 .interface = d->boot.interface };
-    int rc = share_open(&d->share, d->node, &c, far, err);
+    int rc = share_open(&d->share, d->node, &c, schedule_of(&d->boot), far, err);
 
     if (rc)
         return rc;
-    d->share.width = d->boot.width;
     d->share.calls = (struct share_calls){ .on_near = on_near, .on_lost = on_lost };
     d->share.arg = d;
     errands_open(&d->errands, &d->share);

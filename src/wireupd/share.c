@@ -13,7 +13,6 @@
 #include "base/limit.h"
 #include "core/plan_pack.h"
 #include "core/spawn_pack.h"
-#include "core/spread.h"
 #include "wireupd/crew.h"
 #include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
@@ -98,6 +97,13 @@ uint32_t share_position(const struct share *s, const struct job *j, uint32_t ran
 
     return p && rank < j->plan.nprocs ? p->positions[j->plan.procs[rank].node]
                                       : s->cluster.config.me;
+}
+
+uint32_t share_place(const struct share *s, uint32_t job, uint32_t node)
+{
+    const struct placement *p = placement_of(s, job);
+
+    return p && node < p->nnodes ? p->positions[node] : s->cluster.config.me;
 }
 
 static uint64_t keep_question(struct share *s, uint32_t position, uint64_t theirs)
@@ -348,14 +354,12 @@ static void ask_round(struct share *s, const struct effect *e)
     say(s, &m, share_position(s, j, e->rank));
 }
 
-static void contribute(struct share *s, const struct contribution *k);
-
 void share_effect(struct share *s, struct effect *e)
 {
     struct job *j = job_of(s, e->job);
 
     switch (e->kind) {
-    case EFFECT_CONTRIBUTE: contribute(s, e->contribution); break;
+    case EFFECT_CONTRIBUTE: weave_contribute(&s->weave, e->contribution); break;
     case EFFECT_FETCH:
         if (j)
             ask_cards(s, j, e);
@@ -379,165 +383,6 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_JOB_ENDED: break; /* the node's own */
     }
     effect_drop(e);
-}
-
-/* ---- collectives -------------------------------------------------------------------------------
- * Everybody's block goes to the launcher, which sends all of them to all who take part.
- */
-
-struct gathering {
-    struct list link;
-    struct buf what; /* the identity */
-    uint64_t generation;
-    uint32_t *positions; /* who takes part */
-    uint32_t count, here;
-    struct slice *blocks; /* malloc'ed; by the order of positions; ptr NULL: not here */
-};
-
-static void gathering_free(struct gathering *g)
-{
-    for (uint32_t i = 0; g->blocks && i < g->count; i++)
-        free((void *)(uintptr_t)g->blocks[i].ptr);
-    list_unlink(&g->link);
-    buf_free(&g->what);
-    free(g->positions);
-    free(g->blocks);
-    free(g);
-}
-
-static struct gathering *gathering_find(struct share *s, struct slice what, uint64_t generation)
-{
-    LIST_EACH(l, &s->gatherings)
-    {
-        struct gathering *g = LIST_OF(l, struct gathering, link);
-        if (g->generation == generation && slice_eq(buf_slice(&g->what), what))
-            return g;
-    }
-    return NULL;
-}
-
-static struct gathering *gathering_new(struct share *s, struct slice what, uint64_t generation,
-                                       const struct part_uints *all)
-{
-    struct gathering *g = calloc(1, sizeof *g);
-
-    if (!g)
-        return NULL;
-    list_init(&g->link);
-    buf_init(&g->what, SIZE_MAX / 2);
-    buf_slice_put(&g->what, what);
-    g->generation = generation;
-    g->count = all->n;
-    g->positions = calloc((size_t)all->n + 1, sizeof *g->positions);
-    g->blocks = calloc((size_t)all->n + 1, sizeof *g->blocks);
-    if (!g->positions || !g->blocks || !buf_ok(&g->what)) {
-        gathering_free(g);
-        return NULL;
-    }
-    memcpy(g->positions, all->items, all->n * sizeof *g->positions);
-    list_append(&s->gatherings, &g->link);
-    return g;
-}
-
-static void gathering_over(struct share *s, struct gathering *g)
-{
-    struct msg m = { .kind = MSG_complete };
-
-    m.u.complete.what = buf_slice(&g->what);
-    m.u.complete.generation = g->generation;
-    m.u.complete.blocks = (struct part_texts){ g->blocks, g->count };
-    for (uint32_t i = 0; i < g->count; i++) {
-        if (g->positions[i] != 0)
-            say(s, &m, g->positions[i]);
-    }
-    server_completed(server_of(s), buf_slice(&g->what), g->generation, ANSWER_OK, g->blocks,
-                     g->count);
-    gathering_free(g);
-}
-
-/* One node's block. */
-static void gather(struct share *s, uint32_t from, const struct msg_contribute *c)
-{
-    struct gathering *g = gathering_find(s, c->what, c->generation);
-    struct slice block = c->blocks.n ? c->blocks.items[0] : SLICE_NULL;
-
-    if (!g)
-        g = gathering_new(s, c->what, c->generation, &c->all);
-    for (uint32_t i = 0; g && i < g->count; i++) {
-        char *copy;
-        if (g->positions[i] != from || g->blocks[i].ptr)
-            continue;
-        copy = malloc(block.len + 1);
-        if (!copy)
-            break;
-        if (block.len)
-            memcpy(copy, block.ptr, block.len);
-        g->blocks[i] = slice_mem(copy, block.len);
-        g->here++;
-        break;
-    }
-    if (!g)
-        log_error(&s->node->config.log, "out of memory for a collective of %u nodes", c->all.n);
-    else if (g->here == g->count)
-        gathering_over(s, g);
-}
-
-/* The positions of a contribution's nodes, each once, ascending; -ENOMEM. */
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static int positions_of(const struct share *s, const struct contribution *k, uint32_t **positions_p,
-                        uint32_t *n_p)
-{
-    struct place *places;
-    uint32_t n, kept = 0, *all;
-    int rc = spread_places(&server_of(s)->core, k, &places, &n);
-
-    if (rc < 0)
-        return rc;
-    all = calloc((size_t)n + 1, sizeof *all);
-    for (uint32_t i = 0; all && i < n; i++) {
-        const struct placement *p = placement_of(s, places[i].job);
-        all[i] =
-            p && places[i].node < p->nnodes ? p->positions[places[i].node] : s->cluster.config.me;
-    }
-    free(places);
-    if (!all)
-        return -ENOMEM;
-    qsort(all, n, sizeof *all, by_number);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || all[i] != all[kept - 1])
-            all[kept++] = all[i];
-    }
-    *positions_p = all;
-    *n_p = kept;
-    return 0;
-}
-
-static void contribute(struct share *s, const struct contribution *k)
-{
-    struct slice block = buf_slice(&k->block);
-    struct msg m = { .kind = MSG_contribute };
-    uint32_t *all, n;
-
-    if (positions_of(s, k, &all, &n) < 0) {
-        server_completed(server_of(s), slice_str(k->identity), k->generation, ANSWER_NO_MEMORY,
-                         NULL, 0);
-        return;
-    }
-    m.u.contribute.what = slice_str(k->identity);
-    m.u.contribute.generation = k->generation;
-    m.u.contribute.all = (struct part_uints){ all, n };
-    m.u.contribute.blocks = (struct part_texts){ &block, 1 };
-    if (is_root(s))
-        gather(s, 0, &m.u.contribute);
-    else
-        say(s, &m, 0);
-    free(all);
 }
 
 /* ---- jobs --------------------------------------------------------------------------------------
@@ -1099,7 +944,7 @@ void share_quit(struct share *s)
 static void lose(struct share *s, uint32_t top, const char *why)
 {
     for (uint32_t p = top; p < s->cluster.config.count; p++) {
-        if (!crew_below(s->width, top, p))
+        if (!crew_below(s->cluster.config.width, top, p))
             continue;
         for (int i = 0; i < SHARE_STREAMS; i++)
             channel_cut(&s->streams[p].channels[i]);
@@ -1144,12 +989,6 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_signal: node_signal(s->node, m->u.signal.job, (int)m->u.signal.number); break;
     case MSG_data: hear_data(s, m->from, &m->u.data); break;
     case MSG_credit: hear_credit(s, m->from, &m->u.credit); break;
-    case MSG_contribute: gather(s, m->from, &m->u.contribute); break;
-    case MSG_complete:
-        server_completed(server_of(s), m->u.complete.what, m->u.complete.generation,
-                         read_status((uint64_t)m->u.complete.status), m->u.complete.blocks.items,
-                         m->u.complete.blocks.n);
-        break;
     case MSG_fetch: hear_fetch(s, m->from, &m->u.fetch); break;
     case MSG_cards: hear_cards(s, &m->u.cards); break;
     case MSG_name: hear_name(s, m->from, &m->u.name); break;
@@ -1164,8 +1003,8 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_event: hear_event(s, &m->u.event); break;
     case MSG_round: hear_round(s, m->from, &m->u.round); break;
     case MSG_heard: hear_heard(s, &m->u.heard); break;
+    case MSG_overlay: weave_hear(&s->weave, m); break;
     case MSG_exec:
-    case MSG_overlay:
     case MSG_KINDS: break;
     }
     node_settle(s->node);
@@ -1186,6 +1025,7 @@ static void on_near(void *arg, uint32_t position)
 {
     struct share *s = arg;
 
+    weave_near(&s->weave, position);
     if (s->cluster.parent && position == hop_position(s->cluster.parent))
         open_own(s);
     if (s->calls.on_near)
@@ -1200,6 +1040,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
         s->calls.on_lost(s->arg, position, why);
     if (is_root(s))
         lose(s, position, why);
+    weave_far(&s->weave, position);
     node_settle(s->node);
 }
 
@@ -1253,9 +1094,10 @@ static struct share_streams *new_streams(uint32_t n)
 }
 
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               const int far[SHARE_STREAMS], struct errmsg *err)
+               enum overlay_schedule schedule, const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = *config;
+    int rc;
 
     memset(s, 0, sizeof *s);
     s->node = n;
@@ -1263,7 +1105,6 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
         s->far[i] = far ? far[i] : -1;
     list_init(&s->placed);
     list_init(&s->asked);
-    list_init(&s->gatherings);
     buf_init(&s->ranks, SIZE_MAX / 4);
     buf_init(&s->events, SIZE_MAX / 4);
     buf_init(&s->codes, SIZE_MAX / 4);
@@ -1275,7 +1116,11 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     s->streams = new_streams(config->me == 0 ? config->count : 1);
     if (!s->streams)
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
-    return cluster_open(&s->cluster, &c, err);
+    rc = cluster_open(&s->cluster, &c, err);
+    if (rc < 0)
+        return rc;
+    rc = weave_open(&s->weave, s, schedule);
+    return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
 }
 
 void share_close(struct share *s)
@@ -1287,6 +1132,7 @@ void share_close(struct share *s)
         if (s->far[i] >= 0)
             close(s->far[i]);
     }
+    weave_close(&s->weave);
     cluster_close(&s->cluster);
     LIST_EACH(p, &s->placed)
     {
@@ -1298,8 +1144,6 @@ void share_close(struct share *s)
         list_unlink(q);
         free(LIST_OF(q, struct question, link));
     }
-    LIST_EACH(g, &s->gatherings)
-    gathering_free(LIST_OF(g, struct gathering, link));
     buf_free(&s->ranks);
     buf_free(&s->events);
     buf_free(&s->codes);

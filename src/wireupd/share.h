@@ -2,8 +2,7 @@
  * messages, messages become the doors of cores.
  *
  * The launcher (position 0) decides about jobs, numbers them, keeps the names and plans what is
- * spawned; the others follow (docs/design/nodes.md).  Who contributes to a collective is asked for
- * in positions; the overlay carries it.
+ * spawned; the others follow (docs/design/nodes.md).  Collectives are the overlay's (weave.h).
  */
 #ifndef WIREUP_WIREUPD_SHARE_H
 #define WIREUP_WIREUPD_SHARE_H
@@ -12,6 +11,7 @@
 #include "wireupd/channel.h"
 #include "wireupd/cluster.h"
 #include "wireupd/node.h"
+#include "wireupd/weave.h"
 
 /* The streams of a daemon; the launcher has them for each, a daemon once. */
 enum share_stream { SHARE_IN, SHARE_OUT, SHARE_ERR, SHARE_STREAMS };
@@ -37,13 +37,12 @@ struct share_calls {
 struct share {
     struct node *node;
     struct cluster cluster;
+    struct weave weave;
     const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct share_streams *streams; /* by position (launcher), or one */
-    const uint32_t *slots;  /* launcher of a standing system: of the nodes, by position; or NULL */
-    uint32_t width;         /* of the tree */
-    struct list placed;     /* struct placement: where the nodes of each job are */
-    struct list asked;      /* questions of other nodes that our server works on */
-    struct list gatherings; /* launcher: collectives that wait for somebody */
+    const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
+    struct list placed;    /* struct placement: where the nodes of each job are */
+    struct list asked;     /* questions of other nodes that our server works on */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
@@ -64,7 +63,7 @@ struct share {
 /* A launcher's or daemon's part in the cluster; takes effect with node_share().  0, or -errno with
  * a sentence. */
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               const int far[SHARE_STREAMS], struct errmsg *err);
+               enum overlay_schedule schedule, const int far[SHARE_STREAMS], struct errmsg *err);
 void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 
 /* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
@@ -85,6 +84,8 @@ int share_divert(int far[SHARE_STREAMS]);
 /* The node has closed its streams: what stands in them goes to the launcher, and their end. */
 void share_undivert(struct share *s);
 
+/* Where a node of a job's plan is; our own position when nothing is known of it. */
+uint32_t share_place(const struct share *s, uint32_t job, uint32_t node);
 /* Where the rank runs. */
 uint32_t share_position(const struct share *s, const struct job *j, uint32_t rank);
 

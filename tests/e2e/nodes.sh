@@ -59,6 +59,17 @@ for hosts in $far_only $with_here; do
     over -n 8 "$build/e2e-rawpmix"
     whole "the library for PMIx: each scope where it belongs, names, meetings, events" "rawpmix 8 good"
 done
+for how in "-tree-width 1" "-tree-width 2 -collective exchange" "-tree-width 2 -collective auto"; do
+    # shellcheck disable=SC2086
+    over $how -n 8 "$build/e2e-rawpmix"
+    whole "PMIx with $how" "rawpmix 8 good"
+    # shellcheck disable=SC2086
+    over $how -n 8 "$bin/rawpmi1" exchange 1023
+    good "and PMI-1" "raw 8 good"
+    # shellcheck disable=SC2086
+    over $how -n 8 "$bin/rawpmi1" spoil
+    ok "and what is spoiled is seen" grep -q "^raw 8 WRONG ranks=8" "$out" || explain
+done
 over -n 8 "$bin/rawpmi1" exchange 1023
 good "values of 1023 bytes" "raw 8 good"
 over -n 8 "$build/e2e-libpmi2" threads 5

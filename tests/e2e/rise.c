@@ -262,6 +262,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL };
     c.count = boot.count;
+    c.width = boot.width;
     loop_init(&loop);
     watch_all();
     if (agent_spec_put(&spec, &arena, &boot) || cluster_open(&cluster, &c, &err) ||
