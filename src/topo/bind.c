@@ -6,8 +6,11 @@
 #include "topo/bind.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "topo/slots.h"
 
 /* ---- words ---- */
 
@@ -341,6 +344,103 @@ static int seats_objects(struct binder *b, const struct bind_order *order)
     return deal(b, &u, &all, 1, 0);
 }
 
+/* ---- places of a rank file ---- */
+
+/* The cores of a place, which are one package's or the machine's. */
+static int add_cores(struct binder *b, const struct slots_place *place, const struct cpus *package,
+                     struct slice list, struct cpus set)
+{
+    const struct topo_objects *kinds = b->view->kinds;
+    const struct topo_objects *cores = &kinds[kinds[TOPO_CORE].count ? TOPO_CORE : TOPO_HWTHREAD];
+    uint32_t number = 0, found = 0;
+
+    for (uint32_t i = 0; i < cores->count; i++) {
+        if (package && !cpus_within(cores->cpus[i], *package))
+            continue;
+        if (place->from == SLOTS_ALL || (number >= place->from && number <= place->to)) {
+            if (cpus_meet(cores->cpus[i], b->allowed))
+                cpus_or(set, cores->cpus[i]);
+            else if (place->from != SLOTS_ALL)
+                return errmsg_set(b->err, BIND_BAD,
+                                  "slot=" SLICE_FMT ": core %u may not be used here",
+                                  SLICE_ARG(slice_head(list, 100)), number);
+            found++;
+        }
+        number++;
+    }
+    if (place->from != SLOTS_ALL && found < place->to - place->from + 1)
+        return errmsg_set(b->err, BIND_BAD, "slot=" SLICE_FMT ": there is no core %u%s, only %u",
+                          SLICE_ARG(slice_head(list, 100)), place->to,
+                          package ? " in that package" : "", number);
+    return 0;
+}
+
+static int add_place(struct binder *b, const struct slots_place *place, struct slice list,
+                     struct cpus set)
+{
+    const struct topo_objects *packages = &b->view->kinds[TOPO_PACKAGE];
+    uint32_t count = packages->count ? packages->count : 1; /* without any the machine is one */
+    int rc = 0;
+
+    if (!place->in_package)
+        return add_cores(b, place, NULL, list, set);
+    if (place->package != SLOTS_ALL && place->package >= count)
+        return errmsg_set(b->err, BIND_BAD, "slot=" SLICE_FMT ": there is no package %u, only %u",
+                          SLICE_ARG(slice_head(list, 100)), place->package, count);
+    for (uint32_t i = 0; i < count && rc == 0; i++) {
+        if (place->package == SLOTS_ALL || place->package == i)
+            rc = add_cores(b, place, packages->count ? &packages->cpus[i] : NULL, list, set);
+    }
+    return rc;
+}
+
+static int add_slots(struct binder *b, struct slice list)
+{
+    struct slots_place place = { 0 };
+    struct cpus set = cpus_new(b->arena, last_cpu(b));
+    struct slice rest = list;
+    char what[128];
+    int rc = set.bits ? 0 : -ENOMEM;
+
+    while (rc == 0 && slots_next(&rest, &place))
+        rc = add_place(b, &place, list, set);
+    if (rc)
+        return rc;
+    if (rest.len) /* a plan from elsewhere: ours have been checked */
+        return slots_check(list, b->err) ? BIND_BAD : 0;
+    cpus_and(set, b->allowed);
+    if (cpus_empty(set))
+        return errmsg_set(b->err, BIND_BAD,
+                          "slot=" SLICE_FMT ": no processor of it may be used here",
+                          SLICE_ARG(slice_head(list, 100)));
+    snprintf(what, sizeof what, "slot " SLICE_FMT, SLICE_ARG(slice_head(list, 100)));
+    return add_seat(b, set, what);
+}
+
+static int add_free_seat(struct binder *b)
+{
+    int rc = add_seat(b, (struct cpus){ NULL, 0 }, "");
+
+    if (rc == 0)
+        b->seats[b->count - 1].text = NULL;
+    return rc;
+}
+
+static int seats_slots(struct binder *b)
+{
+    struct slice rest = slice_str(b->spec->list);
+    bool more = true;
+    int rc = 0;
+
+    while (more && rc == 0) {
+        struct slice list;
+        more = slice_find(rest, '|') < rest.len;
+        list = slice_cut(&rest, '|');
+        rc = list.len ? add_slots(b, list) : add_free_seat(b);
+    }
+    return rc;
+}
+
 int bind_seats(struct arena *a, const struct bind_spec *spec, const struct bind_order *order,
                const struct topo_view *view, struct cpus allowed, struct bind_seats *seats_p,
                struct errmsg *err)
@@ -353,6 +453,7 @@ int bind_seats(struct arena *a, const struct bind_spec *spec, const struct bind_
     case BIND_RR: rc = seats_rr(&b); break;
     case BIND_USER: rc = seats_user(&b); break;
     case BIND_OBJECT: rc = seats_objects(&b, order); break;
+    case BIND_SLOTS: rc = seats_slots(&b); break;
     }
     *seats_p = (struct bind_seats){ b.seats, rc ? 0 : b.count };
     return rc;

@@ -25,13 +25,14 @@ enum bind_how {
     BIND_RR,     /* single processors, in the order of their numbers */
     BIND_USER,   /* as the list says */
     BIND_OBJECT, /* width objects of a kind */
+    BIND_SLOTS,  /* as a rank file says (topo/slots.h), one list for each process */
 };
 
 struct bind_spec {
     enum bind_how how;
     enum topo_kind kind;
     uint32_t width;
-    const char *list; /* BIND_USER: "0+1,2-3"; points into the text that was parsed */
+    const char *list; /* BIND_USER: "0+1,2-3", points into the text that was parsed; BIND_SLOTS */
 };
 
 /* The order of dealing. */
@@ -43,7 +44,7 @@ struct bind_order {
 };
 
 struct bind_seat {
-    struct cpus cpus;
+    struct cpus cpus; /* bits NULL (BIND_SLOTS only): not bound */
     const char *text; /* "core 3, hwthreads 3,7" */
 };
 
@@ -60,7 +61,7 @@ int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err);
 /* Whether the seats depend on the machine's topology (else view may be NULL). */
 static inline bool bind_needs_view(const struct bind_spec *spec)
 {
-    return spec->how == BIND_OBJECT;
+    return spec->how == BIND_OBJECT || spec->how == BIND_SLOTS;
 }
 
 /* 0; BIND_BAD with the sentence (no such object here, a processor that is not ours); -ENOMEM. */

@@ -38,8 +38,9 @@ const struct plan_binding *plan_binding_new(struct arena *a, const struct bind_s
 static int read_binding(const struct plan_binding *b, struct bind_spec *spec,
                         struct bind_order *order, struct errmsg *err)
 {
-    if (b->how > BIND_OBJECT || b->kind >= TOPO_KIND_COUNT || b->order_kind >= TOPO_KIND_COUNT ||
-        (b->how == BIND_USER && !b->list) || (b->how == BIND_OBJECT && b->width == 0))
+    if (b->how > BIND_SLOTS || b->kind >= TOPO_KIND_COUNT || b->order_kind >= TOPO_KIND_COUNT ||
+        ((b->how == BIND_USER || b->how == BIND_SLOTS) && !b->list) ||
+        (b->how == BIND_OBJECT && b->width == 0))
         return errmsg_set(err, BIND_BAD, "a plan with a binding that does not exist");
     *spec = (struct bind_spec){ (enum bind_how)b->how, (enum topo_kind)b->kind, b->width, b->list };
     *order = (struct bind_order){ b->ordered, (enum topo_kind)b->order_kind, b->order_width,
@@ -74,6 +75,18 @@ static void take_seat(struct plan_proc *q, const struct bind_seats *s)
     q->binding = seat->text;
 }
 
+static void take_seats(struct plan *p, const struct bind_seats *seats)
+{
+    for (uint32_t r = 0; r < p->nprocs; r++)
+        take_seat(&p->procs[r], &seats[p->procs[r].node]);
+}
+
+/* Neighbours mostly share theirs, and what is found out for one holds for the next. */
+static bool like_last(const struct plan *p, uint32_t n)
+{
+    return n && p->nodes[n].binding == p->nodes[n - 1].binding;
+}
+
 int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
 {
     struct bind_seats *seats = calloc((size_t)p->nnodes + 1, sizeof *seats);
@@ -82,13 +95,36 @@ int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errm
     for (uint32_t n = 0; n < p->nnodes && rc == 0; n++) {
         if (node != PLAN_EVERY_NODE && node != n)
             continue;
-        if (n && node != n && p->nodes[n].binding == p->nodes[n - 1].binding)
+        if (node != n && like_last(p, n))
             seats[n] = seats[n - 1];
         else
             rc = node_seats(&p->arena, p->nodes[n].binding, m, &seats[n], err);
     }
-    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++)
-        take_seat(&p->procs[r], &seats[p->procs[r].node]);
+    if (rc == 0)
+        take_seats(p, seats);
+    free(seats);
+    return rc;
+}
+
+int plan_bind_guess(struct plan *p, uint32_t here, struct bind_machine *m, struct errmsg *err)
+{
+    static struct bind_seat unknown = { .text = "as that node can" };
+    struct bind_seats *seats = calloc((size_t)p->nnodes + 1, sizeof *seats);
+    int rc = seats ? 0 : -ENOMEM;
+
+    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++) {
+        if (n != here && n - 1 != here && like_last(p, n)) {
+            seats[n] = seats[n - 1];
+            continue;
+        }
+        rc = node_seats(&p->arena, p->nodes[n].binding, m, &seats[n], err);
+        if (rc != BIND_BAD || n == here)
+            continue;
+        seats[n] = (struct bind_seats){ &unknown, 1 };
+        rc = 0;
+    }
+    if (rc == 0)
+        take_seats(p, seats);
     free(seats);
     return rc;
 }

@@ -31,4 +31,9 @@ const struct plan_binding *plan_binding_new(struct arena *a, const struct bind_s
  * 0; BIND_BAD with the sentence; -errno. */
 int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errmsg *err);
 
+/* The same of all nodes, of which one (or, with PLAN_EVERY_NODE, none) is this machine.  What is
+ * not to be had here may well be there: ranks of such nodes get no processors, and a binding that
+ * says so. */
+int plan_bind_guess(struct plan *p, uint32_t here, struct bind_machine *m, struct errmsg *err);
+
 #endif

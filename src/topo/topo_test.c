@@ -149,6 +149,53 @@ static void test_refusals(void)
           "l5cache, numa, socket, machine, rr and user:LIST");
 }
 
+/* Places of a rank file: one list for each process. */
+static void check_slots(const char *machine, const char *allowed, const char *list,
+                        const char *expected)
+{
+    struct bench b;
+    struct bind_spec spec = { .how = BIND_SLOTS, .list = list };
+    struct bind_order order = { 0 };
+    struct bind_seats seats = { 0 };
+    struct buf out = BUF_NULL(65536);
+    int rc;
+
+    OK(set_up(&b, machine, allowed));
+    rc = bind_seats(&b.arena, &spec, &order, &b.view, b.allowed, &seats, &b.err);
+    if (rc)
+        buf_printf(&out, "%d: %s", rc, b.err.text);
+    for (uint32_t i = 0; i < seats.count; i++) {
+        buf_str(&out, i ? ";" : "");
+        if (seats.items[i].cpus.bits)
+            cpus_list(seats.items[i].cpus, &out);
+        else
+            buf_str(&out, seats.items[i].text ? "?" : "free");
+    }
+    if (!OK_F(slice_is(buf_slice(&out), expected), "slot=%s: %s", list, expected))
+        printf("# got %s\n", buf_cstr(&out));
+    buf_free(&out);
+    arena_free(&b.arena);
+}
+
+static void test_slots(void)
+{
+    check_slots(TWO_SOCKETS, NULL, "1:0-2", "8-13");
+    check_slots(TWO_SOCKETS, NULL, "3|5-6|*", "6-7;10-13;0-15");
+    check_slots(TWO_SOCKETS, NULL, "0:1,1:3|0:0,2", "2-3,14-15;0-1,4-5");
+    check_slots(TWO_SOCKETS, NULL, "0:0;1:1|1:*||*:3", "0-1,10-11;8-15;free;6-7,14-15");
+    check_slots(TWO_SOCKETS, "2,3,8", "0:*|4", "2-3;8");
+    check_slots("core:2 pu:1", NULL, "0:1|1", "1;1");
+    check_slots(TWO_SOCKETS, "2,3,8", "0:0", "1: slot=0:0: core 0 may not be used here");
+    check_slots(TWO_SOCKETS, "2,3", "1:*", "1: slot=1:*: no processor of it may be used here");
+    check_slots(TWO_SOCKETS, NULL, "1:3-4",
+                "1: slot=1:3-4: there is no core 4 in that package, only 4");
+    check_slots(TWO_SOCKETS, NULL, "8", "1: slot=8: there is no core 8, only 8");
+    check_slots(TWO_SOCKETS, NULL, "2:0", "1: slot=2:0: there is no package 2, only 2");
+    check_slots("core:2 pu:1", NULL, "x",
+                "1: 'x' is no place for a rank: 1:0-2 is cores 0 to 2 of "
+                "package 1, 3 a core of the node, * all of them");
+}
+
 static void test_texts(void)
 {
     struct bench b;
@@ -206,6 +253,7 @@ int main(void)
     test_order();
     test_allowed();
     test_refusals();
+    test_slots();
     test_texts();
     test_large();
     test_here();

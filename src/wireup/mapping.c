@@ -65,6 +65,15 @@ static int parse_modifier(struct slice word, struct mapping_spec *s, const char 
     return 0;
 }
 
+/* seq[:file=PATH], rankfile[:file=PATH]: a path may have colons, so it is the rest. */
+static void parse_file(struct slice *rest, struct mapping_spec *s)
+{
+    if (!slice_starts(*rest, SLICE("file=")) || rest->len == strlen("file="))
+        return;
+    s->file = rest->ptr + strlen("file=");
+    *rest = SLICE_NULL;
+}
+
 int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *err)
 {
     struct mapping_spec s = { .width = 1 };
@@ -79,12 +88,18 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
         rc = parse_ppr(&rest, &s, text, err);
     else if (word_is(word, "node"))
         s.how = MAP_BY_NODE;
+    else if (word_is(word, "seq"))
+        s.how = MAP_SEQ;
+    else if (word_is(word, "rankfile"))
+        s.how = MAP_RANKFILE;
     else if (topo_kind_find(word, &s.object))
         s.object_said = true;
     else if (!word_is(word, "slot") && !(word.len == 0 && rest.len))
         return bad_map(err, text,
-                       "known are slot, node, hwthread, core, l1cache to l5cache, "
-                       "numa, socket, machine and ppr:N:OBJECT");
+                       "known are slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "
+                       "to l5cache, numa, socket, machine and ppr:N:OBJECT");
+    if (s.how == MAP_SEQ || s.how == MAP_RANKFILE)
+        parse_file(&rest, &s);
     while (rc == 0 && rest.len)
         rc = parse_modifier(slice_cut(&rest, ':'), &s, text, err);
     if (rc == 0)
@@ -129,7 +144,8 @@ struct dealer {
     struct site *sites;
     struct table *tables; /* one for each different node list */
     uint32_t nsites, ntables;
-    uint32_t *node_of; /* the rank map: entry of each rank, or NULL */
+    uint32_t *rankmap;       /* as read */
+    const uint32_t *node_of; /* rank map or file: entry of each rank, or NULL */
     const struct host **node_hosts;
 };
 
@@ -204,7 +220,7 @@ static uint32_t limit_of(const struct dealer *d, const struct site *s)
 {
     uint32_t most = LIMIT_JOB_PROCS;
 
-    if (d->req->how == MAP_PPR || d->req->over == OVER_NO)
+    if (d->req->how == MAP_PPR || d->req->how == MAP_SEQ || d->req->over == OVER_NO)
         most = s->slots;
     if (d->req->over != OVER_YES && s->max_slots && s->max_slots < most)
         most = s->max_slots;
@@ -213,8 +229,9 @@ static uint32_t limit_of(const struct dealer *d, const struct site *s)
 
 static int full(struct dealer *d, const struct table *t)
 {
-    const char *why =
-        d->req->how == MAP_PPR ? "-map-by ppr allows no more" : "-oversubscribe allows more";
+    const char *why = d->req->how == MAP_PPR   ? "-map-by ppr allows no more"
+                      : d->req->how == MAP_SEQ ? "-map-by seq puts one process on each"
+                                               : "-oversubscribe allows more";
     uint64_t room = 0;
 
     for (uint32_t i = 0; i < d->nsites; i++)
@@ -344,10 +361,15 @@ static int size_job(struct dealer *d)
 
     for (uint32_t i = 0; i < p->napps; i++) {
         const struct mapping_block *b = &d->req->blocks[i];
-        uint64_t n = b->nprocs ? b->nprocs : table_of(d, b->hosts)->slots;
+        uint64_t n = b->nprocs         ? b->nprocs
+                     : d->req->entries ? d->req->nentries - total
+                                       : table_of(d, b->hosts)->slots;
         if (n > LIMIT_JOB_PROCS - total)
             return errmsg_set(d->err, MAPPING_BAD, "more than %u processes in one job",
                               LIMIT_JOB_PROCS);
+        if (d->req->entries && (n == 0 || n > d->req->nentries - total))
+            return errmsg_set(d->err, MAPPING_BAD, "the rank file has no line for rank %u",
+                              d->req->nentries);
         p->apps[i].nprocs = (uint32_t)n;
         p->apps[i].first_rank = (uint32_t)total;
         total += n;
@@ -370,12 +392,10 @@ static int read_rankmap(struct dealer *d)
     uint32_t n = d->plan->nprocs, hosts = d->tables[0].hosts->count;
     int rc = -ENOMEM;
 
-    if (d->ntables > 1)
-        return errmsg_set(d->err, MAPPING_BAD, "-rankmap needs one node list for all programs");
-    d->node_of = malloc(n * sizeof *d->node_of);
+    d->node_of = d->rankmap = malloc(n * sizeof *d->rankmap);
     buf_printf(&text, "(vector,%s)", d->req->rankmap);
-    if (d->node_of && buf_ok(&text))
-        rc = procmap_read(buf_slice(&text), n, d->node_of, &why);
+    if (d->rankmap && buf_ok(&text))
+        rc = procmap_read(buf_slice(&text), n, d->rankmap, &why);
     buf_free(&text);
     if (rc > 0)
         return errmsg_set(d->err, MAPPING_BAD, "-rankmap: %.800s", why.text);
@@ -397,7 +417,7 @@ static void free_dealer(struct dealer *d)
     }
     free(d->tables);
     free(d->sites);
-    free(d->node_of);
+    free(d->rankmap);
     map_free(&d->by_name);
 }
 
@@ -407,6 +427,10 @@ int mapping_place(struct plan *plan, const struct mapping_request *req,
     struct dealer d = { .plan = plan, .req = req, .err = err, .by_name = MAP_NULL(0) };
     int rc = make_tables(&d);
 
+    d.node_of = req->entries;
+    if (rc == 0 && d.ntables > 1 && (req->rankmap || req->entries))
+        rc = errmsg_set(err, MAPPING_BAD, "%s needs one node list for all programs",
+                        req->rankmap ? "-rankmap" : "-rankfile");
     if (rc == 0)
         rc = size_job(&d);
     if (rc == 0 && req->rankmap)

@@ -3,7 +3,8 @@
  * By slot (the default): each node's slots are filled in the order of the list, and when all are
  * taken dealing starts again at the first node.  By node: one rank to each node in turn, as long as
  * it has a free slot; then again.  ppr:N:OBJECT: N ranks for each OBJECT of each node, no more.
- * -ppn N stands for N slots on every node.  A rank map names the node of every rank.
+ * -ppn N stands for N slots on every node.  seq: the slots in the order of the list, one for each
+ * rank, and no more ranks than slots.  A rank map or a rank file names the node of every rank.
  * Ranks of one block are consecutive; blocks that share a node list go on where the one before
  * stopped.
  *
@@ -22,7 +23,7 @@
 #include "topo/kind.h"
 #include "wireup/hosts.h"
 
-enum mapping_how { MAP_BY_SLOT = 0, MAP_BY_NODE, MAP_PPR };
+enum mapping_how { MAP_BY_SLOT = 0, MAP_BY_NODE, MAP_PPR, MAP_SEQ, MAP_RANKFILE };
 enum mapping_over { OVER_UNSAID = 0, OVER_YES, OVER_NO };
 
 /* What `-map-by` says. */
@@ -34,6 +35,7 @@ struct mapping_spec {
     uint32_t width; /* objects taken together; 1 unless said */
     uint32_t pe;    /* :pe=N, cores for each rank; 0: not said */
     enum mapping_over over;
+    const char *file; /* seq:file=, rankfile:file=: the rest of the text; or NULL */
 };
 
 enum { MAPPING_BAD = 1 };
@@ -49,10 +51,12 @@ struct mapping_block {
 
 struct mapping_request {
     enum mapping_how how;
-    uint32_t per_node;      /* MAP_PPR: ranks of a node; else -ppn, 0: as the lists say */
-    enum mapping_over over; /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is */
-    const char *rankmap;    /* or NULL */
-    bool one_node;          /* all names are this machine: one node, called one_node_name */
+    uint32_t per_node;       /* MAP_PPR: ranks of a node; else -ppn, 0: as the lists say */
+    enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is */
+    const char *rankmap;     /* or NULL */
+    const uint32_t *entries; /* a rank file: entry of the node list of each rank; or NULL */
+    uint32_t nentries;       /* its ranks, the most there can be */
+    bool one_node;           /* all names are this machine: one node, called one_node_name */
     const char *one_node_name;
     const struct mapping_block *blocks; /* as many as the plan has apps */
 };

@@ -14,6 +14,7 @@ struct job {
     uint32_t per_node;
     enum mapping_over over;
     const char *rankmap;
+    const uint32_t *entries; /* of four ranks */
     bool one_node;
     const char *file; /* the node list as a host file */
 };
@@ -58,6 +59,8 @@ static void check(struct job j, const char *expected)
                                    .per_node = j.per_node,
                                    .over = j.over,
                                    .rankmap = j.rankmap,
+                                   .entries = j.entries,
+                                   .nentries = 4,
                                    .one_node = j.one_node,
                                    .one_node_name = "here",
                                    .blocks = blocks };
@@ -159,6 +162,30 @@ static void test_rankmap(void)
           "-rankmap needs one node list for all programs");
 }
 
+static void test_seq(void)
+{
+    check(JOB(0, "a,b,a,a,c", .how = MAP_SEQ), "a0 b0 a1 a2 c0");
+    check(JOB(3, "a,b,a,c", .how = MAP_SEQ), "a0 b0 a1");
+    check(JOB(0, NULL, .file = "b\na slots=2\nb\n", .how = MAP_SEQ), "b0 a0 a1 b1");
+    check(JOB(4, "a,b,a", .how = MAP_SEQ),
+          "more processes than the 3 slots of the nodes; -map-by seq puts one process on each");
+}
+
+static void test_rankfile(void)
+{
+    static const uint32_t entries[] = { 1, 0, 1, 2 };
+
+    check(JOB(0, "a,b,c", .entries = entries), "b0 a0 b1 c0");
+    check(JOB(2, "a,b,c", .entries = entries), "b0 a0");
+    check(JOB(5, "a,b,c", .entries = entries), "the rank file has no line for rank 4");
+    check((struct job){ .nprocs = { 1, 0 }, .hosts = { "a,b,c" }, .napps = 2, .entries = entries },
+          "b0 a0 b1 c0");
+    check((struct job){ .nprocs = { 0, 1 }, .hosts = { "a,b,c" }, .napps = 2, .entries = entries },
+          "the rank file has no line for rank 4");
+    check((struct job){ .nprocs = { 1, 1 }, .hosts = { "a", "b" }, .napps = 2, .entries = entries },
+          "-rankfile needs one node list for all programs");
+}
+
 /* Time grows with ranks and entries only: quadratic dealing would not end within the time limit. */
 static void test_large(void)
 {
@@ -200,7 +227,8 @@ static void check_parse(const char *text, struct mapping_spec want)
 
     OK_F(rc == 0 && got.how == want.how && got.ppr == want.ppr && got.pe == want.pe &&
              got.object_said == want.object_said && got.object == want.object &&
-             got.width == (want.width ? want.width : 1) && got.over == want.over,
+             got.width == (want.width ? want.width : 1) && got.over == want.over &&
+             slice_eq(slice_str(got.file), slice_str(want.file)),
          "-map-by %s", text ? text : "(not said)");
 }
 
@@ -230,6 +258,10 @@ static void test_words(void)
                     .how = MAP_PPR, .ppr = 1, .object_said = true, .object = TOPO_L3, .pe = 2 });
     check_parse("slot:PE=3:nooversubscribe", (struct mapping_spec){ .pe = 3, .over = OVER_NO });
     check_parse(":OVERSUBSCRIBE", (struct mapping_spec){ .over = OVER_YES });
+    check_parse("seq", (struct mapping_spec){ .how = MAP_SEQ });
+    check_parse("seq:file=a:b", (struct mapping_spec){ .how = MAP_SEQ, .file = "a:b" });
+    check_parse("rankfile:file=x", (struct mapping_spec){ .how = MAP_RANKFILE, .file = "x" });
+    check_refused("seq:file=", "behind ':'");
     check_refused("", "known are");
     check_refused("rank", "known are");
     check_refused("ppr", "number of processes");
@@ -250,6 +282,8 @@ int main(void)
     test_limits();
     test_blocks();
     test_rankmap();
+    test_seq();
+    test_rankfile();
     test_large();
     test_words();
     return tap_done();

@@ -93,7 +93,7 @@ struct launch_options {
     struct host_list hosts;
     const char *hostfile, *default_hostfile;
     uint32_t ppn; /* 0: not said */
-    const char *rankmap;
+    const char *rankmap, *rankfile;
     const char *map_by, *bind_to;
     uint32_t membind; /* both words mean what the kernel does anyway */
     bool oversubscribe, no_oversubscribe;

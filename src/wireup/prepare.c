@@ -9,6 +9,7 @@
 #include "wireup/binding.h"
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
+#include "wireup/rankfile.h"
 #include "wireup/rm.h"
 #include "wireup/show.h"
 #include "wireupd/lookup.h"
@@ -28,6 +29,7 @@ struct prepare {
     struct mapping_spec map;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: when no node is named */
+    struct rankfile ranks; /* name NULL: there is none */
     struct binding binding;
     const struct host *const *node_hosts;
     struct env_rules manager_env;
@@ -150,6 +152,33 @@ static int read_allocation(struct prepare *p, bool named)
     return rc == RM_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
 }
 
+static int read_rankfile(struct prepare *p)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    const char *file = p->opt->rankfile;
+    int rc;
+
+    if (!file)
+        return 0;
+    rc = read_named_file(p, "rank file", file, &text);
+    if (rc == 0)
+        rc = rankfile_parse(&p->opt->arena, file, buf_slice(&text), &p->ranks, p->err);
+    buf_free(&text);
+    if (rc == 0)
+        p->binding.ranks = &p->ranks;
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
+}
+
+/* A rank file names nodes, too: for who names no others. */
+static int nodes_of_rankfile(struct prepare *p)
+{
+    int rc = 0;
+
+    if (p->ranks.name && p->opt->hosts.count == 0)
+        rc = rankfile_hosts(&p->ranks, &p->opt->arena, &p->opt->hosts, p->err);
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
+}
+
 /* The node list of each block. */
 static int choose_nodes(struct prepare *p)
 {
@@ -158,6 +187,8 @@ static int choose_nodes(struct prepare *p)
     int rc = read_allocation(p, file || opt->hosts.count);
     uint32_t i = 0;
 
+    if (rc == 0 && !file)
+        rc = nodes_of_rankfile(p);
     if (rc == 0)
         rc = finish_hosts(p, &opt->hosts, file);
 
@@ -170,7 +201,8 @@ static int choose_nodes(struct prepare *p)
         rc = finish_hosts(p, &b->hosts, b->hostfile);
         p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
         p->blocks[i].nprocs = b->nprocs;
-        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->map.how != MAP_PPR)
+        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->map.how != MAP_PPR &&
+            !p->ranks.name)
             p->blocks[i].nprocs = 1; /* as users of mpiexec expect it */
     }
     return rc;
@@ -180,6 +212,24 @@ static int choose_nodes(struct prepare *p)
 static int said(int rc)
 {
     return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+static bool name_is_here(void *arg, const char *name)
+{
+    struct prepare *p = arg;
+
+    return p->opt->launcher != LAUNCHER_FORK && machine_is_here(&p->machine, name);
+}
+
+static int place_ranks(struct prepare *p, struct mapping_request *req)
+{
+    int rc = 0;
+
+    if (p->ranks.name)
+        rc = rankfile_entries(&p->ranks, p->blocks[0].hosts, &p->opt->arena, name_is_here, p,
+                              p->opt->here, &req->entries, p->err);
+    req->nentries = p->ranks.count;
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
 static int place(struct prepare *p)
@@ -197,6 +247,8 @@ static int place(struct prepare *p)
 
     if (p->map.how == MAP_PPR)
         rc = said(binding_ppr(&p->binding, &opt->arena, &p->map, &req.per_node, p->err));
+    if (rc == 0)
+        rc = place_ranks(p, &req);
     if (rc)
         return rc;
     /* Several names of this machine are one node; it keeps the name the user gave first. */
@@ -282,7 +334,7 @@ static int common_environment(struct prepare *p)
     int rc = 0;
 
     for (uint32_t r = 0; r < p->plan->nprocs && !bound; r++)
-        bound = p->plan->procs[r].cpus != NULL;
+        bound = p->plan->procs[r].binding != NULL;
     if (bound)
         rc = environ_set(a, &p->manager_env, SLICE("HYDRA_USER_PROVIDED_BINDING"), SLICE("1"));
     /* Fortran's output would wait in a buffer for the end; who sets it knows better. */
@@ -309,14 +361,53 @@ static int prepare_apps(struct prepare *p)
 
 /* ---- the rest ---- */
 
+/* What seq:file= and rankfile:file= say is another way to say an option. */
+static int take_map_file(struct prepare *p)
+{
+    struct launch_options *opt = p->opt;
+    const char **option_p = p->map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
+
+    if (p->map.file && *option_p)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: the file is named by %s already",
+                          opt->map_by, p->map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
+    if (p->map.file)
+        *option_p = p->map.file;
+    if (p->map.how == MAP_RANKFILE && !opt->rankfile)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-map-by rankfile needs the file: rankfile:file=FILE, or -rankfile FILE");
+    return 0;
+}
+
+/* Whoever says where each rank runs leaves nothing to others. */
+static int check_placement(struct prepare *p)
+{
+    const struct launch_options *opt = p->opt;
+    const char *first = opt->rankfile           ? "-rankfile"
+                        : p->map.how == MAP_PPR ? "-map-by ppr"
+                        : p->map.how == MAP_SEQ ? "-map-by seq"
+                                                : NULL;
+    const char *second = opt->ppn                                                     ? "-ppn"
+                         : opt->rankmap                                               ? "-rankmap"
+                         : opt->rankfile && opt->map_by && p->map.how != MAP_RANKFILE ? "-map-by"
+                                                                                      : NULL;
+
+    if (first && second)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s and %s exclude each other", second, first);
+    return 0;
+}
+
 static int check_options(struct prepare *p)
 {
     const struct launch_options *opt = p->opt;
+    int rc;
 
     if (mapping_parse(opt->map_by, &p->map, p->err))
         return LAUNCH_USAGE;
-    if (p->map.how == MAP_PPR && opt->ppn)
-        return errmsg_set(p->err, LAUNCH_USAGE, "-ppn and -map-by ppr exclude each other");
+    rc = take_map_file(p);
+    if (rc == 0)
+        rc = check_placement(p);
+    if (rc)
+        return rc;
     if (opt->oversubscribe)
         p->map.over = OVER_YES;
     else if (opt->no_oversubscribe)
@@ -326,6 +417,11 @@ static int check_options(struct prepare *p)
 
 static int bind_ranks(struct prepare *p)
 {
+    if (p->ranks.binds && p->opt->bind_to)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-bind-to and the slot= of a rank file exclude each other");
+    p->binding.remote = p->opt->remote;
+    p->binding.here = p->opt->here;
     return said(binding_apply(&p->binding, p->plan, p->node_hosts, p->err));
 }
 
@@ -406,8 +502,8 @@ static int show(struct prepare *p)
 static int run_steps(struct prepare *p)
 {
     static int (*const steps[])(struct prepare *) = {
-        read_config,  check_options, choose_nodes, check_room,   place, check_room_here,
-        set_universe, check_ranks,   bind_ranks,   prepare_apps, show,
+        read_config,     check_options, read_rankfile, choose_nodes, check_room,   place,
+        check_room_here, set_universe,  check_ranks,   bind_ranks,   prepare_apps, show,
     };
     int rc = 0;
 

@@ -187,6 +187,36 @@ static void test_nodes(void)
     EQ(plan.nprocs, 3);
 }
 
+static void test_ranks(void)
+{
+    EQ(prepare("-rankfile ranks prog"), LAUNCH_GO);
+    OK(opt.remote && plan.nprocs == 3 && plan.nnodes == 2 && plan.nodes[1].slots == 2);
+    OK(!strcmp(plan.nodes[0].name, "a.invalid") && plan.procs[1].node == 1 &&
+       plan.procs[2].local_rank == 1);
+    OK_F(!strcmp(plan.procs[0].binding, "as that node can") && !plan.procs[0].cpus,
+         "what another node has is not known here");
+    OK_F(plan.procs[1].cpus && !strncmp(plan.procs[1].binding, "slot 0:*, ", 10),
+         "but what we have");
+    OK(!plan.procs[2].binding);
+    EQ(prepare("-launcher fork -hosts a.invalid,localhost -map-by rankfile:file=relative prog"),
+       LAUNCH_GO);
+    OK(plan.nprocs == 2 && !strcmp(plan.nodes[0].name, "localhost"));
+    EQ(prepare("-launcher fork -map-by seq:file=nodes prog"), LAUNCH_GO);
+    OK(plan.nprocs == 3 && plan.procs[2].node == 1);
+    check_bad("-rankfile absent prog", LAUNCH_USAGE, "rank file absent: No such file");
+    check_bad("-rankfile nodes prog", LAUNCH_USAGE, "nodes:1: expected 'rank N=NODE");
+    check_bad("-rankfile relative prog", LAUNCH_USAGE, "relative:1: +n1 is a place in a node list");
+    check_bad("-rankfile ranks -n 4 prog", LAUNCH_USAGE, "no line for rank 3");
+    check_bad("-rankfile ranks -bind-to core prog", LAUNCH_USAGE, "exclude each other");
+    check_bad("-rankfile ranks -map-by node prog", LAUNCH_USAGE, "-map-by and -rankfile exclude");
+    check_bad("-rankfile ranks -ppn 2 prog", LAUNCH_USAGE, "-ppn and -rankfile exclude");
+    check_bad("-map-by seq -rankmap 0 prog", LAUNCH_USAGE, "-rankmap and -map-by seq exclude");
+    check_bad("-map-by rankfile prog", LAUNCH_USAGE, "-map-by rankfile needs the file");
+    check_bad("-f nodes -map-by seq:file=nodes prog", LAUNCH_USAGE, "named by -hostfile already");
+    check_bad("-rankfile ranks -hosts localhost prog", LAUNCH_USAGE,
+              "ranks:2: node a.invalid is not");
+}
+
 static void test_programs(void)
 {
     check_bad("-n 2 no-such-program", LAUNCH_NOT_FOUND, "no-such-program: not found on PATH");
@@ -273,6 +303,7 @@ static void test_allocations(void)
         "-launcher fork -f nodes -order-nodes up -map-by node -n 5 -bind-to rr -dry-run prog",
         "-l -configfile jobs",
         "-launcher fork -hosts a,b -rankmap 0,1,1 -n 3 -report-bindings -envlist A,B prog",
+        "-rankfile ranks -report-bindings prog",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -301,10 +332,14 @@ int main(void)
     make_file("plain", "", 0644);
     make_file("nodes", "n1\nn2 slots=2\n", 0644);
     make_file("bound", "n1 binding=rr\nn2\n", 0644);
+    make_file("ranks", "rank 1=localhost slot=0:*\nrank 0=a.invalid slot=4711\nrank 2=localhost\n",
+              0644);
+    make_file("relative", "rank 0=+n1\nrank 1=+n0\n", 0644);
     make_file("bad", "a\nb slots=0\n", 0644);
     make_file("jobs", "-n 1 prog\n-n 2 bin/prog\n", 0644);
     test_plan();
     test_nodes();
+    test_ranks();
     test_allocation();
     test_programs();
     test_files();
@@ -315,7 +350,7 @@ int main(void)
     forget();
     for (const char *const *f =
              (const char *const[]){ "bin/prog", "bin/plain-on-path", "here", "plain", "nodes",
-                                    "bound", "bad", "jobs", NULL };
+                                    "bound", "bad", "jobs", "ranks", "relative", NULL };
          *f; f++)
         unlink(*f);
     OK(rmdir("bin") == 0 && chdir("/") == 0 && rmdir(place) == 0);

@@ -32,6 +32,9 @@ enum { NODE_START_BATCH = 64 };
 
 enum { NODE_RELISTEN_MS = 100 };
 
+/* The launcher's exit code when a machine cannot do what is asked. */
+enum { NODE_REFUSED = 125 };
+
 static void child_door(void *arg);
 static void control_door(void *arg);
 static void listen_door(void *arg);
@@ -39,6 +42,7 @@ static void listen_again(void *arg);
 static void out_of_time(void *arg);
 static void promise_due(void *arg);
 static void start_some(void *arg);
+static void skip_rest(struct work *w);
 static void maybe_done(void *arg);
 
 /* ---- birth
@@ -453,6 +457,17 @@ static int bind_here(struct plan *plan, uint32_t here, struct errmsg *err)
     return here < plan->nnodes ? plan_bind(plan, here, &machine, err) : 0;
 }
 
+/* This node's hardware has not what the plan says: none of its processes is started. */
+static void refuse_part(struct work *w, const struct errmsg *why)
+{
+    struct node *n = w->node;
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "node %.200s: %.700s", n->config.name, why->text);
+    share_ask_end(n->share, w->job, JOB_NO_RANK, NODE_REFUSED, text);
+    skip_rest(w);
+}
+
 struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job *m, uint32_t here,
                         struct errmsg *err)
 {
@@ -467,7 +482,9 @@ struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job 
     char name[256];
     struct work *w;
 
-    if (m->nspace.len >= sizeof name || bind_here(plan, here, err))
+    bool bound = bind_here(plan, here, err) == 0;
+
+    if (m->nspace.len >= sizeof name)
         return NULL;
     snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m->nspace));
     o.nspace = name;
@@ -483,7 +500,10 @@ struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job 
     preset_all(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
         server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
-    timer_set(&n->starter, 0);
+    if (bound)
+        timer_set(&n->starter, 0);
+    else
+        refuse_part(w, err);
     return w->job;
 }
 

@@ -90,6 +90,52 @@ over -n 4 "$build/e2e-mixed1" random 8 6 : -n 4 "$build/e2e-mixed2" random 8 6
 same "and get what chance picks" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ';')$(cat "$err")" \
     "0  4 random 1 good; 4 random 2 good;" || explain
 
+# ---- placement
+# shellcheck disable=SC2016
+where() # WORDS: "rank host processors" of each rank
+{
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" "$@" \
+        sh -c 'echo "$PMI_RANK $(hostname) $(sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/self/status)"'
+    sort -n "$out" >"$tmp/where"
+}
+me=$(hostname)
+hosts_of() { cut -d' ' -f2 "$tmp/where" | tr '\n' ' '; }
+where -hosts n2,n1,n2,localhost -map-by seq
+same "one rank for each line of the node list" "$rc $(hosts_of)" "0 n2 n1 n2 $me " || explain
+printf '%s\n' 'n1' 'n2 slots=2' '' 'localhost # the last' >"$tmp/list"
+where -map-by "seq:file=$tmp/list"
+same "and of a host file" "$rc $(hosts_of)" "0 n1 n2 n2 $me " || explain
+where -hostfile "$tmp/list" -map-by seq -n 5
+same "which has too few" "$rc $(cat "$err")" \
+    "2 wireup: more processes than the 4 slots of the nodes; -map-by seq puts one process on each" || explain
+printf 'rank %s\n' '1=n1 slot=0' '0=n2 slot=0:*' '3=n2 slot=0:0' '2=localhost' '4=n1 slot=*' >"$tmp/ranks"
+"$WIREUP" -n 1 -bind-to core sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status >"$tmp/core"
+"$WIREUP" -n 1 sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status >"$tmp/all"
+where -rankfile "$tmp/ranks"
+same "a rank file puts ranks where it says" "$rc $(hosts_of)" "0 n2 n1 $me n2 n1 " || explain
+same "and on the cores that it names" "$(sed 's/^\(.\) [^ ]* /\1 /' "$tmp/where" | sed -n '2p;3p;4p;5p' | tr '\n' ,)" \
+    "1 $(cat "$tmp/core"),2 $(cat "$tmp/all"),3 $(cat "$tmp/core"),4 $(cat "$tmp/all")," || note "$(cat "$tmp/where")"
+sed 's/=n2/=+n1/; s/=n1/=+n0/; s/=localhost/=+n2/; s/ slot.*//' "$tmp/ranks" >"$tmp/relative"
+run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1,n2,localhost -map-by "rankfile:file=$tmp/relative" "$build/e2e-rawpmix"
+whole "ranks all over the place know of each other" "rawpmix 5 good"
+where -hosts n1,n2 -rankfile "$tmp/ranks"
+same "a node that is not in the list" "$rc $(cat "$err")" \
+    "2 wireup: $tmp/ranks:4: node localhost is not in the node list" || explain
+echo 'rank 0=n1 slot=4711' >"$tmp/ranks"
+where -rankfile "$tmp/ranks"
+same "a core that only the node can tell is not there" \
+    "$rc $(sed 's/only .*/only N/' "$err")" "125 wireup: node n1: slot=4711: there is no core 4711, only N" || explain
+awk 'BEGIN { for (i = 0; i < 16384; i++) printf "n%d slots=8\n", i }' >"$tmp/list"
+awk 'BEGIN { for (i = 0; i < 16384; i++) printf "rank %d=n%d slot=0:0\n", i, (i * 7) % 16384 }' >"$tmp/ranks"
+for word in slot node core numa package seq ppr:8:node; do
+    run "$patience" "$WIREUP" --dry-run -hostfile "$tmp/list" -map-by "$word" true
+    same "a plan of 16384 nodes by $word" \
+        "$rc $(head -n 1 "$out"), $(awk '$1 == "131071" { print $2, $3 }' "$out")" \
+        "0 131072 processes on 16384 nodes, n16383 7" || explain
+done
+run "$patience" "$WIREUP" --dry-run -rankfile "$tmp/ranks" true
+same "and by a rank file" "$rc $(awk '$1 == "16383" { print $2, $3 }' "$out")" "0 n16377 0" || explain
+
 # ---- spawning
 dynamic=$build/e2e-dynamic
 over -n 1 "$dynamic" refused
