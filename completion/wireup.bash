@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|wireupd|rmk|iface|interface|tree-width|collective|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace) echo 1 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace) echo 1 ;;
     mca|gmca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -102,11 +102,12 @@ _wireup_options="
 n np c wdir wd configfile timeout hosts host H hostlist machine machines machinelist
 hostfile f machinefile ppn perhost npernode N map-by bynode byslot rankmap rankfile
 rf oversubscribe nooversubscribe order-nodes localhost launcher bootstrap launcher-exec
-bootstrap-exec launch-agent launcher-args wireupd rmk iface interface tree-width
-collective usize bind-to binding report-bindings membind topolib env envlist envnone
-envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-output
-prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
-enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
+bootstrap-exec launch-agent launcher-args launcher-user ssh-user launcher-port
+ssh-port wireupd rmk iface interface tree-width collective port-range usize bind-to
+binding report-bindings membind topolib env envlist envnone envall genv genvlist
+genvnone genvall x mca gmca stdin s prepend-rank l tag-output prepend-pattern outfile-pattern
+outfile errfile-pattern errfile output-from disable-auto-cleanup enable-auto-cleanup
+print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
 memory-alloc-kinds job-attr verbose v debug dry-run do-not-launch trace json version
 V info help h"
 _wireup_commands="who names trace replay sim up ps down on"

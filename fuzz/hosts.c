@@ -1,11 +1,30 @@
-/* hosts.c - fuzzes host files and node lists: whatever is accepted must be usable. */
+/* hosts.c - fuzzes host files, node lists and rank files: whatever is accepted must be usable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/slots.h"
 #include "wireup/hosts.h"
+#include "wireup/rankfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_ranks(struct arena *a, struct slice text)
+{
+    struct host_list list = { 0 };
+    struct rankfile f;
+    struct errmsg err;
+    int rc = rankfile_parse(a, "ranks", text, &f, &err);
+
+    if (rc > 0 && strnlen(err.text, ERRMSG_MAX) == ERRMSG_MAX)
+        abort();
+    for (uint32_t i = 0; rc == 0 && i < f.count; i++) {
+        if (f.ranks[i].slots && slots_check(slice_str(f.ranks[i].slots), &err) != 0)
+            abort();
+    }
+    if (rc == 0 && (f.count == 0 || (rankfile_hosts(&f, a, &list, &err) == 0 && list.count == 0)))
+        abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (rc == 0 && hosts_sort(&list, file) < 0)
             abort();
     }
+    try_ranks(&arena, text);
     arena_free(&arena);
     return 0;
 }

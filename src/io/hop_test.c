@@ -602,8 +602,27 @@ static void test_strangers(void)
     daemon_free(b);
 }
 
+static void test_network(void)
+{
+    char text[HOP_WHERE_TEXT] = "", name[64] = "";
+    struct buf ours = BUF_NULL(65536);
+    struct errmsg err;
+
+    OK(hop_where_network("127.0.0.1", text, sizeof text) && !strncmp(text, "127.0.0.1/", 10));
+    OK(hop_where_device(text, name, sizeof name) == 0 && name[0]);
+    OK(hop_where_ours(text, 7, &ours, &err) == 0 && strstr(buf_cstr(&ours), "127.0.0.1:7"));
+    OK(!hop_where_network("127.0.0.1", text, 9) && !hop_where_network(name, text, sizeof text));
+    OK(!hop_where_network("127.0.0.0/8", text, sizeof text));
+    OK(hop_where_device("127.0.0.0/9", name, sizeof name) == 0);
+    OK(hop_where_device("127.128.0.0/9", name, sizeof name) == -ENODEV);
+    OK(hop_where_device("127.0.0.0/33", name, sizeof name) == -ENODEV);
+    OK(hop_where_device("/8", name, sizeof name) == -ENODEV);
+    buf_free(&ours);
+}
+
 int main(void)
 {
+    test_network();
     if (loop_init(&loop) < 0 || pipe2(log_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return 1;
     to_pipe.fd = log_pipe[1];

@@ -180,13 +180,30 @@ void hop_where_sort(struct hop_where *list, size_t n)
 
 /* ---- ours ---- */
 
+static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bits)
+{
+    unsigned rest = bits % 8;
+
+    return memcmp(a, b, bits / 8) == 0 &&
+           (rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0);
+}
+
+/* "10.1.2.3", or one of "10.1.0.0/16" */
 static bool is_address(const char *text, const struct sockaddr *a)
 {
+    struct slice bits = slice_str(text), address = slice_cut(&bits, '/');
     unsigned char wanted[16];
+    char plain[HOP_WHERE_TEXT];
+    uint32_t n_bits;
     size_t n;
-    const void *bytes = bytes_of(a, &n);
+    const unsigned char *bytes = bytes_of(a, &n);
 
-    return inet_pton(a->sa_family, text, wanted) == 1 && memcmp(wanted, bytes, n) == 0;
+    n_bits = (uint32_t)n * 8;
+    if (strchr(text, '/') && (!slice_u32(bits, &n_bits) || n_bits > n * 8))
+        return false;
+    if (snprintf(plain, sizeof plain, SLICE_FMT, SLICE_ARG(address)) >= (int)sizeof plain)
+        return false;
+    return inet_pton(a->sa_family, plain, wanted) == 1 && same_bits(wanted, bytes, n_bits);
 }
 
 /* One that others can use: up, IPv4 or IPv6, and not of a link's own numbering, which means nothing
@@ -247,6 +264,39 @@ int hop_where_ours(const char *interface, uint16_t port, struct buf *text, struc
     if (n == 0)
         return errmsg_set(err, -ENETDOWN, "no network interface has an address");
     return buf_ok(text) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+static uint32_t mask_bits(const struct ifaddrs *i)
+{
+    const unsigned char *mask;
+    uint32_t n = 0;
+    size_t bytes;
+
+    bytes_of(i->ifa_addr, &bytes);
+    if (!i->ifa_netmask)
+        return (uint32_t)bytes * 8;
+    /* The netmask of some has no family; its bytes lie where the address' family has them. */
+    mask =
+        i->ifa_addr->sa_family == AF_INET
+            ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr
+            : (const void *)&((const struct sockaddr_in6 *)(const void *)i->ifa_netmask)->sin6_addr;
+    while (n < bytes * 8 && mask[n / 8] >> (7 - n % 8) & 1)
+        n++;
+    return n;
+}
+
+bool hop_where_network(const char *interface, char *text, size_t room)
+{
+    struct ifaddrs *all;
+    bool found = false;
+
+    if (strchr(interface, '/') || getifaddrs(&all) < 0)
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+        found = usable(i) && is_address(interface, i->ifa_addr) &&
+                snprintf(text, room, "%s/%u", interface, mask_bits(i)) < (int)room;
+    freeifaddrs(all);
+    return found;
 }
 
 int hop_where_device(const char *interface, char *name, size_t room)

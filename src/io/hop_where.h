@@ -25,9 +25,14 @@ size_t hop_where_read(struct slice text, struct hop_where *list, size_t room, st
 /* Those that share a network with us first, our own last: they may be another machine's as well. */
 void hop_where_sort(struct hop_where *list, size_t n);
 
-/* Ours with that port, of one interface (a name, or one of our addresses) or of all (NULL).
+/* Ours with that port, of one interface (a name, one of our addresses, or the network of one as
+ * 10.1.0.0/16) or of all (NULL).
  * Loopback only when there is nothing else.  0, or -errno with the sentence. */
 int hop_where_ours(const char *interface, uint16_t port, struct buf *text, struct errmsg *err);
+
+/* What other nodes know our interface by: an address of ours is none of theirs, its network is
+ * theirs as well.  In text, NUL-terminated; false: it stays as it is (or there is no room). */
+bool hop_where_network(const char *interface, char *text, size_t room);
 
 /* The name of the interface for SO_BINDTODEVICE, when it was given by address.  0 or -ENODEV. */
 int hop_where_device(const char *interface, char *name, size_t room);

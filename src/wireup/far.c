@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "io/hop_where.h"
 #include "wireup/rm.h"
 
 extern char **environ;
@@ -33,7 +34,10 @@ static int number_nodes(struct far *f, const struct plan *p)
             continue;
         f->names[++b->nnodes] = name;
         f->slots[b->nnodes] = p->nodes[n].slots;
-        b->nodes[b->nnodes - 1] = (struct boot_node){ .position = b->nnodes, .name = name };
+        b->nodes[b->nnodes - 1] = (struct boot_node){ .position = b->nnodes,
+                                                      .name = name,
+                                                      .user = f->opt->node_hosts[n]->user,
+                                                      .port = f->opt->node_hosts[n]->port };
     }
     b->count = b->nnodes + 1;
     return 0;
@@ -206,7 +210,9 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                      .count = f->boot.count,
                                      .width = f->boot.width,
                                      .host = f->host,
-                                     .interface = f->opt->interface };
+                                     .interface = f->opt->interface,
+                                     .port_low = (uint16_t)f->opt->port_low,
+                                     .port_high = (uint16_t)f->opt->port_high };
     int rc = share_open(&f->share, f->node, &config, f->opt->collective, NULL, err);
 
     if (rc < 0)
@@ -232,6 +238,8 @@ static int start_daemons(struct far *f, struct errmsg *err)
                                   .spec = { .kind = kind_of(f->opt),
                                             .exec = f->opt->launcher_exec,
                                             .args = f->opt->launcher_args,
+                                            .user = f->opt->launcher_user,
+                                            .port = f->opt->launcher_port,
                                             .wireupd = f->opt->wireupd ? f->opt->wireupd : wireupd,
                                             .wireupd_said = f->opt->wireupd != NULL },
                                   .envp = environ,
@@ -273,6 +281,10 @@ int far_open(struct far *f, const struct launch_options *opt, struct node *node,
     rc = number_nodes(f, plan);
     f->boot.width = crew_width(kind_of(opt), f->boot.count, opt->tree_width);
     f->boot.interface = opt->interface;
+    if (opt->interface && hop_where_network(opt->interface, f->network, sizeof f->network))
+        f->boot.interface = f->network;
+    f->boot.port_low = opt->port_low;
+    f->boot.port_high = opt->port_high;
     f->boot.verbose = opt->verbose;
     if (rc < 0)
         return errmsg_set(err, rc, "out of memory for %u nodes", plan->nnodes);

@@ -20,6 +20,7 @@ struct far {
     const char **names; /* by position */
     uint32_t failed;
     char host[256];
+    char network[128]; /* of the interface, when it was given by our address */
     uint64_t since_ns;
     struct timer progress;
     void (*on_up)(void *arg); /* a standing system: all are there; NULL: the job begins */

@@ -45,14 +45,14 @@ static bool good_name(struct slice name)
         return false;
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
-        if (c <= ' ' || c == 127 || strchr(",()[]=\"'\\", (char)c))
+        if (c <= ' ' || c == 127 || strchr(",()[]=@\"'\\", (char)c))
             return false;
     }
     return true;
 }
 
 /* "name", "name:4", "::1", "[::1]", "[::1]:4" */
-static int read_name(struct arena *a, struct slice word, struct host *h, const char *where,
+static int read_host(struct arena *a, struct slice word, struct host *h, const char *where,
                      struct errmsg *err)
 {
     struct slice name = word, slots = SLICE_NULL;
@@ -80,6 +80,21 @@ static int read_name(struct arena *a, struct slice word, struct host *h, const c
         rc = read_slots(slots, &h->slots, where, err);
     h->name = arena_str(a, name);
     return rc ? rc : h->name ? 0 : -ENOMEM;
+}
+
+/* The same, with "user@" before it if need be. */
+static int read_name(struct arena *a, struct slice word, struct host *h, const char *where,
+                     struct errmsg *err)
+{
+    size_t at = slice_find(word, '@');
+
+    if (at == word.len)
+        return read_host(a, word, h, where, err);
+    if (!good_name(slice_head(word, at)))
+        return errmsg_set(err, HOSTS_BAD, "%s: '" SLICE_FMT "': before @ stands a user's name",
+                          where, SLICE_ARG(slice_head(word, 100)));
+    h->user = arena_str(a, slice_head(word, at));
+    return h->user ? read_host(a, slice_skip(word, at + 1), h, where, err) : -ENOMEM;
 }
 
 int hosts_add(struct arena *a, struct host_list *list, struct host h)
@@ -150,10 +165,13 @@ static int read_attribute(struct arena *a, struct slice word, struct host *h, co
         return no_memory(a, h->binding = arena_str(a, value));
     if (slice_is(key, "user") && value.len)
         return no_memory(a, h->user = arena_str(a, value));
-    return errmsg_set(err, HOSTS_BAD,
-                      "%s: expected slots=, max_slots=, binding= or user= behind the node name, "
-                      "not '" SLICE_FMT "'",
-                      where, SLICE_ARG(slice_head(word, 100)));
+    if (slice_is(key, "port") && slice_u32(value, &h->port) && h->port > 0 && h->port <= 65535)
+        return 0;
+    return errmsg_set(
+        err, HOSTS_BAD,
+        "%s: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+        "not '" SLICE_FMT "'",
+        where, SLICE_ARG(slice_head(word, 100)));
 }
 
 /* `#` counts at the start of a word only: it may be part of a name. */

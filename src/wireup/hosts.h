@@ -2,6 +2,7 @@
  *
  *   MPICH      name[:slots] [binding=B] [user=U]
  *   Open MPI   name [slots=N] [max_slots=N]       ("max-slots" too)
+ *   both       user@name, and [port=N] in files: how ssh gets there
  *
  * `#` begins a comment, at the start of a line or behind a blank; blank lines are skipped.  A name
  * with several colons is an IPv6 address; with slots it is written [address]:slots.  A name that
@@ -26,6 +27,7 @@ struct host {
     uint32_t max_slots;  /* 0: no limit */
     const char *binding; /* or NULL */
     const char *user;    /* or NULL */
+    uint32_t port;       /* of its sshd; 0: the usual */
 };
 
 struct host_list {

@@ -6,7 +6,7 @@
 #include "tests/tap.h"
 #include "wireup/hosts.h"
 
-/* "a:2 b:1/4(core)@me": name, slots, max_slots, binding, user */
+/* "a:2 b:1/4(core)@me": name, slots, max_slots, binding, user, port */
 static void list_text(const struct host_list *list, struct buf *out)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -18,6 +18,8 @@ static void list_text(const struct host_list *list, struct buf *out)
             buf_printf(out, "(%s)", h->binding);
         if (h->user)
             buf_printf(out, "@%s", h->user);
+        if (h->port)
+            buf_printf(out, "#%u", h->port);
     }
 }
 
@@ -50,6 +52,10 @@ static void test_lists(void)
     check(false, "a,a,b,a", "a:2 b:1 a:1");
     check(false, "10.0.0.1:3,node-1.example.org", "10.0.0.1:3 node-1.example.org:1");
     check(false, "::1,[::1]:4,[fe80::1]", "::1:5 fe80::1:1");
+    check(false, "me@a:2,b,you@[::1]:4", "a:2@me b:1 ::1:4@you");
+    check(false, "@a", "node list: '@a': before @ stands a user's name");
+    check(false, "a@", "node list: '' is no node name");
+    check(false, "a@b@c", "node list: 'b@c' is no node name");
     check(false, "", "node list: '' is no node name");
     check(false, "a,,b", "node list: '' is no node name");
     check(false, "a,", "node list: '' is no node name");
@@ -72,6 +78,10 @@ static void test_files(void)
     check(true, "a slots=2 max_slots=4\nb slots=1\n", "a:2/4 b:1");
     check(true, "a max-slots=4", "a:1/4");
     check(true, "a:2 binding=core user=me\n\tb user=you\t\n", "a:2(core)@me b:1@you");
+    check(true, "me@a port=22\nb port=65535 user=you\nc", "a:1@me#22 b:1@you#65535 c:1");
+    check(true, "a port=0",
+          "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+          "not 'port=0'");
     check(true, "# all\n\n  # more\r\na # two\r\nb#c\r\n", "a:1 b#c:1");
     check(true, "a:2\na slots=3\nb\na\n", "a:5 b:1 a:1");
     check(true, "a:2 slots=3", "a:3");
@@ -79,14 +89,17 @@ static void test_files(void)
     check(true, "# nothing\n", "nodes: no node in this host file");
     check(true, "a\nb slots=none\n",
           "nodes:2: the number of slots must be from 1 to 16777216, not 'none'");
-    check(true, "a\n\nb slots\n",
-          "nodes:3: expected slots=, max_slots=, binding= or user= behind the node name, not "
-          "'slots'");
-    check(true, "a binding=\n",
-          "nodes:1: expected slots=, max_slots=, binding= or user= behind the node name, not "
-          "'binding='");
+    check(
+        true, "a\n\nb slots\n",
+        "nodes:3: expected slots=, max_slots=, binding=, user= or port= behind the node name, not "
+        "'slots'");
+    check(
+        true, "a binding=\n",
+        "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, not "
+        "'binding='");
     check(true, "a b\n",
-          "nodes:1: expected slots=, max_slots=, binding= or user= behind the node name, not 'b'");
+          "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+          "not 'b'");
     check(true, "a slots=4 max_slots=2\n",
           "nodes:1: max_slots=2 is less than the 4 slots of the node");
     check(true, "=\n", "nodes:1: '=' is no node name");

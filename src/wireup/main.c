@@ -121,14 +121,14 @@ static int run_plan(const struct launch_options *o, struct plan *plan, struct lo
     struct errmsg err;
     struct node *node;
     char host[256] = "localhost";
-    int code = 1;
+    int code = launch_exit_code(LAUNCH_REFUSED);
 
     configure(&config, &launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
     if (guard_split(&log, &config.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
-        return 1;
+        return code;
     }
     node = node_new(&config, &err);
     if (node && begin(node, &launch, plan, log, &err) == 0)

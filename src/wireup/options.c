@@ -152,6 +152,22 @@ static int on_hostfile(struct option_parse *p, const struct option_row *row,
     return 0;
 }
 
+/* "7000-7100", or with ':' as MPICH's variable has it. */
+static int on_port_range(struct option_parse *p, const struct option_row *row,
+                         const char *const *values)
+{
+    struct slice high = slice_str(values[0]), low;
+    struct launch_options *opt = p->opt;
+
+    (void)row;
+    low = slice_cut(&high, strchr(values[0], ':') ? ':' : '-');
+    if (!slice_u32(low, &opt->port_low) || !slice_u32(high, &opt->port_high) ||
+        opt->port_low == 0 || opt->port_low > opt->port_high || opt->port_high > 65535)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be two ports, LOW-HIGH, not '%.100s'",
+                          p->said, values[0]);
+    return 0;
+}
+
 static int on_bynode(struct option_parse *p, const struct option_row *row,
                      const char *const *values)
 {

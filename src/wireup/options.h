@@ -101,13 +101,17 @@ struct launch_options {
     const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
     uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
-    const char *launcher_exec;           /* or NULL */
-    const char *launcher_args, *wireupd; /* likewise */
-    const char *rmk;                     /* which resource manager is asked */
-    const char *rm;        /* the one that we are in an allocation of (rm.h), or NULL */
-    const char *interface; /* towards other nodes; NULL: any */
-    uint32_t tree_width;   /* children of each daemon, where daemons start daemons */
-    uint32_t collective;   /* enum overlay_schedule */
+    const char *launcher_exec;            /* or NULL */
+    const char *launcher_args, *wireupd;  /* likewise */
+    const char *launcher_user;            /* for nodes that name none; or NULL */
+    uint32_t launcher_port;               /* likewise; 0: the usual */
+    const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
+    const char *rmk;                      /* which resource manager is asked */
+    const char *rm;               /* the one that we are in an allocation of (rm.h), or NULL */
+    const char *interface;        /* towards other nodes; NULL: any */
+    uint32_t port_low, port_high; /* where daemons listen; 0, 0: anywhere */
+    uint32_t tree_width;          /* children of each daemon, where daemons start daemons */
+    uint32_t collective;          /* enum overlay_schedule */
     const char *localhost;
     const char *usize; /* "SYSTEM", "INFINITE" or a number */
 

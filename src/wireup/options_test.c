@@ -102,6 +102,16 @@ static void test_spellings(void)
     OK(parse("w|-wd|/tmp|prog") == 0 && strcmp(opt.blocks->wdir, "/tmp") == 0);
     OK(parse("w|-order-nodes|DOWN|prog") == 0 && opt.order_nodes == ORDER_DOWN);
     OK(parse("w|-launcher|fork|prog") == 0 && opt.launcher == LAUNCHER_FORK);
+    OK(parse("w|-ssh-user|me|-launcher-port|2222|prog") == 0 && !strcmp(opt.launcher_user, "me") &&
+       opt.launcher_port == 2222);
+    OK(parse("w|-port-range|7000-7100|prog") == 0 && opt.port_low == 7000 && opt.port_high == 7100);
+    OK(parse_with("w|prog", "MPIEXEC_PORT_RANGE=10:10") == 0 && opt.port_low == 10 &&
+       opt.port_high == 10);
+    check_bad("w|-port-range|7000|prog", "-port-range must be two ports, LOW-HIGH, not '7000'");
+    check_bad("w|-port-range|2-1|prog", "-port-range must be two ports, LOW-HIGH, not '2-1'");
+    check_bad("w|-port-range|0-1|prog", "-port-range must be two ports, LOW-HIGH, not '0-1'");
+    check_bad("w|-port-range|1-65536|prog",
+              "-port-range must be two ports, LOW-HIGH, not '1-65536'");
     OK(parse("w|-bynode|prog") == 0 && strcmp(opt.map_by, "node") == 0);
     OK(parse("w|-v|-dry-run|--json|--report-bindings|prog") == 0 && opt.verbose && opt.dry_run &&
        opt.json && opt.report_bindings);

@@ -258,6 +258,7 @@ static int place(struct prepare *p)
     if (!p->plan->apps)
         return -ENOMEM;
     rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
+    opt->node_hosts = p->node_hosts;
     return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
 }
 

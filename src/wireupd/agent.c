@@ -633,6 +633,7 @@ static struct guest *add_guest(struct agent *a, const struct boot_node *node)
     if (!g)
         return NULL;
     g->node.position = node->position;
+    g->node.port = node->port;
     g->node.name = arena_str(&a->arena, slice_str(node->name));
     if (node->user)
         g->node.user = arena_str(&a->arena, slice_str(node->user));

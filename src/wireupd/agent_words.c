@@ -224,6 +224,7 @@ static void add_target(struct words *w, const struct agent_spec *s, const struct
                        uint32_t n)
 {
     const char *user = nodes[0].user ? nodes[0].user : s->user;
+    uint32_t port = nodes[0].port ? nodes[0].port : s->port;
 
     switch (s->kind) {
     case AGENT_SLURM:
@@ -233,9 +234,9 @@ static void add_target(struct words *w, const struct agent_spec *s, const struct
         break;
     case AGENT_FLUX: break;
     default:
-        if (s->kind == AGENT_SSH && s->port) {
+        if (s->kind == AGENT_SSH && port) {
             add_str(w, "-p");
-            add_number(w, "", s->port);
+            add_number(w, "", port);
         }
         if (user && ways[s->kind].user) {
             add_str(w, ways[s->kind].user);
@@ -258,6 +259,25 @@ static int check_names(const struct boot_node *nodes, uint32_t n, struct errmsg 
     return 0;
 }
 
+/* What the command has no words for must not get lost: another user is another machine. */
+static int check_words(const struct agent_spec *s, const struct boot_node *nodes, uint32_t n,
+                       struct errmsg *err)
+{
+    bool by_hand = s->kind == AGENT_FORK || s->kind == AGENT_MANUAL;
+
+    for (uint32_t i = 0; i < n && !by_hand; i++) {
+        bool user = (nodes[i].user || s->user) && !ways[s->kind].user;
+        bool port = (nodes[i].port || s->port) && s->kind != AGENT_SSH;
+        if (user || port)
+            return errmsg_set(err, BOOT_BAD,
+                              "node %.200s: a %s is said for it, which only ssh%s can be told, and "
+                              "daemons are started by %s",
+                              nodes[i].name, user ? "user" : "port", user ? " and rsh" : "",
+                              s->exec ? s->exec : ways[s->kind].exec);
+    }
+    return 0;
+}
+
 int agent_argv(const struct agent_spec *s, const struct boot_node *nodes, uint32_t n,
                const char *wireupd, const char *file, struct arena *a, char ***argv_p,
                struct errmsg *err)
@@ -271,6 +291,9 @@ int agent_argv(const struct agent_spec *s, const struct boot_node *nodes, uint32
         return rc;
     if (!exec)
         return errmsg_set(err, BOOT_BAD, "no program is named that starts daemons");
+    rc = check_words(s, nodes, n, err);
+    if (rc)
+        return rc;
     if (s->kind != AGENT_FORK && s->kind != AGENT_MANUAL) {
         add_all(&w, exec);
         if (w.count == 0)

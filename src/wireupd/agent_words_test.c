@@ -7,9 +7,10 @@
 
 #include "tests/tap.h"
 
-static const struct boot_node nodes[] = { { 1, "n1", NULL },
-                                          { 2, "n2", "eve" },
-                                          { 3, "n3", NULL } };
+static const struct boot_node nodes[] = { { 1, "n1", NULL, 0 }, { 2, "n2", "eve", 0 },
+                                          { 3, "n3", NULL, 0 }, { 4, "n4", NULL, 77 },
+                                          { 1, "n1", NULL, 0 }, { 2, "n2", NULL, 0 },
+                                          { 3, "n3", NULL, 0 } };
 
 static void line(const struct agent_spec *s, uint32_t first, uint32_t n, const char *file,
                  const char *want)
@@ -41,12 +42,16 @@ static void test_lines(void)
     s.args = "-F  /my/config";
     line(&s, 0, 1, NULL, SSH "-F|/my/config|-p|2222|-l|adam|n1|/opt/wireupd");
     line(&s, 1, 1, NULL, SSH "-F|/my/config|-p|2222|-l|eve|n2|/opt/wireupd");
+    line(&s, 3, 1, NULL, SSH "-F|/my/config|-p|77|-l|adam|n4|/opt/wireupd");
     s.wireupd = "/opt/it's here/wireupd";
     line(&s, 0, 1, NULL, SSH "-F|/my/config|-p|2222|-l|adam|n1|'/opt/it'\\''s here/wireupd'");
     s = (struct agent_spec){ .kind = AGENT_EXEC, .exec = "kubectl exec -i", .wireupd = "wireupd" };
     line(&s, 0, 1, NULL, "kubectl|exec|-i|n1|wireupd");
     s = (struct agent_spec){ .kind = AGENT_SLURM, .wireupd = "/a b/wireupd" };
-    line(&s, 0, 3, NULL,
+    line(&s, 0, 1, NULL,
+         "srun|--ntasks-per-node=1|--kill-on-bad-exit=0|--mpi=none|--cpu-bind=none|--unbuffered|"
+         "--nodelist=n1|--nodes=1|--ntasks=1|/a b/wireupd");
+    line(&s, 4, 3, NULL,
          "srun|--ntasks-per-node=1|--kill-on-bad-exit=0|--mpi=none|--cpu-bind=none|--unbuffered|"
          "--nodelist=n1,n2,n3|--nodes=3|--ntasks=3|/a b/wireupd");
     s = (struct agent_spec){ .kind = AGENT_PBS, .wireupd = "/w" };
@@ -56,7 +61,7 @@ static void test_lines(void)
     s.kind = AGENT_SGE;
     line(&s, 0, 1, NULL, "qrsh|-inherit|n1|/w");
     s.kind = AGENT_FLUX;
-    line(&s, 0, 3, NULL, "flux|exec|-r|all|/w");
+    line(&s, 4, 3, NULL, "flux|exec|-r|all|/w");
     s.kind = AGENT_FORK;
     line(&s, 0, 1, NULL, "/w");
     s = (struct agent_spec){ .kind = AGENT_RSH, .exec = "/usr/bin/krsh", .wireupd = "/w" };
@@ -66,16 +71,27 @@ static void test_lines(void)
 static void test_refusals(void)
 {
     struct agent_spec s = { .kind = AGENT_SSH, .wireupd = "/w" };
-    struct boot_node evil = { 1, "-oProxyCommand=evil", NULL };
+    struct boot_node evil = { 1, "-oProxyCommand=evil", NULL, 0 };
     struct arena a = ARENA_NULL(1 << 20);
     struct errmsg err;
     char **argv;
 
     OK_F(agent_argv(&s, &evil, 1, "/w", NULL, &a, &argv, &err) == BOOT_BAD, "%s", err.text);
-    evil = (struct boot_node){ 1, "n1", "-F/x" };
+    evil = (struct boot_node){ 1, "n1", "-F/x", 0 };
     OK(agent_argv(&s, &evil, 1, "/w", NULL, &a, &argv, &err) == BOOT_BAD);
     s = (struct agent_spec){ .kind = AGENT_EXEC, .wireupd = "/w" };
     OK_F(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOT_BAD, "%s", err.text);
+    s = (struct agent_spec){ .kind = AGENT_SLURM, .wireupd = "/w" };
+    OK(agent_argv(&s, nodes, 3, "/w", NULL, &a, &argv, &err) == BOOT_BAD);
+    OK_F(!strcmp(err.text,
+                 "node n2: a user is said for it, which only ssh and rsh can be told, and "
+                 "daemons are started by srun"),
+         "%s", err.text);
+    s = (struct agent_spec){ .kind = AGENT_RSH, .wireupd = "/w" };
+    OK(agent_argv(&s, nodes + 3, 1, "/w", NULL, &a, &argv, &err) == BOOT_BAD);
+    OK_F(strstr(err.text, "node n4: a port is said for it, which only ssh can be told"), "%s",
+         err.text);
+    s = (struct agent_spec){ .kind = AGENT_EXEC, .wireupd = "/w" };
     s.exec = "  ";
     OK_F(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOT_BAD, "%s", err.text);
     arena_free(&a);

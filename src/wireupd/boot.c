@@ -88,10 +88,12 @@ int boot_write(const struct boot *b, struct buf *out)
     for (uint32_t i = 0; i < b->nnodes; i++) {
         buf_printf(out, "node %u ", b->nodes[i].position);
         put_word(out, b->nodes[i].name);
-        if (b->nodes[i].user) {
+        if (b->nodes[i].user || b->nodes[i].port) {
             buf_byte(out, ' ');
-            put_word(out, b->nodes[i].user);
+            put_word(out, b->nodes[i].user ? b->nodes[i].user : "");
         }
+        if (b->nodes[i].port)
+            buf_printf(out, " %u", b->nodes[i].port);
         buf_byte(out, '\n');
     }
     buf_str(out, "end\n");
@@ -209,7 +211,8 @@ static void *grow(struct reader *r, void *items, uint32_t count, uint32_t *room,
 static int get_node(struct reader *r, struct slice value)
 {
     struct boot *b = r->b;
-    struct slice position = slice_cut(&value, ' '), name = slice_cut(&value, ' ');
+    struct slice position = slice_cut(&value, ' '), name = slice_cut(&value, ' '),
+                 user = slice_cut(&value, ' ');
     struct boot_node node = { 0 };
     int rc = get_number(r, position, &node.position);
 
@@ -217,8 +220,12 @@ static int get_node(struct reader *r, struct slice value)
         rc = bad(r, "a node");
     if (rc == 0)
         rc = get_text(r, name, &node.name);
+    if (rc == 0 && user.len)
+        rc = get_text(r, user, &node.user);
     if (rc == 0 && value.len)
-        rc = get_text(r, value, &node.user);
+        rc = get_number(r, value, &node.port);
+    if (rc == 0 && node.port > 65535)
+        rc = bad(r, "a node");
     if (rc)
         return rc;
     b->nodes = grow(r, b->nodes, b->nnodes, &r->nodes_room, sizeof *b->nodes);

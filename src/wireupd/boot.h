@@ -31,6 +31,7 @@ struct boot_node {
     uint32_t position;
     const char *name;
     const char *user; /* or NULL */
+    uint32_t port;    /* of its sshd; 0: as the agent's spec says */
 };
 
 struct boot_pair {

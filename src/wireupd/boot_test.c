@@ -6,9 +6,9 @@
 
 #include "tests/tap.h"
 
-static struct boot_node nodes[] = { { 1, "n001", NULL },
-                                    { 4, "n004.site.example", "user name" },
-                                    { 5, "fd00::5", NULL } };
+static struct boot_node nodes[] = { { 1, "n001", NULL, 0 },
+                                    { 4, "n004.site.example", "user name", 22 },
+                                    { 5, "fd00::5", NULL, 2222 } };
 static struct boot_pair options[] = { { "agent", "ssh -F /a file" },
                                       { "word", "100% sure\nreally" },
                                       { "word", "" } };
@@ -50,6 +50,7 @@ static void test_round(void)
     OK(!strcmp(c.interface, "eth0") && c.port_low == 7000 && c.port_high == 7100 && c.verbose);
     OK(c.nnodes == 3 && !strcmp(c.nodes[1].user, "user name") && !c.nodes[2].user &&
        !strcmp(c.nodes[2].name, "fd00::5"));
+    OK(!c.nodes[0].port && c.nodes[1].port == 22 && c.nodes[2].port == 2222);
     OK(!strcmp(boot_option(&c, "agent"), "ssh -F /a file") && !boot_option(&c, "none"));
     OK(!strcmp(boot_next_option(&c, "word", &at), "100% sure\nreally"));
     OK(!strcmp(boot_next_option(&c, "word", &at), "") && !boot_next_option(&c, "word", &at));

@@ -286,7 +286,8 @@ int cluster_open(struct cluster *c, const struct cluster_config *config, struct 
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     }
     c->net = hop_net_new(&hops, err);
-    if (!c->net || hop_listen(c->net, config->interface, 0, 0, err) < 0) {
+    if (!c->net ||
+        hop_listen(c->net, config->interface, config->port_low, config->port_high, err) < 0) {
         cluster_close(c);
         return -EIO;
     }

@@ -31,11 +31,12 @@ struct cluster_calls {
 struct cluster_config {
     struct loop *loop;
     const struct log *log;
-    const unsigned char *key; /* HOP_KEY bytes */
-    uint32_t me, count;       /* our position; how many there are, the launcher included */
-    uint32_t width;           /* of the tree */
-    const char *host;         /* our own name for ourselves */
-    const char *interface;    /* NULL: any */
+    const unsigned char *key;     /* HOP_KEY bytes */
+    uint32_t me, count;           /* our position; how many there are, the launcher included */
+    uint32_t width;               /* of the tree */
+    const char *host;             /* our own name for ourselves */
+    const char *interface;        /* NULL: any */
+    uint16_t port_low, port_high; /* where we listen; 0, 0: anywhere */
     struct cluster_calls calls;
     void *arg;
 };

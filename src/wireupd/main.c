@@ -275,7 +275,9 @@ static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *e
                                 .count = d->boot.count,
                                 .width = d->boot.width,
                                 .host = d->host,
-                                .interface = d->boot.interface };
+                                .interface = d->boot.interface,
+                                .port_low = (uint16_t)d->boot.port_low,
+                                .port_high = (uint16_t)d->boot.port_high };
     int rc = share_open(&d->share, d->node, &c, schedule_of(&d->boot), far, err);
 
     if (rc)

@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     randombytes_buf(boot.key, sizeof boot.key);
     boot.nodes = arena_array(&arena, (size_t)argc, sizeof *boot.nodes);
     for (int i = 0; i < argc; i++)
-        boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL };
+        boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL, 0 };
     c.count = boot.count;
     c.width = boot.width;
     loop_init(&loop);
