@@ -1,7 +1,7 @@
 /* child.h - starting one process, and ending all that came from it.
  *
  * One struct says what a child inherits: descriptors, directory, environment, processors, limits.
- * Nothing else leaks: our own descriptors are all close-on-exec.  The child runs between vfork and
+ * Nothing else leaks: our own descriptors are all close-on-exec.  The child runs between clone and
  * exec only; nothing of ours is copied.
  */
 #ifndef WIREUP_IO_CHILD_H

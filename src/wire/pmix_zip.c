@@ -1,6 +1,8 @@
-/* pmix_zip.c - see pmix_zip.h. */
+/* pmix_zip.c - see pmix_zip.h.  zlib is opened when there is something for it and closed again: few
+ * processes ever meet compressed bytes, and each would pay for a library that is linked. */
 #include "wire/pmix_zip.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +15,56 @@ enum {
     FIRST_STEP = 64 * 1024, /* memory for what claims more */
 };
 
+struct zlib {
+    void *library;
+    int (*compress2)(Bytef *dest, uLongf *dest_len, const Bytef *source, uLong source_len, int how);
+    int (*inflate_init)(z_streamp z, const char *version, int size);
+    int (*inflate)(z_streamp z, int flush);
+    int (*inflate_end)(z_streamp z);
+};
+
+static void zlib_close(struct zlib *l)
+{
+    if (l->library)
+        dlclose(l->library);
+    l->library = NULL;
+}
+
+static bool zlib_open(struct zlib *l)
+{
+    l->library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!l->library)
+        return false;
+    *(void **)&l->compress2 = dlsym(l->library, "compress2");
+    *(void **)&l->inflate_init = dlsym(l->library, "inflateInit_");
+    *(void **)&l->inflate = dlsym(l->library, "inflate");
+    *(void **)&l->inflate_end = dlsym(l->library, "inflateEnd");
+    if (l->compress2 && l->inflate_init && l->inflate && l->inflate_end)
+        return true;
+    zlib_close(l);
+    return false;
+}
+
 int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
 {
     uint32_t said = (uint32_t)bytes.len;
+    struct zlib l;
     uLongf n;
     char *out;
     int rc;
 
-    if (bytes.len > UINT32_MAX || bytes.len <= HEAD)
+    if (bytes.len > UINT32_MAX || bytes.len <= HEAD || !zlib_open(&l))
         return PZIP_NOT_SMALLER;
     n = bytes.len - HEAD; /* no room for more than would be worth it */
     out = malloc(bytes.len);
-    if (!out)
+    if (!out) {
+        zlib_close(&l);
         return -ENOMEM;
+    }
     memcpy(out, &said, HEAD);
-    rc = compress2((Bytef *)out + HEAD, &n, (const Bytef *)bytes.ptr, bytes.len,
-                   Z_DEFAULT_COMPRESSION);
+    rc = l.compress2((Bytef *)out + HEAD, &n, (const Bytef *)bytes.ptr, bytes.len,
+                     Z_DEFAULT_COMPRESSION);
+    zlib_close(&l);
     if (rc != Z_OK || n + HEAD >= bytes.len) {
         free(out);
         return rc == Z_MEM_ERROR ? -ENOMEM : PZIP_NOT_SMALLER;
@@ -39,7 +75,7 @@ int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
 }
 
 /* Inflates into *out_p, which grows up to `said` bytes and a NUL. */
-static int inflate_all(z_stream *z, size_t said, size_t cap, char **out_p)
+static int inflate_all(const struct zlib *l, z_stream *z, size_t said, size_t cap, char **out_p)
 {
     char *out = NULL;
     int rc = Z_OK;
@@ -54,7 +90,7 @@ static int inflate_all(z_stream *z, size_t said, size_t cap, char **out_p)
         out = more;
         z->next_out = (Bytef *)out + have;
         z->avail_out = (uInt)(cap - have);
-        rc = inflate(z, Z_NO_FLUSH);
+        rc = l->inflate(z, Z_NO_FLUSH);
         if (rc != Z_OK || z->avail_out || cap == said)
             break;
         cap = cap > said / 2 ? said : cap * 2;
@@ -63,7 +99,7 @@ static int inflate_all(z_stream *z, size_t said, size_t cap, char **out_p)
         Bytef surplus;
         z->next_out = &surplus;
         z->avail_out = 1;
-        rc = inflate(z, Z_FINISH);
+        rc = l->inflate(z, Z_FINISH);
     }
     if (rc == Z_STREAM_END && z->total_out == said) {
         out[said] = '\0';
@@ -78,9 +114,10 @@ int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p)
 {
     struct slice stream = slice_skip(packed, HEAD);
     z_stream z = { .next_in = (Bytef *)(uintptr_t)stream.ptr, .avail_in = (uInt)stream.len };
+    struct zlib l;
     size_t cap;
     uint32_t said;
-    int rc;
+    int rc = -ENOMEM;
 
     if (packed.len <= HEAD || stream.len > UINT32_MAX)
         return PZIP_MALFORMED;
@@ -89,11 +126,14 @@ int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p)
         return PZIP_MALFORMED;
     if (said > most)
         return PZIP_TOO_LONG;
-    if (inflateInit(&z) != Z_OK)
-        return -ENOMEM;
+    if (!zlib_open(&l))
+        return PZIP_NO_ZLIB;
     cap = said / TRUSTED > stream.len && said > FIRST_STEP ? FIRST_STEP : said;
-    rc = inflate_all(&z, said, cap, out_p);
-    inflateEnd(&z);
+    if (l.inflate_init(&z, ZLIB_VERSION, (int)sizeof z) == Z_OK) {
+        rc = inflate_all(&l, &z, said, cap, out_p);
+        l.inflate_end(&z);
+    }
+    zlib_close(&l);
     if (rc == 0)
         *len_p = said;
     return rc;

@@ -11,15 +11,17 @@
 #include "base/slice.h"
 
 enum {
-    PZIP_NOT_SMALLER = 1, /* it would not shrink, or is too long to say so in 32 bits */
+    PZIP_NOT_SMALLER = 1, /* it would not shrink, is too long to say so, or there is no libz.so.1 */
     PZIP_MALFORMED,       /* no such stream, or of another length than said */
     PZIP_TOO_LONG,        /* longer than the caller takes */
+    PZIP_NO_ZLIB,         /* libz.so.1 is not on this machine */
 };
 
 /* 0 with malloc'ed bytes, PZIP_NOT_SMALLER, -ENOMEM. */
 int pzip_pack(struct slice bytes, char **out_p, size_t *len_p);
 
-/* 0 with malloc'ed bytes and a NUL behind them, PZIP_MALFORMED, PZIP_TOO_LONG, -ENOMEM. */
+/* 0 with malloc'ed bytes and a NUL behind them, PZIP_MALFORMED, PZIP_TOO_LONG,
+ * PZIP_NO_ZLIB, -ENOMEM. */
 int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p);
 
 #endif

@@ -18,7 +18,7 @@
 #include "wireupd/pattern.h"
 #include "wireupd/share.h"
 
-enum { CHILD_PMI_FD = 3 };
+enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64 };
 
 /* As PMIx has them. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
@@ -176,6 +176,18 @@ static bool gets_stdin(const struct node *n, const struct job *job, uint32_t ran
            (n->config.stdin_to == NODE_STDIN_ONE && rank == n->config.stdin_rank);
 }
 
+/* Our ends stay: they go where there is room, so that the child's are always the same few low
+ * numbers, and what a child has to copy (io/child.c) does not grow. */
+static void move_away(int *fd)
+{
+    int high = *fd < 0 ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, OWN_ENDS_FROM);
+
+    if (high < 0) /* or the limit is lower: then it stays where it is */
+        return;
+    close(*fd);
+    *fd = high;
+}
+
 static int open_wires(const struct node *n, const struct job *job, uint32_t rank, struct wires *w)
 {
     int flip[2];
@@ -193,6 +205,10 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
     if (!(n->config.pmi_port && job->id == n->first_job) &&
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->pmi) < 0)
         return -errno;
+    move_away(&w->in[0]);
+    move_away(&w->out[0]);
+    move_away(&w->err[0]);
+    move_away(&w->pmi[0]);
     return 0;
 }
 

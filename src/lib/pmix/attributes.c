@@ -14,6 +14,11 @@ static const struct attribute attributes[] = {
 #undef ATTR
 };
 
+#define ATTR(name, text, type, state, since)                                                       \
+    _Static_assert(sizeof #name <= ATTRIBUTE_NAME && sizeof text <= ATTRIBUTE_TEXT, "it fits");
+#include "proto/pmix_attributes.def"
+#undef ATTR
+
 size_t attribute_count(void)
 {
     return COUNT(attributes);

@@ -4,9 +4,13 @@
 
 #include "pmix_common.h"
 
+/* The texts stand in the row: pointers to them would have to be set right in every process that
+ * loads the library, and nearly none ever looks here. */
+enum { ATTRIBUTE_NAME = 42, ATTRIBUTE_TEXT = 24 };
+
 struct attribute {
-    const char *name; /* "PMIX_TIMEOUT" */
-    const char *text; /* "pmix.timeout" */
+    char name[ATTRIBUTE_NAME]; /* "PMIX_TIMEOUT" */
+    char text[ATTRIBUTE_TEXT]; /* "pmix.timeout" */
     pmix_data_type_t type;
 };
 

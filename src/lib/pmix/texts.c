@@ -52,15 +52,16 @@ const struct number_group *number_group(enum number_group_id id)
     return &groups[id];
 }
 
-/* The text of each small number; what is not small shares the last place, which nobody asks for. Of
- * several names of one number the last stays: they have the same text. */
+/* The row of each small number, from 1 (indexes and not texts: a pointer would have to be set right
+ * in every process that loads the library); what is not small shares the last place, which nobody
+ * asks for. Of several names of one number the last stays: they have the same text. */
 enum { SMALL = 64 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
-static const char *const small[NUMBER_GROUPS][SMALL + 1] = {
+static const uint16_t small[NUMBER_GROUPS][SMALL + 1] = {
 #define GROUP(group, ctype, kind, other, what)
 #define CONST(group, name, value, state, text)                                                     \
-    [NUMBER_##group][(value) < SMALL ? (value) : SMALL] = (text),
+    [NUMBER_##group][(value) < SMALL ? (value) : SMALL] = ROW_##name + 1,
 #define END(group)
 #include "proto/pmix_constants.def"
 #undef GROUP
@@ -82,10 +83,12 @@ static const char *large_text(enum number_group_id id, uint64_t value)
 static inline const char *text_of(enum number_group_id id, uint64_t value)
 {
     const char *text;
+    uint16_t row;
 
     if (value >= SMALL)
         return large_text(id, value);
-    text = small[id][value];
+    row = small[id][value];
+    text = row ? rows[row - 1].text : NULL;
     return text != NULL ? text : groups[id].other;
 }
 
@@ -184,16 +187,22 @@ char *PMIx_Info_directives_string(pmix_info_directives_t directives)
 
 /* ---- Status --------------------------------------------------------------------------------- */
 
-/* Which names are the answer for their value, and which are no status at all. */
-#define ANSWER_LIVE(name, value)   [-(value)] = name,
-#define ANSWER_OLD(name, value)    [-(value)] = name,
-#define ANSWER_HIDDEN(name, value) [-(value)] = name,
-#define ANSWER_ALIAS(name, value)
-#define ANSWER_SHARED(name, value)
-#define ANSWER_BASE(name, value)
+enum {
+#define STATUS(name, value, state) AT_##name,
+#include "proto/pmix_status.def"
+#undef STATUS
+};
 
-static const char *const answers[] = {
-#define STATUS(name, value, state) ANSWER_##state(#name, value)
+/* Which names are the answer for their value, and which are no status at all. */
+#define ANSWER_LIVE(at, value)   [-(value)] = (at) + 1,
+#define ANSWER_OLD(at, value)    [-(value)] = (at) + 1,
+#define ANSWER_HIDDEN(at, value) [-(value)] = (at) + 1,
+#define ANSWER_ALIAS(at, value)
+#define ANSWER_SHARED(at, value)
+#define ANSWER_BASE(at, value)
+
+static const uint16_t answers[] = {
+#define STATUS(name, value, state) ANSWER_##state(AT_##name, value)
 #include "proto/pmix_status.def"
 #undef STATUS
 };
@@ -207,21 +216,28 @@ enum {
     NAMED_BASE = 0
 };
 
+enum { STATUS_NAME = 43 };
+
 static const struct status_name {
-    const char *name;
-    pmix_status_t value;
+    char name[STATUS_NAME];
     bool named;
+    pmix_status_t value;
 } statuses[] = {
-#define STATUS(name, value, state) { #name, value, NAMED_##state },
+#define STATUS(name, value, state) { #name, NAMED_##state, value },
 #include "proto/pmix_status.def"
 #undef STATUS
 };
+#define STATUS(name, value, state) _Static_assert(sizeof #name <= STATUS_NAME, "it fits");
+#include "proto/pmix_status.def"
+#undef STATUS
 
 const char *PMIx_Error_string(pmix_status_t status)
 {
     unsigned i = 0u - (unsigned)status; /* what is positive is far away */
 
-    return i < COUNT(answers) && answers[i] != NULL ? answers[i] : "ERROR STRING NOT FOUND";
+    if (i >= COUNT(answers) || answers[i] == 0)
+        return "ERROR STRING NOT FOUND";
+    return statuses[answers[i] - 1].name;
 }
 
 pmix_status_t PMIx_Error_code(const char *errname)
