@@ -1,6 +1,7 @@
 /* inquest.c - see inquest.h. */
 #include "wireupd/inquest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
