@@ -162,7 +162,7 @@ static enum nearness nearness(const struct sockaddr *a, const struct ifaddrs *al
 void hop_where_sort(struct hop_where *list, size_t n)
 {
     struct ifaddrs *all = NULL;
-    struct hop_where *sorted = malloc(n * sizeof *sorted);
+    struct hop_where *sorted = n > 1 ? malloc(n * sizeof *sorted) : NULL;
     size_t at = 0;
 
     if (sorted && getifaddrs(&all) == 0) {

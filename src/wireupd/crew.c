@@ -69,9 +69,18 @@ static void remark(void *arg, const char *node, struct slice line)
     w->c.calls.on_remark(w->c.arg, node, line);
 }
 
-static bool is_child(const struct crew *w, uint32_t position)
+static bool is_child(const struct boot *b, uint32_t me, uint32_t position)
 {
-    return position > 0 && position != w->c.me && (position - 1) / w->c.boot->width == w->c.me;
+    return position > 0 && position != me && (position - 1) / b->width == me;
+}
+
+bool crew_wanted(const struct boot *b, uint32_t me)
+{
+    for (uint32_t i = 0; i < b->nnodes; i++) {
+        if (is_child(b, me, b->nodes[i].position))
+            return true;
+    }
+    return false;
 }
 
 int crew_open(struct crew *w, const struct crew_config *config, struct errmsg *err)
@@ -93,7 +102,7 @@ int crew_open(struct crew *w, const struct crew_config *config, struct errmsg *e
     w->c.addresses = arena_str(&w->arena, slice_str(config->addresses));
     children = arena_array(&w->arena, b->nnodes, sizeof *children);
     for (uint32_t i = 0; children && i < b->nnodes; i++) {
-        if (is_child(w, b->nodes[i].position))
+        if (is_child(b, w->c.me, b->nodes[i].position))
             children[n++] = b->nodes[i];
     }
     if (n == 0 && arena_ok(&w->arena))

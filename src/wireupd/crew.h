@@ -31,6 +31,9 @@ struct crew {
 uint32_t crew_width(enum agent_kind kind, uint32_t count, uint32_t wanted);
 bool crew_below(uint32_t width, uint32_t top, uint32_t position); /* top itself included */
 
+/* Is anybody right below that position? */
+bool crew_wanted(const struct boot *b, uint32_t me);
+
 /* Starts those right below us.  0; BOOT_BAD or -errno with one sentence, and nobody was started. */
 int crew_open(struct crew *w, const struct crew_config *config, struct errmsg *err);
 void crew_close(struct crew *w); /* kills what runs; harmless twice, and on zeroed memory */

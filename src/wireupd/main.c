@@ -137,7 +137,7 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
     if (rc == 0)
         rc = boot_read(&d->boot, &d->arena, buf_slice(&text), err);
     if (text.mem)
-        explicit_bzero(text.mem, text.cap);
+        explicit_bzero(text.mem, text.end); /* of the rest no page has been touched */
     buf_free(&text);
     if (file)
         close(fd);
@@ -204,8 +204,11 @@ static int start_crew(struct daemon *d, struct errmsg *err)
                              .calls = { NULL, on_child_failed, on_child_remark },
                              .arg = d };
     struct buf ours = BUF_NULL(65536);
-    int rc = agent_spec_get(&c.spec, &d->boot, err);
+    int rc;
 
+    if (!crew_wanted(&d->boot, d->boot.position))
+        return 0;
+    rc = agent_spec_get(&c.spec, &d->boot, err);
     if (rc == 0)
         rc = cluster_addresses(&d->share.cluster, &ours, err);
     c.addresses = buf_cstr(&ours);
