@@ -7,6 +7,7 @@
  *   rawpmi1 exchange [BYTES]   put a value (default 128 bytes), barrier, get everybody's, barrier;
  *                              rank 0 prints `raw SIZE good` and how long that took
  *   rawpmi1 spoil              the same, and the last rank puts a wrong value
+ *   rawpmi1 phases ROUNDS      rank 0 prints what a barrier costs, without and with data
  *   rawpmi1 say LINE...        init, then each line (\n escapes) with one line of answer, printed
  *   rawpmi1 mute LINE...       sends the lines without init, reads one answer each, prints it
  *   rawpmi1 hold               init, barrier; rank 0 prints `held` and reads its input to the end,
@@ -298,6 +299,35 @@ static int exchange(size_t bytes, bool spoil)
     return wrong ? 1 : 0;
 }
 
+/* Means over many in a row: one alone is mostly the luck of the scheduler. */
+static int phases(int rounds)
+{
+    double start, barriers, fences;
+    char key[64];
+
+    if (rounds < 1)
+        return 2;
+    init();
+    barrier();
+    start = now();
+    for (int i = 0; i < rounds; i++)
+        barrier();
+    barriers = now() - start;
+    start = now();
+    for (int i = 0; i < rounds; i++) {
+        snprintf(key, sizeof(key), "fence-%d-%d", rank, i);
+        put(key, card(rank, 128));
+        barrier();
+    }
+    fences = now() - start;
+    if (rank == 0) {
+        printf("barrier_us %.1f\nfence_us %.1f\n", barriers * 1e6 / rounds, fences * 1e6 / rounds);
+        fflush(stdout);
+    }
+    finalize();
+    return 0;
+}
+
 /* Turns \n, \r, \t, \0, \\ into bytes, in place; returns the length. */
 static size_t unescape(char *text)
 {
@@ -385,6 +415,8 @@ int main(int argc, char **argv)
         return exchange(argc == 3 ? (size_t)atol(argv[2]) : 128, false);
     if (strcmp(what, "spoil") == 0 && argc == 2)
         return exchange(128, true);
+    if (strcmp(what, "phases") == 0 && argc == 3)
+        return phases(atoi(argv[2]));
     if (strcmp(what, "say") == 0)
         return say(argv + 2, true);
     if (strcmp(what, "mute") == 0)
