@@ -224,4 +224,11 @@
 #define LIMIT_NODE_ALIVE_MS  2000
 #define LIMIT_NODE_SILENT_MS 15000
 
+/* A daemon whose parent is lost comes to another one within this, or is lost too: the silence of
+ * the parent, that is noticed at different times, and the connection. */
+#define LIMIT_NODE_RETURN_MS 40000
+
+/* Bytes of messages that wait in a daemon for a way. */
+#define LIMIT_NODE_HELD (256u << 20)
+
 #endif

@@ -36,11 +36,20 @@ const char *msg_name(enum msg_kind kind)
     return (unsigned)kind < MSG_KINDS ? rows[kind].name : "?";
 }
 
+/* Behind the address of such a message stand its numbers. */
+enum { NUMBERED = 128 };
+
 void msg_write(const struct msg *m, struct buf *out)
 {
-    parts_put_uint(out, m->kind);
+    bool numbered = m->number || m->heard;
+
+    parts_put_uint(out, (uint64_t)m->kind | (numbered ? NUMBERED : 0));
     parts_put_uint(out, m->from);
     parts_put_uint(out, m->to);
+    if (numbered) {
+        parts_put_uint(out, m->number);
+        parts_put_uint(out, m->heard);
+    }
     parts_write(rows[m->kind].parts, rows[m->kind].nparts, m, out);
 }
 
@@ -56,12 +65,20 @@ static bool read_head(struct slice *rest, uint64_t *kind_p, uint32_t *from_p, ui
     return true;
 }
 
+static bool read_numbers(struct slice *rest, struct msg *m, uint64_t *kind_p)
+{
+    if (!(*kind_p & NUMBERED))
+        return true;
+    *kind_p &= ~(uint64_t)NUMBERED;
+    return parts_get_uint(rest, &m->number) && parts_get_uint(rest, &m->heard);
+}
+
 int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg *err)
 {
     uint64_t kind;
 
     memset(m_p, 0, sizeof *m_p);
-    if (!read_head(&bytes, &kind, &m_p->from, &m_p->to))
+    if (!read_head(&bytes, &kind, &m_p->from, &m_p->to) || !read_numbers(&bytes, m_p, &kind))
         return errmsg_set(err, 1, "a message between daemons that has no address");
     if (kind >= MSG_KINDS)
         return errmsg_set(err, 1, "a message between daemons of the unknown kind %llu",

@@ -48,6 +48,7 @@ enum msg_kind {
 struct msg {
     enum msg_kind kind;
     uint32_t from, to;
+    uint64_t number, heard; /* of trail.h; 0: none */
     union {
 #define MSG(id, name) struct msg_##id id;
 #define PART(id, kind, member, name)

@@ -17,6 +17,8 @@ static void sample(struct msg *m)
     m->kind = MSG_job;
     m->from = 7;
     m->to = MSG_EVERYBODY;
+    m->number = 300;
+    m->heard = UINT64_C(1) << 33;
     m->u.job.nspace = SLICE("job 0 WORLD:0");
     m->u.job.base = UINT64_C(1) << 40;
     m->u.job.parent = -3;
@@ -37,6 +39,7 @@ static void round_trip(void)
     OK(buf_ok(&bytes));
     OK(msg_read(buf_slice(&bytes), &a, &back, &err) == 0);
     OK(back.kind == MSG_job && back.from == 7 && back.to == MSG_EVERYBODY);
+    OK(back.number == 300 && back.heard == UINT64_C(1) << 33);
     OK(slice_is(back.u.job.nspace, "job 0 WORLD:0"));
     OK(back.u.job.base == UINT64_C(1) << 40 && back.u.job.parent == -3);
     OK(back.u.job.positions.n == 3 && back.u.job.positions.items[2] == 70000);

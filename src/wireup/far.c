@@ -213,7 +213,8 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                      .interface = f->opt->interface,
                                      .port_low = (uint16_t)f->opt->port_low,
                                      .port_high = (uint16_t)f->opt->port_high };
-    int rc = share_open(&f->share, f->node, &config, f->opt->collective, NULL, err);
+    struct weave_config weave = { .schedule = f->opt->collective };
+    int rc = share_open(&f->share, f->node, &config, &weave, NULL, err);
 
     if (rc < 0)
         return rc;

@@ -71,6 +71,11 @@ int boot_write(const struct boot *b, struct buf *out)
     put_key(out, b->key);
     put_number(out, "parent", b->parent);
     put_line(out, "addresses", b->addresses);
+    for (uint32_t i = 0; i < b->nabove; i++) {
+        buf_printf(out, "above %u ", b->above[i].position);
+        put_value(out, b->above[i].addresses);
+        buf_byte(out, '\n');
+    }
     if (b->interface)
         put_line(out, "interface", b->interface);
     if (b->port_low)
@@ -127,7 +132,7 @@ struct reader {
     struct boot *b;
     struct arena *a;
     struct errmsg *err;
-    uint32_t nodes_room, options_room;
+    uint32_t nodes_room, options_room, above_room;
     bool has_key, has_position;
 };
 
@@ -235,6 +240,26 @@ static int get_node(struct reader *r, struct slice value)
     return 0;
 }
 
+static int get_above(struct reader *r, struct slice value)
+{
+    struct boot *b = r->b;
+    struct slice position = slice_cut(&value, ' ');
+    struct boot_above above = { 0 };
+    int rc = get_number(r, position, &above.position);
+
+    if (rc == 0 && b->nabove >= BOOT_ABOVE)
+        rc = bad(r, "too many above");
+    if (rc == 0)
+        rc = get_text(r, value, &above.addresses);
+    if (rc)
+        return rc;
+    b->above = grow(r, b->above, b->nabove, &r->above_room, sizeof *b->above);
+    if (!b->above)
+        return -ENOMEM;
+    b->above[b->nabove++] = above;
+    return 0;
+}
+
 static int get_option(struct reader *r, struct slice value)
 {
     struct boot *b = r->b;
@@ -271,6 +296,8 @@ static int get_line(struct reader *r, struct slice word, struct slice value)
         return get_number(r, value, &b->parent);
     if (slice_is(word, "addresses"))
         return get_text(r, value, &b->addresses);
+    if (slice_is(word, "above"))
+        return get_above(r, value);
     if (slice_is(word, "interface"))
         return get_text(r, value, &b->interface);
     if (slice_is(word, "ports"))
@@ -315,6 +342,10 @@ static int check_whole(struct reader *r)
         return bad(r, "something is missing");
     if (r->has_position && (b->position >= b->count || b->position == b->parent))
         return bad(r, "the position");
+    for (uint32_t i = 0; i < b->nabove; i++) {
+        if (b->above[i].position >= b->count)
+            return bad(r, "the position of a daemon above");
+    }
     for (uint32_t i = 0; i < b->nnodes; i++) {
         if (b->nodes[i].position >= b->count)
             return bad(r, "the position of a node");

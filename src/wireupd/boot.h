@@ -24,6 +24,7 @@
 enum {
     BOOT_BAD = 1,
     BOOT_KEY = 32,
+    BOOT_ABOVE = 1 << 16, /* at most: of a tree of width 1 */
 };
 #define BOOT_BY_NAME UINT32_MAX /* a position: the daemon finds its own by its node's name */
 
@@ -32,6 +33,12 @@ struct boot_node {
     const char *name;
     const char *user; /* or NULL */
     uint32_t port;    /* of its sshd; 0: as the agent's spec says */
+};
+
+/* A daemon above ours, and where it waits. */
+struct boot_above {
+    uint32_t position;
+    const char *addresses;
 };
 
 struct boot_pair {
@@ -43,8 +50,10 @@ struct boot {
     uint32_t count;    /* daemons of the job, the launcher included */
     uint32_t width;    /* of the tree */
     unsigned char key[BOOT_KEY];
-    uint32_t parent;       /* the position of who waits ... */
-    const char *addresses; /* ... here (hop.h) */
+    uint32_t parent;          /* the position of who waits ... */
+    const char *addresses;    /* ... here (hop.h) */
+    struct boot_above *above; /* those above the parent: where to go when it is lost */
+    uint32_t nabove;
     const char *interface; /* or NULL: all */
     uint32_t port_low, port_high;
     uint64_t wall_ms; /* the launcher's clock when this was written */

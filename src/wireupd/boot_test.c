@@ -9,6 +9,7 @@
 static struct boot_node nodes[] = { { 1, "n001", NULL, 0 },
                                     { 4, "n004.site.example", "user name", 22 },
                                     { 5, "fd00::5", NULL, 2222 } };
+static struct boot_above above[] = { { 3, "[fd00::3]:4711 10.0.0.3:4711" }, { 0, "n0 100%:1" } };
 static struct boot_pair options[] = { { "agent", "ssh -F /a file" },
                                       { "word", "100% sure\nreally" },
                                       { "word", "" } };
@@ -20,6 +21,8 @@ static struct boot sample(void)
                       .width = 4,
                       .parent = 0,
                       .addresses = "10.0.0.1:4711 [fd00::1]:4711",
+                      .above = above,
+                      .nabove = 2,
                       .interface = "eth0",
                       .port_low = 7000,
                       .port_high = 7100,
@@ -47,6 +50,7 @@ static void test_round(void)
     OK_F(boot_read(&c, &a, buf_slice(&out), &err) == 0, "read again %s", err.text);
     OK(c.position == 1 && c.count == 9 && c.width == 4 && c.parent == 0 && c.wall_ms == b.wall_ms);
     OK(!memcmp(c.key, b.key, BOOT_KEY) && !strcmp(c.addresses, b.addresses));
+    OK(c.nabove == 2 && c.above[0].position == 3 && !strcmp(c.above[1].addresses, "n0 100%:1"));
     OK(!strcmp(c.interface, "eth0") && c.port_low == 7000 && c.port_high == 7100 && c.verbose);
     OK(c.nnodes == 3 && !strcmp(c.nodes[1].user, "user name") && !c.nodes[2].user &&
        !strcmp(c.nodes[2].name, "fd00::5"));

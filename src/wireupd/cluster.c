@@ -18,7 +18,15 @@ struct branch {
 
 enum { CLUSTER_ARENA = 1 << 30 };
 
-/* ---- sending -----------------------------------------------------------------------------------
+/* A message that finds no way for now. */
+struct held {
+    struct list link;
+    uint32_t to;
+    size_t len;
+    char bytes[];
+};
+
+/* ---- ways --------------------------------------------------------------------------------------
  */
 
 static int send_bytes(struct hop *h, struct slice bytes)
@@ -26,14 +34,78 @@ static int send_bytes(struct hop *h, struct slice bytes)
     return hop_send(h, &bytes, 1);
 }
 
+static bool is_below(const struct cluster *c, uint32_t position)
+{
+    return position < c->config.count && tree_is_below(c->config.width, position, c->config.me);
+}
+
 /* Who is below us and not to be found is not above us either. */
 static struct hop *way_to(const struct cluster *c, uint32_t position)
 {
-    if (position < c->config.count &&
-        (c->route[position] || tree_is_below(c->config.width, position, c->config.me)))
+    if (position < c->config.count && (c->route[position] || is_below(c, position)))
         return c->route[position];
     return c->parent;
 }
+
+/* -EPIPE: there is no way now. */
+static int pass(struct cluster *c, uint32_t to, struct slice bytes)
+{
+    struct hop *h = way_to(c, to);
+
+    return h ? send_bytes(h, bytes) : -EPIPE;
+}
+
+static void held_free(struct cluster *c, struct held *k)
+{
+    list_unlink(&k->link);
+    c->held_bytes -= k->len;
+    free(k);
+}
+
+static void hold(struct cluster *c, uint32_t to, struct slice bytes)
+{
+    struct held *k = NULL;
+
+    if (to >= c->config.count || c->lost[to])
+        return;
+    if (c->held_bytes <= LIMIT_NODE_HELD && bytes.len <= LIMIT_NODE_HELD - c->held_bytes)
+        k = malloc(sizeof *k + bytes.len);
+    if (!k) {
+        log_error(c->config.log,
+                  "no room for messages to position %u, to which there is no way now", to);
+        return;
+    }
+    k->to = to;
+    k->len = bytes.len;
+    memcpy(k->bytes, bytes.ptr, bytes.len);
+    list_init(&k->link);
+    list_append(&c->held, &k->link);
+    c->held_bytes += k->len;
+}
+
+static void release(struct cluster *c)
+{
+    LIST_EACH(l, &c->held)
+    {
+        struct held *k = LIST_OF(l, struct held, link);
+        if (c->lost[k->to] || pass(c, k->to, slice_mem(k->bytes, k->len)) != -EPIPE)
+            held_free(c, k);
+    }
+}
+
+/* What that one may not have got. */
+static void say_again(struct cluster *c, uint32_t to)
+{
+    const struct trail_kept *k = NULL;
+
+    while ((k = trail_next(&c->trail, to, k))) {
+        if (pass(c, to, trail_bytes(k)) < 0)
+            return;
+    }
+}
+
+/* ---- sending -----------------------------------------------------------------------------------
+ */
 
 /* To all neighbours but the one it came from. */
 static int spread(struct cluster *c, struct slice bytes, const struct hop *but)
@@ -51,20 +123,61 @@ static int spread(struct cluster *c, struct slice bytes, const struct hop *but)
     return rc;
 }
 
-int cluster_send(struct cluster *c, struct msg *m)
+static int put(struct cluster *c, struct msg *m)
 {
-    struct hop *h;
-
     m->from = c->config.me;
-    c->leaving = c->leaving || (m->kind == MSG_quit && m->to == MSG_EVERYBODY);
     buf_clear(&c->scratch);
     msg_write(m, &c->scratch);
-    if (!buf_ok(&c->scratch))
-        return c->scratch.error == BUF_TOO_LONG ? -EMSGSIZE : -ENOMEM;
-    if (m->to == MSG_EVERYBODY)
-        return spread(c, buf_slice(&c->scratch), NULL);
-    h = way_to(c, m->to);
-    return h ? send_bytes(h, buf_slice(&c->scratch)) : -EPIPE;
+    if (buf_ok(&c->scratch))
+        return 0;
+    return c->scratch.error == BUF_TOO_LONG ? -EMSGSIZE : -ENOMEM;
+}
+
+int cluster_send_near(struct cluster *c, struct msg *m)
+{
+    struct hop *h = m->to < c->config.count ? c->near[m->to] : NULL;
+    int rc = h ? put(c, m) : -EPIPE;
+
+    return rc == 0 ? send_bytes(h, buf_slice(&c->scratch)) : rc;
+}
+
+/* The overlay cares for its own messages. */
+static int send_bare(struct cluster *c, struct msg *m)
+{
+    int rc = put(c, m);
+
+    if (rc == 0)
+        rc = pass(c, m->to, buf_slice(&c->scratch));
+    if (rc == -EPIPE) {
+        hold(c, m->to, buf_slice(&c->scratch));
+        rc = 0;
+    }
+    return rc;
+}
+
+/* Kept until it has come; when there is no way now, it goes as soon as there is one. */
+static int send_numbered(struct cluster *c, struct msg *m)
+{
+    int rc = trail_number(&c->trail, m) ? put(c, m) : -ENOMEM;
+
+    if (rc == 0 && !trail_keep(&c->trail, m->to, buf_slice(&c->scratch)))
+        rc = -ENOMEM;
+    if (rc == 0)
+        rc = pass(c, m->to, buf_slice(&c->scratch));
+    return rc == -EPIPE ? 0 : rc;
+}
+
+int cluster_send(struct cluster *c, struct msg *m)
+{
+    m->number = m->heard = 0;
+    if (m->to == MSG_EVERYBODY) {
+        int rc = put(c, m);
+        c->leaving = c->leaving || m->kind == MSG_quit;
+        return rc == 0 ? spread(c, buf_slice(&c->scratch), NULL) : rc;
+    }
+    if (m->to >= c->config.count || m->to == c->config.me || c->lost[m->to])
+        return -EPIPE;
+    return m->kind == MSG_overlay ? send_bare(c, m) : send_numbered(c, m);
 }
 
 /* ---- receiving ---------------------------------------------------------------------------------
@@ -76,18 +189,40 @@ static void learn(struct cluster *c, struct hop *h, const struct msg_ready *r)
     for (uint32_t i = 0; i < r->positions.n; i++) {
         uint32_t p = r->positions.items[i];
         struct slice host = i < r->hosts.n ? r->hosts.items[i] : SLICE_NULL;
-        if (p >= c->config.count || p == c->config.me)
+        if (!is_below(c, p) || p == c->config.me || c->lost[p])
             continue;
         c->route[p] = h;
+        say_again(c, p);
         if (c->config.me == 0 && !c->known[p]) {
             c->known[p] = true;
             c->nready++;
             c->config.calls.on_ready(c->config.arg, p, host);
         }
     }
+    release(c);
 }
 
-static void deliver(struct cluster *c, struct hop *h, struct slice bytes, uint32_t to)
+static void note(struct cluster *c, uint32_t to)
+{
+    struct msg m = { .kind = MSG_noted, .to = to };
+
+    trail_note(&c->trail, &m);
+    if (put(c, &m) == 0)
+        pass(c, to, buf_slice(&c->scratch));
+}
+
+static void take(struct cluster *c, struct hop *h, const struct msg *m, struct slice bytes)
+{
+    if (!trail_take(&c->trail, m, bytes.len))
+        return;
+    if (m->kind == MSG_ready && h != c->parent)
+        learn(c, h, &m->u.ready);
+    c->leaving = c->leaving || m->kind == MSG_quit;
+    if (m->to == c->config.me || m->to == MSG_EVERYBODY || m->to == MSG_NEIGHBOUR)
+        c->config.calls.on_message(c->config.arg, m);
+}
+
+static void deliver(struct cluster *c, struct hop *h, struct slice bytes)
 {
     struct arena a = ARENA_NULL(CLUSTER_ARENA);
     struct errmsg err;
@@ -96,11 +231,9 @@ static void deliver(struct cluster *c, struct hop *h, struct slice bytes, uint32
     if (msg_read(bytes, &a, &m, &err) != 0) {
         log_error(c->config.log, "from the daemon at position %u: %s", hop_position(h), err.text);
     } else {
-        if (m.kind == MSG_ready && h != c->parent)
-            learn(c, h, &m.u.ready);
-        c->leaving = c->leaving || m.kind == MSG_quit;
-        if (to == c->config.me || to == MSG_EVERYBODY || to == MSG_NEIGHBOUR)
-            c->config.calls.on_message(c->config.arg, &m);
+        take(c, h, &m, bytes);
+        if (trail_owes(&c->trail, m.from))
+            note(c, m.from);
     }
     arena_free(&a);
 }
@@ -108,6 +241,13 @@ static void deliver(struct cluster *c, struct hop *h, struct slice bytes, uint32
 static bool is_ready(struct slice bytes)
 {
     return bytes.len && (unsigned char)bytes.ptr[0] == MSG_ready;
+}
+
+/* A link to our parent says by itself whom it brings. */
+static void forward(struct cluster *c, const struct hop *from, uint32_t to, struct slice bytes)
+{
+    if (way_to(c, to) != from && pass(c, to, bytes) == -EPIPE && !is_ready(bytes))
+        hold(c, to, bytes);
 }
 
 static void on_message(void *arg, struct hop *h, struct slice bytes)
@@ -122,10 +262,10 @@ static void on_message(void *arg, struct hop *h, struct slice bytes)
     }
     if (to == MSG_EVERYBODY)
         spread(c, bytes, h);
-    else if (to != c->config.me && to != MSG_NEIGHBOUR && way_to(c, to) && way_to(c, to) != h)
-        send_bytes(way_to(c, to), bytes);
+    else if (to != c->config.me && to != MSG_NEIGHBOUR)
+        forward(c, h, to, bytes);
     if (to == c->config.me || to == MSG_EVERYBODY || to == MSG_NEIGHBOUR || is_ready(bytes))
-        deliver(c, h, bytes, to);
+        deliver(c, h, bytes);
 }
 
 /* ---- links up and down -------------------------------------------------------------------------
@@ -148,56 +288,29 @@ static int say_ready(struct cluster *c)
         }
         m.u.ready.positions = (struct part_uints){ positions, n };
         m.u.ready.hosts = (struct part_texts){ hosts, 1 };
-        rc = cluster_send(c, &m);
+        rc = put(c, &m);
+        if (rc == 0)
+            rc = send_bytes(c->parent, buf_slice(&c->scratch));
     }
     free(positions);
     free(hosts);
     return rc;
 }
 
-static void add_branch(struct cluster *c, struct hop *h)
+static struct branch *add_branch(struct cluster *c, struct hop *h)
 {
     struct branch *b = calloc(1, sizeof *b);
 
     if (!b) {
         log_error(c->config.log, "out of memory for another daemon");
-        hop_drop(h);
-        return;
+        return NULL;
     }
     b->cluster = c;
     b->hop = h;
     b->position = hop_position(h);
+    c->near[b->position] = h;
     list_append(&c->below, &b->link);
-    if (b->position < c->config.count)
-        c->route[b->position] = h;
-}
-
-/* Who comes when all are leaving has missed the word. */
-static void send_away(struct cluster *c, uint32_t position)
-{
-    struct msg m = { .kind = MSG_quit, .to = position };
-
-    cluster_send(c, &m);
-}
-
-static void on_up(void *arg, struct hop *h)
-{
-    struct cluster *c = arg;
-    uint32_t position = hop_position(h);
-
-    if (h != c->parent &&
-        (position == 0 || position >= c->config.count || position == c->config.me)) {
-        hop_drop(h); /* no position below us */
-        return;
-    }
-    if (h == c->parent)
-        say_ready(c);
-    else
-        add_branch(c, h);
-    if (c->config.calls.on_near)
-        c->config.calls.on_near(c->config.arg, position);
-    if (c->ending && h != c->parent)
-        send_away(c, position);
+    return b;
 }
 
 static struct branch *branch_of(struct cluster *c, const struct hop *h)
@@ -219,6 +332,76 @@ static void forget_routes(struct cluster *c, const struct hop *h)
     }
 }
 
+static void drop_branch(struct cluster *c, struct branch *b)
+{
+    forget_routes(c, b->hop);
+    c->near[b->position] = NULL;
+    list_unlink(&b->link);
+    free(b);
+}
+
+/* Who comes when all are leaving has missed the word. */
+static void send_away(struct cluster *c, uint32_t position)
+{
+    struct msg m = { .kind = MSG_quit, .to = position };
+
+    cluster_send_near(c, &m);
+}
+
+static bool is_wanted(struct cluster *c, uint32_t position)
+{
+    return !c->config.calls.on_near || c->config.calls.on_near(c->config.arg, position);
+}
+
+static void child_up(struct cluster *c, struct hop *h)
+{
+    uint32_t position = hop_position(h);
+    struct branch *b = NULL;
+
+    /* Only positions below us, once. */
+    if (position && is_below(c, position) && position != c->config.me && !c->near[position])
+        b = add_branch(c, h);
+    if (!b || !is_wanted(c, position)) {
+        if (b)
+            drop_branch(c, b);
+        hop_drop(h);
+        return;
+    }
+    if (c->ending)
+        send_away(c, position);
+}
+
+/* The overlay goes first: what everybody was told comes before what is said to one. */
+static void parent_up(struct cluster *c, struct hop *h)
+{
+    uint32_t position = hop_position(h);
+
+    c->near[position] = h;
+    if (!is_wanted(c, position)) {
+        c->near[position] = NULL;
+        c->parent = NULL;
+        hop_drop(h);
+        c->config.calls.on_orphan(c->config.arg, "the daemon above has been lost meanwhile");
+        return;
+    }
+    say_ready(c);
+    for (uint32_t p = 0; p < c->config.count; p++) {
+        if (!is_below(c, p))
+            say_again(c, p);
+    }
+    release(c);
+}
+
+static void on_up(void *arg, struct hop *h)
+{
+    struct cluster *c = arg;
+
+    if (h == c->parent)
+        parent_up(c, h);
+    else
+        child_up(c, h);
+}
+
 /* Nobody below us any more, and we are to end. */
 static void maybe_closed(struct cluster *c)
 {
@@ -232,6 +415,7 @@ static void maybe_closed(struct cluster *c)
 
 static void parent_down(struct cluster *c, const struct errmsg *why)
 {
+    c->near[hop_position(c->parent)] = NULL;
     c->parent = NULL;
     if (c->ending && list_empty(&c->below))
         c->config.calls.on_closed(c->config.arg);
@@ -252,9 +436,7 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
     if (!b)
         return;
     position = b->position;
-    forget_routes(c, h);
-    list_unlink(&b->link);
-    free(b);
+    drop_branch(c, b);
     if (!(c->leaving || c->ending) || how != HOP_DOWN_BYE)
         c->config.calls.on_lost(c->config.arg, position, why->text);
     maybe_closed(c);
@@ -278,10 +460,14 @@ int cluster_open(struct cluster *c, const struct cluster_config *config, struct 
     c->config = *config;
     c->nready = 1;
     list_init(&c->below);
+    list_init(&c->held);
     buf_init(&c->scratch, LIMIT_HOP_MESSAGE);
     c->route = calloc(config->count, sizeof *c->route);
+    c->near = calloc(config->count, sizeof *c->near);
     c->known = calloc(config->count, sizeof *c->known);
-    if (!c->route || !c->known) {
+    c->lost = calloc(config->count, sizeof *c->lost);
+    if (!c->route || !c->near || !c->known || !c->lost ||
+        trail_open(&c->trail, config->count) < 0) {
         cluster_close(c);
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     }
@@ -306,10 +492,17 @@ void cluster_close(struct cluster *c)
             free(LIST_OF(l, struct branch, link));
         }
     }
+    if (c->held.next) {
+        LIST_EACH(l, &c->held)
+        held_free(c, LIST_OF(l, struct held, link));
+    }
+    trail_close(&c->trail);
     free(c->route);
+    free(c->near);
     free(c->known);
-    c->route = NULL;
-    c->known = NULL;
+    free(c->lost);
+    c->route = c->near = NULL;
+    c->known = c->lost = NULL;
     buf_free(&c->scratch);
 }
 
@@ -322,6 +515,44 @@ int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, str
 {
     c->parent = hop_connect(c->net, addresses, parent, err);
     return c->parent ? 0 : -EINVAL;
+}
+
+/* Whose way to us, or ours to whom, may have gone through it. */
+static void mend(struct cluster *c, uint32_t gone)
+{
+    uint32_t width = c->config.width;
+
+    for (uint32_t p = 0; p < c->config.count; p++) {
+        if (tree_is_below(width, p, gone) || tree_is_below(width, c->config.me, gone))
+            say_again(c, p);
+    }
+}
+
+void cluster_lost(struct cluster *c, uint32_t position)
+{
+    struct hop *h;
+
+    if (position >= c->config.count || c->lost[position])
+        return;
+    c->lost[position] = true;
+    trail_forget(&c->trail, position);
+    h = c->near[position];
+    if (h && h == c->parent) {
+        c->near[position] = NULL;
+        c->parent = NULL;
+        hop_drop(h);
+    } else if (h) {
+        drop_branch(c, branch_of(c, h));
+        hop_drop(h);
+    }
+    release(c);
+    mend(c, position);
+    maybe_closed(c);
+}
+
+void cluster_leave(struct cluster *c)
+{
+    c->leaving = true;
 }
 
 void cluster_end(struct cluster *c)

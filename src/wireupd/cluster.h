@@ -4,6 +4,9 @@
  * those below.  Where a position is to be found is learnt from the `ready` that has come from
  * there, so a daemon that comes back by another way is found there.
  *
+ * Messages to one position come once and in order, whatever relay is lost (overlay/trail.h).  What
+ * finds no way for now waits for one: who was below a lost daemon comes to another, or is lost.
+ *
  * Callbacks run from the loop only.
  */
 #ifndef WIREUP_WIREUPD_CLUSTER_H
@@ -12,6 +15,7 @@
 #include "base/list.h"
 #include "io/hop.h"
 #include "overlay/msg.h"
+#include "overlay/trail.h"
 
 struct cluster_calls {
     /* A message for us (also one for everybody).  It borrows until the call returns. */
@@ -20,12 +24,14 @@ struct cluster_calls {
     void (*on_ready)(void *arg, uint32_t position, struct slice host);
     /* A daemon below us has gone without being asked to; one sentence. */
     void (*on_lost)(void *arg, uint32_t position, const char *why);
-    /* There is no link towards the launcher (any more); one sentence. */
+    /* There is no link towards the launcher (any more); one sentence.  cluster_join() may try
+     * another. */
     void (*on_orphan)(void *arg, const char *why);
     /* After cluster_end(): all links are closed. */
     void (*on_closed)(void *arg);
-    /* A link is up: to our parent, or to a daemon right below us.  May be NULL. */
-    void (*on_near)(void *arg, uint32_t position);
+    /* A link is up: to our parent, or to a daemon right below us.  False: it is not wanted, and
+     * goes.  May be NULL. */
+    bool (*on_near)(void *arg, uint32_t position);
 };
 
 struct cluster_config {
@@ -47,9 +53,14 @@ struct cluster {
     struct hop *parent;
     struct list below;  /* struct branch */
     struct hop **route; /* by position; NULL: not below us */
+    struct hop **near;  /* by position; NULL: no neighbour */
     bool *known;        /* launcher: has been ready before */
-    uint32_t nready;    /* launcher: how many are known, itself included */
-    bool leaving;       /* all have been told to go: who closes its link does as it should */
+    bool *lost;         /* by position */
+    struct trail trail;
+    struct list held; /* struct held: passed on when there is a way again */
+    size_t held_bytes;
+    uint32_t nready; /* launcher: how many are known, itself included */
+    bool leaving;    /* all have been told to go: who closes its link does as it should */
     bool ending;
     struct buf scratch;
 };
@@ -64,9 +75,17 @@ int cluster_addresses(const struct cluster *c, struct buf *text, struct errmsg *
 /* A daemon: towards the launcher.  on_orphan() when it does not come about. */
 int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, struct errmsg *err);
 
-/* Sends to a position or to everybody; from is filled in.  0, or -errno: nobody is there (-EPIPE),
- * or no memory. */
+/* Sends to a position or to everybody who can be reached now; from is filled in.  0, or -errno:
+ * that one is lost or none (-EPIPE), or no memory. */
 int cluster_send(struct cluster *c, struct msg *m);
+/* To a neighbour only, without a number.  -EPIPE: it is none (now). */
+int cluster_send_near(struct cluster *c, struct msg *m);
+
+/* That position will not come back: its link goes, without a callback, what waits for it is
+ * dropped, and what went by it is sent again. */
+void cluster_lost(struct cluster *c, uint32_t position);
+/* All have been told to go: who closes its link from now on does as it should. */
+void cluster_leave(struct cluster *c);
 
 /* Nothing more is to be said: waits for those below us to close, then closes towards the launcher.
  * on_closed() comes. */

@@ -34,6 +34,23 @@ static uint32_t choose(const struct crew *w, uint32_t top, struct boot_node *to)
     return n;
 }
 
+/* Those above a child's parent, which we are. */
+static int choose_above(const struct crew *w, struct arena *a, struct boot *b)
+{
+    const struct boot *ours = w->c.boot;
+
+    b->nabove = 0;
+    if (w->c.me == 0)
+        return 0;
+    b->above = arena_array(a, (size_t)ours->nabove + 1, sizeof *b->above);
+    if (!b->above)
+        return -ENOMEM;
+    b->above[b->nabove++] = (struct boot_above){ ours->parent, ours->addresses };
+    for (uint32_t i = 0; i < ours->nabove; i++)
+        b->above[b->nabove++] = ours->above[i];
+    return 0;
+}
+
 static int record(void *arg, uint32_t position, struct buf *out)
 {
     struct crew *w = arg;
@@ -46,10 +63,11 @@ static int record(void *arg, uint32_t position, struct buf *out)
     b.addresses = w->c.addresses;
     b.wall_ms = clock_wall_ns() / NS_PER_MS;
     b.nodes = arena_array(&a, b.nnodes, sizeof *b.nodes);
-    if (b.nnodes && !b.nodes)
-        return -ENOMEM;
-    b.nnodes = choose(w, position, b.nodes);
-    rc = boot_write(&b, out);
+    rc = (b.nnodes && !b.nodes) ? -ENOMEM : choose_above(w, &a, &b);
+    if (rc == 0) {
+        b.nnodes = choose(w, position, b.nodes);
+        rc = boot_write(&b, out);
+    }
     boot_wipe(&b);
     arena_free(&a);
     return rc;

@@ -269,6 +269,21 @@ static enum overlay_schedule schedule_of(const struct boot *b)
     return schedule;
 }
 
+/* Our parent, and those above it, for when it is lost. */
+static int look_up(struct daemon *d, struct weave_config *w)
+{
+    const struct boot *b = &d->boot;
+    struct boot_above *above = arena_array(&d->arena, (size_t)b->nabove + 1, sizeof *above);
+
+    if (!above)
+        return -ENOMEM;
+    above[0] = (struct boot_above){ b->parent, b->addresses };
+    for (uint32_t i = 0; i < b->nabove; i++)
+        above[i + 1] = b->above[i];
+    *w = (struct weave_config){ schedule_of(b), above, b->nabove + 1 };
+    return 0;
+}
+
 static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = { .loop = node_loop(d->node),
@@ -281,7 +296,10 @@ static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *e
                                 .interface = d->boot.interface,
                                 .port_low = (uint16_t)d->boot.port_low,
                                 .port_high = (uint16_t)d->boot.port_high };
-    int rc = share_open(&d->share, d->node, &c, schedule_of(&d->boot), far, err);
+    struct weave_config w;
+    int rc = look_up(d, &w);
+    if (rc == 0)
+        rc = share_open(&d->share, d->node, &c, &w, far, err);
 
     if (rc)
         return rc;

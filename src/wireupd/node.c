@@ -1330,11 +1330,22 @@ void node_gone(struct node *n)
     loop_stop(&n->loop);
 }
 
+static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t position)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (share_position(n->share, j, r) == position && j->procs[r].state != LIFE_GONE)
+            return true;
+    }
+    return false;
+}
+
 /* Its processes have gone with it, as far as anybody can say. */
 static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
 {
     const char *host = n->share->names[position];
 
+    if (!has_ranks_at(n, j, position))
+        return;
     if (!n->config.keep_going)
         server_abort(&n->server, j, JOB_NO_RANK, 1, "node %s is lost: %s", host, why);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static void post(struct share *s, struct msg *m, uint32_t to)
     int rc;
 
     m->to = to;
-    rc = cluster_send(&s->cluster, m);
+    rc = to == MSG_EVERYBODY ? weave_tell(&s->weave, m) : cluster_send(&s->cluster, m);
     if (rc < 0 && rc != -EPIPE)
         log_error(&s->node->config.log, "cannot send `%s` to the daemon at position %u: %s",
                   msg_name(m->kind), to, err_text(rc));
@@ -400,6 +401,10 @@ uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err
         if (at == s->cluster.config.count) {
             errmsg_set(err, 1, "node %s is none of those that this job was started on",
                        p->nodes[n].name);
+            return NULL;
+        }
+        if (s->cluster.lost[at]) {
+            errmsg_set(err, 1, "node %s is lost", p->nodes[n].name);
             return NULL;
         }
         positions[n] = at;
@@ -933,25 +938,76 @@ void share_quit(struct share *s)
     s->quitting = true;
     if (is_root(s)) {
         say(s, &m, MSG_EVERYBODY);
+        cluster_leave(&s->cluster);
         cluster_end(&s->cluster);
     } else {
+        cluster_leave(&s->cluster);
         node_quit(s->node);
     }
     maybe_over(s);
 }
 
-/* Launcher: a daemon has gone, and with it all that is below it. */
-static void lose(struct share *s, uint32_t top, const char *why)
+static struct share_reason *reason_of(const struct share *s, uint32_t position)
 {
-    for (uint32_t p = top; p < s->cluster.config.count; p++) {
-        if (!crew_below(s->cluster.config.width, top, p))
-            continue;
-        for (int i = 0; i < SHARE_STREAMS; i++)
-            channel_cut(&s->streams[p].channels[i]);
-        if (s->errands)
-            errands_lost(s->errands, p);
-        node_lost(s->node, p, why);
+    LIST_EACH(l, &s->reasons)
+    {
+        struct share_reason *r = LIST_OF(l, struct share_reason, link);
+        if (r->position == position)
+            return r;
     }
+    return NULL;
+}
+
+/* Launcher: the first reason counts. */
+static void keep_reason(struct share *s, uint32_t position, const char *why)
+{
+    size_t n = strlen(why);
+    struct share_reason *r;
+
+    if (!is_root(s) || s->cluster.lost[position] || reason_of(s, position))
+        return;
+    r = calloc(1, sizeof *r + n + 1);
+    if (!r)
+        return;
+    r->position = position;
+    memcpy(r->text, why, n);
+    list_append(&s->reasons, &r->link);
+}
+
+static void lose_node(struct share *s, uint32_t position)
+{
+    struct share_reason *r = reason_of(s, position);
+
+    for (int i = 0; i < SHARE_STREAMS; i++)
+        channel_cut(&s->streams[position].channels[i]);
+    if (s->errands)
+        errands_lost(s->errands, position);
+    node_lost(s->node, position,
+              r ? r->text : "its way to the launcher was lost, and it has found no other in time");
+    if (r)
+        list_unlink(&r->link);
+    free(r);
+}
+
+/* A daemon: the launcher decides what becomes of the job; here those processes are gone. */
+static void lose_ranks(struct share *s, const struct placement *p, uint32_t position)
+{
+    struct job *j = job_of(s, p->job);
+
+    for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
+        if (share_position(s, j, r) == position && j->procs[r].state != LIFE_GONE)
+            server_event(server_of(s), j, r, LIFE_DEATH, SIGKILL);
+    }
+}
+
+void share_lost(struct share *s, uint32_t position)
+{
+    if (is_root(s)) {
+        lose_node(s, position);
+        return;
+    }
+    LIST_EACH(l, &s->placed)
+    lose_ranks(s, LIST_OF(l, struct placement, link), position);
 }
 
 static void hear_trouble(struct share *s, const struct msg_trouble *m)
@@ -963,13 +1019,12 @@ static void hear_trouble(struct share *s, const struct msg_trouble *m)
     if (!is_root(s) || !m->fatal || m->position <= 0 || m->position >= s->cluster.config.count)
         return;
     snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
-    lose(s, (uint32_t)m->position, why);
+    keep_reason(s, (uint32_t)m->position, why);
+    weave_lose(&s->weave, (uint32_t)m->position);
 }
 
-static void on_message(void *arg, const struct msg *m)
+void share_hear(struct share *s, const struct msg *m)
 {
-    struct share *s = arg;
-
     if (s->errands && errand_hear(s->errands, m))
         return;
     switch (m->kind) {
@@ -1005,9 +1060,15 @@ static void on_message(void *arg, const struct msg *m)
     case MSG_heard: hear_heard(s, &m->u.heard); break;
     case MSG_overlay: weave_hear(&s->weave, m); break;
     case MSG_exec:
+    case MSG_noted:
     case MSG_KINDS: break;
     }
     node_settle(s->node);
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    share_hear(arg, m);
 }
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
@@ -1021,15 +1082,18 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
         s->calls.on_ready(s->arg, position);
 }
 
-static void on_near(void *arg, uint32_t position)
+static bool on_near(void *arg, uint32_t position)
 {
     struct share *s = arg;
 
-    weave_near(&s->weave, position);
+    if (!weave_near(&s->weave, position))
+        return false;
     if (s->cluster.parent && position == hop_position(s->cluster.parent))
         open_own(s);
     if (s->calls.on_near)
         s->calls.on_near(s->arg, position);
+    node_settle(s->node);
+    return true;
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
@@ -1038,8 +1102,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
 
     if (s->calls.on_lost)
         s->calls.on_lost(s->arg, position, why);
-    if (is_root(s))
-        lose(s, position, why);
+    keep_reason(s, position, why);
     weave_far(&s->weave, position);
     node_settle(s->node);
 }
@@ -1049,7 +1112,19 @@ static void on_orphan(void *arg, const char *why)
     struct share *s = arg;
 
     snprintf(s->why, sizeof s->why, "%s", why);
-    node_orphan(s->node, why);
+    if (!weave_seek(&s->weave))
+        node_orphan(s->node, why);
+}
+
+void share_end(struct share *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%s", why);
+    if (is_root(s)) {
+        log_error(&s->node->config.log, "%s", why);
+        node_give_up(s->node, 1);
+    } else {
+        node_orphan(s->node, why);
+    }
 }
 
 static void on_closed(void *arg)
@@ -1094,7 +1169,7 @@ static struct share_streams *new_streams(uint32_t n)
 }
 
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               enum overlay_schedule schedule, const int far[SHARE_STREAMS], struct errmsg *err)
+               const struct weave_config *weave, const int far[SHARE_STREAMS], struct errmsg *err)
 {
     struct cluster_config c = *config;
     int rc;
@@ -1104,6 +1179,7 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     for (int i = 0; i < SHARE_STREAMS; i++)
         s->far[i] = far ? far[i] : -1;
     list_init(&s->placed);
+    list_init(&s->reasons);
     list_init(&s->asked);
     buf_init(&s->ranks, SIZE_MAX / 4);
     buf_init(&s->events, SIZE_MAX / 4);
@@ -1119,7 +1195,7 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     rc = cluster_open(&s->cluster, &c, err);
     if (rc < 0)
         return rc;
-    rc = weave_open(&s->weave, s, schedule);
+    rc = weave_open(&s->weave, s, weave);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
 }
 
@@ -1138,6 +1214,11 @@ void share_close(struct share *s)
     {
         list_unlink(p);
         free(LIST_OF(p, struct placement, link));
+    }
+    LIST_EACH(r, &s->reasons)
+    {
+        list_unlink(r);
+        free(LIST_OF(r, struct share_reason, link));
     }
     LIST_EACH(q, &s->asked)
     {

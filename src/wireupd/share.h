@@ -24,6 +24,13 @@ struct share_streams {
 
 struct errands;
 
+/* Why a daemon is lost, until it is told. */
+struct share_reason {
+    struct list link;
+    uint32_t position;
+    char text[];
+};
+
 /* Of who has opened the share; all may be NULL. */
 struct share_calls {
     void (*on_ready)(void *arg, uint32_t position); /* these three as of the cluster */
@@ -43,6 +50,7 @@ struct share {
     const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
     struct list placed;    /* struct placement: where the nodes of each job are */
     struct list asked;     /* questions of other nodes that our server works on */
+    struct list reasons;   /* struct share_reason */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
@@ -63,7 +71,7 @@ struct share {
 /* A launcher's or daemon's part in the cluster; takes effect with node_share().  0, or -errno with
  * a sentence. */
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               enum overlay_schedule schedule, const int far[SHARE_STREAMS], struct errmsg *err);
+               const struct weave_config *weave, const int far[SHARE_STREAMS], struct errmsg *err);
 void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 
 /* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
@@ -106,6 +114,15 @@ void share_who(struct share *s, uint64_t ticket, struct slice job);
 
 /* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */
 bool share_answer(struct share *s, uint64_t ticket, const struct answer *a);
+
+/* ---- doors of weave.c ---- */
+
+/* A message for us. */
+void share_hear(struct share *s, const struct msg *m);
+/* That daemon is lost, and the processes there are gone. */
+void share_lost(struct share *s, uint32_t position);
+/* A daemon: it cannot stay. */
+void share_end(struct share *s, const char *why);
 
 /* Launcher: everybody ends; share->closed is set and the node told (node_unshared()) when nothing
  * is left of them. */

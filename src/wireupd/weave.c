@@ -24,22 +24,27 @@ static const struct log *log_of(const struct weave *w)
 /* ---- what goes out -----------------------------------------------------------------------------
  */
 
-/* What finds no way now waits in the overlay for a link. */
+/* These go from neighbour to neighbour only; who has a new one asks again. */
+static bool is_near(enum overlay_kind kind)
+{
+    return kind == OVERLAY_MSG_GATHER || kind == OVERLAY_MSG_RESULT || kind == OVERLAY_MSG_TELL ||
+           kind == OVERLAY_MSG_HELLO;
+}
+
 static void send_out(struct weave *w, struct overlay_msg *m)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
     struct msg out;
-    int rc = carry_out(m, &a, &out) ? cluster_send(&w->share->cluster, &out) : -ENOMEM;
+    int rc = -ENOMEM;
 
-    arena_free(&a);
-    if (rc == -EPIPE) {
-        overlay_hold(&w->overlay, m);
-        return;
-    }
-    if (rc < 0)
+    if (carry_out(m, &a, &out))
+        rc = is_near(m->kind) ? cluster_send_near(&w->share->cluster, &out)
+                              : cluster_send(&w->share->cluster, &out);
+    if (rc < 0 && rc != -EPIPE)
         log_error(log_of(w),
                   "cannot send what the nodes do together to the daemon at position %u: %s", m->to,
                   err_text(rc));
+    arena_free(&a);
     overlay_msg_free(m);
 }
 
@@ -65,44 +70,156 @@ static void complete(struct weave *w, const struct overlay_event *e)
     free(blocks);
 }
 
+/* Words for everybody, as the bytes of a message. */
+static void hear_words(struct weave *w, const struct overlay_event *e)
+{
+    struct arena a = ARENA_NULL((size_t)1 << 30);
+    struct slice bytes = e->blocks ? e->blocks->block : SLICE_NULL;
+    struct errmsg err;
+    struct msg m;
+
+    if (msg_read(bytes, &a, &m, &err) != 0)
+        log_error(log_of(w), "words for everybody: %s", err.text);
+    else if (m.from != w->overlay.config.me)
+        share_hear(w->share, &m);
+    arena_free(&a);
+}
+
+/* Launcher: what another one has for everybody. */
+static void pass_on(struct weave *w, const struct overlay_event *e)
+{
+    if (e->blocks && overlay_tell(&w->overlay, e->blocks->block) < 0)
+        w->overlay.no_memory = true;
+    hear_words(w, e);
+}
+
+/* Those that should come to us when that one is lost. */
+static bool has_heirs(const struct weave *w, uint32_t gone)
+{
+    const struct overlay *o = &w->overlay;
+
+    return tree_children(o->config.width, o->config.count, gone) > 0 &&
+           tree_living_parent(o->config.width, gone, o->lost) == o->config.me;
+}
+
+static void hear_loss(struct weave *w, uint32_t gone)
+{
+    bool parent = gone == w->overlay.parent;
+
+    if (gone == w->overlay.config.me) {
+        share_end(w->share, "the launcher takes this node for lost");
+        return;
+    }
+    overlay_link_down(&w->overlay, gone);
+    cluster_lost(&w->share->cluster, gone);
+    share_lost(w->share, gone);
+    if (has_heirs(w, gone))
+        timer_set(&w->overdue, LIMIT_NODE_RETURN_MS);
+    if (parent && !weave_seek(w))
+        share_end(w->share, "no daemon above this one can be reached");
+}
+
 static void take_event(struct weave *w, const struct overlay_event *e)
 {
     switch (e->kind) {
     case OVERLAY_COMPLETED: complete(w, e); break;
-    case OVERLAY_REPORTED:
-    case OVERLAY_TOLD:
-    case OVERLAY_LOST:
-    case OVERLAY_BEHIND: break;
+    case OVERLAY_REPORTED: pass_on(w, e); break;
+    case OVERLAY_TOLD: hear_words(w, e); break;
+    case OVERLAY_LOST: hear_loss(w, e->from); break;
+    case OVERLAY_BEHIND:
+        share_end(w->share, "what all nodes were told meanwhile is not to be had any more");
+        break;
     }
 }
 
-/* Everything that the overlay has to say, until it is silent. */
-static void turn(struct weave *w)
+static void send_all(struct weave *w)
 {
     struct overlay_msg *m;
-    struct overlay_event *e;
 
     while ((m = overlay_next(&w->overlay)))
         send_out(w, m);
+}
+
+/* Everything that the overlay has to say, until it is silent.  What an event brings about is sent
+ * at once; events that come of it wait until it is done with. */
+static void turn(struct weave *w)
+{
+    struct overlay_event *e;
+
+    send_all(w);
+    if (w->turning)
+        return;
+    w->turning = true;
     while ((e = overlay_event(&w->overlay))) {
         take_event(w, e);
         overlay_event_free(e);
+        send_all(w);
     }
+    w->turning = false;
+    if (w->overlay.no_memory)
+        share_end(w->share, "out of memory for what the nodes do together");
 }
 
 /* ---- doors -------------------------------------------------------------------------------------
  */
 
-void weave_near(struct weave *w, uint32_t position)
+bool weave_near(struct weave *w, uint32_t position)
 {
-    overlay_link_up(&w->overlay, position);
+    bool good = overlay_link_up(&w->overlay, position);
+
+    w->joined = w->joined || (good && position == w->overlay.parent);
     turn(w);
+    return good;
 }
 
 void weave_far(struct weave *w, uint32_t position)
 {
     overlay_link_down(&w->overlay, position);
     turn(w);
+}
+
+void weave_lose(struct weave *w, uint32_t position)
+{
+    overlay_lose(&w->overlay, position);
+    turn(w);
+}
+
+static const char *addresses_of(const struct weave *w, uint32_t position)
+{
+    for (uint32_t i = 0; i < w->config.nabove; i++) {
+        if (w->config.above[i].position == position)
+            return w->config.above[i].addresses;
+    }
+    return NULL;
+}
+
+bool weave_seek(struct weave *w)
+{
+    struct overlay *o = &w->overlay;
+    struct errmsg err;
+    const char *at;
+
+    if (o->parent != TREE_NONE)
+        overlay_link_down(o, o->parent);
+    else
+        overlay_shun(o, w->tried);
+    while (w->joined && (w->tried = overlay_wanted_parent(o)) != TREE_NONE) {
+        at = addresses_of(w, w->tried);
+        if (at && cluster_join(&w->share->cluster, w->tried, slice_str(at), &err) == 0)
+            return true;
+        overlay_shun(o, w->tried);
+    }
+    return false;
+}
+
+/* Some who should have come to us have not. */
+static void overdue(void *arg)
+{
+    struct weave *w = arg;
+
+    overlay_overdue(&w->overlay);
+    turn(w);
+    node_settle(w->share->node);
 }
 
 void weave_hear(struct weave *w, const struct msg *m)
@@ -113,6 +230,22 @@ void weave_hear(struct weave *w, const struct msg *m)
         log_error(log_of(w), "position %u says of what the nodes do together what cannot be",
                   m->from);
     turn(w);
+}
+
+int weave_tell(struct weave *w, struct msg *m)
+{
+    struct buf bytes = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    int rc = -EMSGSIZE;
+
+    m->from = w->overlay.config.me;
+    m->to = MSG_EVERYBODY;
+    msg_write(m, &bytes);
+    if (buf_ok(&bytes))
+        rc = m->from ? overlay_report(&w->overlay, buf_slice(&bytes))
+                     : overlay_tell(&w->overlay, buf_slice(&bytes));
+    buf_free(&bytes);
+    turn(w);
+    return rc;
 }
 
 /* The positions of a contribution's nodes; -ENOMEM. */
@@ -149,25 +282,31 @@ void weave_contribute(struct weave *w, const struct contribution *k)
 /* ---- birth and death ---------------------------------------------------------------------------
  */
 
-int weave_open(struct weave *w, struct share *s, enum overlay_schedule schedule)
+int weave_open(struct weave *w, struct share *s, const struct weave_config *config)
 {
     const struct cluster_config *c = &s->cluster.config;
     struct overlay_config k;
     int rc;
 
     overlay_defaults(&k, c->me, c->count, c->width);
-    k.schedule = schedule;
+    k.schedule = config->schedule;
     if (tree_children(c->width, c->count, c->me) == 0)
         k.keep_max = 0; /* nobody comes to us late */
     rc = overlay_init(&w->overlay, &k);
-    if (rc == 0)
-        w->share = s;
-    return rc;
+    if (rc < 0)
+        return rc;
+    timer_init(&w->overdue, &s->node->loop, overdue, w);
+    w->config = *config;
+    w->tried = config->nabove ? config->above[0].position : TREE_NONE;
+    w->share = s;
+    return 0;
 }
 
 void weave_close(struct weave *w)
 {
-    if (w->share)
-        overlay_free(&w->overlay);
+    if (!w->share)
+        return;
+    timer_stop(&w->overdue);
+    overlay_free(&w->overlay);
     w->share = NULL;
 }

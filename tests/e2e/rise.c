@@ -85,10 +85,11 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     check();
 }
 
-static void on_near(void *arg, uint32_t position)
+static bool on_near(void *arg, uint32_t position)
 {
     (void)arg;
     crew_up(&crew, position);
+    return true;
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
