@@ -2,40 +2,65 @@
 #include "io/loop.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
-#include "base/clock.h"
-
-enum { EVENTS = 64, LONGEST_WAIT_MS = 3600 * 1000 };
+/* Who calls us gets an error code; nobody wants it on the user's terminal as well. */
+static void say_nothing(int severity, const char *text)
+{
+    (void)severity;
+    (void)text;
+}
 
 int loop_init(struct loop *l)
 {
-    memset(l, 0, sizeof *l);
-    list_init(&l->ready);
-    l->fd = epoll_create1(EPOLL_CLOEXEC);
-    if (l->fd < 0)
-        return -errno;
-    l->open = true;
-    return 0;
+    struct event_config *config = event_config_new();
+
+    event_set_log_callback(say_nothing);
+    if (!config)
+        return -ENOMEM;
+    /* One thread, one wait: no locks, and no look at the clock more than needed. */
+    event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+    event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
+    l->base = event_base_new_with_config(config);
+    event_config_free(config);
+    return l->base ? 0 : -ENOMEM;
 }
 
 void loop_free(struct loop *l)
 {
-    if (!l->open)
-        return;
-    close(l->fd);
-    memset(l, 0, sizeof *l);
+    if (l->base)
+        event_base_free(l->base);
+    l->base = NULL;
+}
+
+int loop_run(struct loop *l)
+{
+    return event_base_loop(l->base, EVLOOP_NO_EXIT_ON_EMPTY) < 0 ? -EIO : 0;
 }
 
 void loop_stop(struct loop *l)
 {
-    l->stopped = true;
+    event_base_loopbreak(l->base);
 }
 
-/* ---- watches -----------------------------------------------------------------------------------
- */
+static void readable(evutil_socket_t fd, short what, void *arg)
+{
+    struct watch *w = arg;
+
+    (void)fd;
+    (void)what;
+    w->on_read(w->arg);
+}
+
+static void writable(evutil_socket_t fd, short what, void *arg)
+{
+    struct watch *w = arg;
+
+    (void)fd;
+    (void)what;
+    w->on_write(w->arg);
+}
 
 void watch_open(struct watch *w, struct loop *l, int fd, loop_fn *on_read, loop_fn *on_write,
                 void *arg)
@@ -46,44 +71,27 @@ void watch_open(struct watch *w, struct loop *l, int fd, loop_fn *on_read, loop_
     w->on_read = on_read;
     w->on_write = on_write;
     w->arg = arg;
-    list_init(&w->link);
+    event_assign(&w->reader, l->base, fd, EV_READ | EV_PERSIST, readable, w);
+    event_assign(&w->writer, l->base, fd, EV_WRITE | EV_PERSIST, writable, w);
 }
 
-static int tell_kernel(struct watch *w, unsigned what)
+static int change(struct watch *w, unsigned bit, struct event *event, unsigned want)
 {
-    struct epoll_event e = { .events = (what & LOOP_READ ? (uint32_t)EPOLLIN : 0) |
-                                       (what & LOOP_WRITE ? (uint32_t)EPOLLOUT : 0),
-                             .data.ptr = w };
-
-    if (what)
-        return epoll_ctl(w->loop->fd, w->what ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, w->fd, &e) < 0
-                   ? -errno
-                   : 0;
-    epoll_ctl(w->loop->fd, EPOLL_CTL_DEL, w->fd, &e);
+    if ((w->what & bit) == (want & bit))
+        return 0;
+    errno = 0;
+    if ((want & bit ? event_add(event, NULL) : event_del(event)) < 0)
+        return errno ? -errno : -EIO;
+    w->what ^= bit;
     return 0;
-}
-
-static void not_ready(struct watch *w, unsigned what)
-{
-    w->ready &= ~what;
-    if (w->ready == 0)
-        list_unlink(&w->link);
 }
 
 int watch_want(struct watch *w, unsigned what)
 {
-    int rc;
+    int rc = change(w, LOOP_READ, &w->reader, what);
+    int also = change(w, LOOP_WRITE, &w->writer, what);
 
-    if (w->what == what)
-        return 0;
-    if (!w->loop || !w->loop->open)
-        return -EBADF;
-    rc = tell_kernel(w, what);
-    if (rc < 0)
-        return rc;
-    w->what = what;
-    not_ready(w, ~what);
-    return 0;
+    return rc < 0 ? rc : also;
 }
 
 void watch_close(struct watch *w)
@@ -93,37 +101,15 @@ void watch_close(struct watch *w)
     w->loop = NULL;
 }
 
-/* An error, or an other end that has gone, is told to whoever looks. */
-static void mark_ready(struct loop *l, const struct epoll_event *e)
+static void ring(evutil_socket_t fd, short what, void *arg)
 {
-    unsigned what = (e->events & (EPOLLIN | EPOLLHUP | EPOLLERR) ? (unsigned)LOOP_READ : 0) |
-                    (e->events & (EPOLLOUT | EPOLLHUP | EPOLLERR) ? (unsigned)LOOP_WRITE : 0);
-    struct watch *w = e->data.ptr;
+    struct timer *t = arg;
 
-    what &= w->what;
-    if (what && w->ready == 0)
-        list_append(&l->ready, &w->link);
-    w->ready |= what;
+    (void)fd;
+    (void)what;
+    t->set = false;
+    t->fn(t->arg);
 }
-
-static void run_ready(struct loop *l)
-{
-    struct list *first;
-
-    while (!l->stopped && (first = list_first(&l->ready))) {
-        struct watch *w = LIST_OF(first, struct watch, link);
-        bool read = w->ready & LOOP_READ;
-
-        not_ready(w, read ? LOOP_READ : LOOP_WRITE);
-        if (read)
-            w->on_read(w->arg);
-        else
-            w->on_write(w->arg);
-    }
-}
-
-/* ---- timers ------------------------------------------------------------------------------------
- */
 
 void timer_init(struct timer *t, struct loop *l, loop_fn *fn, void *arg)
 {
@@ -131,143 +117,22 @@ void timer_init(struct timer *t, struct loop *l, loop_fn *fn, void *arg)
     t->loop = l;
     t->fn = fn;
     t->arg = arg;
-}
-
-static bool sooner(const struct timer *a, const struct timer *b)
-{
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->setting < b->setting;
-}
-
-/* Of two heaps one: the later top becomes the first behind the sooner one. */
-static struct timer *meld(struct timer *a, struct timer *b)
-{
-    struct timer *top = !b || (a && sooner(a, b)) ? a : b, *other = top == a ? b : a;
-
-    if (!other)
-        return top;
-    other->next = top->child;
-    if (other->next)
-        other->next->prev = other;
-    other->prev = top;
-    top->child = other;
-    return top;
-}
-
-/* A row of heaps, two by two from its begin, and these from the end. */
-static struct timer *meld_row(struct timer *row)
-{
-    struct timer *pairs = NULL, *all = NULL;
-
-    while (row) {
-        struct timer *a = row, *b = a->next, *pair;
-        row = b ? b->next : NULL;
-        a->next = a->prev = NULL;
-        if (b)
-            b->next = b->prev = NULL;
-        pair = meld(a, b);
-        pair->next = pairs;
-        pairs = pair;
-    }
-    while (pairs) {
-        struct timer *pair = pairs;
-        pairs = pair->next;
-        pair->next = NULL;
-        all = meld(all, pair);
-    }
-    return all;
-}
-
-static void leave_row(struct timer *t)
-{
-    if (t->prev->child == t)
-        t->prev->child = t->next;
-    else
-        t->prev->next = t->next;
-    if (t->next)
-        t->next->prev = t->prev;
-}
-
-void timer_stop(struct timer *t)
-{
-    struct loop *l = t->loop;
-    struct timer *behind;
-
-    if (!l || !t->set)
-        return;
-    t->set = false;
-    if (!l->open)
-        return;
-    behind = meld_row(t->child);
-    if (l->first == t) {
-        l->first = behind;
-    } else {
-        leave_row(t);
-        l->first = meld(l->first, behind);
-    }
-    t->child = t->next = t->prev = NULL;
-}
-
-static uint64_t later(uint64_t now, uint64_t ms)
-{
-    return ms > (UINT64_MAX - now) / NS_PER_MS ? UINT64_MAX : now + ms * NS_PER_MS;
+    event_assign(&t->event, l->base, -1, 0, ring, t);
 }
 
 int timer_set(struct timer *t, uint64_t ms)
 {
-    struct loop *l = t->loop;
+    struct timeval in = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
 
-    timer_stop(t);
-    t->due_ns = later(clock_now_ns(), ms);
-    t->setting = l->settings++;
+    if (event_add(&t->event, &in) < 0)
+        return -ENOMEM;
     t->set = true;
-    l->first = meld(l->first, t);
     return 0;
 }
 
-/* Those that were due at that time; who is set meanwhile waits for the next turn. */
-static void run_due(struct loop *l, uint64_t now)
+void timer_stop(struct timer *t)
 {
-    uint64_t settings = l->settings;
-
-    while (!l->stopped && l->first && l->first->due_ns <= now && l->first->setting < settings) {
-        struct timer *t = l->first;
-        timer_stop(t);
-        t->fn(t->arg);
-    }
-}
-
-/* ---- turns -------------------------------------------------------------------------------------
- */
-
-static int patience(const struct loop *l)
-{
-    uint64_t now, ms;
-
-    if (!list_empty(&l->ready))
-        return 0;
-    if (!l->first)
-        return -1;
-    now = clock_now_ns();
-    if (l->first->due_ns <= now)
-        return 0;
-    ms = (l->first->due_ns - now - 1) / NS_PER_MS + 1;
-    return ms < LONGEST_WAIT_MS ? (int)ms : LONGEST_WAIT_MS;
-}
-
-int loop_run(struct loop *l)
-{
-    struct epoll_event events[EVENTS];
-
-    l->stopped = false;
-    while (!l->stopped) {
-        int n = epoll_wait(l->fd, events, EVENTS, patience(l));
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        for (int i = 0; i < n; i++)
-            mark_ready(l, &events[i]);
-        run_ready(l);
-        if (!l->stopped && l->first)
-            run_due(l, clock_now_ns());
-    }
-    return 0;
+    if (t->loop && t->set)
+        event_del(&t->event);
+    t->set = false;
 }

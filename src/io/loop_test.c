@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
@@ -186,107 +185,6 @@ static void test_timers(void)
     timer_stop(&two);
 }
 
-/* Many, in an order of chance, some of them stopped or set anew. */
-enum { CROWD = 300 };
-
-static struct timer crowd[CROWD];
-static unsigned rang, wrong;
-static uint64_t last_due, last_setting;
-
-static void ring(void *arg)
-{
-    struct timer *t = arg;
-    bool ordered = t->due_ns > last_due || (t->due_ns == last_due && t->setting > last_setting);
-
-    wrong += !ordered || t - crowd >= CROWD / 2;
-    last_due = t->due_ns;
-    last_setting = t->setting;
-    if (++rang == CROWD / 2)
-        loop_stop(&loop);
-}
-
-static unsigned chance(void)
-{
-    static unsigned state = 1;
-
-    state = state * 1103515245 + 12345;
-    return state >> 16;
-}
-
-static void test_crowd(void)
-{
-    for (unsigned i = 0; i < CROWD; i++)
-        timer_init(&crowd[i], &loop, ring, &crowd[i]);
-    for (unsigned i = 0; i < 20 * CROWD; i++) {
-        struct timer *t = &crowd[chance() % CROWD];
-        if (chance() % 4 == 0)
-            timer_stop(t);
-        else
-            timer_set(t, chance() % 1000);
-    }
-    for (unsigned i = 0; i < CROWD; i++) {
-        if (i < CROWD / 2)
-            timer_set(&crowd[i], chance() % 3);
-        else
-            timer_stop(&crowd[i]);
-    }
-    loop_run(&loop);
-    OK_F(rang == CROWD / 2 && wrong == 0, "timers ring in the order of their times");
-    OK(!loop.first);
-}
-
-/* Who is ready at the same time as a timer is due comes first, and may stop it. */
-static void stop_two(void *arg)
-{
-    note('r');
-    timer_stop(&two);
-    watch_want(&((struct end *)arg)->watch, 0);
-    timer_set(&one, 0);
-}
-
-static void test_turn(void)
-{
-    struct end *e = open_end(stop_two, NULL);
-
-    memset(order, 0, sizeof order);
-    timer_init(&one, &loop, stop, NULL);
-    timer_init(&two, &loop, never, NULL);
-    timer_set(&two, 0);
-    OK(write(e->fds[1], "x", 1) == 1 && watch_want(&e->watch, LOOP_READ) == 0);
-    loop_run(&loop);
-    OK_F(!strcmp(order, "r"), "a callback stops a timer that is due in the same turn");
-    close_end(e);
-}
-
-/* Both at once: reading first; when that takes the interest away, nothing more. */
-static void read_and_close(void *arg)
-{
-    note('r');
-    watch_want(&((struct end *)arg)->watch, 0);
-    loop_stop(&loop);
-}
-
-static void never_written(void *arg)
-{
-    (void)arg;
-    note('w');
-}
-
-static void test_both(void)
-{
-    struct end *e = calloc(1, sizeof *e);
-
-    if (!e || socketpair(AF_UNIX, SOCK_STREAM, 0, e->fds) < 0)
-        abort();
-    memset(order, 0, sizeof order);
-    watch_open(&e->watch, &loop, e->fds[0], read_and_close, never_written, e);
-    OK(write(e->fds[1], "x", 1) == 1);
-    OK(watch_want(&e->watch, LOOP_READ | LOOP_WRITE) == 0);
-    loop_run(&loop);
-    OK(!strcmp(order, "r"));
-    close_end(e);
-}
-
 int main(void)
 {
     if (loop_init(&loop) < 0)
@@ -296,9 +194,6 @@ int main(void)
     test_writes();
     test_files();
     test_timers();
-    test_crowd();
-    test_turn();
-    test_both();
     loop_free(&loop);
     loop_free(&loop);
     return tap_done();
