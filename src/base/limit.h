@@ -52,6 +52,14 @@
 /* Requests of one client that wait for somebody else (gets, barriers, look-ups). */
 #define LIMIT_CLIENT_PENDING 65536
 
+/* What a host of our server API has not carried out yet for one client: bytes, and this much for each
+ * request whatever it says.  Beyond it we read no further from that client until some is done. */
+#define LIMIT_CLIENT_ASKS (8u << 20)
+#define LIMIT_ASK_COST    1024
+
+/* Ranks of tools: a tool is a job of its own, and a host counts them at most. */
+#define LIMIT_TOOL_RANK 65536
+
 /* Of these, fences: the first of a round takes a ticket's room for each of its members. */
 #define LIMIT_CLIENT_FENCES 256
 

@@ -18,6 +18,7 @@ void core_init(struct core *c, uint64_t seed)
     list_init(&c->jobs);
     names_init(&c->names, seed);
     list_init(&c->lookups);
+    list_init(&c->sets);
     waits_init(&c->waits, seed);
     coll_set_init(&c->meetings, seed);
 }
@@ -36,6 +37,7 @@ void core_free(struct core *c)
     LIST_EACH(l, &c->lookups)
     drop_lookup(LIST_OF(l, struct names_wait, link));
     names_free(&c->names);
+    sets_free(&c->sets);
     waits_free(&c->waits);
     coll_set_free(&c->meetings);
     effects_free(&c->effects);

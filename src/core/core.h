@@ -12,6 +12,7 @@
 #include "core/effect.h"
 #include "core/job.h"
 #include "core/names.h"
+#include "core/sets.h"
 #include "core/wait.h"
 
 /* What is remembered of a job that is gone. */
@@ -32,6 +33,7 @@ struct core {
     struct names names;
     struct list lookups; /* struct names_wait */
     struct waits waits;  /* requests without an answer that are in no collective */
+    struct list sets;    /* of processes, as the host has defined them (core/sets.h) */
     struct effects effects;
     uint32_t next_job, next_base;
     struct coll_set meetings; /* fences across jobs; members are job->base + rank */

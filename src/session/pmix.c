@@ -1138,6 +1138,19 @@ static bool is_clearing_up(const struct command *c)
     return is;
 }
 
+/* Some things a server does by itself, whoever its host is. */
+static bool is_for_host(const struct command *c)
+{
+    if ((unsigned)c->cmd >= 64 || !(c->s->base.peer->host_commands >> c->cmd & 1))
+        return false;
+    switch (c->cmd) {
+    case CMD_JOB_CONTROL: return !is_clearing_up(c);
+    case CMD_QUERY: return !pmix_asks_for_sets(c);
+    case CMD_MONITOR: return !pmix_is_heartbeat(c);
+    default: return true;
+    }
+}
+
 /* The host reads it. */
 static int pass_on(struct command *c)
 {
@@ -1153,12 +1166,12 @@ static int pass_on(struct command *c)
 static int run_command(struct command *c)
 {
     uint8_t number = punpack_byte(&c->r, PMIX_COMMAND);
+    bool passes;
 
     c->cmd = (enum pmix_command)number;
-    if (punpack_ok(&c->r) && number < 64 && c->s->base.peer->host_commands >> number & 1 &&
-        !(number == CMD_JOB_CONTROL && is_clearing_up(c)))
-        return pass_on(c);
-    if (punpack_ok(&c->r) && (number >= sizeof readers / sizeof *readers || !readers[number])) {
+    passes = punpack_ok(&c->r) && is_for_host(c);
+    if (punpack_ok(&c->r) && !passes &&
+        (number >= sizeof readers / sizeof *readers || !readers[number])) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
         return SESSION_IDLE;
     }
@@ -1167,6 +1180,8 @@ static int run_command(struct command *c)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
         return SESSION_IDLE;
     }
+    if (passes)
+        return pass_on(c);
     if (punpack_ok(&c->r))
         readers[number](c);
     if (c->no_memory || !arena_ok(&c->s->arena))

@@ -216,6 +216,22 @@ static void begin_monitor(struct command *c, pmix_status_t code, const pmix_info
     pmix_ask(c, rq);
 }
 
+/* A heartbeat is promised to the server itself; or such a promise is taken back. */
+bool pmix_is_heartbeat(const struct command *c)
+{
+    struct punpack r = c->r;
+    pmix_info_t what;
+    int32_t one = 1;
+    bool is;
+
+    memset(&what, 0, sizeof what);
+    is = punpack(&r, &what, &one, PMIX_INFO) == PTYPE_FINE &&
+         (!strcmp(what.key, PMIX_MONITOR_HEARTBEAT) ||
+          (c->s->monitored && !strcmp(what.key, PMIX_MONITOR_CANCEL)));
+    pmem_free(ptype_find(PMIX_INFO), &what, 1, NULL);
+    return is;
+}
+
 /* Files and other things would have to be looked at: that is not done here. */
 void pmix_read_monitor(struct command *c)
 {

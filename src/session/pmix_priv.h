@@ -199,6 +199,7 @@ void pmix_send_or_fail(struct command *c, const struct ppack *w);
 /* ---- pmix_query.c ---- */
 
 pmix_reader pmix_read_query;
+bool pmix_asks_for_sets(const struct command *c); /* and some are defined */
 
 void pmix_forget_given(struct pmix_session *s);
 
@@ -212,6 +213,7 @@ void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const 
 /* ---- pmix_iof.c ---- */
 
 pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_monitor;
+bool pmix_is_heartbeat(const struct command *c);
 bool pmix_output(struct session *base, const struct spoken *o);
 void pmix_pulls_caught_up(struct pmix_session *s); /* what was kept has been told */
 void pmix_pulls_free(struct pmix_session *s);

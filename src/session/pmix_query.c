@@ -329,17 +329,47 @@ static void find_group_members(struct findings *f, const char *key, const struct
     f->missed++;
 }
 
-/* Nobody defines sets of processes here. */
-static void find_no_sets(struct findings *f, const char *key, const struct subject *about)
+static void find_set_count(struct findings *f, const char *key, const struct subject *about)
 {
+    size_t n = 0;
+
     (void)about;
-    found(f, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = 0 });
+    LIST_EACH(l, &f->s->base.peer->core->sets)
+    n++;
+    found(f, key, (pmix_value_t){ .type = PMIX_SIZE, .data.size = n });
 }
 
-static void find_no_names(struct findings *f, const char *key, const struct subject *about)
+static void find_set_names(struct findings *f, const char *key, const struct subject *about)
 {
+    struct buf names = BUF_NULL(TEXT_MAX);
+
     (void)about;
-    found_words(f, key, "");
+    LIST_EACH(l, &f->s->base.peer->core->sets)
+    {
+        if (buf_len(&names))
+            buf_byte(&names, ',');
+        buf_str(&names, LIST_OF(l, struct pset, link)->name);
+    }
+    found_text(f, key, &names);
+}
+
+static void find_set_members(struct findings *f, const char *key, const struct subject *about)
+{
+    const struct pset *p =
+        about->group ? sets_find(&f->s->base.peer->core->sets, about->group) : NULL;
+    pmix_proc_t *members = p ? calloc(p->n + 1, sizeof *members) : NULL;
+
+    if (!p) {
+        f->missed++;
+        return;
+    }
+    if (!members) {
+        f->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < p->n; i++)
+        pmix_set_proc(&members[i], p->members[i].nspace, p->members[i].rank);
+    found_array(f, key, PMIX_PROC, members, p->n);
 }
 
 /* ---- what this server can do
@@ -355,7 +385,7 @@ static void find_spawn(struct findings *f, const char *key, const struct subject
 }
 
 static const char *const qualifier_words =
-    PMIX_NSPACE "," PMIX_PROCID "," PMIX_RANK "," PMIX_HOSTNAME "," PMIX_GROUP_ID
+    PMIX_NSPACE "," PMIX_PROCID "," PMIX_RANK "," PMIX_HOSTNAME "," PMIX_GROUP_ID "," PMIX_PSET_NAME
                 "," PMIX_QUERY_REFRESH_CACHE "," PMIX_QUERY_LOCAL_ONLY;
 
 static void find_qualifiers(struct findings *f, const char *key, const struct subject *about)
@@ -438,8 +468,9 @@ static const struct {
     { PMIX_QUERY_LOCAL_PROC_TABLE, find_table },
     { PMIX_QUERY_AVAILABLE_SLOTS, find_slots },
     { PMIX_QUERY_MEMORY_USAGE, find_memory },
-    { PMIX_QUERY_NUM_PSETS, find_no_sets },
-    { PMIX_QUERY_PSET_NAMES, find_no_names },
+    { PMIX_QUERY_NUM_PSETS, find_set_count },
+    { PMIX_QUERY_PSET_NAMES, find_set_names },
+    { PMIX_QUERY_PSET_MEMBERSHIP, find_set_members },
     { PMIX_QUERY_NUM_GROUPS, find_group_count },
     { PMIX_QUERY_GROUP_NAMES, find_group_names },
     { PMIX_QUERY_GROUP_MEMBERSHIP, find_group_members },
@@ -499,7 +530,7 @@ static struct subject subject_of(const struct command *c, const pmix_query_t *q)
             about.rank = v->data.rank;
         } else if (!strcmp(key, PMIX_HOSTNAME) && word) {
             about.host = slice_str(word);
-        } else if (!strcmp(key, PMIX_GROUP_ID) && word) {
+        } else if ((!strcmp(key, PMIX_GROUP_ID) || !strcmp(key, PMIX_PSET_NAME)) && word) {
             about.group = word;
         }
     }
@@ -519,6 +550,40 @@ static void reply_findings(struct command *c, const struct findings *f)
     ppack_size(&w, f->n);
     ppack(&w, f->list, (int32_t)f->n, PMIX_INFO);
     pmix_send_or_fail(c, &w);
+}
+
+static bool is_about_sets(const pmix_query_t *q)
+{
+    static const char *const keys[] = { PMIX_QUERY_NUM_PSETS, PMIX_QUERY_PSET_NAMES,
+                                        PMIX_QUERY_PSET_MEMBERSHIP };
+    size_t n = 0;
+
+    for (char **key = q->keys; key && *key; key++, n++) {
+        bool is = false;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            is = is || !strcmp(*key, keys[i]);
+        if (!is)
+            return false;
+    }
+    return n > 0;
+}
+
+bool pmix_asks_for_sets(const struct command *c)
+{
+    struct punpack r = c->r;
+    size_t n;
+    pmix_query_t *queries;
+    bool is;
+
+    if (list_empty(&c->s->base.peer->core->sets))
+        return false;
+    queries = punpack_list(&r, PMIX_QUERY, &n);
+    is = punpack_ok(&r) && n > 0;
+    for (size_t i = 0; is && i < n; i++)
+        is = is_about_sets(&queries[i]);
+    pmem_free(ptype_find(PMIX_QUERY), queries, n, NULL);
+    free(queries);
+    return is;
 }
 
 void pmix_read_query(struct command *c)

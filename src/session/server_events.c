@@ -113,10 +113,18 @@ static bool is_target(const struct targets *t, const struct peer *p)
     return false;
 }
 
+/* A host of our library: it has the server's own name. */
+static bool is_host(const struct peer *p)
+{
+    return p->core->name && !strcmp(p->job->nspace, p->core->name);
+}
+
 static bool concerns(const struct peer *p, const struct notice *n, const struct targets *t)
 {
     if (!p->job || !p->session || !p->session->ops->notify || p->closing)
         return false;
+    if (n->by_server && is_host(p))
+        return true;
     switch (n->range) {
     case PMIX_RANGE_NAMESPACE: return !strcmp(p->job->nspace, n->nspace);
     case PMIX_RANGE_CUSTOM: return is_target(t, p);
@@ -217,6 +225,7 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     ppack_size(&w, 2);
     ppack(&w, infos, 2, PMIX_INFO);
     n->flags = EVENT_BY_CODE;
+    n->by_server = true;
     n->infos = buf_slice(&bytes);
     if (!ppack_ok(&w))
         ;                                    /* nobody is told */

@@ -69,6 +69,7 @@ struct notice {
     uint32_t rank;
     struct slice infos;     /* canonical: v41 units SIZE n, n INFO */
     const struct peer *but; /* it knows already; or NULL */
+    bool by_server;         /* the server has noticed it: a host that has connected is told too */
 };
 
 /* What a process has written, on its way to those who listen. */

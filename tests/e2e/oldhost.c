@@ -1,7 +1,8 @@
 /* oldhost.c - a host as the headers of 3.x made them: its module has 25 members, and what stands
  * behind it is no function.
  *
- *   oldhost COMMAND [ARG...]     as a job of one process
+ *   oldhost [-m] COMMAND [ARG...]     as a job of one process; -m: the module ends where its memory
+ *                                     does, which sanitizers watch
  *
  * It includes no header of PMIx: those of today have macros that use functions of today, and the
  * library would see that. */
@@ -23,7 +24,7 @@ struct value {
     union {
         void *ptr;
         uint32_t uint32;
-        unsigned char room[16];
+        unsigned char room[24];
     } data;
 };
 
@@ -61,20 +62,26 @@ int main(int argc, char **argv)
 {
     struct proc proc = { "oldjob", 0 };
     struct info info = { .key = "pmix.job.size", .value = { .type = 14, .data.uint32 = 1 } };
+    void **members = module.members;
     char **env;
     int status, n = 0;
     pid_t pid;
 
-    if (argc < 2)
+    if (argc > 1 && !strcmp(argv[1], "-m")) {
+        members = calloc(25, sizeof *members);
+        argc--;
+        argv++;
+    }
+    if (argc < 2 || !members)
         return 2;
     while (environ[n])
         n++;
     env = calloc((size_t)n + 1, sizeof *env);
     for (int i = 0; i < n; i++)
         env[i] = strdup(environ[i]);
-    module.members[1] = (void *)(uintptr_t)finalized;
+    members[1] = (void *)(uintptr_t)finalized;
     memset(module.behind, 0x5a, sizeof module.behind);
-    if (PMIx_server_init(&module, NULL, 0) != 0 ||
+    if (PMIx_server_init(members, NULL, 0) != 0 ||
         PMIx_server_register_nspace("oldjob", 1, &info, 1, NULL, NULL) > 0 ||
         PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL) > 0 ||
         PMIx_server_setup_fork(&proc, &env) != 0)
@@ -86,5 +93,10 @@ int main(int argc, char **argv)
     }
     if (waitpid(pid, &status, 0) != pid || PMIx_server_finalize() != 0)
         return 4;
+    for (n = 0; env[n]; n++)
+        free(env[n]);
+    free(env);
+    if (members != module.members)
+        free(members);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

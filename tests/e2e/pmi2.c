@@ -7,6 +7,7 @@
  *                              be ranks of one job
  *   pmi2 spoil                 the same, and the last rank puts a wrong value
  *   pmi2 all wireup|hydra|slurm    every function, and what it must do under that server
+ *   pmi2 ring                  three rings, and fences between them
  *   pmi2 threads [ROUNDS]      eight threads per rank
  *   pmi2 mapping               rank 0 prints the process mapping
  *   pmi2 attr NAME...          rank 0 prints these attributes of the job
@@ -246,6 +247,8 @@ static void check_names(void)
     WANT(PMI2_Nameserv_lookup(svc, NULL, text, 64) != 0);
 }
 
+static int rings_made;
+
 /* Places are all different, and each is beside the next. */
 static void check_ring(void)
 {
@@ -255,12 +258,12 @@ static void check_ring(void)
     snprintf(mine, sizeof mine, "ring %d", rank);
     WANT(PMIX_Ring(mine, &place, &places, left, right, 64) == 0 && places == size && place >= 0 &&
          place < size);
-    snprintf(key, sizeof key, "place-%d", place);
+    snprintf(key, sizeof key, "place-%d-%d", rings_made, place);
     NEED(PMI2_KVS_Put(key, mine));
     NEED(PMI2_KVS_Fence());
-    snprintf(key, sizeof key, "place-%d", (place + 1) % size);
+    snprintf(key, sizeof key, "place-%d-%d", rings_made, (place + 1) % size);
     WANT(PMI2_KVS_Get(job, -1, key, want, 64, &n) == 0 && !strcmp(right, want));
-    snprintf(key, sizeof key, "place-%d", (place + size - 1) % size);
+    snprintf(key, sizeof key, "place-%d-%d", rings_made++, (place + size - 1) % size);
     WANT(PMI2_KVS_Get(job, -1, key, want, 64, &n) == 0 && !strcmp(left, want));
 }
 
@@ -285,6 +288,14 @@ static int all(const char *under, bool ring)
         WANT(PMI2_Job_Connect(job, NULL) == 0 && PMI2_Job_Disconnect(job) == 0);
     }
     return verdict("all", "");
+}
+
+static int rings(void)
+{
+    init();
+    for (int i = 0; i < 3; i++)
+        check_ring();
+    return verdict("ring", "");
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -483,6 +494,8 @@ int main(int argc, char **argv)
         return exchange(128, true);
     if (!strcmp(what, "all") && argc > 2)
         return all(argv[2], argc < 4);
+    if (!strcmp(what, "ring"))
+        return rings();
     if (!strcmp(what, "threads")) {
         rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
         return threads();

@@ -222,7 +222,7 @@ static void names(void)
 {
     pmix_pdata_t pdata;
     pmix_info_t info;
-    char *keys[] = { "a name", NULL };
+    char key[] = "a name", *keys[] = { key, NULL };
 
     PMIX_INFO_LOAD(&info, "a name", "a port", PMIX_STRING);
     must("publish", PMIx_Publish(&info, 1));
@@ -279,6 +279,35 @@ static void questions(void)
     PMIX_INFO_LOAD(&info, "test.log", "words", PMIX_STRING);
     host_must("log", PMIx_Log(&info, 1, NULL, 0));
     PMIX_INFO_DESTRUCT(&info);
+}
+
+/* The sets that the host has defined: the server knows them by itself. */
+static void sets(void)
+{
+    pmix_info_t *results = NULL;
+    pmix_query_t q;
+    size_t n = 0;
+    const pmix_data_array_t *a;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_PSET_NAMES);
+    PMIX_ARGV_APPEND(rc, q.keys, PMIX_QUERY_PSET_MEMBERSHIP);
+    PMIX_INFO_CREATE(q.qualifiers, 1);
+    q.nqual = 1;
+    PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_PSET_NAME, "testset", PMIX_STRING);
+    rc = PMIx_Query_info(&q, 1, &results, &n);
+    must("query sets", rc);
+    if (n != 2 || results[0].value.type != PMIX_STRING ||
+        strcmp(results[0].value.data.string, "testset") != 0 ||
+        results[1].value.type != PMIX_DATA_ARRAY)
+        complain("the sets of the host");
+    else if ((a = results[1].value.data.darray)->type != PMIX_PROC || a->size != 1 ||
+             strcmp(((const pmix_proc_t *)a->array)->nspace, me.nspace) != 0)
+        complain("who is in the set");
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    PMIX_QUERY_DESTRUCT(&q);
 }
 
 static void credentials(void)
@@ -352,6 +381,7 @@ static void calls(const char *program)
         must("notify", PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL));
         names();
         questions();
+        sets();
         credentials();
         output();
         spawns(program);
@@ -359,6 +389,8 @@ static void calls(const char *program)
     if (!comes(&heard))
         complain("the event has not come");
     must("group", PMIx_Group_construct("team", &all, 1, NULL, 0, &results, &n));
+    if (results)
+        PMIX_INFO_FREE(results, n);
     must("ungroup", PMIx_Group_destruct("team", NULL, 0));
     fence(NULL, 0, false);
 }

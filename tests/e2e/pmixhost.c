@@ -1,13 +1,14 @@
 /* pmixhost.c - a small resource manager on a PMIx library's server API: the other side of
  * rawpmix.c and pmixcalls.c.
  *
- *   pmixhost [-v] [-b] [-p] [-d] NODES RANKS COMMAND [ARG...]
+ *   pmixhost [-v] [-b] [-p] [-d] [-s] NODES RANKS COMMAND [ARG...]
  *
  * Starts NODES processes, each the host of a node of its own (n0, n1 …) with a server, and RANKS
  * processes of one job, dealt to the nodes in blocks.  The hosts are connected in a star and carry
  * what their servers give them.  -v: each call of a host's function is told on standard error, as
  * `upcall NAME`; -b: only what a host must have; -p: the processes get a PMI descriptor too
- * (wireup_server.h); -d: blobs of fences are damaged on the way (so tests can fail).
+ * (wireup_server.h); -d: blobs of fences are damaged on the way (so tests can fail); -s: it serves
+ * tools of the whole session.
  *
  * Ends with the largest exit code of a process, or 128 + its signal. */
 #include <dlfcn.h>
@@ -29,7 +30,7 @@
 enum { MAX_NODES = 8, MAX_RANKS = 4096 };
 
 static int nodes, ranks, node;
-static bool verbose, bare, with_pmi, damages;
+static bool verbose, bare, with_pmi, damages, session;
 static char **command;
 static const char *job = "testjob";
 static int up = -1;         /* to node 0 */
@@ -789,6 +790,7 @@ static void host(void)
     char names_of[4096], ppn[65536], name[16];
     int per = (ranks + nodes - 1) / nodes, first = node * per, local;
     pmix_info_t info[2];
+    pmix_proc_t everybody;
     bool yes = true;
 
     local = first >= ranks ? 0 : ranks - first < per ? ranks - first : per;
@@ -822,12 +824,16 @@ static void host(void)
                                          .fabric = fabric };
     snprintf(name, sizeof name, "n%d", node);
     PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, name, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], session ? PMIX_SERVER_SESSION_SUPPORT : PMIX_SERVER_TOOL_SUPPORT, &yes,
+                   PMIX_BOOL);
     if (PMIx_server_init(&module, info, 2) != PMIX_SUCCESS)
         die("PMIx_server_init");
     make_maps(names_of, ppn, sizeof names_of);
     if (register_job(job, ranks, local, names_of, ppn) != PMIX_SUCCESS)
         die("PMIx_server_register_nspace");
+    PMIX_LOAD_PROCID(&everybody, job, PMIX_RANK_WILDCARD);
+    if (PMIx_server_define_process_set(&everybody, 1, "testset") != PMIX_SUCCESS)
+        die("PMIx_server_define_process_set");
     running = local;
     for (int r = first; r < first + local; r++)
         pids[r] = start(job, (uint32_t)r, command);
@@ -842,11 +848,12 @@ int main(int argc, char **argv)
     int opt, ends[2];
     struct sigaction ended = { .sa_handler = child_ended, .sa_flags = SA_RESTART };
 
-    while ((opt = getopt(argc, argv, "+vbpd")) > 0) {
+    while ((opt = getopt(argc, argv, "+vbpds")) > 0) {
         verbose = verbose || opt == 'v';
         bare = bare || opt == 'b';
         with_pmi = with_pmi || opt == 'p';
         damages = damages || opt == 'd';
+        session = session || opt == 's';
     }
     if (argc - optind < 3)
         return 2;

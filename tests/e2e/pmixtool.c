@@ -37,5 +37,9 @@ int main(int argc, char **argv)
         printf("pmixtool good\n");
     else
         printf("pmixtool: query: %d\n", rc);
+    if (results)
+        PMIX_INFO_FREE(results, n);
+    PMIX_QUERY_DESTRUCT(&query);
+    PMIX_INFO_DESTRUCT(&info);
     return PMIx_tool_finalize() != PMIX_SUCCESS;
 }

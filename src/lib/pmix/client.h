@@ -109,7 +109,8 @@ struct client {
     /* A host's, in a server's process (client_api.h); NULL: anybody else's. */
     pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
-    void (*turn)(void *arg);
+    void (*turn)(void *arg, bool wait); /* wait: for another one who turns */
+    int (*turn_fd)(void *arg);          /* readable: turn() has to do; -1: somebody else turns */
     void *turn_arg;
 };
 

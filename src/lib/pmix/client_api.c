@@ -263,6 +263,7 @@ pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *
         lib.inits++;
         lib.client->tell_others = seat->tell_others;
         lib.client->turn = seat->turn;
+        lib.client->turn_fd = seat->turn_fd;
         lib.client->turn_arg = seat->arg;
     } else {
         client_say(&err);
@@ -364,7 +365,7 @@ void PMIx_Progress(void)
         return;
     if (c->turn) {
         client_unlock(c);
-        c->turn(c->turn_arg);
+        c->turn(c->turn_arg, false);
         client_lock(c);
     }
     progress_once(c);

@@ -37,7 +37,9 @@ struct client_seat {
     /* Its events go this way (client.h). */
     pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
-    void (*turn)(void *arg); /* what PMIx_Progress does besides */
+    /* What PMIx_Progress does besides, and who waits for an answer. */
+    void (*turn)(void *arg, bool wait); /* wait: for another one who turns */
+    int (*turn_fd)(void *arg);
     void *arg;
 };
 

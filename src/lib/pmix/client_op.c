@@ -294,8 +294,9 @@ static int timeout_ms(uint64_t deadline_ns)
     return now >= deadline_ns ? 0 : (int)((deadline_ns - now) / NS_PER_MS + 1);
 }
 
-/* Waits on all connections at once. */
-static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd)
+/* Waits on all connections at once.  A host that turns its server's loop itself waits here for that
+ * server: then the loop is turned here, while it waits. */
+static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd, int host_fd)
 {
     struct pollfd p[POLL_MAX];
     struct server_link *of[POLL_MAX];
@@ -305,7 +306,7 @@ static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd)
     LIST_EACH(l, &c->servers)
     {
         struct server_link *s = LIST_OF(l, struct server_link, link);
-        if (s->lost || n == POLL_MAX - 1)
+        if (s->lost || n == POLL_MAX - 2)
             continue;
         of[n] = s;
         p[n++] = (struct pollfd){ s->conn.fd,
@@ -314,8 +315,12 @@ static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd)
     servers = n;
     if (wake_fd >= 0)
         p[n++] = (struct pollfd){ wake_fd, POLLIN, 0 };
+    if (host_fd >= 0)
+        p[n++] = (struct pollfd){ host_fd, POLLIN, 0 };
     client_unlock(c);
     poll(p, n, timeout);
+    if (host_fd >= 0 && p[n - 1].revents)
+        c->turn(c->turn_arg, true);
     client_lock(c);
     for (nfds_t i = 0; i < servers; i++) {
         if (!of[i]->lost && (p[i].revents & POLLOUT) && conn_flush(&of[i]->conn) < 0)
@@ -328,12 +333,14 @@ static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd)
 void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd)
 {
     struct server_link *s = only_server(c);
+    int host_fd = c->turn_fd ? c->turn_fd(c->turn_arg) : -1;
 
     c->reading = true;
-    if (s && !s->lost && deadline_ns == UINT64_MAX && wake_fd < 0 && !buf_len(&s->conn.out))
+    if (s && !s->lost && deadline_ns == UINT64_MAX && wake_fd < 0 && host_fd < 0 &&
+        !buf_len(&s->conn.out))
         receive(c, s, true);
     else
-        poll_servers(c, deadline_ns, wake_fd);
+        poll_servers(c, deadline_ns, wake_fd, host_fd);
     c->reading = false;
 }
 

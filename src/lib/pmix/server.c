@@ -79,15 +79,25 @@ void pserver_add_call(struct pserver *s, struct scall *c)
     list_append(&s->calls, &c->link);
 }
 
-bool pserver_inside(struct pserver *s)
+static bool is_inside(const struct pserver *s)
 {
     return s->running && pthread_equal(s->runner, pthread_self());
+}
+
+bool pserver_inside(struct pserver *s)
+{
+    bool inside;
+
+    pserver_lock(s);
+    inside = is_inside(s);
+    pthread_mutex_unlock(&s->lock);
+    return inside;
 }
 
 void pserver_unlock(struct pserver *s)
 {
     pserver_settle(s);
-    if (!list_empty(&s->calls) && !pserver_inside(s))
+    if (!list_empty(&s->calls) && !is_inside(s))
         sloop_wake(&s->loop);
     pthread_mutex_unlock(&s->lock);
 }
@@ -130,15 +140,36 @@ static void turn(struct pserver *s, bool wait)
     pthread_mutex_unlock(&s->lock);
 }
 
-void pserver_turn(struct pserver *s)
+/* One at a time: who is ready was learnt without the lock, and would not survive another's turn. A
+ * host that is in a call goes on afterwards. */
+void pserver_turn(struct pserver *s, bool wait)
 {
-    bool busy;
+    bool mine;
 
     pserver_lock(s);
-    busy = s->running; /* the host is in a call; whoever called it goes on afterwards */
+    while (wait && s->turning && !is_inside(s))
+        pthread_cond_wait(&s->calm, &s->lock);
+    mine = s->progress != PSERVER_THREAD && !s->turning && !s->stopping;
+    s->turning = s->turning || mine;
     pthread_mutex_unlock(&s->lock);
-    if (!busy && s->progress != PSERVER_THREAD)
-        turn(s, false);
+    if (!mine)
+        return;
+    turn(s, false);
+    pserver_lock(s);
+    s->turning = false;
+    pthread_cond_broadcast(&s->calm);
+    pthread_mutex_unlock(&s->lock);
+}
+
+int pserver_turn_fd(struct pserver *s)
+{
+    int fd = -1;
+
+    pserver_lock(s);
+    if (s->progress != PSERVER_THREAD && !is_inside(s) && !s->stopping)
+        fd = s->loop.fd;
+    pthread_mutex_unlock(&s->lock);
+    return fd;
 }
 
 static void *serve(void *arg)
@@ -172,7 +203,7 @@ static void base_ready(int fd, short what, void *arg)
 {
     (void)fd;
     (void)what;
-    pserver_turn(arg);
+    pserver_turn(arg, false);
 }
 
 static int join_base(struct pserver *s)
@@ -203,21 +234,19 @@ pmix_status_t pserver_settle_progress(struct pserver *s)
     sloop_wake(&s->loop);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
+    pserver_lock(s);
     s->stopping = false;
     s->progress = s->wants;
-    if (s->wants == PSERVER_BASE && join_base(s) < 0) {
-        s->progress = PSERVER_PROGRAM;
-        return PMIX_ERR_NOT_SUPPORTED;
-    }
-    return PMIX_SUCCESS;
+    pthread_mutex_unlock(&s->lock);
+    return s->wants == PSERVER_BASE && join_base(s) < 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
 }
 
 static void stop_turning(struct pserver *s)
 {
     pserver_lock(s);
-    s->stopping = true;
+    s->stopping = s->ending = true;
     sloop_wake(&s->loop);
-    while (s->running)
+    while (s->running || s->turning)
         pthread_cond_wait(&s->calm, &s->lock);
     pthread_mutex_unlock(&s->lock);
     if (s->base_event)
@@ -271,7 +300,6 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->spaces);
     list_init(&s->calls);
     list_init(&s->files);
-    list_init(&s->sets);
     list_init(&s->outputs);
     list_init(&s->promises);
     s->loop = SLOOP_NULL;
@@ -381,6 +409,7 @@ pmix_status_t pserver_new(const pmix_server_module_t *module, size_t members,
 
 struct pserver *pserver_free(struct pserver *s)
 {
+    struct list *l;
     bool last;
 
     if (!s)
@@ -388,8 +417,7 @@ struct pserver *pserver_free(struct pserver *s)
     stop_turning(s);
     pserver_lock(s);
     unmake(s);
-    LIST_EACH(l, &s->calls)
-    { /* they find out that we are gone */
+    while ((l = list_first(&s->calls))) { /* they find out that we are gone */
         struct scall *c = LIST_OF(l, struct scall, link);
         list_unlink(l);
         pthread_mutex_unlock(&s->lock);

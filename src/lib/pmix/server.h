@@ -84,7 +84,9 @@ struct pserver {
     struct sloop loop;
     enum pserver_progress progress, wants;
     pthread_t thread; /* THREAD */
-    bool stopping;
+    bool stopping;    /* nobody is to go on turning the loop … */
+    bool ending;      /* … and the host is asked for nothing any more */
+    bool turning;     /* the host, just now */
     bool running;     /* calls, just now … */
     pthread_t runner; /* … by this thread */
     unsigned asks;    /* of the host's, that are not answered yet */
@@ -109,7 +111,6 @@ struct pserver {
     struct list spaces;        /* struct nspace */
     struct list calls;         /* struct scall */
     struct list files;         /* rendezvous files: server_files.c */
-    struct list sets;          /* process sets: server_sets.c */
     struct list outputs;       /* who wants output: server_iof.c */
     struct list promises;      /* direct modexes of other nodes: server_meet.c */
     size_t next_ref;
@@ -145,8 +146,13 @@ struct pserver *pserver_free(struct pserver *s);
 /* In a forked child: gives memory and descriptors back, without a word to anybody. */
 void pserver_abandon(struct pserver *s);
 
-/* One turn without waiting: for hosts that turn the loop themselves. */
-void pserver_turn(struct pserver *s);
+/* One turn without waiting for news: for hosts that turn the loop themselves.  wait: when another
+ * thread does so just now, until it has. */
+void pserver_turn(struct pserver *s, bool wait);
+
+/* Readable when a turn has something to do; -1: somebody else sees to that, or the caller is in a
+ * call of the host's. */
+int pserver_turn_fd(struct pserver *s);
 
 /* The caller is in a call of the host's. */
 bool pserver_inside(struct pserver *s);
@@ -179,6 +185,9 @@ void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank); /*
 void sconn_flush(struct sconn *c);
 void sconn_bury(struct pserver *s);
 void sconn_forget_job(struct pserver *s, const struct job *job); /* it goes */
+/* Bytes that a request of it takes until the host has carried it out. */
+void sconn_hold(const struct peer *p, size_t n);
+void sconn_let_go(const struct peer *p, size_t n);
 uid_t sconn_uid(const struct peer *p);
 const struct peer *sconn_own(const struct pserver *s); /* the host's; NULL: it has none */
 

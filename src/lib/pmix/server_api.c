@@ -21,14 +21,16 @@
 #include "wireup_server.h"
 
 static struct {
-    pthread_mutex_t lock; /* of what stands here */
+    pthread_mutex_t lock; /* of what stands here; taken before the server's */
+    pthread_cond_t moved;
+    bool moving; /* a server begins or ends, without the lock: hosts are called meanwhile */
     struct pserver *s;
     unsigned inits;
     int own_fd;        /* the host's end of its own connection */
     pid_t pid;         /* who made the server */
     bool watched;      /* forks are */
     struct list known; /* struct registered: PMIx_Register_attributes */
-} host = { .lock = PTHREAD_MUTEX_INITIALIZER, .own_fd = -1 };
+} host = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .own_fd = -1 };
 
 /* ---- forks ----------------------------------------------------------------------------------- */
 
@@ -104,17 +106,14 @@ static void read_options(const pmix_info_t *infos, size_t ninfos, struct pserver
         o->progress = PSERVER_BASE;
 }
 
+static struct pserver *enter(void);
+
 /* Events of the host's: those who have asked for them here are told; its own handlers have been. */
 static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos)
 {
-    struct pserver *s = host.s;
-    const pmix_proc_t *from = source ? source : &s->me;
-    struct notice n = { .code = status,
-                        .range = range,
-                        .flags = pmix_event_flags(infos, ninfos),
-                        .nspace = from->nspace,
-                        .rank = from->rank };
+    struct notice n = { .code = status, .range = range, .flags = pmix_event_flags(infos, ninfos) };
+    struct pserver *s;
     struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
     struct ppack w;
 
@@ -127,17 +126,26 @@ static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source
         return PMIX_ERR_PACK_FAILURE;
     }
     n.infos = buf_slice(&bytes);
-    pserver_lock(s);
-    n.but = sconn_own(s);
-    server_notify(&s->server, &n);
-    pserver_unlock(s);
+    s = enter();
+    if (s) {
+        n.nspace = source ? source->nspace : s->me.nspace;
+        n.rank = source ? source->rank : s->me.rank;
+        n.but = sconn_own(s);
+        server_notify(&s->server, &n);
+        pserver_unlock(s);
+    }
     buf_free(&bytes);
-    return PMIX_SUCCESS;
+    return s ? PMIX_SUCCESS : PMIX_ERR_INIT;
 }
 
-static void turn(void *arg)
+static void turn(void *arg, bool wait)
 {
-    pserver_turn(arg);
+    pserver_turn(arg, wait);
+}
+
+static int turn_fd(void *arg)
+{
+    return pserver_turn_fd(arg);
 }
 
 /* The host's own connection. */
@@ -166,20 +174,27 @@ static pmix_status_t join_own(struct pserver *s, const pmix_info_t *infos, size_
                                                .hostname = s->hostname,
                                                .tell_others = tell_others,
                                                .turn = turn,
+                                               .turn_fd = turn_fd,
                                                .arg = s },
                         infos, ninfos);
     return rc;
 }
 
-static void forget_sets(struct pserver *s);
+/* From now on nobody finds it; who has found it holds its lock. */
+static struct pserver *take_server(void)
+{
+    struct pserver *s;
+
+    pthread_mutex_lock(&host.lock);
+    s = host.s;
+    host.s = NULL;
+    pthread_mutex_unlock(&host.lock);
+    return s;
+}
 
 static void end_server(void)
 {
-    struct pserver *s = host.s;
-
-    forget_sets(s);
-    host.s = NULL;
-    pserver_free(s);
+    pserver_free(take_server());
     if (host.own_fd >= 0)
         close(host.own_fd);
     host.own_fd = -1;
@@ -192,27 +207,43 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
 {
     struct pserver_options o;
     struct errmsg err = { "" };
+    struct pserver *s;
     size_t size = 0, members;
     pmix_status_t rc;
 
     if (!host.watched && pthread_atfork(before_fork, after_fork, after_fork) != 0)
         return PMIX_ERR_NOMEM;
     host.watched = true;
-    list_init(&host.known);
     read_options(infos, ninfos, &o, &size);
     members = size ? size / sizeof(void (*)(void)) : module ? smodule_members(module, caller) : 0;
-    rc = pserver_new(module, members, &o, &host.s, &err);
+    rc = pserver_new(module, members, &o, &s, &err);
     if (rc != PMIX_SUCCESS) {
         client_say(&err);
         return rc;
     }
+    pthread_mutex_lock(&host.lock);
+    host.s = s;
     host.pid = getpid();
-    rc = join_own(host.s, infos, ninfos);
+    pthread_mutex_unlock(&host.lock);
+    rc = join_own(s, infos, ninfos);
     if (rc == PMIX_SUCCESS)
-        rc = pserver_settle_progress(host.s);
+        rc = pserver_settle_progress(s);
     if (rc != PMIX_SUCCESS)
         end_server();
     return rc;
+}
+
+static void begin_move(void)
+{
+    while (host.moving)
+        pthread_cond_wait(&host.moved, &host.lock);
+}
+
+static void end_move(void)
+{
+    pthread_mutex_lock(&host.lock);
+    host.moving = false;
+    pthread_cond_broadcast(&host.moved);
 }
 
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
@@ -220,12 +251,21 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     pmix_status_t rc = PMIX_SUCCESS;
 
     pthread_mutex_lock(&host.lock);
-    if (host.s && host.pid != getpid()) { /* of the process that forked us */
+    if (host.pid && host.pid != getpid()) { /* of the process that forked us */
         host.s = NULL;
+        host.pid = 0;
         host.inits = 0;
+        host.moving = false;
     }
-    if (!host.s)
+    begin_move();
+    if (!host.s) {
+        if (!host.known.next)
+            list_init(&host.known);
+        host.moving = true;
+        pthread_mutex_unlock(&host.lock);
         rc = begin_server(module, info, ninfo, __builtin_return_address(0));
+        end_move();
+    }
     if (rc == PMIX_SUCCESS)
         host.inits++;
     pthread_mutex_unlock(&host.lock);
@@ -237,15 +277,23 @@ pmix_status_t PMIx_server_finalize(void)
     pmix_status_t rc = PMIX_SUCCESS;
 
     pthread_mutex_lock(&host.lock);
+    if (host.s && host.pid == getpid() && pserver_inside(host.s)) {
+        /* it would wait for the call that calls it */
+        rc = host.inits > 1 ? (host.inits--, PMIX_SUCCESS) : PMIX_ERR_WOULD_BLOCK;
+        pthread_mutex_unlock(&host.lock);
+        return rc;
+    }
+    begin_move();
     if (!host.s || host.pid != getpid()) {
         rc = PMIX_ERR_INIT;
     } else if (host.inits > 1) {
         host.inits--;
-    } else if (pserver_inside(host.s)) {
-        rc = PMIX_ERR_WOULD_BLOCK; /* it would wait for the call that calls it */
     } else {
+        host.moving = true;
+        pthread_mutex_unlock(&host.lock);
         api_end_host();
         end_server();
+        end_move();
         forget_known();
         host.inits = 0;
     }
@@ -274,10 +322,13 @@ static void run_told(struct scall *c)
 /* Locks the server; NULL: there is none. */
 static struct pserver *enter(void)
 {
-    struct pserver *s = host.s;
+    struct pserver *s;
 
+    pthread_mutex_lock(&host.lock);
+    s = host.s;
     if (s)
         pserver_lock(s);
+    pthread_mutex_unlock(&host.lock);
     return s;
 }
 
@@ -537,91 +588,51 @@ static pmix_status_t tell_of_set(pmix_status_t event, const char *name, const pm
     return rc;
 }
 
-/* A named set of processes. */
-struct pset {
-    struct list link;
-    pmix_proc_t *members;
-    size_t nmembers;
-    char name[];
-};
-
-static void pset_free(struct pset *p)
+static int define_set(struct pserver *s, const char *name, const pmix_proc_t *members, size_t n)
 {
-    list_unlink(&p->link);
-    free(p->members);
-    free(p);
-}
+    struct pset_member *list = calloc(n, sizeof *list);
+    int rc;
 
-static struct pset *pset_new(struct pserver *s, const char *name, const pmix_proc_t *members,
-                             size_t n)
-{
-    struct pset *p = calloc(1, sizeof *p + strlen(name) + 1);
-    pmix_proc_t *copy = calloc(n, sizeof *copy);
-
-    if (!p || !copy) {
-        free(p);
-        free(copy);
-        return NULL;
+    if (!list)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        strncpy(list[i].nspace, members[i].nspace, sizeof list[i].nspace - 1);
+        list[i].rank = members[i].rank;
     }
-    memcpy(copy, members, n * sizeof *copy);
-    strcpy(p->name, name);
-    p->members = copy;
-    p->nmembers = n;
-    list_append(&s->sets, &p->link);
-    return p;
-}
-
-static struct pset *find_set(struct pserver *s, const char *name)
-{
-    LIST_EACH(l, &s->sets)
-    {
-        struct pset *p = LIST_OF(l, struct pset, link);
-        if (!strcmp(p->name, name))
-            return p;
-    }
-    return NULL;
-}
-
-static void forget_sets(struct pserver *s)
-{
-    LIST_EACH(l, &s->sets)
-    pset_free(LIST_OF(l, struct pset, link));
+    rc = sets_define(&s->server.core.sets, name, list, n);
+    free(list);
+    return rc;
 }
 
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
                                              const char *pset_name)
 {
     struct pserver *s = enter();
-    struct pset *p;
+    bool good = members && nmembers && pset_name && *pset_name;
+    int rc;
 
     if (!s)
         return PMIX_ERR_INIT;
-    if (!members || !nmembers || !pset_name || !*pset_name) {
-        pserver_unlock(s);
-        return PMIX_ERR_BAD_PARAM;
-    }
-    p = find_set(s, pset_name);
-    if (p)
-        pset_free(p);
-    p = pset_new(s, pset_name, members, nmembers);
+    rc = good ? define_set(s, pset_name, members, nmembers) : 0;
     pserver_unlock(s);
-    return p ? tell_of_set(PMIX_PROCESS_SET_DEFINE, pset_name, members, nmembers) : PMIX_ERR_NOMEM;
+    if (!good)
+        return PMIX_ERR_BAD_PARAM;
+    return rc == 0 ? tell_of_set(PMIX_PROCESS_SET_DEFINE, pset_name, members, nmembers)
+                   : PMIX_ERR_NOMEM;
 }
 
 pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 {
     struct pserver *s = enter();
-    struct pset *p;
+    bool was;
 
     if (!s)
         return PMIX_ERR_INIT;
-    p = pset_name ? find_set(s, pset_name) : NULL;
-    if (p)
-        pset_free(p);
+    was = pset_name && sets_delete(&s->server.core.sets, pset_name);
     pserver_unlock(s);
     if (!pset_name)
         return PMIX_ERR_BAD_PARAM;
-    return p ? tell_of_set(PMIX_PROCESS_SET_DELETE, pset_name, NULL, 0) : PMIX_ERR_NOT_FOUND;
+    return was ? tell_of_set(PMIX_PROCESS_SET_DELETE, pset_name, NULL, 0) : PMIX_ERR_NOT_FOUND;
 }
 
 struct infos_call {

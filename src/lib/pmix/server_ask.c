@@ -37,6 +37,23 @@ void ask_from(struct ask *a, const struct peer *p)
     a->object = l ? l->object : NULL;
 }
 
+void ask_charge(struct ask *a, const struct peer *p, size_t bytes)
+{
+    a->payer = p->id;
+    a->cost = bytes + LIMIT_ASK_COST;
+    sconn_hold(p, a->cost);
+}
+
+static void refund(const struct ask *a)
+{
+    const struct peer *p = a->cost && !a->s->abandoned
+                               ? map_get(&a->s->server.by_id, slice_mem(&a->payer, sizeof a->payer))
+                               : NULL;
+
+    if (p)
+        sconn_let_go(p, a->cost);
+}
+
 static void drop(uint16_t type, void *items, size_t n)
 {
     if (items)
@@ -46,6 +63,7 @@ static void drop(uint16_t type, void *items, size_t n)
 
 void ask_free(struct ask *a)
 {
+    refund(a);
     drop(PMIX_PROC, a->procs, a->nprocs);
     drop(PMIX_INFO, a->infos, a->ninfos);
     drop(PMIX_INFO, a->directives, a->ndirectives);
@@ -138,8 +156,13 @@ static void run_ask(struct scall *c)
 {
     struct ask *a = LIST_OF(c, struct ask, call);
     struct pserver *s = a->s;
-    pmix_status_t rc = s->stopping ? PMIX_ERR_UNREACH : a->kind->call(a);
+    pmix_status_t rc;
+    bool ending;
 
+    pserver_lock(s);
+    ending = s->ending;
+    pthread_mutex_unlock(&s->lock);
+    rc = ending ? PMIX_ERR_UNREACH : a->kind->call(a);
     pserver_lock(s);
     a->returned = true;
     if (rc != PMIX_SUCCESS)

@@ -26,6 +26,8 @@ struct ask {
     struct pserver *s;
     const struct ask_kind *kind;
     uint64_t ticket; /* 0: nobody waits */
+    uint32_t payer;  /* the connection that it counts against … */
+    size_t cost;     /* … and what; 0: none */
     uint8_t command;
     bool plain; /* a client of PMI-1 or PMI-2: its answer is a struct answer */
     const struct ptype_flavour *as;
@@ -66,6 +68,8 @@ struct ask *ask_new(struct pserver *s, const struct ask_kind *kind, uint64_t tic
 void ask_go(struct ask *a);
 void ask_free(struct ask *a); /* one that was not queued */
 void ask_from(struct ask *a, const struct peer *p);
+/* Counts against the client until it is over (LIMIT_CLIENT_ASKS). */
+void ask_charge(struct ask *a, const struct peer *p, size_t bytes);
 
 /* With the lock: the answer, from whomever; the tail is packed already. */
 void ask_answer(struct ask *a, pmix_status_t status);

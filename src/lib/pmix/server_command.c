@@ -580,6 +580,7 @@ static enum answer_status take_command(struct pserver *s, struct peer *p, const 
     if (!a)
         return ANSWER_NO_MEMORY;
     ask_from(a, p);
+    ask_charge(a, p, rq->value.len);
     a->command = (uint8_t)rq->number;
     a->as = d.as;
     a->described = d.described;
@@ -679,6 +680,7 @@ static enum answer_status take_plain(struct pserver *s, struct peer *p, const st
 
     if (a) {
         ask_from(a, p);
+        ask_charge(a, p, rq->key.len + rq->value.len);
         a->plain = true;
         if (rq->kind == REQ_SPAWN)
             good = plain_spawn(a, rq->spawn);
@@ -721,6 +723,7 @@ static void pass_event_on(struct pserver *s, struct peer *p, const struct reques
     if (!a)
         return;
     ask_from(a, p);
+    ask_charge(a, p, rq->value.len);
     a->status = (pmix_status_t)rq->number;
     a->number = rq->count;
     punpack_init(&r, rq->value, &ptype_own);
@@ -736,12 +739,13 @@ static pmix_status_t call_register(struct ask *a)
 
 static const struct ask_kind register_kind = { .call = call_register };
 
-static void pass_registration_on(struct pserver *s, const struct request *rq)
+static void pass_registration_on(struct pserver *s, const struct peer *p, const struct request *rq)
 {
     struct ask *a = s->module.register_events ? ask_new(s, &register_kind, 0) : NULL;
 
     if (!a)
         return;
+    ask_charge(a, p, rq->value.len);
     a->codes = rq->count ? calloc(rq->count, sizeof *a->codes) : NULL;
     if (a->codes && rq->value.len == rq->count * sizeof *a->codes) {
         memcpy(a->codes, rq->value.ptr, rq->value.len);
@@ -775,7 +779,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
     case REQ_SPAWN:
     case REQ_ABORT: a_p->status = take_plain(s, p, rq, ticket); return true;
     case REQ_NOTIFY: pass_event_on(s, p, rq); return false;
-    case REQ_RECALL: pass_registration_on(s, rq); return false;
+    case REQ_RECALL: pass_registration_on(s, p, rq); return false;
     default: return false;
     }
 }

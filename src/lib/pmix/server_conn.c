@@ -23,6 +23,8 @@ struct sconn {
     struct peer *peer;
     int fd;
     uid_t uid;
+    bool blocked; /* who is there does not read */
+    size_t held;  /* what its requests take that the host has not carried out */
     struct swatch watch;
 };
 
@@ -138,12 +140,31 @@ static ssize_t send_some(struct sconn *c, struct slice bytes, int attach)
     return sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Who does not read is not read from either, but for a little. */
-static void wait_for_reader(struct sconn *c)
+/* Who does not read is not read from either, but for a little; nor is who asks for more than the
+ * host carries out. */
+static void settle_watch(struct sconn *c)
 {
-    bool little = buf_len(&c->peer->out) < LIMIT_CLIENT_BACKLOG;
+    bool little = !c->blocked || buf_len(&c->peer->out) < LIMIT_CLIENT_BACKLOG;
 
-    swatch_want(&c->s->loop, &c->watch, SLOOP_WRITE | (little ? SLOOP_READ : 0));
+    swatch_want(&c->s->loop, &c->watch,
+                (c->blocked ? SLOOP_WRITE : 0) |
+                    (little && c->held < LIMIT_CLIENT_ASKS ? SLOOP_READ : 0));
+}
+
+void sconn_hold(const struct peer *p, size_t n)
+{
+    struct sconn *c = p->host;
+
+    c->held += n;
+    settle_watch(c);
+}
+
+void sconn_let_go(const struct peer *p, size_t n)
+{
+    struct sconn *c = p->host;
+
+    c->held -= n;
+    settle_watch(c);
 }
 
 void sconn_flush(struct sconn *c)
@@ -155,17 +176,19 @@ void sconn_flush(struct sconn *c)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN && !c->peer->hung_up) {
-            wait_for_reader(c);
+            c->blocked = true;
+            settle_watch(c);
             return;
         }
         if (n < 0)
             n = (ssize_t)buf_len(&c->peer->out); /* nobody reads: the hang-up will follow */
         server_wrote(&c->s->server, c->peer, (size_t)n);
     }
+    c->blocked = false;
     if (c->peer->closing)
         close_conn(c);
     else
-        swatch_want(&c->s->loop, &c->watch, SLOOP_READ);
+        settle_watch(c);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

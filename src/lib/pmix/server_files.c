@@ -5,30 +5,44 @@
  * refused when somebody else has made it.  Tools search below the directory that they know, so a
  * level more does not hide a file from them.  Only the two files that a tool opens by their full
  * name (system server, and what the host itself has named) stand where it expects them.  No link is
- * followed, nothing of others is overwritten, and all go with the server. */
+ * followed, nothing of others is overwritten, and all go with the server.
+ *
+ * Who is killed leaves its files.  A living server holds a lock (flock) on each of its own, which
+ * the kernel takes away with it: so the next one to come can tell what is left from what is in use,
+ * and removes it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/slice.h"
 #include "lib/pmix/server.h"
+
+enum { TRIES = 4 };
 
 struct rfile {
     struct list link;
-    bool is_dir;
+    int fd; /* locked; -1: a directory */
     char path[];
 };
 
-static void note(struct pserver *s, const char *path, bool is_dir)
+/* Takes the descriptor over, and the lock with it. */
+static void note(struct pserver *s, const char *path, int fd)
 {
     struct rfile *f = calloc(1, sizeof *f + strlen(path) + 1);
 
-    if (!f)
+    if (!f) {
+        if (fd >= 0)
+            close(fd);
         return;
-    f->is_dir = is_dir;
+    }
+    f->fd = fd;
     memcpy(f->path, path, strlen(path) + 1);
     list_prepend(&s->files, &f->link);
 }
@@ -49,27 +63,119 @@ static void contact(const struct pserver *s, char *text, size_t room)
              (unsigned long)geteuid(), (unsigned long)getegid(), ctime_r(&now, when));
 }
 
-/* Complete before it has its name: readers see all of it or nothing. */
-static void write_one(struct pserver *s, const char *path)
+/* ---- what others have left --------------------------------------------------------------------
+ */
+
+/* The third line of a contact file. */
+static bool writer_lives(int fd)
+{
+    char text[1024];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    struct slice rest = slice_mem(text, n > 0 ? (size_t)n : 0), line = SLICE_NULL;
+    uint32_t pid;
+
+    for (int i = 0; i < 3; i++)
+        line = slice_cut(&rest, '\n');
+    return !slice_u32(line, &pid) || pid == 0 || kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+/* A file that nobody holds.  Others' libraries hold none of theirs: there the process must be gone
+ * (`foreign`).  What has been looked at is what is removed: it is locked, and still has its name.
+ */
+static bool remove_left(const char *path, bool foreign)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st, now;
+    bool left;
+
+    if (fd < 0)
+        return false;
+    left = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0 && !(foreign && writer_lives(fd)) &&
+           lstat(path, &now) == 0 && now.st_ino == st.st_ino && now.st_dev == st.st_dev &&
+           unlink(path) == 0;
+    close(fd);
+    return left;
+}
+
+static void clear_dir(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    char path[4096];
+
+    while (d && (e = readdir(d))) {
+        if (!strncmp(e->d_name, "pmix.", 5) &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < sizeof path)
+            remove_left(path, false);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+/* Locked before anybody can take it for one that was left; -1 with errno. */
+static int create(const char *path)
+{
+    struct stat st;
+
+    for (int i = 0; i < TRIES; i++) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
+            return fd;
+        close(fd);
+    }
+    errno = EAGAIN;
+    return -1;
+}
+
+/* Its name, once what stood there under it is known to be left over. */
+static bool give_name(const char *temporary, const char *path)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (link(temporary, path) == 0)
+            return true;
+        if (errno != EEXIST || !remove_left(path, true))
+            break;
+    }
+    return false;
+}
+
+/* Complete before it has its name: readers see all of it or nothing.  0 or -errno. */
+static int write_one(struct pserver *s, const char *path)
 {
     char text[1024], temporary[4096];
-    int fd;
+    int fd, rc;
 
     contact(s, text, sizeof text);
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid()) >=
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.%ld.new", path, (long)getpid()) >=
         sizeof temporary)
-        return;
-    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        log_warn(&s->log, "cannot write %s: %s", path, err_text(errno));
-        return;
-    }
-    if (put_text(fd, text) == 0 && link(temporary, path) == 0)
-        note(s, path, false);
+        return -ENAMETOOLONG;
+    fd = create(temporary);
+    if (fd < 0)
+        return -errno;
+    rc = put_text(fd, text);
+    if (rc == 0 && !give_name(temporary, path))
+        rc = -EEXIST;
+    if (rc == 0)
+        note(s, path, fd);
     else
-        log_warn(&s->log, "cannot write %s: it is there already, or the disk is full", path);
+        close(fd);
     unlink(temporary);
-    close(fd);
+    return rc;
+}
+
+static int try_one(struct pserver *s, const char *path)
+{
+    int rc = write_one(s, path);
+
+    if (rc < 0)
+        log_warn(&s->log, "cannot write %s: %s", path, err_text(rc));
+    return rc;
 }
 
 /* Ours alone, or none. */
@@ -89,10 +195,10 @@ static bool private_dir(struct pserver *s, const char *tmpdir, char *path, size_
     return false;
 }
 
-static void write_in(struct pserver *s, const char *dir, const char *format, ...)
+static int write_in(struct pserver *s, const char *dir, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void write_in(struct pserver *s, const char *dir, const char *format, ...)
+static int write_in(struct pserver *s, const char *dir, const char *format, ...)
 {
     char name[512], path[4096];
     va_list args;
@@ -100,8 +206,9 @@ static void write_in(struct pserver *s, const char *dir, const char *format, ...
     va_start(args, format);
     vsnprintf(name, sizeof name, format, args);
     va_end(args);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path)
-        write_one(s, path);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
+        return -ENAMETOOLONG;
+    return try_one(s, path);
 }
 
 /* A file of the host's choice, a descriptor, or one of our own streams. */
@@ -118,12 +225,12 @@ static void report(struct pserver *s, const char *where)
         put_text((int)fd, text);
         close((int)fd);
     } else {
-        file = open(where, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (file >= 0 && put_text(file, text) == 0)
-            note(s, where, false);
-        else
-            log_warn(&s->log, "cannot write the server's address to %s: %s", where,
-                     err_text(errno));
+        file = create(where);
+        if (file >= 0 && put_text(file, text) == 0) {
+            note(s, where, file);
+            return;
+        }
+        log_warn(&s->log, "cannot write the server's address to %s: %s", where, err_text(errno));
         if (file >= 0)
             close(file);
     }
@@ -136,16 +243,22 @@ void sfiles_write(struct pserver *s, const struct pserver_options *o)
     if (o->report)
         report(s, o->report);
     if (o->launcher_file)
-        write_one(s, o->launcher_file);
+        try_one(s, o->launcher_file);
     if (s->is_system)
         write_in(s, s->system_tmpdir, "pmix.sys.%.255s", s->hostname);
-    if (!s->serves_tools || !private_dir(s, s->tmpdir, dir, sizeof dir))
+    if (!s->serves_tools)
         return;
-    note(s, dir, true);
-    if (s->is_session)
-        write_in(s, dir, "pmix.%.255s.tool", s->hostname);
-    write_in(s, dir, "pmix.%.255s.tool.%ld", s->hostname, (long)getpid());
-    write_in(s, dir, "pmix.%.200s.tool.%.255s", s->hostname, s->me.nspace);
+    /* Another server of ours that ends just now may take the directory with it. */
+    for (int i = 0; i < TRIES && private_dir(s, s->tmpdir, dir, sizeof dir); i++) {
+        note(s, dir, -1); /* the last to go */
+        if (write_in(s, dir, "pmix.%.255s.tool.%ld", s->hostname, (long)getpid()) == -ENOENT)
+            continue;
+        clear_dir(dir);
+        if (s->is_session)
+            write_in(s, dir, "pmix.%.255s.tool", s->hostname);
+        write_in(s, dir, "pmix.%.200s.tool.%.255s", s->hostname, s->me.nspace);
+        return;
+    }
 }
 
 void sfiles_remove(struct pserver *s)
@@ -153,10 +266,12 @@ void sfiles_remove(struct pserver *s)
     LIST_EACH(l, &s->files)
     {
         struct rfile *f = LIST_OF(l, struct rfile, link);
-        if (f->is_dir)
+        if (f->fd < 0)
             rmdir(f->path); /* stays while another server of ours uses it */
         else
             unlink(f->path);
+        if (f->fd >= 0)
+            close(f->fd);
         list_unlink(l);
         free(f);
     }

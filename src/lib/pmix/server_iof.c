@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "lib/pmix/server_ask.h"
 #include "session/pmix.h"
 
@@ -22,10 +23,19 @@ static void output_free(struct output *o)
     free(o);
 }
 
+static unsigned count_of(const struct pserver *s, const struct peer *p)
+{
+    unsigned n = 0;
+
+    LIST_EACH(l, &s->outputs)
+    n += LIST_OF(l, struct output, link)->peer == p;
+    return n;
+}
+
 /* The reply brings our number for it. */
 bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
 {
-    struct output *o = calloc(1, sizeof *o);
+    struct output *o = count_of(s, p) < LIMIT_CLIENT_MONITORS ? calloc(1, sizeof *o) : NULL;
     struct ppack w;
 
     if (!o)
@@ -87,6 +97,7 @@ static bool wants(const struct output *o, const pmix_proc_t *source, pmix_iof_ch
     return o->nprocs == 0;
 }
 
+/* Who does not read misses what comes now, rather than making us keep it. */
 pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
                           const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos)
 {
@@ -94,7 +105,7 @@ pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof
     {
         struct output *o = LIST_OF(l, struct output, link);
         struct peer *p = (struct peer *)(uintptr_t)o->peer;
-        if (!wants(o, source, channel) || p->closing)
+        if (!wants(o, source, channel) || p->closing || buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
             continue;
         pmix_send_output(p, source, channel, o->ref, infos, ninfos,
                          bo ? slice_mem(bo->bytes, bo->size) : SLICE_NULL);

@@ -307,6 +307,12 @@ static void fence_over(struct ask *a, pmix_status_t status)
     maker_free(&m);
 }
 
+/* What the nodes have left for their neighbours stands behind each other, as each has put it. */
+static void ring_over(struct ask *a, pmix_status_t status)
+{
+    complete(a, answer_of(status), buf_slice(&a->tail));
+}
+
 /* The host has the bytes until it calls back. */
 static pmix_status_t call_fence(struct ask *a)
 {
@@ -345,6 +351,9 @@ static pmix_status_t call_group(struct ask *a)
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
 
+/* Hosts know nothing of rings: but they bring everybody what each node gives to a fence. */
+static const struct ask_kind ring_kind = { .call = call_fence };
+
 static const struct ask_kind connect_kind = { .call = call_connect };
 static const struct ask_kind disconnect_kind = { .call = call_disconnect };
 static const struct ask_kind group_kind = { .call = call_group };
@@ -377,13 +386,15 @@ static const struct ask_kind *kind_of(const char *identity)
 {
     if (!strncmp(identity, "fence ", 6) || !strncmp(identity, "meet fence", 10))
         return &fence_kind;
+    if (!strncmp(identity, "ring ", 5))
+        return &ring_kind;
     if (!strncmp(identity, "meet connect", 12))
         return &connect_kind;
     if (!strncmp(identity, "meet disconnect", 15))
         return &disconnect_kind;
     return !strncmp(identity, "meet group ", 11) || !strncmp(identity, "meet ungroup ", 13)
                ? &group_kind
-               : NULL; /* rings, which hosts know nothing of */
+               : NULL;
 }
 
 static bool add_data(struct ask *a, const struct contribution *c)
@@ -400,6 +411,18 @@ static bool add_data(struct ask *a, const struct contribution *c)
     }
     buf_free(&bytes);
     return good;
+}
+
+static bool add_ring(struct ask *a, const struct contribution *c)
+{
+    bool collect = true;
+
+    a->bytes.size = buf_len(&c->block);
+    a->bytes.bytes = malloc(a->bytes.size + 1);
+    if (!a->bytes.bytes)
+        return false;
+    memcpy(a->bytes.bytes, buf_slice(&c->block).ptr, a->bytes.size);
+    return ask_add_info(&a->infos, &a->ninfos, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
 }
 
 static bool spreads(const struct core *core, const struct contribution *c)
@@ -422,8 +445,10 @@ static void contribute(struct pserver *s, struct effect *e)
 
     if (good && kind == &fence_kind && !strncmp(c->identity, "fence ", 6))
         good = add_data(a, c);
+    if (good && kind == &ring_kind)
+        good = add_ring(a, c);
     if (good) {
-        a->then = kind == &fence_kind ? fence_over : meeting_over;
+        a->then = kind == &fence_kind ? fence_over : kind == &ring_kind ? ring_over : meeting_over;
         a->all_here = !spreads(&s->server.core, c);
         ask_go(a);
     } else {

@@ -47,13 +47,10 @@ struct nspace *nspace_of(const struct pserver *s, const struct job *j)
     return NULL;
 }
 
-struct nspace *nspace_make(struct pserver *s, const char *name)
+static struct nspace *add_nspace(struct pserver *s, const char *name)
 {
-    struct nspace *n = nspace_find(s, name);
+    struct nspace *n = calloc(1, sizeof *n);
 
-    if (n)
-        return n;
-    n = calloc(1, sizeof *n);
     if (!n)
         return NULL;
     strncpy(n->name, name, PMIX_MAX_NSLEN);
@@ -63,6 +60,13 @@ struct nspace *nspace_make(struct pserver *s, const char *name)
     list_init(&n->infos);
     list_append(&s->spaces, &n->link);
     return n;
+}
+
+struct nspace *nspace_make(struct pserver *s, const char *name)
+{
+    struct nspace *n = nspace_find(s, name);
+
+    return n ? n : add_nspace(s, name);
 }
 
 struct local *nspace_local(const struct nspace *n, uint32_t rank)
@@ -747,11 +751,12 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     free(p);
 }
 
+/* Hosts give tools a common name, and ranks: each is a job of its own all the same. */
 struct nspace *nspace_of_tool(struct pserver *s, const char *name, uint32_t rank)
 {
-    struct nspace *n = nspace_make(s, name);
+    struct nspace *n = nspace_find(s, name);
 
-    if (!n)
+    if ((n && !n->is_tool) || rank >= LIMIT_TOOL_RANK || !(n = add_nspace(s, name)))
         return NULL;
     n->is_tool = true;
     n->nlocal = 1;
