@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/modex.h"
 #include "session/pmix_priv.h"
+#include "wire/pmix_ours.h"
 
 struct header {
     uint32_t index, tag, nbytes, padding;
@@ -589,6 +590,15 @@ static void reply_of_host(struct pmix_session *s, const struct pmix_pending *p,
     pmix_send(s, p->tag);
 }
 
+/* A client of ours does not wait for an answer that says nothing. */
+static bool is_quiet(const struct pmix_session *s, const struct pmix_pending *p,
+                     const struct answer *a)
+{
+    if (!s->reads_store || p->tag != OURS_TAG_QUIET)
+        return false;
+    return p->cmd == CMD_FINALIZE || (p->cmd == CMD_COMMIT && a->status == ANSWER_OK);
+}
+
 void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
     if (p->host) {
@@ -609,6 +619,9 @@ void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct ans
     case CMD_GET_CREDENTIAL: pmix_reply_credential(s, p, a); break;
     case CMD_VALIDATE_CRED: pmix_reply_validated(s, p, a); break;
     case CMD_NONE: pmix_pulls_caught_up(s); break;
-    default: pmix_reply_status(s, p->tag, pmix_status_of(a->status)); break;
+    default:
+        if (!is_quiet(s, p, a))
+            pmix_reply_status(s, p->tag, pmix_status_of(a->status));
+        break;
     }
 }

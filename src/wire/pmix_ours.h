@@ -6,10 +6,16 @@
 #ifndef WIREUP_WIRE_PMIX_OURS_H
 #define WIREUP_WIRE_PMIX_OURS_H
 
+#include <stdint.h>
+
 /* In the infos of the first message, as UINT32: the newest form of the extension that the client
  * knows.  The answer brings the store's descriptor. */
 #define OURS_STORE      "wireup.store"
 #define OURS_STORE_FORM 1u
+
+/* The tag of a commit that is answered only when it fails, and of a finalize that is not answered.
+ */
+#define OURS_TAG_QUIET UINT32_MAX
 
 /* In the store, as data of all ranks: the KVALs of the reply to a job-info request, in v41. */
 #define OURS_JOB_INFO "wireup.job"

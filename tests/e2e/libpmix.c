@@ -10,6 +10,7 @@
  *   libpmix gets N         N gets of what a peer has put, between two marks: writes to descriptor
  * -1 libpmix memory         prints the process's proportional memory after an exchange, in kB
  *   libpmix values         the rules of PMIx_Get
+ *   libpmix refused        a commit that the server does not take is told, small or large
  *   libpmix invite         a group by invitation; one declines; one leaves
  *   libpmix clone          what an executed child of `forks` does
  */
@@ -639,6 +640,40 @@ static void values(void)
     leave();
 }
 
+/* ---- commits that are refused ---------------------------------------------------------------- */
+
+enum { PIECE = 40 << 10, PIECES = 5000 /* far more than a server keeps of one process */ };
+
+static pmix_status_t commit_text(size_t n, char c)
+{
+    pmix_value_t v = { .type = PMIX_STRING, .data.string = malloc(n + 1) };
+    pmix_status_t rc;
+
+    memset(v.data.string, c, n);
+    v.data.string[n] = '\0';
+    must("put", PMIx_Put(PMIX_GLOBAL, "text", &v));
+    free(v.data.string);
+    rc = PMIx_Commit();
+    return rc == PMIX_SUCCESS ? PMIx_Fence(&me, 1, NULL, 0) : rc;
+}
+
+static void refused(void)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    join(NULL, 0);
+    for (int i = 0; i < PIECES && rc == PMIX_SUCCESS; i++)
+        rc = commit_text(PIECE, (char)('a' + i % 26));
+    if (rc == PMIX_SUCCESS)
+        complain("everything was taken");
+    leave();
+    join(NULL, 0);
+    if (commit_text(17 << 20, 'x') == PMIX_SUCCESS)
+        complain("a value that is too long was taken");
+    must("a meeting", PMIx_Fence(&me, 1, NULL, 0));
+    leave();
+}
+
 /* ---- groups by invitation -------------------------------------------------------------------- */
 
 static const char group[] = "guests";
@@ -746,6 +781,8 @@ int main(int argc, char **argv)
         invite();
     else if (!strcmp(mode, "values"))
         values();
+    else if (!strcmp(mode, "refused"))
+        refused();
     else
         complain("no such mode");
     if (!wrong && strcmp(mode, "memory") != 0)

@@ -93,6 +93,7 @@ everybody 2 loop
 everybody 2 gets 10
 if [ "$server" = wireup ]; then
     everybody 4 values
+    everybody 2 refused
     everybody 4 invite
     # Other servers lose count of fences when a process leaves more than once.
     everybody 2 cycles 20

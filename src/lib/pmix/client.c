@@ -151,7 +151,7 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
     if (passed >= 0 && (rc != 0 || c->store.base))
         close(passed);
     else if (passed >= 0) /* what cannot be mapped is asked for by message */
-        attach_store(passed, &c->store);
+        s->quiet = attach_store(passed, &c->store) == 0;
     if (rc == 0 && w.unnamed)
         PMIx_Load_procid(&c->me, w.nspace, w.rank);
     if (rc == 0 && w.tool)
@@ -409,6 +409,14 @@ pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t 
     return PMIX_SUCCESS;
 }
 
+/* Who uses the connection after us must find nothing that was meant for us. */
+static bool nothing_comes(const struct client *c)
+{
+    const struct server_link *s = c->server;
+
+    return s->quiet && !s->open && !s->unsure && list_empty(&c->sent);
+}
+
 static void say_goodbye(struct client *c)
 {
     uint64_t deadline_ns = clock_now_ns() + LIMIT_PMIX_FINALIZE_MS * NS_PER_MS;
@@ -417,6 +425,11 @@ static void say_goodbye(struct client *c)
 
     if (message_begin(c, &m, CMD_FINALIZE) != PMIX_SUCCESS)
         return;
+    if (nothing_comes(c)) {
+        message_send_alone(&m, OURS_TAG_QUIET);
+        if (!buf_len(&m.server->conn.out) || message_begin(c, &m, CMD_FINALIZE) != PMIX_SUCCESS)
+            return;
+    }
     op_init(&op, &(const struct op_kind){ .read = NULL });
     if (message_send(&m, &op) == PMIX_SUCCESS)
         op_wait_until(c, &op, deadline_ns);

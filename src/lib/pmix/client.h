@@ -81,6 +81,9 @@ struct server_link {
     pmix_proc_t name;
     uint32_t next_tag;
     bool lost;
+    bool quiet;  /* it is our own: it answers only what has to be (OURS_TAG_QUIET) */
+    bool open;   /* something may come that nobody waits for: events, output, late answers */
+    bool unsure; /* it may still refuse what was committed last */
 };
 
 enum client_kind {

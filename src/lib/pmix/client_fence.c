@@ -50,9 +50,23 @@ static void deliver(struct op *op)
 
 static const struct op_kind connect_kind = { .read = read_connected, .deliver = deliver };
 
+/* It closes what was committed before, and so tells what came of that. */
+static void read_fence(struct client *c, struct op *op, struct punpack *r)
+{
+    (void)r;
+    if (op->status == PMIX_SUCCESS)
+        op->status = puts_outcome(&c->puts);
+}
+
+static const struct op_kind fence_kind = { .read = read_fence, .deliver = deliver };
+
 static const struct op_kind *kind_of(const struct set *s)
 {
-    return s->command == CMD_CONNECT ? &connect_kind : &op_status_only;
+    switch (s->command) {
+    case CMD_FENCE: return &fence_kind;
+    case CMD_CONNECT: return &connect_kind;
+    default: return &op_status_only;
+    }
 }
 
 /* Somebody alone is always all there. */

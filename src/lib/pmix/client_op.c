@@ -12,6 +12,7 @@
 #include "lib/pmix/client.h"
 #include "lib/pmix/client_iof.h"
 #include "lib/pmix/value.h"
+#include "wire/pmix_ours.h"
 
 enum { LAST_TAG = UINT32_MAX - 1, POLL_MAX = 16 };
 
@@ -89,7 +90,7 @@ static void drop_op(struct task *t)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-pmix_status_t message_begin_empty(struct client *c, struct message *m)
+static pmix_status_t begin(struct client *c, struct message *m)
 {
     struct server_link *s = c->server;
 
@@ -101,12 +102,39 @@ pmix_status_t message_begin_empty(struct client *c, struct message *m)
     return PMIX_SUCCESS;
 }
 
+/* Requests that are answered once, and nothing more comes of them. */
+static bool is_closed(uint8_t command)
+{
+    switch (command) {
+    case CMD_COMMIT:
+    case CMD_FENCE:
+    case CMD_GET:
+    case CMD_FINALIZE:
+    case CMD_PUBLISH:
+    case CMD_LOOKUP:
+    case CMD_UNPUBLISH: return true;
+    default: return false;
+    }
+}
+
 pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command)
 {
-    pmix_status_t rc = message_begin_empty(c, m);
+    pmix_status_t rc = begin(c, m);
+
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    if (!is_closed(command))
+        m->server->open = true;
+    ppack_byte(&m->w, PMIX_COMMAND, command);
+    return rc;
+}
+
+pmix_status_t message_begin_empty(struct client *c, struct message *m)
+{
+    pmix_status_t rc = begin(c, m);
 
     if (rc == PMIX_SUCCESS)
-        ppack_byte(&m->w, PMIX_COMMAND, command);
+        m->server->open = true;
     return rc;
 }
 
@@ -211,6 +239,7 @@ static void take_reply(struct client *c, struct server_link *s, struct frame *f)
         struct op *op = LIST_OF(l, struct op, link);
         if (op->tag != f->tag || op->server != s)
             continue;
+        s->unsure = false;
         op->reply = *f;
         *f = (struct frame){ 0 };
         read_reply(c, op);
@@ -221,9 +250,23 @@ static void take_reply(struct client *c, struct server_link *s, struct frame *f)
     }
 }
 
+/* A commit that nobody waits for. */
+static void take_refusal(struct client *c, struct server_link *s, struct frame *f)
+{
+    struct punpack r;
+    pmix_status_t status;
+
+    punpack_init(&r, slice_mem(f->bytes, f->len), s->as);
+    status = punpack_status(&r);
+    if (s->quiet && (!punpack_ok(&r) || status != PMIX_SUCCESS))
+        puts_refused(&c->puts, punpack_ok(&r) ? status : PMIX_ERR_UNPACK_FAILURE);
+}
+
 static void take_frame(struct client *c, struct server_link *s, struct frame *f)
 {
-    if (f->tag == TAG_EVENT)
+    if (f->tag == OURS_TAG_QUIET)
+        take_refusal(c, s, f);
+    else if (f->tag == TAG_EVENT)
         event_arrived(c, s, slice_mem(f->bytes, f->len));
     else if (f->tag == TAG_OUTPUT)
         output_arrived(c, s, slice_mem(f->bytes, f->len));
@@ -406,6 +449,8 @@ bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns)
     }
     list_unlink(&op->waiting);
     list_unlink(&op->link);
+    if (!op->done) /* its answer comes later */
+        op->server->open = true;
     if (!c->reading)
         reader_next(c);
     return op->done;

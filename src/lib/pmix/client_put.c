@@ -4,6 +4,7 @@
 #include "base/limit.h"
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
+#include "wire/pmix_ours.h"
 
 void puts_init(struct puts *p)
 {
@@ -98,7 +99,7 @@ static void pack_qualified(struct ppack *w, const struct known *k)
 }
 
 /* Everybody expects all values that may be seen from there, not only the new ones. */
-static bool pack_bundle(struct client *c, struct message *m, uint8_t scope)
+static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint8_t or_scope)
 {
     struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE);
     struct ppack w;
@@ -108,7 +109,7 @@ static bool pack_bundle(struct client *c, struct message *m, uint8_t scope)
     LIST_EACH(l, &c->puts.all)
     {
         const struct known *k = LIST_OF(l, struct known, put);
-        if (k->scope != scope && k->scope != PMIX_GLOBAL)
+        if (k->scope != scope && k->scope != or_scope)
             continue;
         if (k->nquals)
             pack_qualified(&w, k);
@@ -125,26 +126,79 @@ static bool pack_bundle(struct client *c, struct message *m, uint8_t scope)
     return ppack_ok(&m->w);
 }
 
+void puts_refused(struct puts *p, pmix_status_t status)
+{
+    p->refused = status;
+    p->news = true; /* to be said again */
+}
+
+pmix_status_t puts_outcome(struct puts *p)
+{
+    pmix_status_t rc = p->refused;
+
+    p->refused = PMIX_SUCCESS;
+    return rc;
+}
+
+static pmix_status_t commit_and_wait(struct client *c, struct message *m)
+{
+    struct op op;
+    pmix_status_t rc;
+
+    op_init(&op, &op_status_only);
+    c->puts.news = false;
+    rc = op_call(m, &op);
+    if (rc != PMIX_SUCCESS)
+        c->puts.news = true;
+    op_clear(&op);
+    return rc;
+}
+
+/* Our own server says no more than it has to; a failure is told by the next commit or fence. */
+static pmix_status_t commit_and_go(struct client *c, struct message *m)
+{
+    struct server_link *s = c->server;
+    pmix_status_t rc;
+
+    c->puts.news = false;
+    rc = message_send_alone(m, OURS_TAG_QUIET);
+    if (rc != PMIX_SUCCESS) {
+        c->puts.news = true;
+        return rc;
+    }
+    s->unsure = true;
+    if (!buf_len(&s->conn.out))
+        return PMIX_SUCCESS;
+    rc = message_begin(c, m, CMD_COMMIT); /* the socket is full: until it is not */
+    if (rc == PMIX_SUCCESS)
+        rc = commit_and_wait(c, m);
+    return rc == PMIX_SUCCESS ? puts_outcome(&c->puts) : rc;
+}
+
+/* Other servers expect what is for all in both bundles; ours takes it once. */
+static void pack_all(struct client *c, struct message *m)
+{
+    uint8_t twice = c->server->quiet ? PMIX_SCOPE_UNDEF : PMIX_GLOBAL;
+
+    if (c->puts.news && pack_bundle(c, m, PMIX_LOCAL, twice) &&
+        pack_bundle(c, m, PMIX_REMOTE, twice) && twice != PMIX_GLOBAL)
+        pack_bundle(c, m, PMIX_GLOBAL, PMIX_GLOBAL);
+}
+
 static pmix_status_t commit(struct client *c)
 {
     struct message m;
-    struct op op;
-    pmix_status_t rc;
+    pmix_status_t rc, before;
 
     if (c->kind == CLIENT_SINGLETON)
         return PMIX_SUCCESS;
     rc = message_begin(c, &m, CMD_COMMIT);
     if (rc != PMIX_SUCCESS)
         return rc;
-    if (c->puts.news && pack_bundle(c, &m, PMIX_LOCAL))
-        pack_bundle(c, &m, PMIX_REMOTE);
-    op_init(&op, &op_status_only);
-    c->puts.news = false;
-    rc = op_call(&m, &op);
-    if (rc != PMIX_SUCCESS)
-        c->puts.news = true;
-    op_clear(&op);
-    return rc;
+    before = puts_outcome(&c->puts);
+    pack_all(c, &m);
+    rc = c->server->quiet ? commit_and_go(c, &m) : commit_and_wait(c, &m);
+    return rc == PMIX_SUCCESS ? before : rc;
 }
 
 pmix_status_t PMIx_Commit(void)
