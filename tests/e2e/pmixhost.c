@@ -204,6 +204,25 @@ static void gather(struct header *h, const char *key, const char *data)
     free(f);
 }
 
+/* Some hosts hold a lock while they answer, and take it again where their memory is given back. */
+static pthread_mutex_t answer_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void give_back(void *data)
+{
+    pthread_mutex_lock(&answer_lock);
+    free(data);
+    pthread_mutex_unlock(&answer_lock);
+}
+
+static void answer_fence(struct fence *f, const char *data, size_t len)
+{
+    char *lent = memcpy(calloc(1, len + 1), data, len);
+
+    pthread_mutex_lock(&answer_lock);
+    f->cbfunc(PMIX_SUCCESS, lent, len, f->cbdata, give_back, lent);
+    pthread_mutex_unlock(&answer_lock);
+}
+
 static void fence_over(struct header *h, const char *key, char *data)
 {
     struct fence **p = &fences, *f;
@@ -217,7 +236,7 @@ static void fence_over(struct header *h, const char *key, char *data)
     pthread_mutex_unlock(&fence_lock);
     if (!f)
         return; /* nobody of it is here */
-    f->cbfunc(PMIX_SUCCESS, data, h->len, f->cbdata, NULL, NULL);
+    answer_fence(f, data, h->len);
     free(f->key);
     free(f);
 }

@@ -222,6 +222,36 @@ void ask_on_op(pmix_status_t status, void *cbdata)
     end(begin(cbdata), status);
 }
 
+struct release {
+    struct scall call;
+    pmix_release_cbfunc_t fn;
+    void *data;
+};
+
+static void run_release(struct scall *c)
+{
+    struct release *r = LIST_OF(c, struct release, call);
+
+    r->fn(r->data);
+    free(r);
+}
+
+/* What the host has lent us may go.  It hears that from us, not within its own call: its function
+ * may want a lock that it holds while it answers, as Slurm's does. */
+static void end_and_release(struct ask *a, pmix_status_t status, pmix_release_cbfunc_t fn,
+                            void *data)
+{
+    struct release *r = fn && !a->s->abandoned ? calloc(1, sizeof *r) : NULL;
+
+    if (r) {
+        *r = (struct release){ .call.run = run_release, .fn = fn, .data = data };
+        pserver_add_call(a->s, &r->call);
+    }
+    end(a, status);
+    if (fn && !r)
+        fn(data);
+}
+
 static void keep_results(struct ask *a, const pmix_info_t *info, size_t ninfo)
 {
     a->results = ninfo ? calloc(ninfo, sizeof *a->results) : NULL;
@@ -239,9 +269,7 @@ void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *c
         keep_results(a, info, info ? ninfo : 0);
     else
         pack_list(a, info, ninfo, PMIX_INFO);
-    end(a, status);
-    if (release_fn)
-        release_fn(release_cbdata);
+    end_and_release(a, status, release_fn, release_cbdata);
 }
 
 /* A client of PMI gets the text of the one that it has asked for. */
@@ -328,9 +356,7 @@ void ask_on_modex(pmix_status_t status, const char *data, size_t ndata, void *cb
 
     if (data && status == PMIX_SUCCESS)
         buf_put(&a->tail, data, ndata);
-    end(a, status);
-    if (release_fn)
-        release_fn(release_cbdata);
+    end_and_release(a, status, release_fn, release_cbdata);
 }
 
 bool ask_add_info(pmix_info_t **list, size_t *n, const char *key, const void *data,
