@@ -545,6 +545,7 @@ void cluster_lost(struct cluster *c, uint32_t position)
         drop_branch(c, branch_of(c, h));
         hop_drop(h);
     }
+    c->route[position] = NULL;
     release(c);
     mend(c, position);
     maybe_closed(c);

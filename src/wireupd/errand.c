@@ -178,6 +178,9 @@ bool errand_take(struct errands *e, struct slice text, int fd, struct errmsg *er
     } else if ((position = find_node(e->share, words[0])) == 0) {
         errmsg_set(err, 1, "node " SLICE_FMT " is none of the standing system's",
                    SLICE_ARG(slice_head(words[0], 200)));
+    } else if (e->share->cluster.lost[position]) {
+        errmsg_set(err, 1, "node " SLICE_FMT " of the standing system is lost",
+                   SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->count >= ERRAND_MOST) {
         errmsg_set(err, 1, "the standing system runs %u daemons already", e->count);
     } else {

@@ -1,0 +1,137 @@
+/* survivors.c - a PMIx program of which some processes die with their node: the others meet without
+ * them, and have each other's cards.
+ *
+ *   survivors UP GO DEAD...     each rank makes the file UP.rank after a fence of everybody; the
+ * last one goes on at once, the others when the file GO is there; then all but the ranks DEAD fence
+ * with data and look at each other's cards survivors spoil UP GO DEAD...   the same, but expects
+ * what nobody has put: proves the judge
+ *
+ * Each survivor prints `survivor R good`, or WRONG and what. */
+#include <pmix.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static uint32_t size;
+static const char *expected = "late";
+
+static void fail(const char *what, pmix_status_t rc)
+{
+    printf("survivor %u WRONG: %s: %s\n", me.rank, what, PMIx_Error_string(rc));
+    fflush(stdout);
+    _exit(1);
+}
+
+static void must(const char *what, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS)
+        fail(what, rc);
+}
+
+static void put(const char *key, const char *prefix)
+{
+    char text[64];
+    pmix_value_t v;
+
+    snprintf(text, sizeof text, "%s of %u", prefix, me.rank);
+    PMIX_VALUE_LOAD(&v, text, PMIX_STRING);
+    must("put", PMIx_Put(PMIX_GLOBAL, key, &v));
+    PMIX_VALUE_DESTRUCT(&v);
+    must("commit", PMIx_Commit());
+}
+
+static void look(uint32_t rank, const char *key, const char *prefix)
+{
+    char want[64];
+    pmix_value_t *v = NULL;
+    pmix_proc_t p;
+
+    PMIX_LOAD_PROCID(&p, me.nspace, rank);
+    snprintf(want, sizeof want, "%s of %u", prefix, rank);
+    must(key, PMIx_Get(&p, key, NULL, 0, &v));
+    if (!v || v->type != PMIX_STRING || strcmp(v->data.string, want) != 0)
+        fail(key, PMIX_ERR_NOT_FOUND);
+    PMIX_VALUE_RELEASE(v);
+}
+
+static void fence(const pmix_proc_t *procs, size_t n)
+{
+    bool yes = true;
+    pmix_info_t info;
+
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    must("fence", PMIx_Fence(procs, n, &info, 1));
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+static void make(const char *name)
+{
+    char file[4096];
+    FILE *f;
+
+    snprintf(file, sizeof file, "%s.%u", name, me.rank);
+    f = fopen(file, "w");
+    if (!f || fclose(f) != 0)
+        fail(file, PMIX_ERROR);
+}
+
+static void wait_for(const char *file)
+{
+    const struct timespec pause = { 0, 20000000 };
+
+    while (access(file, F_OK) < 0)
+        nanosleep(&pause, NULL);
+}
+
+static bool is_dead(uint32_t rank, char **dead)
+{
+    for (; *dead; dead++) {
+        if (strtoul(*dead, NULL, 10) == rank)
+            return true;
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    static pmix_proc_t others[1024];
+    pmix_value_t *v;
+    pmix_proc_t all;
+    size_t n = 0;
+
+    if (argc > 1 && strcmp(argv[1], "spoil") == 0) {
+        expected = "no card";
+        argv++;
+        argc--;
+    }
+    if (argc < 4)
+        return 2;
+    must("init", PMIx_Init(&me, NULL, 0));
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    size = v->data.uint32;
+    PMIX_VALUE_RELEASE(v);
+    put("early", "early");
+    fence(NULL, 0);
+    make(argv[1]);
+    put("late", "late");
+    if (me.rank != size - 1)
+        wait_for(argv[2]);
+    for (uint32_t r = 0; r < size && n < 1024; r++) {
+        if (!is_dead(r, argv + 3))
+            PMIX_LOAD_PROCID(&others[n++], me.nspace, r);
+    }
+    fence(others, n);
+    for (size_t i = 0; i < n; i++) {
+        look(others[i].rank, "early", "early");
+        look(others[i].rank, "late", expected);
+    }
+    printf("survivor %u good\n", me.rank);
+    fflush(stdout);
+    PMIx_Finalize(NULL, 0);
+    return 0;
+}
