@@ -4,7 +4,7 @@
  *
  * Both stores hold the same cards: one is the job's, looked up through PMIx_Get (the value handed
  * out in place, and in new memory); one is made here, looked up without a library around.  Prints
- * ns.
+ * ns: the best of many batches of each, in turn, since all else only adds to them.
  */
 #include <pmix.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "shm/store_read.h"
 #include "shm/store_write.h"
 
-enum { TIMES = 1000000, CARDS = 16 };
+enum { BATCHES = 200, TIMES = 5000, CARDS = 16 };
 
 static double now_ns(void)
 {
@@ -34,17 +34,57 @@ static void must(bool good, const char *what)
     exit(1);
 }
 
+static char keys[CARDS][16];
+static pmix_proc_t peer;
+static struct seg_view view;
+
+static void look_up(void)
+{
+    struct seg_item item;
+
+    for (int i = 0; i < TIMES; i++)
+        must(seg_find(&view, peer.rank, slice_str(keys[i % CARDS]), &item), "look-up");
+}
+
+static void get_placed(void)
+{
+    pmix_info_t in_place = { .value = { .type = PMIX_BOOL, .data.flag = true } };
+    pmix_value_t room, *v;
+
+    strcpy(in_place.key, PMIX_GET_STATIC_VALUES);
+    for (int i = 0; i < TIMES; i++) {
+        v = &room;
+        must(PMIx_Get(&peer, keys[i % CARDS], &in_place, 1, &v) == PMIX_SUCCESS, "get in place");
+    }
+}
+
+static void get_new(void)
+{
+    pmix_value_t *v;
+
+    for (int i = 0; i < TIMES; i++) {
+        must(PMIx_Get(&peer, keys[i % CARDS], NULL, 0, &v) == PMIX_SUCCESS, "get");
+        free(v);
+    }
+}
+
+static void time_one(void (*what)(void), double *best_p)
+{
+    double from = now_ns(), each;
+
+    what();
+    each = (now_ns() - from) / TIMES;
+    if (*best_p == 0 || each < *best_p)
+        *best_p = each;
+}
+
 int main(void)
 {
-    pmix_value_t number = { .type = PMIX_UINT32, .data.uint32 = 12345 }, room, *v;
-    pmix_info_t in_place = { .value = { .type = PMIX_BOOL, .data.flag = true } };
-    char keys[CARDS][16];
+    pmix_value_t number = { .type = PMIX_UINT32, .data.uint32 = 12345 };
+    double bare = 0, placed = 0, fresh = 0;
     struct seg_region region;
     struct seg_writer w;
-    struct seg_view view;
-    struct seg_item item;
-    pmix_proc_t me, peer;
-    double from, bare, placed, fresh;
+    pmix_proc_t me;
 
     must(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "init");
     for (int i = 0; i < CARDS; i++) {
@@ -54,7 +94,6 @@ int main(void)
     must(PMIx_Commit() == PMIX_SUCCESS && PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS, "fence");
     peer = me;
     peer.rank = !me.rank;
-    strcpy(in_place.key, PMIX_GET_STATIC_VALUES);
 
     must(seg_memory_open(1 << 20, &region) == 0 && seg_create(&w, &region, 7, CARDS) == 0,
          "a store");
@@ -66,22 +105,11 @@ int main(void)
     }
     must(seg_open(region.base, region.size, &view) == 0, "a view");
 
-    from = now_ns();
-    for (int i = 0; i < TIMES; i++)
-        must(seg_find(&view, peer.rank, slice_str(keys[i % CARDS]), &item), "look-up");
-    bare = (now_ns() - from) / TIMES;
-    from = now_ns();
-    for (int i = 0; i < TIMES; i++) {
-        v = &room;
-        must(PMIx_Get(&peer, keys[i % CARDS], &in_place, 1, &v) == PMIX_SUCCESS, "get in place");
+    for (int i = 0; i < BATCHES; i++) {
+        time_one(look_up, &bare);
+        time_one(get_placed, &placed);
+        time_one(get_new, &fresh);
     }
-    placed = (now_ns() - from) / TIMES;
-    from = now_ns();
-    for (int i = 0; i < TIMES; i++) {
-        must(PMIx_Get(&peer, keys[i % CARDS], NULL, 0, &v) == PMIX_SUCCESS, "get");
-        free(v);
-    }
-    fresh = (now_ns() - from) / TIMES;
     PMIx_Fence(NULL, 0, NULL, 0);
     if (me.rank == 0)
         printf("bare=%.1f in_place=%.1f new=%.1f\n", bare, placed, fresh);

@@ -128,6 +128,7 @@ static bool read_job_store(struct client *c)
     if (!s || space_take_info(s, told, NULL, ptype_flavour(SLICE("v41"))) != PMIX_SUCCESS)
         return false;
     s->cards = &c->store.view;
+    c->name_size = strlen(c->me.nspace) + 1;
     s->me = c->me.rank;
     return true;
 }

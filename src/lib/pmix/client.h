@@ -96,6 +96,7 @@ struct client {
     struct gate *gate;
     enum client_kind kind;
     pmix_proc_t me;
+    size_t name_size; /* of me.nspace, with its NUL, once there is a store */
     char *hostname;
     struct server_link *server; /* where requests go; NULL: nowhere */
     struct list servers;

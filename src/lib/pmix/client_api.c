@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/single_threaded.h>
 
 #include "lib/common/launcher.h"
 
@@ -20,50 +19,27 @@ static struct {
     unsigned inits;           /* Init calls not yet matched by Finalize */
     bool moving;              /* somebody starts or ends the client */
     bool watched;             /* forks are */
-    /* Look-ups without the lock: the client that they may use, and how many there are now. */
-    _Atomic(struct client *) quick;
-    atomic_uint quick_users;
-    atomic_bool quick_awaited; /* the end waits until there are none */
 } lib = { .gate = GATE_INIT };
 
-static void leave_quick(void)
+struct api_quick api_quick;
+
+void api_quick_leave(void)
 {
-    if (atomic_fetch_sub(&lib.quick_users, 1) != 1 || !atomic_load(&lib.quick_awaited))
+    if (atomic_fetch_sub(&api_quick.users, 1) != 1 || !atomic_load(&api_quick.awaited))
         return;
     gate_lock(&lib.gate);
     gate_tell(&lib.gate);
     gate_unlock(&lib.gate);
 }
 
-const struct client *api_quick_begin(bool *alone_p)
-{
-    const struct client *c;
-
-    /* Alone, nobody can end the client under us; and a look-up must not cost more than itself. */
-    *alone_p = __libc_single_threaded;
-    if (*alone_p)
-        return atomic_load_explicit(&lib.quick, memory_order_relaxed);
-    atomic_fetch_add(&lib.quick_users, 1);
-    c = atomic_load(&lib.quick);
-    if (!c)
-        leave_quick();
-    return c;
-}
-
-void api_quick_end(bool alone)
-{
-    if (!alone)
-        leave_quick();
-}
-
 /* Locked: nobody looks things up any more, and nobody will. */
 static void end_quick(void)
 {
-    atomic_store(&lib.quick, NULL);
-    atomic_store(&lib.quick_awaited, true);
-    while (atomic_load(&lib.quick_users))
+    atomic_store(&api_quick.client, NULL);
+    atomic_store(&api_quick.awaited, true);
+    while (atomic_load(&api_quick.users))
         gate_wait(&lib.gate);
-    atomic_store(&lib.quick_awaited, false);
+    atomic_store(&api_quick.awaited, false);
 }
 
 struct client *api_begin(void)
@@ -139,9 +115,9 @@ static void in_child(void)
     lib.users = 0;
     lib.inits = 0;
     lib.moving = false;
-    atomic_store(&lib.quick, NULL);
-    atomic_store(&lib.quick_users, 0);
-    atomic_store(&lib.quick_awaited, false);
+    atomic_store(&api_quick.client, NULL);
+    atomic_store(&api_quick.users, 0);
+    atomic_store(&api_quick.awaited, false);
     if (lib.client)
         lib.inherited = lib.client;
     lib.client = NULL;
@@ -209,7 +185,7 @@ static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
     if (!lib.client)
         client_say(&err);
     else if (lib.client->store.base)
-        atomic_store(&lib.quick, lib.client);
+        atomic_store(&api_quick.client, lib.client);
     return rc;
 }
 

@@ -2,6 +2,9 @@
 #ifndef WIREUP_LIB_PMIX_CLIENT_API_H
 #define WIREUP_LIB_PMIX_CLIENT_API_H
 
+#include <stdatomic.h>
+#include <sys/single_threaded.h>
+
 #include "lib/pmix/client.h"
 
 /* The client, locked and in use until api_end; NULL: there is none. */
@@ -11,8 +14,38 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc);
 
 /* Without the lock: a client that has a store, for what never changes (who it is, the store
  * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
-const struct client *api_quick_begin(bool *alone_p);
-void api_quick_end(bool alone);
+static inline const struct client *api_quick_begin(bool *alone_p);
+static inline void api_quick_end(bool alone);
+
+/* Look-ups without the lock: the client that they may use, and how many there are now. */
+extern struct api_quick {
+    _Atomic(struct client *) client;
+    atomic_uint users;
+    atomic_bool awaited; /* the end waits until there are none */
+} api_quick __attribute__((visibility("hidden")));
+
+void api_quick_leave(void);
+
+static inline const struct client *api_quick_begin(bool *alone_p)
+{
+    const struct client *c;
+
+    /* Alone, nobody can end the client under us; and a look-up must not cost more than itself. */
+    *alone_p = __libc_single_threaded;
+    if (*alone_p)
+        return atomic_load_explicit(&api_quick.client, memory_order_relaxed);
+    atomic_fetch_add(&api_quick.users, 1);
+    c = atomic_load(&api_quick.client);
+    if (!c)
+        api_quick_leave();
+    return c;
+}
+
+static inline void api_quick_end(bool alone)
+{
+    if (!alone)
+        api_quick_leave();
+}
 
 /* The kind of call whose answer is a status; its callback is op->callback.op, which may be NULL. */
 extern const struct op_kind op_status_only;

@@ -689,72 +689,12 @@ pmix_status_t client_get(struct client *c, const pmix_proc_t *proc, const char *
     return rc == PMIX_SUCCESS ? get_or_self(c, &q, val) : rc;
 }
 
-/* ---- without the lock ------------------------------------------------------------------------ */
-
-/* Infos that make no difference when the value is at hand; *in_place_p: PMIX_GET_STATIC_VALUES. */
-static bool infos_are_simple(const pmix_info_t *infos, size_t n, bool *in_place_p)
+pmix_status_t client_get_locked(const pmix_proc_t *proc, const char *key, const pmix_info_t *infos,
+                                size_t ninfos, pmix_value_t **val)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (PMIx_Check_key(infos[i].key, PMIX_GET_STATIC_VALUES))
-            *in_place_p = says_yes(&infos[i]);
-        else if (!PMIx_Check_key(infos[i].key, PMIX_OPTIONAL) &&
-                 !PMIx_Check_key(infos[i].key, PMIX_IMMEDIATE) &&
-                 !PMIx_Check_key(infos[i].key, PMIX_TIMEOUT))
-            return false;
-    }
-    return true;
-}
+    struct client *c = api_begin();
 
-static bool find_card(const struct client *c, const pmix_proc_t *proc, const char *key,
-                      struct found *f)
-{
-    size_t len = strnlen(key, PMIX_MAX_KEYLEN + 1);
-    uint8_t scope;
-
-    if (proc->rank == c->me.rank || !PMIX_RANK_IS_VALID(proc->rank) || len > PMIX_MAX_KEYLEN ||
-        (*proc->nspace && strncmp(proc->nspace, c->me.nspace, PMIX_MAX_NSLEN) != 0))
-        return false;
-    return card_datum(&c->store.view, proc->rank, slice_mem(key, len), &f->datum, &scope) &&
-           scope != PMIX_REMOTE;
-}
-
-/* What another process of our job has put, out of the store, in memory that nobody locks.
- * False: the long way may know more. */
-static bool get_card(const pmix_proc_t *proc, const char *key, const pmix_info_t *infos, size_t n,
-                     pmix_value_t **val)
-{
-    const struct client *c;
-    struct found f = { NULL };
-    bool in_place = false, done = false, alone;
-    pmix_value_t *v;
-
-    if (!proc || !key || !val || (!infos && n) || !infos_are_simple(infos, n, &in_place) ||
-        (in_place && !*val))
-        return false;
-    c = api_quick_begin(&alone);
-    if (!c)
-        return false;
-    if (find_card(c, proc, key, &f)) {
-        v = in_place ? *val : malloc(sizeof *v);
-        done = v && copy_out(&f, v) == PMIX_SUCCESS;
-        if (done)
-            *val = v;
-        else if (!in_place)
-            free(v);
-    }
-    api_quick_end(alone);
-    return done;
-}
-
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char key[], const pmix_info_t info[],
-                       size_t ninfo, pmix_value_t **val)
-{
-    struct client *c;
-
-    if (get_card(proc, key, info, ninfo, val))
-        return PMIX_SUCCESS;
-    c = api_begin();
-    return c ? api_end(c, client_get(c, proc, key, info, ninfo, val)) : PMIX_ERR_INIT;
+    return c ? api_end(c, client_get(c, proc, key, infos, ninfos, val)) : PMIX_ERR_INIT;
 }
 
 /* ---- with a callback ------------------------------------------------------------------------- */

@@ -8,4 +8,8 @@
 pmix_status_t client_get(struct client *c, const pmix_proc_t *proc, const char *key,
                          const pmix_info_t *infos, size_t ninfos, pmix_value_t **val);
 
+/* PMIx_Get, the long way. */
+pmix_status_t client_get_locked(const pmix_proc_t *proc, const char *key, const pmix_info_t *infos,
+                                size_t ninfos, pmix_value_t **val);
+
 #endif

@@ -10,20 +10,12 @@
 /* Keys of the wire, not of the API. */
 #define KEY_RANK_BLOB "pmix.pblob"
 
-/* The commonest of all: a small number.  Bytes of seven bits each, the lowest first. */
 static bool read_small(const struct datum *d, pmix_value_t *value_p)
 {
-    uint32_t v = 0;
+    uint32_t v;
 
-    if (d->type != PMIX_UINT32 || d->bytes.len == 0 || d->bytes.len > 4)
+    if (d->type != PMIX_UINT32 || !datum_small(d->bytes, &v))
         return false;
-    for (size_t i = 0; i < d->bytes.len; i++) {
-        unsigned char byte = (unsigned char)d->bytes.ptr[i];
-        bool last = i + 1 == d->bytes.len;
-        if (last == (byte > 0x7f))
-            return false;
-        v |= (uint32_t)(byte & 0x7f) << (7 * i);
-    }
     value_p->type = PMIX_UINT32;
     value_p->data.uint32 = v;
     return true;

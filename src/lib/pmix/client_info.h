@@ -26,6 +26,24 @@ struct datum {
 /* The value in new memory, to be released with pmem_free. */
 enum ptype_error datum_read(const struct datum *d, pmix_value_t *value_p);
 
+/* The commonest of all: a small number.  Bytes of seven bits each, the lowest first. */
+static inline bool datum_small(struct slice bytes, uint32_t *v_p)
+{
+    uint32_t v = 0;
+
+    if (bytes.len == 0 || bytes.len > 4)
+        return false;
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char byte = (unsigned char)bytes.ptr[i];
+        bool last = i + 1 == bytes.len;
+        if (last == (byte > 0x7f))
+            return false;
+        v |= (uint32_t)(byte & 0x7f) << (7 * i);
+    }
+    *v_p = v;
+    return true;
+}
+
 struct info_item {
     struct slice key;
     uint16_t type;
