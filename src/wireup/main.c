@@ -126,7 +126,7 @@ static int run_plan(const struct launch_options *o, struct plan *plan, struct lo
     configure(&config, &launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
-    if (guard_split(&log, &config.control_fd) < 0) {
+    if (guard_split(&log, NULL, NULL, &config.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return code;
     }

@@ -109,7 +109,7 @@ static int stand(const struct launch_options *o, struct plan *plan, struct log l
     s.news = news;
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
-    if (setsid() < 0 || guard_split(&log, &config.control_fd) < 0) {
+    if (setsid() < 0 || guard_split(&log, NULL, NULL, &config.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return 1;
     }

@@ -47,6 +47,7 @@ struct command {
     const char *wireupd;       /* what is run there */
     pid_t pid;                 /* 0: it does not run */
     int status;                /* once it has ended; -1 before */
+    char *last_word;           /* what its daemon said was wrong after it was up, or NULL */
     bool started;              /* its daemon has said that it runs */
     uint64_t since_ns;
     struct buf record;
@@ -161,6 +162,10 @@ static void trouble(struct command *k, uint32_t position, struct slice text)
         keep_said(k, text);
         return;
     }
+    if (g->state == UP && !k->last_word)
+        k->last_word = strndup(text.ptr, text.len);
+    if (g->state >= UP)
+        return;
     agent_diagnose(&k->agent->c.spec, g->node.name, k->wireupd, &seen, &why);
     guest_failed(g, &why);
     check_settled(k);
@@ -559,6 +564,8 @@ bool agent_how_ended(const struct agent *a, uint32_t position, struct errmsg *ho
     const struct guest *g = find_guest(a, position);
     int status = g ? g->command->status : -1;
 
+    if (g && g->command->last_word)
+        return errmsg_set(how, 0, "%s", g->command->last_word) == 0;
     if (status < 0)
         return false;
     if (WIFSIGNALED(status))
@@ -723,6 +730,7 @@ static void command_free(struct command *k)
     drop_file(k);
     buf_free(&k->record);
     buf_free(&k->said);
+    free(k->last_word);
     free(k);
 }
 

@@ -216,6 +216,24 @@ static void test_failures(void)
     one_failure("exec <&-; sleep 0.05; exit 9", "status 9");
 }
 
+/* What a daemon that was up says of its end is for who has seen its link break. */
+static void test_last_word(void)
+{
+    struct errmsg how = { "" };
+
+    open_agent(
+        "read p; echo wireup-boot remark $p up $p; echo wireup-boot trouble - it fell; exit 9",
+        (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    up_by_remark = stop_when_idle = true;
+    start(1);
+    OK(!agent_how_ended(agent, 1, &how));
+    run();
+    OK_F(ups == 1 && failed == 0 && !strstr(remarks, "fell"), "it is no remark: %s", remarks);
+    OK_F(agent_how_ended(agent, 1, &how) && !strcmp(how.text, "it fell"), "%s", how.text);
+    agent_free(agent);
+    OK(childless());
+}
+
 static void test_late(void)
 {
     open_agent("sleep 1000", (struct agent_spec){ .kind = AGENT_EXEC }, 200);
@@ -337,6 +355,7 @@ int main(void)
     timer_init(&guard, &loop, hang, NULL);
     test_good();
     test_failures();
+    test_last_word();
     test_late();
     test_not_found();
     test_at_once();

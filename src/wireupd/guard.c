@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,34 +43,53 @@ static void pass_on(int pipe_fd, int sig)
         kill(getpid(), SIGSTOP);
 }
 
+/* Who guards whom, and who hears of it. */
+struct guard {
+    const struct log *log;
+    guard_word *word;
+    void *arg;
+    pid_t worker;
+};
+
+static void tell_killed(const struct guard *g, int sig)
+{
+    const char *abbrev = sigabbrev_np(sig);
+    struct errmsg text;
+
+    errmsg_set(&text, 0,
+               "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
+               "with it",
+               g->log->who, sig, abbrev ? abbrev : "?");
+    if (g->word)
+        g->word(g->arg, text.text);
+    else
+        log_error(g->log, "%s", text.text);
+}
+
 /* -1: the worker goes on. */
-static int worker_status(const struct log *log, pid_t worker)
+static int worker_status(const struct guard *g)
 {
     int status;
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid != worker)
+        if (pid != g->worker)
             continue;
         child_end_all();
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
-        log_error(
-            log,
-            "the worker process of %s was killed by signal %d; what it had started was killed "
-            "with it",
-            log->who, WTERMSIG(status));
+        tell_killed(g, WTERMSIG(status));
         return 128 + WTERMSIG(status);
     }
     return -1;
 }
 
-__attribute__((noreturn)) static void keep_guard(const struct log *log, pid_t worker, int pipe_fd,
+__attribute__((noreturn)) static void keep_guard(const struct guard *g, int pipe_fd,
                                                  const sigset_t *set)
 {
     int status;
 
-    while ((status = worker_status(log, worker)) < 0) {
+    while ((status = worker_status(g)) < 0) {
         int sig = sigwaitinfo(set, NULL);
         if (sig > 0 && sig != SIGCHLD)
             pass_on(pipe_fd, sig);
@@ -76,9 +97,11 @@ __attribute__((noreturn)) static void keep_guard(const struct log *log, pid_t wo
     _exit(status);
 }
 
-/* The worker hears of signals through the pipe only; those of the terminal reach it too. */
+/* The worker hears of signals through the pipe only; those of the terminal reach it too.  Stopped,
+ * it could not see that the guard has gone. */
 static void become_worker(const sigset_t *old)
 {
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
     for (int i = 0; i < NWATCHED; i++) {
         if (watched[i] != SIGCONT)
             signal(watched[i], SIG_IGN);
@@ -89,23 +112,23 @@ static void become_worker(const sigset_t *old)
     sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-int guard_split(const struct log *log, int *control_fd_p)
+int guard_split(const struct log *log, guard_word *word, void *arg, int *control_fd_p)
 {
+    struct guard g = { .log = log, .word = word, .arg = arg };
     sigset_t set, old;
     int ends[2];
-    pid_t worker;
 
     child_adopt_orphans();
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
     watched_set(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
-    worker = fork();
-    if (worker < 0)
+    g.worker = fork();
+    if (g.worker < 0)
         return -errno;
-    if (worker > 0) {
+    if (g.worker > 0) {
         close(ends[0]);
-        keep_guard(log, worker, ends[1], &set);
+        keep_guard(&g, ends[1], &set);
     }
     close(ends[1]);
     child_adopt_orphans();

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ static int report[2]; /* from the worker */
 typedef void worker_fn(int control);
 
 /* Returns the guard's pid; its worker runs fn and then exits with 0. */
-static pid_t launch(worker_fn *fn)
+static pid_t launch_with(worker_fn *fn, guard_word *word)
 {
     struct log log = LOG_SILENT;
     int control = -1;
@@ -29,13 +30,18 @@ static pid_t launch(worker_fn *fn)
     pid = fork();
     if (pid == 0) {
         close(report[0]);
-        if (guard_split(&log, &control) < 0)
+        if (guard_split(&log, word, &log, &control) < 0)
             _exit(99);
         fn(control);
         _exit(0);
     }
     close(report[1]);
     return pid;
+}
+
+static pid_t launch(worker_fn *fn)
+{
+    return launch_with(fn, NULL);
 }
 
 static void say(const void *bytes, size_t n)
@@ -130,6 +136,49 @@ static void test_worker_killed(void)
     OK_F(nobody_is_left(), "what the worker had started is gone with it");
 }
 
+/* In the guard: its word goes where the worker reports. */
+static void pass_word(void *arg, const char *sentence)
+{
+    (void)arg;
+    if (!strstr(sentence, "killed by signal 9 (SIGKILL)") || write(report[1], "W", 1) != 1)
+        _exit(97);
+}
+
+static void test_word(void)
+{
+    pid_t guard = launch_with(leave_processes, pass_word);
+    pid_t worker = heard_pid();
+
+    kill(worker, SIGKILL);
+    OK_F(heard() == 'W', "the guard's sentence goes where it is told to");
+    EQ(end_of(guard), 128 + SIGKILL);
+    OK(nobody_is_left());
+}
+
+static void say_pid_and_pass_on(int control)
+{
+    pid_t self = getpid();
+
+    say(&self, sizeof self);
+    pass_on(control);
+}
+
+static void test_guard_killed_while_stopped(void)
+{
+    pid_t guard = launch(say_pid_and_pass_on);
+    pid_t worker = heard_pid();
+    int status;
+
+    EQ(heard(), '!');
+    kill(worker, SIGSTOP);
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(heard() == 'E', "a worker that is stopped notices it too");
+    waitpid(-1, &status, 0);
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
 static void test_guard_killed(void)
 {
     pid_t guard = launch(pass_on);
@@ -173,7 +222,9 @@ int main(void)
         return 1;
     test_codes();
     test_worker_killed();
+    test_word();
     test_guard_killed();
+    test_guard_killed_while_stopped();
     test_signals();
     return tap_done();
 }

@@ -349,6 +349,12 @@ static void finish(struct daemon *d)
     child_end_all();
 }
 
+/* In the guard, which knows no position. */
+static void tell_killed(void *arg, const char *sentence)
+{
+    answer(arg, BOOT_TROUBLE, sentence);
+}
+
 static int usage(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--version")) {
@@ -377,7 +383,7 @@ int main(int argc, char **argv)
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     answer(&d, BOOT_STARTED, "");
-    if (guard_split(&d.log, &control_fd) < 0) {
+    if (guard_split(&d.log, tell_killed, &d, &control_fd) < 0) {
         answer(&d, BOOT_TROUBLE, "the daemon cannot start its second process");
         return 1;
     }

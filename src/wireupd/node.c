@@ -812,8 +812,10 @@ static void report_end(struct node *n, const struct job *job)
 {
     if (job->follows) /* the launcher's to say */
         return;
-    if (job->failed)
+    if (job->failed && strcmp(n->said.text, job->reason.text) != 0) {
         log_error(&n->config.log, "%s", job->reason.text);
+        n->said = job->reason;
+    }
     if (n->config.print_exit_codes)
         print_codes(n, job);
     if (job->id == n->first_job)
@@ -1358,9 +1360,12 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 
 void node_lost(struct node *n, uint32_t position, const char *why)
 {
-    if (n->draining) { /* what it still had to show is lost with it */
-        log_error(&n->config.log, "node %s is lost at the end of the job, and output with it: %s",
-                  n->share->names[position], why);
+    if (n->draining) {     /* what it still had to show is lost with it */
+        if (!n->lost_late) /* nor who was below it */
+            log_error(&n->config.log,
+                      "node %s is lost at the end of the job, and output with it: %s",
+                      n->share->names[position], why);
+        n->lost_late = true;
         n->exit_code = n->exit_code ? n->exit_code : 1;
         return;
     }

@@ -95,6 +95,8 @@ struct node {
     bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
     int exit_code;
+    struct errmsg said; /* why the last job that failed has ended: others end for the same reason */
+    bool lost_late;     /* that a node was lost at the end has been said */
     uint32_t first_job;
     const char *given_name; /* of the next job; NULL: we choose one */
     struct share *share;    /* NULL: this node is alone */

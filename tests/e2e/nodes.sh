@@ -290,8 +290,7 @@ kill -9 "$(cat "$tmp/daemon.2")"
 wait $job
 rc=$?
 ok "a daemon that is killed ends the job" [ "$rc" != 0 ]
-# (Its guard's own word comes along when it comes in time.)
-same "with one sentence that names its node" "$(grep -v '^wireup: node n2: .* killed by signal 9' "$err" | sed 's/lost: .*/lost/')" \
+same "with one sentence that names its node" "$(sed 's/lost: .*/lost/' "$err")" \
     "wireup: node n2 is lost" || explain
 nothing_left "after the daemon was killed"
 

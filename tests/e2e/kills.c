@@ -1,0 +1,210 @@
+/* kills.c - a rank for kills.py, on our libpmix: says what it does in the pipe that KILLS_TELL
+ * names, a line "RANK WORD" for each step, and stays where it is to be found when somebody is
+ * killed.
+ *
+ *   kills stay            a fence (`born`, `up`, `met`), then nothing
+ *   kills held RANK       everybody but that rank is in a fence (`in`)
+ *   kills fences          one fence with data after the other (`in` before the first), and output
+ *   kills leave           a fence, then the end (`out`)
+ *   kills spawn           rank 0 spawns one process after the other (`in` before the first)
+ *   kills survive LOST... the ranks in LOST are to be lost (`met` after a fence): everybody else is
+ *                         told so, sees fences with them fail, meets without them, and leaves with
+ * 0
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pmix.h"
+
+static pmix_proc_t me;
+static uint32_t size;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t heard_one = PTHREAD_COND_INITIALIZER;
+static bool heard_end[64];
+static unsigned heard_down;
+static bool judging; /* what fails is nobody's death */
+
+static void say(const char *word)
+{
+    const char *path = getenv("KILLS_TELL");
+    int fd = path ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    char line[100];
+    int n = snprintf(line, sizeof line, "%d %s\n",
+                     getenv("PMIX_RANK") ? atoi(getenv("PMIX_RANK")) : -1, word);
+
+    if (fd < 0 || write(fd, line, (size_t)n) != n)
+        exit(9);
+    close(fd);
+}
+
+static void must(const char *what, pmix_status_t rc)
+{
+    char text[200];
+
+    if (rc == PMIX_SUCCESS)
+        return;
+    snprintf(text, sizeof text, "wrong %s: %s", what, PMIx_Error_string(rc));
+    if (judging)
+        say(text);
+    exit(8);
+}
+
+static _Noreturn void stay(void)
+{
+    for (;;)
+        pause();
+}
+
+static void fences(void)
+{
+    static char card[2000];
+    pmix_info_t info;
+    bool collect = true;
+
+    memset(card, 'x', sizeof card - 1);
+    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+    say("in");
+    for (unsigned i = 0;; i++) {
+        pmix_value_t v = { .type = PMIX_STRING, .data.string = card };
+        char key[32];
+        snprintf(key, sizeof key, "card-%u", i % 4);
+        must("put", PMIx_Put(PMIX_GLOBAL, key, &v));
+        must("commit", PMIx_Commit());
+        must("fence", PMIx_Fence(NULL, 0, &info, 1));
+        if (i % 16 == 0)
+            printf("rank %u at %u\n", me.rank, i);
+    }
+}
+
+static void spawn(const char *program)
+{
+    char *argv[] = { (char *)(uintptr_t)program, (char *)(uintptr_t) "child", NULL };
+    pmix_app_t app = { .cmd = (char *)(uintptr_t)program, .argv = argv, .maxprocs = 3 };
+
+    if (me.rank != 0)
+        stay();
+    say("in");
+    for (;;) {
+        char name[PMIX_MAX_NSLEN + 1];
+        must("spawn", PMIx_Spawn(NULL, 0, &app, 1, name));
+    }
+}
+
+/* ---- surviving ---------------------------------------------------------------------------------
+ */
+
+static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *done_arg)
+{
+    (void)id;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    pthread_mutex_lock(&lock);
+    heard_down += code == PMIX_EVENT_NODE_DOWN;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && code != PMIX_EVENT_NODE_DOWN &&
+            info[i].value.type == PMIX_PROC && info[i].value.data.proc->rank < 64)
+            heard_end[info[i].value.data.proc->rank] = true;
+    }
+    pthread_cond_broadcast(&heard_one);
+    pthread_mutex_unlock(&lock);
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, done_arg);
+}
+
+static bool is_lost(uint32_t rank, int n, char **lost)
+{
+    for (int i = 0; i < n; i++) {
+        if (rank == (uint32_t)atoi(lost[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool heard_all(int n, char **lost)
+{
+    for (int i = 0; i < n; i++) {
+        if (!heard_end[atoi(lost[i]) & 63])
+            return false;
+    }
+    return heard_down > 0;
+}
+
+static void survive(int n, char **lost)
+{
+    pmix_status_t codes[] = { PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_EVENT_NODE_DOWN };
+    pmix_proc_t others[64];
+    size_t count = 0;
+    pmix_status_t rc;
+
+    must("handler", PMIx_Register_event_handler(codes, 2, NULL, 0, on_event, NULL, NULL));
+    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+    say("met");
+    if (is_lost(me.rank, n, lost))
+        stay();
+    rc = PMIx_Fence(NULL, 0, NULL, 0);
+    if (rc == PMIX_SUCCESS)
+        must("success of a fence with a lost rank", PMIX_ERROR);
+    pthread_mutex_lock(&lock);
+    while (!heard_all(n, lost))
+        pthread_cond_wait(&heard_one, &lock);
+    pthread_mutex_unlock(&lock);
+    rc = PMIx_Fence(NULL, 0, NULL, 0);
+    if (rc == PMIX_SUCCESS)
+        must("success of a second fence with a lost rank", PMIX_ERROR);
+    for (uint32_t r = 0; r < size && r < 64; r++) {
+        if (!is_lost(r, n, lost))
+            PMIX_LOAD_PROCID(&others[count++], me.nspace, r);
+    }
+    must("fence without the lost", PMIx_Fence(others, count, NULL, 0));
+    say("survived");
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    pmix_proc_t all;
+    pmix_value_t *v;
+
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!strcmp(mode, "child")) {
+        must("init", PMIx_Init(&me, NULL, 0));
+        return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
+    }
+    say("born");
+    must("init", PMIx_Init(&me, NULL, 0));
+    say("up");
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    size = v->data.uint32;
+    PMIX_VALUE_RELEASE(v);
+    if (!strcmp(mode, "survive")) {
+        judging = true;
+        survive(argc - 2, argv + 2);
+    } else {
+        must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+        say("met");
+    }
+    if (!strcmp(mode, "stay"))
+        stay();
+    if (!strcmp(mode, "held")) {
+        if (argc > 2 && me.rank == (uint32_t)atoi(argv[2]))
+            stay();
+        say("in");
+        must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+    }
+    if (!strcmp(mode, "fences"))
+        fences();
+    if (!strcmp(mode, "spawn"))
+        spawn(argv[0]);
+    say("out");
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return 0;
+}
