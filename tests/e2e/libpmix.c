@@ -307,6 +307,13 @@ static void events(void)
     must("deregister", PMIx_Deregister_event_handler((size_t)id, NULL, NULL));
 }
 
+static bool under_wireup(void)
+{
+    return getenv("WIREUP_FD") != NULL;
+}
+
+/* Names are nothing for OpenPMIx's server (4.2) while another thread has a request under way: it
+ * queues the answer in the thread of its host, without a lock, and now and then loses one. */
 static void *work(void *arg)
 {
     uint32_t number = *(uint32_t *)arg;
@@ -316,7 +323,7 @@ static void *work(void *arg)
         case 0: ask_all(); break;
         case 1: own_values(number); break;
         case 2: without_waiting(); break;
-        case 3: names(number); break;
+        case 3: under_wireup() ? names(number) : ask_all(); break;
         case 4: events(); break;
         }
     }
@@ -337,7 +344,7 @@ static void two_fences(void)
     static atomic_int ended;
 
     must("fence_nb", PMIx_Fence_nb(NULL, 0, NULL, 0, on_fenced, &ended));
-    while (!getenv("WIREUP_FD") && !ended && !wrong)
+    while (!under_wireup() && !ended && !wrong)
         usleep(1000);
     fence(false);
     for (int i = 0; i < 30000 && !ended; i++)
