@@ -107,6 +107,8 @@ def wild(count, seed, command):
 
 
 def main(argv):
+    # Behind the & of a shell it is ignored, and then a launcher that has just begun does not hear of it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if argv[0] == 'calm':
         return calm(int(argv[1]), argv[2:])
     return wild(int(argv[1]), int(argv[2]), argv[3:])
