@@ -30,7 +30,7 @@ static enum answer_status check_members(const struct core *c, const struct job *
     return ANSWER_OK;
 }
 
-static void command_end(struct job *j, uint32_t rank)
+void control_commanded(struct job *j, uint32_t rank)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
         j->procs[r].commanded = j->procs[r].commanded || rank == REQUEST_ALL_RANKS || rank == r;
@@ -40,9 +40,10 @@ static void send_signal(struct core *c, struct job *j, uint32_t rank, const stru
 {
     struct effect e = { .kind = EFFECT_SIGNAL, .job = j->id, .number = rq->number };
 
+    e.code = rq->immediate;
     e.rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
     if (rq->immediate)
-        command_end(j, rank);
+        control_commanded(j, rank);
     effects_push(&c->effects, e);
 }
 
@@ -59,6 +60,22 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
     for (uint32_t i = 0; i < rq->count; i++)
         send_signal(c, core_job_named(c, rq->members[i].nspace), rq->members[i].rank, rq);
     return ANSWER_OK;
+}
+
+/* ---- listening
+ * ---------------------------------------------------------------------------------- */
+
+void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
+                    uint16_t channels)
+{
+    struct effect e = { .kind = EFFECT_LISTEN,
+                        .job = JOB_NO_RANK,
+                        .rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank,
+                        .number = channels,
+                        .ticket = ear };
+
+    if (c->has_others && effect_carry(&e, nspace, SLICE_NULL))
+        effects_push(&c->effects, e);
 }
 
 /* ---- clearing up

@@ -20,6 +20,15 @@ enum {
  * OK, NOT_FOUND for an unknown process, RESERVED when it is no business of the asker's. */
 enum answer_status control_signal(struct core *c, struct job *j, const struct request *rq);
 
+/* A signal is meant to end rank (or REQUEST_ALL_RANKS): its end is no failure of the job. */
+void control_commanded(struct job *j, uint32_t rank);
+
+/* A client listens to rank (or REQUEST_ALL_RANKS) of a job, on these channels (0: not any more, and
+ * then nspace is of no account); ear: its name for that.  Other nodes are told, if there are any.
+ */
+void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
+                    uint16_t channels);
+
 /* rq: members (none: when the whole own job has ended; else one process of it), key: an absolute
  * path, number: SWEEP_..., value: names that stay, with commas. */
 enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,

@@ -52,6 +52,7 @@ struct core {
     uint64_t (*memory_of)(int pid);
     const char *wdir;     /* where processes start that are not told where; the host's, or NULL */
     uint32_t listeners;   /* clients' demands for output */
+    uint64_t last_ear;    /* they have numbers, by which other nodes know them */
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
     bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
                              its answer back as its own */

@@ -17,16 +17,17 @@
 #include "core/request.h"
 
 enum effect_kind {
-    EFFECT_ANSWER,     /* a request that had to wait is done: ticket, status, what it carries */
-    EFFECT_ATTR,       /* find out an attribute of the job: ticket; it carries the key */
-    EFFECT_SPAWN,      /* start these commands for the job: ticket, spawn */
-    EFFECT_NAMES,      /* ask the neighbours about a name: ticket, names; then core_names_heard() */
-    EFFECT_SIGNAL,     /* number: the signal, for rank or (JOB_NO_RANK) all of the job */
-    EFFECT_ROOT,       /* remember in which root directory a process has its paths: job, rank; it
-                          has asked for an EFFECT_SWEEP that will come when it may have gone */
-    EFFECT_SWEEP,      /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
-                          code: the rank in whose root it is */
-    EFFECT_LOG,        /* key: the channel, value: the text, number: the priority; rank says it */
+    EFFECT_ANSWER, /* a request that had to wait is done: ticket, status, what it carries */
+    EFFECT_ATTR,   /* find out an attribute of the job: ticket; it carries the key */
+    EFFECT_SPAWN,  /* start these commands for the job: ticket, spawn */
+    EFFECT_NAMES,  /* ask the neighbours about a name: ticket, names; then core_names_heard() */
+    EFFECT_SIGNAL, /* number: the signal, for rank or (JOB_NO_RANK) all of the job; code 1: it is
+                      meant to end them (then server_commanded() on the other nodes) */
+    EFFECT_ROOT,   /* remember in which root directory a process has its paths: job, rank; it
+                      has asked for an EFFECT_SWEEP that will come when it may have gone */
+    EFFECT_SWEEP,  /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
+                      code: the rank in whose root it is */
+    EFFECT_LOG,    /* key: the channel, value: the text, number: the priority; rank says it */
     EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
     EFFECT_KILL,       /* end all processes of the job: politely, after a grace period for good */
     EFFECT_JOB_ENDED,  /* every process of the job has ended (of this node's, when another decides)
@@ -42,10 +43,13 @@ enum effect_kind {
                      and rank: whom it is about (or JOB_NO_RANK) */
     EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid */
     EFFECT_ABORT, /* ask who decides to end the job: rank (the culprit), code, why in value */
-    EFFECT_EVENT, /* tell other nodes of an event: job, rank (its source), notice in event_*,
-                     infos in value; then server_notify() there */
-    EFFECT_ROUND  /* ask the node of rank whether it has contributed, or still can, to the
-                     collective identity (key), generation (number); then server_round_heard() */
+    EFFECT_EVENT, /* tell other nodes of an event: job (which may have ended), its name in key, rank
+                     (its source), notice in event_*, infos in value; then server_notify() there */
+    EFFECT_LISTEN, /* a client wants (number: a mask of channels; 0: not any more) what rank, or
+                      all, of the job named key write on other nodes: ticket, its name for that;
+                      then server_overheard() */
+    EFFECT_ROUND   /* ask the node of rank whether it has contributed, or still can, to the
+                      collective identity (key), generation (number); then server_round_heard() */
 };
 
 /* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */

@@ -13,6 +13,7 @@
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
+    control_listen(s->base.peer->core, p->ear, SLICE_NULL, REQUEST_ALL_RANKS, 0);
     list_unlink(&p->link);
     s->npulls--;
     s->base.peer->core->listeners--;
@@ -51,6 +52,7 @@ static struct pmix_pull *add_pull(struct pmix_session *s, const pmix_proc_t *pro
     p->n = n;
     p->is_new = true;
     p->id = ++s->last_pull;
+    p->ear = ++s->base.peer->core->last_ear;
     memcpy(p->procs, procs, n * sizeof *procs);
     list_append(&s->pulls, &p->link);
     s->npulls++;
@@ -77,6 +79,11 @@ static void begin_pull(struct command *c, const pmix_proc_t *procs, size_t n, ui
     pmix_send(s, c->tag);
     c->cmd = CMD_NONE; /* what was kept comes behind the reply */
     pmix_ask(c, (struct request){ .kind = REQ_LISTEN });
+    for (size_t i = 0; i < n; i++)
+        control_listen(s->base.peer->core, p->ear, slice_str(p->procs[i].nspace),
+                       p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
+                                                              : p->procs[i].rank,
+                       channels);
 }
 
 void pmix_read_pull(struct command *c)
@@ -124,7 +131,7 @@ void pmix_read_dereg(struct command *c)
 
 static bool is_wanted(const struct pmix_pull *p, const struct spoken *o)
 {
-    if (!(p->channels & o->channel) || p->is_new != o->recalled)
+    if (!(p->channels & o->channel) || (o->ear ? p->ear != o->ear : p->is_new != o->recalled))
         return false;
     for (size_t i = 0; i < p->n; i++) {
         if ((p->procs[i].rank == o->rank || p->procs[i].rank == PMIX_RANK_WILDCARD) &&

@@ -103,6 +103,7 @@ enum pmix_kind {
 struct pmix_pull {
     struct list link;
     size_t id, theirs; /* our name for it, and the client's */
+    uint64_t ear;      /* that of other nodes */
     uint16_t channels;
     bool is_new; /* what was kept has not been told */
     size_t n;

@@ -826,6 +826,28 @@ static int on_output(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+static int on_overheard(struct replay *r, const struct record *d)
+{
+    const struct record_overheard *v = &d->u.overheard;
+
+    if (v->channel > UINT16_MAX)
+        return bad(r, "output of an unknown channel");
+    server_overheard(&r->server, v->nspace, (uint32_t)v->rank, (uint16_t)v->channel, v->ear,
+                     v->bytes);
+    return REPLAY_SAME;
+}
+
+static int on_commanded(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.commanded.job);
+    uint32_t rank = (uint32_t)d->u.commanded.rank;
+
+    if (!j || (rank != JOB_NO_RANK && rank >= j->plan.nprocs))
+        return bad(r, "a command for an unknown process");
+    server_commanded(&r->server, j, rank);
+    return REPLAY_SAME;
+}
+
 static int on_end(struct replay *r, const struct record *d)
 {
     struct effect e;
@@ -872,6 +894,8 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_round] = on_round,
     [RECORD_round_heard] = on_round_heard,
     [RECORD_output] = on_output,
+    [RECORD_overheard] = on_overheard,
+    [RECORD_commanded] = on_commanded,
 };
 
 static int play(struct replay *r, const struct record *d)

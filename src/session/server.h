@@ -138,6 +138,17 @@ void server_notify(struct server *s, const struct notice *n);
 void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes);
 
+/* What is kept of the output of rank (or JOB_NO_RANK: all) of the job of that name, the oldest
+ * first; and the same of another node, for a client that listens here (EFFECT_LISTEN). */
+typedef void server_kept_fn(void *arg, uint32_t rank, uint16_t channel, struct slice bytes);
+void server_recall(const struct server *s, struct slice nspace, uint32_t rank, server_kept_fn *fn,
+                   void *arg);
+void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint16_t channel,
+                      uint64_t ear, struct slice bytes);
+
+/* A process of another node has asked for the end of rank (or JOB_NO_RANK: all) of the job. */
+void server_commanded(struct server *s, struct job *j, uint32_t rank);
+
 /* Bytes of p->out were written by the host (or dropped, when nobody reads them any more), and the
  * store's descriptor with them if p->pass_store asked for it. */
 void server_wrote(struct server *s, struct peer *p, size_t n);

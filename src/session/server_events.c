@@ -180,7 +180,7 @@ static void spread_everywhere(struct server *s, const struct job *j, const struc
     if (!s->core.has_others || n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_LOCAL ||
         n->range == PMIX_RANGE_PROC_LOCAL)
         return;
-    if (effect_carry(&e, SLICE_NULL, n->infos))
+    if (effect_carry(&e, slice_str(n->nspace), n->infos))
         effects_push(&s->core.effects, e);
 }
 
@@ -227,11 +227,8 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     n->flags = EVENT_BY_CODE;
     n->by_server = true;
     n->infos = buf_slice(&bytes);
-    if (!ppack_ok(&w))
-        ;                                    /* nobody is told */
-    else if (n->range == PMIX_RANGE_SESSION) /* an end: each node learns of it by itself */
-        server_spread(s, n);
-    else
+    /* An end is told of by who decides about the job: to everybody, once, and when it is one. */
+    if (ppack_ok(&w) && !(n->range == PMIX_RANGE_SESSION && j->follows && s->core.has_others))
         spread_everywhere(s, j, n);
     buf_free(&bytes);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/control.h"
 #include "core/modex.h"
 #include "core/spread.h"
 #include "pmix_common.h"
@@ -105,6 +106,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_ABORT] = "ask_abort",
                                          [EFFECT_EVENT] = "event",
                                          [EFFECT_ROUND] = "round",
+                                         [EFFECT_LISTEN] = "listen",
                                          [EFFECT_SIGNAL] = "signal",
                                          [EFFECT_ROOT] = "root",
                                          [EFFECT_SWEEP] = "sweep",
@@ -153,6 +155,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->number = e->code;
         break;
     case EFFECT_FETCH:
+    case EFFECT_LISTEN:
     case EFFECT_ROUND:
         d->number = e->kind == EFFECT_FETCH ? (int64_t)e->timeout_ns : e->number;
         d->key = effect_key(e);
@@ -252,6 +255,12 @@ void server_preset(struct server *s, struct job *j, struct slice key, struct sli
 {
     TELL(s, preset, .job = j->id, .key = key, .value = value);
     job_preset(j, key, value);
+}
+
+void server_commanded(struct server *s, struct job *j, uint32_t rank)
+{
+    TELL(s, commanded, .job = j->id, .rank = rank);
+    control_commanded(j, rank == JOB_NO_RANK ? REQUEST_ALL_RANKS : rank);
 }
 
 /* What an end is to the others, or 0: nothing to tell. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "pmix_common.h"
 #include "session/server_priv.h"
 
 struct kept_output {
@@ -73,6 +74,35 @@ void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
     }
     if (j->parent != JOB_NO_RANK)
         keep(s, &o);
+}
+
+void server_recall(const struct server *s, struct slice nspace, uint32_t rank, server_kept_fn *fn,
+                   void *arg)
+{
+    LIST_EACH(l, &s->outputs)
+    {
+        const struct spoken *o = &LIST_OF(l, struct kept_output, link)->output;
+        if (slice_is(nspace, o->nspace) && (rank == JOB_NO_RANK || rank == o->rank))
+            fn(arg, o->rank, o->channel, o->bytes);
+    }
+}
+
+void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint16_t channel,
+                      uint64_t ear, struct slice bytes)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    struct spoken o = {
+        .nspace = name, .rank = rank, .channel = channel, .ear = ear, .bytes = bytes
+    };
+
+    if (nspace.len >= sizeof name || ear == 0)
+        return;
+    TELL(s, overheard, .nspace = nspace, .rank = rank, .channel = channel, .ear = ear,
+         .bytes = bytes);
+    memcpy(name, nspace.ptr ? nspace.ptr : "", nspace.len);
+    name[nspace.len] = '\0';
+    LIST_EACH(l, &s->peers)
+    give(s, LIST_OF(l, struct peer, link), &o);
 }
 
 enum answer_status server_recall_output(struct server *s, struct peer *p)

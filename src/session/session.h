@@ -78,6 +78,7 @@ struct spoken {
     uint32_t rank;
     uint16_t channel; /* as PMIx has it: 2 is standard output, 4 standard error */
     bool recalled;    /* from before: only for who has just asked */
+    uint64_t ear;     /* from another node, for this demand only; 0: for all */
     struct slice bytes;
 };
 

@@ -107,6 +107,13 @@ static void say_again(struct cluster *c, uint32_t to)
 /* ---- sending -----------------------------------------------------------------------------------
  */
 
+size_t cluster_waiting(const struct cluster *c, uint32_t position)
+{
+    const struct hop *h = way_to(c, position);
+
+    return h ? hop_waiting(h) : 0;
+}
+
 /* To all neighbours but the one it came from. */
 static int spread(struct cluster *c, struct slice bytes, const struct hop *but)
 {

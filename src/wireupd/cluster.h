@@ -87,6 +87,9 @@ void cluster_lost(struct cluster *c, uint32_t position);
 /* All have been told to go: who closes its link from now on does as it should. */
 void cluster_leave(struct cluster *c);
 
+/* Bytes that wait on the link towards a position. */
+size_t cluster_waiting(const struct cluster *c, uint32_t position);
+
 /* Nothing more is to be said: waits for those below us to close, then closes towards the launcher.
  * on_closed() comes. */
 void cluster_end(struct cluster *c);

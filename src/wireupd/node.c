@@ -1140,15 +1140,30 @@ static void signal_all(struct node *n, int sig)
 {
     signal_job(n, NULL, sig);
     if (n->share)
-        share_signal(n->share, NULL, sig);
+        share_signal(n->share, NULL, JOB_NO_RANK, sig, false);
 }
 
-void node_signal(struct node *n, int64_t job, int sig)
+static void signal_tasks(struct node *n, const struct job *j, int64_t rank, int sig)
+{
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
+            task_signal(t, sig);
+    }
+}
+
+void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant)
 {
     struct job *j = job < 0 ? NULL : core_job(&n->server.core, (uint32_t)job);
 
-    if (job < 0 || j)
-        signal_job(n, j, sig);
+    if ((job >= 0 && !j) || (j && rank >= (int64_t)j->plan.nprocs) || sig <= 0 || sig > SIGRTMAX)
+        return;
+    if (j && meant)
+        server_commanded(&n->server, j, rank < 0 ? JOB_NO_RANK : (uint32_t)rank);
+    signal_tasks(n, j, rank, sig);
+    if (meant && sig == SIGTERM) /* who is stopped has to run to end */
+        signal_tasks(n, j, rank, SIGCONT);
 }
 
 static void interrupt(struct node *n, int sig)

@@ -117,7 +117,8 @@ void node_forget(struct node *n, struct job *j);
 void node_heard(struct node *n, struct job *j);
 /* A spawn request; takes over e->spawn. */
 void node_spawn(struct node *n, struct effect *e);
-void node_signal(struct node *n, int64_t job, int sig); /* job -1: all */
+/* job and rank -1: all; meant: somebody wants its end. */
+void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant);
 /* A daemon: ends what there is, then share_undivert(). */
 void node_quit(struct node *n);
 /* … and everything has been told, and those below us have gone. */

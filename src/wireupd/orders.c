@@ -29,8 +29,8 @@ static void send_signal(struct node *n, const struct effect *e)
         if (sig == SIGTERM) /* who is stopped has to run to end */
             task_signal(t, SIGCONT);
     }
-    if (n->share && job && e->rank == JOB_NO_RANK)
-        share_signal(n->share, job, sig);
+    if (n->share && job)
+        share_signal(n->share, job, e->rank, sig, e->code != 0);
 }
 
 static void clear_up(struct node *n, const struct effect *e)

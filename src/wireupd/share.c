@@ -327,18 +327,31 @@ void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, cons
 
 static void tell_event(struct share *s, const struct effect *e)
 {
-    const struct job *j = job_of(s, e->job);
     struct msg m = { .kind = MSG_event };
 
-    if (!j)
-        return;
     m.u.event.code = e->number;
     m.u.event.range = e->event_range;
     m.u.event.flags = e->event_flags;
-    m.u.event.nspace = slice_str(j->nspace);
+    m.u.event.nspace = effect_key(e);
     m.u.event.rank = e->rank;
     m.u.event.infos = effect_value(e);
     say(s, &m, MSG_EVERYBODY);
+}
+
+/* A job that has ended is not known any more; something of what it said may be kept anywhere. */
+static void ask_output(struct share *s, const struct effect *e)
+{
+    const struct job *j = core_job_named(&server_of(s)->core, effect_key(e));
+    bool one = j && e->rank != JOB_NO_RANK && e->rank < j->plan.nprocs;
+    uint32_t to = one ? share_position(s, j, e->rank) : MSG_EVERYBODY;
+    struct msg m = { .kind = MSG_listen };
+
+    m.u.listen.ear = e->ticket;
+    m.u.listen.nspace = effect_key(e);
+    m.u.listen.rank = e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank;
+    m.u.listen.channels = (uint64_t)e->number;
+    if (to != s->cluster.config.me)
+        say(s, &m, to);
 }
 
 static void ask_round(struct share *s, const struct effect *e)
@@ -372,6 +385,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_ABORT: ask_abort(s, e); break;
     case EFFECT_EVENT: tell_event(s, e); break;
     case EFFECT_ROUND: ask_round(s, e); break;
+    case EFFECT_LISTEN: ask_output(s, e); break;
     case EFFECT_SPAWN: ask_spawn(s, e); break;
     case EFFECT_ANSWER:
     case EFFECT_ATTR:
@@ -580,13 +594,18 @@ void share_over(struct share *s, const struct job *j)
     drop_placement(s, j->id);
 }
 
-void share_signal(struct share *s, const struct job *j, int sig)
+/* Who is to end is everybody's to know: its end is judged by its own node and by the launcher. */
+void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, bool meant)
 {
+    uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY : share_position(s, j, rank);
     struct msg m = { .kind = MSG_signal };
 
     m.u.signal.job = j ? (int64_t)j->id : -1;
+    m.u.signal.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
     m.u.signal.number = (uint64_t)sig;
-    say(s, &m, MSG_EVERYBODY);
+    m.u.signal.meant = meant;
+    if (to != s->cluster.config.me)
+        say(s, &m, to);
 }
 
 static void hear_over(struct share *s, const struct msg_over *m)
@@ -742,6 +761,56 @@ static void hear_heard(struct share *s, const struct msg_heard *m)
     if (j)
         server_round_heard(server_of(s), j, (uint32_t)m->rank, m->what, m->generation,
                            m->will != 0);
+}
+
+/* ---- who listens to whom -----------------------------------------------------------------------
+ */
+
+/* What is to be said to an ear of another node. */
+struct saying {
+    struct share *share;
+    const struct ear *ear;
+};
+
+static void say_to(void *arg, uint32_t rank, uint16_t channel, struct slice bytes)
+{
+    const struct saying *k = arg;
+    struct msg m = { .kind = MSG_said };
+
+    if (!(k->ear->channels & channel))
+        return;
+    /* Who does not read misses some, as on one node, rather than making us keep it. */
+    if (bytes.len && cluster_waiting(&k->share->cluster, k->ear->position) > LIMIT_LISTENER_QUEUE)
+        return;
+    m.u.said.ear = k->ear->id;
+    m.u.said.nspace = slice_str(k->ear->nspace);
+    m.u.said.rank = rank;
+    m.u.said.channel = channel;
+    m.u.said.bytes = bytes;
+    say(k->share, &m, k->ear->position);
+}
+
+static void hear_listen(struct share *s, uint32_t from, const struct msg_listen *m)
+{
+    uint32_t rank = m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank;
+    struct saying k = { .share = s };
+
+    if (m->channels == 0) {
+        ears_drop(&s->ears, from, m->ear);
+        return;
+    }
+    k.ear = ears_add(&s->ears, from, m->ear, m->nspace, rank, (uint16_t)m->channels);
+    if (k.ear) /* what was kept comes first */
+        server_recall(server_of(s), m->nspace, rank, say_to, &k);
+}
+
+void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
+                struct slice bytes)
+{
+    struct saying k = { .share = s };
+
+    while ((k.ear = ears_next(&s->ears, k.ear, j->nspace, rank)))
+        say_to(&k, rank, channel, bytes);
 }
 
 /* ---- streams -----------------------------------------------------------------------------------
@@ -1002,6 +1071,7 @@ static void lose_ranks(struct share *s, const struct placement *p, uint32_t posi
 
 void share_lost(struct share *s, uint32_t position)
 {
+    ears_lost(&s->ears, position);
     if (is_root(s)) {
         lose_node(s, position);
         return;
@@ -1041,7 +1111,15 @@ void share_hear(struct share *s, const struct msg *m)
         hear_end(s, m->u.kill.job, m->u.kill.culprit, m->u.kill.code, m->u.kill.reason);
         break;
     case MSG_over: hear_over(s, &m->u.over); break;
-    case MSG_signal: node_signal(s->node, m->u.signal.job, (int)m->u.signal.number); break;
+    case MSG_signal:
+        node_signal(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
+                    m->u.signal.meant != 0);
+        break;
+    case MSG_listen: hear_listen(s, m->from, &m->u.listen); break;
+    case MSG_said:
+        server_overheard(server_of(s), m->u.said.nspace, (uint32_t)m->u.said.rank,
+                         (uint16_t)m->u.said.channel, m->u.said.ear, m->u.said.bytes);
+        break;
     case MSG_data: hear_data(s, m->from, &m->u.data); break;
     case MSG_credit: hear_credit(s, m->from, &m->u.credit); break;
     case MSG_fetch: hear_fetch(s, m->from, &m->u.fetch); break;
@@ -1181,6 +1259,7 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     list_init(&s->placed);
     list_init(&s->reasons);
     list_init(&s->asked);
+    ears_init(&s->ears);
     buf_init(&s->ranks, SIZE_MAX / 4);
     buf_init(&s->events, SIZE_MAX / 4);
     buf_init(&s->codes, SIZE_MAX / 4);
@@ -1230,5 +1309,6 @@ void share_close(struct share *s)
     buf_free(&s->codes);
     buf_free(&s->pids);
     buf_free(&s->scratch);
+    ears_free(&s->ears);
     s->node = NULL;
 }

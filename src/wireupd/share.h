@@ -10,6 +10,7 @@
 #include "core/plan.h"
 #include "wireupd/channel.h"
 #include "wireupd/cluster.h"
+#include "wireupd/ears.h"
 #include "wireupd/node.h"
 #include "wireupd/weave.h"
 
@@ -50,7 +51,8 @@ struct share {
     const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
     struct list placed;    /* struct placement: where the nodes of each job are */
     struct list asked;     /* questions of other nodes that our server works on */
-    struct list reasons;   /* struct share_reason */
+    struct ears ears;
+    struct list reasons; /* struct share_reason */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
@@ -103,7 +105,14 @@ void share_effect(struct share *s, struct effect *e);
 /* The end of every door: what has gathered is sent. */
 void share_settle(struct share *s);
 
-void share_signal(struct share *s, const struct job *j, int sig);
+/* To the processes of other nodes: rank or (JOB_NO_RANK) all of the job, or of all jobs (NULL);
+ * meant: it is to end them. */
+void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, bool meant);
+
+/* A process of ours has written something: for who listens on other nodes. */
+void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
+                struct slice bytes);
+
 void share_kill(struct share *s, const struct job *j); /* launcher: as the core has decided */
 /* A daemon: the launcher is to end the job; asked once. */
 void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, const char *reason);

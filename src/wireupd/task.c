@@ -327,9 +327,12 @@ static void overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     struct server *server = &t->node->server;
+    uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
     struct peer *p;
 
-    server_output(server, t->job, t->rank, s == &t->out ? CHANNEL_OUT : CHANNEL_ERR, bytes);
+    server_output(server, t->job, t->rank, channel, bytes);
+    if (t->node->share)
+        share_said(t->node->share, t->job, t->rank, channel, bytes);
     while ((p = server_dirty(server)))
         link_flush(p->host);
 }

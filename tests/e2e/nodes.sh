@@ -136,6 +136,29 @@ done
 run "$patience" "$WIREUP" --dry-run -rankfile "$tmp/ranks" true
 same "and by a rank file" "$rc $(awk '$1 == "16383" { print $2, $3 }' "$out")" "0 n16377 0" || explain
 
+# ---- what processes have done to those of other nodes: one rank on each
+hosts=n1,n2,n3,localhost
+ctl=$build/e2e-pmixctl
+over -n 4 "$ctl" nonsense
+ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
+over -n 4 "$ctl" signal
+same "a process is stopped, signalled and ended from another node, and all hear of it" \
+    "$rc $(cat "$out") $(grep -c 'rank 3 on .* was killed by signal 9' "$err")" "137 pmixctl signal good 1" || explain
+over -n 4 "$ctl" listen
+same "its output is heard there, while that is asked for, and shown as ever" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 pmixctl listen good,said by rank 1,unheard," || explain
+over -n 4 "$ctl" child
+same "what children said before somebody asked, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
+    "0  2 a child, 1 pmixctl child good," || explain
+for what in beat query; do
+    over -n 4 "$ctl" $what
+    same "$what" "$rc $(cat "$out")" "0 pmixctl $what good" || explain
+done
+over -n 4 "$ctl" log
+same "lines for the log" "$rc $(sort "$out" | tr '\n' ,) $(grep -c 'says hello$' "$err")" \
+    "0 once,pmixctl log good, 4" || explain
+hosts=$with_here
+
 # ---- spawning
 dynamic=$build/e2e-dynamic
 over -n 1 "$dynamic" refused

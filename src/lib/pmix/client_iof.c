@@ -173,6 +173,9 @@ static pmix_status_t begin_pull(struct client *c, struct message *m, const struc
     if (!p->procs || !p->nprocs || (!p->infos && p->ninfos) ||
         (p->channel & PMIX_FWD_STDIN_CHANNEL))
         return PMIX_ERR_BAD_PARAM;
+    rc = progress_need(c); /* what comes has to be read while nobody waits for anything */
+    if (rc != PMIX_SUCCESS)
+        return rc;
     s = malloc(sizeof *s);
     if (!s)
         return PMIX_ERR_NOMEM;

@@ -1,0 +1,82 @@
+/* ears.c - see ears.h. */
+#include "wireupd/ears.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/job.h"
+
+void ears_init(struct ears *e)
+{
+    list_init(&e->all);
+}
+
+static void drop(struct ear *r)
+{
+    list_unlink(&r->link);
+    free(r);
+}
+
+void ears_free(struct ears *e)
+{
+    if (!e->all.next)
+        return;
+    LIST_EACH(l, &e->all)
+    drop(LIST_OF(l, struct ear, link));
+}
+
+const struct ear *ears_add(struct ears *e, uint32_t position, uint64_t id, struct slice nspace,
+                           uint32_t rank, uint16_t channels)
+{
+    struct ear *r = calloc(1, sizeof *r + nspace.len + 1);
+
+    if (!r)
+        return NULL;
+    r->position = position;
+    r->id = id;
+    r->rank = rank;
+    r->channels = channels;
+    memcpy(r->nspace, nspace.ptr ? nspace.ptr : "", nspace.len);
+    list_append(&e->all, &r->link);
+    return r;
+}
+
+void ears_drop(struct ears *e, uint32_t position, uint64_t id)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct ear *r = LIST_OF(l, struct ear, link);
+        if (r->position == position && r->id == id)
+            drop(r);
+    }
+}
+
+void ears_lost(struct ears *e, uint32_t position)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct ear *r = LIST_OF(l, struct ear, link);
+        if (r->position == position)
+            drop(r);
+    }
+}
+
+static bool is_for(const struct ear *r, const char *nspace, uint32_t rank)
+{
+    return (r->rank == JOB_NO_RANK || r->rank == rank) && strcmp(r->nspace, nspace) == 0;
+}
+
+/* The pieces of one demand stand one behind the other. */
+const struct ear *ears_next(const struct ears *e, const struct ear *last, const char *nspace,
+                            uint32_t rank)
+{
+    struct list *l = last ? last->link.next : e->all.next;
+
+    for (; l != &e->all; l = l->next) {
+        const struct ear *r = LIST_OF(l, struct ear, link);
+        bool again = last && r->position == last->position && r->id == last->id;
+        if (!again && is_for(r, nspace, rank))
+            return r;
+    }
+    return NULL;
+}
