@@ -11,7 +11,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def arguments(description, sizes):
+def arguments(description, sizes, more=None):
+    """more(parser) adds options of one benchmark alone."""
     p = argparse.ArgumentParser(description=description)
     p.add_argument('--build', default=os.environ.get('BUILD', 'build'),
                    help='build directory (default: build)')
@@ -23,6 +24,8 @@ def arguments(description, sizes):
     p.add_argument('--json', action='store_true', help='print JSON instead of lines')
     p.add_argument('--update', metavar='FILE',
                    help='also write the table into this document, between its markers')
+    if more:
+        more(p)
     args = p.parse_args()
     args.build = os.path.abspath(os.path.join(ROOT, args.build))
     args.wireup = args.wireup or os.path.join(args.build, 'src/wireup/wireup')
