@@ -5,9 +5,10 @@
  *
  * Every rank puts a card of 128 bytes, all meet in a fence that collects, every rank gets
  * everybody's card and compares it, and then the same cards REPEATS times more.  Prints from rank
- * 0, in microseconds, the medians over the ranks, then what the processes keep for themselves:
+ * 0, in microseconds, the medians over the ranks, then what the processes keep for themselves, and
+ * that with their parts of what they share:
  *
- *   pmix N good init=… commit=… fence=… first=… again=… finalize=… private_kb=…
+ *   pmix N good init=… commit=… fence=… first=… again=… finalize=… private_kb=… pss_kb=…
  */
 #include <pmix.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include <time.h>
 
 enum { CARD = 128 };
-enum phase { INIT, COMMIT, FENCE, FIRST, AGAIN, PRIVATE, PHASES };
+enum phase { INIT, COMMIT, FENCE, FIRST, AGAIN, PRIVATE, SHARED, PHASES };
 
 static double now_us(void)
 {
@@ -98,17 +99,18 @@ static void get_all(void)
     }
 }
 
-static double private_kb(void)
+static void read_memory(double *private_kb, double *pss_kb)
 {
     FILE *f = fopen("/proc/self/smaps_rollup", "r");
     char line[256];
-    long kb = 0;
 
-    while (f && fgets(line, sizeof line, f))
-        sscanf(line, "Private_Dirty: %ld", &kb);
+    *private_kb = *pss_kb = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        sscanf(line, "Private_Dirty: %lf", private_kb);
+        sscanf(line, "Pss: %lf", pss_kb);
+    }
     if (f)
         fclose(f);
-    return (double)kb;
 }
 
 static int by_number(const void *a, const void *b)
@@ -162,9 +164,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < repeats; i++)
         get_all();
     at[AGAIN] = (now_us() - from) / (repeats ? repeats : 1);
-    at[PRIVATE] = private_kb();
-    snprintf(text, sizeof text, "%.1f %.1f %.1f %.1f %.1f %.1f", at[INIT], at[COMMIT], at[FENCE],
-             at[FIRST], at[AGAIN], at[PRIVATE]);
+    read_memory(&at[PRIVATE], &at[SHARED]);
+    snprintf(text, sizeof text, "%.1f %.1f %.1f %.1f %.1f %.1f %.1f", at[INIT], at[COMMIT],
+             at[FENCE], at[FIRST], at[AGAIN], at[PRIVATE], at[SHARED]);
     put_text("times", text);
     fence();
     if (me.rank == 0)
@@ -173,8 +175,8 @@ int main(int argc, char **argv)
     must("finalize", PMIx_Finalize(NULL, 0));
     if (me.rank == 0)
         printf("pmix %u good init=%.1f commit=%.1f fence=%.1f first=%.1f again=%.1f finalize=%.1f "
-               "private_kb=%.0f\n",
+               "private_kb=%.0f pss_kb=%.0f\n",
                size, medians[INIT], medians[COMMIT], medians[FENCE], medians[FIRST], medians[AGAIN],
-               now_us() - from, medians[PRIVATE]);
+               now_us() - from, medians[PRIVATE], medians[SHARED]);
     return 0;
 }
