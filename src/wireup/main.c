@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     struct errmsg err = { "" };
     int rc, code;
 
-    guard_tidy_descriptors();
+    guard_tidy();
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))
         return standing_up(argc, argv, &log);

@@ -137,10 +137,13 @@ int guard_split(const struct log *log, guard_word *word, void *arg, int *control
     return 0;
 }
 
-void guard_tidy_descriptors(void)
+/* Whoever has started us may ignore SIGCHLD (trap '' CHLD): then the kernel would bury our children
+ * without a word, and we would wait for ever. */
+void guard_tidy(void)
 {
     int fd;
 
+    signal(SIGCHLD, SIG_DFL);
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= 2);

@@ -21,8 +21,8 @@ typedef void guard_word(void *arg, const char *sentence);
  * worker's exit code.  word NULL: the log has its sentence. */
 int guard_split(const struct log *log, guard_word *word, void *arg, int *control_fd_p);
 
-/* Before anything else: 0, 1 and 2 exist, and nothing else that we inherited reaches the processes
- * we start. */
-void guard_tidy_descriptors(void);
+/* Before anything else: 0, 1 and 2 exist, nothing else that we inherited reaches the processes we
+ * start, and their ends can be waited for. */
+void guard_tidy(void);
 
 #endif

@@ -126,6 +126,22 @@ static void test_codes(void)
     OK(nobody_is_left());
 }
 
+/* Somebody ignored what we have to hear. */
+static void test_deaf_parent(void)
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0) {
+        signal(SIGCHLD, SIG_IGN);
+        guard_tidy();
+        _exit(end_of(launch(exit_with_code)));
+    }
+    waitpid(pid, &status, 0);
+    OK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    OK(nobody_is_left());
+}
+
 static void test_worker_killed(void)
 {
     pid_t guard = launch(leave_processes);
@@ -221,6 +237,7 @@ int main(void)
     if (child_adopt_orphans() < 0)
         return 1;
     test_codes();
+    test_deaf_parent();
     test_worker_killed();
     test_word();
     test_guard_killed();

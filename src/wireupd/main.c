@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
-    guard_tidy_descriptors();
+    guard_tidy();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

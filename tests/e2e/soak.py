@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-NET = 30
+NET = 120 # a net for what hangs; a loaded machine with sanitizers is slow
 
 
 def marked(mark):
@@ -40,6 +40,25 @@ def gone(mark):
             return []
         time.sleep(0.005)
     return left
+
+
+def portrait(mark):
+    """Of everybody with the mark: what it is doing, for whoever has to find out why it does not end."""
+    for pid in marked(mark):
+        told = [str(pid)]
+        for name in ('cmdline', 'wchan', 'syscall'):
+            try:
+                with open(f'/proc/{pid}/{name}', 'rb') as f:
+                    told.append(f.read().replace(b'\0', b' ').decode(errors='replace').strip())
+            except OSError as e:
+                told.append(e.strerror)
+        try:
+            with open(f'/proc/{pid}/status') as f:
+                told += [' '.join(line.split()) for line in f
+                         if line.startswith(('State', 'PPid', 'SigPnd', 'ShdPnd', 'SigBlk', 'SigIgn'))]
+        except OSError:
+            pass
+        print('; '.join(told))
 
 
 def calm(count, command):
@@ -90,6 +109,7 @@ def wild(count, seed, command):
             status = job.wait(timeout=NET)
         except subprocess.TimeoutExpired:
             print(f'launch {i} ({how}, seed {seed}): the launcher did not end')
+            portrait(mark)
             return 1
         job.stdin.close()
         statuses[how, status] = statuses.get((how, status), 0) + 1
@@ -99,6 +119,7 @@ def wild(count, seed, command):
         left = gone(mark)
         if left:
             print(f'launch {i} ({how}, seed {seed}): processes {left} are left')
+            portrait(mark)
             return 1
     print(f'wild {count} good')
     for (how, status), n in sorted(statuses.items()):
