@@ -1,7 +1,9 @@
 /* cluster_test.c - a launcher and daemons in one process, over loopback: everybody is found,
- * messages reach one or all, a daemon that goes is missed, and the end comes from below. */
+ * messages reach one or all, a daemon that goes is missed, what was on its way through it comes all
+ * the same, and the end comes from below. */
 #include "wireupd/cluster.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@ struct member {
     struct cluster cluster;
     uint32_t me, messages, last_from, losses, last_lost;
     int64_t number; /* of the last message */
-    bool closed, orphan;
+    bool closed, orphan, disorder;
+    bool moves; /* when its parent is lost, it goes to the launcher */
     char why[200];
 };
 
@@ -34,6 +37,7 @@ static void on_message(void *arg, const struct msg *m)
         return;
     a->messages++;
     a->last_from = m->from;
+    a->disorder = a->disorder || (int64_t)m->u.signal.number <= a->number;
     a->number = (int64_t)m->u.signal.number;
     if (a->world->wanted && --a->world->wanted == 0)
         loop_stop(&a->world->loop);
@@ -59,12 +63,16 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     loop_stop(&a->world->loop);
 }
 
+static void join_to(struct world *w, uint32_t i, uint32_t parent);
+
 static void on_orphan(void *arg, const char *why)
 {
     struct member *a = arg;
 
     a->orphan = true;
     snprintf(a->why, sizeof a->why, "%s", why);
+    if (a->moves)
+        join_to(a->world, a->me, 0);
 }
 
 static void on_closed(void *arg)
@@ -113,9 +121,8 @@ static void open_member(struct world *w, uint32_t i)
         printf("# %s\n", err.text);
 }
 
-static void join(struct world *w, uint32_t i)
+static void join_to(struct world *w, uint32_t i, uint32_t parent)
 {
-    uint32_t parent = (i - 1) / WIDTH;
     struct buf text = BUF_NULL(4096);
     struct errmsg err = { "" };
 
@@ -134,7 +141,7 @@ static void open_world(struct world *w)
     for (uint32_t i = 0; i < DAEMONS; i++)
         open_member(w, i);
     for (uint32_t i = 1; i < DAEMONS; i++)
-        join(w, i);
+        join_to(w, i, (i - 1) / WIDTH);
     run(w);
     EQ(w->nready, DAEMONS - 1);
 }
@@ -190,6 +197,44 @@ static void test_loss(void)
     close_world(&w);
 }
 
+/* Daemon 1 goes with everything that stands in it.  What its children and the launcher have said to
+ * each other comes, once and in order: before, while there is no way, and after. */
+static void test_lost_relay(void)
+{
+    enum { NUMBERS = 50 };
+    static struct world w;
+    struct msg m = { .kind = MSG_signal };
+
+    open_world(&w);
+    w.members[3].moves = w.members[4].moves = true;
+    for (uint32_t n = 1; n <= 3 * NUMBERS; n++) {
+        if (n ==
+            NUMBERS) /* before the loop has turned: all so far stands in daemon 1, or before it */
+            cluster_close(&w.members[1].cluster);
+        if (n == 2 * NUMBERS) {
+            run(&w); /* until the launcher misses it */
+            EQ(w.members[0].losses, 1);
+            cluster_lost(&w.members[0].cluster, 1);
+        }
+        m.u.signal.number = n;
+        m.to = 3;
+        OK(cluster_send(&w.members[0].cluster, &m) == 0);
+        m.to = 0;
+        OK(cluster_send(&w.members[4].cluster, &m) == 0);
+    }
+    while (w.members[3].number != 3 * NUMBERS || w.members[0].number != 3 * NUMBERS) {
+        w.wanted = 1;
+        run(&w);
+    }
+    OK_F(w.members[3].messages == 3 * NUMBERS && !w.members[3].disorder,
+         "what the launcher says comes once and in order: %u", w.members[3].messages);
+    OK_F(w.members[0].messages == 3 * NUMBERS && !w.members[0].disorder,
+         "and what is said to it: %u", w.members[0].messages);
+    m.to = 1;
+    OK_F(cluster_send(&w.members[0].cluster, &m) == -EPIPE, "nothing is said to who is lost");
+    close_world(&w);
+}
+
 static void test_end(void)
 {
     static struct world w;
@@ -208,6 +253,7 @@ int main(void)
 {
     test_ways();
     test_loss();
+    test_lost_relay();
     test_end();
     return tap_done();
 }
