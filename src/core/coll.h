@@ -25,19 +25,22 @@
 #include "base/map.h"
 #include "base/slice.h"
 
+enum { COLL_WAYS = 64 };
+
 struct coll {
-    struct list link;    /* in the group's rounds, oldest first */
-    uint64_t generation; /* from 0 */
-    uint64_t since_ns;   /* the first arrival */
-    uint32_t arrived;    /* how many bits of `here` are set */
-    uint64_t number;     /* what the caller wants to remember of it */
-    bool contributed;    /* complete here; who withdraws may still come again */
-    bool collect;        /* somebody wants what the others have put */
-    uint64_t *here;      /* by member position */
-    uint64_t *tickets;   /* by member position */
-    void **notes;        /* by member position: what each left besides, malloc'ed; NULL: nothing */
-    uint64_t *deadlines; /* by member position, UINT64_MAX: none; NULL: nobody has any */
-    uint64_t *withdrawn; /* by member position, bits: was here and left; made with the deadlines */
+    struct list link;     /* in the group's rounds, oldest first */
+    uint64_t generation;  /* from 0 */
+    uint64_t since_ns;    /* the first arrival */
+    uint32_t arrived;     /* how many bits of `here` are set */
+    uint64_t number;      /* what the caller wants to remember of it */
+    bool contributed;     /* complete here; who withdraws may still come again */
+    bool collect;         /* somebody wants what the others have put */
+    char ways[COLL_WAYS]; /* how it should be exchanged, as the first said who said so */
+    uint64_t *here;       /* by member position */
+    uint64_t *tickets;    /* by member position */
+    void **notes;         /* by member position: what each left besides, malloc'ed; NULL: nothing */
+    uint64_t *deadlines;  /* by member position, UINT64_MAX: none; NULL: nobody has any */
+    uint64_t *withdrawn;  /* by member position, bits: was here and left; made with the deadlines */
     struct coll_group *group;
 };
 

@@ -403,8 +403,8 @@ static uint64_t deadline_of(const struct call *k)
 
 static enum answer_status do_fence(const struct call *k)
 {
-    return job_fence_until(k->job, k->rank, k->rq->key, k->rq->collect, k->ticket, k->now_ns,
-                           deadline_of(k));
+    return job_fence_until(k->job, k->rank, k->rq->key, k->rq->collect, k->rq->ways, k->ticket,
+                           k->now_ns, deadline_of(k));
 }
 
 /* What this launcher does not know, another one of the same user may. */

@@ -67,7 +67,8 @@ struct place {
 struct contribution {
     char *identity;
     uint64_t generation;
-    bool collect; /* somebody wants what the others have put: a fence with data */
+    bool collect;  /* somebody wants what the others have put: a fence with data */
+    char ways[64]; /* how the nodes should exchange it, words with commas; empty: as they like */
     struct party *parties;
     uint32_t nparties;
     struct buf block; /* empty: nothing to say but "here" */

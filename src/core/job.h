@@ -185,7 +185,8 @@ enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, b
 /* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes,
  * and the rank is missing in the fence again. */
 enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
-                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns);
+                                   struct slice ways, uint64_t ticket, uint64_t now_ns,
+                                   uint64_t deadline_ns);
 /* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
 /* The other nodes have contributed too (spread.h): answers the members that are here. */

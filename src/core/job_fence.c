@@ -4,6 +4,7 @@
  * Equal names are the same fence; NODE means the caller's node, so its number joins the name.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,8 +273,16 @@ void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t 
     coll_free(&j->colls, c);
 }
 
+static void note_wishes(struct coll *c, bool collect, struct slice ways)
+{
+    c->collect = c->collect || collect;
+    if (!c->ways[0])
+        snprintf(c->ways, sizeof c->ways, SLICE_FMT, SLICE_ARG(ways));
+}
+
 static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, bool collect,
-                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
+                                struct slice ways, uint64_t ticket, uint64_t now_ns,
+                                uint64_t deadline_ns)
 {
     struct coll *c;
 
@@ -284,12 +293,12 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
     switch (coll_enter(g, rank, ticket, now_ns, &c)) {
     case COLL_OK: break;
     case COLL_WAITING:
-        c->collect = c->collect || collect;
+        note_wishes(c, collect, ways);
         return wait_in(j, g, rank, ticket, deadline_ns);
     case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
-    c->collect = c->collect || collect;
+    note_wishes(c, collect, ways);
     if (g->spread)
         return contribute(j, rank, c, ticket, deadline_ns);
     seg_publish(&j->store);
@@ -299,14 +308,15 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
 }
 
 enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
-                                   uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
+                                   struct slice ways, uint64_t ticket, uint64_t now_ns,
+                                   uint64_t deadline_ns)
 {
     struct coll_group *g = j->world;
     enum answer_status st = group.len ? find_group(j, rank, group, &g) : ANSWER_OK;
 
     if (st != ANSWER_OK)
         return st;
-    st = enter(j, g, rank, collect, ticket, now_ns, deadline_ns);
+    st = enter(j, g, rank, collect, ways, ticket, now_ns, deadline_ns);
     if (st != ANSWER_OK && st != ANSWER_LATER)
         coll_group_drop_idle(&j->colls, g);
     return st;
@@ -315,7 +325,7 @@ enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice gr
 enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
                              uint64_t ticket, uint64_t now_ns)
 {
-    return job_fence_until(j, rank, group, collect, ticket, now_ns, UINT64_MAX);
+    return job_fence_until(j, rank, group, collect, SLICE_NULL, ticket, now_ns, UINT64_MAX);
 }
 
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns)

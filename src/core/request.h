@@ -97,7 +97,8 @@ struct request {
     const struct card *cards;
     const struct member *members;
     uint8_t event_flags;
-    bool collect; /* REQ_FENCE: with what PMIx processes have committed */
+    bool collect;      /* REQ_FENCE: with what PMIx processes have committed */
+    struct slice ways; /* REQ_FENCE: how the nodes should exchange it, words with commas; or none */
     bool immediate;
     bool stays; /* REQ_PUBLISH: the name outlives its publisher's job */
     bool wait;  /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */

@@ -2,6 +2,7 @@
 #include "core/spread.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,7 @@ static struct contribution *fence_contribution(const struct job *j, const struct
     buf_free(&identity);
     if (!k)
         return NULL;
+    snprintf(k->ways, sizeof k->ways, "%s", c->ways);
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
     for (uint32_t i = 0; g->all && i < g->nall; i++)
         k->parties[i] = (struct party){ j->id, g->all[i] };

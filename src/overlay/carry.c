@@ -156,7 +156,7 @@ static bool get_numbers(const struct msg_overlay *m, struct overlay_msg *to)
     to->step = (uint32_t)m->step;
     to->piece = (uint32_t)m->piece;
     to->pieces = (uint32_t)m->pieces;
-    return m->flags <= 7 && m->culprit <= TREE_NONE && m->step <= UINT32_MAX &&
+    return m->flags <= OVERLAY_FLAGS && m->culprit <= TREE_NONE && m->step <= UINT32_MAX &&
            m->piece <= UINT32_MAX && m->pieces <= UINT32_MAX;
 }
 

@@ -230,13 +230,37 @@ static void settle(struct overlay *o, struct collect *c)
 /* ---- the gathering -----------------------------------------------------------------------------
  */
 
+static unsigned flags_of(enum overlay_schedule s)
+{
+    return s == OVERLAY_TREE ? OVERLAY_BY_TREE : s == OVERLAY_EXCHANGE ? OVERLAY_BY_EXCHANGE : 0;
+}
+
+static enum overlay_schedule asked_by(unsigned flags)
+{
+    return flags & OVERLAY_BY_TREE       ? OVERLAY_TREE
+           : flags & OVERLAY_BY_EXCHANGE ? OVERLAY_EXCHANGE
+                                         : OVERLAY_AUTO;
+}
+
+static void ask_for(struct collect *c, enum overlay_schedule s)
+{
+    if (c->schedule == OVERLAY_AUTO)
+        c->schedule = s;
+}
+
+/* What was asked for this one counts more than what holds for all. */
+static enum overlay_schedule schedule_of(const struct overlay *o, const struct collect *c)
+{
+    return c->schedule == OVERLAY_AUTO ? o->config.schedule : c->schedule;
+}
+
 static void send_gathering(struct overlay *o, struct collect *c)
 {
     struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_GATHER, c, o->parent);
 
     if (!m)
         return;
-    m->flags = c->withheld ? OVERLAY_WITHHELD : 0;
+    m->flags = (c->withheld ? OVERLAY_WITHHELD : 0U) | flags_of(c->schedule);
     m->bytes = c->bytes;
     m->data = bundle_ref(c->data);
     if (posset_copy(&m->all, &c->all) < 0 || posset_copy(&m->arrived, &c->arrived) < 0)
@@ -260,14 +284,30 @@ static uint32_t log2_up(uint32_t n)
 static bool is_for_exchange(const struct overlay *o, const struct collect *c)
 {
     const struct overlay_config *k = &o->config;
+    enum overlay_schedule schedule = schedule_of(o, c);
     uint32_t children = tree_children(k->width, k->count, 0);
     double levels = tree_depth(k->width, k->count - 1), bytes = (double)c->bytes;
     double tree = levels * children * bytes * k->beta_ps / 1000;
     double exchange = log2_up(c->all.count) * (double)k->alpha_ns + bytes * k->beta_ps / 1000;
 
-    if (k->schedule != OVERLAY_AUTO || c->withheld || c->bytes == 0)
-        return c->withheld || (c->bytes && k->schedule == OVERLAY_EXCHANGE);
+    if (schedule != OVERLAY_AUTO || c->withheld || c->bytes == 0)
+        return c->withheld || (c->bytes && schedule == OVERLAY_EXCHANGE);
     return exchange < tree;
+}
+
+static void tell_decision(struct overlay *o, const struct collect *c)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    if (e) {
+        e->kind = OVERLAY_DECIDED;
+        e->what = strdup(c->what);
+        e->generation = c->generation;
+        e->nodes = c->all.count;
+        e->bytes = c->bytes;
+        e->exchanges = c->exchanges;
+        overlay_push_event(o, e);
+    }
 }
 
 void collect_advance(struct overlay *o, struct collect *c)
@@ -276,6 +316,7 @@ void collect_advance(struct overlay *o, struct collect *c)
         return;
     if (o->config.me == 0) {
         c->exchanges = is_for_exchange(o, c);
+        tell_decision(o, c);
         settle(o, c);
     } else if (o->parent != TREE_NONE) {
         send_gathering(o, c);
@@ -285,7 +326,7 @@ void collect_advance(struct overlay *o, struct collect *c)
 /* What is too much to ride along stays where it came from. */
 static void withhold(struct overlay *o, struct collect *c)
 {
-    bool forced = o->config.schedule == OVERLAY_TREE;
+    bool forced = schedule_of(o, c) == OVERLAY_TREE;
 
     if (!forced && (bundle_bytes(c->data) > o->config.inline_max || c->withheld)) {
         c->withheld = true;
@@ -384,8 +425,8 @@ static int refuse(struct overlay *o, const char *what, uint64_t generation,
     return 0;
 }
 
-static int contribute_to(struct overlay *o, const char *what, uint64_t generation,
-                         const struct posset *all, struct bundle *block)
+static int contribute_to(struct overlay *o, enum overlay_schedule schedule, const char *what,
+                         uint64_t generation, const struct posset *all, struct bundle *block)
 {
     struct collect *c;
 
@@ -400,11 +441,18 @@ static int contribute_to(struct overlay *o, const char *what, uint64_t generatio
         bundle_drop(block);
         return -ENOMEM;
     }
+    ask_for(c, schedule);
     return contribute(o, c, block);
 }
 
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
                        const struct posset *all, struct bundle *block)
+{
+    return overlay_contribute_by(o, OVERLAY_AUTO, what, generation, all, block);
+}
+
+int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
+                          uint64_t generation, const struct posset *all, struct bundle *block)
 {
     char *name = strndup(what.ptr ? what.ptr : "", what.len);
     struct posset whole;
@@ -413,7 +461,7 @@ int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation
     if (!name || everybody(o, &whole) < 0)
         bundle_drop(block);
     else
-        rc = contribute_to(o, name, generation, all ? all : &whole, block);
+        rc = contribute_to(o, schedule, name, generation, all ? all : &whole, block);
     if (name)
         posset_free(&whole);
     free(name);
@@ -448,6 +496,7 @@ int collect_gathering(struct overlay *o, struct overlay_msg *m)
         send_result(o, c, m->from);
         return 0;
     }
+    ask_for(c, asked_by(m->flags));
     data = m->data;
     m->data = NULL;
     return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);

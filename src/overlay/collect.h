@@ -23,11 +23,12 @@ struct collect {
     uint64_t generation;
     enum collect_phase phase;
     struct posset all, expected, arrived;
-    bool mine;      /* we take part and have contributed */
-    bool sent;      /* to the present parent */
-    bool withheld;  /* not everything that has arrived is in `data` */
-    bool exchanges; /* the top has said so */
-    bool suspect;   /* somebody was lost meanwhile, perhaps with pieces for us */
+    enum overlay_schedule schedule; /* that somebody has asked for; AUTO: nobody */
+    bool mine;                      /* we take part and have contributed */
+    bool sent;                      /* to the present parent */
+    bool withheld;                  /* not everything that has arrived is in `data` */
+    bool exchanges;                 /* the top has said so */
+    bool suspect;                   /* somebody was lost meanwhile, perhaps with pieces for us */
     bool failed;
     uint32_t culprit;
     uint64_t bytes;      /* of all that has arrived */

@@ -19,6 +19,7 @@
 #define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* whoever is at the other end of the link */
 
 enum { JOB_FLAG_HOSTNAME = 1, JOB_FLAG_ONE_SPEAKS = 2, JOB_FLAG_SPAWNED = 4 };
+enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
 enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };
 
 enum msg_kind {

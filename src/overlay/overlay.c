@@ -32,6 +32,15 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
     return false;
 }
 
+enum overlay_schedule overlay_schedule_of(struct slice words)
+{
+    enum overlay_schedule schedule = OVERLAY_AUTO;
+
+    while (words.len && !overlay_schedule_named(slice_trim(slice_cut(&words, ',')), &schedule)) {
+    }
+    return schedule;
+}
+
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width)
 {
     *c = (struct overlay_config){ .me = me,

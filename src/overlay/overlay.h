@@ -38,6 +38,8 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 /* The word for --collective and PMIX_COLLECTIVE_ALGO: "auto", "tree", "exchange" ("bruck",
  * "recursive" ...).  False: unknown. */
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p);
+/* Of several words with commas between, the first that is known; AUTO: none. */
+enum overlay_schedule overlay_schedule_of(struct slice words);
 
 struct overlay_config {
     uint32_t me, count, width;
@@ -63,7 +65,14 @@ enum overlay_kind {
     OVERLAY_MSG_HELLO   /* to a new parent: what I was told last */
 };
 
-enum { OVERLAY_WITHHELD = 1, OVERLAY_EXCHANGES = 2, OVERLAY_LOSSES = 4 };
+enum {
+    OVERLAY_WITHHELD = 1,
+    OVERLAY_EXCHANGES = 2,
+    OVERLAY_LOSSES = 4,
+    OVERLAY_BY_TREE = 8, /* of a gathering: somebody has asked for this schedule … */
+    OVERLAY_BY_EXCHANGE = 16,
+    OVERLAY_FLAGS = 31
+};
 
 struct overlay_msg {
     struct list link;
@@ -86,10 +95,11 @@ struct overlay_msg *overlay_msg_free(struct overlay_msg *m); /* returns NULL; NU
 
 enum overlay_event_kind {
     OVERLAY_COMPLETED, /* what, generation; failed, culprit; blocks: of all, ours too */
-    OVERLAY_REPORTED,  /* top: from, and its words in blocks */
-    OVERLAY_TOLD,      /* words of the top in blocks */
-    OVERLAY_LOST,      /* from is lost: the top says so.  The host calls overlay_overdue() later */
-    OVERLAY_BEHIND /* what we have not been told is not to be had any more: this node must end */
+    OVERLAY_DECIDED,  /* top: all is gathered; what, generation, bytes, exchanges: how it goes on */
+    OVERLAY_REPORTED, /* top: from, and its words in blocks */
+    OVERLAY_TOLD,     /* words of the top in blocks */
+    OVERLAY_LOST,     /* from is lost: the top says so.  The host calls overlay_overdue() later */
+    OVERLAY_BEHIND    /* what we have not been told is not to be had any more: this node must end */
 };
 
 struct overlay_event {
@@ -100,6 +110,9 @@ struct overlay_event {
     bool failed;
     uint32_t culprit, from;
     struct bundle *blocks;
+    uint32_t nodes; /* DECIDED */
+    uint64_t bytes;
+    bool exchanges;
 };
 
 struct overlay_event *overlay_event_free(struct overlay_event *e); /* returns NULL */
@@ -163,6 +176,9 @@ void overlay_hold(struct overlay *o, struct overlay_msg *m);
  * OVERLAY_COMPLETED comes.  0, -EINVAL: we are none of them, -ENOMEM. */
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
                        const struct posset *all, struct bundle *block);
+/* The same, and how this one should go; the first that is said on a way up counts. */
+int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
+                          uint64_t generation, const struct posset *all, struct bundle *block);
 /* To the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);
 /* Top: to everybody else, once, in order. */

@@ -559,6 +559,7 @@ static void carry_out_events(struct sim *s, uint32_t p)
     while (!s->nodes[p].dead && (e = overlay_event(&s->nodes[p].o))) {
         switch (e->kind) {
         case OVERLAY_COMPLETED: completed(s, p, e); break;
+        case OVERLAY_DECIDED: break;
         case OVERLAY_REPORTED: reported(s, e); break;
         case OVERLAY_TOLD: told(s, p, e); break;
         case OVERLAY_LOST: lost(s, p, e->from); break;

@@ -579,9 +579,12 @@ static struct crowd read_crowd(struct command *c)
     w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
     infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
     w.timeout_ns = pmix_timeout_of(infos, ninfos);
-    for (size_t i = 0; i < ninfos; i++)
-        w.collect = w.collect ||
-                    (!strcmp(infos[i].key, PMIX_COLLECT_DATA) && pmix_flag_of(&infos[i].value));
+    for (size_t i = 0; i < ninfos; i++) {
+        const pmix_value_t *v = &infos[i].value;
+        w.collect = w.collect || (!strcmp(infos[i].key, PMIX_COLLECT_DATA) && pmix_flag_of(v));
+        if (!strcmp(infos[i].key, PMIX_COLLECTIVE_ALGO) && v->type == PMIX_STRING && v->data.string)
+            w.ways = pmix_keep(c, slice_str(v->data.string));
+    }
     pmix_drop_infos(infos, ninfos);
     return w;
 }
@@ -627,6 +630,7 @@ static void fence_here(struct command *c, struct crowd *w)
         pmix_ask(c, (struct request){ .kind = REQ_FENCE,
                                       .key = pmix_keep(c, buf_slice(&name)),
                                       .collect = w->collect,
+                                      .ways = w->ways,
                                       .timeout_ns = w->timeout_ns });
     else
         c->no_memory = true;
@@ -657,8 +661,10 @@ static void read_fence(struct command *c)
     pmix_forget_given(c->s);
     if (punpack_ok(&c->r)) {
         if (is_everybody(c, &w))
-            pmix_ask(c, (struct request){
-                            .kind = REQ_FENCE, .collect = w.collect, .timeout_ns = w.timeout_ns });
+            pmix_ask(c, (struct request){ .kind = REQ_FENCE,
+                                          .collect = w.collect,
+                                          .ways = w.ways,
+                                          .timeout_ns = w.timeout_ns });
         else if (all_here(c, &w))
             fence_here(c, &w);
         else

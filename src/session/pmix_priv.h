@@ -169,6 +169,7 @@ struct crowd {
     size_t n;
     uint64_t timeout_ns; /* 0: none */
     bool collect;        /* a fence with data */
+    struct slice ways;   /* how it should be exchanged */
 };
 
 /* ---- pmix.c ---- */

@@ -398,7 +398,7 @@ static void find_qualifiers(struct findings *f, const char *key, const struct su
 static const struct {
     const char *call, *names[10];
 } support[] = {
-    { "PMIx_Fence", { "PMIX_COLLECT_DATA", "PMIX_TIMEOUT" } },
+    { "PMIx_Fence", { "PMIX_COLLECT_DATA", "PMIX_COLLECTIVE_ALGO", "PMIX_TIMEOUT" } },
     { "PMIx_Get", { "PMIX_IMMEDIATE", "PMIX_TIMEOUT" } },
     { "PMIx_Connect", { "PMIX_TIMEOUT" } },
     { "PMIx_Disconnect", { "PMIX_TIMEOUT" } },

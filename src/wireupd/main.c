@@ -53,7 +53,7 @@ static void answer(const struct daemon *d, enum boot_answer what, const char *te
 }
 
 /* A sentence about a node, to the launcher; before there is a link, to our starter. */
-static void tell(struct daemon *d, int32_t position, bool fatal, const char *text)
+static void tell(struct daemon *d, int32_t position, unsigned fatal, const char *text)
 {
     struct msg m = { .kind = MSG_trouble, .to = 0 };
 
@@ -184,7 +184,7 @@ static void check_clock(struct daemon *d)
 
 static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
-    tell(arg, (int32_t)position, true, why->text);
+    tell(arg, (int32_t)position, TROUBLE_FAILED, why->text);
 }
 
 static void on_child_remark(void *arg, const char *node, struct slice line)
@@ -192,7 +192,7 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "%s: " SLICE_FMT, node, SLICE_ARG(line));
-    tell(arg, -1, false, text);
+    tell(arg, -1, TROUBLE_REMARK, text);
 }
 
 static int start_crew(struct daemon *d, struct errmsg *err)
@@ -232,7 +232,7 @@ static void on_near(void *arg, uint32_t position)
     d->linked = true;
     answer(d, BOOT_READY, "");
     if (start_crew(d, &err))
-        tell(d, (int32_t)d->boot.position, true, err.text);
+        tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)
@@ -245,7 +245,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
         snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
     else
         snprintf(text, sizeof text, "%.900s", why);
-    tell(d, (int32_t)position, true, text);
+    tell(d, (int32_t)position, TROUBLE_LOST, text);
 }
 
 /* ---- life ---- */

@@ -808,11 +808,18 @@ static void print_codes(struct node *n, const struct job *job)
     }
 }
 
+/* Jobs that are connected end for one reason, in the words of the one and of the others. */
+static bool is_said(const struct node *n, const struct job *job)
+{
+    return n->said.text[0] &&
+           (strstr(n->said.text, job->reason.text) || strstr(job->reason.text, n->said.text));
+}
+
 static void report_end(struct node *n, const struct job *job)
 {
     if (job->follows) /* the launcher's to say */
         return;
-    if (job->failed && strcmp(n->said.text, job->reason.text) != 0) {
+    if (job->failed && !is_said(n, job)) {
         log_error(&n->config.log, "%s", job->reason.text);
         n->said = job->reason;
     }

@@ -1083,12 +1083,15 @@ void share_lost(struct share *s, uint32_t position)
 static void hear_trouble(struct share *s, const struct msg_trouble *m)
 {
     char why[ERRMSG_MAX];
+    bool known = m->position > 0 && m->position < s->cluster.config.count;
 
-    if (s->calls.on_trouble)
-        s->calls.on_trouble(s->arg, m->fatal ? m->position : -1, m->text);
-    if (!is_root(s) || !m->fatal || m->position <= 0 || m->position >= s->cluster.config.count)
-        return;
     snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
+    if (m->fatal == TROUBLE_LOST && known && s->calls.on_lost)
+        s->calls.on_lost(s->arg, (uint32_t)m->position, why);
+    else if (s->calls.on_trouble)
+        s->calls.on_trouble(s->arg, m->fatal ? m->position : -1, m->text);
+    if (!is_root(s) || !m->fatal || !known)
+        return;
     keep_reason(s, (uint32_t)m->position, why);
     weave_lose(&s->weave, (uint32_t)m->position);
 }

@@ -119,10 +119,18 @@ static void hear_loss(struct weave *w, uint32_t gone)
         share_end(w->share, "no daemon above this one can be reached");
 }
 
+static void note_decision(const struct weave *w, const struct overlay_event *e)
+{
+    log_info(log_of(w), "%s, round %llu: %u nodes, %llu bytes, by the %s", e->what ? e->what : "?",
+             (unsigned long long)e->generation + 1, e->nodes, (unsigned long long)e->bytes,
+             e->exchanges ? "exchange" : "tree");
+}
+
 static void take_event(struct weave *w, const struct overlay_event *e)
 {
     switch (e->kind) {
     case OVERLAY_COMPLETED: complete(w, e); break;
+    case OVERLAY_DECIDED: note_decision(w, e); break;
     case OVERLAY_REPORTED: pass_on(w, e); break;
     case OVERLAY_TOLD: hear_words(w, e); break;
     case OVERLAY_LOST: hear_loss(w, e->from); break;
@@ -269,7 +277,8 @@ void weave_contribute(struct weave *w, const struct contribution *k)
     int rc = block.len && !mine ? -ENOMEM : positions_of(w, k, &all);
 
     if (rc == 0)
-        rc = overlay_contribute(&w->overlay, slice_str(k->identity), k->generation, &all, mine);
+        rc = overlay_contribute_by(&w->overlay, overlay_schedule_of(slice_str(k->ways)),
+                                   slice_str(k->identity), k->generation, &all, mine);
     else
         bundle_drop(mine);
     posset_free(&all);

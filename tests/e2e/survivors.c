@@ -6,8 +6,11 @@
  * with data and look at each other's cards survivors spoil UP GO DEAD...   the same, but expects
  * what nobody has put: proves the judge
  *
+ * SURVIVORS_WAYS in the environment is what each fence gets as PMIX_COLLECTIVE_ALGO.
+ *
  * Each survivor prints `survivor R good`, or WRONG and what. */
 #include <pmix.h>
+#include <pmix_deprecated.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +63,17 @@ static void look(uint32_t rank, const char *key, const char *prefix)
 
 static void fence(const pmix_proc_t *procs, size_t n)
 {
+    const char *ways = getenv("SURVIVORS_WAYS");
     bool yes = true;
-    pmix_info_t info;
+    pmix_info_t infos[2];
 
-    PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-    must("fence", PMIx_Fence(procs, n, &info, 1));
-    PMIX_INFO_DESTRUCT(&info);
+    PMIX_INFO_LOAD(&infos[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    if (ways)
+        PMIX_INFO_LOAD(&infos[1], PMIX_COLLECTIVE_ALGO, ways, PMIX_STRING);
+    must("fence", PMIx_Fence(procs, n, infos, ways ? 2 : 1));
+    PMIX_INFO_DESTRUCT(&infos[0]);
+    if (ways)
+        PMIX_INFO_DESTRUCT(&infos[1]);
 }
 
 static void make(const char *name)

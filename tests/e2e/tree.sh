@@ -80,6 +80,22 @@ touch "$tmp/go"
 end
 same "two of them, and by the exchange" "$(survivors)" 6 || explain
 
+# ---- how a fence goes
+# (The last fence of all is the goodbye, without data.)
+ways() # OPTION WORD: fences with data by the tree, and by the exchange
+{
+    touch "$tmp/go"
+    # shellcheck disable=SC2086
+    SURVIVORS_WAYS=$2 run 120 "$WIREUP" -v $1 -tree-width 2 -launch-agent "$tmp/agent" -hosts "$hosts" \
+        -n 10 "$build/e2e-survivors" "$tmp/up" "$tmp/go" 10
+    rm -f "$tmp/go" "$tmp"/up.*
+    echo "$(survivors) $(grep -c ' [1-9][0-9]* bytes, by the tree' "$err") $(grep -c ' [1-9][0-9]* bytes, by the exchange' "$err")"
+}
+same "by the tree, unless it is said" "$(ways "" "")" "10 2 0" || explain
+same "by the exchange" "$(ways "-collective exchange" "")" "10 0 2" || explain
+same "or as the program says" "$(ways "" "unheard,bruck")" "10 0 2" || explain
+same "which counts more" "$(ways "-collective exchange" tree)" "10 2 0" || explain
+
 # ---- what comes through a daemon that dies is whole
 # They write without a pause, until some time after the loss.
 # shellcheck disable=SC2016
