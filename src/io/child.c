@@ -39,25 +39,29 @@ struct result {
     enum step step;
 };
 
+/* What runs on the borrowed stack: sanitizers know nothing of it, and keep their books where the
+ * parent's are. */
+#define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
+
 /* Signals whose handling we changed (loop and guard ignore or block them). */
 static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                      SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH };
 
-static bool place_fd(const struct child_fd *f)
+IN_CHILD static bool place_fd(const struct child_fd *f)
 {
     if (f->from == f->to)
         return fcntl(f->to, F_SETFD, 0) == 0;
     return dup2(f->from, f->to) >= 0;
 }
 
-static bool fail(volatile struct result *r, enum step step)
+IN_CHILD static bool fail(volatile struct result *r, enum step step)
 {
     r->error = errno;
     r->step = step;
     return false;
 }
 
-static bool prepare(const struct child_plan *p, volatile struct result *r)
+IN_CHILD static bool prepare(const struct child_plan *p, volatile struct result *r)
 {
     if (setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
         return fail(r, STEP_GROUP);
@@ -77,23 +81,23 @@ static bool prepare(const struct child_plan *p, volatile struct result *r)
 struct start {
     const struct child_plan *plan;
     volatile struct result *result;
+    const sigset_t *no_signals;
     unsigned keep; /* descriptors below are copied; 0: ours are not borrowed */
 };
 
 /* By the bare call: the libraries of sanitizers keep books about handlers, in what is our memory.
  */
-static void reset_signal(int sig)
+IN_CHILD static void reset_signal(int sig)
 {
     static const alignas(8) char by_default[SIGNAL_ACTION];
 
     syscall(SYS_rt_sigaction, sig, by_default, NULL, _NSIG / 8);
 }
 
-static int run_child(void *arg)
+IN_CHILD static int run_child(void *arg)
 {
     const struct start *s = arg;
     const struct child_plan *p = s->plan;
-    sigset_t none;
 
     if (s->keep && syscall(SYS_close_range, s->keep, ~0U, CLOSE_RANGE_UNSHARE) < 0) {
         fail(s->result, STEP_FD);
@@ -102,8 +106,7 @@ static int run_child(void *arg)
     for (size_t i = 0; i < sizeof reset_signals / sizeof *reset_signals; i++)
         reset_signal(reset_signals[i]);
     if (prepare(p, s->result)) {
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
+        sigprocmask(SIG_SETMASK, s->no_signals, NULL);
         execve(p->path, p->argv, p->env);
         fail(s->result, STEP_EXEC);
     }
@@ -141,12 +144,13 @@ static const char *step_text(enum step s)
 int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
 {
     volatile struct result r = { 0, STEP_EXEC };
-    struct start s = { p, &r, keep_below(p) };
+    sigset_t all, old, none;
+    struct start s = { p, &r, &none, keep_below(p) };
     alignas(16) char stack[CHILD_STACK];
-    sigset_t all, old;
     pid_t pid;
     int saved;
 
+    sigemptyset(&none);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &old);
     pid = clone(run_child, stack + sizeof stack,
