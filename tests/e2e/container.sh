@@ -299,5 +299,6 @@ walls()
 
 $part "$@"
 # What ranks that were ended leave behind is Open MPI's own.
-rm -rf "$TMPDIR"/ompi.* /dev/shm/sm_segment.*
+rm -rf "${TMPDIR:?}"/ompi.*
+[ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/sm_segment.* # else they may be somebody's
 finish

@@ -161,7 +161,8 @@ if command -v mpicc.openmpi >/dev/null 2>&1 && ! ldd "$raw" | grep -q -E 'asan|t
     else
         skip "mpi4py" "python3-mpi4py is not installed"
     fi
-    rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+    rm -rf "${TMPDIR:?}"/ompi.*
+    [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* # else they may be somebody's
 fi
 [ "$server" != srun ] || slurm_stop
 finish
