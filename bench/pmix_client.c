@@ -11,12 +11,13 @@
  *   pmix N good init=… commit=… fence=… first=… again=… finalize=… private_kb=… pss_kb=…
  */
 #include <pmix.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { CARD = 128 };
+enum { CARD = 128, LOOK = 16, NOT_LOOKED = -1 };
 enum phase { INIT, COMMIT, FENCE, FIRST, AGAIN, PRIVATE, SHARED, PHASES };
 
 static double now_us(void)
@@ -99,12 +100,14 @@ static void get_all(void)
     }
 }
 
+/* A few of many processes look, since to look costs as much as the rest of the exchange. */
 static void read_memory(double *private_kb, double *pss_kb)
 {
-    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    bool looks = me.rank % ((size + LOOK - 1) / LOOK) == 0;
+    FILE *f = looks ? fopen("/proc/self/smaps_rollup", "r") : NULL;
     char line[256];
 
-    *private_kb = *pss_kb = 0;
+    *private_kb = *pss_kb = NOT_LOOKED;
     while (f && fgets(line, sizeof line, f)) {
         sscanf(line, "Private_Dirty: %lf", private_kb);
         sscanf(line, "Pss: %lf", pss_kb);
@@ -132,8 +135,12 @@ static void read_medians(double medians[PHASES])
         release(v);
     }
     for (int p = 0; p < PHASES && all; p++) {
-        qsort(all + (size_t)p * size, size, sizeof *all, by_number);
-        medians[p] = all[(size_t)p * size + size / 2];
+        double *of = all + (size_t)p * size;
+        uint32_t none = 0;
+        qsort(of, size, sizeof *of, by_number);
+        while (none + 1 < size && of[none] == NOT_LOOKED)
+            none++;
+        medians[p] = of[none + (size - none) / 2];
     }
     free(all);
 }

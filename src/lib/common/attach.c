@@ -27,27 +27,27 @@ static void *map_window(int fd, uint64_t present, uint64_t *len_p)
 }
 
 /* A file that can shrink could take pages away under our eyes. */
-static int check_file(int fd, uint64_t *size_p)
+static int check_file(int fd, struct stat *st)
 {
     int seals = fcntl(fd, F_GET_SEALS);
-    struct stat st;
 
-    if (seals < 0 || fstat(fd, &st) < 0)
+    if (seals < 0 || fstat(fd, st) < 0)
         return -errno;
-    if (!(seals & F_SEAL_SHRINK) || st.st_size < (off_t)sizeof(struct seg_header))
+    if (!(seals & F_SEAL_SHRINK) || st->st_size < (off_t)sizeof(struct seg_header))
         return SEG_FOREIGN;
-    *size_p = (uint64_t)st.st_size;
     return 0;
 }
 
 int attach_store(int fd, struct attachment *a_p)
 {
-    uint64_t size = 0;
-    int rc = check_file(fd, &size);
+    struct stat st;
+    int rc = check_file(fd, &st);
 
     *a_p = ATTACHMENT_NULL;
     if (rc == 0) {
-        a_p->base = map_window(fd, size, &a_p->mapped);
+        a_p->device = st.st_dev;
+        a_p->inode = st.st_ino;
+        a_p->base = map_window(fd, (uint64_t)st.st_size, &a_p->mapped);
         rc = a_p->base == MAP_FAILED ? -errno : 0;
     }
     if (rc == 0)
@@ -56,6 +56,21 @@ int attach_store(int fd, struct attachment *a_p)
     if (rc != 0)
         detach_store(a_p);
     return rc;
+}
+
+int attach_store_again(int fd, struct attachment *kept, struct attachment *a_p)
+{
+    struct stat st;
+
+    if (kept->base && fstat(fd, &st) == 0 && st.st_dev == kept->device &&
+        st.st_ino == kept->inode) {
+        *a_p = *kept;
+        *kept = ATTACHMENT_NULL;
+        close(fd);
+        return 0;
+    }
+    detach_store(kept);
+    return attach_store(fd, a_p);
 }
 
 void detach_store(struct attachment *a)

@@ -2,6 +2,7 @@
 #include "lib/pmix/client.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ static struct client *client_new(struct gate *gate, const struct client_options 
     c->progress.kind = o->progress;
     c->progress.base = o->event_base;
     c->store = ATTACHMENT_NULL;
+    c->kept = o->kept;
     cache_init(&c->cache);
     puts_init(&c->puts);
     events_init(&c->events);
@@ -67,7 +69,10 @@ static void client_free(struct client *c, bool abandoned)
     events_free(&c->events);
     outputs_free(&c->outputs);
     cache_free(&c->cache);
-    detach_store(&c->store);
+    if (c->kept && c->store.base && !abandoned)
+        *c->kept = c->store;
+    else
+        detach_store(&c->store);
     free(c->hostname);
     free(c);
 }
@@ -133,6 +138,11 @@ static bool read_job_store(struct client *c)
     return true;
 }
 
+static int attach(struct client *c, int fd)
+{
+    return c->kept ? attach_store_again(fd, c->kept, &c->store) : attach_store(fd, &c->store);
+}
+
 static int greet(struct client *c, struct server_link *s, const struct client_way *way,
                  const struct credential *cred, struct errmsg *err)
 {
@@ -152,7 +162,7 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
     if (passed >= 0 && (rc != 0 || c->store.base))
         close(passed);
     else if (passed >= 0) /* what cannot be mapped is asked for by message */
-        s->quiet = attach_store(passed, &c->store) == 0;
+        s->quiet = attach(c, passed) == 0;
     if (rc == 0 && w.unnamed)
         PMIx_Load_procid(&c->me, w.nspace, w.rank);
     if (rc == 0 && w.tool)
@@ -200,12 +210,13 @@ static pmix_status_t status_of(int rc)
 pmix_status_t client_connect(struct client *c, const struct client_way *way,
                              struct server_link **s_p, struct errmsg *err)
 {
-    struct server_link *s = calloc(1, sizeof *s);
+    struct server_link *s = malloc(sizeof *s);
     pmix_status_t rc;
 
     if (!s)
         return PMIX_ERR_NOMEM;
-    s->conn = CONN_NULL;
+    memset(s, 0, offsetof(struct server_link, conn));
+    conn_reset(&s->conn);
     s->as = way->as;
     s->release = release_read(way->version);
     s->next_tag = TAG_FIRST - 1;

@@ -75,15 +75,15 @@ enum { TAG_EVENT = 0, TAG_HEARTBEAT = 1, TAG_OUTPUT = 2, TAG_FIRST = 101 };
 /* A server that we are connected with. */
 struct server_link {
     struct list link;
-    struct conn conn;
     const struct ptype_flavour *as;
     struct release release; /* of the server */
     pmix_proc_t name;
     uint32_t next_tag;
     bool lost;
-    bool quiet;  /* it is our own: it answers only what has to be (OURS_TAG_QUIET) */
-    bool open;   /* something may come that nobody waits for: events, output, late answers */
-    bool unsure; /* it may still refuse what was committed last */
+    bool quiet;       /* it is our own: it answers only what has to be (OURS_TAG_QUIET) */
+    bool open;        /* something may come that nobody waits for: events, output, late answers */
+    bool unsure;      /* it may still refuse what was committed last */
+    struct conn conn; /* the last, as its stage is */
 };
 
 enum client_kind {
@@ -106,6 +106,7 @@ struct client {
     bool ending;
     struct progress progress;
     struct attachment store; /* of our own server, or of nothing */
+    struct attachment *kept; /* where it goes at the end, for the next client; or NULL */
     struct cache cache;
     struct puts puts;
     struct events events;
@@ -121,7 +122,8 @@ struct client {
 /* How a client is to be. */
 struct client_options {
     enum progress_kind progress;
-    void *event_base; /* PROGRESS_LOOP */
+    void *event_base;        /* PROGRESS_LOOP */
+    struct attachment *kept; /* the store of the client before, or NULL: nothing is kept */
 };
 
 /* One way to a server. */

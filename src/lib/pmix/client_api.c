@@ -19,6 +19,9 @@ static struct {
     unsigned inits;           /* Init calls not yet matched by Finalize */
     bool moving;              /* somebody starts or ends the client */
     bool watched;             /* forks are */
+    /* The mapped store of the client before.  To unmap it would make every processor that the
+     * process has been on forget its translations, mostly for a process that ends anyway. */
+    struct attachment kept;
 } lib = { .gate = GATE_INIT };
 
 struct api_quick api_quick;
@@ -180,6 +183,7 @@ static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
         rc = PMIX_ERR_UNREACH;
     } else {
         read_options(info, ninfo, &options);
+        options.kept = &lib.kept;
         rc = client_start(&env, &options, &lib.gate, &lib.client, &err);
     }
     if (!lib.client)

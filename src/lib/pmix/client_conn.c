@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,6 +23,12 @@ enum {
 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
+
+void conn_reset(struct conn *c)
+{
+    memset(c, 0, offsetof(struct conn, stage));
+    c->fd = -1;
+}
 
 static int dial_once(const struct pmix_uri *uri, int *fd_p)
 {
@@ -46,7 +53,7 @@ int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err)
 {
     int rc = -ECONNREFUSED;
 
-    *c = CONN_NULL;
+    conn_reset(c);
     buf_init(&c->out, LIMIT_PMIX_MESSAGE);
     for (int i = 0; i < DIAL_TRIES && (rc == -ECONNREFUSED || rc == -EALREADY); i++)
         rc = dial_once(uri, &c->fd);
@@ -70,7 +77,7 @@ int conn_adopt(struct conn *c, int fd)
     socklen_t len = sizeof name;
     int flags = fcntl(fd, F_GETFD);
 
-    *c = CONN_NULL;
+    conn_reset(c);
     if (flags < 0 || getsockname(fd, (void *)&name, &len) < 0 || name.ss_family != AF_UNIX)
         return -ENOTSOCK;
     /* Nothing that was inherited has this flag: another library of this process has set it. */
@@ -95,7 +102,7 @@ void conn_close(struct conn *c)
     }
     free(c->f.bytes);
     buf_free(&c->out);
-    *c = CONN_NULL;
+    conn_reset(c);
 }
 
 void conn_abandon(struct conn *c)
@@ -104,7 +111,7 @@ void conn_abandon(struct conn *c)
         close(c->fd);
     free(c->f.bytes);
     buf_free(&c->out);
-    *c = CONN_NULL;
+    conn_reset(c);
 }
 
 /* ---- hello ----------------------------------------------------------------------------------- */

@@ -38,14 +38,11 @@ struct conn {
     struct frame f;
     /* Received and not yet looked at. */
     size_t at, end;
-    unsigned char stage[CONN_STAGE];
+    unsigned char stage[CONN_STAGE]; /* the last: what is not used of it is not touched */
 };
 
-#define CONN_NULL                                                                                  \
-    (struct conn)                                                                                  \
-    {                                                                                              \
-        .fd = -1                                                                                   \
-    }
+/* Connected with nobody. */
+void conn_reset(struct conn *c);
 
 /* Connects.  0 or -errno with a sentence. */
 int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err);
