@@ -5,6 +5,8 @@
 #                        with a skip where Slurm is not installed
 #   netns_slurm_down
 #
+# Its limits of time are for clusters; on a loaded machine they would take nodes away from the test.
+#
 # TreeWidth is less than the number of hosts.  Where it is greater (50, unless told otherwise), Slurm 22.05
 # takes each node for the root of a tree of its own, and a fence of mpi/pmix that brings no data waits
 # for nobody elsewhere: cards that are asked for behind it are not there yet.
@@ -48,6 +50,10 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 PropagateResourceLimits=NONE
 KillWait=1
+MessageTimeout=90
+TCPTimeout=60
+SlurmdTimeout=0
+UnkillableStepTimeout=900
 TreeWidth=2
 NodeName=n[1-$netns_count] CPUs=$(nproc) State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP

@@ -5,6 +5,8 @@
 #                   SLURM_CONF.  Ends the test with a skip where Slurm is not installed
 #   slurm_stop      ends them
 #   slurm_program FILE   builds FILE.c with Slurm's libpmi2 as $bin/FILE; false: no header here
+#
+# Its limits of time are for clusters; on a loaded machine they would take the node away from the test.
 
 slurm_skip()
 {
@@ -70,6 +72,10 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 PropagateResourceLimits=NONE
 KillWait=1
+MessageTimeout=90
+TCPTimeout=60
+SlurmdTimeout=0
+UnkillableStepTimeout=900
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
