@@ -3,10 +3,11 @@
  *
  *   pmixcalls exchange     cards of all ranks after a fence, before one, and of parts of the job
  *   pmixcalls cards        the same under any host: without what pmixhost alone tells
- *   pmixcalls spoil        the same, but expects what nobody has put
- *   pmixcalls calls        rank 0 calls everything that a host has a function for
- *   pmixcalls bare         the same of a host that has next to none: refused, and nothing hangs
- *   pmixcalls abort        rank 0 aborts, the others wait in a fence
+ *   pmixcalls hold UP GO   the same as exchange, once the file GO exists; all are connected when UP
+ * does pmixcalls spoil        the same, but expects what nobody has put pmixcalls calls        rank
+ * 0 calls everything that a host has a function for pmixcalls bare         the same of a host that
+ * has next to none: refused, and nothing hangs pmixcalls abort        rank 0 aborts, the others
+ * wait in a fence
  *
  * Prints `pmixcalls N good` from rank 0, or `pmixcalls N WRONG rank R: what`. */
 #include <pmix_tool.h>
@@ -395,6 +396,16 @@ static void calls(const char *program)
     fence(NULL, 0, false);
 }
 
+static void hold(const char *up, const char *go)
+{
+    fence(NULL, 0, false);
+    if (me.rank == 0)
+        fclose(fopen(up, "w"));
+    while (access(go, F_OK) < 0)
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    exchange("card");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "exchange";
@@ -409,6 +420,8 @@ int main(int argc, char **argv)
     strangers = !strcmp(what, "cards");
     if (!strcmp(what, "exchange") || !strcmp(what, "spoil") || strangers)
         exchange(!strcmp(what, "spoil") ? "spoilt" : "card");
+    else if (!strcmp(what, "hold") && argc > 3)
+        hold(argv[2], argv[3]);
     else if (!strcmp(what, "calls") || bare)
         calls(argv[0]);
     else if (!strcmp(what, "abort") && me.rank == 0)

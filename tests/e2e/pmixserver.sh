@@ -135,22 +135,67 @@ host 1 1 sh -c 'unset PMIX_NAMESPACE PMIX_RANK
     "$1" uri "$PMIX_SERVER_URI41"; wait' sh "$tool"
 same "four tools at once" "$(grep -c "pmixtool good" "$out")" 4 || explain
 
+# ---- who has no manners: the others go on
+raw=$bin/rawpmix
+[ -n "$strangers" ] || raw=$here-rawpmix
+for what in "long closed" "count closed" "text closed" "garbage closed" "half open" "halfhead open" \
+    "nothing open" "flood open"; do
+    rm -f go bad
+    # shellcheck disable=SC2016
+    host 1 4 sh -c '[ "$PMIX_RANK" != 3 ] || exec python3 "$1" "$2" bad go
+        until [ -e bad ]; do sleep 0.02; done
+        "$0" team 3; echo >go' "$raw" "$e2e/manners.py" "${what% *}"
+    same "a rank that is rude ($what)" "$(sort "$out" | tr '\n' ,)" \
+        "$(printf '%s\nrawpmix 3 good\n' "$what" | sort | tr '\n' ,)" || explain
+done
+# shellcheck disable=SC2016
+LD_LIBRARY_PATH=$ours "$host" 1 4 sh -c '
+    [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri.new; mv uri.new uri; }
+    exec "$0" hold held gone' "$calls" >"$out" 2>"$err" </dev/null &
+job=$!
+wait_until 30 [ -e held ]
+uid=0
+[ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || uid=65534
+mkfifo hold
+python3 "$e2e/intruders.py" "$(sed 's/.*://' uri)" testjob $uid >"$tmp/knocks" 2>&1 <hold &
+intruders=$!
+exec 9>hold
+wait_until 60 grep -q '^done' "$tmp/knocks"
+touch gone
+wait $job
+rc=$?
+same "a host's job is not disturbed by who knocks at its port" "$rc $(cat "$out")" "0 pmixcalls 4 good" || explain
+exec 9>&-
+wait $intruders
+for what in "silent open 0" "half-header open 0" "half-hello open 0" "long-hello closed 0" \
+    "unknown-nspace closed 0" "unknown-rank closed 0" "unknown-encoding closed 0" \
+    "unknown-store closed 0" "empty-hello closed 0" "twin closed 0"; do
+    ok "$what" grep -q "^$what\$" "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+done
+ok "web closed" grep -q '^web closed' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+if [ $uid = 0 ]; then
+    skip "another user is refused" "we cannot become another user here"
+else
+    ok "another user is refused, without a word" grep -q '^stranger closed 0' "$tmp/knocks" ||
+        note "$(cat "$tmp/knocks")"
+fi
+
 # ---- files of servers that are no more
 where=$TMPDIR/wireup-pmix-$(id -u)
 files()
 {
     find "$where" -mindepth 1 2>/dev/null | wc -l
 }
-LD_LIBRARY_PATH=$ours "$host" -s 1 1 sh -c 'touch up; until [ -e go ]; do sleep 0.02; done' </dev/null \
+LD_LIBRARY_PATH=$ours "$host" -s 1 1 sh -c 'touch begun; until [ -e end ]; do sleep 0.02; done' </dev/null \
     >/dev/null 2>"$err" &
 first=$!
-ok "a server of the session has its files" wait_until 30 [ -e up ]
+ok "a server of the session has its files" wait_until 30 [ -e begun ]
 same "three of them" "$(files)" 3
 LD_LIBRARY_PATH=$ours "$host" 1 1 true >/dev/null 2>"$err"
 same "another server takes none of them away" "$(files) $(cat "$err")" "3 "
 kill -9 $first
 wait $first 2>/dev/null
-touch go
+touch end
 same "a host that is killed leaves them" "$(files)" 3
 LD_LIBRARY_PATH=$ours "$host" -s 1 1 sh -c 'find "$1" -mindepth 1 | wc -l; grep -c tcp4 "$1"/pmix.*.tool' \
     sh "$where" >"$out" 2>"$err"

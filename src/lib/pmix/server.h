@@ -189,6 +189,9 @@ void sconn_forget_job(struct pserver *s, const struct job *job); /* it goes */
 void sconn_hold(const struct peer *p, size_t n);
 void sconn_let_go(const struct peer *p, size_t n);
 uid_t sconn_uid(const struct peer *p);
+/* Nobody else is that process: it, or a child of it, may connect again. */
+bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
+                    uint32_t rank);
 const struct peer *sconn_own(const struct pserver *s); /* the host's; NULL: it has none */
 
 /* server_space.c */

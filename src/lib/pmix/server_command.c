@@ -76,6 +76,11 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
         refuse(s, p, nspace, rank, "it belongs to another user");
         return ANSWER_NOT_FOUND;
     }
+    if (!sconn_may_join(s, p, j, rank)) {
+        refuse(s, p, nspace, rank,
+               "that process is connected, and the newcomer is neither it nor a child of it");
+        return ANSWER_NOT_FOUND;
+    }
     p->job = j;
     p->rank = rank;
     if (!s->module.client_connected2 && !s->module.client_connected)

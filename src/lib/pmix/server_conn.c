@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/cred.h"
+#include "io/holder.h"
 #include "lib/pmix/server.h"
 
 struct sconn {
@@ -35,6 +36,31 @@ uid_t sconn_uid(const struct peer *p)
     const struct sconn *c = p->host;
 
     return c->uid;
+}
+
+static const struct sconn *conn_of(const struct pserver *s, const struct job *job, uint32_t rank)
+{
+    LIST_EACH(l, &s->conns)
+    {
+        const struct sconn *c = LIST_OF(l, const struct sconn, link);
+        if (c->peer->job == job && c->peer->rank == rank && !c->peer->closing)
+            return c;
+    }
+    return NULL;
+}
+
+/* Processes are the host's children, or theirs; of others nobody can tell. */
+bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
+                    uint32_t rank)
+{
+    const struct sconn *there = conn_of(s, job, rank), *c = newcomer->host;
+    ino_t first, second;
+    pid_t pid;
+
+    if (!there || cred_peer_socket(there->fd, &first) < 0 || cred_peer_socket(c->fd, &second) < 0)
+        return true;
+    pid = holder_below(getpid(), first);
+    return pid <= 0 || holder_is_below(pid, second);
 }
 
 const struct peer *sconn_own(const struct pserver *s)
