@@ -160,6 +160,7 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t n, const pmix_info_
                            size_t ninfo, char *bytes, size_t nbytes, pmix_modex_cbfunc_t cbfunc,
                            void *arg)
 {
+    free(bytes); /* they are the host's */
     return OWE(modex, cbfunc);
 }
 

@@ -742,8 +742,11 @@ static void read_get(struct command *c)
         return;
     rq.kvs = nspace;
     rq.number = rank;
-    /* What the process manager knows it has told; it does not come later. */
-    rq.immediate = rq.immediate || slice_starts(rq.key, SLICE("pmix"));
+    /* What the process manager knows it has told; it does not come later.  And a host that looks
+     * for something is itself who would have to fetch it: Open MPI's daemons look before they do.
+     */
+    rq.immediate =
+        rq.immediate || slice_starts(rq.key, SLICE("pmix")) || session_is_host(c->s->base.peer);
     p = pmix_ask(c, rq);
     if (!p)
         return;

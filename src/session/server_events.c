@@ -113,8 +113,7 @@ static bool is_target(const struct targets *t, const struct peer *p)
     return false;
 }
 
-/* A host of our library: it has the server's own name. */
-static bool is_host(const struct peer *p)
+bool session_is_host(const struct peer *p)
 {
     return p->core->name && !strcmp(p->job->nspace, p->core->name);
 }
@@ -123,7 +122,7 @@ static bool concerns(const struct peer *p, const struct notice *n, const struct 
 {
     if (!p->job || !p->session || !p->session->ops->notify || p->closing)
         return false;
-    if (n->by_server && is_host(p))
+    if (n->by_server && session_is_host(p))
         return true;
     switch (n->range) {
     case PMIX_RANGE_NAMESPACE: return !strcmp(p->job->nspace, n->nspace);

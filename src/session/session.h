@@ -60,6 +60,9 @@ enum {
                             rq_p->value is all that was not read, the demand included */
 };
 
+/* The host of a server (of our library), connected to it: it has the server's own name. */
+bool session_is_host(const struct peer *p);
+
 /* An event on its way to those who registered for it. */
 struct notice {
     int code;

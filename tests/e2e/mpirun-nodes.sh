@@ -2,7 +2,8 @@
 # Open MPI's mpirun over two hosts (netns.sh), its daemons on our libpmix, on its own, or on one of each:
 # what one library's server gives to a fence, the other's must read.
 #
-#   mpirun-nodes.sh RANKS...     on each of the two hosts
+#   mpirun-nodes.sh RANKS...     on each of the two hosts; MPI, whose ranks are busy while they wait, up
+#                                to 8 on each
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/netns.sh
 . "$(dirname "$0")/netns.sh"
@@ -68,12 +69,16 @@ ok "a wrong value is seen to be wrong" grep -q "^pmixcalls 4 WRONG" "$out" || ex
 for n in "$@"; do
     all=$((2 * n))
     for where in head,n1,n2 head,n1 n2; do
+        # OpenPMIx's server does not wait for what a process of its own node has not put yet.
+        cards=cards
+        [ "$n" = 1 ] || [ $where = head,n1,n2 ] || cards=fenced
         for who in "env" "$theirs"; do
             # shellcheck disable=SC2086
-            on $where "$n" $who "$bin/pmixcalls" cards
+            on $where "$n" $who "$bin/pmixcalls" $cards
             same "cards of $all ranks, our library on $where ($who)" "$rc $(cat "$out")" \
                 "0 pmixcalls $all good" || explain
         done
+        [ "$n" -le 8 ] || continue
         on $where "$n" "$bin/hello"
         same "hello on $all ranks, our library on $where" "$rc $(grep -c "of $all\$" "$out")" "0 $all" || explain
         for program in ring alltoall; do

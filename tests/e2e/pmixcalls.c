@@ -3,6 +3,7 @@
  *
  *   pmixcalls exchange     cards of all ranks after a fence, before one, and of parts of the job
  *   pmixcalls cards        the same under any host: without what pmixhost alone tells
+ *   pmixcalls fenced       cards, but only after fences
  *   pmixcalls hold UP GO   the same as exchange, once the file GO exists; all are connected when UP
  * does pmixcalls spoil        the same, but expects what nobody has put pmixcalls calls        rank
  * 0 calls everything that a host has a function for pmixcalls bare         the same of a host that
@@ -22,7 +23,7 @@
 static pmix_proc_t me;
 static uint32_t size;
 static int wrong;
-static bool bare, strangers;
+static bool bare, strangers, fenced;
 static atomic_int heard, outputs, pushed, done;
 
 static void complain(const char *format, ...)
@@ -108,17 +109,25 @@ static void fence(const pmix_proc_t *procs, size_t n, bool collect)
 
 /* ---- what is carried ------------------------------------------------------------------------- */
 
-static void exchange(const char *word)
+/* Before any fence: asked for where it lies. */
+static void early(void)
 {
-    char text[64], longer[9000];
-    pmix_proc_t some[2];
+    char text[64];
 
-    /* before any fence: asked for where it lies */
     snprintf(text, sizeof text, "early %u", me.rank);
     put(PMIX_GLOBAL, "early", text);
     must("commit", PMIx_Commit());
     snprintf(text, sizeof text, "early %u", (me.rank + size - 1) % size);
     expect((me.rank + size - 1) % size, "early", text);
+}
+
+static void exchange(const char *word)
+{
+    char text[64], longer[9000];
+    pmix_proc_t some[2];
+
+    if (!fenced)
+        early();
     /* with a fence: brought */
     snprintf(text, sizeof text, "card %u", me.rank);
     put(PMIX_GLOBAL, "card", text);
@@ -417,7 +426,8 @@ int main(int argc, char **argv)
     }
     size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     bare = !strcmp(what, "bare");
-    strangers = !strcmp(what, "cards");
+    fenced = !strcmp(what, "fenced");
+    strangers = fenced || !strcmp(what, "cards");
     if (!strcmp(what, "exchange") || !strcmp(what, "spoil") || strangers)
         exchange(!strcmp(what, "spoil") ? "spoilt" : "card");
     else if (!strcmp(what, "hold") && argc > 3)

@@ -263,6 +263,7 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pm
         (struct header){
             .kind = FENCE, .to = 0, .key_len = (uint32_t)strlen(key), .len = (uint32_t)ndata },
         key, data);
+    free(data); /* it is the host's */
     return PMIX_SUCCESS;
 }
 

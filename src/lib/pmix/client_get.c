@@ -478,7 +478,8 @@ static void gather_told(struct gathering *g, const struct space *s, uint32_t ran
         gather(g, item.key, &(struct found){ NULL, { item.type, item.bytes, j->as } });
 }
 
-/* An array of infos. */
+/* An array of infos.  Of itself a host gets what it has put or stored, as it does from OpenPMIx:
+ * Open MPI's daemons send it all to mpirun, and could not send what else we know of them. */
 static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_value_t **val)
 {
     const struct space *s = cache_space(&c->cache, q->nspace);
@@ -488,7 +489,8 @@ static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_
 
     if (s) {
         gather_known(&g, s, q->rank);
-        gather_told(&g, s, q->rank);
+        if (!c->turn || !client_is_me(c, q->nspace, q->rank))
+            gather_told(&g, s, q->rank);
     }
     if (!a || !v)
         g.rc = PMIX_ERR_NOMEM;

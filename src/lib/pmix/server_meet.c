@@ -313,13 +313,17 @@ static void ring_over(struct ask *a, pmix_status_t status)
     complete(a, answer_of(status), buf_slice(&a->tail));
 }
 
-/* The host has the bytes until it calls back. */
+/* The bytes are the host's from now on, as they are with OpenPMIx's servers: Open MPI's daemons and
+ * PRRTE's free them. */
 static pmix_status_t call_fence(struct ask *a)
 {
+    char *bytes = a->bytes.bytes;
+
     if (!a->s->module.fence_nb)
         return PMIX_ERR_NOT_SUPPORTED;
-    return a->s->module.fence_nb(a->procs, a->nprocs, a->infos, a->ninfos, a->bytes.bytes,
-                                 a->bytes.size, ask_on_modex, a);
+    a->bytes.bytes = NULL;
+    return a->s->module.fence_nb(a->procs, a->nprocs, a->infos, a->ninfos, bytes, a->bytes.size,
+                                 ask_on_modex, a);
 }
 
 static const struct ask_kind fence_kind = { .call = call_fence };
