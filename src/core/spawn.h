@@ -32,6 +32,9 @@ struct spawn_request {
     uint32_t npreputs;
 };
 
+/* An info: the job goes on when one of its processes fails, whatever its parent does. */
+#define SPAWN_RECOVERABLE "recoverable"
+
 struct spawn_request *spawn_new(void);                      /* NULL: no memory */
 struct spawn_request *spawn_free(struct spawn_request *rq); /* returns NULL; NULL is harmless */
 

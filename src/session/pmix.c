@@ -900,6 +900,7 @@ static const struct {
     { PMIX_HOSTFILE, "hostfile" },
     { PMIX_ADD_HOST, "add-host" },
     { PMIX_ADD_HOSTFILE, "add-hostfile" },
+    { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE }, /* a flag */
 };
 
 static const char *spawn_word(const char *key)
@@ -927,7 +928,10 @@ static void add_infos(struct spawn_infos *to, const pmix_info_t *infos, size_t n
 {
     for (size_t i = 0; i < n; i++) {
         const char *word = spawn_word(infos[i].key);
-        if (word && infos[i].value.type == PMIX_STRING && infos[i].value.data.string)
+        if (word && !strcmp(word, SPAWN_RECOVERABLE)) {
+            if (pmix_flag_of(&infos[i].value))
+                add_info(to, word, "1");
+        } else if (word && infos[i].value.type == PMIX_STRING && infos[i].value.data.string)
             add_info(to, word, infos[i].value.data.string);
     }
 }

@@ -375,8 +375,8 @@ static void find_set_members(struct findings *f, const char *key, const struct s
 /* ---- what this server can do
  * -------------------------------------------------------------------- */
 
-static const char *const spawn_words =
-    PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE;
+static const char *const spawn_words = PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST
+                                                 "," PMIX_ADD_HOSTFILE "," PMIX_JOB_RECOVERABLE;
 
 static void find_spawn(struct findings *f, const char *key, const struct subject *about)
 {
@@ -404,7 +404,8 @@ static const struct {
     { "PMIx_Disconnect", { "PMIX_TIMEOUT" } },
     { "PMIx_Lookup", { "PMIX_WAIT", "PMIX_TIMEOUT" } },
     { "PMIx_Spawn",
-      { "PMIX_WDIR", "PMIX_HOST", "PMIX_HOSTFILE", "PMIX_ADD_HOST", "PMIX_ADD_HOSTFILE" } },
+      { "PMIX_WDIR", "PMIX_HOST", "PMIX_HOSTFILE", "PMIX_ADD_HOST", "PMIX_ADD_HOSTFILE",
+        "PMIX_JOB_RECOVERABLE" } },
     { "PMIx_Group_construct", { "PMIX_GROUP_ASSIGN_CONTEXT_ID", "PMIX_TIMEOUT" } },
     { "PMIx_Job_control",
       { "PMIX_JOB_CTRL_KILL", "PMIX_JOB_CTRL_TERMINATE", "PMIX_JOB_CTRL_SIGNAL",

@@ -412,12 +412,12 @@ static struct work *work_new(struct node *n, struct job_order *o)
 }
 
 /* A job that we decide about. */
-static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent,
+static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent, bool keep_going,
                               struct errmsg *err)
 {
     const uint32_t *positions = n->share ? share_places(n->share, plan, err) : NULL;
     struct job_order o = {
-        .plan = plan, .parent = parent, .keep_going = n->config.keep_going, .here = JOB_ALL_HERE
+        .plan = plan, .parent = parent, .keep_going = keep_going, .here = JOB_ALL_HERE
     };
     char name[160];
     struct work *w;
@@ -532,7 +532,7 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
     if (!n->stdin_ends)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
-    w = work_lead(n, plan, JOB_NO_RANK, err);
+    w = work_lead(n, plan, JOB_NO_RANK, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
     n->first_job = w->job->id;
@@ -836,6 +836,15 @@ static void put_presets(struct node *n, struct job *job, const struct spawn_requ
 }
 
 /* 0, or the request is refused with a sentence. */
+static bool is_recoverable(const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->ncommands; i++) {
+        if (spawn_info(&rq->commands[i], SPAWN_RECOVERABLE).len)
+            return true;
+    }
+    return false;
+}
+
 static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int *codes,
                        uint32_t ncodes, struct errmsg *err)
 {
@@ -847,7 +856,7 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
 
     if (rc)
         return rc;
-    w = work_lead(n, &plan, parent->id, err);
+    w = work_lead(n, &plan, parent->id, n->config.keep_going || is_recoverable(e->spawn), err);
     if (!w) {
         plan_free(&plan);
         return 1;
@@ -1370,7 +1379,7 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 
     if (!has_ranks_at(n, j, position))
         return;
-    if (!n->config.keep_going)
+    if (!j->keep_going)
         server_abort(&n->server, j, JOB_NO_RANK, 1, "node %s is lost: %s", host, why);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (share_position(n->share, j, r) != position || j->procs[r].state == LIFE_GONE)

@@ -487,6 +487,7 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions,
     o->positions = (struct part_uints){ positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
     say_config(c, o);
+    o->keep_going = j->keep_going;
     say_presets(s, rq, o, pairs);
     say(s, &m, MSG_EVERYBODY);
     free(pairs);

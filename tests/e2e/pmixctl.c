@@ -6,13 +6,12 @@
  *   pmixctl cleanup DIR  registers what it makes in DIR
  *   pmixctl log          says lines through the launcher
  *   pmixctl listen       rank 0 hears what rank 1 writes
- *   pmixctl child        spawns itself, listens to the children, and hears of their end
- *   pmixctl beat         the last rank promises heartbeats and falls silent
- *   pmixctl ranges       events for some, for the namespace, for nobody else
- *   pmixctl credential   asks for a credential and has it checked
- *   pmixctl query        asks all that can be asked
- *   pmixctl reserved     gets all that the Standard says a server tells, of its own job and a
- * child's
+ *   pmixctl recover GO   spawns a job that outlives one of its processes (with `not`: that does
+ * not) pmixctl child        spawns itself, listens to the children, and hears of their end pmixctl
+ * beat         the last rank promises heartbeats and falls silent pmixctl ranges       events for
+ * some, for the namespace, for nobody else pmixctl credential   asks for a credential and has it
+ * checked pmixctl query        asks all that can be asked pmixctl reserved     gets all that the
+ * Standard says a server tells, of its own job and a child's
  *
  * Prints `pmixctl MODE good` from rank 0, and `pmixctl MODE WRONG rank R: what` from whoever finds
  * something wrong.
@@ -403,6 +402,36 @@ static void check_child(void)
     fence();
 }
 
+/* One of the children ends badly; the other one speaks only after that. */
+static void check_recover(const char *go, bool is)
+{
+    char script[4096], shell[] = "sh", option[] = "-c", *argv[] = { shell, option, script, NULL };
+    pmix_nspace_t name;
+    pmix_proc_t children;
+    pmix_info_t info;
+    pmix_app_t app;
+
+    hear_of(PMIX_ERR_PROC_ABORTED_BY_SIG, on_end);
+    if (me.rank == 0) {
+        snprintf(
+            script, sizeof script,
+            "[ $PMIX_RANK = 0 ] || kill -9 $$; until [ -e '%s' ]; do sleep 0.02; done; echo there",
+            go);
+        PMIX_APP_CONSTRUCT(&app);
+        app.cmd = "/bin/sh";
+        app.argv = argv;
+        app.maxprocs = 2;
+        PMIX_INFO_LOAD(&info, PMIX_JOB_RECOVERABLE, &is, PMIX_BOOL);
+        must("spawn", PMIx_Spawn(&info, 1, &app, 1, name));
+        PMIX_LOAD_PROCID(&children, name, PMIX_RANK_WILDCARD);
+        listen_to(&children);
+        wait_for("the end of a child", &ends, 1);
+        fclose(fopen(go, "w"));
+        wait_for("bytes of the other", &bytes, 6);
+    }
+    fence();
+}
+
 /* ---- heartbeats and ranges
  * ----------------------------------------------------------------------- */
 
@@ -726,6 +755,8 @@ int main(int argc, char **argv)
         check_listen();
     else if (!strcmp(mode, "child"))
         check_child();
+    else if (!strcmp(mode, "recover"))
+        check_recover(argv[2], argc < 4);
     else if (!strcmp(mode, "beat"))
         check_beats();
     else if (!strcmp(mode, "ranges"))

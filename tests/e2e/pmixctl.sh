@@ -27,6 +27,10 @@ for n in "$@"; do
         same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
     done
 
+    rm -f go
+    launch "$n" "$bin/pmixctl" recover go
+    same "a spawned job that is recoverable goes on ($n ranks)" "$(grep -c "^pmixctl recover good" "$out")" 1 || explain
+
     launch "$n" "$bin/pmixctl" signal
     same "processes are stopped, signalled and ended on demand ($n ranks)" "$rc $(cat "$out")" \
         "137 pmixctl signal good" || explain
@@ -51,6 +55,10 @@ for n in "$@"; do
     ok "and that is told" grep -q "cannot clear up .*link/precious" "$err" || explain
     rm -r "$tmp/mess" "$tmp/elsewhere"
 done
+
+rm -f go
+launch 2 "$bin/pmixctl" recover go not
+same "one that is not ends, and all with it" "$([ "$rc" = 0 ]; echo $?) $(grep -c good "$out")" "1 0" || explain
 
 # ---- what a job leaves when it is ended is cleared up too
 mkdir "$tmp/mess"
