@@ -52,8 +52,9 @@
 /* Requests of one client that wait for somebody else (gets, barriers, look-ups). */
 #define LIMIT_CLIENT_PENDING 65536
 
-/* What a host of our server API has not carried out yet for one client: bytes, and this much for each
- * request whatever it says.  Beyond it we read no further from that client until some is done. */
+/* What a host of our server API has not carried out yet for one client: bytes, and this much for
+ * each request whatever it says.  Beyond it we read no further from that client until some is done.
+ */
 #define LIMIT_CLIENT_ASKS (8u << 20)
 #define LIMIT_ASK_COST    1024
 

@@ -284,7 +284,7 @@ static int look_up(struct daemon *d, struct weave_config *w)
     return 0;
 }
 
-static int join(struct daemon *d, const int far[SHARE_STREAMS], struct errmsg *err)
+static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *err)
 {
     struct cluster_config c = { .loop = node_loop(d->node),
                                 .log = &d->log,
@@ -316,8 +316,8 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
     struct node_config c = {
         .log = d->log, .name = d->name, .control_fd = control_fd, .reaped = on_reaped, .arg = d
     };
-    int far[SHARE_STREAMS] = { -1, -1, -1 };
-    int rc = share_divert(far);
+    int far[STREAM_KINDS] = { -1, -1, -1 };
+    int rc = streams_divert(far);
 
     if (rc < 0)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));

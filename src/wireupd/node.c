@@ -707,7 +707,7 @@ static void pump_far(struct node *n, const struct job *job)
             (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))
             continue;
         last = at;
-        end = share_stdin(n->share, at);
+        end = streams_stdin(&n->share->streams, at);
         if (end >= 0)
             n->stdin_ends[n->nstdin_ends++] = end;
     }
@@ -1013,7 +1013,7 @@ static void maybe_leave(struct node *n)
     n->leaving = false;
     sink_close(&n->out);
     sink_close(&n->err);
-    share_undivert(n->share);
+    streams_end(&n->share->streams);
 }
 
 static void maybe_done(void *arg)

@@ -119,7 +119,7 @@ void node_heard(struct node *n, struct job *j);
 void node_spawn(struct node *n, struct effect *e);
 /* job and rank -1: all; meant: somebody wants its end. */
 void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant);
-/* A daemon: ends what there is, then share_undivert(). */
+/* A daemon: ends what there is, then streams_end(). */
 void node_quit(struct node *n);
 /* … and everything has been told, and those below us have gone. */
 void node_gone(struct node *n);

@@ -1,4 +1,4 @@
-/* share.c - see share.h.  Reading order: what is kept; effects out; messages in; streams; the end.
+/* share.c - see share.h.  Reading order: what is kept; effects out; messages in; the end.
  */
 #include "wireupd/share.h"
 
@@ -182,7 +182,7 @@ static void add_news(struct share *s, const struct effect *e)
     add_number(&s->pids, (uint32_t)e->pid);
 }
 
-static void say(struct share *s, struct msg *m, uint32_t to)
+void share_say(struct share *s, struct msg *m, uint32_t to)
 {
     flush_news(s);
     post(s, m, to);
@@ -204,7 +204,7 @@ static void ask_cards(struct share *s, struct job *j, const struct effect *e)
     m.u.fetch.rank = e->rank;
     m.u.fetch.key = effect_key(e);
     m.u.fetch.timeout_ms = e->timeout_ns / NS_PER_MS;
-    say(s, &m, share_position(s, j, e->rank));
+    share_say(s, &m, share_position(s, j, e->rank));
 }
 
 /* The ticket is the position that asked. */
@@ -216,7 +216,7 @@ static void tell_cards(struct share *s, const struct effect *e)
     m.u.cards.rank = e->rank;
     m.u.cards.status = (uint64_t)e->status;
     m.u.cards.block = effect_value(e);
-    say(s, &m, (uint32_t)e->ticket);
+    share_say(s, &m, (uint32_t)e->ticket);
 }
 
 static void ask_name(struct share *s, const struct effect *e)
@@ -234,7 +234,7 @@ static void ask_name(struct share *s, const struct effect *e)
     n->timeout_ms = q->timeout_ns / NS_PER_MS;
     n->service = q->service;
     n->port = q->port;
-    say(s, &m, 0);
+    share_say(s, &m, 0);
 }
 
 static void tell_answer(struct share *s, uint32_t position, uint64_t ticket, const struct answer *a)
@@ -251,7 +251,7 @@ static void tell_answer(struct share *s, uint32_t position, uint64_t ticket, con
     n->value = a->value;
     n->text = a->text;
     n->codes = (struct part_ints){ a->codes, a->ncodes };
-    say(s, &m, position);
+    share_say(s, &m, position);
 }
 
 /* What our server was asked by another node. */
@@ -298,7 +298,7 @@ static void ask_spawn(struct share *s, const struct effect *e)
     m.u.spawn.ticket = e->ticket;
     m.u.spawn.job = e->job;
     m.u.spawn.request = buf_slice(&s->scratch);
-    say(s, &m, 0);
+    share_say(s, &m, 0);
 }
 
 static void say_abort(struct share *s, uint32_t job, uint32_t rank, int code, struct slice reason)
@@ -309,7 +309,7 @@ static void say_abort(struct share *s, uint32_t job, uint32_t rank, int code, st
     m.u.abort.culprit = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
     m.u.abort.code = code;
     m.u.abort.reason = reason;
-    say(s, &m, 0);
+    share_say(s, &m, 0);
 }
 
 static void ask_abort(struct share *s, const struct effect *e)
@@ -335,7 +335,7 @@ static void tell_event(struct share *s, const struct effect *e)
     m.u.event.nspace = effect_key(e);
     m.u.event.rank = e->rank;
     m.u.event.infos = effect_value(e);
-    say(s, &m, MSG_EVERYBODY);
+    share_say(s, &m, MSG_EVERYBODY);
 }
 
 /* A job that has ended is not known any more; something of what it said may be kept anywhere. */
@@ -351,7 +351,7 @@ static void ask_output(struct share *s, const struct effect *e)
     m.u.listen.rank = e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank;
     m.u.listen.channels = (uint64_t)e->number;
     if (to != s->cluster.config.me)
-        say(s, &m, to);
+        share_say(s, &m, to);
 }
 
 static void ask_round(struct share *s, const struct effect *e)
@@ -365,7 +365,7 @@ static void ask_round(struct share *s, const struct effect *e)
     m.u.round.rank = e->rank;
     m.u.round.what = effect_key(e);
     m.u.round.generation = (uint64_t)e->number;
-    say(s, &m, share_position(s, j, e->rank));
+    share_say(s, &m, share_position(s, j, e->rank));
 }
 
 void share_effect(struct share *s, struct effect *e)
@@ -489,7 +489,7 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions,
     say_config(c, o);
     o->keep_going = j->keep_going;
     say_presets(s, rq, o, pairs);
-    say(s, &m, MSG_EVERYBODY);
+    share_say(s, &m, MSG_EVERYBODY);
     free(pairs);
 }
 
@@ -583,7 +583,7 @@ void share_kill(struct share *s, const struct job *j)
     m.u.kill.culprit = j->culprit == JOB_NO_RANK ? -1 : (int64_t)j->culprit;
     m.u.kill.code = j->exit_code;
     m.u.kill.reason = slice_str(j->reason.text);
-    say(s, &m, MSG_EVERYBODY);
+    share_say(s, &m, MSG_EVERYBODY);
 }
 
 void share_over(struct share *s, const struct job *j)
@@ -591,7 +591,7 @@ void share_over(struct share *s, const struct job *j)
     struct msg m = { .kind = MSG_over };
 
     m.u.over.job = j->id;
-    say(s, &m, MSG_EVERYBODY);
+    share_say(s, &m, MSG_EVERYBODY);
     drop_placement(s, j->id);
 }
 
@@ -606,7 +606,7 @@ void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, 
     m.u.signal.number = (uint64_t)sig;
     m.u.signal.meant = meant;
     if (to != s->cluster.config.me)
-        say(s, &m, to);
+        share_say(s, &m, to);
 }
 
 static void hear_over(struct share *s, const struct msg_over *m)
@@ -712,7 +712,7 @@ void share_who(struct share *s, uint64_t ticket, struct slice job)
 
     m.u.who.ticket = ticket;
     m.u.who.job = job;
-    say(s, &m, MSG_EVERYBODY);
+    share_say(s, &m, MSG_EVERYBODY);
 }
 
 static void hear_who(struct share *s, uint32_t from, const struct msg_who *w)
@@ -752,7 +752,7 @@ static void hear_round(struct share *s, uint32_t from, const struct msg_round *m
     reply.u.heard.generation = m->generation;
     reply.u.heard.will =
         j && server_round(server_of(s), j, (uint32_t)m->rank, m->what, m->generation);
-    say(s, &reply, from);
+    share_say(s, &reply, from);
 }
 
 static void hear_heard(struct share *s, const struct msg_heard *m)
@@ -788,7 +788,7 @@ static void say_to(void *arg, uint32_t rank, uint16_t channel, struct slice byte
     m.u.said.rank = rank;
     m.u.said.channel = channel;
     m.u.said.bytes = bytes;
-    say(k->share, &m, k->ear->position);
+    share_say(k->share, &m, k->ear->position);
 }
 
 static void hear_listen(struct share *s, uint32_t from, const struct msg_listen *m)
@@ -814,178 +814,13 @@ void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t ch
         say_to(&k, rank, channel, bytes);
 }
 
-/* ---- streams -----------------------------------------------------------------------------------
- */
-
-static void stream_data(void *arg, struct channel *c, struct slice bytes)
-{
-    struct share *s = arg;
-    struct msg m = { .kind = MSG_data };
-
-    m.u.data.channel = c->number;
-    m.u.data.bytes = bytes;
-    say(s, &m, c->position);
-}
-
-static void stream_credit(void *arg, struct channel *c, uint64_t count)
-{
-    struct share *s = arg;
-    struct msg m = { .kind = MSG_credit };
-
-    m.u.credit.channel = c->number;
-    m.u.credit.count = count;
-    say(s, &m, c->position);
-}
-
-static void maybe_over(struct share *s);
-
-static void stream_ended(void *arg, struct channel *c)
-{
-    (void)c;
-    maybe_over(arg);
-}
-
-static const struct channel_ops stream_ops = { stream_data, stream_credit, stream_ended };
-
-static struct channel *stream_of(struct share *s, uint32_t position, uint64_t number)
-{
-    if (number >= SHARE_STREAMS || position >= s->cluster.config.count)
-        return NULL;
-    return &s->streams[is_root(s) ? position : 0].channels[number];
-}
-
-static void hear_data(struct share *s, uint32_t from, const struct msg_data *m)
-{
-    struct channel *c = stream_of(s, from, m->channel);
-
-    if (c && !channel_data(c, m->bytes))
-        log_error(&s->node->config.log, "position %u sends more output than it may", from);
-}
-
-static void hear_credit(struct share *s, uint32_t from, const struct msg_credit *m)
-{
-    struct channel *c = stream_of(s, from, m->channel);
-
-    if (c && !channel_credit(c, m->count))
-        log_error(&s->node->config.log, "position %u gives credit that nobody owes", from);
-}
-
-static void source_over(void *arg)
-{
-    struct share *s = arg;
-
-    maybe_over(s);
-    node_settle(s->node);
-}
-
-/* Launcher: what a daemon's processes write comes out of a pipe, as from one of our own. */
-static int open_output(struct share *s, uint32_t position, enum share_stream which,
-                       struct sink *sink)
-{
-    struct share_streams *t = &s->streams[position];
-    struct channel *c = &t->channels[which];
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
-    c->position = position;
-    c->number = which;
-    if (source_open(&t->sources[which], sink, ends[0], NULL, source_over, s) < 0)
-        close(ends[0]);
-    return channel_open(c, &s->node->loop, ends[1], true, &stream_ops, s);
-}
-
-static void open_streams(struct share *s, uint32_t position)
-{
-    struct node *n = s->node;
-    int rc = open_output(s, position, SHARE_OUT, &n->out);
-
-    if (rc == 0)
-        rc = open_output(s, position, SHARE_ERR, n->one_stream ? &n->out : &n->err);
-    if (rc < 0)
-        log_error(&n->config.log, "what node %s writes cannot be shown: %s", s->names[position],
-                  err_text(rc));
-}
-
-int share_stdin(struct share *s, uint32_t position)
-{
-    struct channel *c = &s->streams[position].channels[SHARE_IN];
-    int ends[2], rc;
-
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
-    c->position = position;
-    c->number = SHARE_IN;
-    rc = channel_open(c, &s->node->loop, ends[0], false, &stream_ops, s);
-    if (rc == 0)
-        return ends[1];
-    close(ends[1]);
-    return rc;
-}
-
-static int divert(int which, int *far_p)
-{
-    int ends[2], rc, ours = which == SHARE_IN ? 0 : 1;
-
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
-    rc = dup2(ends[ours], which) < 0 ? -errno : 0;
-    close(ends[ours]);
-    *far_p = ends[1 - ours];
-    return rc;
-}
-
-int share_divert(int far[SHARE_STREAMS])
-{
-    int rc = 0;
-
-    for (int i = 0; i < SHARE_STREAMS && rc == 0; i++)
-        rc = divert(i, &far[i]);
-    return rc;
-}
-
-/* A daemon has linked: what it and its processes write has a way to go. */
-static void open_own(struct share *s)
-{
-    for (int i = 0; i < SHARE_STREAMS; i++) {
-        struct channel *c = &s->streams[0].channels[i];
-        if (s->far[i] < 0)
-            continue;
-        c->position = 0;
-        c->number = (uint32_t)i;
-        channel_open(c, &s->node->loop, s->far[i], i == SHARE_IN, &stream_ops, s);
-        s->far[i] = -1;
-    }
-}
-
-void share_undivert(struct share *s)
-{
-    for (int fd = 0; fd < SHARE_STREAMS; fd++)
-        dup2(s->node->null_fd, fd);
-    channel_close(&s->streams[0].channels[SHARE_IN]);
-    maybe_over(s);
-}
-
-static bool streams_over(const struct share *s)
-{
-    uint32_t n = is_root(s) ? s->cluster.config.count : 1;
-
-    for (uint32_t p = 0; p < n; p++) {
-        const struct share_streams *t = &s->streams[p];
-        if (t->channels[SHARE_OUT].fd >= 0 || t->channels[SHARE_ERR].fd >= 0 ||
-            t->sources[SHARE_OUT].fd >= 0 || t->sources[SHARE_ERR].fd >= 0)
-            return false;
-    }
-    return true;
-}
-
 /* ---- coming, going -----------------------------------------------------------------------------
  */
 
 /* A daemon that has ended and told everything leaves; the launcher waits for their links. */
 static void maybe_over(struct share *s)
 {
-    if (!s->quitting || !streams_over(s))
+    if (!s->quitting || !streams_over(&s->streams))
         return;
     if (!is_root(s) && !s->left) {
         s->left = true;
@@ -999,6 +834,11 @@ static void maybe_over(struct share *s)
     }
 }
 
+void share_streams_ended(struct share *s)
+{
+    maybe_over(s);
+}
+
 void share_quit(struct share *s)
 {
     struct msg m = { .kind = MSG_quit };
@@ -1007,7 +847,7 @@ void share_quit(struct share *s)
         return;
     s->quitting = true;
     if (is_root(s)) {
-        say(s, &m, MSG_EVERYBODY);
+        share_say(s, &m, MSG_EVERYBODY);
         cluster_leave(&s->cluster);
         cluster_end(&s->cluster);
     } else {
@@ -1048,8 +888,7 @@ static void lose_node(struct share *s, uint32_t position)
 {
     struct share_reason *r = reason_of(s, position);
 
-    for (int i = 0; i < SHARE_STREAMS; i++)
-        channel_cut(&s->streams[position].channels[i]);
+    streams_cut(&s->streams, position);
     if (s->errands)
         errands_lost(s->errands, position);
     node_lost(s->node, position,
@@ -1124,8 +963,8 @@ void share_hear(struct share *s, const struct msg *m)
         server_overheard(server_of(s), m->u.said.nspace, (uint32_t)m->u.said.rank,
                          (uint16_t)m->u.said.channel, m->u.said.ear, m->u.said.bytes);
         break;
-    case MSG_data: hear_data(s, m->from, &m->u.data); break;
-    case MSG_credit: hear_credit(s, m->from, &m->u.credit); break;
+    case MSG_data:
+    case MSG_credit: streams_hear(&s->streams, m); break;
     case MSG_fetch: hear_fetch(s, m->from, &m->u.fetch); break;
     case MSG_cards: hear_cards(s, &m->u.cards); break;
     case MSG_name: hear_name(s, m->from, &m->u.name); break;
@@ -1159,7 +998,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 
     (void)host;
     if (is_root(s))
-        open_streams(s, position);
+        streams_show(&s->streams, position);
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }
@@ -1171,7 +1010,7 @@ static bool on_near(void *arg, uint32_t position)
     if (!weave_near(&s->weave, position))
         return false;
     if (s->cluster.parent && position == hop_position(s->cluster.parent))
-        open_own(s);
+        streams_flow(&s->streams);
     if (s->calls.on_near)
         s->calls.on_near(s->arg, position);
     node_settle(s->node);
@@ -1218,48 +1057,19 @@ static void on_closed(void *arg)
         node_gone(s->node);
         return;
     }
-    for (uint32_t p = 1; p < s->cluster.config.count; p++) {
-        for (int i = 0; i < SHARE_STREAMS; i++)
-            channel_cut(&s->streams[p].channels[i]);
-    }
+    for (uint32_t p = 1; p < s->cluster.config.count; p++)
+        streams_cut(&s->streams, p);
     maybe_over(s);
 }
 
-static void close_streams(struct share *s)
-{
-    uint32_t n = is_root(s) ? s->cluster.config.count : 1;
-
-    for (uint32_t p = 0; s->streams && p < n; p++) {
-        for (int i = 0; i < SHARE_STREAMS; i++) {
-            source_close(&s->streams[p].sources[i]);
-            channel_close(&s->streams[p].channels[i]);
-        }
-    }
-    free(s->streams);
-    s->streams = NULL;
-}
-
-static struct share_streams *new_streams(uint32_t n)
-{
-    struct share_streams *t = calloc(n, sizeof *t);
-
-    for (uint32_t p = 0; t && p < n; p++) {
-        for (int i = 0; i < SHARE_STREAMS; i++)
-            t[p].channels[i].fd = t[p].sources[i].fd = -1;
-    }
-    return t;
-}
-
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               const struct weave_config *weave, const int far[SHARE_STREAMS], struct errmsg *err)
+               const struct weave_config *weave, const int far[STREAM_KINDS], struct errmsg *err)
 {
     struct cluster_config c = *config;
     int rc;
 
     memset(s, 0, sizeof *s);
     s->node = n;
-    for (int i = 0; i < SHARE_STREAMS; i++)
-        s->far[i] = far ? far[i] : -1;
     list_init(&s->placed);
     list_init(&s->reasons);
     list_init(&s->asked);
@@ -1272,13 +1082,12 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     c.calls =
         (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;
-    s->streams = new_streams(config->me == 0 ? config->count : 1);
-    if (!s->streams)
-        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     rc = cluster_open(&s->cluster, &c, err);
     if (rc < 0)
         return rc;
-    rc = weave_open(&s->weave, s, weave);
+    rc = streams_open(&s->streams, s, far);
+    if (rc == 0)
+        rc = weave_open(&s->weave, s, weave);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
 }
 
@@ -1286,11 +1095,7 @@ void share_close(struct share *s)
 {
     if (!s->node)
         return;
-    close_streams(s);
-    for (int i = 0; i < SHARE_STREAMS; i++) {
-        if (s->far[i] >= 0)
-            close(s->far[i]);
-    }
+    streams_close(&s->streams);
     weave_close(&s->weave);
     cluster_close(&s->cluster);
     LIST_EACH(p, &s->placed)

@@ -8,20 +8,11 @@
 #define WIREUP_WIREUPD_SHARE_H
 
 #include "core/plan.h"
-#include "wireupd/channel.h"
 #include "wireupd/cluster.h"
 #include "wireupd/ears.h"
 #include "wireupd/node.h"
+#include "wireupd/streams.h"
 #include "wireupd/weave.h"
-
-/* The streams of a daemon; the launcher has them for each, a daemon once. */
-enum share_stream { SHARE_IN, SHARE_OUT, SHARE_ERR, SHARE_STREAMS };
-
-struct share_streams {
-    struct channel channels[SHARE_STREAMS];
-    struct source sources[SHARE_STREAMS]; /* launcher: what comes out of out and err */
-    uint32_t open;
-};
 
 struct errands;
 
@@ -46,8 +37,8 @@ struct share {
     struct node *node;
     struct cluster cluster;
     struct weave weave;
-    const char *const *names;      /* launcher: of the nodes, by position; [0] is our own or NULL */
-    struct share_streams *streams; /* by position (launcher), or one */
+    const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
+    struct streams streams;
     const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
     struct list placed;    /* struct placement: where the nodes of each job are */
     struct list asked;     /* questions of other nodes that our server works on */
@@ -60,7 +51,6 @@ struct share {
     bool quitting, closed;   /* all links are */
     bool left;               /* a daemon: nothing more will be said */
     bool told;               /* launcher: the node knows that nothing is left of the others */
-    int far[SHARE_STREAMS];  /* a daemon: the other ends of its own streams until they are open */
     char why[ERRMSG_MAX];    /* a daemon: why there is no link towards the launcher */
     struct errands *errands; /* of a standing system; NULL: this is none */
     struct share_calls calls;
@@ -73,7 +63,7 @@ struct share {
 /* A launcher's or daemon's part in the cluster; takes effect with node_share().  0, or -errno with
  * a sentence. */
 int share_open(struct share *s, struct node *n, const struct cluster_config *config,
-               const struct weave_config *weave, const int far[SHARE_STREAMS], struct errmsg *err);
+               const struct weave_config *weave, const int far[STREAM_KINDS], struct errmsg *err);
 void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 
 /* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
@@ -84,15 +74,6 @@ uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err
  * store before; or NULL. */
 void share_announce(struct share *s, struct job *j, const uint32_t *positions,
                     const struct spawn_request *rq);
-
-/* Launcher: the end of a pipe whose bytes become the standard input of that daemon; or -errno. */
-int share_stdin(struct share *s, uint32_t position);
-
-/* A daemon, before its node exists: standard input, output and error become pipes whose other ends
- * go to far, for share_open().  0 or -errno. */
-int share_divert(int far[SHARE_STREAMS]);
-/* The node has closed its streams: what stands in them goes to the launcher, and their end. */
-void share_undivert(struct share *s);
 
 /* Where a node of a job's plan is; our own position when nothing is known of it. */
 uint32_t share_place(const struct share *s, uint32_t job, uint32_t node);
@@ -124,7 +105,12 @@ void share_who(struct share *s, uint64_t ticket, struct slice job);
 /* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */
 bool share_answer(struct share *s, uint64_t ticket, const struct answer *a);
 
-/* ---- doors of weave.c ---- */
+/* ---- doors of weave.c and streams.c ---- */
+
+/* To a position, or to everybody; behind the news that have gathered. */
+void share_say(struct share *s, struct msg *m, uint32_t to);
+/* A stream has come to its end. */
+void share_streams_ended(struct share *s);
 
 /* A message for us. */
 void share_hear(struct share *s, const struct msg *m);

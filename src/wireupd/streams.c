@@ -1,0 +1,237 @@
+/* streams.c - see streams.h. */
+#include "wireupd/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "wireupd/node_priv.h"
+#include "wireupd/share.h"
+
+static bool is_launcher(const struct streams *t)
+{
+    return t->share->cluster.config.me == 0;
+}
+
+static struct node *node_of(const struct streams *t)
+{
+    return t->share->node;
+}
+
+/* ---- channels ----------------------------------------------------------------------------------
+ */
+
+static void on_data(void *arg, struct channel *c, struct slice bytes)
+{
+    struct streams *t = arg;
+    struct msg m = { .kind = MSG_data };
+
+    m.u.data.channel = c->number;
+    m.u.data.bytes = bytes;
+    share_say(t->share, &m, c->position);
+}
+
+static void on_credit(void *arg, struct channel *c, uint64_t count)
+{
+    struct streams *t = arg;
+    struct msg m = { .kind = MSG_credit };
+
+    m.u.credit.channel = c->number;
+    m.u.credit.count = count;
+    share_say(t->share, &m, c->position);
+}
+
+static void on_ended(void *arg, struct channel *c)
+{
+    struct streams *t = arg;
+
+    (void)c;
+    share_streams_ended(t->share);
+}
+
+static const struct channel_ops ops = { on_data, on_credit, on_ended };
+
+static struct channel *channel_of(struct streams *t, uint32_t position, uint64_t number)
+{
+    if (number >= STREAM_KINDS || position >= t->share->cluster.config.count)
+        return NULL;
+    return &t->sets[is_launcher(t) ? position : 0].channels[number];
+}
+
+static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m)
+{
+    struct channel *c = channel_of(t, from, m->channel);
+
+    if (c && !channel_data(c, m->bytes))
+        log_error(&node_of(t)->config.log, "position %u sends more output than it may", from);
+}
+
+static void hear_credit(struct streams *t, uint32_t from, const struct msg_credit *m)
+{
+    struct channel *c = channel_of(t, from, m->channel);
+
+    if (c && !channel_credit(c, m->count))
+        log_error(&node_of(t)->config.log, "position %u gives credit that nobody owes", from);
+}
+
+void streams_hear(struct streams *t, const struct msg *m)
+{
+    if (m->kind == MSG_data)
+        hear_data(t, m->from, &m->u.data);
+    else if (m->kind == MSG_credit)
+        hear_credit(t, m->from, &m->u.credit);
+}
+
+/* ---- launcher ----------------------------------------------------------------------------------
+ */
+
+static void source_over(void *arg)
+{
+    struct streams *t = arg;
+
+    share_streams_ended(t->share);
+    node_settle(node_of(t));
+}
+
+/* What a daemon's processes write comes out of a pipe, as from one of our own. */
+static int open_output(struct streams *t, uint32_t position, enum stream which, struct sink *sink)
+{
+    struct stream_set *set = &t->sets[position];
+    struct channel *c = &set->channels[which];
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = which;
+    if (source_open(&set->sources[which], sink, ends[0], NULL, source_over, t) < 0)
+        close(ends[0]);
+    return channel_open(c, &node_of(t)->loop, ends[1], true, &ops, t);
+}
+
+void streams_show(struct streams *t, uint32_t position)
+{
+    struct node *n = node_of(t);
+    int rc = open_output(t, position, STREAM_OUT, &n->out);
+
+    if (rc == 0)
+        rc = open_output(t, position, STREAM_ERR, n->one_stream ? &n->out : &n->err);
+    if (rc < 0)
+        log_error(&n->config.log, "what node %s writes cannot be shown: %s",
+                  t->share->names[position], err_text(rc));
+}
+
+int streams_stdin(struct streams *t, uint32_t position)
+{
+    struct channel *c = &t->sets[position].channels[STREAM_IN];
+    int ends[2], rc;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = STREAM_IN;
+    rc = channel_open(c, &node_of(t)->loop, ends[0], false, &ops, t);
+    if (rc == 0)
+        return ends[1];
+    close(ends[1]);
+    return rc;
+}
+
+void streams_cut(struct streams *t, uint32_t position)
+{
+    for (int i = 0; i < STREAM_KINDS; i++)
+        channel_cut(&t->sets[position].channels[i]);
+}
+
+/* ---- daemons -----------------------------------------------------------------------------------
+ */
+
+static int divert(int which, int *far_p)
+{
+    int ends[2], rc, ours = which == STREAM_IN ? 0 : 1;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    rc = dup2(ends[ours], which) < 0 ? -errno : 0;
+    close(ends[ours]);
+    *far_p = ends[1 - ours];
+    return rc;
+}
+
+int streams_divert(int far[STREAM_KINDS])
+{
+    int rc = 0;
+
+    for (int i = 0; i < STREAM_KINDS && rc == 0; i++)
+        rc = divert(i, &far[i]);
+    return rc;
+}
+
+void streams_flow(struct streams *t)
+{
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        struct channel *c = &t->sets[0].channels[i];
+        if (t->far[i] < 0)
+            continue;
+        c->position = 0;
+        c->number = (uint32_t)i;
+        channel_open(c, &node_of(t)->loop, t->far[i], i == STREAM_IN, &ops, t);
+        t->far[i] = -1;
+    }
+}
+
+void streams_end(struct streams *t)
+{
+    for (int fd = 0; fd < STREAM_KINDS; fd++)
+        dup2(node_of(t)->null_fd, fd);
+    channel_close(&t->sets[0].channels[STREAM_IN]);
+    share_streams_ended(t->share);
+}
+
+/* ---- both --------------------------------------------------------------------------------------
+ */
+
+bool streams_over(const struct streams *t)
+{
+    for (uint32_t p = 0; p < t->count; p++) {
+        const struct stream_set *set = &t->sets[p];
+        if (set->channels[STREAM_OUT].fd >= 0 || set->channels[STREAM_ERR].fd >= 0 ||
+            set->sources[STREAM_OUT].fd >= 0 || set->sources[STREAM_ERR].fd >= 0)
+            return false;
+    }
+    return true;
+}
+
+int streams_open(struct streams *t, struct share *s, const int far[STREAM_KINDS])
+{
+    t->share = s;
+    t->count = is_launcher(t) ? s->cluster.config.count : 1;
+    t->sets = calloc(t->count, sizeof *t->sets);
+    for (int i = 0; i < STREAM_KINDS; i++)
+        t->far[i] = far ? far[i] : -1;
+    for (uint32_t p = 0; t->sets && p < t->count; p++) {
+        for (int i = 0; i < STREAM_KINDS; i++)
+            t->sets[p].channels[i].fd = t->sets[p].sources[i].fd = -1;
+    }
+    return t->sets ? 0 : -ENOMEM;
+}
+
+void streams_close(struct streams *t)
+{
+    if (!t->share)
+        return;
+    for (uint32_t p = 0; t->sets && p < t->count; p++) {
+        for (int i = 0; i < STREAM_KINDS; i++) {
+            source_close(&t->sets[p].sources[i]);
+            channel_close(&t->sets[p].channels[i]);
+        }
+    }
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        if (t->far[i] >= 0)
+            close(t->far[i]);
+    }
+    free(t->sets);
+    t->sets = NULL;
+    t->share = NULL;
+}
