@@ -37,6 +37,8 @@ static void group_free(struct coll_set *s, struct coll_group *g)
     round_free(LIST_OF(l, struct coll, link));
     LIST_EACH(c, &g->contributed)
     round_free(LIST_OF(c, struct coll, link));
+    LIST_EACH(o, &g->owed)
+    round_free(LIST_OF(o, struct coll, link));
     list_unlink(&g->link);
     free(g->members);
     free(g->all);
@@ -118,6 +120,7 @@ int coll_group_get(struct coll_set *s, struct slice name, const uint32_t *member
         list_init(&g->link);
         list_init(&g->rounds);
         list_init(&g->contributed);
+        list_init(&g->owed);
         g->count = count;
         g->keep = keep;
         rc = group_fill(s, g, name, members);
@@ -254,6 +257,15 @@ static bool has_notes(struct coll *c)
     return c->notes != NULL;
 }
 
+static void arrives(struct coll *c, uint32_t position)
+{
+    uint64_t bit = UINT64_C(1) << (position % 64);
+
+    c->here[position / 64] |= bit;
+    if (c->withdrawn)
+        c->withdrawn[position / 64] &= ~bit;
+}
+
 int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
                struct coll **coll_p)
 {
@@ -268,6 +280,11 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
 
     if (at < 0)
         return COLL_NOT_MEMBER;
+    *coll_p = first_without(&g->owed, (uint32_t)at);
+    if (*coll_p) {
+        arrives(*coll_p, (uint32_t)at);
+        return COLL_OVER;
+    }
     c = first_without(&g->contributed, (uint32_t)at); /* it has withdrawn from this one */
     if (!c)
         c = round_without(g, (uint32_t)at);
@@ -282,10 +299,8 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
     }
     if (note)
         c->notes[at] = note;
-    c->here[at / 64] |= UINT64_C(1) << (at % 64);
+    arrives(c, (uint32_t)at);
     c->tickets[at] = ticket;
-    if (c->withdrawn)
-        c->withdrawn[at / 64] &= ~(UINT64_C(1) << (at % 64));
     *coll_p = c;
     if (++c->arrived < g->count || c->contributed)
         return COLL_WAITING;
@@ -373,7 +388,8 @@ static void withdraw(struct coll_set *s, struct coll *c, uint32_t position)
         free(c->notes[position]);
         c->notes[position] = NULL;
     }
-    if (--c->arrived == 0 && !c->contributed)
+    /* Of several nodes it keeps its number, which the others may be in already. */
+    if (--c->arrived == 0 && !c->contributed && !c->group->spread)
         coll_free(s, c);
 }
 
@@ -486,6 +502,29 @@ void coll_contributed(struct coll *c)
     list_append(&c->group->contributed, &c->link);
 }
 
+static bool anybody_withdrew(const struct coll *c)
+{
+    for (uint32_t i = 0; c->withdrawn && i <= c->group->count / 64; i++) {
+        if (c->withdrawn[i])
+            return true;
+    }
+    return false;
+}
+
+void coll_over(struct coll_set *s, struct coll *c)
+{
+    if (anybody_withdrew(c))
+        list_append(&c->group->owed, &c->link);
+    else
+        coll_free(s, c);
+}
+
+void coll_paid(struct coll_set *s, struct coll *c)
+{
+    if (!anybody_withdrew(c))
+        coll_free(s, c);
+}
+
 struct coll *coll_take_contributed(struct coll_set *s, struct slice name, uint64_t generation)
 {
     const struct coll_group *g = map_get(&s->groups, name);
@@ -532,7 +571,7 @@ void coll_group_drop_idle(struct coll_set *s, struct coll_group *g)
 {
     struct counter *k;
 
-    if (!list_empty(&g->rounds) || !list_empty(&g->contributed) || g->keep)
+    if (!list_empty(&g->rounds) || !list_empty(&g->contributed) || !list_empty(&g->owed) || g->keep)
         return;
     k = g->spread ? counter_get(s, slice_str(g->name)) : NULL;
     if (k) {

@@ -11,6 +11,9 @@
  * alone, the others go on waiting, and the member is missing again; it is remembered that it was
  * here.  If it comes once more, it is in the same round, so one that tries again meets the others.
  *
+ * Where the round is over meanwhile, because its node had contributed, what it owes it is its end:
+ * that answers who comes again.
+ *
  * Of a group that is spread over nodes, `members` are those of this node.  A round that is complete
  * here stands among the `contributed` until the others are heard of; generations are counted as
  * long as the set lives, so that every node gives a round the same number.
@@ -53,6 +56,7 @@ struct coll_group {
     uint64_t generation; /* of the next round to be opened */
     struct list rounds;
     struct list contributed; /* rounds that wait for other nodes */
+    struct list owed;        /* rounds that are over, for those who had withdrawn from them */
     bool keep;
     bool spread;   /* others are elsewhere: */
     uint32_t *all; /* everybody, ascending; NULL: 0..nall-1 */
@@ -68,7 +72,7 @@ struct coll_set {
     struct map counters; /* the same, by name */
 };
 
-enum { COLL_OK = 0, COLL_WAITING, COLL_NOT_MEMBER };
+enum { COLL_OK = 0, COLL_WAITING, COLL_NOT_MEMBER, COLL_OVER };
 
 void coll_set_init(struct coll_set *s, uint64_t seed);
 void coll_set_free(struct coll_set *s);
@@ -86,7 +90,8 @@ int coll_group_get_spread(struct coll_set *s, struct slice name, const uint32_t 
 /* Rank enters the group's oldest round where it is still missing.  COLL_WAITING: the ticket is
  * kept, in *coll_p, which waits for others.  COLL_OK: all are there: *coll_p is the complete round,
  * unlinked, with every ticket; the caller frees it with coll_free(), which also drops the group
- * when nothing of it is pending. */
+ * when nothing of it is pending.  COLL_OVER: it had withdrawn from *coll_p, which has come to its
+ * end without it; coll_paid() follows. */
 int coll_enter(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64_t now_ns,
                struct coll **coll_p);
 
@@ -105,6 +110,10 @@ bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, u
 bool coll_has_withdrawn(const struct coll *c, uint32_t position);
 /* A complete round of a group that is spread waits for the other nodes. */
 void coll_contributed(struct coll *c);
+/* A round that coll_take_contributed() gave has come to its end, and who was there is answered: it
+ * goes, or stays for those who had withdrawn. */
+void coll_over(struct coll_set *s, struct coll *c);
+void coll_paid(struct coll_set *s, struct coll *c);
 /* The others are heard of: the round, unlinked; NULL: it is not waiting (any more). */
 struct coll *coll_take_contributed(struct coll_set *s, struct slice name, uint64_t generation);
 /* Whether this node has contributed to the round, or will without any more of rank. */

@@ -178,11 +178,49 @@ static void test_deadlines(void)
     coll_set_free(&s);
 }
 
+/* Of several nodes: the number of a round is the same on all, whoever comes and goes. */
+static void test_withdrawn_spread(void)
+{
+    static const uint32_t mine[] = { 0, 1 };
+    struct coll_set s;
+    struct coll_group *g;
+    struct coll *c = NULL;
+    uint64_t ticket = 0;
+    uint32_t rank = 99;
+
+    coll_set_init(&s, 1);
+    EQ(coll_group_get_spread(&s, SLICE("all"), mine, 2, NULL, 4, false, &g), 0);
+    EQ(coll_enter(g, 0, 10, 0, &c), COLL_WAITING);
+    EQ(coll_wait_until(&s, g, 0, 10, 100), 0);
+    OK(coll_withdraw_late(&s, 100, &rank, &ticket) && rank == 0 && ticket == 10);
+    OK_F(coll_enter(g, 0, 11, 200, &c) == COLL_WAITING && c->generation == 0,
+         "who comes again is in the round that the others are in");
+    EQ(coll_wait_until(&s, g, 0, 11, 300), 0);
+    EQ(coll_enter(g, 1, 20, 200, &c), COLL_OK);
+    coll_contributed(c);
+    OK(coll_withdraw_late(&s, 300, &rank, &ticket) && rank == 0 && ticket == 11);
+    c = coll_take_contributed(&s, SLICE("all"), 0);
+    OK(c && !coll_is_here(c, 0) && coll_is_here(c, 1));
+    coll_over(&s, c);
+    OK_F(coll_enter(g, 1, 21, 400, &c) == COLL_WAITING && c->generation == 1,
+         "the others are in the next one");
+    OK(coll_has_contributed(&s, SLICE("all"), 0, 0) &&
+       !coll_has_contributed(&s, SLICE("all"), 1, 0));
+    OK_F(coll_enter(g, 0, 12, 500, &c) == COLL_OVER && c->generation == 0,
+         "who had left is owed one");
+    coll_paid(&s, c);
+    OK(list_empty(&g->owed));
+    OK(coll_enter(g, 0, 13, 600, &c) == COLL_OK && c->generation == 1);
+    coll_free(&s, c);
+    coll_set_free(&s);
+}
+
 int main(void)
 {
     test_membership();
     test_generations();
     test_broken();
+    test_withdrawn_spread();
     test_notes();
     test_many();
     test_deadlines();

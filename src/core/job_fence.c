@@ -215,7 +215,10 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
     if (!c) /* it was given up meanwhile */
         return;
     answer_all(j, c, status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
-    coll_free(&j->colls, c);
+    if (status == ANSWER_OK)
+        coll_over(&j->colls, c);
+    else
+        coll_free(&j->colls, c);
 }
 
 static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct coll *c)
@@ -295,6 +298,7 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
     case COLL_WAITING:
         note_wishes(c, collect, ways);
         return wait_in(j, g, rank, ticket, deadline_ns);
+    case COLL_OVER: coll_paid(&j->colls, c); return ANSWER_OK;
     case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }

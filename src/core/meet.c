@@ -233,7 +233,11 @@ void meet_over(struct core *c, struct slice name, uint64_t generation, enum answ
     if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
     answer_all(c, round, status, number);
-    coll_free(&c->meetings, round);
+    round->number = number;
+    if (status == ANSWER_OK)
+        coll_over(&c->meetings, round);
+    else
+        coll_free(&c->meetings, round);
 }
 
 void meet_fail(struct core *c, struct slice name, uint64_t generation)
@@ -246,7 +250,8 @@ void meet_fail(struct core *c, struct slice name, uint64_t generation)
     coll_free(&c->meetings, round);
 }
 
-static void contribute(struct core *c, const struct meeting *m, uint32_t nmembers,
+/* False: it is over, and everybody is answered. */
+static bool contribute(struct core *c, const struct meeting *m, uint32_t nmembers,
                        struct coll *round)
 {
     uint32_t before = c->nmeetings;
@@ -255,10 +260,20 @@ static void contribute(struct core *c, const struct meeting *m, uint32_t nmember
         if (c->nmeetings != before)
             round->number = core_meetings(c);
         coll_contributed(round);
-        return;
+        return true;
     }
     answer_all(c, round, ANSWER_NO_MEMORY, 0);
     coll_free(&c->meetings, round);
+    return false;
+}
+
+/* Without memory for a deadline it is waited for without one. */
+static enum answer_status wait_in(struct core *c, struct coll_group *g, uint32_t id,
+                                  uint64_t ticket, uint64_t deadline_ns)
+{
+    if (deadline_ns != UINT64_MAX)
+        coll_wait_until(&c->meetings, g, id, ticket, deadline_ns);
+    return ANSWER_LATER;
 }
 
 static int get_group(struct core *c, const struct meeting *m, struct coll_group **group_p)
@@ -286,19 +301,24 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
         return ANSWER_FAILED;
     }
     rc = coll_enter(g, j->base + rank, ticket, now_ns, &round);
-    if (rc == COLL_WAITING) {
-        if (deadline_ns != UINT64_MAX) /* no memory: waited for without */
-            coll_wait_until(&c->meetings, g, j->base + rank, ticket, deadline_ns);
+    if (rc == COLL_WAITING)
+        return wait_in(c, g, j->base + rank, ticket, deadline_ns);
+    if (rc == COLL_OVER) {
+        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                   .status = ANSWER_OK,
+                                                   .number = (int64_t)round->number,
+                                                   .ticket = ticket });
+        coll_paid(&c->meetings, round);
         return ANSWER_LATER;
     }
     if (rc != COLL_OK) {
         coll_group_drop_idle(&c->meetings, g);
         return rc == COLL_NOT_MEMBER ? ANSWER_BAD_KEY : ANSWER_NO_MEMORY;
     }
-    if (g->spread) {
-        contribute(c, m, nmembers, round);
-        return ANSWER_LATER;
-    }
+    if (g->spread)
+        return contribute(c, m, nmembers, round)
+                   ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
+                   : ANSWER_LATER;
     c->nmeetings++;
     wake_others(c, j, round, ticket);
     coll_free(&c->meetings, round);
