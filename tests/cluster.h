@@ -306,6 +306,7 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
     case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
     case EFFECT_EVENT: cluster_send_others(c, node, e); break;
     case EFFECT_KILL: cluster_kill(c, node, e); break;
+    case EFFECT_HEED: break; /* everybody hears of everything */
     case EFFECT_JOB_ENDED: c->nodes[node].ends++; break;
     default: OK_F(false, "nobody carries out effect %d", (int)e->kind); break;
     }

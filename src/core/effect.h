@@ -44,10 +44,14 @@ enum effect_kind {
     EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid */
     EFFECT_ABORT, /* ask who decides to end the job: rank (the culprit), code, why in value */
     EFFECT_EVENT, /* tell other nodes of an event: job (which may have ended), its name in key, rank
-                     (its source), notice in event_*, infos in value; then server_notify() there */
+                     (its source), notice in event_*, infos in value; then server_notify() there.
+                     code 1: an end, which only concerns nodes that heed (EFFECT_HEED) */
     EFFECT_LISTEN, /* a client wants (number: a mask of channels; 0: not any more) what rank, or
                       all, of the job named key write on other nodes: ticket, its name for that;
                       then server_overheard() */
+    EFFECT_HEED,   /* a client here has asked for events by their codes, the first one: who decides
+                      tells this node of ends from now on, and of those that it keeps
+                      (server_kept_ends() there) */
     EFFECT_ROUND   /* ask the node of rank whether it has contributed, or still can, to the
                       collective identity (key), generation (number); then server_round_heard() */
 };

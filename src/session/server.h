@@ -29,6 +29,7 @@ struct server {
     struct core core;
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
+    bool heeds; /* EFFECT_HEED has been said */
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;
@@ -104,6 +105,9 @@ void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice k
  * server_answer(). */
 void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
                 uint64_t now_ns);
+/* Another node's EFFECT_HEED: the ends that are kept, for its server_notify(). */
+typedef void server_end_fn(void *arg, const struct notice *n);
+void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg);
 /* Another node's EFFECT_ROUND; and its answer there. */
 bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation);

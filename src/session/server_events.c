@@ -165,10 +165,39 @@ static void recall(struct server *s, struct peer *p)
     }
 }
 
+/* What the server itself says to everybody: that a process or a job has ended. */
+static bool is_end(const struct notice *n)
+{
+    return n->by_server && n->range == PMIX_RANGE_SESSION;
+}
+
+/* Most programs never ask for ends, and with N processes on as many nodes to tell all of all is N
+ * times N. */
+static void heed_ends(struct server *s, const struct peer *p)
+{
+    struct effect e = { .kind = EFFECT_HEED, .job = p->job->id, .rank = p->rank };
+
+    if (!s->core.has_others || s->heeds)
+        return;
+    s->heeds = true;
+    effects_push(&s->core.effects, e);
+}
+
+void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg)
+{
+    LIST_EACH(l, &s->events)
+    {
+        const struct notice *n = &LIST_OF(l, struct kept_event, link)->notice;
+        if (is_end(n))
+            fn(arg, n);
+    }
+}
+
 /* Other nodes hear of it when it is for more than this one. */
 static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
 {
     struct effect e = { .kind = EFFECT_EVENT,
+                        .code = is_end(n),
                         .job = j->id,
                         .rank = n->rank,
                         .number = n->code,
@@ -194,6 +223,8 @@ void server_event_request(struct server *s, struct peer *p, const struct request
                         .infos = rq->value };
 
     a->status = ANSWER_OK;
+    if (rq->kind == REQ_RECALL && rq->count)
+        heed_ends(s, p);
     if (rq->kind == REQ_RECALL)
         recall(s, p);
     else
@@ -227,7 +258,7 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     n->by_server = true;
     n->infos = buf_slice(&bytes);
     /* An end is told of by who decides about the job: to everybody, once, and when it is one. */
-    if (ppack_ok(&w) && !(n->range == PMIX_RANGE_SESSION && j->follows && s->core.has_others))
+    if (ppack_ok(&w) && !(is_end(n) && j->follows && s->core.has_others))
         spread_everywhere(s, j, n);
     buf_free(&bytes);
 }

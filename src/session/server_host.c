@@ -107,6 +107,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_EVENT] = "event",
                                          [EFFECT_ROUND] = "round",
                                          [EFFECT_LISTEN] = "listen",
+                                         [EFFECT_HEED] = "heed",
                                          [EFFECT_SIGNAL] = "signal",
                                          [EFFECT_ROOT] = "root",
                                          [EFFECT_SWEEP] = "sweep",
@@ -132,6 +133,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_ATTR: d->key = effect_key(e); break;
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
+    case EFFECT_HEED:
     case EFFECT_ROOT: break;
     case EFFECT_SIGNAL:
     case EFFECT_SWEEP:

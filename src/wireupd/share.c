@@ -325,6 +325,7 @@ void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, cons
     say_abort(s, j->id, rank, code, slice_str(reason));
 }
 
+/* Ends concern those nodes alone that have asked for them. */
 static void tell_event(struct share *s, const struct effect *e)
 {
     struct msg m = { .kind = MSG_event };
@@ -335,7 +336,22 @@ static void tell_event(struct share *s, const struct effect *e)
     m.u.event.nspace = effect_key(e);
     m.u.event.rank = e->rank;
     m.u.event.infos = effect_value(e);
-    share_say(s, &m, MSG_EVERYBODY);
+    if (e->code == 0 || !s->heeding) {
+        share_say(s, &m, MSG_EVERYBODY);
+        return;
+    }
+    for (uint32_t p = 1; p < s->cluster.config.count; p++) {
+        if (s->heeding[p])
+            share_say(s, &m, p);
+    }
+}
+
+static void ask_ends(struct share *s)
+{
+    struct msg m = { .kind = MSG_heed };
+
+    if (!is_root(s))
+        share_say(s, &m, 0);
 }
 
 /* A job that has ended is not known any more; something of what it said may be kept anywhere. */
@@ -386,6 +402,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_EVENT: tell_event(s, e); break;
     case EFFECT_ROUND: ask_round(s, e); break;
     case EFFECT_LISTEN: ask_output(s, e); break;
+    case EFFECT_HEED: ask_ends(s); break;
     case EFFECT_SPAWN: ask_spawn(s, e); break;
     case EFFECT_ANSWER:
     case EFFECT_ATTR:
@@ -741,6 +758,35 @@ static void hear_event(struct share *s, const struct msg_event *m)
     free(nspace);
 }
 
+struct heeder {
+    struct share *share;
+    uint32_t position;
+};
+
+static void tell_kept_end(void *arg, const struct notice *n)
+{
+    struct heeder *h = arg;
+    struct msg m = { .kind = MSG_event };
+
+    m.u.event.code = n->code;
+    m.u.event.range = n->range;
+    m.u.event.flags = n->flags;
+    m.u.event.nspace = slice_str(n->nspace);
+    m.u.event.rank = n->rank;
+    m.u.event.infos = n->infos;
+    share_say(h->share, &m, h->position);
+}
+
+static void hear_heed(struct share *s, uint32_t from)
+{
+    struct heeder h = { s, from };
+
+    if (!s->heeding || from >= s->cluster.config.count || s->heeding[from])
+        return;
+    s->heeding[from] = true;
+    server_kept_ends(server_of(s), tell_kept_end, &h);
+}
+
 static void hear_round(struct share *s, uint32_t from, const struct msg_round *m)
 {
     struct job *j = job_with(s, m->job, m->rank);
@@ -977,6 +1023,7 @@ void share_hear(struct share *s, const struct msg *m)
         break;
     case MSG_who: hear_who(s, m->from, &m->u.who); break;
     case MSG_event: hear_event(s, &m->u.event); break;
+    case MSG_heed: hear_heed(s, m->from); break;
     case MSG_round: hear_round(s, m->from, &m->u.round); break;
     case MSG_heard: hear_heard(s, &m->u.heard); break;
     case MSG_overlay: weave_hear(&s->weave, m); break;
@@ -1082,6 +1129,9 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     c.calls =
         (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;
+    s->heeding = config->me == 0 ? calloc(config->count, sizeof *s->heeding) : NULL;
+    if (config->me == 0 && !s->heeding)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     rc = cluster_open(&s->cluster, &c, err);
     if (rc < 0)
         return rc;
@@ -1096,6 +1146,8 @@ void share_close(struct share *s)
     if (!s->node)
         return;
     streams_close(&s->streams);
+    free(s->heeding);
+    s->heeding = NULL;
     weave_close(&s->weave);
     cluster_close(&s->cluster);
     LIST_EACH(p, &s->placed)

@@ -43,6 +43,7 @@ struct share {
     struct list placed;    /* struct placement: where the nodes of each job are */
     struct list asked;     /* questions of other nodes that our server works on */
     struct ears ears;
+    bool *heeding;       /* launcher: who is told of ends, by position */
     struct list reasons; /* struct share_reason */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
