@@ -19,7 +19,7 @@
 #include "io/child.h"
 #include "wireupd/lookup.h"
 
-enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096 };
+enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, STARTS_A_TURN = 2 };
 
 enum state { QUEUED, RUNS, STARTED, UP, FAILED };
 
@@ -469,11 +469,17 @@ static void begin(struct command *k)
         all_failed(k, NULL, &err);
 }
 
+static bool may_start(const struct agent *a)
+{
+    return !a->ending && a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue);
+}
+
+/* A few in one turn of the loop: those that are up already are answered meanwhile. */
 static void start_more(void *arg)
 {
     struct agent *a = arg;
 
-    while (!a->ending && a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue)) {
+    for (unsigned n = 0; n < STARTS_A_TURN && may_start(a); n++) {
         struct command *k = LIST_OF(list_first(&a->queue), struct command, link);
         list_unlink(&k->link);
         list_append(&a->commands, &k->link);
@@ -482,6 +488,8 @@ static void start_more(void *arg)
         timer_set(&k->bound, (uint64_t)a->c.up_ms * (a->c.spec.kind == AGENT_MANUAL ? 30 : 1));
         begin(k);
     }
+    if (may_start(a))
+        timer_set(&a->kick, 0);
 }
 
 static void too_late(void *arg)
