@@ -179,6 +179,32 @@ static int nodes_of_rankfile(struct prepare *p)
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
+/* What only works inside an allocation would fail there with words of its own, on some node.  Who
+ * has more words for the command, or another one, knows better. */
+static int check_launcher(struct prepare *p)
+{
+    static const struct {
+        uint32_t launcher;
+        const char *name, *inside;
+    } all[] = { { LAUNCHER_SLURM, "slurm", "salloc or sbatch" },
+                { LAUNCHER_LSF, "lsf", "bsub" },
+                { LAUNCHER_SGE, "sge", "qsub" },
+                { LAUNCHER_PBS, "pbs", "qsub" } };
+    const struct launch_options *opt = p->opt;
+    struct rm_world w = { p->envp, rm_file, rm_run, p };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (opt->launcher != all[i].launcher || !opt->remote || opt->launcher_exec ||
+            opt->launcher_args || rm_detect(&w, all[i].name))
+            continue;
+        return errmsg_set(p->err, LAUNCH_REFUSED,
+                          "-launcher %s works inside an allocation only, and this is none: run "
+                          "wireup by %s, or take -launcher ssh",
+                          all[i].name, all[i].inside);
+    }
+    return 0;
+}
+
 /* The node list of each block. */
 static int choose_nodes(struct prepare *p)
 {
@@ -503,8 +529,9 @@ static int show(struct prepare *p)
 static int run_steps(struct prepare *p)
 {
     static int (*const steps[])(struct prepare *) = {
-        read_config,     check_options, read_rankfile, choose_nodes, check_room,   place,
-        check_room_here, set_universe,  check_ranks,   bind_ranks,   prepare_apps, show,
+        read_config, check_options,   read_rankfile, choose_nodes, check_launcher, check_room,
+        place,       check_room_here, set_universe,  check_ranks,  bind_ranks,     prepare_apps,
+        show,
     };
     int rc = 0;
 

@@ -150,6 +150,14 @@ static void test_allocation(void)
     check_bad("-rmk moon prog", LAUNCH_USAGE, "called moon");
     slots[sizeof slots - 2] = 'x';
     check_bad("prog", LAUNCH_USAGE, "SLURM_TASKS_PER_NODE: 'x'");
+    EQ(prepare("-launcher slurm -rmk none -hosts a.invalid prog"), LAUNCH_GO);
+    allocation[0] = NULL;
+    check_bad("-launcher slurm -hosts a.invalid prog", LAUNCH_REFUSED,
+              "-launcher slurm works inside an allocation only, and this is none: run wireup by "
+              "salloc or sbatch, or take -launcher ssh");
+    check_bad("-launcher pbs -hosts a.invalid prog", LAUNCH_REFUSED, "run wireup by qsub");
+    EQ(prepare("-launcher slurm -launcher-args --jobid=7 -hosts a.invalid prog"), LAUNCH_GO);
+    EQ(prepare("-launcher slurm -hosts localhost prog"), LAUNCH_GO);
     allocation[0] = gone;
     allocation[1] = NULL;
     check_bad("prog", LAUNCH_USAGE, "PBS_NODEFILE (gone): No such file");

@@ -351,6 +351,27 @@ tty $ready type '\x03' end -- "$WIREUP" -launch-agent "$tmp/agent" -hosts "$host
 same "Ctrl-C too" "$(told INT)" 8 || note "$(cat "$out")"
 nothing_left "after Ctrl-C"
 
+# ---- coming up
+cat >"$tmp/slow" <<END
+#!/bin/sh
+[ "\$1" != n2 ] || read -r _ <"$tmp/go"
+exec "$tmp/agent" "\$@"
+END
+chmod +x "$tmp/slow"
+mkfifo "$tmp/go"
+# shellcheck disable=SC2016
+tty see '1/2 nodes, slowest: n2 ' sh "echo go >'$tmp/go'" see two end -- \
+    "$WIREUP" -launch-agent "$tmp/slow" -hosts n1,n2 sh -c '[ "$PMI_RANK" = 0 ] || echo two'
+same "a terminal shows who is there and who is slow, as long as it lasts" \
+    "$(tail -n 1 "$out") $(tr -d '\r' <"$out" | sed 's/.*\x1b\[K//' | sed -n 1p)" "status 0 two" || note "$(cat "$out")"
+(echo go >"$tmp/go") &
+run "$patience" "$WIREUP" -launch-agent "$tmp/slow" -hosts n1,n2 true
+same "what is no terminal stays plain" "$rc $(cat "$out" "$err")" "0 " || explain
+run 60 "$WIREUP" -launcher slurm -rmk none -hosts n1,n2 true
+same "slurm outside of an allocation" "$rc $(cat "$err")" \
+    "125 wireup: -launcher slurm works inside an allocation only, and this is none: run wireup by salloc or sbatch, or take -launcher ssh" ||
+    explain
+
 # ---- who is missing
 # shellcheck disable=SC2016
 over -timeout 5 -n 8 sh -c '[ "$PMI_RANK" = 3 ] && exec sleep 1000; exec "$0" exchange' "$bin/rawpmi1"
