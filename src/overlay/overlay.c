@@ -8,7 +8,7 @@
 
 #include "overlay/collect.h"
 
-enum { WORDS_MAX = 64 << 20 };
+enum { WORDS_MAX = 16 << 20 };
 
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p)
 {

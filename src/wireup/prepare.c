@@ -146,8 +146,10 @@ static int read_allocation(struct prepare *p, bool named)
     opt->rm = rm_detect(&w, opt->rmk);
     if (named)
         return 0;
-    if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec))
+    if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec)) {
+        opt->tree_width = 0; /* its nodes cannot ask it: we start all daemons */
         return 0;
+    }
     rc = rm_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
     return rc == RM_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
 }

@@ -11,6 +11,9 @@
 #include "wireupd/node_priv.h"
 #include "wireupd/share.h"
 
+/* Bytes of results for those who come late; who has nobody below keeps none. */
+enum { WEAVE_KEEP = 16 << 20 };
+
 static struct server *server_of(const struct weave *w)
 {
     return &w->share->node->server;
@@ -299,8 +302,7 @@ int weave_open(struct weave *w, struct share *s, const struct weave_config *conf
 
     overlay_defaults(&k, c->me, c->count, c->width);
     k.schedule = config->schedule;
-    if (tree_children(c->width, c->count, c->me) == 0)
-        k.keep_max = 0; /* nobody comes to us late */
+    k.keep_max = tree_children(c->width, c->count, c->me) ? WEAVE_KEEP : 0;
     rc = overlay_init(&w->overlay, &k);
     if (rc < 0)
         return rc;
