@@ -6,6 +6,7 @@
 #   make install   PREFIX=/usr/local DESTDIR=
 #   make bench     measure against the floor and against MPICH's Hydra
 #   make asan | tsan | fuzz      one of the suites of `make check`
+#   make soak      the long runs at full size (a quarter of an hour)
 #   make format    lay out all C files
 #
 # BUILD is the build directory; SETUP=no leaves the system's packages alone; MESONFLAGS go to Meson.
@@ -22,7 +23,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check install bench fuzz asan tsan format clean
+.PHONY: all run check soak install bench fuzz asan tsan format clean
 
 all:
 	$(setup) build
@@ -41,6 +42,10 @@ check:
 asan tsan fuzz:
 	$(setup) build run test
 	@scripts/check $@
+
+soak:
+	$(setup) build run test
+	@scripts/soak
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")

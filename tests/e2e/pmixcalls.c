@@ -362,16 +362,22 @@ static void output(void)
 
 static void spawns(const char *program)
 {
+    const char *const keys[] = { PMIX_JOB_RECOVERABLE, PMIX_FWD_STDIN, PMIX_FWD_STDOUT,
+                                 PMIX_FWD_STDERR };
     pmix_nspace_t nspace = "";
+    pmix_info_t wishes[4];
     pmix_app_t app;
     pmix_status_t rc;
+    bool yes = true;
 
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = strdup(program);
     PMIX_ARGV_APPEND(rc, app.argv, program);
     PMIX_ARGV_APPEND(rc, app.argv, "spawned");
     app.maxprocs = 1;
-    rc = PMIx_Spawn(NULL, 0, &app, 1, nspace);
+    for (int i = 0; i < 4; i++)
+        PMIX_INFO_LOAD(&wishes[i], keys[i], &yes, PMIX_BOOL);
+    rc = PMIx_Spawn(wishes, 4, &app, 1, nspace);
     host_must("spawn", rc);
     if (!bare && strncmp(nspace, "spawned", 7) != 0)
         complain("the spawned job's name");

@@ -466,6 +466,13 @@ static pmix_status_t register_job(const char *nspace, int size, int local, const
 
 static int spawned;
 
+static const struct {
+    const char *key, *name;
+} wishes[] = { { PMIX_JOB_RECOVERABLE, "recoverable" },
+               { PMIX_FWD_STDIN, "stdin" },
+               { PMIX_FWD_STDOUT, "stdout" },
+               { PMIX_FWD_STDERR, "stderr" } };
+
 static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
                            void *cbdata)
@@ -474,9 +481,13 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
     pmix_nspace_t nspace;
 
     (void)proc;
-    (void)job_info;
-    (void)ninfo;
     told("spawn");
+    for (size_t i = 0; i < ninfo; i++) {
+        for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++) {
+            if (!strcmp(job_info[i].key, wishes[k].key))
+                told(wishes[k].name);
+        }
+    }
     snprintf(name, sizeof name, "spawned%d", ++spawned);
     snprintf(host, sizeof host, "n%d", node);
     if (napps != 1 || apps[0].maxprocs != 1)

@@ -89,7 +89,7 @@ for who in "env" ${strangers:+"$theirs"}; do
     same "a host is asked for everything ($who)" "$rc $(cat "$out")" "0 pmixcalls 2 good" || explain
     for call in client_connected2 client_finalized publish lookup unpublish spawn register_events \
         notify_event query log allocate job_control monitor get_credential validate_credential \
-        iof_pull push_stdin group; do
+        iof_pull push_stdin group recoverable stdin stdout stderr; do
         ok "  $call" grep -qx "upcall $call" "$err" || explain
     done
 done
