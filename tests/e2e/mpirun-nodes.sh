@@ -20,6 +20,10 @@ export OMPI_MCA_btl_tcp_if_include=10.77.0.0/16 OMPI_MCA_oob_tcp_if_include=10.7
 export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_pml=ob1
 ours=$WU_BUILD/src/lib/pmix
 patience=300
+# A library with AddressSanitizer needs its runtime in the daemons and programs that load it, and these
+# were not built to leak nothing.
+preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $3 }')
+[ -z "$preload" ] || export ASAN_OPTIONS=detect_leaks=0
 for program in hello ring alltoall; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
@@ -36,10 +40,12 @@ fi
 cat >"$bin/orted-on" <<'AGENT'
 #!/bin/sh
 ours=$1
-on=$2
-shift 2
-unset LD_LIBRARY_PATH
-case ,$on, in *,"$(hostname)",*) export LD_LIBRARY_PATH="$ours" ;; esac
+preload=${2#-}
+on=$3
+shift 3
+unset LD_LIBRARY_PATH LD_PRELOAD
+export ASAN_OPTIONS=detect_leaks=0
+case ,$on, in *,"$(hostname)",*) export LD_LIBRARY_PATH="$ours" ${preload:+LD_PRELOAD="$preload"} ;; esac
 exec orted "$@"
 AGENT
 chmod +x "$bin/orted-on"
@@ -51,11 +57,11 @@ on()
     each=$2
     shift 2
     case ,$where, in *,head,*) mine=$ours ;; *) mine= ;; esac
-    run "$patience" env ${mine:+LD_LIBRARY_PATH="$mine"} mpirun.openmpi --oversubscribe \
-        --mca plm_rsh_agent "ssh $netns_ssh" --mca orte_launch_agent "$bin/orted-on $ours $where" \
+    run "$patience" env ${mine:+LD_LIBRARY_PATH="$mine"} ${mine:+LD_PRELOAD="$preload"} mpirun.openmpi --oversubscribe \
+        --mca plm_rsh_agent "ssh $netns_ssh" --mca orte_launch_agent "$bin/orted-on $ours -$preload $where" \
         -H "n1:$each,n2:$each" -n $((2 * each)) "$@"
 }
-theirs="env -u LD_LIBRARY_PATH"
+theirs="env -u LD_LIBRARY_PATH -u LD_PRELOAD"
 
 # ---- the judges
 # shellcheck disable=SC2016
