@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace) echo 1 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tools) echo 1 ;;
     mca|gmca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -54,6 +54,7 @@ _wireup_value()
     collective) COMPREPLY=($(compgen -W "auto tree exchange" -- "$cur")) ;;
     membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
     topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
+    tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
     configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     wdir|wd) COMPREPLY=($(compgen -d -- "$cur")) ;;
     bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
@@ -108,9 +109,9 @@ binding report-bindings membind topolib env envlist envnone envall genv genvlist
 genvnone genvall x mca gmca stdin s prepend-rank l tag-output prepend-pattern outfile-pattern
 outfile errfile-pattern errfile output-from disable-auto-cleanup enable-auto-cleanup
 print-all-exitcodes pmi-port disable-hostname-propagation enable-hostname-propagation
-memory-alloc-kinds job-attr verbose v debug dry-run do-not-launch trace json version
-V info help h"
-_wireup_commands="who names trace replay sim up ps down on"
+memory-alloc-kinds job-attr verbose v debug dry-run do-not-launch trace tools json
+version V info help h"
+_wireup_commands="who names trace replay sim up tools ps down on"
 
 # The options of the command $1.
 _wireup_choices()
@@ -122,6 +123,7 @@ _wireup_choices()
     replay) echo "" ;;
     sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --flags --json" ;;
     up) echo "" ;;
+    tools) echo "" ;;
     ps) echo "" ;;
     down) echo "" ;;
     on) echo "" ;;

@@ -151,6 +151,9 @@
 #define LIMIT_JOB_SWEEPS 65536
 #define LIMIT_SWEEP_PATH 4096
 
+/* Bytes that wait for a process that does not read what others push to it. */
+#define LIMIT_PUSH_QUEUE (16u << 20)
+
 /* Output queued for a client that listens to others: beyond it, it misses some. */
 #define LIMIT_LISTENER_QUEUE (1u << 20)
 
@@ -163,6 +166,10 @@
 /* How deep directories are cleared up, and output that is kept for those who will ask for it. */
 #define LIMIT_SWEEP_DEPTH 64
 #define LIMIT_KEPT_OUTPUT (256u << 10)
+
+/* Tools of one launcher at once; the length of a name that one brings. */
+#define LIMIT_TOOLS     256
+#define LIMIT_TOOL_NAME 200
 
 /* Processes that may have come from one rank and are looked through for the owner of a connection:
  * more than a build with a hundred jobs makes. */

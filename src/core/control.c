@@ -12,8 +12,9 @@
 
 bool control_is_free_to(const struct job *asker, const struct job *target)
 {
-    return asker == target || target->parent == asker->id || asker->parent == target->id ||
-           job_is_connected(asker, target->id) || job_is_connected(target, asker->id);
+    return asker->is_tool || asker == target || target->parent == asker->id ||
+           asker->parent == target->id || job_is_connected(asker, target->id) ||
+           job_is_connected(target, asker->id);
 }
 
 static enum answer_status check_members(const struct core *c, const struct job *j,
@@ -76,6 +77,28 @@ void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t 
 
     if (c->has_others && effect_carry(&e, nspace, SLICE_NULL))
         effects_push(&c->effects, e);
+}
+
+/* ---- standard input
+ * ----------------------------------------------------------------------------------- */
+
+enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
+                                 const struct request *rq)
+{
+    enum answer_status st = check_members(c, j, rq);
+
+    if (st != ANSWER_OK || rq->count == 0)
+        return st == ANSWER_OK ? ANSWER_BAD_VALUE : st;
+    for (uint32_t i = 0; i < rq->count; i++) {
+        uint32_t rank = rq->members[i].rank;
+        struct effect e = { .kind = EFFECT_INPUT, .number = rq->immediate };
+        e.job = core_job_named(c, rq->members[i].nspace)->id;
+        e.rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
+        e.ticket = i + 1 == rq->count ? ticket : 0;
+        if (!effect_carry(&e, SLICE_NULL, rq->value) || !effects_push(&c->effects, e))
+            return ANSWER_NO_MEMORY;
+    }
+    return ANSWER_LATER;
 }
 
 /* ---- clearing up

@@ -29,6 +29,11 @@ void control_commanded(struct job *j, uint32_t rank);
 void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
                     uint16_t channels);
 
+/* rq: members, value: bytes for their standard input, immediate: its end.  LATER: the host answers.
+ */
+enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
+                                 const struct request *rq);
+
 /* rq: members (none: when the whole own job has ended; else one process of it), key: an absolute
  * path, number: SWEEP_..., value: names that stay, with commas. */
 enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
@@ -49,7 +54,7 @@ void control_ended(struct job *j, uint32_t rank);
 void control_free(struct job *j);
 
 /* Whether a process of one job may meddle with those of another: it is its own, has been spawned by
- * it or has spawned it, or they are connected. */
+ * it or has spawned it, or they are connected; tools may with all. */
 bool control_is_free_to(const struct job *asker, const struct job *target);
 
 #endif

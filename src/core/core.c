@@ -65,6 +65,8 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     if (!j)
         return NULL;
     j->wdir = c->wdir;
+    j->is_tool = o->is_tool;
+    j->is_asked = o->is_asked;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
     base += j->plan.nprocs;
     c->next_base = base > c->next_base ? base : c->next_base;
@@ -105,7 +107,8 @@ const struct grave *core_grave(const struct core *c, struct slice nspace)
 
 void core_job_remove(struct core *c, struct job *j)
 {
-    bury(c, j);
+    if (!j->is_tool)
+        bury(c, j);
     names_drop_job(&c->names, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
@@ -129,6 +132,17 @@ struct job *core_job_named(const struct core *c, struct slice nspace)
     {
         struct job *j = LIST_OF(l, struct job, link);
         if (slice_is(nspace, j->nspace))
+            return j;
+    }
+    return NULL;
+}
+
+struct job *core_first_job(const struct core *c)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool)
             return j;
     }
     return NULL;
@@ -162,7 +176,7 @@ void core_abort_connected(struct core *c, const struct job *j)
     LIST_EACH(l, &c->jobs)
     {
         struct job *other = LIST_OF(l, struct job, link);
-        if (other != j && !other->follows && is_connected(other, j))
+        if (other != j && !other->follows && !other->is_tool && is_connected(other, j))
             blame(other, j);
     }
 }
@@ -304,7 +318,7 @@ static struct job *readable_job(const struct call *k, struct slice nspace)
 {
     struct job *other = core_job_named(k->core, nspace);
 
-    if (other && (other == k->job || is_connected(other, k->job)))
+    if (other && (other == k->job || k->job->is_tool || is_connected(other, k->job)))
         return other;
     return k->job; /* one of its own further spaces, or unknown there */
 }
@@ -637,6 +651,11 @@ static enum answer_status do_signal(const struct call *k)
     return control_signal(k->core, k->job, k->rq);
 }
 
+static enum answer_status do_input(const struct call *k)
+{
+    return control_input(k->core, k->job, k->ticket, k->rq);
+}
+
 static enum answer_status do_sweep(const struct call *k)
 {
     return control_sweep(k->core, k->job, k->rank, k->rq);
@@ -663,6 +682,8 @@ static enum answer_status do_abort(const struct call *k)
     const struct plan *p = &k->job->plan;
     struct slice why = slice_head(k->rq->value, 512);
 
+    if (k->job->is_tool) /* its own end is its own matter */
+        return ANSWER_OK;
     job_abort(k->job, k->rank, (int)k->rq->number,
               "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT, k->rank,
               p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, (int)k->rq->number,
@@ -697,6 +718,7 @@ static const struct {
     [REQ_GET_CARD] = { do_get_card, "get", about_card },
     [REQ_MEET] = { do_meet, "connect", NULL },
     [REQ_SIGNAL] = { do_signal, "signal", NULL },
+    [REQ_INPUT] = { do_input, "push input", NULL },
     [REQ_SWEEP] = { do_sweep, "register cleanup", NULL },
     [REQ_LOG] = { do_log, "log", NULL },
     [REQ_CREDENTIAL] = { do_credential, "credential", NULL },

@@ -45,12 +45,14 @@ struct core {
     bool tells_meetings; /* also those that happen on this node alone are EFFECT_CONTRIBUTE */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
     uint32_t name_rank;
+    const char *uri;                  /* … and that address; the host's, or NULL */
     struct grave graves[CORE_GRAVES]; /* of the last ones, in a ring */
     uint32_t ngraves;                 /* ever dug */
     /* Bytes of memory that a process (0: we) has to itself, as the host can find out; may be NULL.
      */
     uint64_t (*memory_of)(int pid);
     const char *wdir;     /* where processes start that are not told where; the host's, or NULL */
+    bool takes_tools;     /* the host can let tools in (EFFECT_TOOL) */
     uint32_t listeners;   /* clients' demands for output */
     uint64_t last_ear;    /* they have numbers, by which other nodes know them */
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
@@ -69,6 +71,8 @@ struct job_order {
     bool follows;  /* another node's core decides about the job */
     bool numbered; /* id and base are given: they are the same on all nodes */
     uint32_t id, base;
+    bool is_tool;
+    bool is_asked; /* a tool has asked for it: it may want to hear what was said before */
 };
 
 void core_init(struct core *c, uint64_t seed);
@@ -83,6 +87,8 @@ struct job *core_job(const struct core *c, uint32_t id);
 /* A job of that name that is gone; NULL: none is remembered. */
 const struct grave *core_grave(const struct core *c, struct slice nspace);
 struct job *core_job_named(const struct core *c, struct slice nspace);
+/* The oldest job that is no tool's; NULL: there is none. */
+struct job *core_first_job(const struct core *c);
 
 /* The number of the last meeting that this node has numbered; no other node gives the same. */
 static inline uint64_t core_meetings(const struct core *c)

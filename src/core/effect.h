@@ -29,6 +29,10 @@ enum effect_kind {
                       code: the rank in whose root it is */
     EFFECT_LOG,    /* key: the channel, value: the text, number: the priority; rank says it */
     EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
+    EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
+                          number 1: its end; ticket (0: nobody waits): then server_answer() */
+    EFFECT_TOOL,       /* a tool wants to come in: ticket, key: the name that it brings (empty: it
+                          needs one), rank; then server_admit() */
     EFFECT_KILL,       /* end all processes of the job: politely, after a grace period for good */
     EFFECT_JOB_ENDED,  /* every process of the job has ended (of this node's, when another decides)
                         */

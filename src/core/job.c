@@ -707,6 +707,26 @@ static void follow(struct job *j, uint32_t rank, enum life_event event)
         give_up(j, rank);
 }
 
+/* A tool comes and goes as it likes: nothing fails with it. */
+static void act_of_tool(struct job *j, uint32_t rank, enum life_event event)
+{
+    struct proc *p = &j->procs[rank];
+
+    switch (event) {
+    case LIFE_STARTED: p->state = LIFE_RUNNING; break;
+    case LIFE_ATTACH: p->state = LIFE_ATTACHED; break;
+    case LIFE_FINALIZE: p->state = LIFE_LEAVING; break;
+    default: p->state = LIFE_GONE; break;
+    }
+    if (p->state != LIFE_GONE || j->phase == JOB_ENDED)
+        return;
+    p->unreachable = true;
+    j->ended = j->plan.nprocs;
+    j->phase = JOB_ENDED;
+    j->owes_end = true;
+    job_settle(j);
+}
+
 void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
 {
     struct proc *p = &j->procs[rank];
@@ -720,7 +740,9 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         modex_owner_gone(j, rank);
     if (j->follows && here)
         tell_news(j, rank, event, code);
-    if (j->follows && !here)
+    if (j->is_tool)
+        act_of_tool(j, rank, event);
+    else if (j->follows && !here)
         follow(j, rank, event);
     else
         act(j, rank, event, code);

@@ -109,7 +109,8 @@ struct job {
     bool topology_asked;
     const char *wdir;   /* of applications without one of their own; the core's, or NULL */
     struct facts facts; /* what its resource manager has said of it */
-    bool is_tool;       /* of one process, which takes part in nothing */
+    bool is_tool;  /* of one process, which takes part in nothing; it ends with its connection */
+    bool is_asked; /* a tool has asked for it */
 };
 
 struct job_params {

@@ -51,6 +51,7 @@ enum request_kind {
     REQ_LOG,        /* key, value, number: core/control.h */
     REQ_CREDENTIAL, /* number, value: core/control.h */
     REQ_LISTEN,     /* the output that the server keeps, for who has begun to listen */
+    REQ_INPUT,      /* members, count; value: bytes for their standard input; immediate: its end */
     REQ_MONITOR,    /* heartbeats are due every timeout_ns (0: no more of them); count: how many may
                        be missing, number: event code, key: a name for it */
     REQ_BEAT,       /* */

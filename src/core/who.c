@@ -459,7 +459,7 @@ int who_report(const struct core *c, const struct who_options *o, struct buf *ou
     LIST_EACH(l, &c->jobs)
     {
         const struct job *j = LIST_OF(l, struct job, link);
-        if (!who_wants(j, o->job))
+        if (j->is_tool || !who_wants(j, o->job))
             continue;
         found++;
         if (o->json)

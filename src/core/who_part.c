@@ -108,7 +108,7 @@ void who_part(const struct core *c, const struct who_options *o, struct buf *out
     LIST_EACH(l, &c->jobs)
     {
         const struct job *j = LIST_OF(l, struct job, link);
-        if (!who_wants(j, o->job))
+        if (j->is_tool || !who_wants(j, o->job))
             continue;
         parts_put_uint(out, j->id + UINT64_C(1));
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {
@@ -175,7 +175,8 @@ struct who_picture *who_picture_new(const struct core *c, uint64_t now_ns)
     p->now_ns = now_ns;
     LIST_EACH(l, &c->jobs)
     {
-        if (!job_copy(p, LIST_OF(l, struct job, link)))
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool && !job_copy(p, j))
             return who_picture_free(p);
     }
     return p;

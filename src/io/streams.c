@@ -394,7 +394,7 @@ int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_
     return source_may_read(k, s) ? watch_want(&s->watch, LOOP_READ) : 0;
 }
 
-void source_close(struct source *s)
+void source_catch_up(struct source *s)
 {
     int waiting = 0, left;
 
@@ -407,7 +407,13 @@ void source_close(struct source *s)
         if (ioctl(s->fd, FIONREAD, &waiting) < 0 || waiting <= 0 || !source_read(s))
             break;
     }
-    source_end(s);
+}
+
+void source_close(struct source *s)
+{
+    source_catch_up(s);
+    if (s->fd >= 0 && s->sink)
+        source_end(s);
 }
 
 /* ---- input -------------------------------------------------------------------------------------

@@ -87,6 +87,7 @@ void sink_close(struct sink *k);
  * in the sink. */
 int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_fn *on_end,
                 void *arg);
+void source_catch_up(struct source *s); /* takes what is in the pipe now */
 /* Takes what is in the pipe now and closes it, whoever still holds the other end. */
 void source_close(struct source *s); /* harmless twice, and on zeroed memory with fd -1 */
 

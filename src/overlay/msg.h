@@ -18,7 +18,7 @@
 #define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
 #define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* whoever is at the other end of the link */
 
-enum { JOB_FLAG_HOSTNAME = 1, JOB_FLAG_ONE_SPEAKS = 2, JOB_FLAG_SPAWNED = 4 };
+enum { JOB_FLAG_HOSTNAME = 1, JOB_FLAG_ONE_SPEAKS = 2, JOB_FLAG_SPAWNED = 4, JOB_FLAG_ASKED = 8 };
 enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
 enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };
 

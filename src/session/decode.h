@@ -57,7 +57,9 @@ struct decode {
     uint32_t nfields, room;
     uint32_t item; /* of the fields that are being added */
     char fault[160];
-    bool pmix;                      /* else the text protocols */
+    bool pmix;    /* else the text protocols */
+    uint8_t kind; /* … in which the client has said what it is */
+    bool is_tool;
     bool greeted[DECODE_WAYS];      /* PMIx: its handshake is over */
     const struct ptype_flavour *as; /* PMIx: the client's encoding */
     bool described;

@@ -1,13 +1,15 @@
 /* decode_pmix.c - PMIx: the handshake in full; of the messages behind it the command, the tag that
  * joins request and answer, and the status.  Their items stay bytes for now. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "pmix_common.h"
 #include "session/decode_priv.h"
+#include "session/pmix_priv.h"
 #include "wire/pmix_unpack.h"
 
-enum { HEAD = 16, WELCOME = 8 };
+enum { HEAD = 16, WELCOME = 8, NAME_ROOM = 256 };
 enum { TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };
 
 static const char *const commands[] = {
@@ -82,22 +84,37 @@ static bool take(struct slice *rest, size_t n, struct slice *bytes_p)
     return true;
 }
 
-/* Security, credential, kind, namespace, rank, version, encoding, buffers, store. */
+/* Kind; user and group of a tool; namespace and rank of who has them. */
+static bool read_who(struct decode *d, struct slice *rest)
+{
+    struct slice text, bytes;
+
+    if (!take(rest, 1, &bytes) || !decode_add_number(d, "kind", (unsigned char)bytes.ptr[0]))
+        return false;
+    d->kind = (uint8_t)bytes.ptr[0];
+    if (d->kind != KIND_CLIENT && !take(rest, 8, &bytes))
+        return false;
+    return !pmix_brings_name(d->kind) ||
+           (take_text(rest, &text) && decode_add_text(d, "namespace", text) &&
+            take(rest, 4, &bytes) && decode_add_number(d, "rank", read_be(bytes.ptr)));
+}
+
+/* Security, credential, who it is, version, encoding, buffers, store. */
 static bool read_hello(struct decode *d, struct slice rest)
 {
-    struct slice text, bytes, buffers, store;
+    struct slice text, version, bytes, buffers, store;
+    char release[64];
 
     if (!take_text(&rest, &text) || !decode_add_text(d, "security", text) ||
         !take(&rest, 4, &bytes) || !take(&rest, read_be(bytes.ptr), &bytes) ||
-        !take(&rest, 1, &bytes) || !decode_add_number(d, "kind", (unsigned char)bytes.ptr[0]) ||
-        !take_text(&rest, &text) || !decode_add_text(d, "namespace", text) ||
-        !take(&rest, 4, &bytes) || !decode_add_number(d, "rank", read_be(bytes.ptr)) ||
-        !take_text(&rest, &text) || !decode_add_text(d, "version", text) ||
-        !take_text(&rest, &text) || !decode_add_text(d, "encoding", text) ||
-        !take(&rest, 1, &buffers) ||
+        !read_who(d, &rest) || !take_text(&rest, &version) ||
+        !decode_add_text(d, "version", version) || !take_text(&rest, &text) ||
+        !decode_add_text(d, "encoding", text) || !take(&rest, 1, &buffers) ||
         !decode_add_number(d, "buffers", (unsigned char)buffers.ptr[0]) ||
         !take_text(&rest, &store) || !decode_add_text(d, "store", store))
         return false;
+    snprintf(release, sizeof release, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
+    d->is_tool = !pmix_is_client(d->kind, release);
     d->as = ptype_flavour(text);
     d->described = buffers.ptr[0] == 2;
     return true;
@@ -120,9 +137,43 @@ static int hello(struct decode *d, struct slice in, struct decoded *m_p)
     return DECODE_MESSAGE;
 }
 
+/* A name in an array of its own, and a rank. */
+static bool add_name(struct decode *d, const char *what, const char *which, const char *at)
+{
+    struct slice name = slice_mem(at, NAME_ROOM);
+
+    return decode_add_text(d, what, slice_head(name, slice_find(name, '\0'))) &&
+           decode_add_number(d, which, read_be(at + NAME_ROOM));
+}
+
+/* A status; its name for who has none; the server's; a status. */
+static int welcome_tool(struct decode *d, struct slice in, struct decoded *m_p)
+{
+    bool named = pmix_brings_name(d->kind);
+    size_t name = NAME_ROOM + 4, all = 4 + (named ? name : 2 * name) + 4;
+    const char *at = in.ptr;
+
+    if (in.len < all)
+        return DECODE_MORE;
+    m_p->command = SLICE("welcome");
+    m_p->bytes = slice_head(in, all);
+    if (!decode_add_number(d, "status", (int32_t)read_be(at)))
+        return -ENOMEM;
+    at += 4;
+    if (!named && !add_name(d, "namespace", "rank", at))
+        return -ENOMEM;
+    at += named ? 0 : name;
+    return add_name(d, "server", "server_rank", at) &&
+                   decode_add_number(d, "credential", (int32_t)read_be(at + name))
+               ? DECODE_MESSAGE
+               : -ENOMEM;
+}
+
 /* A status and an index. */
 static int welcome(struct decode *d, struct slice in, struct decoded *m_p)
 {
+    if (d->is_tool)
+        return welcome_tool(d, in, m_p);
     if (in.len < WELCOME)
         return DECODE_MORE;
     m_p->command = SLICE("welcome");

@@ -273,7 +273,7 @@ static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
     return asks;
 }
 
-static bool brings_name(uint8_t kind)
+bool pmix_brings_name(uint8_t kind)
 {
     return kind == KIND_CLIENT || (kind >= KIND_TOOL_NAMED && kind != KIND_LAUNCHER_UNNAMED);
 }
@@ -293,8 +293,8 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
         return refuse(err, SLICE_NULL, "it is neither client nor tool; security", psec);
     if (s->kind != KIND_CLIENT)
         take_bytes(&c, 2 * sizeof(uint32_t)); /* user and group: likewise */
-    nspace = brings_name(s->kind) ? take_text(&c) : SLICE_NULL;
-    rank = brings_name(s->kind) ? take_u32(&c) : 0;
+    nspace = pmix_brings_name(s->kind) ? take_text(&c) : SLICE_NULL;
+    rank = pmix_brings_name(s->kind) ? take_u32(&c) : 0;
     version = take_text(&c);
     encoding = take_text(&c);
     buffers = take_u8(&c);
@@ -350,10 +350,12 @@ static void put_name(struct buf *out, const char *nspace, uint32_t rank)
 }
 
 /* Releases that start alone became clients in the course of time. */
-static bool singleton_is_client(const char *version)
+bool pmix_is_client(uint8_t kind, const char *version)
 {
     unsigned major = 0, minor = 0, release = 0;
 
+    if (kind != KIND_SINGLETON)
+        return kind == KIND_CLIENT;
     sscanf(version, "%u.%u.%u", &major, &minor, &release);
     return major > 6 || (major == 6 && minor >= 1) || (major == 5 && (minor > 0 || release >= 9));
 }
@@ -364,7 +366,7 @@ static void welcome_tool(struct pmix_session *s)
     uint32_t good = 0;
 
     buf_put(&p->out, &good, sizeof good);
-    if (s->kind == KIND_TOOL_UNNAMED || s->kind == KIND_LAUNCHER_UNNAMED)
+    if (!pmix_brings_name(s->kind))
         put_name(&p->out, p->job->nspace, p->rank);
     put_name(&p->out, p->core->name, p->core->name_rank);
     buf_put(&p->out, &good, sizeof good);
@@ -375,7 +377,7 @@ static void welcome(struct pmix_session *s)
     struct peer *p = s->base.peer;
     uint32_t words[2] = { 0, htonl(p->rank) };
 
-    if (s->kind != KIND_CLIENT && !(s->kind == KIND_SINGLETON && singleton_is_client(s->version))) {
+    if (!pmix_is_client(s->kind, s->version)) {
         welcome_tool(s);
     } else {
         p->pass_store = s->reads_store && pmix_tell_job_info(p->job);
@@ -936,6 +938,42 @@ static void add_infos(struct spawn_infos *to, const pmix_info_t *infos, size_t n
     }
 }
 
+/* Which output the spawner wants to have. */
+static uint16_t channels_of(const pmix_info_t *infos, size_t n)
+{
+    static const struct {
+        const char *key;
+        uint16_t channel;
+    } words[] = { { PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL },
+                  { PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL } };
+    uint16_t channels = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            if (!strcmp(infos[i].key, words[w].key) && pmix_flag_of(&infos[i].value))
+                channels |= words[w].channel;
+        }
+    }
+    return channels;
+}
+
+/* Whose standard input the spawner feeds; NULL: nobody's. */
+static const char *stdin_of(struct arena *a, const pmix_info_t *infos, size_t n)
+{
+    const char *who = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const pmix_value_t *v = &infos[i].value;
+        if (!strcmp(infos[i].key, PMIX_FWD_STDIN) && pmix_flag_of(v) && !who)
+            who = "0";
+        else if (!strcmp(infos[i].key, PMIX_STDIN_TGT) &&
+                 (v->type == PMIX_PROC_RANK || v->type == PMIX_UINT32))
+            who = v->data.uint32 == PMIX_RANK_WILDCARD ? "all"
+                                                       : arena_printf(a, "%u", v->data.uint32);
+    }
+    return who;
+}
+
 static size_t count_words(char *const *list)
 {
     size_t n = 0;
@@ -950,11 +988,12 @@ static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *
 {
     size_t argc = count_words(app->argv), nenv = count_words(app->env);
     struct spawn_infos to = { a, cmd };
+    const char *who;
 
     cmd->program = arena_str(a, slice_str(app->cmd ? app->cmd : argc ? app->argv[0] : ""));
     cmd->nprocs = app->maxprocs > 0 ? (uint32_t)app->maxprocs : 1;
     cmd->args = arena_array(a, argc + 1, sizeof *cmd->args);
-    cmd->infos = arena_array(a, nenv + app->ninfo + njob + 1, sizeof *cmd->infos);
+    cmd->infos = arena_array(a, nenv + app->ninfo + njob + 2, sizeof *cmd->infos);
     if (!arena_ok(a))
         return;
     for (size_t i = 1; i < argc; i++)
@@ -965,6 +1004,9 @@ static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *
     if (app->cwd && *app->cwd)
         add_info(&to, "wdir", app->cwd);
     add_infos(&to, job, njob);
+    who = stdin_of(a, job, njob);
+    if (who)
+        add_info(&to, "stdin", who);
 }
 
 static void read_spawn(struct command *c)
@@ -973,6 +1015,7 @@ static void read_spawn(struct command *c)
     pmix_info_t *job = punpack_list(&c->r, PMIX_INFO, &njob);
     pmix_app_t *apps = punpack_list(&c->r, PMIX_APP, &napps);
     struct spawn_request *rq = NULL;
+    struct pmix_pending *p = NULL;
 
     if (punpack_ok(&c->r) && napps && napps <= LIMIT_SPAWN_COMMANDS)
         rq = spawn_new();
@@ -981,8 +1024,11 @@ static void read_spawn(struct command *c)
         rq->ncommands = (uint32_t)napps;
         for (size_t i = 0; rq->commands && i < napps; i++)
             copy_app(&rq->arena, &apps[i], job, njob, &rq->commands[i]);
-        if (!arena_ok(&rq->arena) ||
-            !pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq })) {
+        if (arena_ok(&rq->arena))
+            p = pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq });
+        if (p) {
+            p->channels = channels_of(job, njob);
+        } else {
             c->no_memory = true;
             spawn_free(rq);
         }
@@ -1120,6 +1166,7 @@ static pmix_reader *const readers[] = {
     [CMD_LOG] = pmix_read_log,
     [CMD_MONITOR] = pmix_read_monitor,
     [CMD_IOF_PULL] = pmix_read_pull,
+    [CMD_IOF_PUSH] = pmix_read_push,
     [CMD_IOF_DEREG] = pmix_read_dereg,
     [CMD_JOB_CONTROL] = pmix_read_control,
     [CMD_GET_CREDENTIAL] = pmix_read_get_credential,
@@ -1366,4 +1413,5 @@ const struct session_ops pmix_ops = {
     .answer = answer,
     .notify = notify,
     .output = pmix_output,
+    .caught_up = pmix_pulls_caught_up,
 };

@@ -230,28 +230,64 @@ static void log_one(struct logging *g, const pmix_info_t *info)
         g->refused = g->refused || !g->once;
 }
 
+struct log_words {
+    pmix_info_t *data, *words;
+    size_t n, nwords;
+};
+
+static void drop_log(struct log_words *w)
+{
+    pmix_drop_infos(w->data, w->n);
+    pmix_drop_infos(w->words, w->nwords);
+    *w = (struct log_words){ .n = 0 };
+}
+
+/* False: it is not of this form. */
+static bool read_log_form(struct punpack *r, struct log_words *w, bool has_time)
+{
+    uint64_t when;
+    int32_t one = 1;
+
+    if (has_time)
+        punpack(r, &when, &one, PMIX_TIME);
+    w->data = punpack_list(r, PMIX_INFO, &w->n);
+    w->words = punpack_list(r, PMIX_INFO, &w->nwords);
+    if (punpack_ok(r) && punpack_left(r) == 0)
+        return true;
+    drop_log(w);
+    return false;
+}
+
+/* Tools that do not know our release leave the time out. */
+static void read_log_items(struct command *c, struct log_words *w)
+{
+    struct punpack with = c->r, without = c->r;
+
+    *w = (struct log_words){ .n = 0 };
+    if (read_log_form(&with, w, true))
+        c->r = with;
+    else if (read_log_form(&without, w, false))
+        c->r = without;
+    else
+        c->r.error = punpack_ok(&with) ? PTYPE_MALFORMED : with.error;
+}
+
 void pmix_read_log(struct command *c)
 {
     struct logging g = { .c = c, .priority = PRIORITY_INFO };
-    uint64_t when;
-    int32_t one = 1;
-    size_t n, nwords;
-    pmix_info_t *data, *words;
+    struct log_words w;
 
-    punpack(&c->r, &when, &one, PMIX_TIME);
-    data = punpack_list(&c->r, PMIX_INFO, &n);
-    words = punpack_list(&c->r, PMIX_INFO, &nwords);
+    read_log_items(c, &w);
     if (punpack_ok(&c->r)) {
         g.batch = pmix_new_batch(c);
-        read_log_words(&g, words, nwords);
-        for (size_t i = 0; g.batch && i < n; i++)
-            log_one(&g, &data[i]);
+        read_log_words(&g, w.words, w.nwords);
+        for (size_t i = 0; g.batch && i < w.n; i++)
+            log_one(&g, &w.data[i]);
         if (g.batch && g.refused)
             g.batch->refused = true;
         end_asking(c, g.batch, PMIX_ERR_NOT_SUPPORTED);
     }
-    pmix_drop_infos(data, n);
-    pmix_drop_infos(words, nwords);
+    drop_log(&w);
 }
 
 /* ---- credentials

@@ -33,7 +33,7 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
     for (size_t i = 0; i < n; i++) {
         const struct job *j = core_job_named(p->core, slice_str(procs[i].nspace));
         const struct grave *g = j ? NULL : core_grave(p->core, slice_str(procs[i].nspace));
-        if (g && g->parent == p->job->id)
+        if (g && (g->parent == p->job->id || p->job->is_tool))
             continue; /* it has ended; something of what it said may be kept */
         if (!j)
             return PMIX_ERR_NOT_FOUND;
@@ -58,6 +58,20 @@ static struct pmix_pull *add_pull(struct pmix_session *s, const pmix_proc_t *pro
     s->npulls++;
     s->base.peer->core->listeners++;
     return p;
+}
+
+void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels)
+{
+    struct pmix_pull *p;
+    pmix_proc_t all;
+
+    pmix_set_proc(&all, nspace, PMIX_RANK_WILDCARD);
+    p = s->npulls < LIMIT_CLIENT_MONITORS ? add_pull(s, &all, 1) : NULL;
+    if (!p)
+        return; /* the job runs, and shows what it says elsewhere */
+    p->channels = channels;
+    s->base.peer->wants_output = true;
+    control_listen(s->base.peer->core, p->ear, slice_str(nspace), REQUEST_ALL_RANKS, channels);
 }
 
 static void begin_pull(struct command *c, const pmix_proc_t *procs, size_t n, uint16_t channels,
@@ -104,6 +118,34 @@ void pmix_read_pull(struct command *c)
         else
             pmix_reply_status(c->s, c->tag, status);
     }
+    free(procs);
+    pmix_drop_infos(infos, ninfos);
+}
+
+/* A piece without bytes is the end. */
+void pmix_read_push(struct command *c)
+{
+    size_t n, ninfos;
+    pmix_proc_t *procs = punpack_list(&c->r, PMIX_PROC, &n);
+    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+    struct member *m = arena_array(&c->s->arena, n ? n : 1, sizeof *m);
+    struct slice bytes = SLICE_NULL;
+
+    bool none =
+        punpack_ok(&c->r) && !punpack_left(&c->r); /* its own input: it will read it itself */
+
+    if (!none)
+        bytes = punpack_bytes(&c->r);
+    for (size_t i = 0; m && i < n; i++)
+        m[i] = (struct member){ pmix_keep(c, slice_str(procs[i].nspace)), procs[i].rank };
+    if (none)
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
+    else if (punpack_ok(&c->r) && m)
+        pmix_ask(c, (struct request){ .kind = REQ_INPUT,
+                                      .members = m,
+                                      .count = (uint32_t)n,
+                                      .value = bytes,
+                                      .immediate = bytes.len == 0 });
     free(procs);
     pmix_drop_infos(infos, ninfos);
 }
@@ -184,8 +226,10 @@ bool pmix_output(struct session *base, const struct spoken *o)
     return said;
 }
 
-void pmix_pulls_caught_up(struct pmix_session *s)
+void pmix_pulls_caught_up(struct session *base)
 {
+    struct pmix_session *s = (struct pmix_session *)(void *)base;
+
     LIST_EACH(l, &s->pulls)
     LIST_OF(l, struct pmix_pull, link)->is_new = false;
 }

@@ -72,6 +72,7 @@ struct pmix_pending {
     pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
     size_t nprocs;
     bool wants_context; /* GROUP_CONSTRUCT: a number for the group */
+    uint16_t channels;  /* SPAWN: output that the asker wants to have */
     bool host;          /* the answer brings the reply as it is to be sent */
 };
 
@@ -174,6 +175,11 @@ struct crowd {
 
 /* ---- pmix.c ---- */
 
+/* Of the kinds of first messages: whether one says a name; and whether it is answered as a client's
+ * or as a tool's. */
+bool pmix_brings_name(uint8_t kind);
+bool pmix_is_client(uint8_t kind, const char *version);
+
 struct pmix_batch *pmix_new_batch(struct command *c);
 uint64_t pmix_number_of(const pmix_value_t *v);
 
@@ -214,10 +220,12 @@ void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const 
 
 /* ---- pmix_iof.c ---- */
 
-pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_monitor;
+pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_push, pmix_read_monitor;
 bool pmix_is_heartbeat(const struct command *c);
 bool pmix_output(struct session *base, const struct spoken *o);
-void pmix_pulls_caught_up(struct pmix_session *s); /* what was kept has been told */
+void pmix_pulls_caught_up(struct session *base); /* what was kept has been told */
+/* The output of a job that it has asked for goes to this client, as nobody's in particular. */
+void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels);
 void pmix_pulls_free(struct pmix_session *s);
 
 /* ---- pmix_info.c ---- */

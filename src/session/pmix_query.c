@@ -18,6 +18,7 @@ struct subject {
     const struct grave *grave; /* it is gone */
     uint32_t rank;             /* PMIX_RANK_WILDCARD: all */
     const char *group;         /* or process set; NULL: none is named */
+    bool functions;            /* which there are, and not what they understand */
     struct slice host;         /* of the process table; empty: all */
 };
 
@@ -68,9 +69,12 @@ static void find_namespaces(struct findings *f, const char *key, const struct su
     (void)about;
     LIST_EACH(l, &f->s->base.peer->core->jobs)
     {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (j->is_tool)
+            continue;
         if (buf_len(&names))
             buf_byte(&names, ',');
-        buf_str(&names, LIST_OF(l, struct job, link)->nspace);
+        buf_str(&names, j->nspace);
     }
     found_text(f, key, &names);
 }
@@ -131,7 +135,6 @@ static void find_table(struct findings *f, const char *key, const struct subject
     const struct job *j = about->job;
     pmix_data_array_t *a = j ? calloc(1, sizeof *a) : NULL;
     pmix_proc_info_t *table = j ? calloc(j->plan.nprocs + (size_t)1, sizeof *table) : NULL;
-    uint32_t here = f->s->base.peer->job->plan.procs[f->s->base.peer->rank].node;
     bool local = !strcmp(key, PMIX_QUERY_LOCAL_PROC_TABLE);
 
     if (!j) {
@@ -148,7 +151,8 @@ static void find_table(struct findings *f, const char *key, const struct subject
     a->array = table;
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         bool wanted = about->rank == PMIX_RANK_WILDCARD || about->rank == r;
-        if (wanted && (!local || j->plan.procs[r].node == here) && is_on(j, r, about->host))
+        if (wanted && (!local || (j->here != JOB_NONE_HERE && job_rank_is_here(j, r))) &&
+            is_on(j, r, about->host))
             describe(&table[a->size++], j, r);
     }
     found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
@@ -232,7 +236,8 @@ static void find_namespace_info(struct findings *f, const char *key, const struc
     n = 0;
     LIST_EACH(l, jobs)
     {
-        if (!infos || !describe_job(&infos[n++], LIST_OF(l, struct job, link)))
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool && (!infos || !describe_job(&infos[n++], j)))
             f->no_memory = true;
     }
     found_array(f, key, PMIX_INFO, infos, n);
@@ -243,16 +248,16 @@ static void find_namespace_info(struct findings *f, const char *key, const struc
 
 static void find_slots(struct findings *f, const char *key, const struct subject *about)
 {
-    const struct job *first = LIST_OF(list_first(&f->s->base.peer->core->jobs), struct job, link);
+    const struct job *first = core_first_job(f->s->base.peer->core);
     uint64_t slots = 0, used = 0;
 
     (void)about;
-    for (uint32_t n = 0; n < first->plan.nnodes; n++)
+    for (uint32_t n = 0; first && n < first->plan.nnodes; n++)
         slots += first->plan.nodes[n].slots;
     LIST_EACH(l, &f->s->base.peer->core->jobs)
     {
         const struct job *j = LIST_OF(l, struct job, link);
-        used += j->plan.nprocs - j->ended;
+        used += j->is_tool ? 0 : j->plan.nprocs - j->ended;
     }
     found(f, key,
           (pmix_value_t){ .type = PMIX_UINT32,
@@ -384,6 +389,17 @@ static void find_spawn(struct findings *f, const char *key, const struct subject
     found_words(f, key, spawn_words);
 }
 
+static void find_uri(struct findings *f, const char *key, const struct subject *about)
+{
+    const char *uri = f->s->base.peer->core->uri;
+
+    (void)about;
+    if (uri)
+        found_words(f, key, uri);
+    else
+        f->missed++;
+}
+
 static const char *const qualifier_words =
     PMIX_NSPACE "," PMIX_PROCID "," PMIX_RANK "," PMIX_HOSTNAME "," PMIX_GROUP_ID "," PMIX_PSET_NAME
                 "," PMIX_QUERY_REFRESH_CACHE "," PMIX_QUERY_LOCAL_ONLY;
@@ -395,59 +411,97 @@ static void find_qualifiers(struct findings *f, const char *key, const struct su
 }
 
 /* What each call understands, for PMIX_QUERY_ATTRIBUTE_SUPPORT. */
-static const struct {
-    const char *call, *names[10];
-} support[] = {
-    { "PMIx_Fence", { "PMIX_COLLECT_DATA", "PMIX_COLLECTIVE_ALGO", "PMIX_TIMEOUT" } },
-    { "PMIx_Get", { "PMIX_IMMEDIATE", "PMIX_TIMEOUT" } },
-    { "PMIx_Connect", { "PMIX_TIMEOUT" } },
-    { "PMIx_Disconnect", { "PMIX_TIMEOUT" } },
-    { "PMIx_Lookup", { "PMIX_WAIT", "PMIX_TIMEOUT" } },
-    { "PMIx_Spawn",
-      { "PMIX_WDIR", "PMIX_HOST", "PMIX_HOSTFILE", "PMIX_ADD_HOST", "PMIX_ADD_HOSTFILE",
-        "PMIX_JOB_RECOVERABLE" } },
-    { "PMIx_Group_construct", { "PMIX_GROUP_ASSIGN_CONTEXT_ID", "PMIX_TIMEOUT" } },
-    { "PMIx_Job_control",
-      { "PMIX_JOB_CTRL_KILL", "PMIX_JOB_CTRL_TERMINATE", "PMIX_JOB_CTRL_SIGNAL",
-        "PMIX_JOB_CTRL_PAUSE", "PMIX_JOB_CTRL_RESUME", "PMIX_REGISTER_CLEANUP",
-        "PMIX_REGISTER_CLEANUP_DIR", "PMIX_CLEANUP_RECURSIVE", "PMIX_CLEANUP_EMPTY",
-        "PMIX_CLEANUP_LEAVE_TOPDIR" } },
-    { "PMIx_Log",
-      { "PMIX_LOG_STDERR", "PMIX_LOG_STDOUT", "PMIX_LOG_SYSLOG", "PMIX_LOG_ONCE",
-        "PMIX_LOG_SYSLOG_PRI" } },
-    { "PMIx_Process_monitor",
-      { "PMIX_MONITOR_HEARTBEAT", "PMIX_MONITOR_HEARTBEAT_TIME", "PMIX_MONITOR_HEARTBEAT_DROPS",
-        "PMIX_MONITOR_ID", "PMIX_MONITOR_CANCEL" } },
+struct attr {
+    const char *name, *key;
+    pmix_data_type_t type;
 };
+
+#define ATTR(name, type)                                                                           \
+    {                                                                                              \
+#name, name, type                                                                          \
+    }
+enum { ATTRS_MAX = 10 };
+
+/* The shortest list comes first: OpenPMIx's pattrs reads as many of each as the first one has. */
+static const struct {
+    const char *call;
+    struct attr attrs[ATTRS_MAX];
+} support[] = {
+    { "PMIx_Connect", { ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Disconnect", { ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Fence",
+      { ATTR(PMIX_COLLECT_DATA, PMIX_BOOL), ATTR(PMIX_COLLECTIVE_ALGO, PMIX_STRING),
+        ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Get", { ATTR(PMIX_IMMEDIATE, PMIX_BOOL), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Lookup", { ATTR(PMIX_WAIT, PMIX_INT), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Spawn",
+      { ATTR(PMIX_WDIR, PMIX_STRING), ATTR(PMIX_HOST, PMIX_STRING),
+        ATTR(PMIX_HOSTFILE, PMIX_STRING), ATTR(PMIX_ADD_HOST, PMIX_STRING),
+        ATTR(PMIX_ADD_HOSTFILE, PMIX_STRING), ATTR(PMIX_FWD_STDIN, PMIX_BOOL),
+        ATTR(PMIX_STDIN_TGT, PMIX_UINT32), ATTR(PMIX_FWD_STDOUT, PMIX_BOOL),
+        ATTR(PMIX_FWD_STDERR, PMIX_BOOL), ATTR(PMIX_JOB_RECOVERABLE, PMIX_BOOL) } },
+    { "PMIx_Group_construct",
+      { ATTR(PMIX_GROUP_ASSIGN_CONTEXT_ID, PMIX_BOOL), ATTR(PMIX_TIMEOUT, PMIX_INT) } },
+    { "PMIx_Job_control",
+      { ATTR(PMIX_JOB_CTRL_KILL, PMIX_BOOL), ATTR(PMIX_JOB_CTRL_TERMINATE, PMIX_BOOL),
+        ATTR(PMIX_JOB_CTRL_SIGNAL, PMIX_INT), ATTR(PMIX_JOB_CTRL_PAUSE, PMIX_BOOL),
+        ATTR(PMIX_JOB_CTRL_RESUME, PMIX_BOOL), ATTR(PMIX_REGISTER_CLEANUP, PMIX_STRING),
+        ATTR(PMIX_REGISTER_CLEANUP_DIR, PMIX_STRING), ATTR(PMIX_CLEANUP_RECURSIVE, PMIX_BOOL),
+        ATTR(PMIX_CLEANUP_EMPTY, PMIX_BOOL), ATTR(PMIX_CLEANUP_LEAVE_TOPDIR, PMIX_BOOL) } },
+    { "PMIx_Log",
+      { ATTR(PMIX_LOG_STDERR, PMIX_STRING), ATTR(PMIX_LOG_STDOUT, PMIX_STRING),
+        ATTR(PMIX_LOG_SYSLOG, PMIX_STRING), ATTR(PMIX_LOG_ONCE, PMIX_BOOL),
+        ATTR(PMIX_LOG_SYSLOG_PRI, PMIX_INT) } },
+    { "PMIx_Process_monitor",
+      { ATTR(PMIX_MONITOR_HEARTBEAT, PMIX_BOOL), ATTR(PMIX_MONITOR_HEARTBEAT_TIME, PMIX_UINT32),
+        ATTR(PMIX_MONITOR_HEARTBEAT_DROPS, PMIX_UINT32), ATTR(PMIX_MONITOR_ID, PMIX_STRING),
+        ATTR(PMIX_MONITOR_CANCEL, PMIX_STRING) } },
+};
+
+static bool describe_attr(pmix_regattr_t *to, const struct attr *a)
+{
+    to->name = strdup(a->name);
+    strncpy(to->string, a->key, PMIX_MAX_KEYLEN);
+    to->type = a->type;
+    to->description = calloc(2, sizeof *to->description);
+    if (to->description)
+        to->description[0] = strdup("as in the PMIx Standard");
+    return to->name && to->description && to->description[0];
+}
 
 static bool describe_call(pmix_info_t *to, size_t which)
 {
-    enum { NAMES = sizeof support[0].names / sizeof *support[0].names };
     pmix_data_array_t *a = calloc(1, sizeof *a);
-    char **names = calloc(NAMES, sizeof *names);
+    pmix_regattr_t *attrs = calloc(ATTRS_MAX, sizeof *attrs);
     size_t n = 0;
+    bool good = true;
 
     load(to, support[which].call, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
-    if (!a || !names) {
-        free(names);
+    if (!a || !attrs) {
+        free(attrs);
         return false;
     }
-    while (n < NAMES && support[which].names[n]) {
-        names[n] = strdup(support[which].names[n]);
-        if (!names[n])
-            break;
-        n++;
-    }
-    *a = (pmix_data_array_t){ .type = PMIX_STRING, .array = names, .size = n };
-    return true;
+    for (; n < ATTRS_MAX && support[which].attrs[n].name; n++)
+        good = describe_attr(&attrs[n], &support[which].attrs[n]) && good;
+    *a = (pmix_data_array_t){ .type = PMIX_REGATTR, .array = attrs, .size = n };
+    return good;
 }
 
 static void find_support(struct findings *f, const char *key, const struct subject *about)
 {
     enum { CALLS = sizeof support / sizeof *support };
-    pmix_info_t *infos = calloc(CALLS, sizeof *infos);
+    pmix_info_t *infos;
+    struct buf names = BUF_NULL(TEXT_MAX);
 
-    (void)about;
+    if (about->functions) { /* only their names are asked for */
+        for (size_t i = 0; i < CALLS; i++) {
+            buf_str(&names, i ? "," : "");
+            buf_str(&names, support[i].call);
+        }
+        found_text(f, PMIX_HOST_FUNCTIONS, &names);
+        return;
+    }
+    infos = calloc(CALLS, sizeof *infos);
     for (size_t i = 0; i < CALLS; i++) {
         if (!infos || !describe_call(&infos[i], i))
             f->no_memory = true;
@@ -475,6 +529,7 @@ static const struct {
     { PMIX_QUERY_NUM_GROUPS, find_group_count },
     { PMIX_QUERY_GROUP_NAMES, find_group_names },
     { PMIX_QUERY_GROUP_MEMBERSHIP, find_group_members },
+    { PMIX_SERVER_URI, find_uri },
     { PMIX_QUERY_SPAWN_SUPPORT, find_spawn },
     { PMIX_QUERY_ATTRIBUTE_SUPPORT, find_support },
     { PMIX_QUERY_SUPPORTED_KEYS, find_keys },
@@ -518,6 +573,9 @@ static struct subject subject_of(const struct command *c, const pmix_query_t *q)
 {
     struct subject about = { .job = c->s->base.peer->job, .rank = PMIX_RANK_WILDCARD };
 
+    if (about.job->is_tool) /* it asks about what there is */
+        about.job = core_first_job(c->s->base.peer->core);
+
     for (size_t i = 0; i < q->nqual; i++) {
         const char *key = q->qualifiers[i].key;
         const pmix_value_t *v = &q->qualifiers[i].value;
@@ -531,6 +589,8 @@ static struct subject subject_of(const struct command *c, const pmix_query_t *q)
             about.rank = v->data.rank;
         } else if (!strcmp(key, PMIX_HOSTNAME) && word) {
             about.host = slice_str(word);
+        } else if (!strcmp(key, PMIX_HOST_FUNCTIONS)) {
+            about.functions = true;
         } else if ((!strcmp(key, PMIX_GROUP_ID) || !strcmp(key, PMIX_PSET_NAME)) && word) {
             about.group = word;
         }

@@ -482,6 +482,8 @@ static void reply_spawn(struct pmix_session *s, const struct pmix_pending *p,
     ppack_status(&w, PMIX_SUCCESS);
     ppack_str(&w, buf_ok(&name) ? buf_cstr(&name) : "");
     pmix_send(s, p->tag);
+    if (p->channels && buf_ok(&name))
+        pmix_forward(s, buf_cstr(&name), p->channels);
     buf_free(&name);
 }
 
@@ -618,7 +620,12 @@ void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct ans
     case CMD_JOB_CONTROL: pmix_reply_many(s, p, a); break;
     case CMD_GET_CREDENTIAL: pmix_reply_credential(s, p, a); break;
     case CMD_VALIDATE_CRED: pmix_reply_validated(s, p, a); break;
-    case CMD_NONE: pmix_pulls_caught_up(s); break;
+    case CMD_NONE: break;
+    case CMD_IOF_PUSH: /* nobody reads there */
+        pmix_reply_status(s, p->tag,
+                          a->status == ANSWER_NOT_FOUND ? PMIX_ERR_NOT_SUPPORTED
+                                                        : pmix_status_of(a->status));
+        break;
     default:
         if (!is_quiet(s, p, a))
             pmix_reply_status(s, p->tag, pmix_status_of(a->status));

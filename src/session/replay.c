@@ -48,6 +48,7 @@ struct replay {
     uint64_t words_ns;
     const struct record_identify *identity;
     uint64_t store_max;
+    char *name, *uri; /* of the server */
     bool begun, over;
     int verdict;
     struct errmsg why;
@@ -196,6 +197,11 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.core.has_others = d->u.begin.others != 0;
     r->server.core.names_elsewhere = d->u.begin.names_elsewhere != 0;
     r->server.core.position = (uint32_t)d->u.begin.position;
+    r->server.core.takes_tools = d->u.begin.tools != 0;
+    r->server.core.name = r->name =
+        strndup(d->u.begin.name.ptr ? d->u.begin.name.ptr : "", d->u.begin.name.len);
+    r->server.core.uri = r->uri =
+        strndup(d->u.begin.uri.ptr ? d->u.begin.uri.ptr : "", d->u.begin.uri.len);
     r->server.identify = identify;
     r->server.admit = admit;
     r->server.arg = r;
@@ -204,18 +210,35 @@ static int on_begin(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+/* A program's words; the arguments of all stand behind each other, and its own begin there.
+ * Returns how many these are. */
+static uint32_t plan_words(struct plan *p, struct plan_app *app, const struct record_job *d,
+                           uint32_t which, uint32_t at)
+{
+    uint32_t n = which < d->argcs.n ? d->argcs.items[which] : 0;
+
+    if (at >= d->words.n || n > d->words.n - at)
+        n = 0;
+    if (d->apps.items[which].len == 0) /* it was not ours to start */
+        return n;
+    app->argv = arena_array(&p->arena, n + (size_t)2, sizeof *app->argv);
+    app->argc = n + 1;
+    for (uint32_t i = 0; app->argv && i <= n; i++)
+        app->argv[i] = arena_str(&p->arena, i ? d->words.items[at + i - 1] : d->apps.items[which]);
+    return n;
+}
+
 static bool plan_names(struct plan *p, const struct record_job *d)
 {
+    uint32_t at = 0;
+
     p->napps = d->apps.n;
     p->nnodes = d->nodes.n;
     p->universe = d->universe;
     p->apps = arena_array(&p->arena, d->apps.n + (size_t)1, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, d->nodes.n + (size_t)1, sizeof *p->nodes);
     for (uint32_t i = 0; p->apps && i < d->apps.n; i++) {
-        p->apps[i].argv = arena_array(&p->arena, 2, sizeof *p->apps[i].argv);
-        if (p->apps[i].argv)
-            p->apps[i].argv[0] = arena_str(&p->arena, d->apps.items[i]);
-        p->apps[i].argc = 1;
+        at += plan_words(p, &p->apps[i], d, i, at);
         if (i < d->wdirs.n && d->wdirs.items[i].len)
             p->apps[i].wdir = arena_str(&p->arena, d->wdirs.items[i]);
     }
@@ -278,7 +301,9 @@ static struct job *order_job(struct replay *r, const struct record_job *j, const
                            .follows = j->follows != 0,
                            .numbered = true,
                            .id = (uint32_t)j->job,
-                           .base = (uint32_t)(j->base - 1) };
+                           .base = (uint32_t)(j->base - 1),
+                           .is_tool = j->tool != 0,
+                           .is_asked = j->asked != 0 };
 
     if (j->base == 0)
         o.base = r->server.core.next_base;
@@ -815,6 +840,18 @@ static int on_effect(struct replay *r, const struct record *d)
     return rc;
 }
 
+static int on_admit(struct replay *r, const struct record *d)
+{
+    const struct record_admit *v = &d->u.admit;
+    struct job *j = v->job >= 0 ? job_of(r, (uint64_t)v->job) : NULL;
+    uint64_t ticket;
+
+    if ((v->job >= 0 && !j) || !ticket_of(v->connection, v->token, &ticket))
+        return bad(r, "a tool is let in as somebody unknown");
+    server_admit(&r->server, ticket, j, d->time_ns);
+    return REPLAY_SAME;
+}
+
 static int on_output(struct replay *r, const struct record *d)
 {
     const struct record_output *v = &d->u.output;
@@ -896,6 +933,7 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_output] = on_output,
     [RECORD_overheard] = on_overheard,
     [RECORD_commanded] = on_commanded,
+    [RECORD_admit] = on_admit,
 };
 
 static int play(struct replay *r, const struct record *d)
@@ -949,6 +987,8 @@ struct replay *replay_free(struct replay *r)
     map_free(&r->by_number);
     buf_free(&r->words);
     record_reader_free(&r->reader);
+    free(r->name);
+    free(r->uri);
     free(r);
     return NULL;
 }

@@ -154,7 +154,9 @@ static void give_up(struct server *s, struct peer *p, const char *why)
 {
     if (p->closing)
         return;
-    if (p->job)
+    if (p->job && p->job->is_tool)
+        log_warn(s->log, "the tool %.100s: %s", p->job->nspace, why);
+    else if (p->job)
         log_error(s->log, "rank %u: %s", p->rank, why);
     else
         log_warn(s->log, "%s", why); /* who has not said who it is disturbs nobody */
@@ -192,6 +194,9 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
         return;
     if (p->session)
         p->session->ops->answer(p->session, (uint32_t)ticket, a);
+    if (p->wants_output)
+        server_recall_output(s, p);
+    p->wants_output = false;
     check_out(s, p);
     server_mark_dirty(s, p);
 }
@@ -222,18 +227,40 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
     p->closing = true;
 }
 
-static void identify(struct server *s, struct peer *p, const struct request *rq, struct answer *a)
+/* The host has to make a job for it. */
+static enum answer_status announce_tool(struct server *s, struct peer *p, const struct request *rq,
+                                        uint64_t ticket)
+{
+    struct effect e = { .kind = EFFECT_TOOL, .ticket = ticket, .job = JOB_NO_RANK };
+
+    e.rank = (uint32_t)rq->number;
+    if (!s->core.takes_tools)
+        log_warn(s->log, "refused a tool: this server takes none");
+    else if (effect_carry(&e, rq->kvs, SLICE_NULL) && effects_push(&s->core.effects, e))
+        return ANSWER_LATER;
+    p->closing = true;
+    return ANSWER_FAILED;
+}
+
+static bool is_new_tool(const struct server *s, const struct request *rq)
+{
+    const struct job *j = core_job_named(&s->core, rq->kvs);
+
+    return rq->count && (!j || j->is_tool);
+}
+
+static void identify(struct server *s, struct peer *p, const struct request *rq, uint64_t ticket,
+                     struct answer *a)
 {
     if (p->job) { /* an inherited connection: known from the start */
         a->status = ANSWER_OK;
         return;
     }
     a->status = ANSWER_NOT_FOUND;
-    if (rq->kvs.len) {
+    if (is_new_tool(s, rq)) {
+        a->status = announce_tool(s, p, rq, ticket);
+    } else if (rq->kvs.len) {
         identify_by_name(s, p, rq, a);
-    } else if (rq->count) {
-        log_warn(s->log, "refused a tool: it has no name, and this server gives none");
-        p->closing = true;
     } else if (s->identify && s->identify(s->arg, rq->number, &p->job, &p->rank)) {
         a->status = ANSWER_OK;
     } else {
@@ -257,7 +284,7 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
     if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
         /* the host's */
     } else if (rq->kind == REQ_IDENTIFY) {
-        identify(s, p, rq, &a);
+        identify(s, p, rq, ticket, &a);
     } else if (p->job && (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL)) {
         server_event_request(s, p, rq, &a);
     } else if (p->job && rq->kind == REQ_LISTEN) {
@@ -344,6 +371,30 @@ void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t
         run_session(s, p, now_ns);
 }
 
+bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t now_ns)
+{
+    uint32_t id = (uint32_t)(ticket >> 32);
+    struct peer *p = map_get(&s->by_id, id_key(&id));
+
+    if (s->recorder)
+        server_tell(s, &(struct record){ .kind = RECORD_admit,
+                                         .time_ns = now_ns,
+                                         .u.admit = { .connection = id,
+                                                      .token = ticket & UINT32_MAX,
+                                                      .job = job ? (int64_t)job->id : -1 } });
+    if (!p || p->job || !p->session || p->closing)
+        return false;
+    if (job) {
+        p->job = job;
+        p->rank = job->plan.nprocs - 1;
+    } else {
+        p->closing = true;
+    }
+    server_deliver(s, ticket, &(struct answer){ .status = job ? ANSWER_OK : ANSWER_FAILED });
+    run_session(s, p, now_ns); /* what it has said since */
+    return true;
+}
+
 void server_hangup(struct server *s, struct peer *p)
 {
     if (p->hung_up)
@@ -355,7 +406,7 @@ void server_hangup(struct server *s, struct peer *p)
     if (!uncount_line(p) && p->attached) {
         bool is_lost = p->job->procs[p->rank].state == LIFE_ATTACHED;
         job_event(p->job, p->rank, LIFE_HANGUP, 0);
-        if (is_lost)
+        if (is_lost && !p->job->is_tool)
             server_tell_lost(s, p->job, p->rank);
     }
     server_mark_dirty(s, p);

@@ -126,6 +126,11 @@ int server_greet_singleton(struct server *s, struct peer *p);
 /* Closes without a word to anybody; the host has closed its descriptor.  Returns NULL. */
 struct peer *server_peer_free(struct server *s, struct peer *p);
 
+/* EFFECT_TOOL: the tool is the last process of this job of its own (which the host has made for it,
+ * and removes when it ends: EFFECT_JOB_ENDED); NULL: it is not let in.  False: it has gone
+ * meanwhile. */
+bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t now_ns);
+
 /* Bytes arrived.  Requests are decided at once; answers wait in p->out. */
 void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns);
 

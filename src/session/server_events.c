@@ -310,7 +310,7 @@ static pmix_status_t term_status(const struct job *j)
 
 void server_tell_job_end(struct server *s, const struct job *j)
 {
-    if (j)
+    if (j && !j->is_tool)
         tell(s, j,
              &(struct notice){ .code = PMIX_EVENT_JOB_END,
                                .range = PMIX_RANGE_SESSION,

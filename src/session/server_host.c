@@ -29,7 +29,9 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
     TELL(s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
          .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
          .topology = s->core.has_topology, .others = s->core.has_others,
-         .names_elsewhere = s->core.names_elsewhere, .position = s->core.position);
+         .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
+         .tools = s->core.takes_tools, .name = slice_str(s->core.name),
+         .uri = slice_str(s->core.uri));
 }
 
 void server_record_end(struct server *s)
@@ -112,7 +114,9 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_ROOT] = "root",
                                          [EFFECT_SWEEP] = "sweep",
                                          [EFFECT_LOG] = "log",
-                                         [EFFECT_CREDENTIAL] = "credential" };
+                                         [EFFECT_CREDENTIAL] = "credential",
+                                         [EFFECT_INPUT] = "input",
+                                         [EFFECT_TOOL] = "tool" };
     struct record r = { .kind = RECORD_effect };
     struct record_effect *d = &r.u.effect;
 
@@ -130,11 +134,13 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->key = effect_key(e);
         d->value = effect_value(e);
         break;
+    case EFFECT_TOOL:
     case EFFECT_ATTR: d->key = effect_key(e); break;
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
     case EFFECT_HEED:
     case EFFECT_ROOT: break;
+    case EFFECT_INPUT:
     case EFFECT_SIGNAL:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
@@ -199,6 +205,29 @@ static uint32_t *make_runs(const struct plan *p, uint32_t *n_p)
     return runs;
 }
 
+static uint32_t count_args(const struct plan *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->napps; i++)
+        n += p->apps[i].argv && p->apps[i].argc ? p->apps[i].argc - 1 : 0;
+    return n;
+}
+
+/* The arguments of all applications; how many each has goes to argcs. */
+static struct slice *list_args(const struct plan *p, uint32_t *argcs)
+{
+    struct slice *words = calloc(count_args(p) + (size_t)1, sizeof *words);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; words && argcs && i < p->napps; i++) {
+        argcs[i] = p->apps[i].argv && p->apps[i].argc ? p->apps[i].argc - 1 : 0;
+        for (uint32_t a = 0; a < argcs[i]; a++)
+            words[n++] = slice_str(p->apps[i].argv[a + 1]);
+    }
+    return words;
+}
+
 static void tell_job(const struct server *s, const struct job *j)
 {
     const struct plan *p = &j->plan;
@@ -207,21 +236,27 @@ static void tell_job(const struct server *s, const struct job *j)
     struct slice *wdirs = names ? nodes + p->nnodes : NULL;
     uint32_t *slots = calloc(p->nnodes + (size_t)1, sizeof *slots);
     uint32_t nruns, *runs = make_runs(p, &nruns);
+    uint32_t *argcs = calloc(p->napps + (size_t)1, sizeof *argcs);
+    struct slice *words = list_args(p, argcs);
 
     for (uint32_t i = 0; names && i < p->napps; i++) {
         names[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
-        wdirs[i] = slice_str(p->apps[i].wdir);
+        wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
     }
     for (uint32_t i = 0; names && slots && i < p->nnodes; i++) {
         nodes[i] = slice_str(p->nodes[i].name);
         slots[i] = p->nodes[i].slots;
     }
-    if (names && slots && runs) /* else the recording cannot be played back, and says so then */
+    if (names && slots && runs && argcs &&
+        words) /* else the recording cannot be played back, and says so then */
         TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
              .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
              .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
              .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
-             .base = j->base + UINT64_C(1));
+             .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+             .words = { words, count_args(p) }, .argcs = { argcs, p->napps });
+    free(argcs);
+    free(words);
     free(names);
     free(slots);
     free(runs);

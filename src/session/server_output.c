@@ -64,7 +64,9 @@ void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
 {
     struct spoken o = { .nspace = j->nspace, .rank = rank, .channel = channel, .bytes = bytes };
 
-    if (!s->core.listeners && j->parent == JOB_NO_RANK)
+    bool may_be_late = j->parent != JOB_NO_RANK || j->is_asked; /* somebody who listens */
+
+    if (!s->core.listeners && !may_be_late)
         return;
     TELL(s, output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes);
     LIST_EACH(l, &s->peers)
@@ -72,7 +74,7 @@ void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
         if (s->core.listeners)
             give(s, LIST_OF(l, struct peer, link), &o);
     }
-    if (j->parent != JOB_NO_RANK)
+    if (may_be_late)
         keep(s, &o);
 }
 
@@ -113,5 +115,7 @@ enum answer_status server_recall_output(struct server *s, struct peer *p)
         o.recalled = true;
         give(s, p, &o);
     }
+    if (p->session->ops->caught_up)
+        p->session->ops->caught_up(p->session);
     return ANSWER_OK;
 }

@@ -43,6 +43,7 @@ struct peer {
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
+    bool wants_output;       /* the session has begun to listen: it is to hear what was kept */
     struct session *session; /* NULL: nothing was said yet */
     struct buf out;
     void *host; /* the host's own */
@@ -98,6 +99,8 @@ struct session_ops {
     void (*notify)(struct session *s, const struct notice *n);
     /* True: the client listens to that, and something was said to it.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);
+    /* All that was kept of output has been told.  May be NULL. */
+    void (*caught_up)(struct session *s);
 };
 
 #endif

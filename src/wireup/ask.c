@@ -129,6 +129,11 @@ int ask_names(const struct command_line *l)
     return put_question(l, "names", l->choices[CHOICE_names_json] != NULL);
 }
 
+int ask_tools(const struct command_line *l)
+{
+    return put_question(l, "tools", false);
+}
+
 int ask_ps(const struct command_line *l)
 {
     return put_question(l, "ps", false);

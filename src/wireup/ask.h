@@ -12,6 +12,7 @@ int ask_who(const struct command_line *l);
 int ask_names(const struct command_line *l);
 
 int ask_ps(const struct command_line *l);
+int ask_tools(const struct command_line *l);
 
 /* The whole answer of one launcher to a line (desk.h).  0 or -errno. */
 int ask_launcher(pid_t pid, struct slice question, struct buf *answer);

@@ -13,9 +13,9 @@
 static int (*const runners[COMMANDS])(const struct command_line *l) = {
     [COMMAND_who] = ask_who,         [COMMAND_names] = ask_names,
     [COMMAND_trace] = trace_print,   [COMMAND_replay] = trace_replay,
-    [COMMAND_ps] = ask_ps,           [COMMAND_down] = standing_down,
-    [COMMAND_up] = standing_misused, [COMMAND_on] = standing_misused,
-    [COMMAND_sim] = simulate,
+    [COMMAND_tools] = ask_tools,     [COMMAND_ps] = ask_ps,
+    [COMMAND_down] = standing_down,  [COMMAND_up] = standing_misused,
+    [COMMAND_on] = standing_misused, [COMMAND_sim] = simulate,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

@@ -16,6 +16,7 @@
 #include "wireup/standing.h"
 #include "wireupd/guard.h"
 #include "wireupd/node.h"
+#include "wireupd/tools.h"
 
 extern char **environ;
 
@@ -90,6 +91,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .one_rank_speaks = o->output_from_said,
         .speaker = o->output_from,
         .memory_kinds = o->memory_alloc_kinds,
+        .tools = (enum node_tools)o->tools,
         .job_attrs = o->job_attrs,
         .njob_attrs = o->njob_attrs,
         .plan_spawn = plan_spawn,
@@ -114,6 +116,13 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
     return node_start(node, plan, err);
 }
 
+/* The worker cannot clear up behind itself any more. */
+static void worker_killed(void *arg, const char *sentence)
+{
+    contacts_clear(tools_dir());
+    log_error(arg, "%s", sentence);
+}
+
 static int run_plan(const struct launch_options *o, struct plan *plan, struct log log)
 {
     struct launch launch = { .options = o };
@@ -126,7 +135,8 @@ static int run_plan(const struct launch_options *o, struct plan *plan, struct lo
     configure(&config, &launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
-    if (guard_split(&log, NULL, NULL, &config.control_fd) < 0) {
+    config.guard = getpid();
+    if (guard_split(&log, worker_killed, &log, &config.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return code;
     }

@@ -124,6 +124,7 @@ struct launch_options {
     const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
     const char *outfile_pattern, *errfile_pattern;
     int stdin_to; /* enum launch_stdin */
+    int tools;    /* as -tools lists them */
     uint32_t stdin_rank;
     bool output_from_said;
     uint32_t output_from;

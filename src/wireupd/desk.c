@@ -99,12 +99,31 @@ static void say_ps(struct node *n, struct slice args, struct buf *out)
     LIST_EACH(l, &n->works)
     {
         const struct job *j = LIST_OF(l, struct work, link)->job;
-        if (j->follows) /* its launcher tells of it */
+        if (j->follows || j->is_tool) /* its launcher tells of it */
             continue;
         buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
                    j->plan.nnodes, (int)getpid(),
                    j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "");
     }
+}
+
+/* For PMIx tools; people know the guard. */
+static void say_uri(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (n->share && n->share->cluster.config.me != 0)
+        return; /* tools are the launcher's */
+    buf_printf(out, "%d\t%s\n", (int)(n->config.guard ? n->config.guard : getpid()), n->tools.uri);
+}
+
+static void say_tools(struct node *n, struct slice args, struct buf *out)
+{
+    struct errmsg err;
+
+    if (tools_write(&n->tools, n, &err) < 0)
+        buf_printf(out, "error: %s\n", err.text);
+    else
+        say_uri(n, args, out);
 }
 
 static const struct {
@@ -113,6 +132,7 @@ static const struct {
 } verbs[] = {
     { "names", say_names },       { "lookup", say_lookup }, { "unpublish", say_unpublish },
     { "standing", say_standing }, { "down", say_down },     { "ps", say_ps },
+    { "uri", say_uri },           { "tools", say_tools },
 };
 
 /* ---- visitors
@@ -164,7 +184,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out,
             "error: unknown question; this launcher knows who, names, lookup, unpublish, standing, "
-            "down, ps, on\n");
+            "down, ps, on, uri, tools\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor has gone. */

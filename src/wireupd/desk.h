@@ -11,6 +11,8 @@
  *                           behind the line until it has answered
  *     down                  a standing system ends
  *     ps                    a line for each job
+ *     uri                   for PMIx tools: the pid that people know, a tab, our address
+ *     tools                 the same, and files are written by which they find us
  * Anything else is answered with a line that begins with `error:`.
  *
  * Questions to the other launchers (EFFECT_NAMES) go to all of them at once; the first that has the

@@ -173,6 +173,8 @@ static int open_doors(struct node *n)
     rc = open_child_door(n);
     if (rc == 0)
         rc = open_listener(n);
+    if (rc == 0)
+        rc = tools_open(&n->tools, n);
     if (rc == 0 && n->config.control_fd >= 0) {
         watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
         rc = watch_want(&n->control, LOOP_READ);
@@ -269,6 +271,7 @@ struct node *node_free(struct node *n)
     sink_close(&n->out);
     sink_close(&n->err);
     desk_close(&n->desk);
+    tools_close(&n->tools);
     inquests_close(&n->inquests);
     watch_close(&n->chld);
     watch_close(&n->control);
@@ -412,12 +415,12 @@ static struct work *work_new(struct node *n, struct job_order *o)
 }
 
 /* A job that we decide about. */
-static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent, bool keep_going,
-                              struct errmsg *err)
+static struct work *work_lead(struct node *n, struct plan *plan, const struct job *parent,
+                              bool keep_going, struct errmsg *err)
 {
     const uint32_t *positions = n->share ? share_places(n->share, plan, err) : NULL;
     struct job_order o = {
-        .plan = plan, .parent = parent, .keep_going = keep_going, .here = JOB_ALL_HERE
+        .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
     };
     char name[160];
     struct work *w;
@@ -426,6 +429,10 @@ static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent
         return NULL;
     if (positions)
         o.here = node_here(positions, plan->nnodes, 0);
+    if (parent && parent->is_tool) /* nobody's child: MPI would look for its parent */
+        o.is_asked = true;
+    else if (parent)
+        o.parent = parent->id;
     if (n->given_name)
         snprintf(name, sizeof name, "%.120s", n->given_name);
     else
@@ -442,11 +449,22 @@ static struct work *work_lead(struct node *n, struct plan *plan, uint32_t parent
     return w;
 }
 
+/* As other nodes are told it. */
+static int64_t push_of(const struct work *w)
+{
+    switch (w->push_to) {
+    case NODE_STDIN_ALL: return -1;
+    case NODE_STDIN_ONE: return (int64_t)w->push_rank + 1;
+    case NODE_STDIN_NONE: break;
+    }
+    return 0;
+}
+
 /* Everything of the job is known now: the other nodes start their parts. */
 static void announce(struct work *w, const struct spawn_request *rq)
 {
     if (w->node->share)
-        share_announce(w->node->share, w->job, w->positions, rq);
+        share_announce(w->node->share, w->job, w->positions, push_of(w), rq);
 }
 
 /* This machine's hardware; the launcher's own part has been bound with the plan. */
@@ -478,7 +496,8 @@ struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job 
                            .follows = true,
                            .numbered = true,
                            .id = (uint32_t)m->job,
-                           .base = (uint32_t)m->base };
+                           .base = (uint32_t)m->base,
+                           .is_asked = m->flags & JOB_FLAG_ASKED };
     char name[256];
     struct work *w;
 
@@ -497,6 +516,11 @@ struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job 
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;
     }
+    if (m->push_to < 0)
+        w->push_to = NODE_STDIN_ALL;
+    else if (m->push_to > 0)
+        w->push_to = NODE_STDIN_ONE;
+    w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     preset_all(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
         server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
@@ -532,7 +556,7 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
     if (!n->stdin_ends)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
-    w = work_lead(n, plan, JOB_NO_RANK, n->config.keep_going, err);
+    w = work_lead(n, plan, NULL, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
     n->first_job = w->job->id;
@@ -543,22 +567,47 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     return 0;
 }
 
-/* One process on this node, under the name that its own program has. */
-static int plan_of_one(struct node *n, struct plan *p)
+/* Processes on this node that are not ours to start. */
+static int plan_of_others(struct node *n, struct plan *p, uint32_t count)
 {
     plan_init(p);
-    p->napps = p->nnodes = p->nprocs = 1;
+    p->napps = p->nnodes = 1;
+    p->nprocs = count;
     p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
-    p->procs = arena_array(&p->arena, 1, sizeof *p->procs);
+    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
     if (!arena_ok(&p->arena))
         return -ENOMEM;
-    p->apps[0].nprocs = 1;
+    p->apps[0].nprocs = count;
     p->apps[0].env = environ;
     p->nodes[0] = (struct plan_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
-                                      .slots = 1,
-                                      .nprocs = 1 };
+                                      .slots = count,
+                                      .nprocs = count };
+    for (uint32_t r = 0; r < count; r++)
+        p->procs[r] = (struct plan_proc){ .rank = r, .local_rank = r };
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+struct job *node_tool_job(struct node *n, const char *name, uint32_t nprocs)
+{
+    struct plan plan;
+    struct job_order o = { .nspace = name,
+                           .plan = &plan,
+                           .parent = JOB_NO_RANK,
+                           .keep_going = true,
+                           .here = JOB_ALL_HERE,
+                           .is_tool = true };
+    struct work *w = NULL;
+
+    if (plan_of_others(n, &plan, nprocs) == 0)
+        w = work_new(n, &o);
+    if (!w) {
+        plan_free(&plan);
+        return NULL;
+    }
+    w->next = nprocs;
+    server_event(&n->server, w->job, nprocs - 1, LIFE_STARTED, 0);
+    return w->job;
 }
 
 static int connect_loopback(uint16_t port)
@@ -586,7 +635,7 @@ static struct peer *adopt_connection(struct node *n, int fd, bool can_pass_fd, i
     struct peer *peer = NULL;
     struct plan plan;
 
-    if (l && plan_of_one(n, &plan) == 0 && node_start(n, &plan, err) == 0) {
+    if (l && plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
         LIST_OF(list_first(&n->works), struct work, link)->next = 1;
         peer =
             server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, can_pass_fd, l);
@@ -817,7 +866,7 @@ static bool is_said(const struct node *n, const struct job *job)
 
 static void report_end(struct node *n, const struct job *job)
 {
-    if (job->follows) /* the launcher's to say */
+    if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
         return;
     if (job->failed && !is_said(n, job)) {
         log_error(&n->config.log, "%s", job->reason.text);
@@ -835,7 +884,25 @@ static void put_presets(struct node *n, struct job *job, const struct spawn_requ
         server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
 }
 
-/* 0, or the request is refused with a sentence. */
+/* Whose standard input the spawner wants to feed. */
+static void choose_fed(struct work *w, const struct spawn_request *rq)
+{
+    struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
+
+    if (slice_is(who, "all"))
+        w->push_to = NODE_STDIN_ALL;
+    else if (slice_u32(who, &w->push_rank))
+        w->push_to = NODE_STDIN_ONE;
+}
+
+bool node_is_fed(const struct node *n, const struct job *j, uint32_t rank)
+{
+    const struct work *w = node_work((struct node *)(uintptr_t)n, j);
+
+    return w &&
+           (w->push_to == NODE_STDIN_ALL || (w->push_to == NODE_STDIN_ONE && w->push_rank == rank));
+}
+
 static bool is_recoverable(const struct spawn_request *rq)
 {
     for (uint32_t i = 0; i < rq->ncommands; i++) {
@@ -845,22 +912,26 @@ static bool is_recoverable(const struct spawn_request *rq)
     return false;
 }
 
+/* 0, or the request is refused with a sentence. */
 static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int *codes,
                        uint32_t ncodes, struct errmsg *err)
 {
+    /* A tool has no nodes and no environment of its own here. */
+    const struct job *like = parent->is_tool ? core_first_job(&n->server.core) : parent;
     struct plan plan;
     struct work *w;
-    int rc = n->config.plan_spawn
-                 ? n->config.plan_spawn(n->config.arg, parent, e->spawn, &plan, codes, err)
+    int rc = n->config.plan_spawn && like
+                 ? n->config.plan_spawn(n->config.arg, like, e->spawn, &plan, codes, err)
                  : errmsg_set(err, 1, "this launcher cannot start more processes");
 
     if (rc)
         return rc;
-    w = work_lead(n, &plan, parent->id, n->config.keep_going || is_recoverable(e->spawn), err);
+    w = work_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
     if (!w) {
         plan_free(&plan);
         return 1;
     }
+    choose_fed(w, e->spawn);
     put_presets(n, w->job, e->spawn);
     announce(w, e->spawn);
     w->spawned = true;
@@ -915,7 +986,9 @@ static void bury(struct node *n, struct job *job)
 {
     struct work *w = node_work(n, job);
 
-    if (!w || !w->spawned || job->follows)
+    if (w && job->is_tool)
+        forget(n, w);
+    if (!w || job->is_tool || !w->spawned || job->follows)
         return;
     answer_spawner(w);
     report_end(n, job);
@@ -957,11 +1030,13 @@ static void find_attr(struct node *n, struct job *job, struct effect *e)
     effect_drop(e);
 }
 
+/* Tools do not keep us here. */
 static bool all_ended(const struct node *n)
 {
     LIST_EACH(l, &n->works)
     {
-        if (LIST_OF(l, struct work, link)->job->phase != JOB_ENDED)
+        const struct job *j = LIST_OF(l, struct work, link)->job;
+        if (j->phase != JOB_ENDED && !j->is_tool)
             return false;
     }
     return true;
@@ -1035,6 +1110,40 @@ static void maybe_done(void *arg)
     }
 }
 
+/* Who waits, waits for the last one of ours. */
+bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+                uint64_t ticket)
+{
+    struct task *last = NULL;
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !feed_is_open(&t->in))
+            continue;
+        if (last)
+            feed_write(&last->in, bytes, 0);
+        last = t;
+    }
+    if (last)
+        feed_write(&last->in, bytes, ticket);
+    return last != NULL;
+}
+
+static void push_input(struct node *n, struct job *j, struct effect *e)
+{
+    struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
+    bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
+
+    if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
+        share_input(n->share, j, e->rank, effect_value(e));
+    if (!ours || !node_input(n, j, e->rank, effect_value(e), e->ticket)) {
+        if (e->ticket) /* nobody waits for other nodes */
+            server_answer(&n->server, e->ticket, &a);
+    }
+    effect_drop(e);
+}
+
 static void carry_out(struct node *n, struct effect *e)
 {
     struct job *job = core_job(&n->server.core, e->job);
@@ -1066,6 +1175,8 @@ static void carry_out(struct node *n, struct effect *e)
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;
+    case EFFECT_INPUT: push_input(n, job, e); break;
+    case EFFECT_TOOL: tools_admit(n, e); break;
     case EFFECT_ANSWER: break;
     default: /* for other nodes */
         if (n->share)
@@ -1232,6 +1343,7 @@ static void guard_lost(struct node *n)
     signal_job(n, NULL, SIGKILL);
     child_end_all();
     tape_flush(&n->tape);
+    tools_close(&n->tools);
     _exit(1);
 }
 
@@ -1403,7 +1515,7 @@ void node_lost(struct node *n, uint32_t position, const char *why)
     LIST_EACH(l, &n->works)
     {
         struct work *w = LIST_OF(l, struct work, link);
-        if (w->job->phase != JOB_ENDED)
+        if (w->job->phase != JOB_ENDED && !w->job->is_tool)
             lose_ranks(n, w->job, position, why);
     }
 }

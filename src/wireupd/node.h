@@ -25,6 +25,9 @@
 
 enum node_stdin { NODE_STDIN_NONE, NODE_STDIN_ONE, NODE_STDIN_ALL };
 
+/* Whether tools find files that lead them here from the start; they are let in at any time. */
+enum node_tools { NODE_TOOLS_OFF, NODE_TOOLS_ON, NODE_TOOLS_SYSTEM };
+
 struct node_config {
     struct log log;
     const char *name; /* of this host, for names of jobs */
@@ -45,6 +48,9 @@ struct node_config {
     uint32_t njob_attrs;
     const char *trace_file;   /* records all that is said, or NULL */
     const char *memory_kinds; /* PMI_mpi_memory_alloc_kinds, or NULL */
+    enum node_tools tools;
+    const char *tool_dir; /* where tools look for files */
+    pid_t guard;          /* the pid that people know us by; 0: our own */
     /* Turns a spawn request into a plan: as respawn_plan() of the launcher.  NULL: no spawning. */
     int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
                       struct plan *plan_p, int *codes, struct errmsg *err);

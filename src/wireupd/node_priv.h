@@ -6,9 +6,11 @@
 #include "io/segment.h"
 #include "overlay/msg.h"
 #include "wireupd/desk.h"
+#include "wireupd/feed.h"
 #include "wireupd/inquest.h"
 #include "wireupd/node.h"
 #include "wireupd/tape.h"
+#include "wireupd/tools.h"
 #include "wireupd/topology.h"
 
 /* A connection and its descriptor. */
@@ -31,6 +33,7 @@ struct task {
     bool ended; /* reaped */
     struct link conn;
     struct source out, err;
+    struct feed in; /* what others push to it */
     struct buf label;
 };
 
@@ -47,6 +50,8 @@ struct work {
     uint64_t ticket;
     int *codes; /* one per requested process */
     uint32_t ncodes;
+    enum node_stdin push_to; /* who has a standard input that others feed */
+    uint32_t push_rank;
     struct timer grace;
     struct node *node;
 };
@@ -91,6 +96,7 @@ struct node {
     struct desk desk;
     struct inquests inquests;
     struct tape tape;
+    struct tools tools;
     int interrupts; /* Ctrl-C so far */
     bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
@@ -119,6 +125,12 @@ void node_heard(struct node *n, struct job *j);
 void node_spawn(struct node *n, struct effect *e);
 /* job and rank -1: all; meant: somebody wants its end. */
 void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant);
+/* Bytes (empty: the end) for the standard input of our processes; ticket 0: nobody waits.  False:
+ * none of them is fed, and nobody is answered. */
+bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+                uint64_t ticket);
+/* Whether others feed this process's standard input. */
+bool node_is_fed(const struct node *n, const struct job *j, uint32_t rank);
 /* A daemon: ends what there is, then streams_end(). */
 void node_quit(struct node *n);
 /* … and everything has been told, and those below us have gone. */
@@ -134,5 +146,8 @@ void node_unshared(struct node *n);
 struct sink *node_file(struct node *n, const char *name, struct errmsg *err);
 
 struct work *node_work(struct node *n, const struct job *job);
+
+/* A job for a tool, which is the last of its processes; NULL: no memory. */
+struct job *node_tool_job(struct node *n, const char *name, uint32_t nprocs);
 
 #endif

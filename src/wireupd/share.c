@@ -412,6 +412,8 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL:
+    case EFFECT_INPUT:
+    case EFFECT_TOOL:
     case EFFECT_JOB_ENDED: break; /* the node's own */
     }
     effect_drop(e);
@@ -480,7 +482,7 @@ static void say_presets(const struct share *s, const struct spawn_request *rq, s
     m->presets = (struct part_texts){ pairs, n };
 }
 
-void share_announce(struct share *s, struct job *j, const uint32_t *positions,
+void share_announce(struct share *s, struct job *j, const uint32_t *positions, int64_t push_to,
                     const struct spawn_request *rq)
 {
     const struct node_config *c = &s->node->config;
@@ -503,8 +505,10 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions,
     o->parent = j->parent == JOB_NO_RANK ? -1 : (int64_t)j->parent;
     o->positions = (struct part_uints){ positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
+    o->push_to = push_to;
     say_config(c, o);
     o->keep_going = j->keep_going;
+    o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     say_presets(s, rq, o, pairs);
     share_say(s, &m, MSG_EVERYBODY);
     free(pairs);
@@ -624,6 +628,24 @@ void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, 
     m.u.signal.meant = meant;
     if (to != s->cluster.config.me)
         share_say(s, &m, to);
+}
+
+void share_input(struct share *s, const struct job *j, uint32_t rank, struct slice bytes)
+{
+    struct msg m = { .kind = MSG_input };
+
+    m.u.input.job = j->id;
+    m.u.input.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
+    m.u.input.bytes = bytes;
+    share_say(s, &m, rank == JOB_NO_RANK ? MSG_EVERYBODY : share_position(s, j, rank));
+}
+
+static void hear_input(struct share *s, const struct msg_input *m)
+{
+    const struct job *j = job_of(s, m->job);
+
+    if (j)
+        node_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
 }
 
 static void hear_over(struct share *s, const struct msg_over *m)
@@ -851,6 +873,11 @@ static void hear_listen(struct share *s, uint32_t from, const struct msg_listen 
         server_recall(server_of(s), m->nspace, rank, say_to, &k);
 }
 
+bool share_is_heard(const struct share *s, const struct job *j, uint32_t rank)
+{
+    return ears_next(&s->ears, NULL, j->nspace, rank) != NULL;
+}
+
 void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
                 struct slice bytes)
 {
@@ -1009,6 +1036,7 @@ void share_hear(struct share *s, const struct msg *m)
         server_overheard(server_of(s), m->u.said.nspace, (uint32_t)m->u.said.rank,
                          (uint16_t)m->u.said.channel, m->u.said.ear, m->u.said.bytes);
         break;
+    case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_credit: streams_hear(&s->streams, m); break;
     case MSG_fetch: hear_fetch(s, m->from, &m->u.fetch); break;

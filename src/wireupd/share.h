@@ -72,8 +72,8 @@ void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err);
 
 /* Launcher: everybody is told of a job of ours and starts its part.  rq: what has been put into its
- * store before; or NULL. */
-void share_announce(struct share *s, struct job *j, const uint32_t *positions,
+ * store before; or NULL; push_to: as in the message. */
+void share_announce(struct share *s, struct job *j, const uint32_t *positions, int64_t push_to,
                     const struct spawn_request *rq);
 
 /* Where a node of a job's plan is; our own position when nothing is known of it. */
@@ -91,9 +91,14 @@ void share_settle(struct share *s);
  * meant: it is to end them. */
 void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, bool meant);
 
+/* Somebody on another node listens to that process. */
+bool share_is_heard(const struct share *s, const struct job *j, uint32_t rank);
 /* A process of ours has written something: for who listens on other nodes. */
 void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
                 struct slice bytes);
+
+/* Bytes for the standard input of a rank elsewhere, or of all. */
+void share_input(struct share *s, const struct job *j, uint32_t rank, struct slice bytes);
 
 void share_kill(struct share *s, const struct job *j); /* launcher: as the core has decided */
 /* A daemon: the launcher is to end the job; asked once. */

@@ -81,10 +81,8 @@ static void env_pmix(struct env_writer *w, const struct node *n, const struct jo
                                          "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
                                          "PMIX_SERVER_URI21" };
     const struct plan_proc *p = &job->plan.procs[rank];
-    char *uri = arena_printf(w->arena, "wireup-%d.0;tcp4://127.0.0.1:%u", (int)getpid(), n->port);
+    const char *uri = n->tools.uri;
 
-    if (!uri)
-        return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         env_text(w, names[i], uri);
     env_text(w, "PMIX_NAMESPACE", job->nspace);
@@ -192,7 +190,7 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
 {
     int flip[2];
 
-    if (gets_stdin(n, job, rank)) {
+    if (gets_stdin(n, job, rank) || node_is_fed(n, job, rank)) {
         if (pipe2(flip, O_CLOEXEC) < 0)
             return -errno;
         w->in[0] = flip[1];
@@ -361,7 +359,7 @@ static struct task *task_new(struct node *n, struct job *job, uint32_t rank)
     t->node = n;
     t->job = job;
     t->rank = rank;
-    t->conn.fd = t->out.fd = t->err.fd = -1;
+    t->conn.fd = t->out.fd = t->err.fd = t->in.fd = -1;
     buf_init(&t->label, 4096);
     return t;
 }
@@ -369,6 +367,21 @@ static struct task *task_new(struct node *n, struct job *job, uint32_t rank)
 static struct slice pid_key(const pid_t *pid)
 {
     return slice_mem(pid, sizeof *pid);
+}
+
+/* A piece of what others push to it. */
+static void push_taken(void *arg, uint64_t ticket, bool taken)
+{
+    struct task *t = arg;
+    struct server *server = &t->node->server;
+    struct peer *p;
+
+    if (!ticket)
+        return;
+    server_answer(server, ticket,
+                  &(struct answer){ .status = taken ? ANSWER_OK : ANSWER_NOT_FOUND });
+    while ((p = server_dirty(server)))
+        link_flush(p->host);
 }
 
 /* The process runs: from here on everything is known to the node. */
@@ -381,7 +394,10 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     t->job->procs[t->rank].pid = t->pid;
     open_streams(t, w);
     w->out[0] = w->err[0] = -1;
-    *stdin_p = w->in[0];
+    if (w->in[0] >= 0 && node_is_fed(n, t->job, t->rank))
+        feed_open(&t->in, &n->loop, w->in[0], push_taken, t);
+    else
+        *stdin_p = w->in[0];
     w->in[0] = -1;
     if (map_put(&n->by_pid, pid_key(&t->pid), t, NULL) < 0) {
         /* Its end would not be noticed, so it comes now. */
@@ -598,6 +614,10 @@ void task_ended(struct task *t, int wait_status)
 {
     t->ended = true;
     map_del(&t->node->by_pid, pid_key(&t->pid));
+    if (t->node->share && share_is_heard(t->node->share, t->job, t->rank)) {
+        source_catch_up(&t->out); /* before the news of its end */
+        source_catch_up(&t->err);
+    }
     /* Its last words (finalize, abort) may still stand in a socket: they come before its end. */
     hear_out(&t->conn);
     LIST_EACH(l, &t->node->strangers)
@@ -616,6 +636,7 @@ void task_close(struct task *t)
 {
     source_close(&t->out);
     source_close(&t->err);
+    feed_close(&t->in);
     link_close(&t->conn);
     if (!t->ended)
         map_del(&t->node->by_pid, pid_key(&t->pid));

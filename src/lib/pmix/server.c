@@ -299,7 +299,7 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->graves);
     list_init(&s->spaces);
     list_init(&s->calls);
-    list_init(&s->files);
+    contacts_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
     s->loop = SLOOP_NULL;

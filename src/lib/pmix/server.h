@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "io/contact.h"
 #include "io/segment.h"
 #include "lib/pmix/server_loop.h"
 #include "pmix_server.h"
@@ -110,7 +111,7 @@ struct pserver {
     struct list conns, graves; /* struct sconn */
     struct list spaces;        /* struct nspace */
     struct list calls;         /* struct scall */
-    struct list files;         /* rendezvous files: server_files.c */
+    struct contacts contacts;  /* server_files.c */
     struct list outputs;       /* who wants output: server_iof.c */
     struct list promises;      /* direct modexes of other nodes: server_meet.c */
     size_t next_ref;

@@ -627,12 +627,12 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct builder 
                                                                .region = &n->store.region,
                                                                .parent = JOB_NO_RANK,
                                                                .keep_going = true,
-                                                               .here = b->here });
+                                                               .here = b->here,
+                                                               .is_tool = n->is_tool });
     if (!n->job) {
         segment_close(&n->store);
         return NULL;
     }
-    n->job->is_tool = n->is_tool;
     LIST_EACH(l, &n->infos)
     {
         if (tell(n->job, b->here, &LIST_OF(l, struct told, link)->info) < 0)

@@ -1,0 +1,61 @@
+/* contact.h - files by which PMIx tools find a server.
+ *
+ * They have the names that OpenPMIx's tools look for, and stand in a directory that is ours alone:
+ * <tmpdir>/wireup-pmix-<uid>, made with mode 0700, or refused when somebody else has made it.
+ * Tools search below the directory that they know, so a level more does not hide a file from them.
+ * Only files that a tool opens by their full name (the system's server, and what somebody has
+ * named) stand where it expects them.  No link is followed, nothing of others is overwritten, a
+ * file is complete before it has its name, and all go with the server.
+ *
+ * Who is killed leaves its files.  A living server holds a lock (flock) on each of its own, which
+ * the kernel takes away with it: so the next one to come can tell what is left from what is in use,
+ * and removes it.
+ */
+#ifndef WIREUP_IO_CONTACT_H
+#define WIREUP_IO_CONTACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/list.h"
+
+/* What the files say of a server. */
+struct contact {
+    const char *uri, *hostname;
+};
+
+/* Those that this process has made. */
+struct contacts {
+    struct list files;
+};
+
+enum { CONTACT_PATH_MAX = 4096 };
+
+void contacts_init(struct contacts *c);
+void contacts_remove(struct contacts *c); /* harmless twice */
+
+/* All return 0, or -errno with a sentence. */
+
+/* Makes the private directory, if need be, and in it the first file:
+ * <dir>/pmix.<host>.tool.<which>. What earlier processes of ours have left there goes.  dir:
+ * CONTACT_PATH_MAX bytes. */
+int contacts_begin(struct contacts *c, const struct contact *what, const char *tmpdir,
+                   const char *which, char *dir, struct errmsg *err);
+/* A further one; `which` empty: <dir>/pmix.<host>.tool. */
+int contacts_put_tool(struct contacts *c, const struct contact *what, const char *dir,
+                      const char *which, struct errmsg *err);
+/* <dir>/pmix.sys.<host> */
+int contacts_put_system(struct contacts *c, const struct contact *what, const char *dir,
+                        struct errmsg *err);
+/* One that somebody has named. */
+int contacts_put(struct contacts *c, const struct contact *what, const char *path,
+                 struct errmsg *err);
+/* The same with another text. */
+int contacts_put_text(struct contacts *c, const char *path, const char *text, struct errmsg *err);
+
+/* Removes what those who were killed have left, and the directory if nothing else is in it. */
+void contacts_clear(const char *tmpdir);
+
+#endif

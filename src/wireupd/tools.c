@@ -1,0 +1,147 @@
+/* tools.c - see tools.h. */
+#include "wireupd/tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "wireupd/node_priv.h"
+#include "wireupd/share.h"
+
+/* Processes of a tool's job: it has as many as its last one's rank wants. */
+enum { RANKS_MAX = 1024 };
+
+/* ---- files
+ * -------------------------------------------------------------------------------------- */
+
+const char *tools_dir(void)
+{
+    static const char *const names[] = { "PMIX_SYSTEM_TMPDIR", "TMPDIR" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *dir = getenv(names[i]);
+        if (dir && dir[0] == '/')
+            return dir;
+    }
+    return "/tmp";
+}
+
+static void name_server(char *name, size_t room, int pid)
+{
+    snprintf(name, room, "wireup-%d", pid);
+}
+
+int tools_write(struct tools *t, struct node *n, struct errmsg *err)
+{
+    struct contact what = { t->uri, n->config.name };
+    char dir[CONTACT_PATH_MAX], pid[24];
+    int rc;
+
+    if (t->written)
+        return 0;
+    snprintf(pid, sizeof pid, "%d", (int)(n->config.guard ? n->config.guard : getpid()));
+    rc = contacts_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
+    if (rc == 0)
+        rc = contacts_put_tool(&t->contacts, &what, dir, t->name, err);
+    if (rc == 0)
+        t->written = true;
+    else
+        contacts_remove(&t->contacts);
+    return rc;
+}
+
+static void write_early(struct tools *t, struct node *n)
+{
+    struct contact what = { t->uri, n->config.name };
+    struct errmsg err;
+
+    if (n->config.tools != NODE_TOOLS_OFF && tools_write(t, n, &err) < 0)
+        log_warn(&n->config.log, "%s", err.text);
+    if (n->config.tools == NODE_TOOLS_SYSTEM &&
+        contacts_put_system(&t->contacts, &what, n->config.tool_dir, &err) < 0)
+        log_warn(&n->config.log, "%s", err.text);
+}
+
+int tools_open(struct tools *t, struct node *n)
+{
+    contacts_init(&t->contacts);
+    name_server(t->name, sizeof t->name, (int)getpid());
+    snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->port);
+    n->server.core.name = t->name;
+    n->server.core.uri = t->uri;
+    n->server.core.takes_tools = true;
+    if (!n->config.tool_dir)
+        n->config.tool_dir = tools_dir();
+    write_early(t, n);
+    return 0;
+}
+
+void tools_close(struct tools *t)
+{
+    if (t->uri[0])
+        contacts_remove(&t->contacts);
+}
+
+/* ---- admission
+ * ---------------------------------------------------------------------------------- */
+
+/* A name that can stand in reports and in files' names. */
+static bool is_name(struct slice name)
+{
+    if (name.len == 0 || name.len > LIMIT_TOOL_NAME)
+        return false;
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+        if (c <= ' ' || c >= 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t count_tools(const struct node *n)
+{
+    uint32_t count = 0;
+
+    LIST_EACH(l, &n->works)
+    count += LIST_OF(l, const struct work, link)->job->is_tool;
+    return count;
+}
+
+/* NULL, or why not. */
+static const char *objection(const struct node *n, struct slice name, uint32_t rank)
+{
+    if (n->share && n->share->cluster.config.me != 0)
+        return "tools are let in by the launcher, and this is the daemon of a node";
+    if (count_tools(n) >= LIMIT_TOOLS)
+        return "there are too many of them";
+    if (name.len && (!is_name(name) || rank >= RANKS_MAX))
+        return "its name is none that we can take";
+    if (core_job_named(&n->server.core, name))
+        return "there is one of that name already";
+    return NULL;
+}
+
+void tools_admit(struct node *n, struct effect *e)
+{
+    struct slice wanted = effect_key(e);
+    const char *why = objection(n, wanted, e->rank);
+    struct job *j = NULL;
+    char name[LIMIT_TOOL_NAME + 1];
+
+    if (wanted.len)
+        snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(wanted));
+    else
+        snprintf(name, sizeof name, "%s-tool-%u", n->tools.name, ++n->tools.last);
+    if (!why)
+        j = node_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
+    if (!j)
+        log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
+                 why ? why : "out of memory");
+    if (!server_admit(&n->server, e->ticket, j, clock_now_ns()) && j)
+        server_event(&n->server, j, j->plan.nprocs - 1, LIFE_HANGUP, 0); /* it has gone */
+    effect_drop(e);
+}

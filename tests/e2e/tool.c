@@ -1,0 +1,483 @@
+/* tool.c - a PMIx tool that does what tools do, and what it does that to.  Built with OpenPMIx's
+ * headers; runs on its library and on ours.
+ *
+ *   tool patient              a process of a job: says `ready N`; `heard N` at SIGUSR1; stays
+ *   tool client               a PMIx process of a job: waits for an event, answers with one, ends
+ *   tool WAY WHICH WHAT...    a tool:
+ *     WAY     uri|file|pid|nspace|system|first|any|attach, WHICH: of them
+ *     WHAT    query      what there is
+ *             output     signals the job, and hears what it says
+ *             named      under a name of its own
+ *             log        a line on the launcher's standard error
+ *             spawn      a job of its own, which says what is pushed to it
+ *             events     to processes of the job, and from them
+ *             end        ends the job, and hears of it
+ *             push       to a job whose input is not for tools: is refused
+ *             spoil      finds a thing that is not there: so tests can fail
+ *
+ * Prints `tool WHAT good` for each, or `tool WHAT WRONG: why`. */
+#include <errno.h>
+#include <pmix_tool.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIZE = 3, TO_THEM = -12345, FROM_THEM = -12346, PATIENCE_S = 40 };
+
+static const char *what;
+static int wrong;
+static pmix_proc_t me;
+static char job[PMIX_MAX_NSLEN + 1];
+
+static void complain(const char *format, ...)
+{
+    va_list args;
+
+    wrong++;
+    printf("tool %s WRONG: ", what);
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void must(const char *call, pmix_status_t rc)
+{
+    if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED)
+        complain("%s: %d (%s)", call, rc, PMIx_Error_string(rc));
+}
+
+/* Until the number is reached; only a limit for what hangs. */
+static int reaches(atomic_int *number, int value)
+{
+    const struct timespec pause = { 0, 5000000 };
+
+    for (int i = 0; i < PATIENCE_S * 200 && atomic_load(number) < value; i++)
+        nanosleep(&pause, NULL);
+    return atomic_load(number) >= value;
+}
+
+/* ---- processes of a job ---------------------------------------------------------------------- */
+
+static char line[64];
+static size_t length;
+
+static void on_signal(int sig)
+{
+    (void)sig;
+    if (write(STDOUT_FILENO, line, length) < 0)
+        _exit(1);
+}
+
+__attribute__((noreturn)) static void patient(void)
+{
+    const char *rank = getenv("PMIX_RANK");
+
+    length = (size_t)snprintf(line, sizeof line, "heard %s\n", rank ? rank : "?");
+    signal(SIGUSR1, on_signal);
+    printf("ready %s\n", rank ? rank : "?");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
+static atomic_int registered, heard, ended;
+
+static void on_registered(pmix_status_t status, size_t ref, void *arg)
+{
+    (void)ref;
+    (void)arg;
+    must("register", status);
+    registered++;
+}
+
+static void on_event(size_t ref, pmix_status_t code, const pmix_proc_t *source, pmix_info_t infos[],
+                     size_t n, pmix_info_t results[], size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t fn, void *arg)
+{
+    (void)ref;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    if (code == PMIX_EVENT_JOB_END) {
+        for (size_t i = 0; i < n; i++) {
+            if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_AFFECTED_PROC) &&
+                infos[i].value.type == PMIX_PROC && infos[i].value.data.proc &&
+                !strcmp(infos[i].value.data.proc->nspace, job))
+                ended++;
+        }
+    } else if (code == PMIX_ERR_LOST_CONNECTION) {
+        ended++;
+    } else {
+        heard++;
+    }
+    if (fn)
+        fn(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void listen_for(pmix_status_t code)
+{
+    int before = registered;
+
+    PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered, NULL);
+    if (!reaches(&registered, before + 1))
+        complain("no answer to a registration");
+}
+
+static int client(void)
+{
+    what = "client";
+    must("init", PMIx_Init(&me, NULL, 0));
+    listen_for(TO_THEM);
+    printf("ready %u\n", me.rank);
+    fflush(stdout);
+    if (!reaches(&heard, 1))
+        complain("no event");
+    must("notify", PMIx_Notify_event(FROM_THEM, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL));
+    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+/* The answer to one key about one job; the caller frees it. */
+static pmix_status_t ask(const char *key, const char *about, pmix_info_t **infos, size_t *n)
+{
+    pmix_query_t q;
+    pmix_status_t rc;
+
+    PMIX_QUERY_CONSTRUCT(&q);
+    PMIX_ARGV_APPEND(rc, q.keys, key);
+    if (about) {
+        PMIX_QUERY_QUALIFIERS_CREATE(&q, 1);
+        PMIX_INFO_LOAD(&q.qualifiers[0], PMIX_NSPACE, about, PMIX_STRING);
+    }
+    *infos = NULL;
+    *n = 0;
+    rc = PMIx_Query_info(&q, 1, infos, n);
+    PMIX_QUERY_DESTRUCT(&q);
+    if (rc == PMIX_SUCCESS && *n == 0)
+        rc = PMIX_ERR_NOT_FOUND;
+    return rc;
+}
+
+static void find_job(void)
+{
+    pmix_info_t *infos;
+    size_t n;
+    pmix_status_t rc = ask(PMIX_QUERY_NAMESPACES, NULL, &infos, &n);
+
+    must("namespaces", rc);
+    if (rc == PMIX_SUCCESS && infos[0].value.type == PMIX_STRING) {
+        snprintf(job, sizeof job, "%s", infos[0].value.data.string);
+        job[strcspn(job, ",")] = '\0';
+    }
+    if (!*job)
+        complain("there is no job");
+    PMIX_INFO_FREE(infos, n);
+}
+
+static void check_table(const char *key)
+{
+    pmix_info_t *infos;
+    size_t n;
+    const pmix_data_array_t *a;
+    pmix_status_t rc = ask(key, job, &infos, &n);
+
+    must(key, rc);
+    if (rc != PMIX_SUCCESS)
+        return;
+    a = infos[0].value.type == PMIX_DATA_ARRAY ? infos[0].value.data.darray : NULL;
+    if (!a || a->type != PMIX_PROC_INFO || a->size != SIZE) {
+        complain("%s: no table of %d processes", key, SIZE);
+    } else {
+        const pmix_proc_info_t *p = a->array;
+        for (uint32_t i = 0; i < SIZE; i++) {
+            if (p[i].proc.rank != i || strcmp(p[i].proc.nspace, job) != 0 || p[i].pid <= 1 ||
+                kill(p[i].pid, 0) < 0 || !p[i].hostname || !p[i].executable_name)
+                complain("%s: process %u", key, i);
+        }
+    }
+    PMIX_INFO_FREE(infos, n);
+}
+
+static void check_text(const char *key, const char *part)
+{
+    pmix_info_t *infos;
+    size_t n;
+    pmix_status_t rc = ask(key, NULL, &infos, &n);
+
+    must(key, rc);
+    if (rc == PMIX_SUCCESS && (infos[0].value.type != PMIX_STRING || !infos[0].value.data.string ||
+                               !strstr(infos[0].value.data.string, part)))
+        complain("%s: no %s in it", key, part);
+    PMIX_INFO_FREE(infos, n);
+}
+
+static void query(void)
+{
+    pmix_info_t *infos;
+    size_t n;
+    pmix_proc_t all;
+    pmix_value_t *v = NULL;
+    pmix_status_t rc;
+
+    check_table(PMIX_QUERY_PROC_TABLE);
+    check_table(PMIX_QUERY_LOCAL_PROC_TABLE);
+    check_text(PMIX_SERVER_URI, "tcp4://127.0.0.1:");
+    check_text(PMIX_QUERY_SPAWN_SUPPORT, PMIX_WDIR);
+    rc = ask(PMIX_QUERY_JOB_STATUS, job, &infos, &n);
+    must("job status", rc);
+    if (rc == PMIX_SUCCESS && infos[0].value.data.status != PMIX_SUCCESS)
+        complain("job status %d", infos[0].value.data.status);
+    PMIX_INFO_FREE(infos, n);
+    if (ask("no.such.key", NULL, &infos, &n) == PMIX_SUCCESS)
+        complain("what nobody knows is known");
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    must("get", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    if (v && (v->type != PMIX_UINT32 || v->data.uint32 != SIZE))
+        complain("job size");
+    if (v)
+        PMIX_VALUE_RELEASE(v);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static atomic_int bytes_heard;
+static char said[4096];
+
+static void on_output(size_t ref, pmix_iof_channel_t channel, pmix_proc_t *source,
+                      pmix_byte_object_t *bytes, pmix_info_t infos[], size_t n)
+{
+    int at = bytes_heard;
+
+    (void)ref;
+    (void)channel;
+    (void)source;
+    (void)infos;
+    (void)n;
+    if (!bytes || (size_t)at + bytes->size >= sizeof said)
+        return;
+    memcpy(said + at, bytes->bytes, bytes->size);
+    bytes_heard = at + (int)bytes->size;
+}
+
+static void pull_from(const char *nspace)
+{
+    int before = registered;
+    pmix_proc_t all;
+
+    PMIX_LOAD_PROCID(&all, nspace, PMIX_RANK_WILDCARD);
+    must("pull",
+         PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_registered, NULL));
+    if (!reaches(&registered, before + 1))
+        complain("no answer to a pull");
+}
+
+static pmix_status_t control(const char *key, int signal)
+{
+    pmix_proc_t all;
+    pmix_info_t info;
+
+    PMIX_LOAD_PROCID(&all, job, PMIX_RANK_WILDCARD);
+    if (signal)
+        PMIX_INFO_LOAD(&info, key, &signal, PMIX_INT);
+    else
+        PMIX_INFO_LOAD(&info, key, NULL, PMIX_BOOL);
+    return PMIx_Job_control(&all, 1, &info, 1, NULL, NULL);
+}
+
+static void output(void)
+{
+    static const char want[] = "heard 0\n";
+
+    pull_from(job);
+    must("signal", control(PMIX_JOB_CTRL_SIGNAL, SIGUSR1));
+    if (!reaches(&bytes_heard, SIZE * (int)(sizeof want - 1)))
+        complain("heard only %d bytes", bytes_heard);
+    for (int r = 0; r < SIZE; r++) {
+        char text[16];
+        snprintf(text, sizeof text, "heard %d\n", r);
+        if (!strstr(said, text))
+            complain("nothing of rank %d", r);
+    }
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void say_log(void)
+{
+    pmix_info_t data;
+
+    PMIX_INFO_LOAD(&data, PMIX_LOG_STDERR, "the tool says hello\n", PMIX_STRING);
+    must("log", PMIx_Log(&data, 1, NULL, 0));
+    PMIX_INFO_DESTRUCT(&data);
+}
+
+static atomic_int pushed, push_status;
+
+static void on_pushed(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    push_status = status;
+    pushed++;
+}
+
+/* (Without a callback 4.2.2 waits for itself.) */
+static void push_to(const char *nspace, const char *text, pmix_status_t want)
+{
+    int before = pushed;
+    pmix_proc_t first;
+    pmix_byte_object_t bo = { (char *)(uintptr_t)text, strlen(text) };
+    pmix_status_t rc;
+
+    PMIX_LOAD_PROCID(&first, nspace, 0);
+    rc = PMIx_IOF_push(&first, 1, &bo, NULL, 0, on_pushed, NULL);
+    if (rc == PMIX_SUCCESS && reaches(&pushed, before + 1))
+        rc = push_status;
+    if (rc == PMIX_OPERATION_SUCCEEDED)
+        rc = PMIX_SUCCESS;
+    if (rc != want)
+        complain("push: %d", rc);
+}
+
+static void spawn(void)
+{
+    char program[] = "cat", *argv[] = { program, NULL }, here[] = "/";
+    pmix_app_t app;
+    pmix_info_t infos[2];
+    pmix_nspace_t child = "";
+    static const char text[] = "this was pushed\n";
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = program;
+    app.argv = argv;
+    app.cwd = here;
+    app.maxprocs = 1;
+    PMIX_INFO_LOAD(&infos[0], PMIX_FWD_STDIN, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&infos[1], PMIX_FWD_STDOUT, NULL, PMIX_BOOL);
+    listen_for(PMIX_EVENT_JOB_END);
+    must("spawn", PMIx_Spawn(infos, 2, &app, 1, child));
+    snprintf(job, sizeof job, "%s", child);
+    pull_from(child);
+    push_to(child, text, PMIX_SUCCESS);
+    if (!reaches(&bytes_heard, (int)sizeof text - 1) || strcmp(said, text) != 0)
+        complain("heard '%s'", said);
+    push_to(child, "", PMIX_SUCCESS);
+    if (!reaches(&ended, 1))
+        complain("its end was not told");
+}
+
+static void events(void)
+{
+    listen_for(FROM_THEM);
+    must("notify", PMIx_Notify_event(TO_THEM, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL));
+    if (!reaches(&heard, SIZE))
+        complain("heard of %d", heard);
+}
+
+static void end(void)
+{
+    listen_for(PMIX_EVENT_JOB_END);
+    must("terminate", control(PMIX_JOB_CTRL_TERMINATE, 0));
+    if (!reaches(&ended, 1))
+        complain("its end was not told");
+}
+
+static void check_name(void)
+{
+    if (strcmp(me.nspace, "my.own-tool") != 0 || me.rank != 2)
+        complain("is %s.%u", me.nspace, me.rank);
+}
+
+static void do_one(const char *name)
+{
+    what = name;
+    wrong = 0;
+    if (!strcmp(name, "query"))
+        query();
+    else if (!strcmp(name, "output"))
+        output();
+    else if (!strcmp(name, "log"))
+        say_log();
+    else if (!strcmp(name, "spawn"))
+        spawn();
+    else if (!strcmp(name, "events"))
+        events();
+    else if (!strcmp(name, "end"))
+        end();
+    else if (!strcmp(name, "named"))
+        check_name();
+    else if (!strcmp(name, "push"))
+        push_to(job, "no", PMIX_ERR_NOT_SUPPORTED);
+    else
+        check_table("no.such.table");
+    if (!wrong)
+        printf("tool %s good\n", name);
+    fflush(stdout);
+}
+
+static size_t load_way(pmix_info_t *infos, const char *way, char *which, const char *first)
+{
+    pid_t pid = atoi(which);
+    uint32_t rank = 2;
+    size_t n = 1;
+
+    if (!strcmp(way, "uri"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_URI, which, PMIX_STRING);
+    else if (!strcmp(way, "file"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_TOOL_ATTACHMENT_FILE, which, PMIX_STRING);
+    else if (!strcmp(way, "pid"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_PIDINFO, &pid, PMIX_PID);
+    else if (!strcmp(way, "nspace"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_SERVER_NSPACE, which, PMIX_STRING);
+    else if (!strcmp(way, "system"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_CONNECT_TO_SYSTEM, NULL, PMIX_BOOL);
+    else if (!strcmp(way, "first"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_CONNECT_SYSTEM_FIRST, NULL, PMIX_BOOL);
+    else if (!strcmp(way, "attach"))
+        PMIX_INFO_LOAD(&infos[0], PMIX_TOOL_DO_NOT_CONNECT, NULL, PMIX_BOOL);
+    else
+        n = 0;
+    if (first && !strcmp(first, "named")) {
+        PMIX_INFO_LOAD(&infos[n], PMIX_TOOL_NSPACE, "my.own-tool", PMIX_STRING);
+        PMIX_INFO_LOAD(&infos[n + 1], PMIX_TOOL_RANK, &rank, PMIX_PROC_RANK);
+        n += 2;
+    }
+    return n;
+}
+
+int main(int argc, char **argv)
+{
+    pmix_info_t infos[4];
+    pmix_status_t rc;
+    size_t n;
+
+    if (argc == 2 && !strcmp(argv[1], "patient"))
+        patient();
+    if (argc == 2 && !strcmp(argv[1], "client"))
+        return client();
+    if (argc < 3)
+        return 2;
+    what = argv[1];
+    n = load_way(infos, argv[1], argv[2], argv[3]);
+    rc = PMIx_tool_init(&me, infos, n);
+    if (rc != PMIX_SUCCESS) {
+        printf("tool init WRONG: %d\n", rc);
+        return 1;
+    }
+    find_job();
+    if (argc == 3 && !wrong)
+        printf("tool %s good\n", argv[1]);
+    for (int i = 3; i < argc; i++)
+        do_one(argv[i]);
+    rc = PMIx_tool_finalize();
+    return rc != PMIX_SUCCESS;
+}

@@ -1,0 +1,208 @@
+#!/bin/sh
+# PMIx tools and `wireup`: tool.c on OpenPMIx's library and on ours, OpenPMIx's own programs, and
+# another user who tries to come in.
+
+# Launchers find each other in a network namespace: in one of our own there are no others.
+# shellcheck disable=SC2016
+if [ -z "${TOOLS_NET-}" ] && unshare -n true 2>/dev/null; then
+    TOOLS_NET=1 exec unshare -n sh -c 'ip link set lo up; exec sh "$0" "$@"' "$0" "$@"
+fi
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+use_launcher wireup
+patience=120
+ours=$WU_BUILD/src/lib/pmix
+host=$(hostname)
+
+pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
+if [ -z "$pmix_flags" ]; then
+    echo "1..0 # SKIP OpenPMIx (libpmix-dev) is not installed"
+    exit 0
+fi
+# shellcheck disable=SC2086
+c_program tool $pmix_flags
+
+# OPTIONS... MODE: a job of three, which is ready when this returns; $launcher is its pid
+jobs=0
+begin_job()
+{
+    jobs=$((jobs + 1))
+    said=$tmp/job.$jobs.out
+    told=$tmp/job.$jobs.err
+    "$WIREUP" -n 3 "$@" >"$said" 2>"$told" </dev/null &
+    launcher=$!
+    wait_until "$patience" is_ready
+}
+
+is_ready()
+{
+    [ "$(grep -c '^ready' "$said")" = 3 ]
+}
+
+end_job()
+{
+    kill "$launcher" 2>/dev/null
+    wait "$launcher"
+}
+
+# LIBRARY ARGS...: the tool on that library (- is OpenPMIx's)
+tool()
+{
+    lib=$1
+    shift
+    [ "$lib" != - ] || lib=
+    run "$patience" env LD_LIBRARY_PATH="$lib" "$bin/tool" "$@"
+}
+
+files()
+{
+    find "$TMPDIR" -type f -name 'pmix.*'
+}
+
+# ---- without being asked for, there is no file
+begin_job "$bin/tool" patient
+same "a job makes no files" "$(files)" ""
+tool - pid "$launcher" query
+ok "so OpenPMIx's tools do not find it" [ "$rc" != 0 ] || explain
+tool "$ours" pid "$launcher" query
+same "ours do" "$rc $(cat "$out")" "0 tool query good" || explain
+tool "$ours" any x
+same "and it need not be named" "$rc $(cat "$out")" "0 tool any good" || explain
+tool "$ours" pid 999999 query
+ok "another one is not it" [ "$rc" != 0 ] || explain
+
+# ---- … until somebody does: then they are private
+"$WIREUP" tools >"$out" 2>"$err"
+uri=$(sed -n "s/^$launcher	//p" "$out")
+server=${uri%%.*}
+ok "the launcher tells its address" eval 'echo "$uri" | grep -q "^wireup-[0-9]*\.0;tcp4://127\.0\.0\.1:"' || cat "$out" "$err"
+same "and has written files" "$(files | wc -l) $(find "$TMPDIR" -name 'pmix.*' -perm 0600 | wc -l)" "2 2"
+same "in a directory of its own" "$(stat -c '%a %u' "$TMPDIR"/wireup-pmix-*)" "700 $(id -u)"
+file=$(files | grep "tool.$launcher\$")
+for lib in - "$ours"; do
+    for way in "uri $uri" "uri file:$file" "file $file" "pid $launcher" "nspace $server" "any x" "first x"; do
+        # shellcheck disable=SC2086
+        tool "$lib" $way
+        same "found by $way ($lib)" "$rc $(cat "$out")" "0 tool ${way%% *} good" || explain
+    done
+    tool "$lib" system x
+    ok "but it is not the system's ($lib)" [ "$rc" != 0 ] || explain
+done
+
+# ---- what tools do
+for lib in - "$ours"; do
+    tool "$lib" uri "$uri" spoil
+    ok "what is wrong is seen to be wrong ($lib)" grep -q "tool spoil WRONG" "$out" || explain
+    tool "$lib" uri "$uri" named
+    same "a name of its own ($lib)" "$rc $(cat "$out")" "0 tool named good" || explain
+    tool "$lib" uri "$uri" query output log push
+    same "asks, signals, hears, logs ($lib)" "$rc $(tr '\n' ',' <"$out")" \
+        "0 tool query good,tool output good,tool log good,tool push good," || explain
+    tool "$lib" uri "$uri" spawn
+    same "starts a job of its own and feeds it ($lib)" "$rc $(sort "$out" | tr '\n' ',')" \
+        "0 this was pushed,tool spawn good," || explain
+done
+same "what was logged is there" "$(grep -c '^the tool says hello$' "$told")" 2
+if command -v pps >/dev/null 2>&1; then
+    run "$patience" pps
+    ok "OpenPMIx's pps sees the job" grep -q "^Active nspaces: kvs_" "$err" || explain
+    run "$patience" pattrs --host all
+    same "its pattrs lists what we understand" "$rc $(grep -c '^PMIX_TIMEOUT  *pmix.timeout' "$err")" "0 2" || explain
+    run "$patience" pevent --event -12345 --range global
+    same "its pevent" "$rc" 0 || explain
+else
+    skip "OpenPMIx's own tools" "pps (libpmix-bin) is not installed"
+fi
+
+# ---- another user
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
+    cp "$bin/tool" "$tmp/stranger"
+    chmod 755 "$tmp" "$tmp/stranger"
+    : >"$tmp/before.told"
+    cp "$told" "$tmp/before.told"
+    for lib in - "$ours"; do
+        mkdir -p "$tmp/libs"
+        cp -L "$ours/libpmix.so.2" "$tmp/libs/"
+        chmod -R a+rX "$tmp/libs"
+        [ "$lib" = - ] || lib=$tmp/libs
+        [ "$lib" != - ] || lib=
+        run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
+            env LD_LIBRARY_PATH="$lib" "$tmp/stranger" uri "$uri" query
+        same "another user does not get in (${lib:-OpenPMIx's})" "$(grep -c good "$out")" 0 || explain
+        run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
+            env LD_LIBRARY_PATH="$lib" "$tmp/stranger" pid "$launcher" query
+        same "nor sees where (${lib:-OpenPMIx's})" "$(grep -c good "$out")" 0 || explain
+    done
+    ok "and the launcher tells" grep -q "refused a connection of another user" "$told" || cat "$told"
+    run "$patience" setpriv --reuid 65534 --regid 65534 --clear-groups \
+        find "$TMPDIR" -name 'pmix.*'
+    same "there is nothing to be seen" "$(cat "$out")" "" || explain
+else
+    skip "another user" "this test is not run by the superuser"
+fi
+tool "$ours" uri "$uri" query
+same "nobody is disturbed" "$rc $(cat "$out")" "0 tool query good" || explain
+tool - uri "$uri" end
+same "a tool ends the job" "$rc $(cat "$out")" "0 tool end good" || explain
+wait "$launcher"
+same "which is an end by a signal" "$?" 143
+same "the files went with it" "$(files)" ""
+
+# ---- a directory that is somebody's, or a link, is not used
+mkdir "$TMPDIR/wireup-pmix-$(id -u)"
+chmod 755 "$TMPDIR/wireup-pmix-$(id -u)"
+begin_job -tools on "$bin/tool" patient
+ok "a directory that others can read is not used" grep -q "not a private directory" "$told" || cat "$told"
+same "and nothing is in it" "$(files)" ""
+end_job
+rmdir "$TMPDIR/wireup-pmix-$(id -u)"
+mkdir -m 700 "$tmp/elsewhere"
+ln -s "$tmp/elsewhere" "$TMPDIR/wireup-pmix-$(id -u)"
+begin_job -tools on "$bin/tool" patient
+same "nor does a link lead anywhere" "$(ls "$tmp/elsewhere")" ""
+end_job
+rm "$TMPDIR/wireup-pmix-$(id -u)"
+: >"$tmp/precious"
+ln -s "$tmp/precious" "$TMPDIR/pmix.sys.$host"
+begin_job -tools system "$bin/tool" patient
+same "nor is a file followed" "$(cat "$tmp/precious")" ""
+end_job
+rm "$TMPDIR/pmix.sys.$host"
+
+# ---- from the start, as the system's server; events; the end of the launcher
+begin_job -tools system "$bin/tool" client
+for lib in - "$ours"; do
+    tool "$lib" system x
+    same "the system's server ($lib)" "$rc $(cat "$out")" "0 tool system good" || explain
+done
+tool - pid "$launcher" events
+same "events to processes, and from them" "$rc $(cat "$out")" "0 tool events good" || explain
+wait "$launcher"
+same "which end well" "$? $(cat "$told")" "0 " || cat "$told"
+begin_job -tools on "$bin/tool" client
+tool "$ours" pid "$launcher" events
+same "the same with our library" "$rc $(cat "$out")" "0 tool events good" || explain
+wait "$launcher"
+same "they end well too" "$? $(cat "$told")" "0 " || cat "$told"
+
+begin_job -tools on "$bin/tool" patient
+kill -9 "$(pgrep -P "$launcher")"
+wait "$launcher" 2>/dev/null
+same "a launcher that is killed leaves no files" "$(files)" ""
+begin_job -tools on "$bin/tool" patient
+worker=$(pgrep -P "$launcher")
+kill -9 "$launcher"
+wait "$launcher" 2>/dev/null
+wait_until "$patience" eval '! kill -0 "$worker" 2>/dev/null'
+same "nor does its other half" "$(files)" ""
+
+# ---- a recording with tools plays back
+begin_job -trace "$tmp/record" "$bin/tool" patient
+tool "$ours" pid "$launcher" query output
+end_job
+run 60 "$WIREUP" replay "$tmp/record"
+same "a recording with tools plays back" "$rc" 0 || explain
+run 60 "$WIREUP" trace "$tmp/record"
+ok "and is understood" eval 'grep -q "PMIx welcome status=0 namespace=wireup-.*-tool-1" "$out" && ! grep -q "not understood" "$out"' || explain
+finish
