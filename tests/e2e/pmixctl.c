@@ -6,12 +6,21 @@
  *   pmixctl cleanup DIR  registers what it makes in DIR
  *   pmixctl log          says lines through the launcher
  *   pmixctl listen       rank 0 hears what rank 1 writes
- *   pmixctl recover GO   spawns a job that outlives one of its processes (with `not`: that does
- * not) pmixctl child        spawns itself, listens to the children, and hears of their end pmixctl
- * beat         the last rank promises heartbeats and falls silent pmixctl ranges       events for
- * some, for the namespace, for nobody else pmixctl credential   asks for a credential and has it
- * checked pmixctl query        asks all that can be asked pmixctl reserved     gets all that the
- * Standard says a server tells, of its own job and a child's
+ *   pmixctl recover GO   spawns a job that outlives one of its processes
+ *   pmixctl recover GO not   and one that does not
+ *
+ *   pmixctl child        spawns itself, listens to the children, and hears of their end
+ *
+ *   pmixctl beat         the last rank promises heartbeats and falls silent
+ *
+ *   pmixctl ranges       events for some, for the namespace, for nobody else
+ *
+ *   pmixctl credential   asks for a credential and has it checked
+ *
+ *   pmixctl query        asks all that can be asked
+ *
+ *   pmixctl reserved     gets all that a server tells, of its own job and of
+ * a child's
  *
  * Prints `pmixctl MODE good` from rank 0, and `pmixctl MODE WRONG rank R: what` from whoever finds
  * something wrong.
@@ -27,6 +36,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What it was given it keeps until it ends. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_leaks=0";
+}
 
 static pmix_proc_t me;
 static uint32_t size;
