@@ -4,7 +4,8 @@
  *   libpmix quiet          blocking calls start no thread; a callback does, and finalize ends it
  *   libpmix cycles N       init, exchange, finalize, N times: no descriptor is left
  *   libpmix threads N      N threads mix all kinds of calls
- *   libpmix forks          forked and executed children join on their own, the parent goes on
+ *   libpmix crowded        one thread waits for an answer while the other says more than a socket
+ * takes libpmix forks          forked and executed children join on their own, the parent goes on
  *   libpmix external       PMIX_EXTERNAL_PROGRESS and PMIx_Progress
  *   libpmix loop           PMIX_EVENT_BASE: a loop of the program's libevent
  *   libpmix gets N         N gets of what a peer has put, between two marks: writes to descriptor
@@ -374,6 +375,88 @@ static void many_threads(uint32_t n)
     leave();
     free(t);
     free(numbers);
+}
+
+/* ---- two threads, one socket ------------------------------------------------------------------
+ */
+
+enum { MUCH = 4 << 20 }; /* more than a socket takes at once */
+
+static void on_much(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t *results, size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        if (info[i].value.type == PMIX_BYTE_OBJECT && info[i].value.data.bo.size == MUCH)
+            on_event(id, code, source, info, ninfo, results, nresults, done, arg);
+    }
+}
+
+static void *get_late(void *arg)
+{
+    pmix_proc_t p = process(1);
+    pmix_info_t patient;
+    pmix_value_t *v;
+    int seconds = 100;
+    pmix_status_t rc;
+
+    atomic_store((atomic_int *)arg, gettid());
+    PMIX_INFO_LOAD(&patient, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    rc = PMIx_Get(&p, "late", &patient, 1, &v);
+    if (must("get late", rc))
+        PMIX_VALUE_RELEASE(v);
+    return NULL;
+}
+
+/* The third word of its file, behind the name, is S. */
+static void wait_asleep(const atomic_int *tid)
+{
+    char path[64], text[64] = "";
+    FILE *f;
+
+    for (int i = 0; i < 5000 && !strstr(text, ") S"); i++) {
+        usleep(2000);
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)*tid);
+        f = fopen(path, "r");
+        if (f && !fgets(text, sizeof text, f))
+            text[0] = '\0';
+        if (f)
+            fclose(f);
+    }
+}
+
+/* What the second rank waits for comes from a thread that does not wait; who waits in the first
+ * rank reads, and would never write the rest. */
+static void crowded(void)
+{
+    pmix_status_t code = -7002;
+    static atomic_int tid;
+    pmix_info_t much;
+    pthread_t t;
+
+    join(NULL, 0);
+    if (me.rank == 1 && PMIx_Register_event_handler(&code, 1, NULL, 0, on_much, NULL, NULL) < 0)
+        complain("register");
+    fence(false);
+    if (me.rank == 0 && pthread_create(&t, NULL, get_late, &tid) == 0) {
+        wait_asleep(&tid);
+        memset(&much, 0, sizeof much);
+        PMIX_LOAD_KEY(much.key, "much");
+        much.value.type = PMIX_BYTE_OBJECT;
+        much.value.data.bo.bytes = calloc(1, MUCH);
+        much.value.data.bo.size = MUCH;
+        must("notify", PMIx_Notify_event(code, &me, PMIX_RANGE_GLOBAL, &much, 1, on_status, NULL));
+        pthread_join(t, NULL);
+        free(much.value.data.bo.bytes);
+    }
+    if (me.rank == 1) {
+        while (called == 0)
+            usleep(1000);
+        put_number("late", 1);
+        must("commit", PMIx_Commit());
+    }
+    fence(false);
+    leave();
 }
 
 /* ---- forks ----------------------------------------------------------------------------------- */
@@ -786,6 +869,8 @@ int main(int argc, char **argv)
         memory();
     else if (!strcmp(mode, "invite"))
         invite();
+    else if (!strcmp(mode, "crowded"))
+        crowded();
     else if (!strcmp(mode, "values"))
         values();
     else if (!strcmp(mode, "refused"))

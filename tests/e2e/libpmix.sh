@@ -92,6 +92,7 @@ everybody 2 external
 everybody 2 loop
 everybody 2 gets 10
 if [ "$server" = wireup ]; then
+    everybody 2 crowded
     everybody 4 values
     everybody 2 refused
     everybody 4 invite

@@ -153,6 +153,41 @@ static uint32_t next_tag(struct server_link *s)
     return s->next_tag;
 }
 
+/* The socket was full, and another thread reads. */
+static bool write_turn(struct client *c, struct server_link *s, int wake_fd)
+{
+    struct pollfd p[] = { { s->conn.fd, POLLOUT, 0 }, { wake_fd, POLLIN, 0 } };
+
+    if (s->lost || !buf_len(&s->conn.out))
+        return false;
+    client_unlock(c);
+    poll(p, 2, -1);
+    client_lock(c);
+    if (!s->lost && conn_flush(&s->conn) < 0)
+        server_lost(c, s);
+    return true;
+}
+
+bool writer_turn(struct client *c, int wake_fd)
+{
+    LIST_EACH(l, &c->servers)
+    {
+        if (write_turn(c, LIST_OF(l, struct server_link, link), wake_fd))
+            return true;
+    }
+    return false;
+}
+
+/* For who does not wait for an answer.  Where another thread sleeps until the server speaks, our
+ * own thread writes; without one, who speaks has to. */
+static void write_rest(struct client *c, struct server_link *s)
+{
+    if (c->progress.kind == PROGRESS_THREAD && c->progress.started)
+        return;
+    while (c->reading && write_turn(c, s, -1)) {
+    }
+}
+
 /* What the socket does not take now is written by whoever waits next, or by progress. */
 static void write_out(struct client *c, struct server_link *s)
 {
@@ -193,8 +228,10 @@ pmix_status_t message_send_alone(struct message *m, uint32_t tag)
 {
     pmix_status_t rc = message_close(m, tag ? tag : next_tag(m->server));
 
-    if (rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS) {
         write_out(m->c, m->server);
+        write_rest(m->c, m->server);
+    }
     return rc;
 }
 
@@ -411,21 +448,6 @@ void reader_next(struct client *c)
         progress_kick(c);
 }
 
-/* Another thread reads, and what we want to say is still here: the socket was full. */
-static bool write_turn(struct client *c, struct server_link *s)
-{
-    struct pollfd p = { s->conn.fd, POLLOUT, 0 };
-
-    if (s->lost || !buf_len(&s->conn.out))
-        return false;
-    client_unlock(c);
-    poll(&p, 1, -1);
-    client_lock(c);
-    if (!s->lost && conn_flush(&s->conn) < 0)
-        server_lost(c, s);
-    return true;
-}
-
 static void sleep_until(struct client *c, struct op *op, uint64_t deadline_ns)
 {
     struct timespec t = { (time_t)(deadline_ns / NS_PER_S), (long)(deadline_ns % NS_PER_S) };
@@ -444,7 +466,7 @@ bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns)
             break;
         if (!c->reading)
             reader_turn(c, deadline_ns, -1);
-        else if (!write_turn(c, op->server))
+        else if (!write_turn(c, op->server, -1))
             sleep_until(c, op, deadline_ns);
     }
     list_unlink(&op->waiting);
@@ -479,6 +501,8 @@ pmix_status_t op_post(struct message *m, struct op *op)
         rc = message_send(m, op);
     if (rc != PMIX_SUCCESS)
         op_free(op);
+    else
+        write_rest(m->c, m->server);
     return rc;
 }
 

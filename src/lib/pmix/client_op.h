@@ -147,6 +147,9 @@ pmix_status_t op_post(struct message *m, struct op *op);
 void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd);
 /* The same for what is there already. */
 void reader_poll(struct client *c);
+/* Another thread has the role: waits until a connection that was full takes more, or wake_fd (or
+ * -1) is readable.  False: everything is written. */
+bool writer_turn(struct client *c, int wake_fd);
 /* The role is free: somebody else who waits may want it. */
 void reader_next(struct client *c);
 

@@ -78,6 +78,20 @@ static bool has_server(const struct client *c)
     return false;
 }
 
+/* Another thread sleeps until the server speaks; what it does not know of is written here. */
+static bool write_meanwhile(struct client *c)
+{
+    struct progress *p = &c->progress;
+    bool written;
+
+    p->in_poll = true;
+    written = c->reading && writer_turn(c, p->wake_fd);
+    p->in_poll = false;
+    if (written)
+        drain(p->wake_fd);
+    return written;
+}
+
 static void *serve(void *arg)
 {
     struct client *c = arg;
@@ -92,7 +106,7 @@ static void *serve(void *arg)
             reader_turn(c, UINT64_MAX, p->wake_fd);
             p->in_poll = false;
             drain(p->wake_fd);
-        } else {
+        } else if (!write_meanwhile(c)) {
             pthread_cond_wait(&p->wake, &c->gate->mutex);
         }
     }
