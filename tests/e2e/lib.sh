@@ -179,7 +179,7 @@ left_files()
 
 nothing_left() # adds the points
 {
-    wait_until 5 nobody_left
+    wait_until 30 nobody_left
     same "no process is left${1:+ $1}" "$(processes)" ""
     same "no file and no segment is left${1:+ $1}" "$(left_files)" ""
 }
