@@ -2,6 +2,7 @@
  * headers; runs on its library and on ours.
  *
  *   tool patient              a process of a job: says `ready N`; `heard N` at SIGUSR1; stays
+ *   tool served               a process of `serve`
  *   tool client               a PMIx process of a job: waits for an event, answers with one, ends
  *   tool WAY WHICH WHAT...    a tool:
  *     WAY     uri|file|pid|nspace|system|first|any|attach, WHICH: of them
@@ -13,10 +14,14 @@
  *             events     to processes of the job, and from them
  *             end        ends the job, and hears of it
  *             push       to a job whose input is not for tools: is refused
+ *             servers    is connected with a second one (TOOL_SECOND: its address) too
+ *             serve      is a server itself, of a process of its own (PMIx_tool_set_server_module)
  *             spoil      finds a thing that is not there: so tests can fail
  *
  * Prints `tool WHAT good` for each, or `tool WHAT WRONG: why`. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <pmix_server.h>
 #include <pmix_tool.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,6 +397,183 @@ static void end(void)
         complain("its end was not told");
 }
 
+/* ---- several servers ------------------------------------------------------------------------- */
+
+/* Whose job is seen now. */
+static void must_see(const char *what_for, const char *want)
+{
+    pmix_info_t *infos;
+    size_t n;
+    pmix_status_t rc = ask(PMIX_QUERY_NAMESPACES, NULL, &infos, &n);
+
+    must(what_for, rc);
+    if (rc == PMIX_SUCCESS && strncmp(infos[0].value.data.string, want, strlen(want)) != 0)
+        complain("%s: sees %s, not %s", what_for, infos[0].value.data.string, want);
+    PMIX_INFO_FREE(infos, n);
+}
+
+static void must_know(const char *what_for, size_t count, const pmix_proc_t *first)
+{
+    pmix_proc_t *servers = NULL;
+    size_t n = 0;
+
+    must(what_for, PMIx_tool_get_servers(&servers, &n));
+    if (n != count || (first && n && !PMIX_CHECK_PROCID(&servers[0], first)))
+        complain("%s: knows %zu servers, the first is %s", what_for, n, n ? servers[0].nspace : "");
+    if (servers)
+        PMIX_PROC_FREE(servers, n);
+}
+
+static void servers(void)
+{
+    bool (*is_connected)(void); /* younger than 4.2.2 */
+    pmix_proc_t *list = NULL, first, second, nobody, myself;
+    pmix_info_t info;
+    size_t n = 0;
+    char other[PMIX_MAX_NSLEN + 1] = "", mine[PMIX_MAX_NSLEN + 1];
+
+    must("servers", PMIx_tool_get_servers(&list, &n));
+    if (n != 1) {
+        complain("is connected with %zu", n);
+        return;
+    }
+    first = list[0];
+    PMIX_PROC_FREE(list, n);
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, getenv("TOOL_SECOND"), PMIX_STRING);
+    must("attach", PMIx_tool_attach_to_server(&myself, &second, &info, 1));
+    if (!PMIX_CHECK_PROCID(&myself, &me) || PMIX_CHECK_PROCID(&first, &second))
+        complain("names: %s at %s", myself.nspace, second.nspace);
+    must_know("attached", 2, &first);
+    must_see("the first is still asked", job);
+    must("set", PMIx_tool_set_server(&second, NULL, 0));
+    must_know("set", 2, &second);
+    strcpy(mine, job);
+    find_job();
+    strcpy(other, job);
+    if (!strcmp(mine, other))
+        complain("sees the same job");
+    must("set back", PMIx_tool_set_server(&first, NULL, 0));
+    must_see("set back", mine);
+    must("disconnect", PMIx_tool_disconnect(&second));
+    must_know("disconnected", 1, &first);
+    must_see("disconnected", mine);
+    PMIX_LOAD_PROCID(&nobody, "nobody", 0);
+    if (PMIx_tool_set_server(&nobody, NULL, 0) == PMIX_SUCCESS ||
+        PMIx_tool_disconnect(&nobody) == PMIX_SUCCESS)
+        complain("a server that is not there");
+    PMIX_INFO_DESTRUCT(&info);
+    PMIX_INFO_LOAD(&info, PMIX_SERVER_URI, "nobody.0;tcp4://127.0.0.1:1", PMIX_STRING);
+    if (PMIx_tool_attach_to_server(NULL, NULL, &info, 1) == PMIX_SUCCESS)
+        complain("attached to nobody");
+    must_know("after that", 1, &first);
+    strcpy(job, mine);
+    *(void **)&is_connected = dlsym(RTLD_DEFAULT, "PMIx_tool_is_connected");
+    if (!is_connected || !is_connected())
+        complain("is not connected");
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+/* ---- a tool that serves ---------------------------------------------------------------------- */
+
+static atomic_int connected, finalized, replied;
+
+static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_info_t infos[],
+                                  size_t n, pmix_op_cbfunc_t fn, void *arg)
+{
+    (void)object;
+    (void)infos;
+    (void)n;
+    (void)fn;
+    (void)arg;
+    connected += !strcmp(proc->nspace, "toolspace") && proc->rank == 0;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t fn,
+                                  void *arg)
+{
+    (void)proc;
+    (void)object;
+    (void)fn;
+    (void)arg;
+    finalized++;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void on_reply(pmix_status_t status, void *arg)
+{
+    (void)arg;
+    must("a registration", status);
+    replied++;
+}
+
+static void serve(void)
+{
+    static pmix_server_module_t module;
+    pmix_status_t (*set_module)(pmix_server_module_t *); /* younger than 4.2.2 */
+    pmix_nspace_t space;
+    uint32_t one = 1;
+    pmix_info_t infos[2];
+    pmix_proc_t proc;
+    char **env = NULL, self[4096] = "";
+    int status = -1, before = replied;
+    pid_t pid;
+    pmix_status_t rc;
+
+    module.client_connected2 = on_connected;
+    module.client_finalized = on_finalized;
+    *(void **)&set_module = dlsym(RTLD_DEFAULT, "PMIx_tool_set_server_module");
+    if (!set_module) {
+        complain("there is no such function");
+        return;
+    }
+    must("module", set_module(&module));
+    PMIX_INFO_LOAD(&infos[0], PMIX_JOB_SIZE, &one, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], PMIX_UNIV_SIZE, &one, PMIX_UINT32);
+    PMIX_LOAD_NSPACE(space, "toolspace");
+    rc = PMIx_server_register_nspace(space, 1, infos, 2, on_reply, NULL);
+    if (rc == PMIX_SUCCESS && !reaches(&replied, before + 1))
+        complain("register: no answer");
+    must("register", rc);
+    PMIX_LOAD_PROCID(&proc, "toolspace", 0);
+    before = replied;
+    rc = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, on_reply, NULL);
+    if (rc == PMIX_SUCCESS && !reaches(&replied, before + 1))
+        complain("expect: no answer");
+    must("expect", rc);
+    for (char **e = environ; *e; e++)
+        PMIX_ARGV_APPEND(rc, env, *e);
+    must("fork", PMIx_server_setup_fork(&proc, &env));
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        complain("who am I?");
+    pid = fork();
+    if (pid == 0) {
+        execle(self, "tool", "served", (char *)NULL, env);
+        _exit(127);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        complain("the process: %d", status);
+    if (!reaches(&finalized, 1) || connected != 1)
+        complain("connected %d, finalized %d", connected, finalized);
+    must_see("a tool still", job);
+}
+
+static int served(void)
+{
+    pmix_value_t *v = NULL;
+    pmix_proc_t all;
+
+    what = "served";
+    must("init", PMIx_Init(&me, NULL, 0));
+    if (strcmp(me.nspace, "toolspace") != 0 || me.rank != 0)
+        complain("is %s.%u", me.nspace, me.rank);
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
+    must("size", PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &v));
+    must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong;
+}
+
 static void check_name(void)
 {
     if (strcmp(me.nspace, "my.own-tool") != 0 || me.rank != 2)
@@ -413,6 +596,10 @@ static void do_one(const char *name)
         events();
     else if (!strcmp(name, "end"))
         end();
+    else if (!strcmp(name, "servers"))
+        servers();
+    else if (!strcmp(name, "serve"))
+        serve();
     else if (!strcmp(name, "named"))
         check_name();
     else if (!strcmp(name, "push"))
@@ -464,6 +651,8 @@ int main(int argc, char **argv)
         patient();
     if (argc == 2 && !strcmp(argv[1], "client"))
         return client();
+    if (argc == 2 && !strcmp(argv[1], "served"))
+        return served();
     if (argc < 3)
         return 2;
     what = argv[1];

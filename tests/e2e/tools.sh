@@ -21,7 +21,7 @@ if [ -z "$pmix_flags" ]; then
     exit 0
 fi
 # shellcheck disable=SC2086
-c_program tool $pmix_flags
+c_program tool $pmix_flags -ldl
 
 # OPTIONS... MODE: a job of three, which is ready when this returns; $launcher is its pid
 jobs=0
@@ -103,6 +103,21 @@ for lib in - "$ours"; do
     same "starts a job of its own and feeds it ($lib)" "$rc $(sort "$out" | tr '\n' ',')" \
         "0 this was pushed,tool spawn good," || explain
 done
+tool "$ours" uri "$uri" serve query
+same "a tool that serves a process itself" "$rc $(tr '\n' ',' <"$out")" "0 tool serve good,tool query good," || explain
+first=$launcher
+first_told=$told
+begin_job "$bin/tool" patient
+second=$launcher
+export TOOL_SECOND
+TOOL_SECOND=$("$WIREUP" tools | sed -n "s/^$second	//p")
+tool "$ours" uri "$uri" servers query
+same "a tool with two servers" "$rc $(tr '\n' ',' <"$out")" "0 tool servers good,tool query good," || explain
+tool "$ours" any x
+ok "of two, none is meant by nothing" [ "$rc" != 0 ] || explain
+end_job
+launcher=$first
+told=$first_told
 same "what was logged is there" "$(grep -c '^the tool says hello$' "$told")" 2
 if command -v pps >/dev/null 2>&1; then
     run "$patience" pps

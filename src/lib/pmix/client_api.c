@@ -337,6 +337,13 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
     return rc;
 }
 
+/* Our thread serves all of the library: it stays as long as there is a client. */
+void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
+{
+    (void)info;
+    (void)ninfo;
+}
+
 void PMIx_Progress(void)
 {
     struct client *c = api_begin();

@@ -60,11 +60,6 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     return api_start_tool(&way, &w.name, info, ninfo, proc);
 }
 
-pmix_status_t PMIx_tool_finalize(void)
-{
-    return PMIx_Finalize(NULL, 0);
-}
-
 bool PMIx_tool_is_connected(void)
 {
     struct client *c = api_begin();

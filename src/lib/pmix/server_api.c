@@ -17,6 +17,7 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/server.h"
 #include "lib/pmix/value.h"
+#include "pmix_tool.h"
 #include "session/pmix.h"
 #include "wireup_server.h"
 
@@ -29,6 +30,7 @@ static struct {
     int own_fd;        /* the host's end of its own connection */
     pid_t pid;         /* who made the server */
     bool watched;      /* forks are */
+    bool of_tool;      /* a tool has made it: PMIx_tool_set_server_module */
     struct list known; /* struct registered: PMIx_Register_attributes */
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .own_fd = -1 };
 
@@ -202,8 +204,9 @@ static void end_server(void)
 
 static void forget_known(void);
 
+/* me: the tool that becomes a server and is a client already; NULL: the host is its own client. */
 static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix_info_t *infos,
-                                  size_t ninfos, const void *caller)
+                                  size_t ninfos, const void *caller, const pmix_proc_t *me)
 {
     struct pserver_options o;
     struct errmsg err = { "" };
@@ -215,6 +218,10 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
         return PMIX_ERR_NOMEM;
     host.watched = true;
     read_options(infos, ninfos, &o, &size);
+    if (me) {
+        o.nspace = me->nspace;
+        o.rank = me->rank;
+    }
     members = size ? size / sizeof(void (*)(void)) : module ? smodule_members(module, caller) : 0;
     rc = pserver_new(module, members, &o, &s, &err);
     if (rc != PMIX_SUCCESS) {
@@ -225,7 +232,7 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
     host.s = s;
     host.pid = getpid();
     pthread_mutex_unlock(&host.lock);
-    rc = join_own(s, infos, ninfos);
+    rc = me ? PMIX_SUCCESS : join_own(s, infos, ninfos);
     if (rc == PMIX_SUCCESS)
         rc = pserver_settle_progress(s);
     if (rc != PMIX_SUCCESS)
@@ -263,7 +270,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
             list_init(&host.known);
         host.moving = true;
         pthread_mutex_unlock(&host.lock);
-        rc = begin_server(module, info, ninfo, __builtin_return_address(0));
+        rc = begin_server(module, info, ninfo, __builtin_return_address(0), NULL);
         end_move();
     }
     if (rc == PMIX_SUCCESS)
@@ -298,6 +305,76 @@ pmix_status_t PMIx_server_finalize(void)
         host.inits = 0;
     }
     pthread_mutex_unlock(&host.lock);
+    return rc;
+}
+
+/* ---- tools that serve ------------------------------------------------------------------------ */
+
+/* The server that there is takes the new functions; a tool without one becomes one. */
+static pmix_status_t take_module(const pmix_server_module_t *module, const pmix_proc_t *me,
+                                 const void *caller)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (host.s) {
+        pserver_lock(host.s);
+        smodule_take(host.s, module, smodule_members(module, caller));
+        pserver_unlock(host.s);
+        return PMIX_SUCCESS;
+    }
+    if (!host.known.next)
+        list_init(&host.known);
+    host.moving = true;
+    pthread_mutex_unlock(&host.lock);
+    rc = begin_server(module, NULL, 0, caller, me);
+    end_move();
+    host.inits += rc == PMIX_SUCCESS;
+    host.of_tool = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
+{
+    struct client *c = api_begin();
+    pmix_proc_t me;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    me = c->me;
+    api_end(c, PMIX_SUCCESS);
+    if (!module)
+        return PMIX_ERR_BAD_PARAM;
+    pthread_mutex_lock(&host.lock);
+    begin_move();
+    rc = take_module(module, &me, __builtin_return_address(0));
+    pthread_mutex_unlock(&host.lock);
+    return rc;
+}
+
+/* A tool that serves goes: its server goes with it. */
+static void end_of_tool(void)
+{
+    pthread_mutex_lock(&host.lock);
+    begin_move();
+    if (host.of_tool && host.s && host.pid == getpid()) {
+        host.moving = true;
+        pthread_mutex_unlock(&host.lock);
+        end_server();
+        end_move();
+        forget_known();
+        host.inits = 0;
+    }
+    host.of_tool = false;
+    pthread_mutex_unlock(&host.lock);
+}
+
+pmix_status_t PMIx_tool_finalize(void)
+{
+    pmix_status_t rc = PMIx_Finalize(NULL, 0);
+
+    if (!PMIx_Initialized())
+        end_of_tool();
     return rc;
 }
 
