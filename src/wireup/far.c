@@ -2,6 +2,7 @@
 #include "wireup/far.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -201,6 +202,16 @@ void far_reaped(struct far *f, pid_t pid, int status)
 
 /* ---- opening ---- */
 
+/* Other daemons stand in other directories. */
+static const char *trace_base(struct far *f)
+{
+    char here[PATH_MAX];
+
+    if (f->opt->trace_file[0] == '/' || !getcwd(here, sizeof here))
+        return f->opt->trace_file;
+    return arena_printf(&f->arena, "%s/%s", here, f->opt->trace_file);
+}
+
 static int open_cluster(struct far *f, struct errmsg *err)
 {
     struct cluster_config config = { .loop = node_loop(f->node),
@@ -227,7 +238,11 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                            .on_gone = on_gone };
     f->share.arg = f;
     node_share(f->node, &f->share);
-    return 0;
+    if (!f->opt->trace_file)
+        return 0;
+    f->share.trace = trace_base(f);
+    return f->share.trace ? node_record(f->node, f->opt->trace_file, err)
+                          : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
 static int start_daemons(struct far *f, struct errmsg *err)

@@ -83,7 +83,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .outfile = o->outfile_pattern,
         .errfile = o->errfile_pattern,
         .timeout_s = o->timeout_s,
-        .trace_file = o->trace_file,
+        .trace_file = o->remote ? NULL : o->trace_file, /* else when it has its neighbours */
         .keep_going = !o->auto_cleanup,
         .pmi_port = o->pmi_port,
         .print_exit_codes = o->print_all_exitcodes,

@@ -214,10 +214,14 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
         errmsg_set(err, rc, "cannot open what the launcher needs: %s", err_text(rc));
         return node_free(n);
     }
-    if (n->config.trace_file && tape_open(&n->tape, &n->server, &n->loop, n->config.trace_file,
-                                          n->config.name, &n->config.log, err) < 0)
+    if (n->config.trace_file && node_record(n, n->config.trace_file, err) < 0)
         return node_free(n);
     return n;
+}
+
+int node_record(struct node *n, const char *file, struct errmsg *err)
+{
+    return tape_open(&n->tape, &n->server, &n->loop, file, n->config.name, &n->config.log, err);
 }
 
 static void close_files(struct node *n)

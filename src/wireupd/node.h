@@ -69,6 +69,10 @@ struct share;
 
 /* NULL with a sentence in err. */
 struct node *node_new(const struct node_config *config, struct errmsg *err);
+/* Records what is said from now on in that file; for who has no trace_file in the config, because
+ * the recording begins with who the neighbours are.  The name lives as long as the node.  0, or
+ * -errno with a sentence. */
+int node_record(struct node *n, const char *file, struct errmsg *err);
 struct node *node_free(struct node *n); /* returns NULL */
 
 /* This node is one of several from now on (share.h); before its first job. */

@@ -506,6 +506,7 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions, i
     o->positions = (struct part_uints){ positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
     o->push_to = push_to;
+    o->trace = s->trace ? slice_str(s->trace) : SLICE_NULL;
     say_config(c, o);
     o->keep_going = j->keep_going;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
@@ -537,6 +538,22 @@ static void hear_config(struct share *s, const struct msg_job *m)
     c->keep_going = m->keep_going != 0;
 }
 
+/* Each node records what its own server is told and says.  One that cannot says so, and goes on. */
+static void record_here(struct share *s, struct slice trace)
+{
+    struct node *n = s->node;
+    struct errmsg err = { "out of memory" };
+    char *file;
+
+    if (trace.len == 0 || n->tape.server)
+        return;
+    file = arena_printf(&n->kept, SLICE_FMT ".%s", SLICE_ARG(trace), n->config.name);
+    for (char *c = file ? file + trace.len : NULL; c && (c = strchr(c, '/'));)
+        *c = '_'; /* of the name, which is no directory */
+    if (!file || node_record(n, file, &err) < 0)
+        log_warn(&n->config.log, "node %s: %s", n->config.name, err.text);
+}
+
 static uint32_t node_here(const struct share *s, const struct part_uints *positions)
 {
     for (uint32_t n = 0; n < positions->n; n++) {
@@ -544,6 +561,13 @@ static uint32_t node_here(const struct share *s, const struct part_uints *positi
             return n;
     }
     return JOB_NONE_HERE;
+}
+
+/* With the first job. */
+static void begin_here(struct share *s, const struct msg_job *m)
+{
+    hear_config(s, m);
+    record_here(s, m->trace);
 }
 
 static void hear_job(struct share *s, const struct msg_job *m)
@@ -557,7 +581,7 @@ static void hear_job(struct share *s, const struct msg_job *m)
         rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);
     if (rc == 0 && !s->node->kept.blocks)
-        hear_config(s, m);
+        begin_here(s, m);
     if (rc == 0 && keep_placement(s, (uint32_t)m->job, m->positions.items, m->positions.n))
         j = node_follow(s->node, &plan, m, node_here(s, &m->positions), &err);
     if (j)
@@ -759,6 +783,7 @@ static void hear_who(struct share *s, uint32_t from, const struct msg_who *w)
     struct answer a = { .status = ANSWER_OK };
     struct buf part = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
 
+    tape_flush(&s->node->tape); /* whoever asks may want to read it, too */
     inquest_part(s->node, w->job, &part);
     a.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
     tell_answer(s, from, w->ticket, &a);
@@ -897,6 +922,7 @@ static void maybe_over(struct share *s)
         return;
     if (!is_root(s) && !s->left) {
         s->left = true;
+        tape_close(&s->node->tape); /* whole when the launcher has ended */
         cluster_end(&s->cluster);
     }
     if (is_root(s) && s->closed && !s->told) {

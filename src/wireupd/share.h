@@ -41,6 +41,7 @@ struct share {
     struct streams streams;
     const uint32_t *slots; /* launcher of a standing system: of the nodes, by position; or NULL */
     struct list placed;    /* struct placement: where the nodes of each job are */
+    const char *trace;     /* launcher: what the recordings of all nodes begin with; NULL: none */
     struct list asked;     /* questions of other nodes that our server works on */
     struct ears ears;
     bool *heeding;       /* launcher: who is told of ends, by position */

@@ -159,8 +159,33 @@ same "lines for the log" "$rc $(sort "$out" | tr '\n' ,) $(grep -c 'says hello$'
     "0 once,pmixctl log good, 4" || explain
 hosts=$with_here
 
-# ---- spawning
+# ---- recordings
 dynamic=$build/e2e-dynamic
+replays() # FILE...: all of them are what they should be
+{
+    for file in "$@"; do
+        run 120 "$WIREUP" replay "$file"
+        [ "$rc" = 0 ] && [ "$(stat -c %a "$file")" = 600 ] || return 1
+    done
+}
+over --trace "$tmp/rec" -n 8 "$bin/rawpmi1" exchange
+good "a run that is recorded" "raw 8 good"
+same "leaves a recording of each node" "$(cd "$tmp" && echo rec*)" "rec rec.n1 rec.n2 rec.n4"
+ok "which plays back" replays "$tmp"/rec* || explain
+run 60 "$WIREUP" trace --command put "$tmp/rec.n2"
+same "and has what the ranks of that node have said" \
+    "$rc $(grep -c '^.* rank [23] .*> PMI-1 put ' "$out") $(grep -c ' rank [014567] ' "$out")" "0 4 0" || explain
+rm "$tmp"/rec*
+over --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
+whole "PMIx, too" "rawpmix 8 good"
+ok "plays back on each node" replays "$tmp"/rec* || explain
+rm "$tmp"/rec*
+(cd "$tmp" && net --trace rec -n 4 "$dynamic" crash) >"$out" 2>"$err"
+same "a relative name, and a job that fails" "$? $(cd "$tmp" && echo rec*)" "139 rec rec.n1 rec.n2" || explain
+ok "play back" replays "$tmp"/rec* || explain
+rm "$tmp"/rec*
+
+# ---- spawning
 over -n 1 "$dynamic" refused
 good "a spawn that is refused" "refused yes"
 over -n 1 "$dynamic" row 20
