@@ -244,6 +244,10 @@ static int find_program(struct respawn *r, const char *name, struct slice dirs,
         if (lookup_program(a, name, app->wdir, search, &app->path, &unused) == 0)
             return 0;
     }
+    if (r->opt->remote) { /* other nodes have what we have not, or elsewhere: each looks itself */
+        app->path = app->argv[0];
+        return 0;
+    }
     return lookup_program(a, name, app->wdir, environ_get(app->env, "PATH"), &app->path, r->err);
 }
 
@@ -267,7 +271,10 @@ static int make_app(struct respawn *r, uint32_t at)
     rc = make_env(r, c, app);
     if (rc == 0 && wdir.len) {
         const char *given = arena_str(&r->plan->arena, wdir);
-        rc = given ? lookup_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
+        if (given && given[0] == '/' && r->opt->remote)
+            app->wdir = given; /* theirs to have */
+        else
+            rc = given ? lookup_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
     }
     if (rc == 0)
         rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);

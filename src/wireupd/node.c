@@ -736,6 +736,8 @@ static void answer_spawner(struct work *w)
     if (a.status == ANSWER_OK)
         a.ncodes = 0; /* all started: nothing to list */
     answer_spawn(w->node, w->ticket, &a);
+    if (a.status == ANSWER_OK && job->failed) /* it has, and died meanwhile */
+        server_abort_connected(&w->node->server, job);
 }
 
 void node_heard(struct node *n, struct job *j)
@@ -835,7 +837,9 @@ static void end_job(struct node *n, struct job *job)
     struct work *w = node_work(n, job);
 
     if (!job->follows) {
-        server_abort_connected(&n->server, job);
+        /* Until a spawn is answered, its failure is the answer, and no end of who asked for it. */
+        if (!w || !w->spawned || w->answered)
+            server_abort_connected(&n->server, job);
         if (n->share)
             share_kill(n->share, job);
     }

@@ -314,6 +314,11 @@ END
 chmod +x "$tmp/elsewhere"
 run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewhere" -hosts n2:2,n1:2 -n 4 only-there exchange
 good "a program that only the launcher's node has not" "raw 4 good"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$build/e2e-libpmi2" >"$tmp/away/only-child"
+chmod +x "$tmp/away/only-child"
+run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewhere" -hosts n2:2,n1:2 -n 2 \
+    "$build/e2e-libpmi2" spawn only-child 4
+same "nor when it is spawned" "$rc $(cat "$out")" "0 spawn 2 good" || explain
 over -wireupd /no/such/wireupd -n 8 true
 same "no daemon there" "$rc $(grep -c 'node n[124]: .*/no/such/wireupd' "$err") $(wc -l <"$err")" "125 1 1" || explain
 over --dry-run -n 8 true
