@@ -1105,6 +1105,7 @@ static void read_regevents(struct command *c)
     } else if (punpack_ok(&c->r)) {
         more = realloc(s->codes, (s->ncodes + n + 1) * sizeof *more);
         if (more) {
+            s->base.peer->hears = true;
             s->codes = more;
             if (n)
                 memcpy(more + s->ncodes, codes, n * sizeof *more);

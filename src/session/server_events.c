@@ -141,7 +141,7 @@ void server_spread(struct server *s, const struct notice *n)
     LIST_EACH(l, &s->peers)
     {
         struct peer *p = LIST_OF(l, struct peer, link);
-        if (p == n->but || !concerns(p, n, &t) || is_source(p, n)) /* it has told itself */
+        if (!p->hears || p == n->but || !concerns(p, n, &t) || is_source(p, n)) /* told itself */
             continue;
         p->session->ops->notify(p->session, n);
         server_mark_dirty(s, p);

@@ -44,6 +44,7 @@ struct peer {
     bool counted;        /* in proc.lines */
     bool hung_up;
     bool wants_output;       /* the session has begun to listen: it is to hear what was kept */
+    bool hears;              /* events: it has registered for some */
     struct session *session; /* NULL: nothing was said yet */
     struct buf out;
     void *host; /* the host's own */
