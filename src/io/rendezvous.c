@@ -7,19 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "io/cred.h"
 
+/* Containers often share the network, and this name space with it, but count pids each from 1. */
+static unsigned long long pids_world(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
+}
+
+static int put_prefix(char *room, size_t size)
+{
+    return snprintf(room, size, "wireup/%u/%llu/", (unsigned)getuid(), pids_world());
+}
+
 static socklen_t address(pid_t pid, struct sockaddr_un *at)
 {
+    char *name = at->sun_path + 1;
+    size_t room = sizeof at->sun_path - 1;
     int n;
 
     memset(at, 0, sizeof *at);
     at->sun_family = AF_UNIX;
-    n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "wireup/%u/%d", (unsigned)getuid(),
-                 (int)pid);
+    n = put_prefix(name, room);
+    n += snprintf(name + n, room - (size_t)n, "%d", (int)pid);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
@@ -80,13 +96,13 @@ static pid_t pid_in_line(const char *line, const char *prefix)
 
 int rendezvous_list(pid_t *pids, int room)
 {
-    char line[256], prefix[40];
+    char line[256], prefix[64];
     int n = 0;
     FILE *f = fopen("/proc/net/unix", "re");
 
     if (!f)
         return -errno;
-    snprintf(prefix, sizeof prefix, "wireup/%u/", (unsigned)getuid());
+    put_prefix(prefix, sizeof prefix);
     while (fgets(line, sizeof line, f)) {
         pid_t pid = pid_in_line(line, prefix);
         if (pid == 0 || pid == getpid())

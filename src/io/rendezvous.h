@@ -1,8 +1,8 @@
 /* rendezvous.h - how the launchers of one user on one machine find each other, without a file.
  *
- * Each listens on a socket in the abstract namespace, named by user and pid; the kernel's list of
- * sockets is the directory.  Names there can be taken by anybody, so both sides ask the kernel
- * whose process is at the other end.
+ * Each listens on a socket in the abstract namespace, named by user, pid namespace and pid; the
+ * kernel's list of sockets is the directory.  Names there can be taken by anybody, so both sides
+ * ask the kernel whose process is at the other end.
  */
 #ifndef WIREUP_IO_RENDEZVOUS_H
 #define WIREUP_IO_RENDEZVOUS_H

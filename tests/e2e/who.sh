@@ -78,4 +78,33 @@ run 60 "$WIREUP" -timeout 5 -n 3 sh -c '[ "$PMI_RANK" = 1 ] && exec sleep 1000; 
 same "a job whose time is over" "$rc" 124 || explain
 ok "is told of with who is missing, and its pid" eval 'grep -q "missing: [0-9,-]*$" "$err" &&
     grep -q "^wireup:     rank 1 on .*(pid [0-9]*) .*; has not said anything yet" "$err"' || explain
+
+# Containers that share the network: in each, pids begin with 1, and so those of their launchers are the same.
+world() # N: a launcher of N processes in pids of its own, and what is told of it there
+{
+    unshare -p -f --mount-proc --kill-child sh -c '
+        "$0" -n "$1" sh -c "echo up; [ \$PMI_RANK != 0 ] || read -r line" <"$2/world" >"$2/up.$1" 2>&1 &
+        while ! grep -q up "$2/up.$1"; do sleep 0.05; done
+        "$0" who >"$2/who.$1"
+        touch "$2/told.$1"
+        wait' "$WIREUP" "$1" "$tmp"
+}
+if unshare -p -f --mount-proc true 2>/dev/null; then
+    mkfifo "$tmp/world"
+    exec 8<>"$tmp/world"
+    for n in 1 2; do
+        : >"$tmp/up.$n"
+        world "$n" &
+        wait_until 60 [ -e "$tmp/told.$n" ]
+    done
+    same "the launchers of two containers are told apart" \
+        "$(cat "$tmp/who.1" "$tmp/who.2" | sed -n 's/^job .*, \([0-9]*\) processes:.*/\1/p' | tr '\n' ,)" \
+        "1,2," || note "$(cat "$tmp/who.1" "$tmp/who.2")"
+    echo >&8
+    echo >&8
+    exec 8>&-
+    wait
+else
+    skip "containers" "this machine gives us no pid name spaces of our own"
+fi
 finish
