@@ -301,6 +301,11 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         cluster_send(c, node, (uint32_t)ticket, e);
         break;
     case EFFECT_NEWS:
+        if (node == 0)
+            cluster_send_others(c, 0, e);
+        else
+            cluster_send(c, node, 0, e);
+        break;
     case EFFECT_ABORT:
     case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
     case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
@@ -313,18 +318,16 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
     effect_drop(e);
 }
 
-/* The root tells the others what they have to know of its own and of others' processes. */
+/* The root has told the others what they have to know of its own and of others' processes. */
 static void cluster_news(struct cluster *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct job *j = cluster_job_at(c, m->to, m->e.job);
 
+    if (m->to != 0 && (job_rank_is_here(j, m->e.rank) || j->procs[m->e.rank].state == LIFE_GONE))
+        return;
     j->procs[m->e.rank].pid = m->e.pid;
     server_event(&n->server, j, m->e.rank, m->e.event, m->e.code);
-    for (uint32_t i = 1; m->to == 0 && i < c->nnodes; i++) {
-        if (i != m->from)
-            cluster_send(c, 0, i, &m->e);
-    }
 }
 
 static void cluster_deliver(struct cluster *c, struct cluster_mail *m)

@@ -134,6 +134,10 @@
 /* How long another launcher may take to answer a question about a name. */
 #define LIMIT_DESK_MS 2000
 
+/* When processes have ended as they should, nodes that wait for one of them in vain hear of it so
+ * much later. */
+#define LIMIT_NEWS_MS 500
+
 /* The nodes of a job have so long to say who is missing there; less than who asks waits. */
 #define LIMIT_WHO_MS 1500
 

@@ -45,7 +45,8 @@ enum effect_kind {
                           block in value */
     EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and what an answer carries; job
                      and rank: whom it is about (or JOB_NO_RANK) */
-    EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid */
+    EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid; it tells the others of
+                     ends */
     EFFECT_ABORT, /* ask who decides to end the job: rank (the culprit), code, why in value */
     EFFECT_EVENT, /* tell other nodes of an event: job (which may have ended), its name in key, rank
                      (its source), notice in event_*, infos in value; then server_notify() there.

@@ -428,6 +428,16 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
     job_settle(j);
 }
 
+void job_blame(struct job *j, int exit_code, const char *reason)
+{
+    if (j->failed || j->phase != JOB_RUNNING)
+        return;
+    j->failed = true;
+    j->culprit = JOB_NO_RANK;
+    j->exit_code = exit_code & 0xff ? exit_code & 0xff : 1;
+    snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
+}
+
 static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
     struct effect e = {
@@ -651,6 +661,20 @@ static void tell_news(struct job *j, uint32_t rank, enum life_event event, int c
                                               .pid = j->procs[rank].pid });
 }
 
+/* Who decides tells the other nodes of ends: they may wait for that process. */
+static void tell_end(struct job *j, uint32_t rank, enum life_state before, enum life_event event,
+                     int code)
+{
+    const struct proc *p = &j->procs[rank];
+
+    if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == LIFE_GONE ||
+        !(p->state == LIFE_GONE || (p->state == LIFE_LOST && before != LIFE_LOST)))
+        return;
+    if (before == LIFE_ATTACHED || before == LIFE_LOST)
+        tell_news(j, rank, LIFE_ATTACH, 0); /* it took part, which they did not know */
+    tell_news(j, rank, event, code);
+}
+
 static void act(struct job *j, uint32_t rank, enum life_event event, int code)
 {
     struct proc *p = &j->procs[rank];
@@ -731,7 +755,7 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
 {
     struct proc *p = &j->procs[rank];
     bool here = job_rank_is_here(j, rank), had_ended = j->phase == JOB_ENDED;
-    bool was_gone = p->state == LIFE_GONE;
+    enum life_state before = p->state;
 
     note_end(p, event, code);
     if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
@@ -746,9 +770,10 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         follow(j, rank, event);
     else
         act(j, rank, event, code);
+    tell_end(j, rank, before, event, code);
     leave(j, rank);
     break_meetings(j, rank);
-    if (p->state == LIFE_GONE && !was_gone)
+    if (p->state == LIFE_GONE && before != LIFE_GONE)
         control_ended(j, rank);
     if (j->phase == JOB_ENDED && !had_ended)
         control_ended(j, JOB_NO_RANK);

@@ -147,6 +147,10 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The job has failed, and goes on all the same: that counts when it ends, unless something counted
+ * before. */
+void job_blame(struct job *j, int exit_code, const char *reason);
+
 /* Pushes the effects that the job owes; true when it owes none. */
 bool job_settle(struct job *j);
 

@@ -902,7 +902,8 @@ static const struct {
     { PMIX_HOSTFILE, "hostfile" },
     { PMIX_ADD_HOST, "add-host" },
     { PMIX_ADD_HOSTFILE, "add-hostfile" },
-    { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE }, /* a flag */
+    { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE },
+    { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE }, /* a flag */
 };
 
 static const char *spawn_word(const char *key)

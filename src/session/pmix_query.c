@@ -380,8 +380,9 @@ static void find_set_members(struct findings *f, const char *key, const struct s
 /* ---- what this server can do
  * -------------------------------------------------------------------- */
 
-static const char *const spawn_words = PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST
-                                                 "," PMIX_ADD_HOSTFILE "," PMIX_JOB_RECOVERABLE;
+static const char *const spawn_words =
+    PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE
+              "," PMIX_JOB_RECOVERABLE "," PMIX_JOB_CONTINUOUS;
 
 static void find_spawn(struct findings *f, const char *key, const struct subject *about)
 {

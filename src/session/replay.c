@@ -419,6 +419,30 @@ static int on_abort_connected(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+static int on_blame(struct replay *r, const struct record *d)
+{
+    const struct record_blame *v = &d->u.blame;
+    struct job *j = job_of(r, v->job);
+    struct errmsg reason;
+
+    if (!j)
+        return bad(r, "the failure of an unknown job");
+    errmsg_set(&reason, 0, SLICE_FMT, SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
+    server_blame(&r->server, j, (int)v->code, reason.text);
+    return REPLAY_SAME;
+}
+
+static int on_node_down(struct replay *r, const struct record *d)
+{
+    const struct record_node_down *v = &d->u.node_down;
+    struct job *j = job_of(r, v->job);
+
+    if (!j || v->node >= j->plan.nnodes)
+        return bad(r, "the loss of an unknown node");
+    server_node_down(&r->server, j, (uint32_t)v->node);
+    return REPLAY_SAME;
+}
+
 static int on_answer(struct replay *r, const struct record *d)
 {
     const struct record_answer *v = &d->u.answer;
@@ -910,6 +934,8 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_event] = on_event,
     [RECORD_abort] = on_abort,
     [RECORD_abort_connected] = on_abort_connected,
+    [RECORD_blame] = on_blame,
+    [RECORD_node_down] = on_node_down,
     [RECORD_answer] = on_answer,
     [RECORD_heard] = on_heard,
     [RECORD_unpublish] = on_unpublish,

@@ -78,6 +78,8 @@ void server_event(struct server *s, struct job *j, uint32_t rank, enum life_even
 void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void server_abort_connected(struct server *s, struct job *j);
+/* As job_blame(). */
+void server_blame(struct server *s, struct job *j, int exit_code, const char *reason);
 /* The neighbours have answered EFFECT_NAMES. */
 void server_names_heard(struct server *s, uint64_t ticket, const struct names_query *q, bool found,
                         struct slice port);
@@ -140,6 +142,10 @@ void server_hangup(struct server *s, struct peer *p);
 /* An event of somebody who has no connection here (another node's EFFECT_EVENT, or one of the host
  * itself, with its own name): told to everybody whom it concerns. */
 void server_notify(struct server *s, const struct notice *n);
+
+/* Who decides about the job: a node of its plan is lost.  Whoever wants to know that hears of it,
+ * on all nodes.  (What it means for the processes there is told by server_event().) */
+void server_node_down(struct server *s, const struct job *j, uint32_t node);
 
 /* A process has written something (empty: it will not write any more) to a channel (1 << descriptor
  * number): clients that have asked for it get it.  Of spawned jobs some is kept for who asks late.

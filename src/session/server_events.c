@@ -271,6 +271,55 @@ void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int e
          PMIX_EXIT_CODE, (pmix_value_t){ .type = PMIX_INT, .data.integer = code });
 }
 
+/* The job's processes on that node; NULL: no memory, or none. */
+static pmix_proc_t *procs_of(const struct job *j, uint32_t node, size_t *n_p)
+{
+    pmix_proc_t *procs = calloc((size_t)j->plan.nodes[node].nprocs + 1, sizeof *procs);
+    size_t n = 0;
+
+    for (uint32_t r = 0; procs && r < j->plan.nprocs && n < j->plan.nodes[node].nprocs; r++) {
+        if (j->plan.procs[r].node != node)
+            continue;
+        strncpy(procs[n].nspace, j->nspace, PMIX_MAX_NSLEN);
+        procs[n++].rank = r;
+    }
+    *n_p = n;
+    return procs;
+}
+
+void server_node_down(struct server *s, const struct job *j, uint32_t node)
+{
+    struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
+    struct notice n = { .code = PMIX_EVENT_NODE_DOWN,
+                        .range = PMIX_RANGE_SESSION,
+                        .flags = EVENT_BY_CODE,
+                        .nspace = j->nspace,
+                        .rank = PMIX_RANK_WILDCARD };
+    pmix_data_array_t list = { .type = PMIX_PROC };
+    pmix_info_t infos[3];
+    struct ppack w;
+
+    TELL(s, node_down, .job = j->id, .node = node);
+    memset(infos, 0, sizeof infos);
+    list.array = procs_of(j, node, &list.size);
+    strncpy(infos[0].key, PMIX_HOSTNAME, PMIX_MAX_KEYLEN);
+    infos[0].value.type = PMIX_STRING;
+    infos[0].value.data.string = (char *)(uintptr_t)j->plan.nodes[node].name;
+    strncpy(infos[1].key, PMIX_NODEID, PMIX_MAX_KEYLEN);
+    infos[1].value = (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = node };
+    strncpy(infos[2].key, PMIX_EVENT_AFFECTED_PROCS, PMIX_MAX_KEYLEN);
+    infos[2].value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list };
+    ppack_init(&w, &bytes, &ptype_own);
+    ppack_size(&w, 3);
+    ppack(&w, infos, 3, PMIX_INFO);
+    n.infos = buf_slice(&bytes);
+    n.by_server = true;
+    if (list.array && ppack_ok(&w))
+        spread_everywhere(s, j, &n);
+    free(list.array);
+    buf_free(&bytes);
+}
+
 void server_tell_lost(struct server *s, const struct job *j, uint32_t rank)
 {
     tell(s, j,

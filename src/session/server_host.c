@@ -339,6 +339,12 @@ void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_co
     job_end(j, culprit, exit_code, reason.text);
 }
 
+void server_blame(struct server *s, struct job *j, int exit_code, const char *reason)
+{
+    TELL(s, blame, .job = j->id, .code = exit_code, .reason = slice_str(reason));
+    job_blame(j, exit_code, reason);
+}
+
 void server_abort_connected(struct server *s, struct job *j)
 {
     TELL(s, abort_connected, .job = j->id);

@@ -520,6 +520,51 @@ static void test_going_on(void)
     cluster_close(&c);
 }
 
+/* The same when one of the launcher's own node dies, which nobody else can know. */
+static void test_going_on_without_ours(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 47);
+    cluster_job(&c, 6, false, true);
+    init_all(&c, 6);
+    for (uint32_t r = 2; r < 6; r++)
+        say(&c, r, "cmd=barrier_in\n");
+    cluster_event(&c, 0, 0, LIFE_DEATH, 11);
+    for (uint32_t r = 2; r < 6; r++)
+        HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    say(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=0\n");
+    cluster_close(&c);
+}
+
+/* A node is lost with all that is on it, and the job goes on. */
+static void test_node_down(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 3, 53);
+    cluster_job(&c, 6, false, true);
+    init_all(&c, 6);
+    say(&c, 0, "cmd=barrier_in\n");
+    say(&c, 3, "cmd=barrier_in\n");
+    server_blame(&c.nodes[0].server, c.nodes[0].jobs[0], 1, "node c is lost");
+    server_node_down(&c.nodes[0].server, c.nodes[0].jobs[0], 2);
+    cluster_settle(&c);
+    OK_F(c.nodes[1].events == 1 && c.nodes[2].events == 1 && c.nodes[0].events == 0,
+         "every node is told of it, once");
+    for (uint32_t r = 4; r < 6; r++)
+        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, LIFE_DEATH, 9);
+    cluster_settle(&c);
+    HEARS(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    say(&c, 2, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
+    HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=4,5\n");
+    OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && job_exit_code(c.nodes[0].jobs[0]) == 1);
+    OK(!strcmp(c.nodes[0].jobs[0]->reason.text, "node c is lost"));
+    cluster_close(&c);
+}
+
 /* A rank leaves as it should, and others meet without it: the error of a program, and no hang. */
 static void test_leaving(void)
 {
@@ -625,6 +670,8 @@ int main(void)
     test_abort();
     test_death();
     test_going_on();
+    test_going_on_without_ours();
+    test_node_down();
     test_leaving();
     test_who();
     return tap_done();

@@ -159,7 +159,10 @@ static void on_trouble(void *arg, int64_t position, struct slice text)
     struct far *f = arg;
     char line[ERRMSG_MAX];
 
-    snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
+    if (position >= 0 && position < f->boot.count && !slice_starts(text, SLICE("node ")))
+        snprintf(line, sizeof line, "node %.200s: " SLICE_FMT, f->names[position], SLICE_ARG(text));
+    else
+        snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
     if (position >= 0 && !f->started) {
         fail(f, line);
         return;

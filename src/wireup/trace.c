@@ -505,6 +505,8 @@ static struct subject subject_of(const struct story_line *l, const struct record
     case RECORD_preset: s.job = (int64_t)r->u.preset.job; break;
     case RECORD_abort: s.job = (int64_t)r->u.abort.job; break;
     case RECORD_abort_connected: s.job = (int64_t)r->u.abort_connected.job; break;
+    case RECORD_node_down: s.job = (int64_t)r->u.node_down.job; break;
+    case RECORD_blame: s.job = (int64_t)r->u.blame.job; break;
     case RECORD_event:
         s.job = (int64_t)r->u.event.job;
         s.rank = (int64_t)r->u.event.rank;

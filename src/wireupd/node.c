@@ -865,21 +865,31 @@ static void print_codes(struct node *n, const struct job *job)
     }
 }
 
-/* Jobs that are connected end for one reason, in the words of the one and of the others. */
-static bool is_said(const struct node *n, const struct job *job)
+/* Several jobs may end for one reason, which is said once; by the job that had it, if it can. */
+static void say_reason(struct node *n, const struct errmsg *reason)
 {
-    return n->said.text[0] &&
-           (strstr(n->said.text, job->reason.text) || strstr(job->reason.text, n->said.text));
+    if (n->said.text[0] &&
+        (strstr(n->said.text, reason->text) || strstr(reason->text, n->said.text)))
+        return;
+    log_error(&n->config.log, "%s", reason->text);
+    n->said = *reason;
+}
+
+static void say_why(struct node *n, const struct job *job)
+{
+    const struct job *blamed =
+        job->blames == JOB_NO_RANK ? NULL : core_job(&n->server.core, job->blames);
+
+    if (!blamed || !blamed->failed)
+        say_reason(n, &job->reason);
 }
 
 static void report_end(struct node *n, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
         return;
-    if (job->failed && !is_said(n, job)) {
-        log_error(&n->config.log, "%s", job->reason.text);
-        n->said = job->reason;
-    }
+    if (job->failed)
+        say_why(n, job);
     if (n->config.print_exit_codes)
         print_codes(n, job);
     if (job->id == n->first_job)
@@ -962,7 +972,8 @@ void node_spawn(struct node *n, struct effect *e)
                             .text = slice_str(err.text),
                             .codes = codes,
                             .ncodes = codes ? (uint32_t)count : 0 };
-        log_error(&n->config.log, "spawn: %s", err.text);
+        if (!parent || parent->phase == JOB_RUNNING) /* else it has a worse reason to tell */
+            log_error(&n->config.log, "spawn: %s", err.text);
         answer_spawn(n, e->ticket, &a);
         free(codes);
     }
@@ -1495,12 +1506,21 @@ static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t pos
 /* Its processes have gone with it, as far as anybody can say. */
 static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
 {
-    const char *host = n->share->names[position];
+    uint32_t plan_node = share_node_at(n->share, j, position);
+    struct errmsg text;
 
     if (!has_ranks_at(n, j, position))
         return;
-    if (!j->keep_going)
-        server_abort(&n->server, j, JOB_NO_RANK, 1, "node %s is lost: %s", host, why);
+    errmsg_set(&text, 0, "node %s is lost: %s", n->share->names[position], why);
+    if (j->keep_going) {
+        server_blame(&n->server, j, 1, text.text);
+        if (j->phase == JOB_RUNNING)
+            say_reason(n, &text); /* at the end it is old */
+    } else {
+        server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
+    }
+    if (plan_node < j->plan.nnodes)
+        server_node_down(&n->server, j, plan_node);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (share_position(n->share, j, r) != position || j->procs[r].state == LIFE_GONE)
             continue;

@@ -100,6 +100,16 @@ uint32_t share_position(const struct share *s, const struct job *j, uint32_t ran
                                       : s->cluster.config.me;
 }
 
+uint32_t share_node_at(const struct share *s, const struct job *j, uint32_t position)
+{
+    const struct placement *p = placement_of(s, j->id);
+    uint32_t n = 0;
+
+    while (p && n < p->nnodes && p->positions[n] != position)
+        n++;
+    return p && n < p->nnodes ? n : JOB_NONE_HERE;
+}
+
 uint32_t share_place(const struct share *s, uint32_t job, uint32_t node)
 {
     const struct placement *p = placement_of(s, job);
@@ -151,11 +161,14 @@ static void add_number(struct buf *b, uint32_t v)
     buf_put(b, &v, sizeof v);
 }
 
+/* To the launcher; the launcher's own are for everybody, and old when all are leaving. */
 static void flush_news(struct share *s)
 {
     struct msg_news *n = &s->news.u.news;
     uint32_t count = (uint32_t)(buf_len(&s->ranks) / sizeof(uint32_t));
 
+    timer_stop(&s->gossip);
+    s->urgent = false;
     if (count == 0)
         return;
     n->ranks = (struct part_uints){ (const void *)buf_slice(&s->ranks).ptr, count };
@@ -163,7 +176,8 @@ static void flush_news(struct share *s)
     n->codes = (struct part_ints){ (const void *)buf_slice(&s->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&s->pids).ptr, count };
     s->news.kind = MSG_news;
-    post(s, &s->news, 0);
+    if (!is_root(s) || !s->quitting)
+        post(s, &s->news, is_root(s) ? MSG_EVERYBODY : 0);
     buf_clear(&s->ranks);
     buf_clear(&s->events);
     buf_clear(&s->codes);
@@ -180,17 +194,29 @@ static void add_news(struct share *s, const struct effect *e)
     add_number(&s->events, (uint32_t)e->event);
     add_number(&s->codes, (uint32_t)e->code);
     add_number(&s->pids, (uint32_t)e->pid);
+    s->urgent = s->urgent || !is_root(s) || e->event != LIFE_EXIT;
+}
+
+static void gossip(void *arg)
+{
+    flush_news(arg);
 }
 
 void share_say(struct share *s, struct msg *m, uint32_t to)
 {
-    flush_news(s);
+    if (!is_root(s))
+        flush_news(s);
     post(s, m, to);
 }
 
+/* That processes end as they should concerns only those who wait for them in vain: mostly all end
+ * at about the same time, and nobody has to be told. */
 void share_settle(struct share *s)
 {
-    flush_news(s);
+    if (s->urgent)
+        flush_news(s);
+    else if (buf_len(&s->ranks) && !s->gossip.set)
+        timer_set(&s->gossip, LIMIT_NEWS_MS);
 }
 
 /* ---- effects -----------------------------------------------------------------------------------
@@ -592,6 +618,12 @@ static void hear_job(struct share *s, const struct msg_job *m)
     share_quit(s);
 }
 
+/* What the launcher tells all comes back to where it happened. */
+static bool is_old(const struct share *s, const struct job *j, uint32_t rank)
+{
+    return !is_root(s) && (job_rank_is_here(j, rank) || j->procs[rank].state == LIFE_GONE);
+}
+
 static void hear_news(struct share *s, const struct msg_news *m)
 {
     struct job *j = job_of(s, m->job);
@@ -601,6 +633,8 @@ static void hear_news(struct share *s, const struct msg_news *m)
         if (i >= m->events.n || i >= m->codes.n || i >= m->pids.n || rank >= j->plan.nprocs ||
             m->events.items[i] >= LIFE_EVENTS)
             return;
+        if (is_old(s, j, rank))
+            continue;
         if (m->pids.items[i])
             j->procs[rank].pid = m->pids.items[i];
         server_event(server_of(s), j, rank, (enum life_event)m->events.items[i], m->codes.items[i]);
@@ -1180,6 +1214,7 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     buf_init(&s->codes, SIZE_MAX / 4);
     buf_init(&s->pids, SIZE_MAX / 4);
     buf_init(&s->scratch, LIMIT_HOP_MESSAGE);
+    timer_init(&s->gossip, &n->loop, gossip, s);
     c.calls =
         (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;
@@ -1199,6 +1234,7 @@ void share_close(struct share *s)
 {
     if (!s->node)
         return;
+    timer_stop(&s->gossip);
     streams_close(&s->streams);
     free(s->heeding);
     s->heeding = NULL;

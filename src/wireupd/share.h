@@ -49,6 +49,8 @@ struct share {
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
+    struct timer gossip; /* launcher: until they are */
+    bool urgent;         /* somebody may wait for one of those processes */
     struct buf scratch;
     bool quitting, closed;   /* all links are */
     bool left;               /* a daemon: nothing more will be said */
@@ -79,6 +81,8 @@ void share_announce(struct share *s, struct job *j, const uint32_t *positions, i
 
 /* Where a node of a job's plan is; our own position when nothing is known of it. */
 uint32_t share_place(const struct share *s, uint32_t job, uint32_t node);
+/* Which node of the job's plan is there; JOB_NONE_HERE: none. */
+uint32_t share_node_at(const struct share *s, const struct job *j, uint32_t position);
 /* Where the rank runs. */
 uint32_t share_position(const struct share *s, const struct job *j, uint32_t rank);
 

@@ -7,9 +7,9 @@
  *   kills fences          one fence with data after the other (`in` before the first), and output
  *   kills leave           a fence, then the end (`out`)
  *   kills spawn           rank 0 spawns one process after the other (`in` before the first)
- *   kills survive LOST... the ranks in LOST are to be lost (`met` after a fence): everybody else is
- *                         told so, sees fences with them fail, meets without them, and leaves with
- * 0
+ *   kills survive node|ranks LOST...   the ranks in LOST are to be lost, alone or with their node
+ *                                      (`met` after a fence): everybody else is told so, sees
+ *                                      fences with them fail, meets without them, leaves with 0
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,6 +27,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t heard_one = PTHREAD_COND_INITIALIZER;
 static bool heard_end[64];
 static unsigned heard_down;
+static bool with_node;
 static bool judging; /* what fails is nobody's death */
 
 static void say(const char *word)
@@ -134,7 +135,7 @@ static bool heard_all(int n, char **lost)
         if (!heard_end[atoi(lost[i]) & 63])
             return false;
     }
-    return heard_down > 0;
+    return heard_down > 0 || !with_node;
 }
 
 static void survive(int n, char **lost)
@@ -187,7 +188,8 @@ int main(int argc, char **argv)
     PMIX_VALUE_RELEASE(v);
     if (!strcmp(mode, "survive")) {
         judging = true;
-        survive(argc - 2, argv + 2);
+        with_node = argc > 2 && !strcmp(argv[2], "node");
+        survive(argc - 3, argv + 3);
     } else {
         must("fence", PMIx_Fence(NULL, 0, NULL, 0));
         say("met");

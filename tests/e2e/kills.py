@@ -23,7 +23,7 @@ import threading
 import time
 
 HOSTS = 4
-PATIENCE = int(os.environ.get("KILLS_PATIENCE", "120"))  # a net for what hangs, not a measure
+PATIENCE = int(os.environ.get("KILLS_PATIENCE", "240"))  # a net for what hangs, not a measure
 SIGNS = {'kill': signal.SIGKILL, 'stop': signal.SIGSTOP}
 
 
@@ -36,7 +36,7 @@ class Host:
 
     def __init__(self, slot, i):
         self.name = f'n{i}'
-        self.cable = f'v{slot}x{i}'
+        self.cable = f'k{os.getpid() % 100000}s{slot}x{i}'   # old ones go a little late
         self.address = f'10.77.{slot}.{i}'
         self.first = subprocess.Popen(
             ['unshare', '-n', '-u', 'sh', '-c',
@@ -185,16 +185,21 @@ class Run:
         self.how = os.environ.get('KILLS_HOW') or r.choice(HOWS)
         if self.phase == 'start' and self.how != 'cut':
             self.how = 'guard'                      # there is nothing else yet
-        if self.victim == 0 and self.how == 'cut':
+        if self.victim == 0 and self.how in ('cut', 'ranks'):
             self.how = 'both'
         if self.victim == 0 and self.phase == 'survive':
             self.phase = 'held'
+        if self.phase == 'survive' and not os.environ.get('KILLS_HOW'):
+            self.how = r.choice((self.how, 'ranks'))
         self.delay = r.choice((0, 0, r.uniform(0, 0.05)))
         self.width = r.choice((1, 2, 32))
+        if self.victim == 0 and self.how == 'stop':
+            self.width = 32             # each level looks for a way to it in its turn
         self.ppn = r.choice((1, 2))
         self.folder = os.path.join(args.folder, f'run{seed}')
         self.lines = queue.Queue()
         self.wrong = []
+        self.took = self.total = 0
         self.mark = f'KILLS_RUN={os.getpid()}.{seed}'.encode()
 
     def __str__(self):
@@ -256,7 +261,7 @@ class Run:
         self.ranks = [r for r in range(n) if r // self.ppn == self.victim - 1]
         mode = {'held': ['held', str((self.random.randrange(self.nodes)) * self.ppn)],
                 'fences': ['fences'], 'leave': ['leave'], 'spawn': ['spawn'],
-                'survive': ['survive'] + [str(r) for r in self.ranks]}.get(self.phase, ['stay'])
+                'survive': ['survive', 'ranks' if self.how == 'ranks' else 'node'] + [str(r) for r in self.ranks]}.get(self.phase, ['stay'])
         if self.phase == 'survive':
             words.append('-disable-auto-cleanup')
         self.out = open(os.path.join(self.folder, 'out'), 'wb')
@@ -322,7 +327,9 @@ class Run:
         if self.how == 'stop':      # all of that host, as if it hung
             self.freeze(pids, host)
             return
-        if self.how == 'guard':
+        if self.how == 'ranks':
+            pids = [p for p, words in living(self.mark).get(host.space, []) if 'e2e-kills' in words]
+        elif self.how == 'guard':
             pids = pids[:1]
         elif self.how == 'worker':
             pids = pids[1:]
@@ -348,11 +355,13 @@ class Run:
         want = {'start': 125, 'boot': 125, 'survive': 1}.get(self.phase, 1)
         if self.phase in ('start', 'boot', 'born', 'up') and rc in (1, 125):
             want = rc               # perhaps the job has begun
+        if self.how == 'ranks':
+            want = 137
         if self.victim == 0:
             want = 137 if self.how == 'worker' else rc
         if rc != want:
             self.wrong.append(f'exit status {rc}, not {want}')
-        if len(said) != 1 or (self.victim and not re.search(rf'\bnode {name}\b', said[0])):
+        if len(said) != 1 or (self.victim and not re.search(rf'\b(node|on) {name}\b', said[0])):
             self.wrong.append(f'not one sentence about {name}: {said}')
 
     def nobody(self, spaces):
@@ -395,6 +404,7 @@ class Run:
             # Its daemons have lost it; then it comes back.
             self.wait_gone([h.space for h in self.hosts[:self.nodes]])
             signal_all(self.stopped, signal.SIGCONT)
+            until = time.monotonic() + PATIENCE
         while self.launcher.poll() is None and time.monotonic() < until:
             self.expect('never')
         if self.launcher.poll() is None:
@@ -453,7 +463,11 @@ def main():
             except queue.Empty:
                 return
             run = Run(seed, slot, hosts[slot], a)
-            good = run.go()
+            try:
+                good = run.go()
+            except Exception as e:          # a driver that stumbles is no proof of anything
+                run.wrong.append(repr(e))
+                good = False
             times.append((run.took, str(run)))
             if os.environ.get('KILLS_VERBOSE'):
                 print(f'# {"good" if good else "BAD "} {run} ({run.total:.1f} s) {run.sentences()}', flush=True)
