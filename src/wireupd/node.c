@@ -1524,9 +1524,13 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (share_position(n->share, j, r) != position || j->procs[r].state == LIFE_GONE)
             continue;
+        /* Who could not be started ends every job; here it may as well have been. */
+        if (j->procs[r].state == LIFE_PLANNED && j->phase == JOB_RUNNING)
+            server_event(&n->server, j, r, LIFE_STARTED, 0);
         server_event(&n->server, j, r,
                      j->procs[r].state == LIFE_PLANNED ? LIFE_NOT_STARTED : LIFE_DEATH, SIGKILL);
     }
+    node_heard(n, j);
 }
 
 void node_lost(struct node *n, uint32_t position, const char *why)
