@@ -1,5 +1,6 @@
 #!/bin/sh
-# python3-pmix on our library: server and client, both, and each across with OpenPMIx's library.
+# python3-pmix on our library: server, client and tool, and each across with OpenPMIx's library.
+# (Its servers take no tools: the binding writes their name to nowhere.)
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -37,4 +38,22 @@ for pair in "$ours $ours" "$ours -" "- $ours"; do
 done
 run 60 env LD_LIBRARY_PATH="$ours" $python "$e2e/pmixclient.py"
 ok "a client without a server gets nothing" eval '! grep -q "get 4711" "$out" || grep -q "client init -" "$out"' || explain
+
+# ---- a client and a tool with wireup
+for lib in "$ours" ""; do
+    run 60 "$WIREUP" -n 1 env LD_LIBRARY_PATH="$lib" $python "$e2e/pmixclient.py"
+    ok "wireup's process (${lib:-theirs})" eval 'grep -qx "get 4711" "$out" && grep -qx "client finalize 0" "$out"' || explain
+done
+"$WIREUP" -tools on -n 1 sh -c 'echo ready; exec sleep 1000' >"$tmp/job" 2>"$tmp/told" </dev/null &
+launcher=$!
+wait_until 60 grep -q ready "$tmp/job"
+for lib in "$ours" ""; do
+    run 60 env LD_LIBRARY_PATH="$lib" $python "$e2e/pmixtool.py" pid "$launcher"
+    same "a tool (${lib:-theirs})" "$rc $(sed 's/kvs_.*/JOB/' "$out" | tr '\n' ,)" \
+        "0 tool init 0,query 0 JOB,servers 0 1,tool finalize 0," || explain
+    run 60 env LD_LIBRARY_PATH="$lib" $python "$e2e/pmixtool.py" pid "$launcher" no.such.key
+    ok "what is not known is not told (${lib:-theirs})" grep -q "^query -" "$out" || explain
+done
+kill "$launcher"
+wait "$launcher"
 finish

@@ -7,12 +7,12 @@
  *   tool WAY WHICH WHAT...    a tool:
  *     WAY     uri|file|pid|nspace|system|first|any|attach, WHICH: of them
  *     WHAT    query      what there is
+ *             table      … of it, the processes
  *             output     signals the job, and hears what it says
  *             named      under a name of its own
  *             log        a line on the launcher's standard error
- *             spawn      a job of its own, which says what is pushed to it
- *             events     to processes of the job, and from them
- *             end        ends the job, and hears of it
+ *             spawn      a job of its own (TOOL_HOST: on that node), which says what is pushed to
+ * it events     to processes of the job, and from them end        ends the job, and hears of it
  *             push       to a job whose input is not for tools: is refused
  *             servers    is connected with a second one (TOOL_SECOND: its address) too
  *             serve      is a server itself, of a process of its own (PMIx_tool_set_server_module)
@@ -358,7 +358,8 @@ static void spawn(void)
 {
     char program[] = "cat", *argv[] = { program, NULL }, here[] = "/";
     pmix_app_t app;
-    pmix_info_t infos[2];
+    pmix_info_t infos[3];
+    size_t n = 2;
     pmix_nspace_t child = "";
     static const char text[] = "this was pushed\n";
 
@@ -369,8 +370,10 @@ static void spawn(void)
     app.maxprocs = 1;
     PMIX_INFO_LOAD(&infos[0], PMIX_FWD_STDIN, NULL, PMIX_BOOL);
     PMIX_INFO_LOAD(&infos[1], PMIX_FWD_STDOUT, NULL, PMIX_BOOL);
+    if (getenv("TOOL_HOST"))
+        PMIX_INFO_LOAD(&infos[n++], PMIX_HOST, getenv("TOOL_HOST"), PMIX_STRING);
     listen_for(PMIX_EVENT_JOB_END);
-    must("spawn", PMIx_Spawn(infos, 2, &app, 1, child));
+    must("spawn", PMIx_Spawn(infos, n, &app, 1, child));
     snprintf(job, sizeof job, "%s", child);
     pull_from(child);
     push_to(child, text, PMIX_SUCCESS);
@@ -586,6 +589,8 @@ static void do_one(const char *name)
     wrong = 0;
     if (!strcmp(name, "query"))
         query();
+    else if (!strcmp(name, "table"))
+        check_table(PMIX_QUERY_PROC_TABLE);
     else if (!strcmp(name, "output"))
         output();
     else if (!strcmp(name, "log"))

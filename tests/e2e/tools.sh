@@ -212,6 +212,43 @@ wait "$launcher" 2>/dev/null
 wait_until "$patience" eval '! kill -0 "$worker" 2>/dev/null'
 same "nor does its other half" "$(files)" ""
 
+# ---- over several nodes, each with a host name of its own
+if unshare -u true 2>/dev/null; then
+    cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+END
+    chmod +x "$tmp/agent"
+    begin_job -launch-agent "$tmp/agent" -hosts n1,n2,n3 "$bin/tool" patient
+    for lib in - "$ours"; do
+        # By its address: a tool knows the files of its own host only.
+        uri=$("$WIREUP" tools | sed -n "s/^$launcher	//p")
+        tool "$lib" uri "$uri" table output
+        same "processes of three nodes are seen, signalled and heard ($lib)" "$rc $(tr '\n' ',' <"$out")" \
+            "0 tool table good,tool output good," || explain
+        for node in n2 n3; do
+            export TOOL_HOST=$node
+            tool "$lib" uri "$uri" spawn
+            same "a job on $node is started and fed ($lib)" "$rc $(sort "$out" | tr '\n' ',')" \
+                "0 this was pushed,tool spawn good," || explain
+        done
+        unset TOOL_HOST
+    done
+    tool "$ours" uri "$uri" end
+    same "and the job ended" "$rc $(cat "$out")" "0 tool end good" || explain
+    wait "$launcher"
+    same "by a signal" "$?" 143
+    begin_job -launch-agent "$tmp/agent" -hosts n1,n2,n3 "$bin/tool" client
+    tool "$ours" pid "$launcher" events
+    same "events to processes of three nodes, and from them" "$rc $(cat "$out")" "0 tool events good" || explain
+    wait "$launcher"
+    same "which end well" "$? $(cat "$told")" "0 " || cat "$told"
+else
+    skip "several nodes" "this user may not give a process another host name"
+fi
+
 # ---- a recording with tools plays back
 begin_job -trace "$tmp/record" "$bin/tool" patient
 tool "$ours" pid "$launcher" query output
