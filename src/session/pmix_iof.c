@@ -279,7 +279,7 @@ bool pmix_is_heartbeat(const struct command *c)
     is = punpack(&r, &what, &one, PMIX_INFO) == PTYPE_FINE &&
          (!strcmp(what.key, PMIX_MONITOR_HEARTBEAT) ||
           (c->s->monitored && !strcmp(what.key, PMIX_MONITOR_CANCEL)));
-    pmem_free(ptype_find(PMIX_INFO), &what, 1, NULL);
+    pmem_free(ptype_find(PMIX_INFO), &what, (size_t)one, NULL);
     return is;
 }
 

@@ -471,14 +471,18 @@ static const struct {
 } wishes[] = { { PMIX_JOB_RECOVERABLE, "recoverable" },
                { PMIX_FWD_STDIN, "stdin" },
                { PMIX_FWD_STDOUT, "stdout" },
-               { PMIX_FWD_STDERR, "stderr" } };
+               { PMIX_FWD_STDERR, "stderr" },
+               { PMIX_REQUESTOR_IS_TOOL, "of a tool" } };
 
 static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[], size_t ninfo,
                            const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t cbfunc,
                            void *cbdata)
 {
     char name[64], ppn[64] = "0", host[16];
+    pmix_byte_object_t words = { (char *)"said by a child\n", 16 };
     pmix_nspace_t nspace;
+    pmix_proc_t child;
+    bool of_tool = false;
 
     (void)proc;
     told("spawn");
@@ -486,6 +490,7 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
         for (size_t k = 0; k < sizeof wishes / sizeof *wishes; k++) {
             if (!strcmp(job_info[i].key, wishes[k].key))
                 told(wishes[k].name);
+            of_tool = of_tool || !strcmp(job_info[i].key, PMIX_REQUESTOR_IS_TOOL);
         }
     }
     snprintf(name, sizeof name, "spawned%d", ++spawned);
@@ -494,13 +499,16 @@ static pmix_status_t spawn(const pmix_proc_t *proc, const pmix_info_t job_info[]
         return PMIX_ERR_NOT_SUPPORTED;
     if (register_job(name, 1, 1, host, ppn) != PMIX_SUCCESS)
         return PMIX_ERROR;
-    if (start(name, 0, apps[0].argv) < 0)
-        return PMIX_ERROR;
     pthread_mutex_lock(&lock);
-    running++;
+    running++; /* it may have ended before we know that it was started */
     pthread_mutex_unlock(&lock);
+    if (start(name, 0, apps[0].argv) < 0)
+        die("start a process");
     PMIX_LOAD_NSPACE(nspace, name);
     cbfunc(PMIX_SUCCESS, nspace, cbdata);
+    PMIX_LOAD_PROCID(&child, name, 0);
+    if (of_tool)
+        PMIx_server_IOF_deliver(&child, PMIX_FWD_STDOUT_CHANNEL, &words, NULL, 0, NULL, NULL);
     return PMIX_SUCCESS;
 }
 

@@ -129,6 +129,12 @@ for who in "env" ${strangers:+"$theirs"}; do
             "$([ "$way" = 'pid 999999' ] && echo 0 || echo 1)" || explain
     done
 done
+for who in "env" ${strangers:+"$theirs"}; do
+    # shellcheck disable=SC2016,SC2086
+    host 1 1 $who sh -c 'unset PMIX_NAMESPACE PMIX_RANK; exec "$1" uri "$PMIX_SERVER_URI41" spawn' sh "$tool"
+    same "a tool gets what its children write ($who)" "$(sort "$out" | tr '\n' ,)" \
+        "pmixtool good,pmixtool hears," || explain
+done
 # shellcheck disable=SC2016
 host 1 1 sh -c 'unset PMIX_NAMESPACE PMIX_RANK
     for i in 1 2 3; do "$1" uri "$PMIX_SERVER_URI41" & done

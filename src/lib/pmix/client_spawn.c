@@ -63,6 +63,19 @@ static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
     free(cwd);
 }
 
+/* Output of the new job may come at any time then, and somebody has to be there. */
+static bool follows(const struct client *c, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((PMIx_Check_key(infos[i].key, PMIX_FWD_STDOUT) ||
+             PMIx_Check_key(infos[i].key, PMIX_FWD_STDERR) ||
+             PMIx_Check_key(infos[i].key, PMIX_FWD_STDDIAG)) &&
+            PMIx_Value_true(&infos[i].value) != PMIX_BOOL_FALSE)
+            return true;
+    }
+    return c->kind == CLIENT_TOOL;
+}
+
 static pmix_status_t begin(struct client *c, struct message *m, const pmix_info_t *infos,
                            size_t ninfos, const pmix_app_t *apps, size_t napps)
 {
@@ -74,7 +87,9 @@ static pmix_status_t begin(struct client *c, struct message *m, const pmix_info_
         if (!apps[i].cmd && !(apps[i].argv && apps[i].argv[0]))
             return PMIX_ERR_BAD_PARAM;
     }
-    rc = message_begin(c, m, CMD_SPAWN);
+    rc = follows(c, infos, ninfos) ? progress_need(c) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS)
+        rc = message_begin(c, m, CMD_SPAWN);
     if (rc == PMIX_SUCCESS) {
         message_list(m, infos, ninfos, PMIX_INFO);
         pack_apps(m, apps, napps);

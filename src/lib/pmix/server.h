@@ -238,6 +238,7 @@ void meet_free(struct pserver *s);
 /* server_iof.c: who wants output.  iof_add: the ask's reply gets the number. */
 struct ask;
 bool iof_add(struct pserver *s, struct ask *a, const struct peer *p);
+void iof_follow(struct ask *a, const char *nspace); /* of a job that it has spawned (a->channels) */
 void iof_drop(struct pserver *s, const struct peer *p, size_t ref);
 pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
                           const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos);

@@ -309,6 +309,7 @@ void ask_on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
         a->text = nspace ? strdup(nspace) : NULL;
     } else if (status == PMIX_SUCCESS) {
         struct ppack w = tail_of(a);
+        iof_follow(a, nspace ? nspace : "");
         ppack_str(&w, nspace ? nspace : "");
         check(a, &w);
         if (j)

@@ -48,7 +48,8 @@ struct ask {
     char *text;
     pmix_byte_object_t bytes;
     bool has_bytes;
-    bool all_here; /* a meeting: nobody of it is elsewhere */
+    bool all_here;               /* a meeting: nobody of it is elsewhere */
+    pmix_iof_channel_t channels; /* a spawn: output that the asker gets */
     pmix_status_t status;
     uint64_t number;
     pmix_status_t *codes;

@@ -293,6 +293,28 @@ static void read_spawn(struct ask *a, struct punpack *r)
     a->apps = punpack_list(r, PMIX_APP, &a->napps);
 }
 
+/* A tool gets what its children write, unless it says no; others, when they ask for it. */
+static void follow_children(struct ask *a, bool is_tool)
+{
+    static const struct {
+        const char *key;
+        pmix_iof_channel_t channel;
+    } all[] = { { PMIX_FWD_STDOUT, PMIX_FWD_STDOUT_CHANNEL },
+                { PMIX_FWD_STDERR, PMIX_FWD_STDERR_CHANNEL },
+                { PMIX_FWD_STDDIAG, PMIX_FWD_STDDIAG_CHANNEL } };
+
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        bool wanted = is_tool;
+        for (size_t i = 0; i < a->ninfos; i++) {
+            if (PMIx_Check_key(a->infos[i].key, all[k].key))
+                wanted = PMIx_Value_true(&a->infos[i].value) != PMIX_BOOL_FALSE;
+        }
+        a->channels |= wanted ? all[k].channel : 0;
+    }
+    ask_add_info(&a->infos, &a->ninfos, is_tool ? PMIX_REQUESTOR_IS_TOOL : PMIX_REQUESTOR_IS_CLIENT,
+                 NULL, PMIX_BOOL);
+}
+
 static pmix_status_t call_spawn(struct ask *a)
 {
     NEEDS(a, spawn);
@@ -377,8 +399,9 @@ static void read_monitor(struct ask *a, struct punpack *r)
     a->infos = calloc(1, sizeof *a->infos);
     if (!a->infos)
         r->error = PTYPE_NO_MEMORY;
-    else if (punpack(r, a->infos, &one, PMIX_INFO) == PTYPE_FINE)
-        a->ninfos = 1;
+    else
+        punpack(r, a->infos, &one, PMIX_INFO);
+    a->ninfos = a->infos ? (size_t)one : 0; /* it may be there although more was said to come */
     a->status = punpack_status(r);
     a->directives = read_infos(r, &a->ndirectives);
 }
@@ -598,6 +621,8 @@ static enum answer_status take_command(struct pserver *s, struct peer *p, const 
     }
     if (a->command == CMD_FINALIZE)
         say_goodbye(s, p);
+    if (a->command == CMD_SPAWN)
+        follow_children(a, p->job && p->job->is_tool);
     if (a->command == CMD_IOF_PULL && !iof_add(s, a, p)) {
         ask_free(a);
         return ANSWER_NO_MEMORY;

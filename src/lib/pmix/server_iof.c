@@ -32,32 +32,56 @@ static unsigned count_of(const struct pserver *s, const struct peer *p)
     return n;
 }
 
+static struct output *add_output(struct pserver *s, const struct peer *p, const pmix_proc_t *procs,
+                                 size_t n)
+{
+    struct output *o = count_of(s, p) < LIMIT_CLIENT_MONITORS ? calloc(1, sizeof *o) : NULL;
+
+    if (!o)
+        return NULL;
+    list_init(&o->link);
+    o->procs = calloc(n + 1, sizeof *o->procs);
+    if (!o->procs) {
+        free(o);
+        return NULL;
+    }
+    if (n)
+        memcpy(o->procs, procs, n * sizeof *o->procs);
+    o->nprocs = n;
+    o->peer = p;
+    o->mine = ++s->next_ref;
+    list_append(&s->outputs, &o->link);
+    return o;
+}
+
 /* The reply brings our number for it. */
 bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
 {
-    struct output *o = count_of(s, p) < LIMIT_CLIENT_MONITORS ? calloc(1, sizeof *o) : NULL;
+    struct output *o = add_output(s, p, a->procs, a->nprocs);
     struct ppack w;
 
     if (!o)
         return false;
-    list_init(&o->link);
-    o->procs = calloc(a->nprocs + 1, sizeof *o->procs);
-    if (!o->procs) {
-        free(o);
-        return false;
-    }
-    if (a->nprocs)
-        memcpy(o->procs, a->procs, a->nprocs * sizeof *o->procs);
-    o->nprocs = a->nprocs;
-    o->peer = p;
     o->channels = (pmix_iof_channel_t)a->status;
     o->ref = (size_t)a->number;
-    o->mine = ++s->next_ref;
-    list_append(&s->outputs, &o->link);
     ppack_init(&w, &a->tail, a->as);
     w.described = a->described;
     ppack_size(&w, o->mine);
     return true;
+}
+
+/* Nobody has a handler for it: number 0 means what the asker shows as its own. */
+void iof_follow(struct ask *a, const char *nspace)
+{
+    const struct peer *p =
+        a->channels ? map_get(&a->s->server.by_id, slice_mem(&a->payer, sizeof a->payer)) : NULL;
+    struct output *o;
+    pmix_proc_t all;
+
+    PMIx_Load_procid(&all, nspace, PMIX_RANK_WILDCARD);
+    o = p && !p->closing ? add_output(a->s, p, &all, 1) : NULL;
+    if (o)
+        o->channels = a->channels;
 }
 
 void iof_drop(struct pserver *s, const struct peer *p, size_t ref)

@@ -188,8 +188,13 @@ static void read_numbered(struct block_maker *m, struct punpack *r, const struct
         uint32_t number = punpack_u32(r, PMIX_UINT32);
         pmix_value_t v;
         int32_t one = 1;
-        if (!punpack_ok(r) || punpack(r, &v, &one, PMIX_VALUE) != PTYPE_FINE)
+        if (!punpack_ok(r))
             break;
+        if (punpack(r, &v, &one, PMIX_VALUE) != PTYPE_FINE) {
+            if (one)
+                pmem_value_free(&v, foreign_objects());
+            break;
+        }
         if (number < (uint32_t)keys->n && keys->names[number])
             add_value(m, slice_str(keys->names[number]), &v);
         else
@@ -206,7 +211,9 @@ static void read_key_list(struct punpack *r, struct key_list *k)
         return;
     k->names = calloc(n, sizeof *k->names);
     k->n = (int32_t)n;
-    if (!k->names || punpack(r, k->names, &k->n, PMIX_STRING) != PTYPE_FINE)
+    if (k->names)
+        punpack(r, k->names, &k->n, PMIX_STRING);
+    else
         k->n = 0;
 }
 
