@@ -340,7 +340,9 @@ class Run:
 
     def sentences(self):
         with open(os.path.join(self.folder, 'err'), errors='replace') as f:
-            return [line.rstrip('\n') for line in f if line.strip()]
+            # (Who is killed as it connects is a stranger that left.)
+            return [line.rstrip('\n') for line in f
+                    if line.strip() and 'it left without a greeting' not in line]
 
     def judge_end(self):
         rc, said = self.launcher.returncode, self.sentences()
