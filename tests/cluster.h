@@ -309,6 +309,8 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
     case EFFECT_ABORT:
     case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
     case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
+    case EFFECT_TIE:
+    case EFFECT_SPACE:
     case EFFECT_EVENT: cluster_send_others(c, node, e); break;
     case EFFECT_KILL: cluster_kill(c, node, e); break;
     case EFFECT_HEED: break; /* everybody hears of everything */
@@ -363,6 +365,8 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
         break;
     }
     case EFFECT_NEWS: cluster_news(c, m); break;
+    case EFFECT_TIE: server_tied(s, j, (uint32_t)e->number, e->code != 0); break;
+    case EFFECT_SPACE: server_space_gone(s, j, effect_key(e)); break;
     case EFFECT_ABORT:
     case EFFECT_KILL:
         server_abort(s, j, e->rank, e->code, SLICE_FMT, SLICE_ARG(effect_value(e)));

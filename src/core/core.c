@@ -374,13 +374,25 @@ static enum answer_status do_ring(const struct call *k)
     return job_ring(k->job, k->rank, k->rq->key, k->rq->value, k->ticket, k->now_ns);
 }
 
+/* The other nodes are told: the launcher ends jobs that are connected to one that fails. */
+static enum answer_status tie(const struct call *k, const struct job *other, bool on)
+{
+    struct effect e = { .kind = EFFECT_TIE, .job = k->job->id, .code = on };
+    enum answer_status st = on ? job_connect(k->job, other->id) : job_disconnect(k->job, other->id);
+
+    e.number = other->id;
+    if (st == ANSWER_OK && k->core->has_others)
+        effects_push(&k->core->effects, e);
+    return st;
+}
+
 static enum answer_status do_connect(const struct call *k)
 {
     const struct job *other = core_job_named(k->core, k->rq->kvs);
 
     if (!other)
         return ANSWER_NOT_FOUND;
-    return other == k->job ? ANSWER_OK : job_connect(k->job, other->id);
+    return other == k->job ? ANSWER_OK : tie(k, other, true);
 }
 
 static enum answer_status do_disconnect(const struct call *k)
@@ -389,7 +401,7 @@ static enum answer_status do_disconnect(const struct call *k)
 
     if (!other)
         return ANSWER_NOT_FOUND;
-    return other == k->job ? ANSWER_OK : job_disconnect(k->job, other->id);
+    return other == k->job ? ANSWER_OK : tie(k, other, false);
 }
 
 static enum answer_status do_get_index(const struct call *k)
@@ -406,7 +418,17 @@ static enum answer_status do_kvs_create(const struct call *k)
 
 static enum answer_status do_kvs_delete(const struct call *k)
 {
-    return job_space_delete(k->job, k->rq->kvs);
+    struct effect e = { .kind = EFFECT_SPACE, .job = k->job->id };
+    enum answer_status st;
+
+    if (k->core->has_others && !effect_carry(&e, k->rq->kvs, SLICE_NULL))
+        return ANSWER_NO_MEMORY;
+    st = job_space_delete(k->job, k->rq->kvs);
+    if (st == ANSWER_OK && k->core->has_others)
+        effects_push(&k->core->effects, e);
+    else
+        effect_drop(&e);
+    return st;
 }
 
 /* Until when the asker waits. */

@@ -57,8 +57,12 @@ enum effect_kind {
     EFFECT_HEED,   /* a client here has asked for events by their codes, the first one: who decides
                       tells this node of ends from now on, and of those that it keeps
                       (server_kept_ends() there) */
-    EFFECT_ROUND   /* ask the node of rank whether it has contributed, or still can, to the
-                      collective identity (key), generation (number); then server_round_heard() */
+    EFFECT_TIE,   /* tell other nodes that the job has connected to the one of that number (code 1),
+                     or disconnected (0); then server_tied() */
+    EFFECT_SPACE, /* tell other nodes that a key-value space of the job (key) is destroyed; then
+                     server_space_gone() */
+    EFFECT_ROUND  /* ask the node of rank whether it has contributed, or still can, to the
+                     collective identity (key), generation (number); then server_round_heard() */
 };
 
 /* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */

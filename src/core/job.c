@@ -88,6 +88,7 @@ struct job *job_new(const struct job_params *p)
     plan_init(&j->plan);
     coll_set_init(&j->colls, p->seed);
     map_init(&j->spaces, p->seed);
+    map_init(&j->gone_spaces, p->seed);
     nodeattrs_init(&j->waiting, p->seed);
     facts_init(&j->facts, p->seed);
     if (!job_fill(j, p))
@@ -108,6 +109,10 @@ struct job *job_free(struct job *j)
     while ((name = map_next(&j->spaces, &at)))
         free(name);
     map_free(&j->spaces);
+    at = 0;
+    while ((name = map_next(&j->gone_spaces, &at)))
+        free(name);
+    map_free(&j->gone_spaces);
     coll_set_free(&j->colls);
     modex_free(j);
     control_free(j);
@@ -169,7 +174,8 @@ static bool is_space_elsewhere(const struct job *j, struct slice space)
 
 static bool is_space(const struct job *j, struct slice space)
 {
-    return map_get(&j->spaces, space) || is_space_elsewhere(j, space);
+    return !map_get(&j->gone_spaces, space) &&
+           (map_get(&j->spaces, space) || is_space_elsewhere(j, space));
 }
 
 static enum answer_status make_key(const struct job *j, struct slice space, struct slice key,
@@ -334,14 +340,28 @@ enum answer_status job_space_new(struct job *j, struct slice *name_p)
     return ANSWER_OK;
 }
 
+/* A name of another node is known by its form: that it is gone has to be remembered.  It is never
+ * made again. */
+static void bury_space(struct job *j, struct slice name)
+{
+    char *copy;
+
+    if (!is_space_elsewhere(j, name) || map_get(&j->gone_spaces, name) ||
+        j->gone_spaces.count >= LIMIT_CLIENT_NAMES)
+        return;
+    copy = strndup(name.ptr, name.len);
+    if (copy && map_put(&j->gone_spaces, slice_str(copy), copy, NULL) < 0)
+        free(copy);
+}
+
 enum answer_status job_space_delete(struct job *j, struct slice name)
 {
-    char *known = map_del(&j->spaces, name);
+    char *known;
 
-    /* Only who has made it ceases to know it: a name that is never made again is in nobody's way.
-     */
-    if (!known)
-        return is_space_elsewhere(j, name) ? ANSWER_OK : ANSWER_NOT_FOUND;
+    if (!is_space(j, name))
+        return ANSWER_NOT_FOUND;
+    bury_space(j, name);
+    known = map_del(&j->spaces, name); /* the name may be that one's */
     free(known);
     return ANSWER_OK;
 }

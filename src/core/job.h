@@ -87,7 +87,8 @@ struct job {
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
     uint32_t npartners;
-    struct map spaces; /* further key-value spaces, by name; values are their names */
+    struct map spaces;      /* further key-value spaces, by name; values are their names */
+    struct map gone_spaces; /* of other nodes, destroyed: likewise */
     uint32_t next_space;
     uint32_t started, ended, lost; /* lost: how many are unreachable */
     enum job_phase phase;

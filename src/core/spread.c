@@ -148,7 +148,8 @@ static bool know_space(struct job *j, struct slice key)
     struct slice name = slice_head(key, slice_find(key, '\0'));
     char *copy;
 
-    if (name.len == 0 || name.len == key.len || map_get(&j->spaces, name))
+    if (name.len == 0 || name.len == key.len || map_get(&j->spaces, name) ||
+        map_get(&j->gone_spaces, name))
         return true;
     copy = strndup(name.ptr, name.len);
     if (copy && map_put(&j->spaces, slice_str(copy), copy, NULL) == 0)

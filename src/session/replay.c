@@ -909,6 +909,26 @@ static int on_commanded(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+static int on_tied(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.tied.job);
+
+    if (!j)
+        return bad(r, "an unknown job is connected");
+    server_tied(&r->server, j, (uint32_t)d->u.tied.other, d->u.tied.on != 0);
+    return REPLAY_SAME;
+}
+
+static int on_space_gone(struct replay *r, const struct record *d)
+{
+    struct job *j = job_of(r, d->u.space_gone.job);
+
+    if (!j)
+        return bad(r, "a space of an unknown job");
+    server_space_gone(&r->server, j, d->u.space_gone.name);
+    return REPLAY_SAME;
+}
+
 static int on_end(struct replay *r, const struct record *d)
 {
     struct effect e;
@@ -959,6 +979,8 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_output] = on_output,
     [RECORD_overheard] = on_overheard,
     [RECORD_commanded] = on_commanded,
+    [RECORD_tied] = on_tied,
+    [RECORD_space_gone] = on_space_gone,
     [RECORD_admit] = on_admit,
 };
 

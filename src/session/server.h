@@ -161,6 +161,10 @@ void server_recall(const struct server *s, struct slice nspace, uint32_t rank, s
 void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint16_t channel,
                       uint64_t ear, struct slice bytes);
 
+/* Another node's EFFECT_TIE, and its EFFECT_SPACE. */
+void server_tied(struct server *s, struct job *j, uint32_t other, bool on);
+void server_space_gone(struct server *s, struct job *j, struct slice name);
+
 /* A process of another node has asked for the end of rank (or JOB_NO_RANK: all) of the job. */
 void server_commanded(struct server *s, struct job *j, uint32_t rank);
 

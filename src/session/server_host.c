@@ -109,6 +109,8 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_EVENT] = "event",
                                          [EFFECT_ROUND] = "round",
                                          [EFFECT_LISTEN] = "listen",
+                                         [EFFECT_TIE] = "tie",
+                                         [EFFECT_SPACE] = "space",
                                          [EFFECT_HEED] = "heed",
                                          [EFFECT_SIGNAL] = "signal",
                                          [EFFECT_ROOT] = "root",
@@ -162,8 +164,13 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->word = slice_str(life_event_name(e->event));
         d->number = e->code;
         break;
+    case EFFECT_TIE:
+        d->number = e->number;
+        d->word = e->code ? SLICE("on") : SLICE("off");
+        break;
     case EFFECT_FETCH:
     case EFFECT_LISTEN:
+    case EFFECT_SPACE:
     case EFFECT_ROUND:
         d->number = e->kind == EFFECT_FETCH ? (int64_t)e->timeout_ns : e->number;
         d->key = effect_key(e);
@@ -298,6 +305,21 @@ void server_commanded(struct server *s, struct job *j, uint32_t rank)
 {
     TELL(s, commanded, .job = j->id, .rank = rank);
     control_commanded(j, rank == JOB_NO_RANK ? REQUEST_ALL_RANKS : rank);
+}
+
+void server_tied(struct server *s, struct job *j, uint32_t other, bool on)
+{
+    TELL(s, tied, .job = j->id, .other = other, .on = on);
+    if (on)
+        job_connect(j, other);
+    else
+        job_disconnect(j, other);
+}
+
+void server_space_gone(struct server *s, struct job *j, struct slice name)
+{
+    TELL(s, space_gone, .job = j->id, .name = name);
+    job_space_delete(j, name);
 }
 
 /* What an end is to the others, or 0: nothing to tell. */

@@ -158,6 +158,15 @@ static void test_spaces(void)
         say(&c, r, "cmd=get kvsname=job0 key=both\n");
         HEARS(&c, r, "cmd=get_result rc=0 msg=success value=zero\n");
     }
+    /* What one destroys is gone everywhere, whoever has made it. */
+    say(&c, 1, "cmd=destroy_kvs kvsname=job0.0.1\n");
+    HEARS(&c, 1, "cmd=kvs_destroyed rc=0\n");
+    for (uint32_t r = 0; r < 2; r++) {
+        say(&c, r, "cmd=put kvsname=job0.0.1 key=b value=2\n");
+        HEARS(&c, r, "cmd=put_result rc=-1 msg=not_found\n");
+    }
+    say(&c, 0, "cmd=destroy_kvs kvsname=job0.0.1\n");
+    HEARS(&c, 0, "cmd=kvs_destroyed rc=-1\n");
     cluster_close(&c);
 }
 
@@ -247,6 +256,15 @@ static void test_pmi2(void)
         }
     }
     OK_F(good, "PMI-2: the ring goes around all nodes");
+    cluster_job(&c, N, true, false);
+    say2(&c, 1, "cmd=job-connect;jobid=job1;");
+    OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
+    for (uint32_t n = 0; n < NODES; n++)
+        OK_F(job_is_connected(c.nodes[n].jobs[0], 1), "node %u knows of the connection", n);
+    say2(&c, 1, "cmd=job-disconnect;jobid=job1;");
+    OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
+    for (uint32_t n = 0; n < NODES; n++)
+        OK_F(!job_is_connected(c.nodes[n].jobs[0], 1), "and of its end");
     cluster_close(&c);
 }
 

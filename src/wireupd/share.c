@@ -380,6 +380,25 @@ static void ask_ends(struct share *s)
         share_say(s, &m, 0);
 }
 
+static void tell_tie(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_tie };
+
+    m.u.tie.job = e->job;
+    m.u.tie.other = (uint64_t)e->number;
+    m.u.tie.on = e->code != 0;
+    share_say(s, &m, MSG_EVERYBODY);
+}
+
+static void tell_space(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_space };
+
+    m.u.space.job = e->job;
+    m.u.space.name = effect_key(e);
+    share_say(s, &m, MSG_EVERYBODY);
+}
+
 /* A job that has ended is not known any more; something of what it said may be kept anywhere. */
 static void ask_output(struct share *s, const struct effect *e)
 {
@@ -428,6 +447,8 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_EVENT: tell_event(s, e); break;
     case EFFECT_ROUND: ask_round(s, e); break;
     case EFFECT_LISTEN: ask_output(s, e); break;
+    case EFFECT_TIE: tell_tie(s, e); break;
+    case EFFECT_SPACE: tell_space(s, e); break;
     case EFFECT_HEED: ask_ends(s); break;
     case EFFECT_SPAWN: ask_spawn(s, e); break;
     case EFFECT_ANSWER:
@@ -1090,6 +1111,15 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_signal:
         node_signal(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
                     m->u.signal.meant != 0);
+        break;
+    case MSG_tie:
+        if (job_of(s, m->u.tie.job))
+            server_tied(server_of(s), job_of(s, m->u.tie.job), (uint32_t)m->u.tie.other,
+                        m->u.tie.on != 0);
+        break;
+    case MSG_space:
+        if (job_of(s, m->u.space.job))
+            server_space_gone(server_of(s), job_of(s, m->u.space.job), m->u.space.name);
         break;
     case MSG_listen: hear_listen(s, m->from, &m->u.listen); break;
     case MSG_said:
