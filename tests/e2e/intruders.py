@@ -1,7 +1,8 @@
 """intruders.py PORT NSPACE UID: knocks at a job's port in every wrong way.
 
 Prints one line for each, `WHAT closed N` (N: bytes that were answered) or `WHAT open N`, then `done`,
-and keeps what is open until standard input ends.  The last one comes as another user.
+and keeps what is open until standard input ends.  A tool is in its right, where tools are let in: `tool
+welcome N`.  The last one comes as another user.
 """
 import os
 import socket
@@ -22,7 +23,7 @@ def hello(space, rank, flag=0, encoding=b"v41", store=b"hash"):
     return struct.pack("=iIII", -1, 0xFFFFFFFF, len(body), 0) + body
 
 
-def knock(what, words, patience):
+def knock(what, words, patience, may_be_welcome=False):
     s = socket.create_connection(("127.0.0.1", port))
     s.settimeout(patience)
     heard = b""
@@ -34,6 +35,9 @@ def knock(what, words, patience):
             if not more:
                 break
             heard += more
+            if may_be_welcome:
+                state = "welcome"
+                break
     except socket.timeout:
         state = "open"
     except ConnectionError:
@@ -55,7 +59,7 @@ kept = [
     knock("unknown-store", hello(nspace, 0, store=b"shmem2"), ANSWER),
     knock("empty-hello", struct.pack("=iIII", -1, 0xFFFFFFFF, 0, 0), ANSWER),
     knock("twin", hello(nspace, 0), ANSWER),
-    knock("tool", hello(nspace, 0, flag=3), ANSWER),
+    knock("tool", hello(nspace, 0, flag=3), ANSWER, may_be_welcome=True),
     knock("web", b"GET / HTTP/1.0\r\n\r\n", ANSWER),
 ]
 for _ in range(200):  # a crowd that says nothing useful
