@@ -469,15 +469,26 @@ void share_effect(struct share *s, struct effect *e)
 /* ---- jobs --------------------------------------------------------------------------------------
  */
 
+/* The position of that node, sought from `at` on: plans mostly have them in order, and then each is
+ * found at once.  The number of positions: there is none. */
+static uint32_t position_named(const struct share *s, const char *name, uint32_t at)
+{
+    uint32_t count = s->cluster.config.count;
+
+    for (uint32_t tried = 0; tried < count; tried++, at = at + 1 < count ? at + 1 : 0) {
+        if (s->names[at] && strcmp(s->names[at], name) == 0)
+            return at;
+    }
+    return count;
+}
+
 uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err)
 {
     uint32_t *positions = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *positions);
+    uint32_t at = 0;
 
     for (uint32_t n = 0; positions && n < p->nnodes; n++) {
-        uint32_t at = 0;
-        while (at < s->cluster.config.count &&
-               !(s->names[at] && strcmp(s->names[at], p->nodes[n].name) == 0))
-            at++;
+        at = position_named(s, p->nodes[n].name, at);
         if (at == s->cluster.config.count) {
             errmsg_set(err, 1, "node %s is none of those that this job was started on",
                        p->nodes[n].name);
