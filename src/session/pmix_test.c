@@ -659,6 +659,107 @@ static void test_topology(enum answer_status status)
     stage_close(&t);
 }
 
+/* ---- tools
+ * ---------------------------------------------------------------------------------------- */
+
+#define TOOL_HELLO                                                                                 \
+    "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 03 00000000 00000000 " \
+    "'4.2.2rc2' 'v41' 01 'hash' 0200 00"
+enum { TOOL_WELCOME = 4 + 2 * (256 + 4) + 4 };
+
+/* What the server wants done about it: the ticket, or 0. */
+static uint64_t tool_asks(struct stage *t, const char *hello)
+{
+    struct bytes b = message(hello);
+    struct effect e;
+    uint64_t ticket = 0;
+
+    server_input(&t->server, t->peers[0], slice_of(&b), ++t->now);
+    while (server_effect(&t->server, &e)) {
+        ticket = e.kind == EFFECT_TOOL ? e.ticket : ticket;
+        effect_drop(&e);
+    }
+    return ticket;
+}
+
+static struct job *tool_job(struct stage *t, struct seg_region *region)
+{
+    struct plan plan;
+    struct job *j;
+
+    if (!world_plan(&plan, 1, 1) || seg_memory_open(1 << 20, region) < 0)
+        abort();
+    j = server_job_order(&t->server, &(struct job_order){ .nspace = "a-tool",
+                                                          .plan = &plan,
+                                                          .region = region,
+                                                          .parent = JOB_NO_RANK,
+                                                          .here = JOB_ALL_HERE,
+                                                          .is_tool = true });
+    server_event(&t->server, j, 0, LIFE_STARTED, 0);
+    return j;
+}
+
+/* It comes in, has everybody's job to ask about, and its end is told to the host alone. */
+static void test_tool(void)
+{
+    struct seg_region region;
+    struct stage t;
+    struct effect e;
+    struct job *j;
+    uint64_t ticket;
+    bool ended = false;
+
+    stage_open(&t, 0);
+    t.server.core.takes_tools = true;
+    t.server.core.name = "server";
+    ticket = tool_asks(&t, TOOL_HELLO);
+    OK(ticket != 0 && buf_len(&t.peers[0]->out) == 0);
+    j = tool_job(&t, &region);
+    OK(server_admit(&t.server, ticket, j, ++t.now));
+    EQ(buf_len(&t.peers[0]->out), TOOL_WELCOME);
+    OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4, "a-tool"));
+    OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4 + 260, "server"));
+    EQ(j->procs[0].state, LIFE_ATTACHED);
+    OK(!server_admit(&t.server, ticket, j, ++t.now)); /* once is enough */
+    buf_take(&t.peers[0]->out, TOOL_WELCOME);
+    says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
+    OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
+    server_hangup(&t.server, t.peers[0]);
+    while (server_effect(&t.server, &e)) {
+        ended = ended || (e.kind == EFFECT_JOB_ENDED && e.job == j->id);
+        OK_F(e.kind != EFFECT_KILL, "nothing fails with a tool");
+        effect_drop(&e);
+    }
+    OK(ended && t.job->phase == JOB_RUNNING);
+    t.peers[0] = server_peer_free(&t.server, t.peers[0]);
+    server_job_remove(&t.server, j);
+    seg_memory_close(&region);
+    stage_close(&t);
+}
+
+static void test_tool_refused(void)
+{
+    struct stage t;
+    uint64_t ticket;
+
+    stage_open(&t, 0);
+    EQ(tool_asks(&t, TOOL_HELLO), 0); /* the host takes none */
+    OK(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0);
+    stage_close(&t);
+    stage_open(&t, 0);
+    t.server.core.takes_tools = true;
+    ticket = tool_asks(&t, TOOL_HELLO);
+    OK(server_admit(&t.server, ticket, NULL, ++t.now));
+    OK(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0);
+    stage_close(&t);
+    stage_open(&t, 0); /* one that has gone meanwhile */
+    t.server.core.takes_tools = true;
+    ticket = tool_asks(&t, TOOL_HELLO);
+    t.peers[0] = server_peer_free(&t.server, t.peers[0]);
+    OK(!server_admit(&t.server, ticket, NULL, ++t.now));
+    stage_close(&t);
+}
+
 int main(void)
 {
     enum {
@@ -687,6 +788,8 @@ int main(void)
     test_own_events();
     test_topology(ANSWER_OK);
     test_topology(ANSWER_NOT_FOUND);
+    test_tool();
+    test_tool_refused();
     test_no_memory(v41, N41, "v41");
     test_no_memory(v3, N3, "v3");
     test_no_memory(orders, NORDERS, "orders");
