@@ -77,7 +77,8 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "options") == 0) {
         print_options();
     } else if (strcmp(what, "hosts") == 0) {
-        printf("\" slots=\"\n\" max_slots=\"\n\" binding=\"\n\" user=\"\n\" port=\"\n\"@\"\n\"rank 0=\"\n\"+n0\"\n\" slot=\"\n\"0:1-2,*\"\n\":\"\n\"[::1]:\"\n");
+        printf("\" slots=\"\n\" max_slots=\"\n\" binding=\"\n\" user=\"\n\" port=\"\n\"@\"\n\"rank "
+               "0=\"\n\"+n0\"\n\" slot=\"\n\"0:1-2,*\"\n\":\"\n\"[::1]:\"\n");
     } else if (strcmp(what, "procmap") == 0) {
         printf("\"(vector,\"\n\"(0,1,1)\"\n\"[\"\n\"]x\"\n\",\"\n\")\"\n");
     } else if (strcmp(what, "pmix") == 0) {
