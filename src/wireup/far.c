@@ -198,6 +198,22 @@ static void on_gone(void *arg)
     crew_end(&f->crew);
 }
 
+uint32_t far_lost(struct far *f, const char *const **names_p)
+{
+    uint32_t n = 0;
+
+    if (!f->node)
+        return 0;
+    if (!f->lost)
+        f->lost = arena_array(&f->arena, f->boot.count, sizeof *f->lost);
+    for (uint32_t p = 1; f->lost && p < f->boot.count; p++) {
+        if (f->share.cluster.lost[p])
+            f->lost[n++] = f->names[p];
+    }
+    *names_p = f->lost;
+    return n;
+}
+
 void far_reaped(struct far *f, pid_t pid, int status)
 {
     crew_reaped(&f->crew, pid, status);

@@ -18,6 +18,7 @@ struct far {
     struct boot boot; /* what all daemons are told alike */
     struct arena arena;
     const char **names; /* by position */
+    const char **lost;  /* of far_lost() */
     uint32_t failed;
     char host[256];
     char network[128]; /* of the interface, when it was given by our address */
@@ -34,6 +35,10 @@ struct far {
 int far_open(struct far *f, const struct launch_options *opt, struct node *node, struct plan *plan,
              struct log log, struct errmsg *err);
 void far_close(struct far *f); /* before the node is freed; harmless on zeroed memory */
+
+/* The names of the nodes that are lost; how many (the list is the far's).  0 of them also when
+ * there is no memory. */
+uint32_t far_lost(struct far *f, const char *const **names_p);
 
 /* A child of the launcher has ended that is no process of the job. */
 void far_reaped(struct far *f, pid_t pid, int status);

@@ -63,9 +63,11 @@ static void reaped(void *arg, pid_t pid, int status)
 static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
                       struct plan *plan_p, int *codes, struct errmsg *err)
 {
-    const struct launch *l = arg;
+    struct launch *l = arg;
+    struct launch_options o = *l->options;
 
-    return respawn_plan(l->options, parent, rq, plan_p, codes, err);
+    o.nlost = far_lost(&l->far, &o.lost);
+    return respawn_plan(&o, parent, rq, plan_p, codes, err);
 }
 
 static void configure(struct node_config *c, struct launch *l, struct log log)

@@ -110,6 +110,8 @@ struct launch_options {
     const char *rm;               /* the one that we are in an allocation of (rm.h), or NULL */
     const char *interface;        /* towards other nodes; NULL: any */
     uint32_t port_low, port_high; /* where daemons listen; 0, 0: anywhere */
+    const char *const *lost;      /* nodes that are not there any more, nlost of them */
+    uint32_t nlost;
     uint32_t tree_width; /* children of each daemon, where daemons start daemons; 0: all are ours */
     uint32_t collective; /* enum overlay_schedule */
     const char *localhost;

@@ -160,14 +160,26 @@ static int named_hosts(struct respawn *r, const struct spawn_command *c, struct 
     return rc;
 }
 
+static bool is_lost(const struct launch_options *o, const char *node)
+{
+    for (uint32_t i = 0; i < o->nlost; i++) {
+        if (!strcmp(o->lost[i], node))
+            return true;
+    }
+    return false;
+}
+
+/* As far as they are still there. */
 static int parents_hosts(struct respawn *r, struct host_list *list)
 {
     const struct plan *p = &r->parent->plan;
     int rc = 0;
 
-    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++)
-        rc = hosts_add(&r->plan->arena, list,
-                       (struct host){ .name = p->nodes[i].name, .slots = p->nodes[i].slots });
+    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++) {
+        if (!is_lost(r->opt, p->nodes[i].name))
+            rc = hosts_add(&r->plan->arena, list,
+                           (struct host){ .name = p->nodes[i].name, .slots = p->nodes[i].slots });
+    }
     return rc;
 }
 

@@ -1053,6 +1053,8 @@ static void lose_node(struct share *s, uint32_t position)
 {
     struct share_reason *r = reason_of(s, position);
 
+    log_info(&s->node->config.log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
+             r ? r->text : "");
     streams_cut(&s->streams, position);
     if (s->errands)
         errands_lost(s->errands, position);

@@ -37,15 +37,16 @@ daemons() # NODE
         esac
     done
 }
-# As when a machine is switched off: none of them can still do anything.
+# As when a machine is switched off: none of them can still do anything.  The worker first, because it
+# is woken by the end of its guard, and ends what it has started.
 die() # NODE
 {
-    who=$(daemons "$1")
+    who=$(daemons "$1" | sort -rn)
     [ -n "$who" ] || note "no daemon of $1 is there"
     # shellcheck disable=SC2086
     kill -STOP $who
     # shellcheck disable=SC2086
-    kill -KILL $who
+    kill -KILL $who 2>/dev/null
 }
 all_up() { [ "$(find "$tmp" -name 'up.*' | wc -l)" = "$1" ]; }
 start() # RANKS WORDS...
@@ -79,6 +80,17 @@ die n3
 touch "$tmp/go"
 end
 same "two of them, and by the exchange" "$(survivors)" 6 || explain
+
+# ---- what is spawned then
+# shellcheck disable=SC2016
+start 10 -disable-auto-cleanup -oversubscribe -n 10 sh -c '
+    touch "$0/up.$PMI_RANK"
+    while [ ! -e "$0/go" ]; do sleep 0.1; done
+    [ "$PMI_RANK" != 0 ] || exec "$1" once 20' "$tmp" "$build/e2e-dynamic"
+die n2
+touch "$tmp/go"
+end
+same "what is spawned then starts on the nodes that are left" "$(grep '^once' "$out")" "once 20 good" || explain
 
 # ---- how a fence goes
 # (The last fence of all is the goodbye, without data.)
