@@ -366,14 +366,15 @@ class Run:
         if len(said) != 1 or (self.victim and not re.search(rf'\b(node|on) {name}\b', said[0])):
             self.wrong.append(f'not one sentence about {name}: {said}')
 
-    def nobody(self, spaces):
-        return not any(space in spaces for space in living(self.mark))
+    def left(self, spaces, but):
+        found = {s: [one for one in v if one[0] not in but] for s, v in living(self.mark).items()
+                 if s in spaces}
+        return {s: v for s, v in found.items() if v}
 
-    def wait_gone(self, spaces):
+    def wait_gone(self, spaces, but=()):
         until = time.monotonic() + PATIENCE
-        while not self.nobody(spaces):
+        while left := self.left(spaces, but):
             if time.monotonic() > until:
-                left = {s: v for s, v in living(self.mark).items() if s in spaces}
                 self.wrong.append(f'left: {left}')
                 for pids in left.values():
                     signal_all([p for p, _ in pids], signal.SIGKILL)
@@ -384,10 +385,12 @@ class Run:
         used = self.hosts[:self.nodes]
         here = os.readlink('/proc/self/ns/net')
         frozen = self.host(f'n{self.victim}').space if self.victim and self.how == 'stop' else None
-        self.wait_gone([h.space for h in used if h.space != frozen] + [here])
+        # (Who was stopped on its way to that host is not there yet.)
+        self.wait_gone([h.space for h in used if h.space != frozen] + [here],
+                       self.stopped if frozen else ())
         if frozen:                  # it comes back, finds itself alone, and ends
             signal_all(self.stopped + [p for p, _ in living(self.mark).get(frozen, [])], signal.SIGCONT)
-            self.wait_gone([frozen])
+            self.wait_gone([frozen, here])
         if self.how == 'cut':
             self.host(f'n{self.victim}').mend()
         for h in used:
