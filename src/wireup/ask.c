@@ -100,7 +100,8 @@ static int put_question(const struct command_line *l, const char *verb, bool jso
 
     buf_printf(&question, "%s%s%s%s\n", verb, json ? " json" : "", job ? " " : "", job ? job : "");
     ask_all(l->log, buf_slice(&question), &m);
-    if (fwrite(buf_slice(&m.out).ptr, 1, buf_len(&m.out), stdout) < buf_len(&m.out) ||
+    if ((buf_len(&m.out) &&
+         fwrite(buf_slice(&m.out).ptr, 1, buf_len(&m.out), stdout) < buf_len(&m.out)) ||
         fflush(stdout) != 0)
         code = 1;
     if (m.answers == 0) {

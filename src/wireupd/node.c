@@ -1005,9 +1005,11 @@ static void bury(struct node *n, struct job *job)
 {
     struct work *w = node_work(n, job);
 
-    if (w && job->is_tool)
+    if (w && job->is_tool) {
         forget(n, w);
-    if (!w || job->is_tool || !w->spawned || job->follows)
+        return;
+    }
+    if (!w || !w->spawned || job->follows)
         return;
     answer_spawner(w);
     report_end(n, job);
