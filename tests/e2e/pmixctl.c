@@ -38,7 +38,7 @@
 #include <unistd.h>
 
 /* What it was given it keeps until it ends. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "detect_leaks=0";
