@@ -127,6 +127,19 @@ begin()
     cd "$tmp/work" || exit 99
 }
 
+# $tmp/agent: starts commands on this machine under the name of the host that it is given, as ssh would
+# over there.
+named_agent()
+{
+    cat >"$tmp/agent" <<'END'
+#!/bin/sh
+host=$1
+shift
+exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
+END
+    chmod +x "$tmp/agent"
+}
+
 # pid and command of living processes that carry our mark (zombies have no environment).
 processes()
 {

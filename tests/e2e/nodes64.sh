@@ -17,13 +17,7 @@ if ! unshare -u true 2>/dev/null; then
     echo "1..0 # SKIP this user may not give a process another host name"
     exit 0
 fi
-cat >"$tmp/agent" <<'END'
-#!/bin/sh
-host=$1
-shift
-exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
-END
-chmod +x "$tmp/agent"
+named_agent
 c_program rawpmi1
 build=$WU_BUILD/tests/e2e
 hosts=$(seq -s, -f "n%g:$each" "$daemons")

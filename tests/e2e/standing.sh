@@ -11,13 +11,7 @@ private_world "$@"
 begin
 use_launcher wireup
 
-cat >"$tmp/agent" <<'SH'
-#!/bin/sh
-host=$1
-shift
-exec unshare -u sh -c 'hostname "$0"; exec sh -c "$*"' "$host" "$@"
-SH
-chmod +x "$tmp/agent"
+named_agent
 c_program rawpmi1
 
 standing()

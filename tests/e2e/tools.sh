@@ -214,13 +214,7 @@ same "nor does its other half" "$(files)" ""
 
 # ---- over several nodes, each with a host name of its own
 if unshare -u true 2>/dev/null; then
-    cat >"$tmp/agent" <<'END'
-#!/bin/sh
-host=$1
-shift
-exec unshare -u sh -c 'hostname "$0"; exec sh -c "exec $*"' "$host" "$@"
-END
-    chmod +x "$tmp/agent"
+    named_agent
     begin_job -launch-agent "$tmp/agent" -hosts n1,n2,n3 "$bin/tool" patient
     for lib in - "$ours"; do
         # By its address: a tool knows the files of its own host only.
