@@ -340,9 +340,9 @@ class Run:
 
     def sentences(self):
         with open(os.path.join(self.folder, 'err'), errors='replace') as f:
-            # (Who is killed as it connects is a stranger that left.)
+            # (Who dies or hangs as it connects is a stranger, of whom the log speaks.)
             return [line.rstrip('\n') for line in f
-                    if line.strip() and 'it left without a greeting' not in line]
+                    if line.strip() and 'refused a connection from' not in line]
 
     def judge_end(self):
         rc, said = self.launcher.returncode, self.sentences()
