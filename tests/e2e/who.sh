@@ -83,15 +83,15 @@ ok "is told of with who is missing, and its pid" eval 'grep -q "missing: [0-9,-]
 world() # N: a launcher of N processes in pids of its own, and what is told of it there
 {
     unshare -p -f --mount-proc --kill-child sh -c '
-        "$0" -n "$1" sh -c "echo up; [ \$PMI_RANK != 0 ] || read -r line" <"$2/world" >"$2/up.$1" 2>&1 &
+        "$0" -n "$1" sh -c "echo up; [ \$PMI_RANK != 0 ] || read -r line" <"$2/world.$1" >"$2/up.$1" 2>&1 &
         while ! grep -q up "$2/up.$1"; do sleep 0.05; done
         "$0" who >"$2/who.$1"
         touch "$2/told.$1"
         wait' "$WIREUP" "$1" "$tmp"
 }
 if unshare -p -f --mount-proc true 2>/dev/null; then
-    mkfifo "$tmp/world"
-    exec 8<>"$tmp/world"
+    mkfifo "$tmp/world.1" "$tmp/world.2"
+    exec 7<>"$tmp/world.1" 8<>"$tmp/world.2"
     for n in 1 2; do
         : >"$tmp/up.$n"
         world "$n" &
@@ -100,9 +100,9 @@ if unshare -p -f --mount-proc true 2>/dev/null; then
     same "the launchers of two containers are told apart" \
         "$(cat "$tmp/who.1" "$tmp/who.2" | sed -n 's/^job .*, \([0-9]*\) processes:.*/\1/p' | tr '\n' ,)" \
         "1,2," || note "$(cat "$tmp/who.1" "$tmp/who.2")"
+    echo >&7
     echo >&8
-    echo >&8
-    exec 8>&-
+    exec 7>&- 8>&-
     wait
 else
     skip "containers" "this machine gives us no pid name spaces of our own"
