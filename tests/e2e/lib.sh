@@ -140,6 +140,31 @@ END
     chmod +x "$tmp/agent"
 }
 
+# Strangers come to a PMIx server while its job runs (intruders.py), all within so many SECONDS; some stay
+# until knocked_in_vain.  $uid: of the other user among them; 0: we cannot become one.
+knock() # SECONDS PORT NAMESPACE
+{
+    uid=0
+    [ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || uid=65534
+    mkfifo hold
+    python3 "$e2e/intruders.py" "$2" "$3" $uid >"$tmp/knocks" 2>&1 <hold &
+    intruders=$!
+    exec 9>hold
+    wait_until "$1" grep -q '^done' "$tmp/knocks"
+}
+
+knocked_in_vain()
+{
+    exec 9>&-
+    wait $intruders
+    for what in "silent open 0" "half-header open 0" "half-hello open 0" "long-hello closed 0" \
+        "unknown-nspace closed 0" "unknown-rank closed 0" "unknown-encoding closed 0" \
+        "unknown-store closed 0" "empty-hello closed 0" "twin closed 0"; do
+        ok "$what" grep -q "^$what\$" "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+    done
+    ok "web closed" grep -q '^web closed' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+}
+
 # pid and command of living processes that carry our mark (zombies have no environment).
 processes()
 {

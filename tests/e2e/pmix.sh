@@ -70,25 +70,12 @@ same "a child of a rank attaches by itself and leaves" "$rc $(cat "$out" "$err")
     exec "$0" hold up go' "$bin/rawpmix" >"$out" 2>"$err" </dev/null &
 job=$!
 wait_until 20 [ -e up ]
-uid=0
-[ "$(id -u)" != 0 ] || ! setpriv --reuid 65534 --clear-groups true 2>/dev/null || uid=65534
-mkfifo hold
-python3 "$e2e/intruders.py" "$(sed 's/.*://' uri)" "$(cat nspace)" $uid >"$tmp/knocks" 2>&1 <hold &
-intruders=$!
-exec 9>hold
-wait_until 30 grep -q '^done' "$tmp/knocks"
+knock 30 "$(sed 's/.*://' uri)" "$(cat nspace)"
 touch go
 wait $job
 rc=$?
 same "a job is not disturbed by who knocks at its port" "$rc $(cat "$out")" "0 rawpmix 4 good" || explain
-exec 9>&-
-wait $intruders
-for what in "silent open 0" "half-header open 0" "half-hello open 0" "long-hello closed 0" \
-    "unknown-nspace closed 0" "unknown-rank closed 0" "unknown-encoding closed 0" \
-    "unknown-store closed 0" "empty-hello closed 0" "twin closed 0"; do
-    ok "$what" grep -q "^$what\$" "$tmp/knocks" || note "$(cat "$tmp/knocks")"
-done
-ok "web closed" grep -q '^web closed' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
+knocked_in_vain
 ok "a tool of our own is let in" grep -q '^tool welcome' "$tmp/knocks" || note "$(cat "$tmp/knocks")"
 ok "the refusal names both sides' versions" \
     grep -q "of version 4.2.2rc2: .* encoding 'v99'; this server is Wireup" "$err" || note "$(cat "$err")"
