@@ -118,7 +118,8 @@ static void guest_failed(struct guest *g, const struct errmsg *why)
         return;
     g->state = FAILED;
     g->command->waiting--;
-    a->c.calls.on_failed(a->c.arg, g->node.position, why);
+    if (!a->ending) /* then it is we who end it */
+        a->c.calls.on_failed(a->c.arg, g->node.position, why);
 }
 
 /* ---- what a command says ---- */

@@ -107,12 +107,18 @@ static void say_ps(struct node *n, struct slice args, struct buf *out)
     }
 }
 
+/* The daemon of a node lets no tools in: they are the launcher's. */
+static bool has_tools(const struct node *n)
+{
+    return !n->share || n->share->cluster.config.me == 0;
+}
+
 /* For PMIx tools; people know the guard. */
 static void say_uri(struct node *n, struct slice args, struct buf *out)
 {
     (void)args;
-    if (n->share && n->share->cluster.config.me != 0)
-        return; /* tools are the launcher's */
+    if (!has_tools(n))
+        return;
     buf_printf(out, "%d\t%s\n", (int)(n->config.guard ? n->config.guard : getpid()), n->tools.uri);
 }
 
@@ -120,6 +126,8 @@ static void say_tools(struct node *n, struct slice args, struct buf *out)
 {
     struct errmsg err;
 
+    if (!has_tools(n))
+        return;
     if (tools_write(&n->tools, n, &err) < 0)
         buf_printf(out, "error: %s\n", err.text);
     else

@@ -111,6 +111,17 @@ refused "node n1" "key" "password"
 mv "$netns/keys.away" "$netns/authorized_keys"
 run 60 "$rise" -kind exec -exec "$bin/agent-that-is-not-there" n1
 refused "node n1" "agent-that-is-not-there"
+# Whoever has not come when all end is ended by us: that is no failure of its own.
+cat >"$bin/late" <<'AGENT'
+#!/bin/sh
+[ "$1" = late ] || exit 7
+cat >/dev/null
+shift
+exec sh -c "$*" </dev/null
+AGENT
+chmod +x "$bin/late"
+run 60 "$rise" -kind exec -exec "$bin/late" -wireupd "$wireupd" late n1
+refused "node n1" "7"
 netns_still "after all that failed"
 
 # ---- strangers ----------------------------------------------------------------------------------

@@ -216,6 +216,8 @@ same "nor does its other half" "$(files)" ""
 if unshare -u true 2>/dev/null; then
     named_agent
     begin_job -launch-agent "$tmp/agent" -hosts n1,n2,n3 "$bin/tool" patient
+    "$WIREUP" tools >"$out" 2>"$err"
+    same "only the launcher, which lets tools in, tells where it is" "$(wc -l <"$out") $(files | wc -l)" "1 2"
     for lib in - "$ours"; do
         # By its address: a tool knows the files of its own host only.
         uri=$("$WIREUP" tools | sed -n "s/^$launcher	//p")
