@@ -58,6 +58,9 @@ struct core {
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
     bool names_elsewhere; /* another node keeps the names: the host asks it (EFFECT_NAMES) and gives
                              its answer back as its own */
+    /* How nodes exchange what a fence collects: whether one of these words (with commas between)
+     * is the name of a way that the host has.  NULL: nobody here can judge it. */
+    bool (*knows_way)(struct slice words);
 };
 
 /* A job as a host with several nodes describes it. */

@@ -32,13 +32,14 @@ bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p
     return false;
 }
 
-enum overlay_schedule overlay_schedule_of(struct slice words)
+bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p)
 {
-    enum overlay_schedule schedule = OVERLAY_AUTO;
-
-    while (words.len && !overlay_schedule_named(slice_trim(slice_cut(&words, ',')), &schedule)) {
+    *schedule_p = OVERLAY_AUTO;
+    while (words.len) {
+        if (overlay_schedule_named(slice_trim(slice_cut(&words, ',')), schedule_p))
+            return true;
     }
-    return schedule;
+    return false;
 }
 
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width)

@@ -38,8 +38,8 @@ enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 /* The word for --collective and PMIX_COLLECTIVE_ALGO: "auto", "tree", "exchange" ("bruck",
  * "recursive" ...).  False: unknown. */
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p);
-/* Of several words with commas between, the first that is known; AUTO: none. */
-enum overlay_schedule overlay_schedule_of(struct slice words);
+/* Of several words with commas between, the first that is known.  False: none, and AUTO. */
+bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p);
 
 struct overlay_config {
     uint32_t me, count, width;

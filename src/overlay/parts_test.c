@@ -205,5 +205,9 @@ int main(void)
     test_carry();
     OK(overlay_schedule_named(SLICE("bruck"), &s) && s == OVERLAY_EXCHANGE);
     OK(!overlay_schedule_named(SLICE("magic"), &s));
+    OK(overlay_schedule_known(SLICE("magic, tree ,bruck"), &s) && s == OVERLAY_TREE);
+    OK(overlay_schedule_known(SLICE("auto,tree"), &s) && s == OVERLAY_AUTO);
+    OK(!overlay_schedule_known(SLICE("magic,,more"), &s) && s == OVERLAY_AUTO);
+    OK(!overlay_schedule_known(SLICE_NULL, &s));
     return tap_done();
 }

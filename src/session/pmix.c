@@ -572,6 +572,13 @@ uint64_t pmix_timeout_of(const pmix_info_t *infos, size_t n)
     return 0;
 }
 
+/* By an attribute of its own, or as with any other: by the flag. */
+static bool requires_way(const pmix_info_t *info)
+{
+    return (!strcmp(info->key, PMIX_COLLECTIVE_ALGO_REQD) && pmix_flag_of(&info->value)) ||
+           (!strcmp(info->key, PMIX_COLLECTIVE_ALGO) && info->flags & PMIX_INFO_REQD);
+}
+
 static struct crowd read_crowd(struct command *c)
 {
     struct crowd w = { .n = 0 };
@@ -584,6 +591,7 @@ static struct crowd read_crowd(struct command *c)
     for (size_t i = 0; i < ninfos; i++) {
         const pmix_value_t *v = &infos[i].value;
         w.collect = w.collect || (!strcmp(infos[i].key, PMIX_COLLECT_DATA) && pmix_flag_of(v));
+        w.ways_required = w.ways_required || requires_way(&infos[i]);
         if (!strcmp(infos[i].key, PMIX_COLLECTIVE_ALGO) && v->type == PMIX_STRING && v->data.string)
             w.ways = pmix_keep(c, slice_str(v->data.string));
     }
@@ -656,12 +664,22 @@ struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const c
                                          .timeout_ns = w->timeout_ns });
 }
 
+/* What must go a certain way does not go another. */
+static bool has_no_way(const struct command *c, const struct crowd *w)
+{
+    const struct core *core = c->s->base.peer->core;
+
+    return w->ways_required && w->ways.len && core->knows_way && !core->knows_way(w->ways);
+}
+
 static void read_fence(struct command *c)
 {
     struct crowd w = read_crowd(c);
 
     pmix_forget_given(c->s);
-    if (punpack_ok(&c->r)) {
+    if (punpack_ok(&c->r) && has_no_way(c, &w)) {
+        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
+    } else if (punpack_ok(&c->r)) {
         if (is_everybody(c, &w))
             pmix_ask(c, (struct request){ .kind = REQ_FENCE,
                                           .collect = w.collect,

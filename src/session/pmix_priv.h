@@ -171,6 +171,7 @@ struct crowd {
     uint64_t timeout_ns; /* 0: none */
     bool collect;        /* a fence with data */
     struct slice ways;   /* how it should be exchanged */
+    bool ways_required;  /* … and not otherwise */
 };
 
 /* ---- pmix.c ---- */

@@ -542,6 +542,51 @@ static void test_timeout(const char *what, const char *meets, const char *meets_
     stage_close(&t);
 }
 
+static bool knows_tree(struct slice words)
+{
+    return slice_is(words, "tree");
+}
+
+/* How a fence should go is a wish, unless it is required: by an attribute, or by the flag of the
+ * wish itself. */
+static void test_ways(void)
+{
+    static const struct {
+        const char *what, *infos;
+        bool judged, refused;
+    } wishes[] = {
+        { "a wish for what nobody knows", "0201 0216 'pmix.calgo' 00 030c 'magic'", true, false },
+        { "required, and nobody knows it",
+          "0202 0416 'pmix.calgo' 00 030c 'magic' 1a 'pmix.calreqd' 00 0101", true, true },
+        { "required by its flag", "0201 0216 'pmix.calgo' 01 030c 'magic'", true, true },
+        { "not required, it says",
+          "0202 0416 'pmix.calgo' 00 030c 'magic' 1a 'pmix.calreqd' 00 0100", true, false },
+        { "required, and known", "0202 0416 'pmix.calgo' 00 030a 'tree' 1a 'pmix.calreqd' 00 0101",
+          true, false },
+        { "required, and nothing is said", "0201 021a 'pmix.calreqd' 00 0101", true, false },
+        { "somebody else judges",
+          "0202 0416 'pmix.calgo' 00 030c 'magic' 1a 'pmix.calreqd' 00 0101", false, false },
+    };
+
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        struct stage t;
+        char text[512];
+        both_hello(&t);
+        t.server.core.knows_way = wishes[i].judged ? knows_tree : NULL;
+        snprintf(text, sizeof text, HEAD("66", "00") "0203 " EVERYBODY "%s", wishes[i].infos);
+        says(&t, 0, text);
+        if (wishes[i].refused)
+            OK_F(hears(&t, &(struct line){ 0, wishes[i].what, HEAD("66", "00") "025d" }), "%s",
+                 wishes[i].what);
+        says(&t, 1, HEAD("66", "00") "0203 " EVERYBODY "0200");
+        OK_F((buf_len(&t.peers[1]->out) == 0) == wishes[i].refused, "%s: the fence",
+             wishes[i].what);
+        says(&t, 0, HEAD("67", "00") "0203 " EVERYBODY "0200");
+        OK_F(buf_len(&t.peers[1]->out) != 0, "who was refused may come again");
+        stage_close(&t);
+    }
+}
+
 /* A group's reply has more in it when it is good. */
 static void test_group_timeout(void)
 {
@@ -783,6 +828,7 @@ int main(void)
     test_timeout("fence", "0203 " EVERYBODY, "0203 " EVERYBODY "0200");
     test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");
+    test_ways();
     test_group_timeout();
     test_meeting_of_dead();
     test_own_events();

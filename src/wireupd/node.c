@@ -140,6 +140,13 @@ static uint64_t random_seed(void)
     return seed;
 }
 
+static bool knows_way(struct slice words)
+{
+    enum overlay_schedule schedule;
+
+    return overlay_schedule_known(words, &schedule);
+}
+
 static int open_doors(struct node *n)
 {
     char wdir[PATH_MAX];
@@ -167,6 +174,7 @@ static int open_doors(struct node *n)
     n->server.core.has_neighbours = n->desk.fd >= 0;
     n->server.core.has_topology = true;
     n->server.core.memory_of = memory_of;
+    n->server.core.knows_way = knows_way;
     if (getcwd(wdir, sizeof wdir))
         n->wdir = strdup(wdir); /* NULL: nobody is told */
     n->server.core.wdir = n->wdir;

@@ -278,10 +278,12 @@ void weave_contribute(struct weave *w, const struct contribution *k)
     struct slice block = buf_slice(&k->block);
     struct bundle *mine = block.len ? bundle_one(w->overlay.config.me, block) : NULL;
     int rc = block.len && !mine ? -ENOMEM : positions_of(w, k, &all);
+    enum overlay_schedule schedule;
 
+    overlay_schedule_known(slice_str(k->ways), &schedule);
     if (rc == 0)
-        rc = overlay_contribute_by(&w->overlay, overlay_schedule_of(slice_str(k->ways)),
-                                   slice_str(k->identity), k->generation, &all, mine);
+        rc = overlay_contribute_by(&w->overlay, schedule, slice_str(k->identity), k->generation,
+                                   &all, mine);
     else
         bundle_drop(mine);
     posset_free(&all);

@@ -6,7 +6,8 @@
  * with data and look at each other's cards survivors spoil UP GO DEAD...   the same, but expects
  * what nobody has put: proves the judge
  *
- * SURVIVORS_WAYS in the environment is what each fence gets as PMIX_COLLECTIVE_ALGO.
+ * SURVIVORS_WAYS in the environment is what each fence gets as PMIX_COLLECTIVE_ALGO; SURVIVORS_MUST
+ * makes that required.
  *
  * Each survivor prints `survivor R good`, or WRONG and what. */
 #include <pmix.h>
@@ -65,15 +66,17 @@ static void fence(const pmix_proc_t *procs, size_t n)
 {
     const char *ways = getenv("SURVIVORS_WAYS");
     bool yes = true;
-    pmix_info_t infos[2];
+    pmix_info_t infos[3];
+    size_t ninfos = 1;
 
     PMIX_INFO_LOAD(&infos[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     if (ways)
-        PMIX_INFO_LOAD(&infos[1], PMIX_COLLECTIVE_ALGO, ways, PMIX_STRING);
-    must("fence", PMIx_Fence(procs, n, infos, ways ? 2 : 1));
-    PMIX_INFO_DESTRUCT(&infos[0]);
-    if (ways)
-        PMIX_INFO_DESTRUCT(&infos[1]);
+        PMIX_INFO_LOAD(&infos[ninfos++], PMIX_COLLECTIVE_ALGO, ways, PMIX_STRING);
+    if (ways && getenv("SURVIVORS_MUST"))
+        PMIX_INFO_LOAD(&infos[ninfos++], PMIX_COLLECTIVE_ALGO_REQD, &yes, PMIX_BOOL);
+    must("fence", PMIx_Fence(procs, n, infos, ninfos));
+    while (ninfos)
+        PMIX_INFO_DESTRUCT(&infos[--ninfos]);
 }
 
 static void make(const char *name)

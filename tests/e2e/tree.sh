@@ -107,6 +107,12 @@ same "by the tree, unless it is said" "$(ways "" "")" "10 2 0" || explain
 same "by the exchange" "$(ways "-collective exchange" "")" "10 0 2" || explain
 same "or as the program says" "$(ways "" "unheard,bruck")" "10 0 2" || explain
 same "which counts more" "$(ways "-collective exchange" tree)" "10 2 0" || explain
+same "what nobody knows is as good as nothing" "$(ways "-collective exchange" magic)" "10 0 2" || explain
+export SURVIVORS_MUST=1
+same "unless it must be: then there is no fence" "$(ways "" magic,more)" "0 0 0" || explain
+ok "and its program is told why" grep -q '^survivor [0-9]* WRONG: fence: PMIX_ERR_NOT_SUPPORTED$' "$out" || explain
+same "what must be, and is known, is done" "$(ways "" magic,bruck)" "10 0 2" || explain
+unset SURVIVORS_MUST
 
 # ---- what comes through a daemon that dies is whole
 # They write without a pause, until some time after the loss.
