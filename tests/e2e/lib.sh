@@ -12,6 +12,8 @@
 #
 #   run SECONDS COMMAND...   runs it with empty input; sets $rc, and fills $out and $err (files).
 #                            The time is a net for what hangs (then rc is 124), not a measure.
+#   fresh                    empties $out and $err, for what is started behind an &: it opens them some time
+#                            later, and until then who waits for its words would find those of the run before
 #   launch N COMMAND...      the command line of the launcher chosen by use_launcher, under run
 #   ok "NAME" TEST...        a point: TEST is a command (usually `[ ... ]`)
 #   same "NAME" GOT WANT     a point: two texts, shown when they differ
@@ -238,6 +240,12 @@ run() # SECONDS COMMAND...
     shift
     timeout -k 5 "$run_time" "$@" >"$out" 2>"$err" </dev/null
     rc=$?
+}
+
+fresh()
+{
+    : >"$out"
+    : >"$err"
 }
 
 launcher=wireup

@@ -130,6 +130,7 @@ hold() # WORDS...: brings up, and holds; the input of the job is descriptor 6
 {
     rm -f "$tmp/in"
     mkfifo "$tmp/in"
+    fresh
     # shellcheck disable=SC2086
     "$rise" -hold -kind ssh -args "$netns_ssh" -wireupd "$wireupd" "$@" <"$tmp/in" \
         >"$out" 2>"$err" 7>&- &

@@ -81,33 +81,33 @@ nothing_left "after kill -9 of the launcher, grandchildren included"
 # The launcher may be several processes.  Kill each of the others alone, then all at once: then nobody
 # is left to look for grandchildren, and the ranks themselves have to go.
 launcher_processes() { processes | grep "^[0-9]* $WIREUP " | cut -d' ' -f1; }
+fresh
 "$WIREUP" -n 3 "$bin/told" stubborn >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 20 eval '[ "$(grep -c ready "$out")" = 3 ]'
 others=$(launcher_processes | grep -vx "$pid")
 note "launcher $pid, its helpers: $others"
-for victim in $others; do
-    kill -9 "$victim"
-done
+# shellcheck disable=SC2086
+kill -9 ${others:-$pid}
 wait "$pid"
 rc=$?
 if [ -n "$others" ]; then
     ok "when its helper is killed, the launcher does not end with 0 (it was $rc)" [ "$rc" != 0 ]
     ok "and says why in one line" [ "$(grep -c "^wireup: " "$err")" = 1 ]
     note "$(cat "$err")"
-else
-    kill -9 "$pid" 2>/dev/null
 fi
 nothing_left "after kill -9 of the launcher's helper, grandchildren included"
 
+fresh
 "$WIREUP" -n 5 sleep 1000 >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 20 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
 # shellcheck disable=SC2046
-kill -9 $(launcher_processes)
+kill -9 "$pid" $(launcher_processes)
 wait "$pid" 2>/dev/null
 nothing_left "after kill -9 of all that the launcher is made of, at once"
 
+fresh
 "$WIREUP" -n 4 "$bin/rawpmi1" hold >"$out" 2>"$err" <"/dev/zero" &
 pid=$!
 wait_until 20 grep -q held "$out"
@@ -116,6 +116,7 @@ wait "$pid" 2>/dev/null
 nothing_left "after kill -9 of the launcher of ranks in a barrier"
 
 # ---- a job that has no terminal
+fresh
 "$WIREUP" -n 2 "$bin/told" >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 20 eval '[ "$(grep -c ready "$out")" = 2 ]'

@@ -34,6 +34,7 @@ launcher_fds()
 }
 fds() # NUMBER of ranks beside the first, LIMIT to come down to
 {
+    fresh
     "$WIREUP" -n 1 sh -c 'echo up; read x' : -n "$1" true <"$tmp/go" >"$out" 2>"$err" &
     pid=$!
     exec 8>"$tmp/go"
