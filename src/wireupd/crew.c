@@ -6,17 +6,11 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "overlay/tree.h"
 
 uint32_t crew_width(enum agent_kind kind, uint32_t count, uint32_t wanted)
 {
     return agent_by_tree(kind) && wanted ? wanted : count > 1 ? count - 1 : 1;
-}
-
-bool crew_below(uint32_t width, uint32_t top, uint32_t position)
-{
-    while (position > top)
-        position = (position - 1) / width;
-    return position == top;
 }
 
 /* Those of the nodes that one of our children has to know: itself and all below it.  All below us
@@ -28,7 +22,7 @@ static uint32_t choose(const struct crew *w, uint32_t top, struct boot_node *to)
 
     for (uint32_t i = 0; i < b->nnodes; i++) {
         uint32_t p = b->nodes[i].position;
-        if (p != w->c.me && crew_below(b->width, top == BOOT_BY_NAME ? w->c.me : top, p))
+        if (p != w->c.me && tree_is_below(b->width, p, top == BOOT_BY_NAME ? w->c.me : top))
             to[n++] = b->nodes[i];
     }
     return n;

@@ -29,7 +29,6 @@ struct crew {
 };
 
 uint32_t crew_width(enum agent_kind kind, uint32_t count, uint32_t wanted);
-bool crew_below(uint32_t width, uint32_t top, uint32_t position); /* top itself included */
 
 /* Is anybody right below that position? */
 bool crew_wanted(const struct boot *b, uint32_t me);

@@ -182,7 +182,7 @@ static int open_doors(struct node *n)
     if (rc == 0)
         rc = open_listener(n);
     if (rc == 0)
-        rc = tools_open(&n->tools, n);
+        tools_open(&n->tools, n);
     if (rc == 0 && n->config.control_fd >= 0) {
         watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
         rc = watch_want(&n->control, LOOP_READ);
@@ -830,14 +830,20 @@ static void start_some(void *arg)
 /* ---- effects
  * ------------------------------------------------------------------------------------- */
 
-static void signal_job(struct node *n, const struct job *job, int sig)
+/* job NULL: all jobs; rank < 0: all ranks. */
+static void signal_tasks(struct node *n, const struct job *j, int64_t rank, int sig)
 {
     LIST_EACH(l, &n->tasks)
     {
         struct task *t = LIST_OF(l, struct task, link);
-        if (!job || t->job == job)
+        if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
             task_signal(t, sig);
     }
+}
+
+static void signal_job(struct node *n, const struct job *job, int sig)
+{
+    signal_tasks(n, job, -1, sig);
 }
 
 static void end_job(struct node *n, struct job *job)
@@ -1233,16 +1239,22 @@ static void promise_due(void *arg)
     node_settle(arg);
 }
 
+void node_flush(struct node *n)
+{
+    struct peer *p;
+
+    while ((p = server_dirty(&n->server)))
+        link_flush(p->host);
+}
+
 void node_settle(struct node *n)
 {
     struct effect e;
-    struct peer *p;
 
     do {
         while (server_effect(&n->server, &e))
             carry_out(n, &e);
-        while ((p = server_dirty(&n->server)))
-            link_flush(p->host);
+        node_flush(n);
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
     if (n->share)
@@ -1297,16 +1309,6 @@ static void signal_all(struct node *n, int sig)
     signal_job(n, NULL, sig);
     if (n->share)
         share_signal(n->share, NULL, JOB_NO_RANK, sig, false);
-}
-
-static void signal_tasks(struct node *n, const struct job *j, int64_t rank, int sig)
-{
-    LIST_EACH(l, &n->tasks)
-    {
-        struct task *t = LIST_OF(l, struct task, link);
-        if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
-            task_signal(t, sig);
-    }
 }
 
 void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant)

@@ -111,6 +111,8 @@ struct node {
 
 /* Carries out all effects and writes all answers: the end of every door. */
 void node_settle(struct node *n);
+/* Sends what the server has for clients, and no more. */
+void node_flush(struct node *n);
 
 /* ---- doors of share.c: what other nodes say ---- */
 

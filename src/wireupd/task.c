@@ -324,15 +324,12 @@ static struct sink *choose_sink(struct task *t, const char *pattern, struct sink
 static void overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
-    struct server *server = &t->node->server;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    struct peer *p;
 
-    server_output(server, t->job, t->rank, channel, bytes);
+    server_output(&t->node->server, t->job, t->rank, channel, bytes);
     if (t->node->share)
         share_said(t->node->share, t->job, t->rank, channel, bytes);
-    while ((p = server_dirty(server)))
-        link_flush(p->host);
+    node_flush(t->node);
 }
 
 static void open_streams(struct task *t, const struct wires *w)
@@ -373,15 +370,12 @@ static struct slice pid_key(const pid_t *pid)
 static void push_taken(void *arg, uint64_t ticket, bool taken)
 {
     struct task *t = arg;
-    struct server *server = &t->node->server;
-    struct peer *p;
 
     if (!ticket)
         return;
-    server_answer(server, ticket,
+    server_answer(&t->node->server, ticket,
                   &(struct answer){ .status = taken ? ANSWER_OK : ANSWER_NOT_FOUND });
-    while ((p = server_dirty(server)))
-        link_flush(p->host);
+    node_flush(t->node);
 }
 
 /* The process runs: from here on everything is known to the node. */

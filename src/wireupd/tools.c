@@ -15,8 +15,7 @@
 /* Processes of a tool's job: it has as many as its last one's rank wants. */
 enum { RANKS_MAX = 1024 };
 
-/* ---- files
- * -------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 const char *tools_dir(void)
 {
@@ -66,7 +65,7 @@ static void write_early(struct tools *t, struct node *n)
         log_warn(&n->config.log, "%s", err.text);
 }
 
-int tools_open(struct tools *t, struct node *n)
+void tools_open(struct tools *t, struct node *n)
 {
     contacts_init(&t->contacts);
     name_server(t->name, sizeof t->name, (int)getpid());
@@ -77,7 +76,6 @@ int tools_open(struct tools *t, struct node *n)
     if (!n->config.tool_dir)
         n->config.tool_dir = tools_dir();
     write_early(t, n);
-    return 0;
 }
 
 void tools_close(struct tools *t)
@@ -86,8 +84,7 @@ void tools_close(struct tools *t)
         contacts_remove(&t->contacts);
 }
 
-/* ---- admission
- * ---------------------------------------------------------------------------------- */
+/* ---- admission ---- */
 
 /* A name that can stand in reports and in files' names. */
 static bool is_name(struct slice name)

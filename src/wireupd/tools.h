@@ -25,9 +25,9 @@ struct tools {
     char name[32], uri[96];
 };
 
-/* Names the server; writes the files if the configuration says so.  0; what cannot be written is a
+/* Names the server; writes the files if the configuration says so.  What cannot be written is a
  * warning. */
-int tools_open(struct tools *t, struct node *n);
+void tools_open(struct tools *t, struct node *n);
 void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 
 /* The files are there from now on.  0, or -errno with a sentence. */
