@@ -6,7 +6,7 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tools) echo 1 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tools) echo 1 ;;
     mca|gmca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
@@ -59,6 +59,7 @@ _wireup_value()
     wdir|wd) COMPREPLY=($(compgen -d -- "$cur")) ;;
     bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
     map-by) COMPREPLY=($(compgen -W "slot node hwthread core l1cache l2cache l3cache numa socket machine ppr:" -- "$cur")) ;;
+    rank-by|rankby) COMPREPLY=($(compgen -W "slot node fill span hwthread core l1cache l2cache l3cache numa socket machine" -- "$cur")) ;;
     esac
 }
 
@@ -101,14 +102,14 @@ complete -o default -F _wireup wireup
 
 _wireup_options="
 n np c wdir wd configfile timeout hosts host H hostlist machine machines machinelist
-hostfile f machinefile ppn perhost npernode N map-by bynode byslot rankmap rankfile
-rf oversubscribe nooversubscribe order-nodes localhost launcher bootstrap launcher-exec
-bootstrap-exec launch-agent launcher-args launcher-user ssh-user launcher-port
-ssh-port wireupd rmk iface interface tree-width collective port-range usize bind-to
-binding report-bindings membind topolib env envlist envnone envall genv genvlist
-genvnone genvall x mca gmca stdin s prepend-rank l tag-output prepend-pattern outfile-pattern
-outfile errfile-pattern errfile output-from disable-auto-cleanup enable-recovery
-continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
+hostfile f machinefile ppn perhost npernode N map-by bynode byslot rank-by rankby
+rankmap rankfile rf oversubscribe nooversubscribe order-nodes localhost launcher
+bootstrap launcher-exec bootstrap-exec launch-agent launcher-args launcher-user
+ssh-user launcher-port ssh-port wireupd rmk iface interface tree-width collective
+port-range usize bind-to binding report-bindings membind topolib env envlist envnone
+envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-output
+prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
+enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
 enable-hostname-propagation memory-alloc-kinds job-attr verbose v debug dry-run
 do-not-launch trace tools json version V info help h"
 _wireup_commands="who names trace replay sim up tools ps down on"

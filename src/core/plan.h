@@ -34,6 +34,10 @@ struct plan_binding {
     const char *list; /* or NULL */
     bool ordered;
     uint32_t order_kind, order_width, order_block;
+    /* Whose turn it is when processors are dealt out, by local rank: ranks need not be numbered in
+     * the order of the mapping.  NULL: they are. */
+    const uint32_t *turns;
+    uint32_t nturns;
 };
 
 /* One node of the job, in the order of first use by the mapping. */

@@ -20,6 +20,7 @@ struct flat {
     struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
     struct part_uints bindings; /* BINDING numbers each */
     struct part_texts lists;    /* … and the list of each; empty: none */
+    struct part_uints turns;    /* of all bindings, one behind the other */
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     int64_t universe;
 };
@@ -36,11 +37,12 @@ static const struct part parts[] = {
     { "bound", PART_UINTS, offsetof(struct flat, bound) },
     { "bindings", PART_UINTS, offsetof(struct flat, bindings) },
     { "lists", PART_TEXTS, offsetof(struct flat, lists) },
+    { "turns", PART_UINTS, offsetof(struct flat, turns) },
     { "runs", PART_UINTS, offsetof(struct flat, runs) },
     { "universe", PART_INT, offsetof(struct flat, universe) },
 };
 
-enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 7 };
+enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
 
 /* ---- writing -----------------------------------------------------------------------------------
  */
@@ -110,7 +112,34 @@ static void flatten_binding(const struct plan_binding *b, uint32_t *number, stru
     number[4] = b->order_kind;
     number[5] = b->order_width;
     number[6] = b->order_block;
+    number[7] = b->nturns;
     *list = b->list ? slice_str(b->list) : SLICE("");
+}
+
+static void flatten_turns(const struct plan *p, struct arena *a, struct flat *f)
+{
+    const uint32_t *bound = f->bound.items;
+    size_t count = 0;
+    uint32_t *turn, last = 0;
+
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        count += bound[i] > last ? p->nodes[i].binding->nturns : 0;
+        last = bound[i] > last ? bound[i] : last;
+    }
+    turn = arena_array(a, count + 1, sizeof *turn);
+    if (!turn)
+        return;
+    f->turns = (struct part_uints){ turn, (uint32_t)count };
+    last = 0;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        const struct plan_binding *b = p->nodes[i].binding;
+        if (bound[i] <= last)
+            continue;
+        last = bound[i];
+        if (b->nturns)
+            memcpy(turn, b->turns, b->nturns * sizeof *turn);
+        turn += b->nturns;
+    }
 }
 
 /* Neighbours mostly share theirs. */
@@ -136,6 +165,7 @@ static void flatten_bindings(const struct plan *p, struct arena *a, struct flat 
     f->bound = (struct part_uints){ bound, p->nnodes };
     f->bindings = (struct part_uints){ number, n * BINDING };
     f->lists = (struct part_texts){ list, n };
+    flatten_turns(p, a, f);
 }
 
 static void flatten_nodes(const struct plan *p, struct arena *a, struct flat *f)
@@ -280,6 +310,25 @@ static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
         b->list = arena_str(a, f->lists.items[i]);
 }
 
+/* The numbers go on in a copy: what was read goes. */
+static bool unflatten_turns(const struct flat *f, struct arena *a, struct plan_binding *all)
+{
+    uint32_t *turn = arena_array(a, (size_t)f->turns.n + 1, sizeof *turn), left = f->turns.n;
+
+    if (turn && left)
+        memcpy(turn, f->turns.items, left * sizeof *turn);
+    for (uint32_t i = 0; turn && i < f->lists.n; i++) {
+        uint32_t n = f->bindings.items[(size_t)i * BINDING + 7];
+        if (n > left)
+            return false;
+        all[i].turns = n ? turn : NULL;
+        all[i].nturns = n;
+        turn += n;
+        left -= n;
+    }
+    return left == 0 || !arena_ok(a);
+}
+
 static int unflatten_bindings(const struct flat *f, struct plan *p, struct errmsg *err)
 {
     uint32_t n = f->lists.n;
@@ -292,6 +341,8 @@ static int unflatten_bindings(const struct flat *f, struct plan *p, struct errms
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         unflatten_binding(f, i, &p->arena, &all[i]);
+    if (!unflatten_turns(f, &p->arena, all))
+        return bad(err, "the turns of a binding");
     for (uint32_t i = 0; i < p->nnodes; i++) {
         uint32_t k = f->bound.items[i];
         if (k > n)

@@ -14,9 +14,14 @@ static void sample(struct plan *p)
     static char *first[] = { (char *)"a.out", (char *)"x y", NULL },
                 *second[] = { (char *)"b", NULL };
     static char *env[] = { (char *)"A=1", (char *)"B=", NULL };
-    static const struct plan_binding binding = {
-        .how = 2, .width = 3, .list = "0+1", .order_block = 9
-    };
+    static const uint32_t turns[] = { 0, 2, 1, 3 };
+    static const struct plan_binding binding = { .how = 2,
+                                                 .width = 3,
+                                                 .list = "0+1",
+                                                 .order_block = 9,
+                                                 .turns = turns,
+                                                 .nturns = 4 },
+                                     plain = { .how = 1, .width = 1 };
     uint32_t local[NODES] = { 0 };
 
     plan_init(p);
@@ -34,7 +39,7 @@ static void sample(struct plan *p)
         .argv = second, .argc = 1, .path = "/b", .env = env, .nprocs = 6, .first_rank = 6
     };
     for (uint32_t n = 0; n < NODES; n++)
-        p->nodes[n] = (struct plan_node){ n == 1 ? "bee" : "node", 8, 4, n ? &binding : NULL };
+        p->nodes[n] = (struct plan_node){ n == 1 ? "bee" : "node", 8, 4, n ? &binding : &plain };
     for (uint32_t r = 0; r < RANKS; r++) {
         uint32_t node = r < 6 ? r % NODES : (r - 6) / 2;
         p->procs[r] = (struct plan_proc){
@@ -71,9 +76,12 @@ static void round_trip(void)
     OK_F(q.apps[1].env == q.apps[0].env, "an environment that two programs share stays one");
     OK(!strcmp(q.apps[0].env[1], "B=") && !q.apps[0].env[2]);
     OK(!strcmp(q.nodes[1].name, "bee") && q.nodes[1].nprocs == 4 && q.nodes[1].slots == 8);
-    OK(!q.nodes[0].binding && q.nodes[1].binding && q.nodes[1].binding == q.nodes[2].binding);
+    OK(q.nodes[0].binding && !q.nodes[0].binding->nturns && q.nodes[1].binding &&
+       q.nodes[1].binding == q.nodes[2].binding);
     OK(q.nodes[1].binding->how == 2 && q.nodes[1].binding->order_block == 9 &&
        !strcmp(q.nodes[1].binding->list, "0+1"));
+    OK(q.nodes[1].binding->nturns == 4 && q.nodes[1].binding->turns[1] == 2 &&
+       q.nodes[1].binding->turns[3] == 3);
     plan_free(&q);
     plan_free(&p);
     buf_free(&bytes);

@@ -48,8 +48,8 @@ static int read_binding(const struct plan_binding *b, struct bind_spec *spec,
     return 0;
 }
 
-static int node_seats(struct arena *a, const struct plan_binding *b, struct bind_machine *m,
-                      struct bind_seats *seats_p, struct errmsg *err)
+int plan_seats(struct arena *a, const struct plan_binding *b, struct bind_machine *m,
+               struct bind_seats *seats_p, struct errmsg *err)
 {
     struct bind_spec spec;
     struct bind_order order;
@@ -64,9 +64,10 @@ static int node_seats(struct arena *a, const struct plan_binding *b, struct bind
     return rc ? rc : bind_seats(a, &spec, &order, &m->view, m->allowed, seats_p, err);
 }
 
-static void take_seat(struct plan_proc *q, const struct bind_seats *s)
+static void take_seat(struct plan_proc *q, const struct plan_binding *b, const struct bind_seats *s)
 {
-    const struct bind_seat *seat = s->count ? &s->items[q->local_rank % s->count] : NULL;
+    uint32_t turn = b && q->local_rank < b->nturns ? b->turns[q->local_rank] : q->local_rank;
+    const struct bind_seat *seat = s->count ? &s->items[turn % s->count] : NULL;
 
     if (!seat)
         return;
@@ -75,56 +76,58 @@ static void take_seat(struct plan_proc *q, const struct bind_seats *s)
     q->binding = seat->text;
 }
 
-static void take_seats(struct plan *p, const struct bind_seats *seats)
-{
-    for (uint32_t r = 0; r < p->nprocs; r++)
-        take_seat(&p->procs[r], &seats[p->procs[r].node]);
-}
-
-/* Neighbours mostly share theirs, and what is found out for one holds for the next. */
-static bool like_last(const struct plan *p, uint32_t n)
-{
-    return n && p->nodes[n].binding == p->nodes[n - 1].binding;
-}
-
 int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
 {
-    struct bind_seats *seats = calloc((size_t)p->nnodes + 1, sizeof *seats);
-    int rc = seats ? 0 : -ENOMEM;
+    const struct plan_binding *b = p->nodes[node].binding;
+    struct bind_seats seats = { NULL, 0 };
+    int rc = plan_seats(&p->arena, b, m, &seats, err);
 
-    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++) {
-        if (node != PLAN_EVERY_NODE && node != n)
-            continue;
-        if (node != n && like_last(p, n))
-            seats[n] = seats[n - 1];
-        else
-            rc = node_seats(&p->arena, p->nodes[n].binding, m, &seats[n], err);
+    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
+        if (p->procs[r].node == node)
+            take_seat(&p->procs[r], b, &seats);
     }
-    if (rc == 0)
-        take_seats(p, seats);
-    free(seats);
     return rc;
 }
 
-int plan_bind_guess(struct plan *p, uint32_t here, struct bind_machine *m, struct errmsg *err)
+/* What was found out for one node holds for the next with the same binding and machine. */
+struct found {
+    const struct plan_binding *binding;
+    const struct bind_machine *machine;
+    bool guess;
+    struct bind_seats seats;
+};
+
+static int find_seats(struct plan *p, uint32_t node, bind_machine_fn *machine, void *arg,
+                      const struct found *last, struct found *f, struct errmsg *err)
 {
     static struct bind_seat unknown = { .text = "as that node can" };
-    struct bind_seats *seats = calloc((size_t)p->nnodes + 1, sizeof *seats);
-    int rc = seats ? 0 : -ENOMEM;
+    struct bind_machine *m = machine(arg, node, &f->guess);
+    int rc;
 
-    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++) {
-        if (n != here && n - 1 != here && like_last(p, n)) {
-            seats[n] = seats[n - 1];
-            continue;
-        }
-        rc = node_seats(&p->arena, p->nodes[n].binding, m, &seats[n], err);
-        if (rc != BIND_BAD || n == here)
-            continue;
-        seats[n] = (struct bind_seats){ &unknown, 1 };
-        rc = 0;
+    f->binding = p->nodes[node].binding;
+    f->machine = m;
+    if (last && last->binding == f->binding && last->machine == m && last->guess == f->guess) {
+        f->seats = last->seats;
+        return 0;
     }
-    if (rc == 0)
-        take_seats(p, seats);
-    free(seats);
+    rc = plan_seats(&p->arena, f->binding, m, &f->seats, err);
+    if (rc != BIND_BAD || !f->guess)
+        return rc;
+    f->seats = (struct bind_seats){ &unknown, 1 };
+    return 0;
+}
+
+int plan_bind_all(struct plan *p, bind_machine_fn *machine, void *arg, struct errmsg *err)
+{
+    struct found *found = calloc((size_t)p->nnodes + 1, sizeof *found);
+    int rc = found ? 0 : -ENOMEM;
+
+    for (uint32_t n = 0; n < p->nnodes && rc == 0; n++)
+        rc = find_seats(p, n, machine, arg, n ? &found[n - 1] : NULL, &found[n], err);
+    for (uint32_t r = 0; r < p->nprocs && rc == 0; r++) {
+        const struct found *f = &found[p->procs[r].node];
+        take_seat(&p->procs[r], f->binding, &f->seats);
+    }
+    free(found);
     return rc;
 }

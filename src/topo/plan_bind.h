@@ -17,8 +17,6 @@ struct bind_machine {
     bool looked; /* view is filled */
 };
 
-enum { PLAN_EVERY_NODE = UINT32_MAX };
-
 /* Finds out which processors are ours and, if asked, the hardware; memory from the arena.
  * 0; BIND_BAD with the sentence (this machine cannot tell); -errno. */
 int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg *err);
@@ -27,13 +25,20 @@ int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg 
 const struct plan_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,
                                             const struct bind_order *order);
 
-/* Fills cpus and binding of the ranks of one node, or of all as if each were this machine.
+/* The seats of a binding (NULL: none) on a machine.  0; BIND_BAD with the sentence; -errno. */
+int plan_seats(struct arena *a, const struct plan_binding *b, struct bind_machine *m,
+               struct bind_seats *seats_p, struct errmsg *err);
+
+/* Fills cpus and binding of the ranks of one node, which is this machine.
  * 0; BIND_BAD with the sentence; -errno. */
 int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errmsg *err);
 
-/* The same of all nodes, of which one (or, with PLAN_EVERY_NODE, none) is this machine.  What is
- * not to be had here may well be there: ranks of such nodes get no processors, and a binding that
+/* The machine of a node; *guess_p: nobody knows, so what cannot be had on this one may well be
+ * there. */
+typedef struct bind_machine *bind_machine_fn(void *arg, uint32_t node, bool *guess_p);
+
+/* The same of all nodes.  Ranks whose processors cannot be guessed get none, and a binding that
  * says so. */
-int plan_bind_guess(struct plan *p, uint32_t here, struct bind_machine *m, struct errmsg *err);
+int plan_bind_all(struct plan *p, bind_machine_fn *machine, void *arg, struct errmsg *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "topo/places.h"
 
 /* :pe=N is another way to say -bind-to core:N; cores must then not be the order as well. */
 static int apply_pe(struct binding *b, const char *bind_to, uint32_t pe, struct errmsg *err)
@@ -39,20 +40,38 @@ static int said(int rc)
     return rc == BIND_BAD ? BINDING_CANNOT : rc;
 }
 
-int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
-                uint32_t *per_node_p, struct errmsg *err)
+/* A node's machine, as far as we know. */
+static struct bind_machine *machine_of(struct binding *b, const char *node)
 {
+    struct bind_machine *told = b->far ? b->far(b->arg, node) : NULL;
+
+    return told ? told : &b->machine;
+}
+
+static int has_none(const struct binding *b, const struct bind_machine *m, const char *option,
+                    enum topo_kind kind, const char *node, struct errmsg *err)
+{
+    const char *name = topo_kind_name(kind);
+
+    if (m == &b->machine)
+        return errmsg_set(err, BINDING_CANNOT, "%s: this machine has no %s", option, name);
+    return errmsg_set(err, BINDING_CANNOT, "%s: node %.200s has no %s", option, node, name);
+}
+
+int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
+                const char *node, uint32_t *per_node_p, struct errmsg *err)
+{
+    struct bind_machine *m = machine_of(b, node);
     uint64_t objects = 1;
     int rc = 0;
 
     if (map->object != TOPO_MACHINE) {
-        rc = said(bind_look(&b->machine, a, true, err));
+        rc = said(bind_look(m, a, true, err));
         if (rc == 0)
-            objects = bind_objects(&b->machine.view, map->object, b->machine.allowed);
+            objects = bind_objects(&m->view, map->object, m->allowed);
     }
     if (rc == 0 && objects == 0)
-        rc = errmsg_set(err, BINDING_CANNOT, "-map-by ppr: this machine has no %s",
-                        topo_kind_name(map->object));
+        rc = has_none(b, m, "-map-by ppr", map->object, node, err);
     if (rc == 0 && objects * map->ppr > LIMIT_JOB_PROCS)
         rc = errmsg_set(err, BINDING_BAD, "-map-by ppr: more than %u processes in one job",
                         LIMIT_JOB_PROCS);
@@ -139,8 +158,8 @@ static int bind_slots(const struct rankfile *file, struct plan *plan)
 
 /* ---- all of it ---- */
 
-static int bind_nodes(const struct binding *b, struct plan *plan,
-                      const struct host *const *node_hosts, struct errmsg *err)
+int binding_nodes(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
+                  struct errmsg *err)
 {
     int rc = 0;
 
@@ -155,23 +174,171 @@ static int bind_nodes(const struct binding *b, struct plan *plan,
     return rc;
 }
 
-static uint32_t node_here(const struct binding *b, const struct plan *plan)
+/* ---- ranks that are numbered anew ---- */
+
+/* What processes of a node sit on: their binding; for those that are not bound, the objects of the
+ * mapping. */
+static int node_seats(struct binding *b, struct plan *plan, uint32_t node, struct bind_machine *m,
+                      struct bind_seats *seats_p, struct errmsg *err)
 {
-    for (uint32_t n = 0; n < plan->nnodes && b->here; n++) {
-        if (strcmp(plan->nodes[n].name, b->here) == 0)
-            return n;
-    }
-    return PLAN_EVERY_NODE;
+    struct bind_spec spec = { .how = BIND_OBJECT, .kind = b->order.kind, .width = b->order.width };
+    const struct plan_binding *binding = plan->nodes[node].binding;
+
+    *seats_p = (struct bind_seats){ NULL, 0 };
+    if (binding)
+        return plan_seats(&plan->arena, binding, m, seats_p, err);
+    if (!b->order.said)
+        return 0;
+    return bind_seats(&plan->arena, &spec, &b->order, &m->view, m->allowed, seats_p, err);
 }
 
-int binding_apply(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
-                  struct errmsg *err)
+/* The places of one node's processes, in the order of the mapping. */
+static int find_places(struct binding *b, struct plan *plan, uint32_t node, enum topo_kind kind,
+                       uint32_t *place, struct errmsg *err)
 {
-    int rc = bind_nodes(b, plan, node_hosts, err);
+    const char *name = plan->nodes[node].name;
+    struct bind_machine *m = machine_of(b, name);
+    struct bind_seats seats;
+    int rc = bind_look(m, &plan->arena, true, err);
 
+    if (rc == 0 && bind_objects(&m->view, kind, m->allowed) == 0)
+        return has_none(b, m, "-rank-by", kind, name, err);
+    if (rc == 0)
+        rc = node_seats(b, plan, node, m, &seats, err);
     if (rc)
-        return rc;
-    if (b->remote)
-        return said(plan_bind_guess(plan, node_here(b, plan), &b->machine, err));
-    return said(plan_bind(plan, PLAN_EVERY_NODE, &b->machine, err));
+        return said(rc);
+    return places_find(&m->view.kinds[kind], m->allowed, &seats, plan->nodes[node].nprocs, place);
+}
+
+/* Who is where depends on those before it only: so neighbours with the same machine and binding
+ * need no answer of their own. */
+static bool has_places_of_last(struct binding *b, const struct plan *p, uint32_t n)
+{
+    return n && p->nodes[n].binding == p->nodes[n - 1].binding &&
+           p->nodes[n].nprocs <= p->nodes[n - 1].nprocs &&
+           machine_of(b, p->nodes[n].name) == machine_of(b, p->nodes[n - 1].name);
+}
+
+static int find_all_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+                           const uint32_t **of_node, struct errmsg *err)
+{
+    int rc = 0;
+
+    for (uint32_t n = 0; n < plan->nnodes && rc == 0; n++) {
+        uint32_t *place;
+        if (has_places_of_last(b, plan, n)) {
+            of_node[n] = of_node[n - 1];
+            continue;
+        }
+        of_node[n] = place = arena_array(&plan->arena, plan->nodes[n].nprocs + 1u, sizeof *place);
+        rc = place ? find_places(b, plan, n, kind, place, err) : -ENOMEM;
+    }
+    return rc;
+}
+
+int binding_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+                   const uint32_t **places_p, struct errmsg *err)
+{
+    const uint32_t **of_node = calloc((size_t)plan->nnodes + 1, sizeof *of_node);
+    uint32_t *places = arena_array(&plan->arena, (size_t)plan->nprocs + 1, sizeof *places);
+    int rc = of_node && places ? find_all_places(b, plan, kind, of_node, err) : -ENOMEM;
+
+    for (uint32_t r = 0; r < plan->nprocs && rc == 0; r++)
+        places[r] = of_node[plan->procs[r].node][plan->procs[r].local_rank];
+    free(of_node);
+    *places_p = places;
+    return rc;
+}
+
+static bool in_order(const uint32_t *turns, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && turns[i] == i)
+        i++;
+    return i == n;
+}
+
+/* A binding with turns; that of the node before where it is the same. */
+static const struct plan_binding *with_turns(struct plan *p, const struct plan_binding *binding,
+                                             const struct plan_binding *last, const uint32_t *turns,
+                                             uint32_t n)
+{
+    struct plan_binding *copy;
+
+    if (last && last->nturns == n && memcmp(last->turns, turns, n * sizeof *turns) == 0)
+        return last;
+    copy = arena_array(&p->arena, 1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *binding;
+    copy->turns = turns;
+    copy->nturns = n;
+    return copy;
+}
+
+/* All nodes' turns in one piece of memory, each node's by local rank. */
+static uint32_t *sort_turns(struct plan *p, const uint32_t *turns)
+{
+    uint32_t *sorted = arena_array(&p->arena, (size_t)p->nprocs + 1, sizeof *sorted), at = 0;
+    uint32_t *first = calloc((size_t)p->nnodes + 1, sizeof *first);
+
+    for (uint32_t n = 0; n < p->nnodes && first; n++) {
+        first[n] = at;
+        at += p->nodes[n].nprocs;
+    }
+    for (uint32_t r = 0; r < p->nprocs && first && sorted; r++)
+        sorted[first[p->procs[r].node] + p->procs[r].local_rank] = turns[r];
+    if (!first)
+        sorted = NULL;
+    free(first);
+    return sorted;
+}
+
+int binding_turns(struct plan *plan, const uint32_t *turns)
+{
+    const struct plan_binding *last = NULL, *plain = NULL;
+    uint32_t *at = turns ? sort_turns(plan, turns) : NULL;
+
+    if (turns && !at)
+        return -ENOMEM;
+    for (uint32_t n = 0; n < plan->nnodes && turns; n++) {
+        const struct plan_binding *binding = plan->nodes[n].binding;
+        uint32_t count = plan->nodes[n].nprocs;
+        if (binding && !in_order(at, count)) {
+            last = with_turns(plan, binding, binding == plain ? last : NULL, at, count);
+            if (!last)
+                return -ENOMEM;
+            plain = binding;
+            plan->nodes[n].binding = last;
+        }
+        at += count;
+    }
+    return 0;
+}
+
+/* ---- all of it ---- */
+
+struct applying {
+    struct binding *binding;
+    const struct plan *plan;
+};
+
+/* What cannot be had on a machine that we only guess at may well be there. */
+static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
+{
+    const struct applying *a = arg;
+    struct binding *b = a->binding;
+    const char *name = a->plan->nodes[node].name;
+    struct bind_machine *m = machine_of(b, name);
+
+    *guess_p = b->remote && m == &b->machine && !(b->here && strcmp(name, b->here) == 0);
+    return m;
+}
+
+int binding_apply(struct binding *b, struct plan *plan, struct errmsg *err)
+{
+    struct applying a = { b, plan };
+
+    return said(plan_bind_all(plan, machine_for, &a, err));
 }

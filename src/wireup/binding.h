@@ -1,7 +1,8 @@
 /* binding.h - the processors of a whole plan: -bind-to, -map-by and the host file's binding=, laid
  * on every node.
  *
- * What each node does with it on its own hardware is topo/plan_bind.h.
+ * What each node does with it on its own hardware is topo/plan_bind.h.  What other machines have is
+ * not known here unless they have told (`far`); until then each is taken for one like this.
  */
 #ifndef WIREUP_WIREUP_BINDING_H
 #define WIREUP_WIREUP_BINDING_H
@@ -22,6 +23,9 @@ struct binding {
     const struct rankfile *ranks; /* its slots win over all else; or NULL */
     const char *here;             /* the node that is this machine, when others are not; or NULL */
     bool remote;                  /* there are others */
+    /* What another machine has told of itself; returns NULL: nothing.  May be NULL. */
+    struct bind_machine *(*far)(void *arg, const char *node);
+    void *arg;
 };
 
 /* BINDING_BAD: what the options say; BINDING_CANNOT: what this machine has. */
@@ -33,12 +37,22 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
 
 /* Ranks of a node for -map-by ppr:N:OBJECT. */
 int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
-                uint32_t *per_node_p, struct errmsg *err);
+                const char *node, uint32_t *per_node_p, struct errmsg *err);
 
-/* Fills plan->nodes[].binding and, as if each node were this machine, plan->procs[].cpus and
- * .binding.  A node that is another machine may have what this one has not: it finds out itself.
- * node_hosts: the list entry of each node. */
-int binding_apply(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
+/* Fills plan->nodes[].binding.  node_hosts: the list entry of each node. */
+int binding_nodes(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
                   struct errmsg *err);
+
+/* On which object of a kind each rank is, by what the nodes' bindings (or the mapping) say; in the
+ * plan's arena.  Before ranks are numbered anew. */
+int binding_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+                   const uint32_t **places_p, struct errmsg *err);
+
+/* Ranks have been numbered anew: turns, as of ranking_apply(), goes into the nodes' bindings. */
+int binding_turns(struct plan *plan, const uint32_t *turns);
+
+/* Fills plan->procs[].cpus and .binding.  A node that is another machine and has not told what it
+ * has is taken for one like this; what is not to be had here may be there: it finds out itself. */
+int binding_apply(struct binding *b, struct plan *plan, struct errmsg *err);
 
 #endif

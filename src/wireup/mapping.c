@@ -181,9 +181,19 @@ static void count_slots(struct site *s, const struct host *h, uint32_t slots, ui
         s->max_slots = h->max_slots;
 }
 
+static int slots_of(const struct dealer *d, const struct host *h, const struct site *s,
+                    uint32_t *slots_p)
+{
+    const struct mapping_request *req = d->req;
+
+    *slots_p = req->per_node ? req->per_node : h->slots;
+    return req->slots_of ? req->slots_of(req->arg, s->name, slots_p, d->err) : 0;
+}
+
 static int make_table(struct dealer *d, const struct host_list *hosts)
 {
     struct table *t = &d->tables[d->ntables++];
+    int rc = 0;
 
     t->hosts = hosts;
     t->entries = calloc(hosts->count, sizeof *t->entries);
@@ -191,19 +201,20 @@ static int make_table(struct dealer *d, const struct host_list *hosts)
     t->round = calloc(hosts->count, sizeof *t->round);
     if (!t->entries || !t->alive || !t->round)
         return -ENOMEM;
-    for (uint32_t i = 0; i < hosts->count; i++) {
+    for (uint32_t i = 0; i < hosts->count && rc == 0; i++) {
         const struct host *h = &hosts->items[i];
-        uint32_t slots = d->req->per_node ? d->req->per_node : h->slots;
+        uint32_t slots = 0;
         struct site *s = site_for(d, h);
-        if (!s)
-            return -ENOMEM;
+        rc = s ? slots_of(d, h, s, &slots) : -ENOMEM;
+        if (rc)
+            break;
         count_slots(s, h, slots, d->ntables);
         t->entries[i] = (struct entry){ .site = (uint32_t)(s - d->sites), .seats = slots };
         t->alive[i] = i;
         t->slots += slots;
     }
     t->nalive = hosts->count;
-    return 0;
+    return rc;
 }
 
 static struct table *table_of(struct dealer *d, const struct host_list *hosts)

@@ -38,7 +38,7 @@ struct mapping_spec {
     const char *file; /* seq:file=, rankfile:file=: the rest of the text; or NULL */
 };
 
-enum { MAPPING_BAD = 1 };
+enum { MAPPING_BAD = 1, MAPPING_CANNOT };
 
 /* NULL text: the default.  0, or MAPPING_BAD with the sentence. */
 int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *err);
@@ -51,7 +51,11 @@ struct mapping_block {
 
 struct mapping_request {
     enum mapping_how how;
-    uint32_t per_node;       /* MAP_PPR: ranks of a node; else -ppn, 0: as the lists say */
+    uint32_t per_node; /* slots of each node, whatever the lists say; 0: as they say */
+    /* MAP_PPR: ranks of a node.  0; a condition that the caller knows (MAPPING_BAD,
+     * MAPPING_CANNOT) with the sentence; -errno.  NULL: per_node. */
+    int (*slots_of)(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err);
+    void *arg;
     enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is */
     const char *rankmap;     /* or NULL */
     const uint32_t *entries; /* a rank file: entry of the node list of each rank; or NULL */
@@ -63,7 +67,7 @@ struct mapping_request {
 
 /* Fills plan->nodes, ->procs, ->universe (the slots of all nodes) and the ranks of ->apps (the
  * array exists).  *node_hosts_p: the first list entry of each node, in the arena.
- * 0; MAPPING_BAD with the sentence; -ENOMEM. */
+ * 0; MAPPING_BAD or what slots_of() says, with the sentence; -ENOMEM. */
 int mapping_place(struct plan *plan, const struct mapping_request *req,
                   const struct host *const **node_hosts_p, struct errmsg *err);
 

@@ -94,7 +94,7 @@ struct launch_options {
     const char *hostfile, *default_hostfile;
     uint32_t ppn; /* 0: not said */
     const char *rankmap, *rankfile;
-    const char *map_by, *bind_to;
+    const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean what the kernel does anyway */
     bool oversubscribe, no_oversubscribe;
     uint32_t order_nodes; /* ORDER_... */

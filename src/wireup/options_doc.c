@@ -506,6 +506,9 @@ void options_completion(struct buf *out)
     complete_case(
         out, COMPLETE_MAP,
         "-W \"slot node hwthread core l1cache l2cache l3cache numa socket machine ppr:\"");
+    complete_case(
+        out, COMPLETE_RANK,
+        "-W \"slot node fill span hwthread core l1cache l2cache l3cache numa socket machine\"");
     buf_str(out, completion_tail);
     buf_str(out, "\n_wireup_options=\"\n");
     all_names(out);

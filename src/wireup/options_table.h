@@ -26,6 +26,7 @@ enum option_complete {
     COMPLETE_DIR,
     COMPLETE_BIND,
     COMPLETE_MAP,
+    COMPLETE_RANK,
 };
 
 struct option_parse;

@@ -10,6 +10,7 @@
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
 #include "wireup/rankfile.h"
+#include "wireup/ranking.h"
 #include "wireup/rm.h"
 #include "wireup/show.h"
 #include "wireupd/lookup.h"
@@ -27,6 +28,7 @@ struct prepare {
     char *const *envp;
     struct machine machine;
     struct mapping_spec map;
+    struct ranking_spec ranking;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: when no node is named */
     struct rankfile ranks; /* name NULL: there is none */
@@ -242,6 +244,16 @@ static int said(int rc)
     return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
 }
 
+/* For mapping.h: ranks of a node. */
+static int ppr_of_node(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err)
+{
+    struct prepare *p = arg;
+
+    int rc = binding_ppr(&p->binding, &p->opt->arena, &p->map, node, slots_p, err);
+
+    return rc == BINDING_BAD ? MAPPING_BAD : rc == BINDING_CANNOT ? MAPPING_CANNOT : rc;
+}
+
 static bool name_is_here(void *arg, const char *name)
 {
     struct prepare *p = arg;
@@ -270,13 +282,13 @@ static int place(struct prepare *p)
         .rankmap = opt->rankmap,
         .one_node = opt->launcher != LAUNCHER_FORK && !opt->remote,
         .blocks = p->blocks,
+        .arg = p,
     };
-    int rc = 0;
+    int rc;
 
     if (p->map.how == MAP_PPR)
-        rc = said(binding_ppr(&p->binding, &opt->arena, &p->map, &req.per_node, p->err));
-    if (rc == 0)
-        rc = place_ranks(p, &req);
+        req.slots_of = ppr_of_node;
+    rc = place_ranks(p, &req);
     if (rc)
         return rc;
     /* Several names of this machine are one node; it keeps the name the user gave first. */
@@ -287,7 +299,7 @@ static int place(struct prepare *p)
         return -ENOMEM;
     rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
     opt->node_hosts = p->node_hosts;
-    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
 }
 
 /* ---- programs ---- */
@@ -422,6 +434,9 @@ static int check_placement(struct prepare *p)
 
     if (first && second)
         return errmsg_set(p->err, LAUNCH_USAGE, "%s and %s exclude each other", second, first);
+    if (opt->rank_by && (opt->rankfile || opt->rankmap))
+        return errmsg_set(p->err, LAUNCH_USAGE, "-rank-by and %s exclude each other",
+                          opt->rankfile ? "-rankfile" : "-rankmap");
     return 0;
 }
 
@@ -430,7 +445,8 @@ static int check_options(struct prepare *p)
     const struct launch_options *opt = p->opt;
     int rc;
 
-    if (mapping_parse(opt->map_by, &p->map, p->err))
+    if (mapping_parse(opt->map_by, &p->map, p->err) ||
+        ranking_parse(opt->rank_by, &p->ranking, p->err))
         return LAUNCH_USAGE;
     rc = take_map_file(p);
     if (rc == 0)
@@ -444,14 +460,40 @@ static int check_options(struct prepare *p)
     return said(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
 }
 
+/* The objects that ranks are numbered by, if any. */
+static bool ranking_objects(const struct prepare *p, enum topo_kind *kind_p)
+{
+    *kind_p = p->ranking.object_said ? p->ranking.object : p->map.object;
+    return ranking_needs_places(&p->ranking) && *kind_p != TOPO_MACHINE &&
+           (p->ranking.object_said || p->map.object_said);
+}
+
+static int number_ranks(struct prepare *p)
+{
+    const uint32_t *places = NULL, *turns = NULL;
+    enum topo_kind kind;
+    int rc = 0;
+
+    if (ranking_objects(p, &kind))
+        rc = said(binding_places(&p->binding, p->plan, kind, &places, p->err));
+    if (rc == 0)
+        rc = ranking_apply(p->plan, p->ranking.how, places, &turns);
+    return rc ? rc : binding_turns(p->plan, turns);
+}
+
 static int bind_ranks(struct prepare *p)
 {
+    int rc;
+
     if (p->ranks.binds && p->opt->bind_to)
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "-bind-to and the slot= of a rank file exclude each other");
     p->binding.remote = p->opt->remote;
     p->binding.here = p->opt->here;
-    return said(binding_apply(&p->binding, p->plan, p->node_hosts, p->err));
+    rc = said(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));
+    if (rc == 0)
+        rc = number_ranks(p);
+    return rc ? rc : said(binding_apply(&p->binding, p->plan, p->err));
 }
 
 static int check_ranks(struct prepare *p)

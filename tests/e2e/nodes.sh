@@ -119,6 +119,29 @@ echo 'rank 0=n1 slot=4711' >"$tmp/ranks"
 where -rankfile "$tmp/ranks"
 same "a core that only the node can tell is not there" \
     "$rc $(sed 's/only .*/only N/' "$err")" "125 wireup: node n1: slot=4711: there is no core 4711, only N" || explain
+
+# ---- ranks numbered otherwise than they were placed
+mapping() # WORDS: where the ranks are, by the map that programs are told
+{
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" "$@" "$build/e2e-libpmi2" attr PMI_process_mapping
+    sort -u "$out" | tr '\n' ' '
+}
+where -hosts n1:3,n2:1,localhost:2 -rank-by node
+same "placed by slot, ranked by node" "$rc $(hosts_of)" "0 n1 n2 $me n1 $me n1 " || explain
+same "and programs are told so" "$(mapping -hosts n1:3,n2:1,localhost:2 -rank-by node)" \
+    "PMI_process_mapping (vector,(0,3,1),(0,1,1),(2,1,1),(0,1,1)) " || explain
+where -hosts n1:3,n2:1,localhost:2 -map-by node -rank-by slot
+same "placed by node, ranked by slot" "$rc $(hosts_of)" "0 n1 n1 n1 n2 $me $me " || explain
+where -hosts n1:3,n2:1,localhost:2 -map-by seq -rank-by span
+same "without objects each node is one" "$rc $(hosts_of)" "0 n1 n2 $me n1 $me n1 " || explain
+for word in slot node fill span core machine:span; do
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:3,n2:1,localhost:2 -map-by core -rank-by "$word" \
+        -bind-to core "$build/e2e-rawpmix"
+    whole "ranks numbered by $word know of each other" "rawpmix 6 good"
+done
+where -hosts n1,n2 -rank-by spoon
+same "a way to rank that nobody knows" "$rc $(grep -c 'rank-by spoon: known are slot' "$err")" "2 1" || explain
+
 awk 'BEGIN { for (i = 0; i < 16384; i++) printf "n%d slots=8\n", i }' >"$tmp/list"
 awk 'BEGIN { for (i = 0; i < 16384; i++) printf "rank %d=n%d slot=0:0\n", i, (i * 7) % 16384 }' >"$tmp/ranks"
 for word in slot node core numa package seq ppr:8:node; do
@@ -126,6 +149,10 @@ for word in slot node core numa package seq ppr:8:node; do
     same "a plan of 16384 nodes by $word" \
         "$rc $(head -n 1 "$out"), $(awk '$1 == "131071" { print $2, $3 }' "$out")" \
         "0 131072 processes on 16384 nodes, n16383 7" || explain
+done
+for word in slot node fill span core package:span; do
+    run "$patience" "$WIREUP" --dry-run -hostfile "$tmp/list" -map-by core -rank-by "$word" true
+    same "ranked by $word" "$rc $(awk '$1 == "131071" { print $2, $3 }' "$out")" "0 n16383 7" || explain
 done
 run "$patience" "$WIREUP" --dry-run -rankfile "$tmp/ranks" true
 same "and by a rank file" "$rc $(awk '$1 == "16383" { print $2, $3 }' "$out")" "0 n16377 0" || explain
