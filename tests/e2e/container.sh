@@ -7,6 +7,7 @@
 #   container.sh walls              what may stand between a rank and its server: each kind of namespace,
 #                                   no /proc, another user; and folders with nothing in them but a program
 . "$(dirname "$0")/lib.sh"
+outside=yes # packages may have to be fetched
 private_world "$@"
 begin
 use_launcher wireup

@@ -2,7 +2,8 @@
 # is left behind.  POSIX sh; a test begins with
 #
 #   . "$(dirname "$0")/lib.sh"
-#   private_world "$@"           where there is nobody else, so that counts are exact
+#   private_world "$@"           where there is nobody else, so that counts are exact, and whose network
+#                                leads nowhere; `outside=yes` before it: with the machine's own
 #   begin
 #
 # and ends with `finish`, which adds the points "nothing is left": no process that carries our mark in
@@ -87,19 +88,33 @@ skip() # NAME REASON
 # ---- a place of our own -----------------------------------------------------------------------
 
 # Runs the rest of the script, if this machine lets us, where there are no other processes, and where
-# /tmp and /dev/shm are empty and ours alone: then what is left can be counted exactly.
+# /tmp and /dev/shm are empty and ours alone: then what is left can be counted exactly.  The network is
+# ours, too: tests that run at the same time do not take each other's ports, launchers do not find those
+# of others, and no name server lets anybody wait.
 private_world() # "$@" of the script
 {
     [ -z "${WU_PRIVATE-}" ] || return 0
-    for how in "unshare" "unshare -Ur"; do
-        # shellcheck disable=SC2086
-        if $how -m -p -i -f --mount-proc sh -c 'mount -t tmpfs none /dev/shm' 2>/dev/null; then
+    PATH=$PATH:/usr/sbin:/sbin
+    export PATH
+    for how in "unshare -n" "unshare -Ur -n" unshare "unshare -Ur"; do
+        # (Who asks for addresses gets none where there are none but loopback's.)
+        WU_NET=true
+        case $how in
+        *-n) [ -z "${outside-}" ] || continue
+            WU_NET='ip link set lo up && ip link add wu0 type veth peer name wu1 &&
+                ip link set wu0 addrgenmode none && ip link set wu1 addrgenmode none &&
+                ip addr add 10.78.0.1/24 dev wu0 && ip link set wu1 up && ip link set wu0 up' ;;
+        esac
+        export WU_NET
+        # shellcheck disable=SC2016,SC2086
+        if $how -m -p -i -f --mount-proc sh -c 'mount -t tmpfs none /dev/shm && eval "$WU_NET"' 2>/dev/null; then
             export WU_PRIVATE=1
             # The script is a child of the first process, which reaps what is orphaned; and it runs in
             # the foreground, because shells let what is behind a & ignore SIGINT.
             # shellcheck disable=SC2016
             exec $how -m -p -i -f --kill-child --mount-proc sh -c '
                 mount -t tmpfs none /dev/shm
+                eval "$WU_NET"
                 case $WU_SRC$WU_BUILD$PWD in */tmp/*) ;; *) mount -t tmpfs none /tmp ;; esac
                 "$@"
                 exit $?' private sh "$0" "$@"
@@ -219,7 +234,7 @@ left_files()
 
 nothing_left() # adds the points
 {
-    wait_until 30 nobody_left
+    wait_until 120 nobody_left
     same "no process is left${1:+ $1}" "$(processes)" ""
     same "no file and no segment is left${1:+ $1}" "$(left_files)" ""
 }

@@ -1,11 +1,6 @@
 #!/bin/sh
 # standing.sh - a standing system: up once, jobs through it, several at once, down; nothing stays.
 # The nodes are name spaces of this machine: each daemon has a host name of its own.
-#
-# Launchers find each other in the network's name space, so this test has one of its own.
-if [ -z "${STANDING_NET-}" ]; then
-    STANDING_NET=1 exec unshare -n sh -c 'ip link set lo up; exec sh "$0" "$@"' "$0" "$@"
-fi
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin

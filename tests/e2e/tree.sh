@@ -5,11 +5,6 @@
 # Each daemon has a host name of its own, and its agent lets go of it, as sshd does: what dies with a
 # node is what ran there, and not what was started from there.  The tree is a chain, so every daemon
 # but the last is in the middle.
-#
-# Launchers find each other in the network's name space, so this test has one of its own.
-if [ -z "${TREE_NET-}" ]; then
-    TREE_NET=1 exec unshare -n sh -c 'ip link set lo up; exec sh "$0" "$@"' "$0" "$@"
-fi
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
