@@ -56,12 +56,25 @@ class Host:
         self.first.stdin.write(b'go\n')
         self.first.stdin.flush()
         self.first.stdout.readline()
+        self.reach()
+
+    def reach(self):
+        """A cable that is in carries only when the kernel comes to it.  Who refuses is reached."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            try:
+                socket.create_connection((self.address, 9), 5).close()
+            except ConnectionRefusedError:
+                return
+            except OSError:
+                time.sleep(0.02)
 
     def cut(self):
         batch([f'link set {self.cable} down'])
 
     def mend(self):
         batch([f'link set {self.cable} up'])
+        self.reach()
 
     def run(self, words, fds, env):
         return subprocess.Popen(['nsenter', '-t', str(self.first.pid), '-n', '-u', 'sh', '-c',
@@ -398,7 +411,11 @@ class Run:
             self.wait_gone([frozen, here])
         if self.how == 'cut':
             self.host(f'n{self.victim}').mend()
+        # A process that ends has no environment any more before its sockets are closed.
+        until = time.monotonic() + PATIENCE
         for h in used:
+            while h.sockets() and time.monotonic() < until:
+                time.sleep(0.02)
             if h.sockets():
                 self.wrong.append(f'sockets: {h.sockets()}')
         left = [f for name in ('home', 'tmp', 'run') for f in files_below(os.path.join(self.folder, name))]

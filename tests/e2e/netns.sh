@@ -10,7 +10,7 @@
 #                           files of the real user are no part of a test
 #   netns_run HOST COMMAND  in that host's name spaces
 #   netns_sshd_off HOST, netns_sshd_on HOST
-#   netns_cut HOST          pulls its cable; netns_mend HOST
+#   netns_cut HOST          pulls its cable; netns_mend HOST: puts it in, and waits until it carries
 #   netns_strays            what runs on the hosts besides their sshds: "HOST PID COMMAND"
 #   netns_quiet             true: no such thing
 #   netns_down              ends all of it
@@ -143,7 +143,25 @@ netns_up() # N
     for i in $(seq "$1"); do
         netns_sshd_on "n$i"
     done
-    wait_until 60 netns_listening "$1"
+    wait_until 120 netns_listening "$1" && netns_reach $(seq -f 'n%g' "$1")
+}
+
+# A cable that is in carries only when the kernel comes to it.  Who refuses is reached.
+netns_reach() # HOST...
+{
+    python3 -c '
+import socket, sys, time
+until = time.monotonic() + 120
+for host in sys.argv[1:]:
+    while True:
+        try:
+            socket.create_connection((host, 9), 5).close()
+        except ConnectionRefusedError:
+            break
+        except OSError as e:
+            if time.monotonic() > until:
+                sys.exit(f"{host}: {e}")
+            time.sleep(0.02)' "$@"
 }
 
 netns_listening() # N
@@ -187,6 +205,7 @@ netns_cut() # HOST
 netns_mend() # HOST
 {
     ip link set "v${1#n}" up
+    netns_reach "$1"
 }
 
 netns_strays()
@@ -214,7 +233,7 @@ netns_quiet()
 
 netns_still() # a point: nothing runs on any host, soon
 {
-    wait_until 30 netns_quiet
+    wait_until 120 netns_quiet
     same "nothing is left on any host${1:+ $1}" "$(netns_strays)" ""
 }
 
