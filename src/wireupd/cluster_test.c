@@ -94,7 +94,7 @@ static void too_long(void *arg)
 
 static void run(struct world *w)
 {
-    timer_set(&w->limit, 60000);
+    timer_set(&w->limit, 300000);
     loop_run(&w->loop);
     timer_stop(&w->limit);
 }

@@ -7,7 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
-patience=120
+patience=300
 if ! unshare -u true 2>/dev/null; then
     echo "1..0 # SKIP this user may not give a process another host name"
     exit 0
@@ -431,7 +431,10 @@ same "slurm outside of an allocation" "$rc $(cat "$err")" \
 
 # ---- who is missing
 # shellcheck disable=SC2016
-over -timeout 5 -n 8 sh -c '[ "$PMI_RANK" = 3 ] && exec sleep 1000; exec "$0" exchange' "$bin/rawpmi1"
+for time in 5 20 80; do # the others may need longer
+    over -timeout $time -n 8 sh -c '[ "$PMI_RANK" = 3 ] && exec sleep 1000; exec "$0" exchange' "$bin/rawpmi1"
+    ! grep -q ": 7 of 8 have arrived; missing: 3\$" "$err" || break
+done
 same "a job whose time is over" "$rc" 124 || explain
 ok "is told of with who is missing, and where" eval 'grep -q ": 7 of 8 have arrived; missing: 3\$" "$err" &&
     grep -q "^wireup:     rank 3 on n2 (pid [0-9]*) running, .*; has not said anything yet" "$err"' || explain

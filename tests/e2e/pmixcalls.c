@@ -84,11 +84,12 @@ static void put(pmix_scope_t scope, const char *key, const char *text)
     PMIX_VALUE_DESTRUCT(&v);
 }
 
-static void expect(uint32_t rank, const char *key, const char *text)
+static void expect_by(uint32_t rank, const char *key, const char *text, const pmix_info_t *infos,
+                      size_t ninfos)
 {
     pmix_proc_t p = process(rank);
     pmix_value_t *v = NULL;
-    pmix_status_t rc = PMIx_Get(&p, key, NULL, 0, &v);
+    pmix_status_t rc = PMIx_Get(&p, key, infos, ninfos, &v);
 
     if (rc != PMIX_SUCCESS)
         complain("get %s of %u: %s", key, rank, PMIx_Error_string(rc));
@@ -96,6 +97,11 @@ static void expect(uint32_t rank, const char *key, const char *text)
         complain("%s of %u is '%s'", key, rank, v->type == PMIX_STRING ? v->data.string : "?");
     if (v)
         PMIX_VALUE_RELEASE(v);
+}
+
+static void expect(uint32_t rank, const char *key, const char *text)
+{
+    expect_by(rank, key, text, NULL, 0);
 }
 
 static void fence(const pmix_proc_t *procs, size_t n, bool collect)
@@ -109,16 +115,21 @@ static void fence(const pmix_proc_t *procs, size_t n, bool collect)
 
 /* ---- what is carried ------------------------------------------------------------------------- */
 
-/* Before any fence: asked for where it lies. */
+/* Before any fence: asked for where it lies.  Servers wait two seconds for what nobody has put yet,
+ * unless they are told; the other may not even run by then. */
 static void early(void)
 {
+    pmix_info_t patient;
     char text[64];
+    int seconds = 600;
 
     snprintf(text, sizeof text, "early %u", me.rank);
     put(PMIX_GLOBAL, "early", text);
     must("commit", PMIx_Commit());
     snprintf(text, sizeof text, "early %u", (me.rank + size - 1) % size);
-    expect((me.rank + size - 1) % size, "early", text);
+    PMIX_INFO_LOAD(&patient, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    expect_by((me.rank + size - 1) % size, "early", text, &patient, 1);
+    PMIX_INFO_DESTRUCT(&patient);
 }
 
 static void exchange(const char *word)
@@ -223,7 +234,7 @@ static void on_done(pmix_status_t status, void *cbdata)
 
 static bool comes(atomic_int *what)
 {
-    for (int i = 0; i < 3000 && !*what; i++)
+    for (int i = 0; i < 30000 && !*what; i++)
         nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
     return *what > 0;
 }

@@ -7,7 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
-patience=90
+patience=300
 
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 if [ -z "$pmix_flags" ]; then
@@ -63,7 +63,9 @@ same "one that is not ends, and all with it" "$([ "$rc" = 0 ]; echo $?) $(grep -
 # ---- what a job leaves when it is ended is cleared up too
 mkdir "$tmp/mess"
 # shellcheck disable=SC2016
-launch 3 "$bin/pmixctl" cleanup "$tmp/mess" : -n 1 sh -c 'sleep 0.5; kill -9 $$'
+launch 3 "$bin/pmixctl" cleanup "$tmp/mess" : -n 1 sh -c '
+    until "$0" who | grep -q ": 3 of 4 have arrived; missing: 3$"; do sleep 0.05; done
+    kill -9 $$' "$WIREUP" # all three have registered theirs, and wait for it
 same "also behind a job that was ended" "$(ls "$tmp/mess")" "" || explain
 
 # ---- credentials: none without munge, and munge's where it runs (at its usual place, which is ours here)
