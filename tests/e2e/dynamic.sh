@@ -36,10 +36,10 @@ exec 9<>"$tmp/hold"
     read -r a <&3; read -r b <&3; echo "$b"; read -r word
     echo "cmd=finalize" >&3; read -r c <&3' <"$tmp/hold" >"$tmp/first" 2>&1 &
 first=$!
-wait_until 10 grep -q publish_result "$tmp/first"
-run 20 "$WIREUP" names
+wait_until 120 grep -q publish_result "$tmp/first"
+run 120 "$WIREUP" names
 ok "wireup names shows it" grep -q "^far	port#1	" "$out" || explain
-run 20 "$WIREUP" -n 1 sh -c 'echo "cmd=init pmi_version=1 pmi_subversion=1" >&3
+run 120 "$WIREUP" -n 1 sh -c 'echo "cmd=init pmi_version=1 pmi_subversion=1" >&3
     read -r line <&3; echo "$line"
     for word in "publish_name service=far port=other" "lookup_name service=far" \
         "lookup_name service=none" "unpublish_name service=far" "unpublish_name service=far"; do
@@ -54,6 +54,6 @@ echo go >&9
 wait "$first"
 same "the first ends well" $? 0
 exec 9>&-
-run 20 "$WIREUP" names
+run 120 "$WIREUP" names
 same "and its names with it" "$(cat "$out")" "" || explain
 finish

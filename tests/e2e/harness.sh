@@ -10,10 +10,10 @@ same "and no file is there" "$(left_files)" ""
 # A process that hides: another session, another group, no parent of ours.
 mkfifo "$tmp/never"
 setsid sh -c 'read x <"$0"' "$tmp/never" &
-wait_until 30 eval '[ -n "$(processes)" ]'
+wait_until 120 eval '[ -n "$(processes)" ]'
 ok "a process in a session of its own is seen" eval 'processes | grep -q never'
 echo >"$tmp/never"
-ok "and is no longer seen when it is gone" wait_until 30 nobody_left
+ok "and is no longer seen when it is gone" wait_until 120 nobody_left
 
 : >"$TMPDIR/forgotten"
 ok "a forgotten temporary file is seen" eval 'left_files | grep -q forgotten'

@@ -7,7 +7,7 @@ begin
 use_launcher wireup
 c_program rawpmi1
 
-wu() { run 60 "$WIREUP" "$@"; }
+wu() { run 120 "$WIREUP" "$@"; }
 sentence() # NAME: the last run failed with one sentence on stderr and nothing else
 {
     ok "$1: one sentence, exit status $rc" eval \

@@ -8,7 +8,7 @@ private_world "$@"
 begin
 server=$1
 shift
-patience=120
+patience=300
 ours=$WU_BUILD/src/lib/pmix
 raw=$WU_BUILD/tests/e2e/e2e-rawpmix
 what=exchange

@@ -56,7 +56,7 @@ open(done, "w").close()
 while not os.path.exists(until):
     time.sleep(0.02)
 if how in ("long", "count", "text", "garbage"):  # the server may be slow, but it will
-    select.select([s], [], [], 30)
+    select.select([s], [], [], 300)
 state = "open"
 try:
     while True:

@@ -9,7 +9,7 @@ begin
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 PATH=$PATH:/usr/lib64/openmpi/bin
 ours=$WU_BUILD/src/lib/pmix
-patience=150
+patience=300
 # A library with AddressSanitizer needs its runtime in the programs that load it, and these were not
 # built to leak nothing.
 preload=$(LD_LIBRARY_PATH='' ldd "$ours/libpmix.so.2" | awk '/libasan/ { print $3 }')

@@ -10,7 +10,7 @@ begin
 use_launcher wireup
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 PATH=$PATH:/usr/lib64/openmpi/bin
-patience=120
+patience=300
 
 if ! command -v mpicc.openmpi >/dev/null 2>&1; then
     echo "1..0 # SKIP Open MPI's compiler (mpicc.openmpi) is not installed"

@@ -7,7 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
-patience=60
+patience=300
 
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 if [ -z "$pmix_flags" ]; then
@@ -69,8 +69,8 @@ same "a child of a rank attaches by itself and leaves" "$rc $(cat "$out" "$err")
     [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri; echo "$PMIX_NAMESPACE" >nspace; }
     exec "$0" hold up go' "$bin/rawpmix" >"$out" 2>"$err" </dev/null &
 job=$!
-wait_until 20 [ -e up ]
-knock 30 "$(sed 's/.*://' uri)" "$(cat nspace)"
+wait_until 120 [ -e up ]
+knock 300 "$(sed 's/.*://' uri)" "$(cat nspace)"
 touch go
 wait $job
 rc=$?
@@ -101,7 +101,7 @@ for what in "long closed" "count closed" "text closed" "garbage closed" "half op
     "nothing open" "flood open"; do
     rm -f go bad
     # shellcheck disable=SC2016
-    run 60 "$WIREUP" -disable-auto-cleanup -n 3 sh -c '
+    run 120 "$WIREUP" -disable-auto-cleanup -n 3 sh -c '
         until [ -e bad ]; do sleep 0.02; done
         "$0" team 3; echo >go' "$bin/rawpmix" : -n 1 python3 "$e2e/manners.py" "${what% *}" bad go
     same "a rank that is rude ($what)" "$(sort "$out" | tr '\n' ,)" \

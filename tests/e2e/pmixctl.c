@@ -84,7 +84,7 @@ static void fence(void)
 
 static void wait_for(const char *what, atomic_int *counter, int n)
 {
-    for (int i = 0; i < 15000 && *counter < n; i++)
+    for (int i = 0; i < 150000 && *counter < n; i++)
         usleep(2000);
     if (*counter != n)
         complain("%s: %d, not %d", what, (int)*counter, n);
@@ -179,7 +179,7 @@ static char state_of(pid_t pid)
 
 static void wait_state(pid_t pid, bool stopped)
 {
-    for (int i = 0; i < 5000 && (state_of(pid) == 'T') != stopped; i++)
+    for (int i = 0; i < 150000 && (state_of(pid) == 'T') != stopped; i++)
         usleep(2000);
     if ((state_of(pid) == 'T') != stopped)
         complain("the process is in state %c", state_of(pid));

@@ -11,11 +11,10 @@ private_world "$@"
 begin
 ours=$WU_BUILD/src/lib/pmix
 here=$WU_BUILD/tests/e2e/e2e
-patience=60
+patience=300
 strangers=yes
 if [ "${1-}" = ours ]; then
     strangers=
-    patience=240
     shift
     # A child of a process with threads begins none here; and those that a test kills leave memory.
     export TSAN_OPTIONS="die_after_fork=0 ${TSAN_OPTIONS-}"
@@ -159,8 +158,8 @@ LD_LIBRARY_PATH=$ours "$host" 1 4 sh -c '
     [ "$PMIX_RANK" != 0 ] || { echo "$PMIX_SERVER_URI41" >uri.new; mv uri.new uri; }
     exec "$0" hold held gone' "$calls" >"$out" 2>"$err" </dev/null &
 job=$!
-wait_until 30 [ -e held ]
-knock 60 "$(sed 's/.*://' uri)" testjob
+wait_until 120 [ -e held ]
+knock 300 "$(sed 's/.*://' uri)" testjob
 touch gone
 wait $job
 rc=$?
@@ -182,7 +181,7 @@ files()
 LD_LIBRARY_PATH=$ours "$host" -s 1 1 sh -c 'touch begun; until [ -e end ]; do sleep 0.02; done' </dev/null \
     >/dev/null 2>"$err" &
 first=$!
-ok "a server of the session has its files" wait_until 30 [ -e begun ]
+ok "a server of the session has its files" wait_until 120 [ -e begun ]
 same "three of them" "$(files)" 3
 LD_LIBRARY_PATH=$ours "$host" 1 1 true >/dev/null 2>"$err"
 same "another server takes none of them away" "$(files) $(cat "$err")" "3 "

@@ -345,7 +345,7 @@ static void check_events(void)
         PMIX_INFO_LOAD(&info, "rawpmix.number", &number, PMIX_UINT32);
         must("notify", PMIx_Notify_event(MY_EVENT, &me, range, &info, 1, NULL, NULL));
     }
-    for (int i = 0; i < 5000 && !heard; i++)
+    for (int i = 0; i < 150000 && !heard; i++)
         usleep(2000);
     if (heard != 1)
         complain("%d events", (int)heard);
@@ -354,7 +354,7 @@ static void check_events(void)
     fence(false);
     heard = 0;
     PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL);
-    for (int i = 0; i < 5000 && !heard; i++)
+    for (int i = 0; i < 150000 && !heard; i++)
         usleep(2000);
     if (heard != 1)
         complain("%d late events", (int)heard);

@@ -45,8 +45,8 @@ nothing_left "after the second Ctrl-C, grandchildren in sessions of their own in
 # The ranks' states, from /proc: all stopped, all running.
 cat >"$bin/states" <<'END'
 #!/bin/sh
-# states WANTED PROGRAM: is every process that runs PROGRAM in state WANTED?  Looks for 10 seconds.
-n=500
+# states WANTED PROGRAM: is every process that runs PROGRAM in state WANTED?  Looks for two minutes.
+n=6000
 while [ $n -gt 0 ]; do
     all=$(for p in /proc/[0-9]*; do
         tr '\0' ' ' 2>/dev/null <$p/cmdline | grep -q "^/[^ ]*/$2 *\$" || continue
@@ -84,7 +84,7 @@ launcher_processes() { processes | grep "^[0-9]* $WIREUP " | cut -d' ' -f1; }
 fresh
 "$WIREUP" -n 3 "$bin/told" stubborn >"$out" 2>"$err" </dev/null &
 pid=$!
-wait_until 20 eval '[ "$(grep -c ready "$out")" = 3 ]'
+wait_until 120 eval '[ "$(grep -c ready "$out")" = 3 ]'
 others=$(launcher_processes | grep -vx "$pid")
 note "launcher $pid, its helpers: $others"
 # shellcheck disable=SC2086
@@ -101,7 +101,7 @@ nothing_left "after kill -9 of the launcher's helper, grandchildren included"
 fresh
 "$WIREUP" -n 5 sleep 1000 >"$out" 2>"$err" </dev/null &
 pid=$!
-wait_until 20 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
+wait_until 120 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
 # shellcheck disable=SC2046
 kill -9 "$pid" $(launcher_processes)
 wait "$pid" 2>/dev/null
@@ -110,7 +110,7 @@ nothing_left "after kill -9 of all that the launcher is made of, at once"
 fresh
 "$WIREUP" -n 4 "$bin/rawpmi1" hold >"$out" 2>"$err" <"/dev/zero" &
 pid=$!
-wait_until 20 grep -q held "$out"
+wait_until 120 grep -q held "$out"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 nothing_left "after kill -9 of the launcher of ranks in a barrier"
@@ -119,7 +119,7 @@ nothing_left "after kill -9 of the launcher of ranks in a barrier"
 fresh
 "$WIREUP" -n 2 "$bin/told" >"$out" 2>"$err" </dev/null &
 pid=$!
-wait_until 20 eval '[ "$(grep -c ready "$out")" = 2 ]'
+wait_until 120 eval '[ "$(grep -c ready "$out")" = 2 ]'
 kill -TERM "$pid"
 wait "$pid"
 rc=$?

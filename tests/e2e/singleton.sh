@@ -10,25 +10,25 @@ chmod +x "$tmp/child"
 
 WIREUP_SAVED=$WIREUP
 export WIREUP
-run 30 "$single" "$tmp/child" word
+run 120 "$single" "$tmp/child" word
 same "a singleton spawns, and keeps what it had" "$(grep '^size' "$out")" \
     "size 1 spawned 0 put 0 spawn good errors 0 0 get 0 two words name same fin 0" || explain
 same "its children run" "$(grep '^child' "$out" | sort | tr '\n' ';')" \
     "child 0 of 2 spawned 1 word;child 1 of 2 spawned 1 word;" || explain
 
-run 30 "$single" "$tmp/nobody"
+run 120 "$single" "$tmp/nobody"
 same "a spawn of nothing fails, and it goes on" "$(cat "$out")" \
     "size 1 spawned 0 put 0 spawn bad errors -1 -1 get 0 two words name same fin 0" || explain
 
 single2=$WU_BUILD/tests/e2e/e2e-singleton2
-run 30 "$single2" "$tmp/child" word
+run 120 "$single2" "$tmp/child" word
 same "the same with PMI-2" "$(grep '^size' "$out")" \
     "size 1 spawned 0 put 0 spawn good job told errors 0 0 get 0 two words name same fin 0" || explain
 same "and its children" "$(grep '^child' "$out" | sort | tr '\n' ';')" \
     "child 0 of 2 spawned 1 word;child 1 of 2 spawned 1 word;" || explain
 
 WIREUP=$tmp/not-installed
-run 30 env PMI_DEBUG=1 "$single" true
+run 120 env PMI_DEBUG=1 "$single" true
 same "without Wireup it stays alone" "$(cat "$out")" \
     "size 1 spawned 0 put 0 spawn bad errors -1 -1 get 0 two words name same fin 0" || explain
 ok "and says in one sentence what is missing" grep -q "install Wireup, or start the program with" "$err"

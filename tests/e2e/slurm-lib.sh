@@ -87,7 +87,7 @@ CONF
     slurm_pids=$!
     slurmd -D >"$slurm/slurmd.out" 2>&1 &
     slurm_pids="$slurm_pids $!"
-    if ! wait_until 30 slurm_ready; then
+    if ! wait_until 120 slurm_ready; then
         note "$(tail -n 5 "$slurm"/*.log "$slurm"/*.out 2>/dev/null)"
         slurm_stop
         slurm_skip "Slurm's server does not start here"
@@ -110,7 +110,7 @@ slurm_stop()
 {
     scontrol shutdown >/dev/null 2>&1
     # shellcheck disable=SC2086
-    wait_until 30 slurm_ended || kill -9 $slurm_pids 2>/dev/null
+    wait_until 120 slurm_ended || kill -9 $slurm_pids 2>/dev/null
     kill "$(cat "$slurm/munge.pid")" 2>/dev/null
     # shellcheck disable=SC2086
     wait $slurm_pids

@@ -38,10 +38,10 @@ fds() # NUMBER of ranks beside the first, LIMIT to come down to
     "$WIREUP" -n 1 sh -c 'echo up; read x' : -n "$1" true <"$tmp/go" >"$out" 2>"$err" &
     pid=$!
     exec 8>"$tmp/go"
-    wait_until 20 grep -q up "$out"
+    wait_until 120 grep -q up "$out"
     # The others have gone when only the launcher and the first are left.
-    wait_until 20 eval '[ "$(processes | grep -vc "^[0-9]* $WIREUP")" -le 1 ]'
-    wait_until 20 eval '[ "$(launcher_fds)" -le '"$2"' ]'
+    wait_until 120 eval '[ "$(processes | grep -vc "^[0-9]* $WIREUP")" -le 1 ]'
+    wait_until 120 eval '[ "$(launcher_fds)" -le '"$2"' ]'
     launcher_fds
     exec 8>&-
     wait "$pid"

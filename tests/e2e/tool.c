@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIZE = 3, TO_THEM = -12345, FROM_THEM = -12346, PATIENCE_S = 40 };
+enum { SIZE = 3, TO_THEM = -12345, FROM_THEM = -12346, PATIENCE_S = 300 };
 
 static const char *what;
 static int wrong;
