@@ -13,4 +13,7 @@
 uint64_t clock_now_ns(void);  /* monotonic, since some fixed point */
 uint64_t clock_wall_ns(void); /* since 1970-01-01 UTC; for people and traces only */
 
+/* For hashing and names, not for secrets: random, or the time where there is nothing random. */
+uint64_t clock_seed(void);
+
 #endif

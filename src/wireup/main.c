@@ -14,6 +14,7 @@
 #include "wireup/prepare.h"
 #include "wireup/respawn.h"
 #include "wireup/standing.h"
+#include "wireupd/adopt.h"
 #include "wireupd/guard.h"
 #include "wireupd/node.h"
 #include "wireupd/tools.h"
@@ -111,10 +112,9 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
     if (o->remote)
         return far_open(&l->far, o, node, plan, log, err);
     if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
-        return node_adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid,
-                             err);
+        return adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid, err);
     if (o->singleton.port)
-        return node_adopt(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
+        return adopt_port(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
     return node_start(node, plan, err);
 }
 

@@ -13,6 +13,7 @@
 #include "io/rendezvous.h"
 #include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
+#include "wireupd/work.h"
 
 enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
 

@@ -12,6 +12,7 @@
 #include "base/limit.h"
 #include "core/who_part.h"
 #include "wireupd/node_priv.h"
+#include "wireupd/work.h"
 #include "wireupd/share.h"
 
 enum { INQUEST_REPORT_MAX = 64 << 20 };

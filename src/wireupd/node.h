@@ -90,15 +90,6 @@ void node_give_up(struct node *n, int exit_code);
  * could not be started is the job's failure, not this call's. */
 int node_start(struct node *n, struct plan *plan, struct errmsg *err);
 
-/* Becomes the process manager of a program that was started by hand, is waiting on a loopback port,
- * and asked for one (`-pmi_args PORT ...`): a job of one process that is not ours to start or to
- * end.  0, or -errno with a sentence. */
-int node_adopt(struct node *n, uint16_t port, int pid, struct errmsg *err);
-
-/* The same for a program with our own library, which has started us on one end of a socket pair and
- * speaks first; the job keeps the name that the program has. */
-int node_adopt_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err);
-
 /* Runs until every job has ended and its output is written.  The exit code for the user. */
 int node_run(struct node *n);
 

@@ -1,4 +1,5 @@
-/* node_priv.h - what node.c and task.c share. */
+/* node_priv.h - what the modules of a node share: the node itself, its processes and connections.
+ */
 #ifndef WIREUP_WIREUPD_NODE_PRIV_H
 #define WIREUP_WIREUPD_NODE_PRIV_H
 
@@ -35,32 +36,6 @@ struct task {
     struct source out, err;
     struct feed in; /* what others push to it */
     struct buf label;
-};
-
-/* What a job needs from its node. */
-struct work {
-    struct list link;
-    struct segment store;
-    struct job *job;
-    const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: we are alone */
-    uint32_t next;             /* rank to be started next */
-    bool stop;                 /* no more of them */
-    bool spawned;              /* for a running job, which waits for: */
-    bool answered;             /* … and has been told */
-    uint64_t ticket;
-    int *codes; /* one per requested process */
-    uint32_t ncodes;
-    enum node_stdin push_to; /* who has a standard input that others feed */
-    uint32_t push_rank;
-    struct timer grace;
-    struct node *node;
-};
-
-struct file_sink {
-    struct list link;
-    char *name;
-    struct sink sink;
-    int fd;
 };
 
 struct node {
@@ -114,42 +89,9 @@ void node_settle(struct node *n);
 /* Sends what the server has for clients, and no more. */
 void node_flush(struct node *n);
 
-/* ---- doors of share.c: what other nodes say ---- */
-
-/* A daemon: starts our part of a job.  The plan is taken over on success.  NULL with a sentence. */
-struct job *node_follow(struct node *n, struct plan *plan, const struct msg_job *m, uint32_t here,
-                        struct errmsg *err);
-/* A daemon: everybody forgets the job. */
-void node_forget(struct node *n, struct job *j);
-/* Launcher: there was news of the job's processes. */
-void node_heard(struct node *n, struct job *j);
-/* A spawn request; takes over e->spawn. */
-void node_spawn(struct node *n, struct effect *e);
-/* job and rank -1: all; meant: somebody wants its end. */
-void node_signal(struct node *n, int64_t job, int64_t rank, int sig, bool meant);
 /* Bytes (empty: the end) for the standard input of our processes; ticket 0: nobody waits.  False:
  * none of them is fed, and nobody is answered. */
 bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
                 uint64_t ticket);
-/* Whether others feed this process's standard input. */
-bool node_is_fed(const struct node *n, const struct job *j, uint32_t rank);
-/* A daemon: ends what there is, then streams_end(). */
-void node_quit(struct node *n);
-/* … and everything has been told, and those below us have gone. */
-void node_gone(struct node *n);
-/* A daemon that was below us has gone. */
-void node_lost(struct node *n, uint32_t position, const char *why);
-/* A daemon: the launcher cannot be reached. */
-void node_orphan(struct node *n, const char *why);
-/* Launcher: nothing is left of the others. */
-void node_unshared(struct node *n);
-
-/* The sink of a file name, opened once per name; NULL with a sentence. */
-struct sink *node_file(struct node *n, const char *name, struct errmsg *err);
-
-struct work *node_work(struct node *n, const struct job *job);
-
-/* A job for a tool, which is the last of its processes; NULL: no memory. */
-struct job *node_tool_job(struct node *n, const char *name, uint32_t nprocs);
 
 #endif

@@ -13,23 +13,17 @@
 #include "wireupd/node_priv.h"
 #include "wireupd/roots.h"
 #include "wireupd/share.h"
-#include "wireupd/task.h"
+#include "wireupd/signals.h"
 
 static void send_signal(struct node *n, const struct effect *e)
 {
     int sig = (int)e->number;
     struct job *job = core_job(&n->server.core, e->job);
 
-    LIST_EACH(l, &n->tasks)
-    {
-        struct task *t = LIST_OF(l, struct task, link);
-        if (t->job->id != e->job || (e->rank != JOB_NO_RANK && e->rank != t->rank))
-            continue;
-        task_signal(t, sig);
-        if (sig == SIGTERM) /* who is stopped has to run to end */
-            task_signal(t, SIGCONT);
-    }
-    if (n->share && job)
+    if (!job)
+        return;
+    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, sig);
+    if (n->share)
         share_signal(n->share, job, e->rank, sig, e->code != 0);
 }
 

@@ -15,8 +15,13 @@
 #include "core/plan_pack.h"
 #include "core/spawn_pack.h"
 #include "wireupd/crew.h"
+#include "wireupd/ending.h"
 #include "wireupd/errand.h"
+#include "wireupd/loss.h"
 #include "wireupd/node_priv.h"
+#include "wireupd/signals.h"
+#include "wireupd/spawning.h"
+#include "wireupd/starter.h"
 
 /* Where the nodes of a job are. */
 struct placement {
@@ -641,7 +646,7 @@ static void hear_job(struct share *s, const struct msg_job *m)
     if (rc == 0 && !s->node->kept.blocks)
         begin_here(s, m);
     if (rc == 0 && keep_placement(s, (uint32_t)m->job, m->positions.items, m->positions.n))
-        j = node_follow(s->node, &plan, m, node_here(s, &m->positions), &err);
+        j = starter_follow(s->node, &plan, m, node_here(s, &m->positions), &err);
     if (j)
         return;
     plan_free(&plan);
@@ -672,7 +677,7 @@ static void hear_news(struct share *s, const struct msg_news *m)
         server_event(server_of(s), j, rank, (enum life_event)m->events.items[i], m->codes.items[i]);
     }
     if (j)
-        node_heard(s->node, j);
+        spawning_heard(s->node, j);
 }
 
 static void hear_end(struct share *s, uint64_t job, int64_t culprit, int64_t code,
@@ -744,7 +749,7 @@ static void hear_over(struct share *s, const struct msg_over *m)
 
     drop_placement(s, (uint32_t)m->job);
     if (j)
-        node_forget(s->node, j);
+        ending_forget(s->node, j);
 }
 
 /* ---- questions ---------------------------------------------------------------------------------
@@ -812,7 +817,7 @@ static void hear_spawn(struct share *s, uint32_t from, const struct msg_spawn *m
 
     if (ticket) {
         struct effect e = { .kind = EFFECT_SPAWN, .job = j->id, .ticket = ticket, .spawn = rq };
-        node_spawn(s->node, &e);
+        spawning_begin(s->node, &e);
     } else {
         struct answer a = { .status = ANSWER_FAILED, .text = slice_str(err.text) };
         spawn_free(rq);
@@ -995,7 +1000,7 @@ static void maybe_over(struct share *s)
         s->told = true;
         if (s->calls.on_gone)
             s->calls.on_gone(s->arg);
-        node_unshared(s->node);
+        ending_unshared(s->node);
     }
 }
 
@@ -1017,7 +1022,7 @@ void share_quit(struct share *s)
         cluster_end(&s->cluster);
     } else {
         cluster_leave(&s->cluster);
-        node_quit(s->node);
+        ending_quit(s->node);
     }
     maybe_over(s);
 }
@@ -1058,7 +1063,7 @@ static void lose_node(struct share *s, uint32_t position)
     streams_cut(&s->streams, position);
     if (s->errands)
         errands_lost(s->errands, position);
-    node_lost(s->node, position,
+    loss_node(s->node, position,
               r ? r->text : "its way to the launcher was lost, and it has found no other in time");
     if (r)
         list_unlink(&r->link);
@@ -1122,8 +1127,8 @@ void share_hear(struct share *s, const struct msg *m)
         break;
     case MSG_over: hear_over(s, &m->u.over); break;
     case MSG_signal:
-        node_signal(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
-                    m->u.signal.meant != 0);
+        signals_order(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
+                      m->u.signal.meant != 0);
         break;
     case MSG_tie:
         if (job_of(s, m->u.tie.job))
@@ -1212,7 +1217,7 @@ static void on_orphan(void *arg, const char *why)
 
     snprintf(s->why, sizeof s->why, "%s", why);
     if (!weave_seek(&s->weave))
-        node_orphan(s->node, why);
+        ending_orphan(s->node);
 }
 
 void share_end(struct share *s, const char *why)
@@ -1222,7 +1227,7 @@ void share_end(struct share *s, const char *why)
         log_error(&s->node->config.log, "%s", why);
         node_give_up(s->node, 1);
     } else {
-        node_orphan(s->node, why);
+        ending_orphan(s->node);
     }
 }
 
@@ -1232,7 +1237,7 @@ static void on_closed(void *arg)
 
     s->closed = true;
     if (!is_root(s)) {
-        node_gone(s->node);
+        ending_gone(s->node);
         return;
     }
     for (uint32_t p = 1; p < s->cluster.config.count; p++)

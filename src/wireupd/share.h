@@ -130,7 +130,7 @@ void share_lost(struct share *s, uint32_t position);
 /* A daemon: it cannot stay. */
 void share_end(struct share *s, const char *why);
 
-/* Launcher: everybody ends; share->closed is set and the node told (node_unshared()) when nothing
+/* Launcher: everybody ends; share->closed is set and the node told (ending_unshared()) when nothing
  * is left of them. */
 void share_quit(struct share *s);
 

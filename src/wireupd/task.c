@@ -15,8 +15,10 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "wireupd/lookup.h"
+#include "wireupd/output.h"
 #include "wireupd/pattern.h"
 #include "wireupd/share.h"
+#include "wireupd/work.h"
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64 };
 
@@ -190,7 +192,7 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
 {
     int flip[2];
 
-    if (gets_stdin(n, job, rank) || node_is_fed(n, job, rank)) {
+    if (gets_stdin(n, job, rank) || work_is_fed(n, job, rank)) {
         if (pipe2(flip, O_CLOEXEC) < 0)
             return -errno;
         w->in[0] = flip[1];
@@ -311,7 +313,7 @@ static struct sink *choose_sink(struct task *t, const char *pattern, struct sink
         return standard;
     pattern_fill(pattern, t->job, t->rank, 0, &name);
     if (buf_ok(&name))
-        k = node_file(t->node, buf_cstr(&name), &err);
+        k = output_file(t->node, buf_cstr(&name), &err);
     if (!k) {
         log_error(&t->node->config.log, "%s", err.text);
         k = standard;
@@ -388,7 +390,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     t->job->procs[t->rank].pid = t->pid;
     open_streams(t, w);
     w->out[0] = w->err[0] = -1;
-    if (w->in[0] >= 0 && node_is_fed(n, t->job, t->rank))
+    if (w->in[0] >= 0 && work_is_fed(n, t->job, t->rank))
         feed_open(&t->in, &n->loop, w->in[0], push_taken, t);
     else
         *stdin_p = w->in[0];
@@ -509,7 +511,7 @@ static int store_to_attach(const struct link *l)
 
     if (!l->peer->pass_store)
         return -1;
-    w = node_work(l->node, l->peer->job);
+    w = work_of(l->node, l->peer->job);
     return w ? w->store.reader_fd : -1;
 }
 

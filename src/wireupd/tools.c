@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "wireupd/adopt.h"
 #include "wireupd/node_priv.h"
+#include "wireupd/work.h"
 #include "wireupd/share.h"
 
 /* Processes of a tool's job: it has as many as its last one's rank wants. */
@@ -134,7 +136,7 @@ void tools_admit(struct node *n, struct effect *e)
     else
         snprintf(name, sizeof name, "%s-tool-%u", n->tools.name, ++n->tools.last);
     if (!why)
-        j = node_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
+        j = adopt_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
     if (!j)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");

@@ -1,6 +1,6 @@
 /* tools.h - PMIx tools: how they find a launcher, and how they are let in.
  *
- * A tool is let in at any time when the kernel says that it is our own user's (node.c asks).  It
+ * A tool is let in at any time when the kernel says that it is our own user's (listener.c asks). It
  * finds us by our address, which `wireup tools` tells; our library also by asking the launchers
  * that are running (io/rendezvous.h).  OpenPMIx's tools look for files (io/contact.h): these are
  * written when the user wants them, from the start (-tools) or later (`wireup tools`), so that who

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -289,7 +288,6 @@ static void name_it(struct pserver *s, const struct pserver_options *o)
 static struct pserver *make(const struct pserver_options *o)
 {
     struct pserver *s = calloc(1, sizeof *s);
-    uint64_t seed = 0;
 
     if (!s)
         return NULL;
@@ -308,9 +306,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix" };
     if (getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
-    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-        seed = clock_now_ns(); /* hashing only */
-    server_init(&s->server, seed, &s->log);
+    server_init(&s->server, clock_seed(), &s->log);
     s->server.takes = command_takes;
     s->server.arg = s;
     s->server.core.tells_meetings = true;

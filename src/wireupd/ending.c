@@ -1,0 +1,212 @@
+/* ending.c - see ending.h. */
+#include "wireupd/ending.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "wireupd/output.h"
+#include "wireupd/share.h"
+#include "wireupd/signals.h"
+#include "wireupd/spawning.h"
+#include "wireupd/task.h"
+#include "wireupd/work.h"
+
+void ending_begin(struct node *n, struct job *job)
+{
+    struct work *w = work_of(n, job);
+
+    if (!job->follows) {
+        /* Until a spawn is answered, its failure is the answer, and no end of who asked for it. */
+        if (!w || !w->spawned || w->answered)
+            server_abort_connected(&n->server, job);
+        if (n->share)
+            share_kill(n->share, job);
+    }
+    signals_meant(n, job, -1, SIGTERM);
+    if (w)
+        timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
+}
+
+static void print_codes(struct node *n, const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        const struct proc *p = &job->procs[r];
+        log_error(&n->config.log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code",
+                  p->code);
+    }
+}
+
+void ending_say(struct node *n, const struct errmsg *reason)
+{
+    if (n->said.text[0] &&
+        (strstr(n->said.text, reason->text) || strstr(reason->text, n->said.text)))
+        return;
+    log_error(&n->config.log, "%s", reason->text);
+    n->said = *reason;
+}
+
+static void say_why(struct node *n, const struct job *job)
+{
+    const struct job *blamed =
+        job->blames == JOB_NO_RANK ? NULL : core_job(&n->server.core, job->blames);
+
+    if (!blamed || !blamed->failed)
+        ending_say(n, &job->reason);
+}
+
+static void report_end(struct node *n, const struct job *job)
+{
+    if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
+        return;
+    if (job->failed)
+        say_why(n, job);
+    if (n->config.print_exit_codes)
+        print_codes(n, job);
+    if (job->id == n->first_job)
+        n->exit_code = job_exit_code(job);
+}
+
+/* Nothing of the job stays. */
+static void forget(struct node *n, struct work *w)
+{
+    struct job *job = w->job;
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job == job)
+            task_close(t);
+    }
+    LIST_EACH(l, &n->strangers)
+    {
+        struct link *stranger = LIST_OF(l, struct link, strange);
+        if (stranger->peer->job == job)
+            link_close(stranger);
+    }
+    work_free(w);
+}
+
+/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
+void ending_bury(struct node *n, struct job *job)
+{
+    struct work *w = work_of(n, job);
+
+    if (w && job->is_tool) {
+        forget(n, w);
+        return;
+    }
+    if (!w || !w->spawned || job->follows)
+        return;
+    spawning_answer(w);
+    report_end(n, job);
+    if (n->share)
+        share_over(n->share, job);
+    forget(n, w);
+}
+
+void ending_forget(struct node *n, struct job *j)
+{
+    struct work *w = work_of(n, j);
+
+    if (w)
+        forget(n, w);
+}
+
+/* Tools do not keep us here. */
+static bool all_ended(const struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    {
+        const struct job *j = LIST_OF(l, struct work, link)->job;
+        if (j->phase != JOB_ENDED && !j->is_tool)
+            return false;
+    }
+    return true;
+}
+
+/* A daemon's output goes through its own channels: only when all of it is in there does it stop to
+ * write.  (To wait for that here would be to wait for oneself.) */
+static void maybe_leave(struct node *n)
+{
+    if (!n->leaving || !sink_idle(&n->out) || !sink_idle(&n->err))
+        return;
+    n->leaving = false;
+    sink_close(&n->out);
+    sink_close(&n->err);
+    streams_end(&n->share->streams);
+}
+
+void ending_check(void *node)
+{
+    struct node *n = node;
+
+    maybe_leave(n);
+    if (n->draining && (!n->share || n->unshared) && sink_idle(&n->out) && sink_idle(&n->err) &&
+        !n->done) {
+        n->done = true;
+        output_tell_lost(n);
+        loop_stop(&n->loop);
+    }
+}
+
+/* Every process we started is reaped.  What they left behind goes too, then their last output. */
+static void drain(struct node *n)
+{
+    bool alone = !n->share || n->unshared;
+
+    n->draining = true;
+    pump_close(&n->pump);
+    timer_stop(&n->timeout);
+    if (alone) /* else what starts daemons is among them */
+        child_end_all();
+    LIST_EACH(l, &n->tasks)
+    task_close(LIST_OF(l, struct task, link));
+    LIST_EACH(l, &n->works)
+    report_end(n, LIST_OF(l, struct work, link)->job);
+    if (!alone)
+        share_quit(n->share); /* ending_unshared() comes */
+    ending_check(n);
+}
+
+void ending_seek(struct node *n)
+{
+    if (n->running && !n->draining && all_ended(n))
+        drain(n);
+}
+
+void ending_unshared(struct node *n)
+{
+    n->unshared = true;
+    child_end_all();
+    if (!n->draining)
+        drain(n);
+    ending_check(n);
+}
+
+/* Kills what there is; the launcher knows of the ends it wants to know of. */
+void ending_quit(struct node *n)
+{
+    n->draining = true;
+    pump_close(&n->pump);
+    timer_stop(&n->starter);
+    signals_job(n, NULL, SIGKILL);
+    LIST_EACH(l, &n->tasks)
+    task_close(LIST_OF(l, struct task, link));
+    n->leaving = true;
+    maybe_leave(n);
+}
+
+void ending_gone(struct node *n)
+{
+    child_end_all();
+    loop_stop(&n->loop);
+}
+
+void ending_orphan(struct node *n)
+{
+    signals_job(n, NULL, SIGKILL);
+    child_end_all();
+    n->exit_code = 1;
+    loop_stop(&n->loop);
+}

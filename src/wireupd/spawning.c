@@ -1,0 +1,130 @@
+/* spawning.c - see spawning.h. */
+#include "wireupd/spawning.h"
+
+#include <stdlib.h>
+
+#include "base/limit.h"
+#include "wireupd/share.h"
+
+/* Other nodes' processes of a job may still have to be tried. */
+static bool all_tried(const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        if (job->procs[r].state == LIFE_PLANNED)
+            return false;
+    }
+    return true;
+}
+
+static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
+{
+    if (!n->share || !share_answer(n->share, ticket, a))
+        server_answer(&n->server, ticket, a);
+}
+
+void spawning_answer(struct work *w)
+{
+    struct job *job = w->job;
+    struct answer a = {
+        .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
+    };
+
+    if (!w->spawned || w->answered || (job->spread && !all_tried(job)))
+        return;
+    w->answered = true;
+    for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
+        if (job->procs[i].state == LIFE_GONE && job->procs[i].pid == 0) {
+            w->codes[i] = -1;
+            a.status = ANSWER_FAILED;
+        }
+    }
+    if (a.status == ANSWER_OK)
+        a.ncodes = 0; /* all started: nothing to list */
+    answer_spawn(w->node, w->ticket, &a);
+    if (a.status == ANSWER_OK && job->failed) /* it has, and died meanwhile */
+        server_abort_connected(&w->node->server, job);
+}
+
+void spawning_heard(struct node *n, struct job *j)
+{
+    struct work *w = work_of(n, j);
+
+    if (w)
+        spawning_answer(w);
+}
+
+static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->npreputs; i++)
+        server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
+}
+
+/* Whose standard input the spawner wants to feed. */
+static void choose_fed(struct work *w, const struct spawn_request *rq)
+{
+    struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
+
+    if (slice_is(who, "all"))
+        w->push_to = NODE_STDIN_ALL;
+    else if (slice_u32(who, &w->push_rank))
+        w->push_to = NODE_STDIN_ONE;
+}
+
+static bool is_recoverable(const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->ncommands; i++) {
+        if (spawn_info(&rq->commands[i], SPAWN_RECOVERABLE).len)
+            return true;
+    }
+    return false;
+}
+
+/* 0, or the request is refused with a sentence. */
+static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int *codes,
+                       uint32_t ncodes, struct errmsg *err)
+{
+    /* A tool has no nodes and no environment of its own here. */
+    const struct job *like = parent->is_tool ? core_first_job(&n->server.core) : parent;
+    struct plan plan;
+    struct work *w;
+    int rc = n->config.plan_spawn && like
+                 ? n->config.plan_spawn(n->config.arg, like, e->spawn, &plan, codes, err)
+                 : errmsg_set(err, 1, "this launcher cannot start more processes");
+
+    if (rc)
+        return rc;
+    w = work_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
+    if (!w) {
+        plan_free(&plan);
+        return 1;
+    }
+    choose_fed(w, e->spawn);
+    put_presets(n, w->job, e->spawn);
+    work_announce(w, e->spawn);
+    w->spawned = true;
+    w->ticket = e->ticket;
+    w->codes = codes;
+    w->ncodes = ncodes;
+    timer_set(&n->starter, 0);
+    return 0;
+}
+
+void spawning_begin(struct node *n, struct effect *e)
+{
+    struct job *parent = core_job(&n->server.core, e->job);
+    uint64_t count = spawn_nprocs(e->spawn);
+    int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
+    struct errmsg err = { "too many processes in one spawn request" };
+
+    if (!parent || !codes || begin_spawn(n, e, parent, codes, (uint32_t)count, &err) != 0) {
+        struct answer a = { .status = ANSWER_FAILED,
+                            .text = slice_str(err.text),
+                            .codes = codes,
+                            .ncodes = codes ? (uint32_t)count : 0 };
+        if (!parent || parent->phase == JOB_RUNNING) /* else it has a worse reason to tell */
+            log_error(&n->config.log, "spawn: %s", err.text);
+        answer_spawn(n, e->ticket, &a);
+        free(codes);
+    }
+    e->spawn = spawn_free(e->spawn);
+}

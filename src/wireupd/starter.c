@@ -1,0 +1,168 @@
+/* starter.c - see starter.h. */
+#include "wireupd/starter.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "topo/plan_bind.h"
+#include "wireupd/share.h"
+#include "wireupd/spawning.h"
+#include "wireupd/task.h"
+
+/* Processes started in one turn of the loop. */
+enum { STARTER_BATCH = 64 };
+
+/* The launcher's exit code when a machine cannot do what is asked. */
+enum { STARTER_REFUSED = 125 };
+
+static void start_pump(struct node *n)
+{
+    if (n->nstdin_ends)
+        pump_open(&n->pump, &n->loop, STDIN_FILENO, n->stdin_ends, n->nstdin_ends);
+    n->nstdin_ends = 0;
+}
+
+void starter_skip(struct work *w)
+{
+    for (; w->next < w->job->plan.nprocs; w->next++) {
+        if (job_rank_is_here(w->job, w->next))
+            server_event(&w->node->server, w->job, w->next, LIFE_NOT_STARTED, 1);
+    }
+}
+
+/* What the user types goes to ranks of other nodes as well: one end for each of those nodes. */
+static void pump_far(struct node *n, const struct job *job)
+{
+    uint32_t last = 0;
+
+    if (!n->share || n->config.stdin_to == NODE_STDIN_NONE || job->follows)
+        return;
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        uint32_t at = share_position(n->share, job, r);
+        int end;
+        if (at == 0 || at == last ||
+            (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))
+            continue;
+        last = at;
+        end = streams_stdin(&n->share->streams, at);
+        if (end >= 0)
+            n->stdin_ends[n->nstdin_ends++] = end;
+    }
+}
+
+/* All of ours have been tried. */
+static void all_started(struct work *w)
+{
+    struct node *n = w->node;
+
+    if (w->job->id == n->first_job) {
+        pump_far(n, w->job);
+        start_pump(n);
+    }
+    spawning_answer(w);
+}
+
+static void start_one(struct work *w)
+{
+    struct node *n = w->node;
+    struct errmsg err;
+    int end;
+
+    if (w->job->phase != JOB_RUNNING) {
+        starter_skip(w);
+        spawning_answer(w);
+        return;
+    }
+    if (job_rank_is_here(w->job, w->next)) {
+        task_start(n, w->job, w->next, &end, &err); /* what fails, the job's report says */
+        if (end >= 0)
+            n->stdin_ends[n->nstdin_ends++] = end;
+    }
+    w->next++;
+    if (w->next == w->job->plan.nprocs)
+        all_started(w);
+}
+
+void starter_run(void *node)
+{
+    struct node *n = node;
+    int room = STARTER_BATCH;
+
+    LIST_EACH(l, &n->works)
+    {
+        struct work *w = LIST_OF(l, struct work, link);
+        while (room > 0 && w->next < w->job->plan.nprocs) {
+            room -= job_rank_is_here(w->job, w->next);
+            start_one(w);
+        }
+    }
+    if (room == 0)
+        timer_set(&n->starter, 0);
+    node_settle(n);
+}
+
+/* This machine's hardware; the launcher's own part has been bound with the plan. */
+static int bind_here(struct plan *plan, uint32_t here, struct errmsg *err)
+{
+    struct bind_machine machine = { .looked = false };
+
+    return here < plan->nnodes ? plan_bind(plan, here, &machine, err) : 0;
+}
+
+/* This node's hardware has not what the plan says: none of its processes is started. */
+static void refuse_part(struct work *w, const struct errmsg *why)
+{
+    struct node *n = w->node;
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "node %.200s: %.700s", n->config.name, why->text);
+    share_ask_end(n->share, w->job, JOB_NO_RANK, STARTER_REFUSED, text);
+    starter_skip(w);
+}
+
+struct job *starter_follow(struct node *n, struct plan *plan, const struct msg_job *m,
+                           uint32_t here, struct errmsg *err)
+{
+    struct job_order o = { .plan = plan,
+                           .parent = m->parent < 0 ? JOB_NO_RANK : (uint32_t)m->parent,
+                           .keep_going = m->keep_going != 0,
+                           .here = here,
+                           .follows = true,
+                           .numbered = true,
+                           .id = (uint32_t)m->job,
+                           .base = (uint32_t)m->base,
+                           .is_asked = m->flags & JOB_FLAG_ASKED };
+    char name[256];
+    struct work *w;
+
+    bool bound = bind_here(plan, here, err) == 0;
+
+    if (m->nspace.len >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m->nspace));
+    o.nspace = name;
+    if (list_empty(&n->works) && n->first_job == JOB_NO_RANK) {
+        n->first_job = o.id;
+        n->stdin_ends = calloc((size_t)plan->nprocs + 1, sizeof *n->stdin_ends);
+    }
+    w = n->stdin_ends ? work_new(n, &o) : NULL;
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    if (m->push_to < 0)
+        w->push_to = NODE_STDIN_ALL;
+    else if (m->push_to > 0)
+        w->push_to = NODE_STDIN_ONE;
+    w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
+    work_preset(n, w->job);
+    for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
+        server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
+    if (bound)
+        timer_set(&n->starter, 0);
+    else
+        refuse_part(w, err);
+    return w->job;
+}

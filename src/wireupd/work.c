@@ -1,0 +1,174 @@
+/* work.c - see work.h. */
+#include "wireupd/work.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/procmap.h"
+#include "wireupd/share.h"
+#include "wireupd/signals.h"
+
+static void grace_over(void *arg)
+{
+    struct work *w = arg;
+
+    signals_job(w->node, w->job, SIGKILL);
+}
+
+struct work *work_of(const struct node *n, const struct job *job)
+{
+    LIST_EACH(l, &n->works)
+    {
+        struct work *w = LIST_OF(l, struct work, link);
+        if (w->job == job)
+            return w;
+    }
+    return NULL;
+}
+
+/* Legacy clients read at most LIMIT_PMI_VALUE bytes; a map that is longer is better unknown. */
+static void preset_map(struct node *n, struct job *job)
+{
+    struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
+
+    procmap_of_plan(&job->plan, &text);
+    if (buf_ok(&text))
+        server_preset(&n->server, job, SLICE("PMI_process_mapping"), buf_slice(&text));
+    buf_free(&text);
+}
+
+void work_preset(struct node *n, struct job *job)
+{
+    char size[24];
+
+    preset_map(n, job);
+    snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
+    server_preset(&n->server, job, SLICE("universeSize"), slice_str(size));
+    if (n->config.memory_kinds)
+        server_preset(&n->server, job, SLICE("PMI_mpi_memory_alloc_kinds"),
+                      slice_str(n->config.memory_kinds));
+    for (uint32_t i = 0; i < n->config.njob_attrs; i++)
+        server_preset(&n->server, job, n->config.job_attrs[i].key, n->config.job_attrs[i].value);
+}
+
+static void job_name(const struct node *n, char *name, size_t room)
+{
+    static const char hex[] = "0123456789abcdef";
+    char salt[9] = "";
+    uint64_t r = clock_seed();
+
+    for (int i = 0; i < 8; i++, r >>= 4)
+        salt[i] = hex[r & 15];
+    snprintf(name, room, "kvs_%d_%u_%s_%.60s", (int)getpid(), n->server.core.next_job, salt,
+             n->config.name);
+}
+
+static uint32_t node_here(const uint32_t *positions, uint32_t n, uint32_t me)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (positions[i] == me)
+            return i;
+    }
+    return JOB_NONE_HERE;
+}
+
+struct work *work_new(struct node *n, struct job_order *o)
+{
+    struct work *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->node = n;
+    list_init(&w->link);
+    timer_init(&w->grace, &n->loop, grace_over, w);
+    if (segment_open(&w->store) == 0) {
+        o->region = &w->store.region;
+        w->job = server_job_order(&n->server, o);
+    }
+    if (!w->job) {
+        segment_close(&w->store);
+        free(w);
+        return NULL;
+    }
+    list_append(&n->works, &w->link);
+    return w;
+}
+
+struct work *work_lead(struct node *n, struct plan *plan, const struct job *parent, bool keep_going,
+                       struct errmsg *err)
+{
+    const uint32_t *positions = n->share ? share_places(n->share, plan, err) : NULL;
+    struct job_order o = {
+        .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
+    };
+    char name[160];
+    struct work *w;
+
+    if (n->share && !positions)
+        return NULL;
+    if (positions)
+        o.here = node_here(positions, plan->nnodes, 0);
+    if (parent && parent->is_tool) /* nobody's child: MPI would look for its parent */
+        o.is_asked = true;
+    else if (parent)
+        o.parent = parent->id;
+    if (n->given_name)
+        snprintf(name, sizeof name, "%.120s", n->given_name);
+    else
+        job_name(n, name, sizeof name);
+    n->given_name = NULL;
+    o.nspace = name;
+    w = work_new(n, &o);
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    w->positions = positions;
+    work_preset(n, w->job);
+    return w;
+}
+
+/* As other nodes are told it. */
+static int64_t push_of(const struct work *w)
+{
+    switch (w->push_to) {
+    case NODE_STDIN_ALL: return -1;
+    case NODE_STDIN_ONE: return (int64_t)w->push_rank + 1;
+    case NODE_STDIN_NONE: break;
+    }
+    return 0;
+}
+
+void work_announce(struct work *w, const struct spawn_request *rq)
+{
+    if (w->node->share)
+        share_announce(w->node->share, w->job, w->positions, push_of(w), rq);
+}
+
+void work_free(struct work *w)
+{
+    timer_stop(&w->grace);
+    server_job_remove(&w->node->server, w->job);
+    segment_close(&w->store);
+    list_unlink(&w->link);
+    free(w->codes);
+    free(w);
+}
+
+void work_free_all(struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    work_free(LIST_OF(l, struct work, link));
+}
+
+bool work_is_fed(const struct node *n, const struct job *j, uint32_t rank)
+{
+    const struct work *w = work_of(n, j);
+
+    return w &&
+           (w->push_to == NODE_STDIN_ALL || (w->push_to == NODE_STDIN_ONE && w->push_rank == rank));
+}

@@ -1,0 +1,48 @@
+/* work.h - the jobs of a node: what each needs here besides what the core knows of it.
+ *
+ * A job is led by the launcher, which chooses its name and its nodes, and followed by the other
+ * nodes (starter.h), which are told both. */
+#ifndef WIREUP_WIREUPD_WORK_H
+#define WIREUP_WIREUPD_WORK_H
+
+#include "wireupd/node_priv.h"
+
+struct work {
+    struct list link;
+    struct segment store;
+    struct job *job;
+    const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: we are alone */
+    uint32_t next;             /* rank to be started next */
+    bool stop;                 /* no more of them */
+    bool spawned;              /* for a running job, which waits for: */
+    bool answered;             /* … and has been told */
+    uint64_t ticket;
+    int *codes; /* one per requested process */
+    uint32_t ncodes;
+    enum node_stdin push_to; /* who has a standard input that others feed */
+    uint32_t push_rank;
+    struct timer grace;
+    struct node *node;
+};
+
+struct work *work_of(const struct node *n, const struct job *job);
+
+/* The job that an order describes, with its store; NULL: no memory. */
+struct work *work_new(struct node *n, struct job_order *o);
+/* A job that we decide about, with its presets; the plan is taken over on success.  NULL with a
+ * sentence. */
+struct work *work_lead(struct node *n, struct plan *plan, const struct job *parent, bool keep_going,
+                       struct errmsg *err);
+/* What programs find in the job's store from the start; what the user gives comes last, and wins.
+ */
+void work_preset(struct node *n, struct job *job);
+/* Everything of the job is known now: the other nodes start their parts. */
+void work_announce(struct work *w, const struct spawn_request *rq);
+
+void work_free(struct work *w);
+void work_free_all(struct node *n);
+
+/* Whether others feed this process's standard input. */
+bool work_is_fed(const struct node *n, const struct job *j, uint32_t rank);
+
+#endif
