@@ -42,7 +42,7 @@ enum effect_kind {
     EFFECT_FETCH,      /* get a process's cards from its node: job, rank, the key that is waited for
                           (empty: any), timeout_ns; then server_fetched() */
     EFFECT_CARDS,      /* the cards that server_fetch() asked for: ticket, job, rank, status, the
-                          block in value */
+                          block in value; pid, or 0 */
     EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and what an answer carries; job
                      and rank: whom it is about (or JOB_NO_RANK) */
     EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid; it tells the others of

@@ -782,6 +782,8 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
         p->hung_up = event != LIFE_ATTACH;
     if (here && !list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
         modex_owner_gone(j, rank);
+    if (here && !list_empty(&j->waits) && event == LIFE_STARTED)
+        modex_wake(j, rank); /* its pid is known */
     if (j->follows && here)
         tell_news(j, rank, event, code);
     if (j->is_tool)

@@ -93,10 +93,12 @@ static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answe
     struct effect e = {
         .kind = EFFECT_CARDS, .job = j->id, .rank = rank, .ticket = ticket, .status = status
     };
+    bool is_here = rank < j->plan.nprocs && job_rank_is_here(j, rank);
     struct buf block = BUF_NULL(LIMIT_BLOCK);
 
     if (status == ANSWER_OK)
         spread_cards(j, rank, &block);
+    e.pid = is_here ? j->procs[rank].pid : 0;
     if (!buf_ok(&block) || !effect_carry(&e, SLICE_NULL, buf_slice(&block)))
         e.status = ANSWER_NO_MEMORY;
     buf_free(&block);
@@ -122,6 +124,8 @@ static bool is_there(const struct job *j, uint32_t rank, struct slice key)
 {
     struct card c;
 
+    if (slice_is(key, MODEX_PID))
+        return rank < j->plan.nprocs && j->procs[rank].pid;
     if (key.len)
         return modex_find(j, rank, key, &c);
     return rank < j->plan.nprocs && j->procs[rank].committed;

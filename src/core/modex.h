@@ -21,6 +21,9 @@
 enum { MODEX_STRING = 3 }; /* PMIX_STRING */
 enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
 
+/* No card: the process's number, which its node knows as soon as it runs (core.h: knows_pids). */
+#define MODEX_PID "pmix.ppid"
+
 struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;

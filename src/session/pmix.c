@@ -744,6 +744,8 @@ static void read_get(struct command *c)
     uint32_t rank = punpack_u32(&c->r, PMIX_PROC_RANK);
     struct request rq = { .kind = REQ_GET_CARD, .timeout_ns = GET_PATIENCE_S * NS_PER_S };
     struct pmix_pending *p;
+    const struct job *j;
+    bool later;
     size_t n;
     pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
 
@@ -765,8 +767,10 @@ static void read_get(struct command *c)
     /* What the process manager knows it has told; it does not come later.  And a host that looks
      * for something is itself who would have to fetch it: Open MPI's daemons look before they do.
      */
-    rq.immediate =
-        rq.immediate || slice_starts(rq.key, SLICE("pmix")) || session_is_host(c->s->base.peer);
+    j = core_job_named(c->s->base.peer->core, nspace);
+    later = j && pmix_comes_later(c->s, j, rank, rq.key);
+    rq.immediate = session_is_host(c->s->base.peer) ||
+                   (!later && (rq.immediate || slice_starts(rq.key, SLICE("pmix"))));
     p = pmix_ask(c, rq);
     if (!p)
         return;

@@ -258,6 +258,9 @@ bool pmix_value_of(uint16_t type, struct slice bytes, pmix_value_t *v_p);
 
 /* Answers a get of what is known of a process of another job, or changes while it runs: its pid,
  * its exit code.  False: it is not one of these, or not known yet. */
+/* It is not known here yet, and will be: asking waits for it. */
+bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_t rank,
+                      struct slice key);
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key);
 
 #endif

@@ -302,26 +302,43 @@ static bool is_told_later(const struct proc *p, struct slice key)
     return slice_is(key, PMIX_REINCARNATION) || slice_is(key, PMIX_APP_RANK);
 }
 
+/* What the process manager knows of a process. */
+static void put_known(struct pmix_session *s, struct ppack *w, struct job *j, uint32_t rank)
+{
+    struct buf inner = BUF_NULL(1 << 16);
+    struct ppack in = inner_writer(s, &inner);
+
+    put_proc(&in, j->nspace, rank);
+    pmix_put_rank_info(&in, j, rank);
+    put_life(&in, &j->procs[rank]);
+    put_named(w, &inner);
+}
+
+bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_t rank,
+                      struct slice key)
+{
+    const struct proc *p = rank < j->plan.nprocs ? &j->procs[rank] : NULL;
+
+    if (!p || !s->base.peer->core->knows_pids || !slice_is(key, MODEX_PID) || p->pid)
+        return false;
+    return !job_rank_is_here(j, rank) || p->state == LIFE_PLANNED;
+}
+
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key)
 {
     struct pmix_session *s = c->s;
     struct job *j = core_job_named(s->base.peer->core, nspace);
     const struct proc *p = j && rank < j->plan.nprocs ? &j->procs[rank] : NULL;
-    struct buf inner = BUF_NULL(1 << 16);
     bool foreign = j != s->base.peer->job;
-    struct ppack in, w;
+    struct ppack w;
 
-    if (!p || (!foreign && !is_told_later(p, key)))
+    if (!p || !(foreign ? !pmix_comes_later(s, j, rank, key) : is_told_later(p, key)))
         return false;
-    in = inner_writer(s, &inner);
-    put_proc(&in, j->nspace, rank);
-    pmix_put_rank_info(&in, j, rank);
-    put_life(&in, p);
     w = pmix_writer(s);
     ppack_status(&w, PMIX_SUCCESS);
     if (foreign)
         put_job_object(s, &w, j);
-    put_named(&w, &inner);
+    put_known(s, &w, j, rank);
     if (ppack_ok(&w))
         pmix_send(s, c->tag);
     else
@@ -387,14 +404,8 @@ static void put_ahead(struct pmix_session *s, struct ppack *w, struct job *j, ui
  * and look for it under the process's name. */
 static void put_all_ranks(struct pmix_session *s, struct ppack *w, struct job *owner)
 {
-    for (uint32_t r = 0; r < owner->plan.nprocs; r++) {
-        struct buf inner = BUF_NULL(1 << 16);
-        struct ppack in = inner_writer(s, &inner);
-        put_proc(&in, owner->nspace, r);
-        pmix_put_rank_info(&in, owner, r);
-        put_life(&in, &owner->procs[r]);
-        put_named(w, &inner);
-    }
+    for (uint32_t r = 0; r < owner->plan.nprocs; r++)
+        put_known(s, w, owner, r);
 }
 
 static void reply_get(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
@@ -413,7 +424,9 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
         put_job_object(s, &w, owner);
     if (foreign && p->rank == PMIX_RANK_WILDCARD)
         put_all_ranks(s, &w, owner);
-    if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs) {
+    if (p->rank < owner->plan.nprocs && p->key && !strcmp(p->key, MODEX_PID)) {
+        put_known(s, &w, owner, p->rank);
+    } else if (a->status == ANSWER_OK && p->rank < owner->plan.nprocs) {
         put_rank_cards(s, &w, owner, p->rank);
         if (!foreign)
             put_ahead(s, &w, owner, p->rank);

@@ -198,6 +198,7 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.core.names_elsewhere = d->u.begin.names_elsewhere != 0;
     r->server.core.position = (uint32_t)d->u.begin.position;
     r->server.core.takes_tools = d->u.begin.tools != 0;
+    r->server.core.knows_pids = d->u.begin.pids != 0;
     r->server.core.name = r->name =
         strndup(d->u.begin.name.ptr ? d->u.begin.name.ptr : "", d->u.begin.name.len);
     r->server.core.uri = r->uri =
@@ -523,6 +524,8 @@ static int on_fetched(struct replay *r, const struct record *d)
 
     if (!j || !status_of(v->status, &st))
         return bad(r, "cards of an unknown process");
+    if (v->pid)
+        j->procs[v->rank].pid = (int)v->pid;
     server_fetched(&r->server, j, (uint32_t)v->rank, st, v->block);
     return REPLAY_SAME;
 }

@@ -30,7 +30,7 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
          .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
          .topology = s->core.has_topology, .others = s->core.has_others,
          .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
-         .tools = s->core.takes_tools, .name = slice_str(s->core.name),
+         .tools = s->core.takes_tools, .pids = s->core.knows_pids, .name = slice_str(s->core.name),
          .uri = slice_str(s->core.uri));
 }
 
@@ -430,7 +430,7 @@ void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_
                     struct slice block)
 {
     TELL(s, fetched, .job = j->id, .rank = rank, .status = slice_str(answer_word(status)),
-         .block = block);
+         .block = block, .pid = (uint64_t)j->procs[rank].pid);
     if (status == ANSWER_OK)
         status = spread_store(j, block);
     modex_fetched(j, rank, status);

@@ -247,6 +247,7 @@ static void tell_cards(struct share *s, const struct effect *e)
     m.u.cards.rank = e->rank;
     m.u.cards.status = (uint64_t)e->status;
     m.u.cards.block = effect_value(e);
+    m.u.cards.pid = (uint64_t)e->pid;
     share_say(s, &m, (uint32_t)e->ticket);
 }
 
@@ -781,6 +782,8 @@ static void hear_cards(struct share *s, const struct msg_cards *m)
 {
     struct job *j = job_with(s, m->job, m->rank);
 
+    if (j && m->pid)
+        j->procs[m->rank].pid = (int)m->pid;
     if (j)
         server_fetched(server_of(s), j, (uint32_t)m->rank, read_status(m->status), m->block);
 }

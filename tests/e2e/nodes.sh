@@ -171,10 +171,18 @@ same "its output is heard there, while that is asked for, and shown as ever" "$r
 over -n 4 "$ctl" child
 same "what children said before somebody asked, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
     "0  2 a child, 1 pmixctl child good," || explain
-for what in beat query timeout; do
+for what in beat query timeout reserved ranges pids; do
     over -n 4 "$ctl" $what
     same "$what" "$rc $(cat "$out")" "0 pmixctl $what good" || explain
 done
+over -n 4 "$ctl" pids lie
+ok "a wrong process number is seen everywhere" [ "$(grep -c 'rank 3 is [0-9]*, not' "$out")" = 4 ] || explain
+hosts=$with_here
+over -n 8 "$ctl" ranges
+same "events for some, two ranks on each node" "$rc $(cat "$out")" "0 pmixctl ranges good" || explain
+hosts=$far_only
+over -n 8 "$ctl" pids
+same "process numbers, none of them here" "$rc $(cat "$out")" "0 pmixctl pids good" || explain
 over -n 4 "$ctl" log
 same "lines for the log" "$rc $(sort "$out" | tr '\n' ,) $(grep -c 'says hello$' "$err")" \
     "0 once,pmixctl log good, 4" || explain

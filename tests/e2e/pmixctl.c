@@ -15,6 +15,9 @@
  *
  *   pmixctl ranges       events for some, for the namespace, for nobody else
  *
+ *   pmixctl pids         each asks for the process number of each
+ *   pmixctl pids lie     the last one says a wrong one
+ *
  *   pmixctl credential   asks for a credential and has it checked
  *
  *   pmixctl query        asks all that can be asked
@@ -506,29 +509,86 @@ static void notify(pmix_data_range_t range, const pmix_proc_t *only)
     must("notify", PMIx_Notify_event(MY_EVENT, &me, range, info, n, NULL, NULL));
 }
 
-static void check_ranges(void)
+/* Whether that rank is on our node. */
+static bool is_near(uint32_t rank)
+{
+    pmix_proc_t p = process(rank);
+    pmix_value_t *here = NULL, *there = NULL;
+    bool same;
+
+    must("our host", PMIx_Get(&me, PMIX_HOSTNAME, NULL, 0, &here));
+    must("its host", PMIx_Get(&p, PMIX_HOSTNAME, NULL, 0, &there));
+    same = here && there && !strcmp(here->data.string, there->data.string);
+    PMIX_VALUE_RELEASE(here);
+    PMIX_VALUE_RELEASE(there);
+    return same;
+}
+
+/* Who has said them is not asked what it has heard of itself. */
+static void expect_events(const char *what, uint32_t from, int n)
+{
+    if (me.rank != from)
+        wait_for(what, &heard, n);
+    fence(); /* nothing that was said before it comes behind it */
+    if (me.rank != from && heard != n)
+        complain("%s: %d, not %d", what, (int)heard, n);
+    fence();
+    heard = 0;
+    fence();
+}
+
+/* The last one is said to all, so that each hears it behind what it should not have heard. */
+static void check_ranges_of(uint32_t from)
 {
     static const pmix_data_range_t wide[] = { PMIX_RANGE_LOCAL, PMIX_RANGE_NAMESPACE,
                                               PMIX_RANGE_SESSION, PMIX_RANGE_GLOBAL };
-    pmix_proc_t second = process(1);
+    uint32_t to = (from + 1) % size;
+    pmix_proc_t next = process(to);
+    int all = is_near(from) ? 4 : 3;
 
-    if (me.rank)
-        hear_of(MY_EVENT, on_event);
-    fence();
-    if (me.rank == 0)
-        notify(PMIX_RANGE_CUSTOM, &second);
-    if (me.rank == 0)
+    if (me.rank == from) {
+        notify(PMIX_RANGE_CUSTOM, &next);
         notify(PMIX_RANGE_PROC_LOCAL, NULL);
-    fence();
-    if (me.rank == 1)
-        wait_for("events for it", &heard, 1);
-    fence();
-    if (me.rank == 0) {
-        for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-            notify(wide[i], NULL);
+        notify(PMIX_RANGE_RM, NULL);
+        notify(PMIX_RANGE_GLOBAL, NULL);
     }
-    if (me.rank)
-        wait_for("events", &heard, me.rank == 1 ? 5 : 4);
+    expect_events("events for one", from, me.rank == to ? 2 : 1);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide && me.rank == from; i++)
+        notify(wide[i], NULL);
+    expect_events("events", from, all);
+}
+
+static void check_ranges(void)
+{
+    hear_of(MY_EVENT, on_event);
+    fence();
+    check_ranges_of(0);
+    check_ranges_of(size - 1);
+}
+
+/* ---- process numbers ---- */
+
+static void check_pids(bool lie)
+{
+    pmix_value_t mine = { .type = PMIX_PID, .data.pid = getpid() }, *v, *said_v;
+
+    /* Before anybody else has said anything. */
+    for (uint32_t i = 1; i <= size; i++) {
+        pmix_proc_t p = process((me.rank + i) % size);
+        must("its pid", PMIx_Get(&p, PMIX_PROC_PID, NULL, 0, &v));
+    }
+    if (lie && me.rank == size - 1)
+        mine.data.pid++;
+    must("put", PMIx_Put(PMIX_GLOBAL, "own pid", &mine));
+    must("commit", PMIx_Commit());
+    fence();
+    for (uint32_t r = 0; r < size; r++) {
+        pmix_proc_t p = process(r);
+        must("pid", PMIx_Get(&p, PMIX_PROC_PID, NULL, 0, &v));
+        must("own pid", PMIx_Get(&p, "own pid", NULL, 0, &said_v));
+        if (!wrong && (v->type != PMIX_PID || v->data.pid != said_v->data.pid))
+            complain("rank %u is %d, not %d", r, (int)v->data.pid, (int)said_v->data.pid);
+    }
     fence();
 }
 
@@ -777,6 +837,8 @@ int main(int argc, char **argv)
         check_beats();
     else if (!strcmp(mode, "ranges"))
         check_ranges();
+    else if (!strcmp(mode, "pids"))
+        check_pids(argc > 2);
     else if (!strcmp(mode, "credential"))
         check_credential();
     else if (!strcmp(mode, "query"))
