@@ -117,6 +117,20 @@ def living(mark):
     return found
 
 
+def portrait(mark):
+    """The same with the state of each: who is stopped (T), and who is not."""
+    found = {}
+    for space, them in living(mark).items():
+        for pid, words in them:
+            try:
+                with open(f'/proc/{pid}/stat') as f:
+                    state = f.read().rsplit(')', 1)[1].split()[0]
+            except OSError:
+                state = '-'
+            found.setdefault(space, []).append(f'{pid} {state} {words[:60]}')
+    return found
+
+
 def signal_all(pids, sign):
     for pid in pids:
         try:
@@ -438,7 +452,7 @@ class Run:
             self.expect('never')
         if self.launcher.poll() is None:
             self.wrong.append(f'the launcher has not ended: it has said {self.sentences()}, '
-                              f'and there are {living(self.mark)}')
+                              f'stopped were {self.stopped}, and there are {portrait(self.mark)}')
             if os.environ.get('KILLS_DEBUG'):
                 subprocess.run(['sh', '-c', os.environ['KILLS_DEBUG'], str(self.launcher.pid)])
             with open(f'/proc/{self.launcher.pid}/task/{self.launcher.pid}/children') as f:
