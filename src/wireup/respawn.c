@@ -190,7 +190,7 @@ static int choose_hosts(struct respawn *r, uint32_t at)
 
     if (rc == 0 && list->count == 0)
         rc = parents_hosts(r, list);
-    /* (Of several nodes, the daemons are asked: share_places().) */
+    /* (Of several nodes, the daemons are asked: places_of_plan().) */
     for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->remote; i++) {
         if (r->opt->here && machine_is_here(&r->machine, list->items[i].name))
             list->items[i].name = r->opt->here;

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "wireupd/output.h"
 #include "wireupd/share.h"
+#include "wireupd/announce.h"
 #include "wireupd/signals.h"
 #include "wireupd/spawning.h"
 #include "wireupd/task.h"
@@ -21,7 +22,7 @@ void ending_begin(struct node *n, struct job *job)
         if (!w || !w->spawned || w->answered)
             server_abort_connected(&n->server, job);
         if (n->share)
-            share_kill(n->share, job);
+            announce_kill(n->share, job);
     }
     signals_meant(n, job, -1, SIGTERM);
     if (w)
@@ -101,7 +102,7 @@ void ending_bury(struct node *n, struct job *job)
     spawning_answer(w);
     report_end(n, job);
     if (n->share)
-        share_over(n->share, job);
+        announce_over(n->share, job);
     forget(n, w);
 }
 

@@ -14,6 +14,7 @@
 #include "wireupd/node_priv.h"
 #include "wireupd/work.h"
 #include "wireupd/share.h"
+#include "wireupd/questions.h"
 
 enum { INQUEST_REPORT_MAX = 64 << 20 };
 
@@ -181,7 +182,7 @@ static void ask_nodes(struct inquest *i)
         i->missing += s->cluster.known[at] && s->cluster.route[at];
     }
     if (i->missing)
-        share_who(s, i->ticket, slice_str(i->job));
+        questions_who(s, i->ticket, slice_str(i->job));
 }
 
 void inquest_begin(struct inquests *q, struct slice words, inquest_fn *done, void *arg)

@@ -25,6 +25,7 @@
 #include "wireupd/output.h"
 #include "wireupd/roots.h"
 #include "wireupd/share.h"
+#include "wireupd/tell.h"
 #include "wireupd/signals.h"
 #include "wireupd/spawning.h"
 #include "wireupd/starter.h"
@@ -362,7 +363,7 @@ void node_settle(struct node *n)
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
     if (n->share)
-        share_settle(n->share);
+        tell_settle(n->share);
     ending_seek(n);
 }
 

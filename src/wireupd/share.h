@@ -16,13 +16,6 @@
 
 struct errands;
 
-/* Why a daemon is lost, until it is told. */
-struct share_reason {
-    struct list link;
-    uint32_t position;
-    char text[];
-};
-
 /* Of who has opened the share; all may be NULL. */
 struct share_calls {
     void (*on_ready)(void *arg, uint32_t position); /* these three as of the cluster */
@@ -45,7 +38,7 @@ struct share {
     struct list asked;     /* questions of other nodes that our server works on */
     struct ears ears;
     bool *heeding;       /* launcher: who is told of ends, by position */
-    struct list reasons; /* struct share_reason */
+    struct list reasons; /* why daemons are lost, until it is told (loss.c) */
     uint64_t next_ticket;
     struct msg news; /* not yet sent; its lists are the buffers below */
     struct buf ranks, events, codes, pids;
@@ -70,63 +63,23 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
                const struct weave_config *weave, const int far[STREAM_KINDS], struct errmsg *err);
 void share_close(struct share *s); /* harmless twice, and on zeroed memory */
 
-/* Where the nodes of a plan are: positions by the node's number, in the plan's arena; NULL with a
- * sentence: one of them is none of ours. */
-uint32_t *share_places(const struct share *s, struct plan *p, struct errmsg *err);
-
-/* Launcher: everybody is told of a job of ours and starts its part.  rq: what has been put into its
- * store before; or NULL; push_to: as in the message. */
-void share_announce(struct share *s, struct job *j, const uint32_t *positions, int64_t push_to,
-                    const struct spawn_request *rq);
-
-/* Where a node of a job's plan is; our own position when nothing is known of it. */
-uint32_t share_place(const struct share *s, uint32_t job, uint32_t node);
-/* Which node of the job's plan is there; JOB_NONE_HERE: none. */
-uint32_t share_node_at(const struct share *s, const struct job *j, uint32_t position);
-/* Where the rank runs. */
-uint32_t share_position(const struct share *s, const struct job *j, uint32_t rank);
-
 /* An effect that other nodes are to hear of; it is taken over. */
 void share_effect(struct share *s, struct effect *e);
-
-/* The end of every door: what has gathered is sent. */
-void share_settle(struct share *s);
 
 /* To the processes of other nodes: rank or (JOB_NO_RANK) all of the job, or of all jobs (NULL);
  * meant: it is to end them. */
 void share_signal(struct share *s, const struct job *j, uint32_t rank, int sig, bool meant);
 
-/* Somebody on another node listens to that process. */
-bool share_is_heard(const struct share *s, const struct job *j, uint32_t rank);
-/* A process of ours has written something: for who listens on other nodes. */
-void share_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
-                struct slice bytes);
-
 /* Bytes for the standard input of a rank elsewhere, or of all. */
 void share_input(struct share *s, const struct job *j, uint32_t rank, struct slice bytes);
 
-void share_kill(struct share *s, const struct job *j); /* launcher: as the core has decided */
-/* A daemon: the launcher is to end the job; asked once. */
-void share_ask_end(struct share *s, struct job *j, uint32_t rank, int code, const char *reason);
-void share_over(struct share *s, const struct job *j); /* launcher: everybody forgets it */
-
-/* Launcher: everybody is asked who is missing; inquest_heard() is told. */
-void share_who(struct share *s, uint64_t ticket, struct slice job);
-
-/* Launcher: the answer to a spawn that another node asked for.  False: it was not another's. */
-bool share_answer(struct share *s, uint64_t ticket, const struct answer *a);
-
 /* ---- doors of weave.c and streams.c ---- */
 
-/* To a position, or to everybody; behind the news that have gathered. */
-void share_say(struct share *s, struct msg *m, uint32_t to);
 /* A stream has come to its end. */
 void share_streams_ended(struct share *s);
 
 /* A message for us. */
 void share_hear(struct share *s, const struct msg *m);
-/* That daemon is lost, and the processes there are gone. */
-void share_lost(struct share *s, uint32_t position);
 /* A daemon: it cannot stay. */
 void share_end(struct share *s, const char *why);
 

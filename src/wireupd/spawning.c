@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "wireupd/share.h"
+#include "wireupd/questions.h"
 
 /* Other nodes' processes of a job may still have to be tried. */
 static bool all_tried(const struct job *job)
@@ -18,7 +19,7 @@ static bool all_tried(const struct job *job)
 
 static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
 {
-    if (!n->share || !share_answer(n->share, ticket, a))
+    if (!n->share || !questions_answer(n->share, ticket, a))
         server_answer(&n->server, ticket, a);
 }
 

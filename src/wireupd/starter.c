@@ -8,6 +8,8 @@
 
 #include "topo/plan_bind.h"
 #include "wireupd/share.h"
+#include "wireupd/announce.h"
+#include "wireupd/places.h"
 #include "wireupd/spawning.h"
 #include "wireupd/task.h"
 
@@ -40,7 +42,7 @@ static void pump_far(struct node *n, const struct job *job)
     if (!n->share || n->config.stdin_to == NODE_STDIN_NONE || job->follows)
         return;
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
-        uint32_t at = share_position(n->share, job, r);
+        uint32_t at = places_rank(n->share, job, r);
         int end;
         if (at == 0 || at == last ||
             (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))
@@ -118,7 +120,7 @@ static void refuse_part(struct work *w, const struct errmsg *why)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "node %.200s: %.700s", n->config.name, why->text);
-    share_ask_end(n->share, w->job, JOB_NO_RANK, STARTER_REFUSED, text);
+    announce_ask_end(n->share, w->job, JOB_NO_RANK, STARTER_REFUSED, text);
     starter_skip(w);
 }
 

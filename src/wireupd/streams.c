@@ -8,6 +8,7 @@
 
 #include "wireupd/node_priv.h"
 #include "wireupd/share.h"
+#include "wireupd/tell.h"
 
 static bool is_launcher(const struct streams *t)
 {
@@ -29,7 +30,7 @@ static void on_data(void *arg, struct channel *c, struct slice bytes)
 
     m.u.data.channel = c->number;
     m.u.data.bytes = bytes;
-    share_say(t->share, &m, c->position);
+    tell_to(t->share, &m, c->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
@@ -39,7 +40,7 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
 
     m.u.credit.channel = c->number;
     m.u.credit.count = count;
-    share_say(t->share, &m, c->position);
+    tell_to(t->share, &m, c->position);
 }
 
 static void on_ended(void *arg, struct channel *c)

@@ -18,6 +18,8 @@
 #include "wireupd/output.h"
 #include "wireupd/pattern.h"
 #include "wireupd/share.h"
+#include "wireupd/announce.h"
+#include "wireupd/overhear.h"
 #include "wireupd/work.h"
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64 };
@@ -330,7 +332,7 @@ static void overhear(struct source *s, struct slice bytes)
 
     server_output(&t->node->server, t->job, t->rank, channel, bytes);
     if (t->node->share)
-        share_said(t->node->share, t->job, t->rank, channel, bytes);
+        overhear_said(t->node->share, t->job, t->rank, channel, bytes);
     node_flush(t->node);
 }
 
@@ -425,7 +427,7 @@ static void end_for(struct node *n, struct job *job, uint32_t rank, int code,
     snprintf(text, sizeof text, "node %.200s: %.700s",
              job->plan.nodes[job->plan.procs[rank].node].name, why->text);
     if (job->follows)
-        share_ask_end(n->share, job, rank, code, text);
+        announce_ask_end(n->share, job, rank, code, text);
     else
         server_abort(&n->server, job, rank, code, "%s", text);
 }
@@ -610,7 +612,7 @@ void task_ended(struct task *t, int wait_status)
 {
     t->ended = true;
     map_del(&t->node->by_pid, pid_key(&t->pid));
-    if (t->node->share && share_is_heard(t->node->share, t->job, t->rank)) {
+    if (t->node->share && overhear_wanted(t->node->share, t->job, t->rank)) {
         source_catch_up(&t->out); /* before the news of its end */
         source_catch_up(&t->err);
     }

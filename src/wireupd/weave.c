@@ -10,6 +10,8 @@
 #include "overlay/carry.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/share.h"
+#include "wireupd/loss.h"
+#include "wireupd/places.h"
 
 /* Bytes of results for those who come late; who has nobody below keeps none. */
 enum { WEAVE_KEEP = 16 << 20 };
@@ -115,7 +117,7 @@ static void hear_loss(struct weave *w, uint32_t gone)
     }
     overlay_link_down(&w->overlay, gone);
     cluster_lost(&w->share->cluster, gone);
-    share_lost(w->share, gone);
+    loss_position(w->share, gone);
     if (has_heirs(w, gone))
         timer_set(&w->overdue, LIMIT_NODE_RETURN_MS);
     if (parent && !weave_seek(w))
@@ -267,7 +269,7 @@ static int positions_of(const struct weave *w, const struct contribution *k, str
     int rc = spread_places(&server_of(w)->core, k, &places, &n);
 
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = posset_add(all, share_place(w->share, places[i].job, places[i].node), 1);
+        rc = posset_add(all, places_position(w->share, places[i].job, places[i].node), 1);
     free(places);
     return rc;
 }

@@ -7,7 +7,7 @@
  * late.
  *
  * A daemon that has lost its parent goes to the nearest of those above it that it can reach
- * (weave_seek); who is lost is told to everybody (share_lost()).
+ * (weave_seek); who is lost is told to everybody (loss_position()).
  */
 #ifndef WIREUP_WIREUPD_WEAVE_H
 #define WIREUP_WIREUPD_WEAVE_H

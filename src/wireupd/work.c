@@ -10,6 +10,8 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "wireupd/share.h"
+#include "wireupd/announce.h"
+#include "wireupd/places.h"
 #include "wireupd/signals.h"
 
 static void grace_over(void *arg)
@@ -67,15 +69,6 @@ static void job_name(const struct node *n, char *name, size_t room)
              n->config.name);
 }
 
-static uint32_t node_here(const uint32_t *positions, uint32_t n, uint32_t me)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (positions[i] == me)
-            return i;
-    }
-    return JOB_NONE_HERE;
-}
-
 struct work *work_new(struct node *n, struct job_order *o)
 {
     struct work *w = calloc(1, sizeof *w);
@@ -101,7 +94,7 @@ struct work *work_new(struct node *n, struct job_order *o)
 struct work *work_lead(struct node *n, struct plan *plan, const struct job *parent, bool keep_going,
                        struct errmsg *err)
 {
-    const uint32_t *positions = n->share ? share_places(n->share, plan, err) : NULL;
+    const uint32_t *positions = n->share ? places_of_plan(n->share, plan, err) : NULL;
     struct job_order o = {
         .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
     };
@@ -111,7 +104,7 @@ struct work *work_lead(struct node *n, struct plan *plan, const struct job *pare
     if (n->share && !positions)
         return NULL;
     if (positions)
-        o.here = node_here(positions, plan->nnodes, 0);
+        o.here = places_here(positions, plan->nnodes, 0);
     if (parent && parent->is_tool) /* nobody's child: MPI would look for its parent */
         o.is_asked = true;
     else if (parent)
@@ -146,7 +139,7 @@ static int64_t push_of(const struct work *w)
 void work_announce(struct work *w, const struct spawn_request *rq)
 {
     if (w->node->share)
-        share_announce(w->node->share, w->job, w->positions, push_of(w), rq);
+        announce_job(w->node->share, w->job, w->positions, push_of(w), rq);
 }
 
 void work_free(struct work *w)
