@@ -23,8 +23,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) __attribute__((w
 
 enum { LINES_MAX = 300, FLOOD_MAX = 40 };
 
-/* ---- one input -------------------------------------------------------------------------------
- */
+/* ---- one input ------------------------------------------------------------------------------- */
 
 static const char FIRST[] = "job n=4 nodes=2 fds\n"
                             "stranger p0\n"
@@ -97,8 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- the mutator -----------------------------------------------------------------------------
- */
+/* ---- the mutator ----------------------------------------------------------------------------- */
 
 static const char *const VALUES[] = {
     "0",

@@ -446,8 +446,7 @@ static void cluster_settle(struct cluster *c)
     } while (cluster_overlays(c));
 }
 
-/* ---- processes --------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 __attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job, uint32_t rank,
                                                 struct slice bytes)

@@ -9,8 +9,7 @@
 
 enum { HEAD_LEN = 5, WORTH_A_NUMBER = 4 /* shorter values are as short as a reference */ };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void block_begin(struct block_writer *w, struct buf *out, uint64_t seed)
 {
@@ -94,8 +93,7 @@ void block_end(struct block_writer *w)
         w->out->mem[w->out->start + w->start + 1 + (size_t)i] = (char)((len - HEAD_LEN) >> (8 * i));
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void block_open(struct block_reader *r, struct slice blocks)
 {

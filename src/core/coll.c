@@ -46,8 +46,7 @@ static void group_free(struct coll_set *s, struct coll_group *g)
     free(g);
 }
 
-/* ---- generations of groups that come and go -----------------------------------------------------
- */
+/* ---- generations of groups that come and go -------------------------------------------------- */
 
 /* How often a name has been used. */
 struct counter {
@@ -308,8 +307,7 @@ int coll_enter_with(struct coll_group *g, uint32_t rank, uint64_t ticket, uint64
     return COLL_OK;
 }
 
-/* ---- deadlines
- * ---------------------------------------------------------------------------------- */
+/* ---- deadlines ------------------------------------------------------------------------------- */
 
 static bool has_deadlines(struct coll *c)
 {
@@ -430,8 +428,7 @@ bool coll_withdraw_late(struct coll_set *s, uint64_t now_ns, uint32_t *rank_p, u
     return false;
 }
 
-/* ---- who does not come
- * -------------------------------------------------------------------------- */
+/* ---- who does not come ----------------------------------------------------------------------- */
 
 bool coll_is_awaited(const struct coll_set *s, uint32_t rank)
 {

@@ -7,8 +7,7 @@
 
 #include "base/limit.h"
 
-/* ---- signals
- * ------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 bool control_is_free_to(const struct job *asker, const struct job *target)
 {
@@ -63,8 +62,7 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
     return ANSWER_OK;
 }
 
-/* ---- listening
- * ---------------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
                     uint16_t channels)
@@ -79,8 +77,7 @@ void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t 
         effects_push(&c->effects, e);
 }
 
-/* ---- standard input
- * ----------------------------------------------------------------------------------- */
+/* ---- standard input -------------------------------------------------------------------------- */
 
 enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
                                  const struct request *rq)
@@ -101,8 +98,7 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
     return ANSWER_LATER;
 }
 
-/* ---- clearing up
- * --------------------------------------------------------------------------------- */
+/* ---- clearing up ----------------------------------------------------------------------------- */
 
 struct sweep {
     struct list link;
@@ -215,8 +211,7 @@ void control_free(struct job *j)
     drop_sweep(j, LIST_OF(l, struct sweep, link));
 }
 
-/* ---- logs and credentials
- * ------------------------------------------------------------------------ */
+/* ---- logs and credentials -------------------------------------------------------------------- */
 
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
                                const struct request *rq)

@@ -194,8 +194,7 @@ static void tell_the_blaming(struct core *c, uint32_t id)
     }
 }
 
-/* ---- one function per kind of request ----------------------------------------------------------
- */
+/* ---- one function per kind of request -------------------------------------------------------- */
 
 struct call {
     struct core *core;

@@ -99,8 +99,7 @@ static void answer_all(struct job *j, const struct coll *c)
     free(order);
 }
 
-/* ---- several nodes ------------------------------------------------------------------------------
- */
+/* ---- several nodes --------------------------------------------------------------------------- */
 
 static void put_part(struct buf *out, struct slice s)
 {

@@ -153,8 +153,7 @@ static void answer_all(struct core *c, const struct coll *round, enum answer_sta
     }
 }
 
-/* ---- several nodes ------------------------------------------------------------------------------
- */
+/* ---- several nodes --------------------------------------------------------------------------- */
 
 static void name_parties(const struct core *c, const struct meeting *m, struct contribution *k)
 {

@@ -33,8 +33,7 @@ bool modex_card(const struct job *j, uint32_t rank, uint32_t i, struct card *car
     return i < p->nkeys && modex_find(j, rank, p->keys[i], card_p);
 }
 
-/* ---- putting
- * -------------------------------------------------------------------------------------- */
+/* ---- putting --------------------------------------------------------------------------------- */
 
 /* The key's bytes live in the store, which never moves. */
 int modex_note_key(struct proc *p, struct slice key)
@@ -84,8 +83,7 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     return modex_note_key(p, item.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
 }
 
-/* ---- waiting
- * -------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 /* Everything of it that is for other nodes, whatever was asked for. */
 static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answer_status status)

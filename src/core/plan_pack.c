@@ -44,8 +44,7 @@ static const struct part parts[] = {
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static uint32_t count_words(char *const *words)
 {
@@ -229,8 +228,7 @@ void plan_pack(const struct plan *p, struct buf *out)
     arena_free(&a);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int bad(struct errmsg *err, const char *what)
 {

@@ -24,8 +24,7 @@ static const struct part parts[] = {
 
 enum { NPARTS = sizeof parts / sizeof *parts, NUMBERS = 3 };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void add_pairs(struct slice *items, uint32_t *n, const struct spawn_pair *pairs,
                       uint32_t count)
@@ -84,8 +83,7 @@ void spawn_pack(const struct spawn_request *rq, struct buf *out)
     arena_free(&a);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool take_pairs(struct arena *a, const struct part_texts *from, uint32_t *at, uint32_t n,
                        struct spawn_pair **pairs_p)

@@ -13,8 +13,7 @@
 
 enum { IDENTITY_MAX = 1 << 24 };
 
-/* ---- what is fresh ------------------------------------------------------------------------------
- */
+/* ---- what is fresh --------------------------------------------------------------------------- */
 
 int spread_note(struct job *j, uint32_t rank, struct slice key)
 {
@@ -89,8 +88,7 @@ void spread_cards(const struct job *j, uint32_t rank, struct buf *out)
     block_end(&w);
 }
 
-/* ---- out ----------------------------------------------------------------------------------------
- */
+/* ---- out ------------------------------------------------------------------------------------- */
 
 static struct contribution *fence_contribution(const struct job *j, const struct coll *c)
 {
@@ -139,8 +137,7 @@ bool spread_fence(struct job *j, struct coll *c)
     return true;
 }
 
-/* ---- in -----------------------------------------------------------------------------------------
- */
+/* ---- in -------------------------------------------------------------------------------------- */
 
 /* A key of a further space names the space; this node may not know it yet. */
 static bool know_space(struct job *j, struct slice key)
@@ -235,8 +232,7 @@ enum answer_status spread_store(struct job *j, struct slice blocks)
     return rc < 0 ? ANSWER_NO_MEMORY : st;
 }
 
-/* ---- identities ---------------------------------------------------------------------------------
- */
+/* ---- identities ------------------------------------------------------------------------------ */
 
 /* What stands behind "WORD NAMESPACE", and the job. */
 static struct job *job_of(const struct core *c, struct slice identity, const char *word,
@@ -315,8 +311,7 @@ void spread_round_heard(struct core *c, struct job *j, uint32_t rank, struct sli
         job_fence_heard(j, rank, SLICE("RING"), generation, will_complete);
 }
 
-/* ---- who takes part -----------------------------------------------------------------------------
- */
+/* ---- who takes part -------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {

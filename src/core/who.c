@@ -28,8 +28,7 @@ static void item(struct writer *w)
     w->first = false;
 }
 
-/* ---- one process
- * ---------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 static const char *machine_state(const struct writer *w, const struct proc *p)
 {
@@ -70,8 +69,7 @@ static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
     buf_byte(w->out, '}');
 }
 
-/* ---- one fence
- * ------------------------------------------------------------------------------------ */
+/* ---- one fence ------------------------------------------------------------------------------- */
 
 /* The member's job and rank: of the job j, or, in a meeting (j NULL), of whichever job it is in.
  * NULL: its job has gone. */
@@ -249,8 +247,7 @@ static uint32_t each_fence(struct writer *w, const struct job *j)
     return n;
 }
 
-/* ---- one request that waits
- * ----------------------------------------------------------------------- */
+/* ---- one request that waits ------------------------------------------------------------------ */
 
 static const struct {
     const char *word, *why;
@@ -339,8 +336,7 @@ static uint32_t each_wait(struct writer *w, const struct job *j)
     return n;
 }
 
-/* ---- one job
- * -------------------------------------------------------------------------------------- */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 static void count_states(const struct job *j, uint32_t *counts)
 {

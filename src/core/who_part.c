@@ -210,8 +210,7 @@ int who_picture_report(const struct who_picture *p, const struct who_options *o,
     return who_report(&p->core, &told, out);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {
     struct who_picture *p;

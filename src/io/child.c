@@ -177,8 +177,7 @@ int child_adopt_orphans(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ? -errno : 0;
 }
 
-/* ---- ending all --------------------------------------------------------------------------------
- */
+/* ---- ending all ------------------------------------------------------------------------------ */
 
 /* The parent of a process, from /proc/PID/stat; -1 when it has gone. */
 static pid_t parent_of(pid_t pid)

@@ -31,8 +31,7 @@ const char *__asan_default_options(void)
     return "detect_leaks=0";
 }
 
-/* ---- the child -------------------------------------------------------------------------------
- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 static void list_fds(void)
 {
@@ -111,8 +110,7 @@ static int be_daemon(void)
     return read(ready[0], &byte, 1) == 1 ? 0 : 1;
 }
 
-/* ---- the parent ------------------------------------------------------------------------------
- */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 /* Starts the plan with its output in a pipe; returns what it printed, and its wait status. */
 static const char *run(struct child_plan plan, int *status_p)
@@ -236,8 +234,7 @@ static void test_binding(void)
     OK_F(CPU_COUNT(&ours) >= 1, "we are bound as before");
 }
 
-/* ---- failures --------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static bool nobody_is_left(void)
 {
@@ -292,8 +289,7 @@ static void test_failures(void)
     unlink(script);
 }
 
-/* ---- the end ---------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void test_end_all(void)
 {

@@ -59,8 +59,7 @@ void contacts_remove(struct contacts *c)
     }
 }
 
-/* ---- what others have left --------------------------------------------------------------------
- */
+/* ---- what others have left ------------------------------------------------------------------- */
 
 /* The third line of a contact file. */
 static bool writer_lives(int fd)
@@ -109,8 +108,7 @@ static void clear_dir(const char *dir)
         closedir(d);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Locked before anybody can take it for one that was left; -1 with errno. */
 static int create(const char *path)
@@ -221,8 +219,7 @@ int contacts_put_system(struct contacts *c, const struct contact *what, const ch
     return contacts_put(c, what, path, err);
 }
 
-/* ---- the directory ----------------------------------------------------------------------------
- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 static bool name_dir(const char *tmpdir, char *dir)
 {

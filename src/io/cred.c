@@ -57,8 +57,7 @@ struct owner {
     ino_t inode;
 };
 
-/* ---- socket diagnostics
- * --------------------------------------------------------------------------- */
+/* ---- socket diagnostics ---------------------------------------------------------------------- */
 
 struct question {
     struct nlmsghdr head;
@@ -115,8 +114,7 @@ static int ask_kernel(const struct ends *e, struct owner *o)
     return rc;
 }
 
-/* ---- /proc/net/tcp
- * -------------------------------------------------------------------------------- */
+/* ---- /proc/net/tcp --------------------------------------------------------------------------- */
 
 static bool match_line(const char *line, const struct ends *e, struct owner *o)
 {

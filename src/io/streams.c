@@ -23,8 +23,7 @@ enum {
     STDIO_SAFE_WRITE = 4096 /* what a pipe takes without blocking once it is writable */
 };
 
-/* ---- sinks --------------------------------------------------------------------------------------
- */
+/* ---- sinks ----------------------------------------------------------------------------------- */
 
 static void sink_writable(void *arg);
 static void sink_read_on(struct sink *k);
@@ -215,8 +214,7 @@ void sink_close(struct sink *k)
     k->loop = NULL;
 }
 
-/* ---- sources ------------------------------------------------------------------------------------
- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
 /* Lines (or, at the end, pieces) with the label before each. */
 static void put_labelled(struct source *s, struct slice text)
@@ -416,8 +414,7 @@ void source_close(struct source *s)
         source_end(s);
 }
 
-/* ---- input -------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static void pump_close_end(struct pump_end *e)
 {

@@ -21,8 +21,7 @@
 #include "base/list.h"
 #include "io/loop.h"
 
-/* ---- output ------------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 struct source;
 
@@ -91,8 +90,7 @@ void source_catch_up(struct source *s); /* takes what is in the pipe now */
 /* Takes what is in the pipe now and closes it, whoever still holds the other end. */
 void source_close(struct source *s); /* harmless twice, and on zeroed memory with fd -1 */
 
-/* ---- input -------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 struct pump_end {
     int fd; /* ours; -1: closed */

@@ -20,8 +20,7 @@
 static struct loop loop;
 static char scratch[STDIO_CHUNK];
 
-/* ---- the other ends --------------------------------------------------------------------------
- */
+/* ---- the other ends -------------------------------------------------------------------------- */
 
 struct writer {
     pthread_t thread;
@@ -113,8 +112,7 @@ static void make_pipe(int ends[2])
         abort();
 }
 
-/* ---- the loop until something has happened ---------------------------------------------------
- */
+/* ---- the loop until something has happened --------------------------------------------------- */
 
 static unsigned open_sources;
 static bool (*enough)(void);
@@ -168,8 +166,7 @@ static int open_source(struct source *s, struct sink *k, label_fn *label)
     return ends[1];
 }
 
-/* ---- output ----------------------------------------------------------------------------------
- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 /* Every line is whole, and each writer's lines are in order. */
 static bool check_lines(struct slice all, unsigned writers, unsigned lines)
@@ -246,8 +243,7 @@ static void test_alone(void)
     buf_free(&r.got);
 }
 
-/* ---- output, step by step: the pipe behind the sink is read by main() -----------------------
- */
+/* ---- output, step by step: the pipe behind the sink is read by main() ------------------------ */
 
 struct stage {
     struct sink sink;
@@ -538,8 +534,7 @@ static void test_kinds(void)
     close(pair[1]);
 }
 
-/* ---- input -----------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static struct pump pump;
 

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- out ---------------------------------------------------------------------------------------
- */
+/* ---- out ------------------------------------------------------------------------------------- */
 
 static bool put_set(const struct posset *s, struct arena *a, struct part_uints *list)
 {
@@ -101,8 +100,7 @@ uint64_t carry_size(const struct overlay_msg *m)
            6 * (uint64_t)bundle_count(m->data) + bundle_bytes(m->data);
 }
 
-/* ---- in ----------------------------------------------------------------------------------------
- */
+/* ---- in -------------------------------------------------------------------------------------- */
 
 static bool get_set(const struct part_uints *list, uint32_t count, struct posset *s)
 {

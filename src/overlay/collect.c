@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the two tables ----------------------------------------------------------------------------
- */
+/* ---- the two tables -------------------------------------------------------------------------- */
 
 enum { KEY_HEAD = sizeof(uint64_t) };
 
@@ -95,8 +94,7 @@ void collect_account(struct overlay *o, struct collect *c)
         o->stats.held_max = o->stats.held;
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 enum { DONE_MAX = 1024 };
 
@@ -180,8 +178,7 @@ void collect_fail(struct overlay *o, struct collect *c, uint32_t culprit)
     collect_finish(o, c);
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void send_result(struct overlay *o, const struct collect *c, uint32_t child)
 {
@@ -227,8 +224,7 @@ static void settle(struct overlay *o, struct collect *c)
         collect_finish(o, c);
 }
 
-/* ---- the gathering -----------------------------------------------------------------------------
- */
+/* ---- the gathering --------------------------------------------------------------------------- */
 
 static unsigned flags_of(enum overlay_schedule s)
 {
@@ -468,8 +464,7 @@ int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, str
     return rc;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 int collect_gathering(struct overlay *o, struct overlay_msg *m)
 {

@@ -36,8 +36,7 @@ static uint32_t peer(const struct collect *c, uint32_t step, bool behind)
     return posset_nth(&c->all, (uint32_t)(index % n));
 }
 
-/* ---- sending -----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static bool send_piece(struct overlay *o, const struct collect *c, uint32_t step,
                        struct bundle *data, uint32_t piece, uint32_t pieces)
@@ -119,8 +118,7 @@ static bool send_step(struct overlay *o, const struct collect *c, uint32_t step)
     return good;
 }
 
-/* ---- receiving ---------------------------------------------------------------------------------
- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static void step_free(struct collect_step *s)
 {
@@ -258,8 +256,7 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     return rc != 0;
 }
 
-/* ---- after a loss ------------------------------------------------------------------------------
- */
+/* ---- after a loss ---------------------------------------------------------------------------- */
 
 void exchange_ask_again(struct overlay *o, struct collect *c)
 {

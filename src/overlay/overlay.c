@@ -54,8 +54,7 @@ void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uin
                                   .beta_ps = 1000 };
 }
 
-/* ---- messages and events -----------------------------------------------------------------------
- */
+/* ---- messages and events --------------------------------------------------------------------- */
 
 struct overlay_msg *overlay_msg_new(enum overlay_kind kind)
 {
@@ -175,8 +174,7 @@ static void release_held(struct overlay *o)
     }
 }
 
-/* ---- birth -------------------------------------------------------------------------------------
- */
+/* ---- birth ----------------------------------------------------------------------------------- */
 
 int overlay_init(struct overlay *o, const struct overlay_config *config)
 {
@@ -462,8 +460,7 @@ static int hear_hello(struct overlay *o, struct overlay_msg *m)
     return 0;
 }
 
-/* ---- links and losses --------------------------------------------------------------------------
- */
+/* ---- links and losses ------------------------------------------------------------------------ */
 
 static bool is_on_my_way(const struct overlay *o, const struct posset *gone)
 {
@@ -704,8 +701,7 @@ uint32_t overlay_route(const struct overlay *o, uint32_t to)
     return p == o->config.me ? TREE_NONE : o->parent;
 }
 
-/* ---- what comes in -----------------------------------------------------------------------------
- */
+/* ---- what comes in --------------------------------------------------------------------------- */
 
 static bool has_what(const struct overlay_msg *m)
 {

@@ -96,8 +96,7 @@ static void violated(struct sim *s, const char *format, ...)
     va_end(args);
 }
 
-/* ---- time --------------------------------------------------------------------------------------
- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static bool earlier(const struct sim_event *a, const struct sim_event *b)
 {
@@ -149,8 +148,7 @@ static bool pop(struct sim *s, struct sim_event *e_p)
     return true;
 }
 
-/* ---- the network -------------------------------------------------------------------------------
- */
+/* ---- the network ----------------------------------------------------------------------------- */
 
 static uint64_t bytes_ns(const struct sim *s, uint64_t bytes)
 {
@@ -315,8 +313,7 @@ static void route(struct sim *s, uint32_t at, struct overlay_msg *m)
         transmit(s, at, next, m);
 }
 
-/* ---- the program -------------------------------------------------------------------------------
- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 struct sim_block {
     uint32_t set, round, position, pad;
@@ -458,8 +455,7 @@ static void told(struct sim *s, uint32_t p, const struct overlay_event *e)
     n->told = number + 1;
 }
 
-/* ---- what goes wrong ---------------------------------------------------------------------------
- */
+/* ---- what goes wrong ------------------------------------------------------------------------- */
 
 static void down_later(struct sim *s, uint32_t at, uint32_t other)
 {
@@ -549,8 +545,7 @@ static void lost(struct sim *s, uint32_t p, uint32_t gone)
     }
 }
 
-/* ---- turning -----------------------------------------------------------------------------------
- */
+/* ---- turning --------------------------------------------------------------------------------- */
 
 static void carry_out_events(struct sim *s, uint32_t p)
 {
@@ -671,8 +666,7 @@ static void happen(struct sim *s, struct sim_event *e)
     turn(s, e->node);
 }
 
-/* ---- beginning and end -------------------------------------------------------------------------
- */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static bool choose_sets(struct sim *s)
 {

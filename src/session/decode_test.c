@@ -231,8 +231,7 @@ static void test_random(void)
     OK_F(good, "nothing is lost of three thousand pieces of nonsense");
 }
 
-/* ---- recordings of others -----------------------------------------------------------------------
- */
+/* ---- recordings of others -------------------------------------------------------------------- */
 
 enum { RANKS = 16 };
 

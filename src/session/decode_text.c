@@ -26,8 +26,7 @@ struct cut {
     size_t end;        /* where it ends in the stream */
 };
 
-/* ---- cutting ------------------------------------------------------------------------------------
- */
+/* ---- cutting --------------------------------------------------------------------------------- */
 
 static bool cut_line(struct decode_stream *s, struct slice in, struct cut *c)
 {
@@ -90,8 +89,7 @@ static bool cut(struct decode_stream *s, struct slice in, struct cut *c)
     return cut_line(s, in, c);
 }
 
-/* ---- raw bytes behind a message -----------------------------------------------------------------
- */
+/* ---- raw bytes behind a message -------------------------------------------------------------- */
 
 static bool is_ranks2hosts(const struct cut *c)
 {
@@ -168,8 +166,7 @@ static bool add_records(struct decode *d, struct slice raw)
     return true;
 }
 
-/* ---- fields -------------------------------------------------------------------------------------
- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool add_message(struct decode *d, const struct text_proto *proto,
                         const struct text_msg *msg, const void *m);
@@ -233,8 +230,7 @@ static bool add_message(struct decode *d, const struct text_proto *proto,
     return true;
 }
 
-/* ---- messages -----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* The answer to get_ranks2hosts. */
 static int read_ranks2hosts(struct decode *d, struct slice in, const struct cut *c,

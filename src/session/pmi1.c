@@ -74,8 +74,7 @@ static int pmi1_input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Everything we say is sayable by construction, so only memory can fail, and that poisons.  Should
  * we be wrong, a client that waits for ever would be worse than one that loses its connection. */
@@ -105,8 +104,7 @@ void pmi1_greet_singleton(struct session *base)
     say(s, PMI1_singinit, &m);
 }
 
-/* ---- requests under way ------------------------------------------------------------------------
- */
+/* ---- requests under way ---------------------------------------------------------------------- */
 
 static struct pmi1_pending *add_pending(struct pmi1 *s, enum pmi1_msg msg)
 {
@@ -140,8 +138,7 @@ static int ask(struct pmi1 *s, enum pmi1_msg msg, struct request *rq, struct req
     return SESSION_REQUEST;
 }
 
-/* ---- handlers: SESSION_IDLE (done), SESSION_REQUEST, SESSION_BROKEN or -ENOMEM
- * ---------------------------- */
+/* ---- handlers: SESSION_IDLE (done), SESSION_REQUEST, SESSION_BROKEN or -ENOMEM --------------- */
 
 struct incoming {
     const union pmi1_any *m;
@@ -448,8 +445,7 @@ static handler *const handlers[PMI1_COUNT] = {
     [PMI1_abort] = on_abort,
 };
 
-/* ---- spawn: one block per command, handed on with the last
- * ---------------------------------------- */
+/* ---- spawn: one block per command, handed on with the last ----------------------------------- */
 
 static struct spawn_pair *copy_pairs(struct arena *a, const struct text_list *keys,
                                      const struct text_list *values)
@@ -537,8 +533,7 @@ static int on_spawn(struct pmi1 *s, const struct incoming *in)
     return rc;
 }
 
-/* ---- framing ----------------------------------------------------------------------------------
- */
+/* ---- framing --------------------------------------------------------------------------------- */
 
 static int too_long(struct errmsg *err, const char *what, size_t limit)
 {
@@ -713,8 +708,7 @@ static int pmi1_next(struct session *base, struct request *rq_p, struct errmsg *
     return rc;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static int code_of(const struct answer *a)
 {

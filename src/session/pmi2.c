@@ -82,8 +82,7 @@ static int pmi2_input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
-/* ---- requests under way ------------------------------------------------------------------------
- */
+/* ---- requests under way ---------------------------------------------------------------------- */
 
 static struct pmi2_pending *add_pending(struct pmi2 *s)
 {
@@ -164,8 +163,7 @@ static int answer_now(struct pmi2 *s, const struct incoming *in)
     return SESSION_IDLE;
 }
 
-/* ---- handlers: SESSION_IDLE (done), SESSION_REQUEST, SESSION_BROKEN or -ENOMEM ----------------
- */
+/* ---- handlers: SESSION_IDLE (done), SESSION_REQUEST, SESSION_BROKEN or -ENOMEM --------------- */
 
 static int on_fullinit(struct pmi2 *s, const struct incoming *in)
 {
@@ -324,8 +322,7 @@ static int on_abort(struct pmi2 *s, const struct incoming *in)
     return tell(s, in->rq, rq, in->err);
 }
 
-/* ---- spawn ------------------------------------------------------------------------------------
- */
+/* ---- spawn ----------------------------------------------------------------------------------- */
 
 static struct spawn_pair *copy_pairs(struct arena *a, const struct text_list *keys,
                                      const struct text_list *values)
@@ -411,8 +408,7 @@ static int on_spawn(struct pmi2 *s, const struct incoming *in)
     return rc;
 }
 
-/* ---- what answers add to thrid, rc and errmsg --------------------------------------------------
- */
+/* ---- what answers add to thrid, rc and errmsg ------------------------------------------------ */
 
 typedef void filler(struct pmi2 *s, const struct answer *a, union pmi2_any *m);
 
@@ -563,8 +559,7 @@ static void fill_ring(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
     PMI2_SET(*r, ring_response, right, a->value);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef int handler(struct pmi2 *s, const struct incoming *in);
 
@@ -594,8 +589,7 @@ static const struct command {
     [PMI2_abort] = { on_abort, NULL, PMI2_COUNT },
 };
 
-/* ---- answering --------------------------------------------------------------------------------
- */
+/* ---- answering ------------------------------------------------------------------------------- */
 
 static void head(union pmi2_any *m, const struct pmi2_pending *p, const struct answer *a)
 {
@@ -656,8 +650,7 @@ static void pmi2_answer(struct session *base, uint32_t token, const struct answe
         s->attach_due = true;
 }
 
-/* ---- the start: lines of PMI-1 ----------------------------------------------------------------
- */
+/* ---- the start: lines of PMI-1 --------------------------------------------------------------- */
 
 static void greet(struct pmi2 *s, const struct pmi1_init *m)
 {
@@ -720,8 +713,7 @@ static int take_line(struct pmi2 *s, struct request *rq, struct errmsg *err)
     return on_line(s, slice_head(bytes, at), rq, err);
 }
 
-/* ---- frames -----------------------------------------------------------------------------------
- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* A command that we do not know is answered all the same: nobody shall wait for ever. */
 static int refuse(struct pmi2 *s, struct slice body, struct errmsg *err)

@@ -466,8 +466,7 @@ static void test_rule_breakers(void)
     world_close(&w);
 }
 
-/* ---- PMI-1 and PMI-2 in one job ----------------------------------------------------------------
- */
+/* ---- PMI-1 and PMI-2 in one job -------------------------------------------------------------- */
 
 enum { MIXED = 64, KEYS = 5 };
 

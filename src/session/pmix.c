@@ -23,8 +23,7 @@ static struct pmix_session *mine(struct session *base)
     return (struct pmix_session *)(void *)base;
 }
 
-/* ---- birth
- * ---------------------------------------------------------------------------------------- */
+/* ---- birth ----------------------------------------------------------------------------------- */
 
 static struct session *create(struct peer *p)
 {
@@ -111,8 +110,7 @@ static int input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
-/* ---- requests under way
- * ------------------------------------------------------------------------------ */
+/* ---- requests under way ---------------------------------------------------------------------- */
 
 /* Tokens only grow, so the list stays sorted; what is answered is taken out when half of it is. */
 static void sweep_pending(struct pmix_session *s)
@@ -191,8 +189,7 @@ struct pmix_pending *pmix_ask(struct command *c, struct request rq)
     return p;
 }
 
-/* ---- handshake
- * ------------------------------------------------------------------------------------ */
+/* ---- handshake ------------------------------------------------------------------------------- */
 
 struct cursor {
     const unsigned char *at, *end;
@@ -393,8 +390,7 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
     return (struct pmix_dialect){ s->as, s->described, s->version };
 }
 
-/* ---- commands
- * --------------------------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 /* What a reader cannot read is answered in one place (run_command). */
 
@@ -1202,8 +1198,7 @@ static pmix_reader *const readers[] = {
     [CMD_RESOLVE_NODE] = pmix_read_resolve_node,
 };
 
-/* ---- framing
- * ---------------------------------------------------------------------------------------- */
+/* ---- framing --------------------------------------------------------------------------------- */
 
 /* Clearing up behind a process is the server's own business, whoever controls the job. */
 static bool is_clearing_up(const struct command *c)
@@ -1359,8 +1354,7 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
     }
 }
 
-/* ---- answers and notices
- * ------------------------------------------------------------------------------ */
+/* ---- answers and notices --------------------------------------------------------------------- */
 
 static void answer(struct session *base, uint32_t token, const struct answer *a)
 {

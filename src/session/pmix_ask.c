@@ -34,8 +34,7 @@ void pmix_send_or_fail(struct command *c, const struct ppack *w)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOMEM);
 }
 
-/* ---- who is where
- * ------------------------------------------------------------------------------- */
+/* ---- who is where ---------------------------------------------------------------------------- */
 
 static bool on_node(const struct job *j, uint32_t rank, struct slice node)
 {
@@ -117,8 +116,7 @@ void pmix_read_refresh(struct command *c)
     pmix_send_or_fail(c, &w);
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static size_t count_members(const struct command *c, const struct crowd *w)
 {

@@ -49,8 +49,7 @@ void pmix_reply_many(struct pmix_session *s, struct pmix_pending *p, const struc
     free(b);
 }
 
-/* ---- job control
- * -------------------------------------------------------------------------------- */
+/* ---- job control ----------------------------------------------------------------------------- */
 
 struct control {
     struct command *c;
@@ -176,8 +175,7 @@ void pmix_read_control(struct command *c)
     pmix_drop_infos(infos, n);
 }
 
-/* ---- logs
- * --------------------------------------------------------------------------------------- */
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 enum { PRIORITY_INFO = 6 }; /* of syslog */
 
@@ -290,8 +288,7 @@ void pmix_read_log(struct command *c)
     drop_log(&w);
 }
 
-/* ---- credentials
- * -------------------------------------------------------------------------------- */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 void pmix_read_get_credential(struct command *c)
 {

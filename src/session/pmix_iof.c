@@ -8,8 +8,7 @@
 #include "core/core.h"
 #include "session/pmix_priv.h"
 
-/* ---- listening
- * ---------------------------------------------------------------------------------- */
+/* ---- listening ------------------------------------------------------------------------------- */
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
@@ -234,8 +233,7 @@ void pmix_pulls_caught_up(struct session *base)
     LIST_OF(l, struct pmix_pull, link)->is_new = false;
 }
 
-/* ---- heartbeats
- * --------------------------------------------------------------------------------- */
+/* ---- heartbeats ------------------------------------------------------------------------------ */
 
 static void cancel_monitor(struct command *c, const pmix_info_t *what)
 {

@@ -158,8 +158,7 @@ static void find_table(struct findings *f, const char *key, const struct subject
     found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });
 }
 
-/* ---- jobs
- * --------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* Of a job that runs, or has ended. */
 static void find_status(struct findings *f, const char *key, const struct subject *about)
@@ -243,8 +242,7 @@ static void find_namespace_info(struct findings *f, const char *key, const struc
     found_array(f, key, PMIX_INFO, infos, n);
 }
 
-/* ---- resources
- * ---------------------------------------------------------------------------------- */
+/* ---- resources ------------------------------------------------------------------------------- */
 
 static void find_slots(struct findings *f, const char *key, const struct subject *about)
 {
@@ -291,8 +289,7 @@ static void find_memory(struct findings *f, const char *key, const struct subjec
     found_array(f, key, PMIX_INFO, infos, 2);
 }
 
-/* ---- groups and sets
- * ---------------------------------------------------------------------------- */
+/* ---- groups and sets ------------------------------------------------------------------------- */
 
 static void find_group_count(struct findings *f, const char *key, const struct subject *about)
 {
@@ -377,8 +374,7 @@ static void find_set_members(struct findings *f, const char *key, const struct s
     found_array(f, key, PMIX_PROC, members, p->n);
 }
 
-/* ---- what this server can do
- * -------------------------------------------------------------------- */
+/* ---- what this server can do ----------------------------------------------------------------- */
 
 static const char *const spawn_words =
     PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE
@@ -561,8 +557,7 @@ static void find(struct findings *f, const char *key, const struct subject *abou
     f->missed++;
 }
 
-/* ---- the command
- * -------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void name_job(const struct command *c, struct subject *about, const char *name)
 {

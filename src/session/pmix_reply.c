@@ -73,8 +73,7 @@ void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t statu
     pmix_send(s, tag);
 }
 
-/* ---- cards
- * ---------------------------------------------------------------------------------------- */
+/* ---- cards ----------------------------------------------------------------------------------- */
 
 static void put_varint(struct buf *out, uint64_t v)
 {
@@ -190,8 +189,7 @@ void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channe
         pmix_send(s, OUTPUT_TAG);
 }
 
-/* ---- get
- * ------------------------------------------------------------------------------------------ */
+/* ---- get ------------------------------------------------------------------------------------- */
 
 static bool may_see(const struct job *asker, uint32_t asker_rank, const struct job *owner,
                     uint32_t rank, const struct card *c)
@@ -438,8 +436,7 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
         pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
 }
 
-/* ---- the others
- * ------------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 /* The host has looked at the machine, or could not; that is kept for everybody. */
 static void keep_topology(struct job *j, const struct answer *a)
@@ -525,8 +522,7 @@ static void reply_connect(struct pmix_session *s, const struct pmix_pending *p,
     pmix_send(s, p->tag);
 }
 
-/* ---- names: several requests, one reply
- * -------------------------------------------------------------- */
+/* ---- names: several requests, one reply ------------------------------------------------------ */
 
 static void add_found(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
 {

@@ -6,9 +6,7 @@
 #include "wire/pmix_mem.h"
 #include "wire/pmix_unpack.h"
 
-/* ---- bytes as text: hexadecimal numbers, and 'words' with their NUL
- * ------------------------------
- */
+/* ---- bytes as text: hexadecimal numbers, and 'words' with their NUL -------------------------- */
 
 struct bytes {
     unsigned char at[2048];
@@ -50,9 +48,7 @@ static struct slice slice_of(const struct bytes *b)
     return slice_mem(b->at, b->n);
 }
 
-/* ---- a job as in the captures: two processes on one node
- * -----------------------------------------
- */
+/* ---- a job as in the captures: two processes on one node ------------------------------------- */
 
 enum { RANKS = 2 };
 
@@ -290,8 +286,7 @@ static bool hears(struct stage *t, const struct line *l)
     return good;
 }
 
-/* ---- what the job information says
- * --------------------------------------------------------------- */
+/* ---- what the job information says ----------------------------------------------------------- */
 
 struct told {
     uint32_t size, nodes, blobs, node_arrays, apps;
@@ -332,8 +327,7 @@ static void check_info(struct peer *p, const char *encoding)
     buf_take(&p->out, buf_len(&p->out));
 }
 
-/* ---- the conversations
- * --------------------------------------------------------------------------- */
+/* ---- the conversations ----------------------------------------------------------------------- */
 
 static void test_golden(const struct line *lines, size_t n, const char *encoding, size_t chunk)
 {
@@ -488,8 +482,7 @@ static void test_groups(void)
     }
 }
 
-/* ---- waiting no longer than one would
- * --------------------------------------------------------------- */
+/* ---- waiting no longer than one would -------------------------------------------------------- */
 
 static void both_hello(struct stage *t)
 {
@@ -650,8 +643,7 @@ static void test_own_events(void)
     }
 }
 
-/* ---- the topology: asked for once, told to everybody
- * ------------------------------------------------------------- */
+/* ---- the topology: asked for once, told to everybody ----------------------------------------- */
 
 enum { CROWD = 4 };
 
@@ -704,8 +696,7 @@ static void test_topology(enum answer_status status)
     stage_close(&t);
 }
 
-/* ---- tools
- * ---------------------------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 #define TOOL_HELLO                                                                                 \
     "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 03 00000000 00000000 " \

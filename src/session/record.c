@@ -43,8 +43,7 @@ int record_find(struct slice name)
     return -1;
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void record_write(struct record_writer *w, const struct record *r, struct buf *out)
 {
@@ -72,8 +71,7 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
         out->mem[out->start + head + (size_t)i] = (char)(body >> (8 * i));
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void record_reader_init(struct record_reader *r)
 {

@@ -70,8 +70,7 @@ extern const struct record_row record_rows[RECORD_KINDS];
 /* The row with this name, or -1. */
 int record_find(struct slice name);
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct record_writer {
     bool begun;
@@ -82,8 +81,7 @@ struct record_writer {
  * that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
 void record_write(struct record_writer *w, const struct record *r, struct buf *out);
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 enum {
     RECORD_MORE = 0,  /* more bytes are needed */

@@ -55,8 +55,7 @@ struct replay {
     struct replay_count count;
 };
 
-/* ---- sentences ----------------------------------------------------------------------------------
- */
+/* ---- sentences ------------------------------------------------------------------------------- */
 
 /* Bytes for people: one line, in quotes. */
 static void quote(struct buf *out, struct slice s)
@@ -112,8 +111,7 @@ static void name_line(struct buf *out, const struct line *l)
         buf_str(out, " (of nobody yet)");
 }
 
-/* ---- looking up ---------------------------------------------------------------------------------
- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static struct slice number_key(const uint32_t *number)
 {
@@ -149,8 +147,7 @@ static bool ticket_of(uint64_t connection, uint64_t token, uint64_t *ticket_p)
     return connection <= UINT32_MAX && token <= UINT32_MAX;
 }
 
-/* ---- the host's side ----------------------------------------------------------------------------
- */
+/* ---- the host's side ------------------------------------------------------------------------- */
 
 /* The server asks who somebody is: the record behind the words has the answer. */
 static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
@@ -495,8 +492,7 @@ static int on_tick(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-/* ---- other nodes --------------------------------------------------------------------------------
- */
+/* ---- other nodes ----------------------------------------------------------------------------- */
 
 static int on_completed(struct replay *r, const struct record *d)
 {
@@ -604,8 +600,7 @@ static int on_round_heard(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-/* ---- connections --------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static int on_open(struct replay *r, const struct record *d)
 {
@@ -773,8 +768,7 @@ static int on_close(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-/* ---- effects ------------------------------------------------------------------------------------
- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static void describe(struct buf *out, const struct record_effect *e)
 {
@@ -946,8 +940,7 @@ static int on_end(struct replay *r, const struct record *d)
     return rc;
 }
 
-/* ---- feeding ------------------------------------------------------------------------------------
- */
+/* ---- feeding --------------------------------------------------------------------------------- */
 
 static int (*const players[RECORD_KINDS])(struct replay *r, const struct record *d) = {
     [RECORD_begin] = on_begin,

@@ -35,8 +35,7 @@ void server_free(struct server *s)
     core_free(&s->core);
 }
 
-/* ---- connections ------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static struct slice id_key(const uint32_t *id)
 {
@@ -118,8 +117,7 @@ void server_wrote(struct server *s, struct peer *p, size_t n)
     buf_take(&p->out, n);
 }
 
-/* ---- requests and answers -----------------------------------------------------------------------
- */
+/* ---- requests and answers -------------------------------------------------------------------- */
 
 /* A process may take part through several connections: its own, and those of children that it has
  * started.  It leaves with the last of them. */
@@ -304,8 +302,7 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         server_deliver(s, ticket, &a);
 }
 
-/* ---- protocols ----------------------------------------------------------------------------------
- */
+/* ---- protocols ------------------------------------------------------------------------------- */
 
 static bool begin(struct peer *p, const struct session_ops *ops)
 {

@@ -66,8 +66,7 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
                    const char *node);
 void server_record_end(struct server *s); /* harmless when nobody records */
 
-/* ---- jobs (server_host.c): as the functions of core and job that they call ----------------------
- */
+/* ---- jobs (server_host.c): as the functions of core and job that they call ------------------- */
 struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
                            struct seg_region *region, uint32_t parent, bool keep_going);
 struct job *server_job_order(struct server *s, const struct job_order *o);
@@ -116,8 +115,7 @@ bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice i
 void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                         uint64_t generation, bool will_complete);
 
-/* ---- connections --------------------------------------------------------------------------------
- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 /* A connection of the job's rank; job NULL: it will identify itself.  can_pass_fd: descriptors can
  * travel on it.  NULL: no memory. */

@@ -62,8 +62,7 @@ static bool is_source(const struct peer *p, const struct notice *n)
     return p->job && p->rank == n->rank && !strcmp(p->job->nspace, n->nspace);
 }
 
-/* ---- ranges
- * ------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 /* Whom a notice with the range CUSTOM is for. */
 struct targets {
@@ -231,8 +230,7 @@ void server_event_request(struct server *s, struct peer *p, const struct request
         spread_everywhere(s, p->job, &n);
 }
 
-/* ---- the server's own
- * --------------------------------------------------------------------------- */
+/* ---- the server's own ------------------------------------------------------------------------ */
 
 /* Only who has asked for this very code is told: a default handler often ends its process. */
 static void tell(struct server *s, const struct job *j, struct notice *n, const char *status_key,

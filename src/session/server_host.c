@@ -13,8 +13,7 @@
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"
 
-/* ---- recording ----------------------------------------------------------------------------------
- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 void server_tell(const struct server *s, struct record *r)
 {
@@ -56,8 +55,7 @@ static int64_t signed_id(uint32_t id)
     return id == JOB_NO_RANK ? -1 : (int64_t)id;
 }
 
-/* ---- effects ------------------------------------------------------------------------------------
- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static void describe_spawn(const struct effect *e, struct record_effect *r)
 {
@@ -189,8 +187,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     server_tell(s, &r);
 }
 
-/* ---- jobs ---------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* The placement, four numbers for each run of ranks whose local ranks count on. */
 static uint32_t *make_runs(const struct plan *p, uint32_t *n_p)
@@ -373,8 +370,7 @@ void server_abort_connected(struct server *s, struct job *j)
     core_abort_connected(&s->core, j);
 }
 
-/* ---- answers of the host ------------------------------------------------------------------------
- */
+/* ---- answers of the host --------------------------------------------------------------------- */
 
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
 {
@@ -415,8 +411,7 @@ enum answer_status server_unpublish(struct server *s, struct slice service)
     return core_unpublish(&s->core, service);
 }
 
-/* ---- other nodes --------------------------------------------------------------------------------
- */
+/* ---- other nodes ----------------------------------------------------------------------------- */
 
 void server_completed(struct server *s, struct slice identity, uint64_t generation,
                       enum answer_status status, const struct slice *blocks, uint32_t nblocks)

@@ -268,8 +268,7 @@ static void test_pmi2(void)
     cluster_close(&c);
 }
 
-/* ---- PMIx: bytes as hexadecimal numbers and 'words' with their NUL ------------------------------
- */
+/* ---- PMIx: bytes as hexadecimal numbers and 'words' with their NUL --------------------------- */
 
 static struct slice pmix_bytes(const char *text)
 {

@@ -5,8 +5,7 @@
 
 enum { VARINT_MAX = 10 };
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void parts_put_uint(struct buf *out, uint64_t v)
 {
@@ -70,8 +69,7 @@ void parts_write(const struct part *parts, uint32_t n, const void *base, struct 
         put_part(out, &parts[i], base);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* What is left of the input; a step that fails says so by false. */
 bool parts_get_uint(struct slice *rest, uint64_t *v_p)

@@ -21,8 +21,7 @@ void converse_free(struct converse *c)
     free(c->spoken);
 }
 
-/* ---- words --------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void put_word(struct buf *out, struct slice s)
 {
@@ -63,8 +62,7 @@ static void comment(struct converse *c, const char *what)
     buf_printf(c->out, "# not sayable here: %s\n", what);
 }
 
-/* ---- clients ------------------------------------------------------------------------------------
- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 /* The job's position among those that were added; the first is 0. */
 static uint32_t position(const struct converse *c, int64_t job)
@@ -89,8 +87,7 @@ static void put_client(struct converse *c, const struct story_line *l)
         put_process(c, l->job, l->rank);
 }
 
-/* ---- messages -----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void put_field(struct buf *out, const struct decode_field *f, bool word)
 {
@@ -209,8 +206,7 @@ void converse_message(void *arg, const struct story_line *l, enum decode_way way
     buf_byte(c->out, '\n');
 }
 
-/* ---- jobs and processes -------------------------------------------------------------------------
- */
+/* ---- jobs and processes ---------------------------------------------------------------------- */
 
 static uint64_t count_procs(const struct part_uints *runs)
 {

@@ -23,8 +23,7 @@ struct respawn {
     int *codes;
 };
 
-/* ---- how many
- * ------------------------------------------------------------------------------------ */
+/* ---- how many -------------------------------------------------------------------------------- */
 
 /* One item of a soft list: "n", "a:b" or "a:b:step". */
 static uint32_t soft_item(struct slice item, uint32_t most)
@@ -57,8 +56,7 @@ uint32_t respawn_soft(struct slice soft, uint32_t most)
     return best;
 }
 
-/* ---- more infos, from files
- * ---------------------------------------------------------------------- */
+/* ---- more infos, from files ------------------------------------------------------------------ */
 
 static struct slice without_comment(struct slice line)
 {
@@ -122,8 +120,7 @@ static int add_infos(struct respawn *r, struct spawn_command *c)
     return rc;
 }
 
-/* ---- where
- * --------------------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 static int read_hostfile(struct respawn *r, struct host_list *list, struct slice name)
 {
@@ -205,8 +202,7 @@ static int choose_hosts(struct respawn *r, uint32_t at)
     return rc;
 }
 
-/* ---- what
- * ---------------------------------------------------------------------------------------- */
+/* ---- what ------------------------------------------------------------------------------------ */
 
 static int add_env(struct arena *a, struct env_rules *rules, struct slice text)
 {

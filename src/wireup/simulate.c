@@ -8,8 +8,7 @@
 
 enum { NODES_MAX = 1 << 20 };
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static bool number(const struct command_line *l, int choice, uint64_t most, uint64_t *value_p)
 {
@@ -89,8 +88,7 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            read_flags(l, c);
 }
 
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static double ms(uint64_t ns)
 {

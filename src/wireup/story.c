@@ -44,8 +44,7 @@ static struct story_line *line_of(const struct story *s, uint64_t number)
     return number <= UINT32_MAX ? map_get(&s->by_number, key_of(&n)) : NULL;
 }
 
-/* ---- messages -----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int tell_bytes(struct story *s, struct story_line *l, enum decode_way way,
                       struct slice bytes, uint64_t ns)
@@ -83,8 +82,7 @@ static void tell_rest(struct story *s, struct story_line *l, uint64_t ns)
     }
 }
 
-/* ---- records ------------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static int open_line(struct story *s, const struct record_open *d, struct story_line **l_p)
 {

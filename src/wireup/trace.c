@@ -23,8 +23,7 @@ static const char *file_name(const struct command_line *l)
     return strcmp(l->operand, "-") ? l->operand : "standard input";
 }
 
-/* ---- the file -----------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Hands the file to `take` piece by piece, until that returns something else than 0.  Its result,
  * or 2 when the file cannot be read. */
@@ -52,8 +51,7 @@ static int each_piece(const struct command_line *l, int (*take)(void *arg, struc
     return n < 0 ? 2 : rc;
 }
 
-/* ---- what is wanted -----------------------------------------------------------------------------
- */
+/* ---- what is wanted -------------------------------------------------------------------------- */
 
 struct range {
     int64_t job; /* -1: any */
@@ -185,8 +183,7 @@ struct subject {
     uint32_t connection; /* 0: none */
 };
 
-/* ---- parts of records ---------------------------------------------------------------------------
- */
+/* ---- parts of records ------------------------------------------------------------------------ */
 
 static bool is_list(const struct part *p)
 {
@@ -229,8 +226,7 @@ static void put_number(struct buf *out, const struct part *p, const struct recor
     }
 }
 
-/* ---- text ---------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static bool is_plain(struct slice s)
 {
@@ -380,8 +376,7 @@ static void text_record(struct trace *t, const struct subject *s, const struct r
     line_done(t);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_head(struct trace *t, const struct subject *s)
 {
@@ -477,8 +472,7 @@ static void json_record(struct trace *t, const struct subject *s, const struct r
     line_done(t);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------
- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void on_message(void *arg, const struct story_line *l, enum decode_way way,
                        const struct decoded *m, uint64_t ns)
@@ -552,8 +546,7 @@ static void on_record(void *arg, const struct story_line *l, const struct record
         text_record(t, &s, r);
 }
 
-/* ---- the commands -------------------------------------------------------------------------------
- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 static int feed_story(void *arg, struct slice bytes)
 {

@@ -26,8 +26,7 @@ struct held {
     char bytes[];
 };
 
-/* ---- ways --------------------------------------------------------------------------------------
- */
+/* ---- ways ------------------------------------------------------------------------------------ */
 
 static int send_bytes(struct hop *h, struct slice bytes)
 {
@@ -104,8 +103,7 @@ static void say_again(struct cluster *c, uint32_t to)
     }
 }
 
-/* ---- sending -----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 size_t cluster_waiting(const struct cluster *c, uint32_t position)
 {
@@ -187,8 +185,7 @@ int cluster_send(struct cluster *c, struct msg *m)
     return m->kind == MSG_overlay ? send_bare(c, m) : send_numbered(c, m);
 }
 
-/* ---- receiving ---------------------------------------------------------------------------------
- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Those positions are to be found behind this link. */
 static void learn(struct cluster *c, struct hop *h, const struct msg_ready *r)
@@ -275,8 +272,7 @@ static void on_message(void *arg, struct hop *h, struct slice bytes)
         deliver(c, h, bytes);
 }
 
-/* ---- links up and down -------------------------------------------------------------------------
- */
+/* ---- links up and down ----------------------------------------------------------------------- */
 
 /* I am here, and so is everybody who can be reached through me. */
 static int say_ready(struct cluster *c)
@@ -449,8 +445,7 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
     maybe_closed(c);
 }
 
-/* ---- opening and closing -----------------------------------------------------------------------
- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 int cluster_open(struct cluster *c, const struct cluster_config *config, struct errmsg *err)
 {

@@ -17,8 +17,7 @@
 
 enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
 
-/* ---- answers
- * --------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static void say_names(struct node *n, struct slice args, struct buf *out)
 {
@@ -144,8 +143,7 @@ static const struct {
     { "uri", say_uri },           { "tools", say_tools },
 };
 
-/* ---- visitors
- * -------------------------------------------------------------------------------------- */
+/* ---- visitors -------------------------------------------------------------------------------- */
 
 struct visitor {
     struct list link;
@@ -287,8 +285,7 @@ static void desk_door(void *arg)
         visitor_new(d, fd);
 }
 
-/* ---- inquiries
- * ------------------------------------------------------------------------------------- */
+/* ---- inquiries ------------------------------------------------------------------------------- */
 
 struct inquiry;
 
@@ -419,8 +416,7 @@ void desk_ask(struct desk *d, uint64_t ticket, struct names_query *query)
     timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
 }
 
-/* ---- birth and death
- * ------------------------------------------------------------------------------- */
+/* ---- birth and death ------------------------------------------------------------------------- */
 
 void desk_open(struct desk *d, struct node *n)
 {

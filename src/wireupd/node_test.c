@@ -27,8 +27,7 @@ enum { PMI_FD = 3 };
 
 static char self[PATH_MAX];
 
-/* ---- processes -------------------------------------------------------------------------------
- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static void say(const char *text)
 {
@@ -179,8 +178,7 @@ static int be(const char *mode)
     return 95;
 }
 
-/* ---- the node --------------------------------------------------------------------------------
- */
+/* ---- the node -------------------------------------------------------------------------------- */
 
 static int fill_plan(struct plan *p, const char *mode, uint32_t n)
 {
@@ -351,8 +349,7 @@ static void test_full(void)
     buf_free(&got);
 }
 
-/* ---- without memory --------------------------------------------------------------------------
- */
+/* ---- without memory -------------------------------------------------------------------------- */
 
 /* What a child tells us about its memory. */
 static struct told {

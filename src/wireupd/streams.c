@@ -20,8 +20,7 @@ static struct node *node_of(const struct streams *t)
     return t->share->node;
 }
 
-/* ---- channels ----------------------------------------------------------------------------------
- */
+/* ---- channels -------------------------------------------------------------------------------- */
 
 static void on_data(void *arg, struct channel *c, struct slice bytes)
 {
@@ -84,8 +83,7 @@ void streams_hear(struct streams *t, const struct msg *m)
         hear_credit(t, m->from, &m->u.credit);
 }
 
-/* ---- launcher ----------------------------------------------------------------------------------
- */
+/* ---- launcher -------------------------------------------------------------------------------- */
 
 static void source_over(void *arg)
 {
@@ -145,8 +143,7 @@ void streams_cut(struct streams *t, uint32_t position)
         channel_cut(&t->sets[position].channels[i]);
 }
 
-/* ---- daemons -----------------------------------------------------------------------------------
- */
+/* ---- daemons --------------------------------------------------------------------------------- */
 
 static int divert(int which, int *far_p)
 {
@@ -190,8 +187,7 @@ void streams_end(struct streams *t)
     share_streams_ended(t->share);
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 bool streams_over(const struct streams *t)
 {

@@ -27,8 +27,7 @@ enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64 };
 /* As PMIx has them. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
 
-/* ---- environment --------------------------------------------------------------------------------
- */
+/* ---- environment ----------------------------------------------------------------------------- */
 
 struct env_writer {
     struct arena *arena;
@@ -145,8 +144,7 @@ static char **build_env(struct node *n, const struct job *job, uint32_t rank)
     return arena_ok(w.arena) ? w.vars : NULL;
 }
 
-/* ---- descriptors
- * --------------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 /* Both ends of everything a child is given; index 0 is ours. */
 struct wires {
@@ -214,8 +212,7 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
     return 0;
 }
 
-/* ---- start
- * --------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static bool is_silent(const struct node *n, uint32_t rank)
 {
@@ -467,8 +464,7 @@ int task_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, str
     return rc;
 }
 
-/* ---- connection
- * ---------------------------------------------------------------------------------- */
+/* ---- connection ------------------------------------------------------------------------------ */
 
 void link_close(struct link *l)
 {
@@ -587,8 +583,7 @@ void link_open(struct link *l, struct node *n, int fd, struct peer *peer, struct
     watch_want(&l->watch, LOOP_READ);
 }
 
-/* ---- end
- * ----------------------------------------------------------------------------------------- */
+/* ---- end ------------------------------------------------------------------------------------- */
 
 void task_signal(struct task *t, int sig)
 {

@@ -26,8 +26,7 @@ static const struct log *log_of(const struct weave *w)
     return &w->share->node->config.log;
 }
 
-/* ---- what goes out -----------------------------------------------------------------------------
- */
+/* ---- what goes out --------------------------------------------------------------------------- */
 
 /* These go from neighbour to neighbour only; who has a new one asks again. */
 static bool is_near(enum overlay_kind kind)
@@ -53,8 +52,7 @@ static void send_out(struct weave *w, struct overlay_msg *m)
     overlay_msg_free(m);
 }
 
-/* ---- what it says ------------------------------------------------------------------------------
- */
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 static void complete(struct weave *w, const struct overlay_event *e)
 {
@@ -173,8 +171,7 @@ static void turn(struct weave *w)
         share_end(w->share, "out of memory for what the nodes do together");
 }
 
-/* ---- doors -------------------------------------------------------------------------------------
- */
+/* ---- doors ----------------------------------------------------------------------------------- */
 
 bool weave_near(struct weave *w, uint32_t position)
 {
@@ -295,8 +292,7 @@ void weave_contribute(struct weave *w, const struct contribution *k)
     turn(w);
 }
 
-/* ---- birth and death ---------------------------------------------------------------------------
- */
+/* ---- birth and death ------------------------------------------------------------------------- */
 
 int weave_open(struct weave *w, struct share *s, const struct weave_config *config)
 {

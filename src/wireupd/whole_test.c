@@ -9,8 +9,7 @@
 #include "overlay/carry.h"
 #include "tests/cluster.h"
 
-/* ---- the overlays of all nodes ----------------------------------------------------------------
- */
+/* ---- the overlays of all nodes --------------------------------------------------------------- */
 
 static struct overlay overlays[CLUSTER_NODES];
 static bool gone[CLUSTER_NODES];
@@ -134,8 +133,7 @@ static bool cluster_overlays(struct cluster *c)
     return some;
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 enum { NODES = CLUSTER_NODES, RANKS = 24 };
 

@@ -99,8 +99,7 @@ static bool read_record(struct slice line, uint32_t *rank_p, char *way_p, struct
     return *way_p == '>' || *way_p == '<';
 }
 
-/* ---- as a script -----------------------------------------------------------------------------
- */
+/* ---- as a script ----------------------------------------------------------------------------- */
 
 static int want(struct recording *r, struct step *st, const char *name, size_t len,
                 struct slice reply)
@@ -302,8 +301,7 @@ int golden_line(struct script *s, struct slice line)
     return way == '>' ? take_request(&r, rank, bytes) : 0;
 }
 
-/* ---- by the table ----------------------------------------------------------------------------
- */
+/* ---- by the table ---------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b)
 {

@@ -35,8 +35,7 @@ static struct job *job_of(struct play *p, const struct step *st)
     return p->world.jobs[st->job].job;
 }
 
-/* ---- what clients do -------------------------------------------------------------------------
- */
+/* ---- what clients do ------------------------------------------------------------------------- */
 
 static int do_job(struct play *p, const struct step *st)
 {
@@ -100,8 +99,7 @@ static int do_end(struct play *p, const struct step *st)
     return 0;
 }
 
-/* ---- what clients expect ---------------------------------------------------------------------
- */
+/* ---- what clients expect --------------------------------------------------------------------- */
 
 /* The value of a field as text. */
 static struct slice show(const struct text_field *f, const void *m, uint32_t item, char *room,
@@ -228,8 +226,7 @@ static int do_is(struct play *p, const struct step *st)
     return slice_is(st->text, now) ? 0 : fail(p, st, "%s is %s", c->name, now);
 }
 
-/* ---- what the world expects ------------------------------------------------------------------
- */
+/* ---- what the world expects ------------------------------------------------------------------ */
 
 static const char *kind_name(enum effect_kind kind)
 {
@@ -344,8 +341,7 @@ static int do_preset(struct play *p, const struct step *st)
     return job_preset(job_of(p, st), st->text, st->more) == ANSWER_OK ? 0 : fail(p, st, "refused");
 }
 
-/* ---- the table -------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* clang-format off: one row per line */
 static const struct {
@@ -385,8 +381,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* ---- as it is written ------------------------------------------------------------------------
- */
+/* ---- as it is written ------------------------------------------------------------------------ */
 
 void play_open(struct play *p, const struct script *s, int log_fd, struct errmsg *err)
 {
@@ -430,8 +425,7 @@ static int everything_ends(struct play *p, const struct step *last)
     return 0;
 }
 
-/* ---- in pieces -------------------------------------------------------------------------------
- */
+/* ---- in pieces ------------------------------------------------------------------------------- */
 
 void play_do(struct play *p, const struct step *st)
 {
@@ -509,8 +503,7 @@ int play_run(const struct script *s, enum play_mode mode, int log_fd, struct err
     return rc;
 }
 
-/* ---- cut off ---------------------------------------------------------------------------------
- */
+/* ---- cut off --------------------------------------------------------------------------------- */
 
 enum said { SAID_NOTHING, SAID_SOMETHING, SAID_GOODBYE };
 
@@ -620,8 +613,7 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
     return rc;
 }
 
-/* ---- without memory --------------------------------------------------------------------------
- */
+/* ---- without memory -------------------------------------------------------------------------- */
 
 /* How many messages were received, and whether one of them says that something failed. */
 static uint32_t count_replies(const struct client *c, bool *refused_p)

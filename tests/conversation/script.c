@@ -33,8 +33,7 @@ static int wrong(const struct script_reader *r, const char *why, struct slice wh
     return errmsg_set(r->err, -1, "line %u: %s '" SLICE_FMT "'", r->line, why, SLICE_ARG(what));
 }
 
-/* ---- words -----------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* A word ends at a blank that is not inside quotes; quotes stay for now. */
 static void cut_words(struct script_reader *r, struct slice line)
@@ -103,8 +102,7 @@ static struct slice argument(struct script_reader *r, uint32_t i, uint32_t rank)
     return r->verb + 1 + i < r->n ? value_of(r, r->words[r->verb + 1 + i], rank) : SLICE_NULL;
 }
 
-/* ---- steps -----------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 struct step *script_add(struct script *s, enum step_kind kind, unsigned line)
 {
@@ -136,8 +134,7 @@ static int find_job(struct script_reader *r, struct slice name, uint32_t *job_p)
     return wrong(r, "no such job:", name);
 }
 
-/* ---- messages --------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 int script_field(const struct text_msg *m, struct slice name, uint32_t *item_p)
 {
@@ -337,8 +334,7 @@ static int read_pair_of_job(struct script_reader *r, struct step *st, uint32_t r
     return find_job(r, argument(r, 2, 0), &st->job);
 }
 
-/* ---- who there is ----------------------------------------------------------------------------
- */
+/* ---- who there is ---------------------------------------------------------------------------- */
 
 static int add_client(struct script_reader *r, struct slice name, uint32_t rank)
 {
@@ -452,8 +448,7 @@ static int read_speaks(struct script_reader *r, struct step *st, uint32_t rank)
     return slice_is(what, "pmi1") || slice_is(what, "pmi2") ? 0 : wrong(r, "no protocol", what);
 }
 
-/* ---- verbs -----------------------------------------------------------------------------------
- */
+/* ---- verbs ----------------------------------------------------------------------------------- */
 
 enum subject { OF_CLIENT, OF_WORLD, OF_EXPECT, OF_HOST };
 

@@ -11,8 +11,7 @@
 
 void (*world_own_memory)(bool begin);
 
-/* ---- birth -----------------------------------------------------------------------------------
- */
+/* ---- birth ----------------------------------------------------------------------------------- */
 
 static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
 {
@@ -168,8 +167,7 @@ void world_close(struct world *w)
     memset(w, 0, sizeof *w);
 }
 
-/* ---- the host's loop -------------------------------------------------------------------------
- */
+/* ---- the host's loop ------------------------------------------------------------------------- */
 
 static void close_connection(struct world *w, struct client *c)
 {

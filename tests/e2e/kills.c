@@ -96,8 +96,7 @@ static void spawn(const char *program)
     }
 }
 
-/* ---- surviving ---------------------------------------------------------------------------------
- */
+/* ---- surviving ------------------------------------------------------------------------------- */
 
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
                      size_t ninfo, pmix_info_t *results, size_t nresults,

@@ -383,8 +383,7 @@ static void many_threads(uint32_t n)
     free(numbers);
 }
 
-/* ---- two threads, one socket ------------------------------------------------------------------
- */
+/* ---- two threads, one socket ----------------------------------------------------------------- */
 
 enum { MUCH = 4 << 20 }; /* more than a socket takes at once */
 

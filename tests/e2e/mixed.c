@@ -70,8 +70,7 @@ static int end(void)
 #endif
 }
 
-/* ---- chance: the same for everybody who asks for the same --------------------------------------
- */
+/* ---- chance: the same for everybody who asks for the same ------------------------------------ */
 
 enum { KEYS_MAX = 6, VALUE_MAX = 900, GETS = 60 };
 

@@ -93,8 +93,7 @@ static void wait_for(const char *what, atomic_int *counter, int n)
         complain("%s: %d, not %d", what, (int)*counter, n);
 }
 
-/* ---- waiting
- * ------------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void timed(pmix_info_t *info, int seconds)
 {
@@ -146,8 +145,7 @@ static void check_timeouts(void)
     must("disconnect in time", PMIx_Disconnect(&all, 1, &one, 1));
 }
 
-/* ---- signals
- * ------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static void on_signal(int sig)
 {
@@ -247,8 +245,7 @@ static void check_signals(void)
     wait_for("ends that are told", &ends, 1);
 }
 
-/* ---- clearing up
- * --------------------------------------------------------------------------------- */
+/* ---- clearing up ----------------------------------------------------------------------------- */
 
 static void make_file(const char *dir, const char *name, char *path)
 {
@@ -294,8 +291,7 @@ static void check_cleanup(const char *dir)
     fence();
 }
 
-/* ---- logs
- * --------------------------------------------------------------------------------------- */
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 static void check_log(void)
 {
@@ -317,8 +313,7 @@ static void check_log(void)
     fence();
 }
 
-/* ---- output
- * -------------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
@@ -392,8 +387,7 @@ static void check_listen(void)
         complain("heard more: %s", said);
 }
 
-/* ---- children
- * ------------------------------------------------------------------------------------ */
+/* ---- children -------------------------------------------------------------------------------- */
 
 static void check_child(void)
 {
@@ -451,8 +445,7 @@ static void check_recover(const char *go, bool is)
     fence();
 }
 
-/* ---- heartbeats and ranges
- * ----------------------------------------------------------------------- */
+/* ---- heartbeats and ranges ------------------------------------------------------------------- */
 
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
@@ -592,8 +585,7 @@ static void check_pids(bool lie)
     fence();
 }
 
-/* ---- credentials
- * --------------------------------------------------------------------------------- */
+/* ---- credentials ----------------------------------------------------------------------------- */
 
 static void check_credential(void)
 {
@@ -620,8 +612,7 @@ static void check_credential(void)
         complain("a forged one is good");
 }
 
-/* ---- questions
- * ----------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static pmix_status_t ask(const char *key, const char *qualifier, const void *value,
                          pmix_data_type_t type, pmix_info_t **found_p)
@@ -693,8 +684,7 @@ static void check_query(void)
     must("destruct", PMIx_Group_destruct("some", NULL, 0));
 }
 
-/* ---- reserved keys
- * ------------------------------------------------------------------------------- */
+/* ---- reserved keys --------------------------------------------------------------------------- */
 
 enum about { ABOUT_JOB, ABOUT_SESSION, ABOUT_NODE, ABOUT_APP, ABOUT_RANK, ABOUT_OWN };
 

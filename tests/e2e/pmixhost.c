@@ -117,8 +117,7 @@ static void post(struct header h, const char *key, const char *data)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- fences: every host's part to node 0, all of it back --------------------------------------
- */
+/* ---- fences: every host's part to node 0, all of it back ------------------------------------- */
 
 struct fence {
     struct fence *next;

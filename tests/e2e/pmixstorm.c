@@ -346,8 +346,7 @@ static void say_goodbye(int fd)
     expect("finalize", ask(fd, &b), PMIX_SUCCESS);
 }
 
-/* ---- a round: a job of one process ------------------------------------------------------------
- */
+/* ---- a round: a job of one process ----------------------------------------------------------- */
 
 static void describe(const pmix_proc_t *me)
 {

@@ -208,8 +208,7 @@ static void check_cards(void)
         complain("the job's size");
 }
 
-/* ---- names
- * --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void check_names(void)
 {
@@ -244,8 +243,7 @@ static void check_names(void)
         complain("a name outlives its unpublish");
 }
 
-/* ---- connect and fences of some
- * ------------------------------------------------------------------ */
+/* ---- connect and fences of some -------------------------------------------------------------- */
 
 static void check_meetings(void)
 {
@@ -260,8 +258,7 @@ static void check_meetings(void)
     must("fence of two", PMIx_Fence(pair, 2, NULL, 0));
 }
 
-/* ---- groups and questions
- * ------------------------------------------------------------------------- */
+/* ---- groups and questions -------------------------------------------------------------------- */
 
 static void check_group(void)
 {
@@ -311,8 +308,7 @@ static void check_questions(void)
     PMIX_QUERY_DESTRUCT(&q);
 }
 
-/* ---- events
- * -------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 enum { MY_EVENT = -5000 };
 
@@ -361,8 +357,7 @@ static void check_events(void)
     fence(false);
 }
 
-/* ---- one job of several protocols
- * --------------------------------------------------------------- */
+/* ---- one job of several protocols ------------------------------------------------------------ */
 
 static void check_mixed(uint32_t n, char **words)
 {

@@ -196,8 +196,7 @@ static int start_served(struct client *c, const struct client_env *env, struct e
     return rc;
 }
 
-/* ---- alone no longer --------------------------------------------------------------------------
- */
+/* ---- alone no longer ------------------------------------------------------------------------- */
 
 /* What was put while we were alone is put again, now for all to see. */
 static int carry_puts(struct client *c, const struct seg_view *old, struct errmsg *err)

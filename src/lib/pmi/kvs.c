@@ -10,8 +10,7 @@
 #include "lib/pmi/space.h"
 #include "lib/pmi/talk.h"
 
-/* ---- putting: what may be said ----------------------------------------------------------------
- */
+/* ---- putting: what may be said --------------------------------------------------------------- */
 
 static int check_put(const struct client *c, struct slice key, struct slice value,
                      struct errmsg *err)
@@ -111,8 +110,7 @@ static int end_test(struct client *c, struct errmsg *err)
                       c->test_key);
 }
 
-/* ---- putting ----------------------------------------------------------------------------------
- */
+/* ---- putting --------------------------------------------------------------------------------- */
 
 static int duplicate(struct slice key, struct errmsg *err)
 {
@@ -208,8 +206,7 @@ int kvs_put(struct client *c, const char *space, const char *key, const char *va
     return rc;
 }
 
-/* ---- handing over -----------------------------------------------------------------------------
- */
+/* ---- handing over ---------------------------------------------------------------------------- */
 
 int kvs_commit(struct client *c, const char *space, struct errmsg *err)
 {
@@ -239,8 +236,7 @@ int kvs_settle(struct client *c, struct errmsg *err)
     return rc;
 }
 
-/* ---- getting ----------------------------------------------------------------------------------
- */
+/* ---- getting --------------------------------------------------------------------------------- */
 
 static int not_there(const char *key, struct errmsg *err)
 {
@@ -325,8 +321,7 @@ int kvs_get(struct client *c, const char *space, const char *key, kvs_use *use, 
     return rc;
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------
- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
 {

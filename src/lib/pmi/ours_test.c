@@ -11,8 +11,7 @@
 
 #define K "wireup-test"
 
-/* ---- conversations, byte by byte --------------------------------------------------------------
- */
+/* ---- conversations, byte by byte ------------------------------------------------------------- */
 
 #define OUR_START                                                                                  \
     { HEAR, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },                                \
@@ -158,8 +157,7 @@ static void test_fewer_facts(void)
     OK(script_end(&s));
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* Another rank of the job, with a client of its own, playing in a thread. */
 struct rank {
@@ -413,8 +411,7 @@ static void test_nothing_left(void)
     world_end(&w);
 }
 
-/* ---- a server that ends anywhere ---------------------------------------------------------------
- */
+/* ---- a server that ends anywhere ------------------------------------------------------------- */
 
 static const char legacy_words[] =
     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
@@ -521,8 +518,7 @@ static void test_abort(void)
     OK(w.killed && strstr(w.reason.text, "enough of this"));
 }
 
-/* ---- threads ----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 60 };
 
@@ -621,8 +617,7 @@ static void test_threads(void)
     world_end(&w);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Codes that a call without memory may return. */
 static int poor(int rc)

@@ -25,8 +25,7 @@
 
 static struct library lib = LIBRARY_INIT("libpmi");
 
-/* ---- codes and reasons ------------------------------------------------------------------------
- */
+/* ---- codes and reasons ----------------------------------------------------------------------- */
 
 static int to_pmi(int rc)
 {
@@ -60,8 +59,7 @@ static int no_pointer(const char *function, const char *argument)
     return refuse(function, PMI_ERR_INVALID_ARG, why);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* One call of a function that needs the client; between begin and end the gate is locked. */
 struct call {
@@ -85,8 +83,7 @@ static int end(struct call *k, int rc)
     return rc == CLIENT_OK ? PMI_SUCCESS : refuse(k->function, to_pmi(rc), k->err.text);
 }
 
-/* ---- initialization ---------------------------------------------------------------------------
- */
+/* ---- initialization -------------------------------------------------------------------------- */
 
 static void after_fork(void)
 {
@@ -166,8 +163,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
     exit(exit_code);
 }
 
-/* ---- process group ----------------------------------------------------------------------------
- */
+/* ---- process group --------------------------------------------------------------------------- */
 
 /* Facts that are in the client from the start. */
 static int get_fact(const char *function, const char *argument, int *value_p,
@@ -284,8 +280,7 @@ int PMI_Get_clique_ranks(int ranks[], int length)
     return end(&k, rc);
 }
 
-/* ---- key-value space --------------------------------------------------------------------------
- */
+/* ---- key-value space ------------------------------------------------------------------------- */
 
 static int copy_text(char *to, int room, struct slice text, const char *what, struct errmsg *err)
 {
@@ -495,8 +490,7 @@ int PMI_Barrier_group(const int *group, int count, const char *tag)
     return end(&k, kvs_barrier_group(k.c, kind, group, count, tag, &k.err));
 }
 
-/* ---- names and processes ----------------------------------------------------------------------
- */
+/* ---- names and processes --------------------------------------------------------------------- */
 
 int PMI_Publish_name(const char service_name[], const char port[])
 {
@@ -651,8 +645,7 @@ int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], cons
     return end(&k, rc);
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 int PMI_Parse_option(int num_args, char *args[], int *num_parsed, PMI_keyval_t **keyvalp, int *size)
 {

@@ -826,8 +826,7 @@ static void test_options(void)
     EQ(PMI_Get_options(text, NULL), PMI_ERR_INVALID_ARG);
 }
 
-/* ---- forks, aborts, words on standard error ---------------------------------------------------
- */
+/* ---- forks, aborts, words on standard error -------------------------------------------------- */
 
 /* Runs `act` in a child whose standard error goes to text; its exit status. */
 static int in_child(void (*act)(void *), void *arg, char *text, size_t room)

@@ -12,8 +12,7 @@ static int no_memory(struct errmsg *err)
     return errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-/* ---- losing the connection ---------------------------------------------------------------------
- */
+/* ---- losing the connection ------------------------------------------------------------------- */
 
 static const char *lost_text(int rc)
 {
@@ -42,8 +41,7 @@ static int is_lost(const struct membership *m, struct errmsg *err)
     return errmsg_set(err, m->lost == -ENOMEM ? -ENOMEM : MEMBER_FAILED, "%s", m->lost_why.text);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static void take_out(struct membership *m)
 {
@@ -180,8 +178,7 @@ int ask_line(struct membership *m, struct slice line, struct slice *answer_p, st
     return rc < 0 ? is_lost(m, err) : MEMBER_OK;
 }
 
-/* ---- reading a frame --------------------------------------------------------------------------
- */
+/* ---- reading a frame ------------------------------------------------------------------------- */
 
 /* One answer as it stands in the link's buffer. */
 struct heard {
@@ -252,8 +249,7 @@ static int read_answer(struct membership *m, struct heard *h, struct errmsg *err
     return rc < 0 ? errmsg_set(err, rc, "%s", lost_text(rc)) : 0;
 }
 
-/* ---- handing answers out -----------------------------------------------------------------------
- */
+/* ---- handing answers out --------------------------------------------------------------------- */
 
 static struct ask *find_ask(struct membership *m, uint32_t id)
 {
@@ -324,8 +320,7 @@ static void hand_out(struct membership *m, const struct heard *h, struct ask *mi
     }
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static void read_one(struct membership *m, struct ask *mine)
 {

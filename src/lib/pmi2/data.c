@@ -20,8 +20,7 @@ static int no_memory(struct errmsg *err)
     return errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-/* ---- what may be said -------------------------------------------------------------------------
- */
+/* ---- what may be said ------------------------------------------------------------------------ */
 
 static int check_key(struct slice key, struct errmsg *err)
 {
@@ -139,8 +138,7 @@ static int check_put(struct membership *m, struct slice key, struct slice value,
     return rc == MEMBER_OK ? data_can_say(m, what, value, err) : rc;
 }
 
-/* ---- putting ----------------------------------------------------------------------------------
- */
+/* ---- putting --------------------------------------------------------------------------------- */
 
 static int duplicate(struct slice key, struct errmsg *err)
 {
@@ -219,8 +217,7 @@ int data_fence(struct membership *m, struct errmsg *err)
     return rc == MEMBER_OK ? ask_put_verdict(m, err) : rc;
 }
 
-/* ---- getting ----------------------------------------------------------------------------------
- */
+/* ---- getting --------------------------------------------------------------------------------- */
 
 static int not_there(struct slice key, struct errmsg *err)
 {
@@ -319,8 +316,7 @@ int data_get(struct membership *m, const char *job, int source, const char *key,
     return get_legacy(m, own ? id : j, source, k, use, arg, err);
 }
 
-/* ---- attributes -------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 enum { NODE_NAME = 16 + KEY_MAX };
 

@@ -183,8 +183,7 @@ static int start_served(struct membership *m, const struct client_env *env, stru
     return rc;
 }
 
-/* ---- alone no longer --------------------------------------------------------------------------
- */
+/* ---- alone no longer ------------------------------------------------------------------------- */
 
 /* What we have put goes along; what we said in a process manager's place, it says itself now. */
 static int carry_puts(struct membership *m, const struct seg_view *old, struct errmsg *err)

@@ -14,8 +14,7 @@
 
 #define K "wireup-test"
 
-/* ---- words, byte by byte ----------------------------------------------------------------------
- */
+/* ---- words, byte by byte --------------------------------------------------------------------- */
 
 static void begin_ours(struct script *s, const struct line *lines)
 {
@@ -79,8 +78,7 @@ static void test_words(void)
     OK(script_end(&s));
 }
 
-/* ---- members beside each other -----------------------------------------------------------------
- */
+/* ---- members beside each other --------------------------------------------------------------- */
 
 struct rank {
     struct membership *m;
@@ -244,8 +242,7 @@ static void test_many_puts(void)
     world_end(&w);
 }
 
-/* ---- everything once, through the public names -------------------------------------------------
- */
+/* ---- everything once, through the public names ----------------------------------------------- */
 
 static void test_everything(bool no_store)
 {
@@ -357,8 +354,7 @@ static void test_abort(void)
     OK(w.killed && strstr(w.reason.text, "enough; of this"));
 }
 
-/* ---- threads ----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 enum { THREADS = 16, ROUNDS = 40 };
 
@@ -466,9 +462,7 @@ static void test_threads(void)
     world_end(&w);
 }
 
-/* ---- a thread that spawns
- * ------------------------------------------------------------------------
- */
+/* ---- a thread that spawns -------------------------------------------------------------------- */
 
 static void *spawn_main(void *arg)
 {
@@ -533,8 +527,7 @@ static void test_lost(void)
     world_end(&w);
 }
 
-/* ---- a server that ends anywhere ---------------------------------------------------------------
- */
+/* ---- a server that ends anywhere ------------------------------------------------------------- */
 
 static const char words[] =
     "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0 wireup=1 rank=0 size=1 appnum=0 "
@@ -590,8 +583,7 @@ static void test_cuts(void)
     OK_F(fell == 0, "cut at each of %zu bytes, every call returns", len);
 }
 
-/* ---- no memory --------------------------------------------------------------------------------
- */
+/* ---- no memory ------------------------------------------------------------------------------- */
 
 static int whatever(void *arg, struct slice value, struct errmsg *err)
 {

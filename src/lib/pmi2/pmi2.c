@@ -22,8 +22,7 @@
 
 static struct library lib = LIBRARY_INIT("libpmi2");
 
-/* ---- codes and reasons ------------------------------------------------------------------------
- */
+/* ---- codes and reasons ----------------------------------------------------------------------- */
 
 static int to_pmi2(int rc)
 {
@@ -53,8 +52,7 @@ static int no_pointer(const char *function)
     return refuse(function, PMI2_ERR_INVALID_ARG, "a pointer is NULL");
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* One call of a function that needs the member; between begin and end the gate is locked. */
 struct call {
@@ -78,8 +76,7 @@ static int end(struct call *k, int rc)
     return rc == MEMBER_OK ? PMI2_SUCCESS : refuse(k->function, to_pmi2(rc), k->err.text);
 }
 
-/* ---- initialization ---------------------------------------------------------------------------
- */
+/* ---- initialization -------------------------------------------------------------------------- */
 
 static void after_fork(void)
 {
@@ -161,8 +158,7 @@ int PMI2_Abort(int flag, const char msg[])
     exit(flag);
 }
 
-/* ---- what is handed out -----------------------------------------------------------------------
- */
+/* ---- what is handed out ---------------------------------------------------------------------- */
 
 /* A caller's buffer. */
 struct room {
@@ -218,8 +214,7 @@ static int use_numbers(void *arg, struct slice value, struct errmsg *err)
     return MEMBER_OK;
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 int PMI2_Job_GetId(char jobid[], int jobid_size)
 {
@@ -290,8 +285,7 @@ int PMI2_Job_Disconnect(const char jobid[])
     return with_job("PMI2_Job_Disconnect", jobid, jobs_disconnect);
 }
 
-/* ---- spawn ------------------------------------------------------------------------------------
- */
+/* ---- spawn ----------------------------------------------------------------------------------- */
 
 /* The arguments of PMI2_Job_Spawn, under one name. */
 struct spawn_args {
@@ -427,8 +421,7 @@ int PMI2_Job_Spawn(int count, const char *cmds[], int argcs[], const char **argv
     return end(&k, rc);
 }
 
-/* ---- key-value space --------------------------------------------------------------------------
- */
+/* ---- key-value space ------------------------------------------------------------------------- */
 
 static int put(const char *function, const char *key, const char *value,
                int (*what)(struct membership *, const char *, const char *, struct errmsg *))
@@ -474,8 +467,7 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
                : rc;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 int PMI2_Info_PutNodeAttr(const char name[], const char value[])
 {
@@ -561,8 +553,7 @@ int PMI2_Info_GetJobAttrIntArray(const char name[], int array[], int arraylen, i
     return get_numbers("PMI2_Info_GetJobAttrIntArray", a, array, arraylen, outlen);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 int PMI2_Nameserv_publish(const char service_name[], const struct MPID_Info *info_ptr,
                           const char port[])
@@ -604,8 +595,7 @@ int PMI2_Nameserv_lookup(const char service_name[], const struct MPID_Info *info
                               : rc;
 }
 
-/* ---- the ring ---------------------------------------------------------------------------------
- */
+/* ---- the ring -------------------------------------------------------------------------------- */
 
 int PMIX_Ring(const char value[], int *rank, int *ranks, char left[], char right[], int maxvalue)
 {

@@ -60,8 +60,7 @@ extern const struct op_kind op_infos;
 pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
 pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* ---- a host as a client of its own server -----------------------------------------------------
- */
+/* ---- a host as a client of its own server ---------------------------------------------------- */
 
 struct client_seat {
     int fd; /* a socket to the server */

@@ -63,8 +63,7 @@ static bool add_result(struct op_out *out, const char *key, const void *data, pm
     return true;
 }
 
-/* ---- what we are in
- * ------------------------------------------------------------------------------------------ */
+/* ---- what we are in -------------------------------------------------------------------------- */
 
 struct membership {
     struct list link;
@@ -166,8 +165,7 @@ static bool remember(struct client *c, struct op *op, const struct group *g)
     return true;
 }
 
-/* ---- construct
- * ------------------------------------------------------------------------------------------ */
+/* ---- construct ------------------------------------------------------------------------------- */
 
 static bool make_results(struct op_out *out, const struct group *g)
 {
@@ -274,8 +272,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     return api_end(c, rc);
 }
 
-/* ---- destruct
- * ------------------------------------------------------------------------------------------ */
+/* ---- destruct -------------------------------------------------------------------------------- */
 
 /* Servers before 4.2.4 remember the members themselves; later ones want to be told. */
 static pmix_status_t begin_destruct(struct client *c, struct message *m, const char *grp,

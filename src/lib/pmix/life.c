@@ -141,8 +141,7 @@ void PMIx_App_release(pmix_app_t *p)
     PMIx_App_free(p, 1);
 }
 
-/* ---- What has more to it than the four --------------------------------------------------------
- */
+/* ---- What has more to it than the four ------------------------------------------------------- */
 
 CONSTRUCT(Coord, COORD)
 DESTRUCT(Coord, COORD)
@@ -237,8 +236,7 @@ void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src)
     PMIx_Value_xfer(&dest->value, &src->value);
 }
 
-/* ---- Buffers of packed data -------------------------------------------------------------------
- */
+/* ---- Buffers of packed data ------------------------------------------------------------------ */
 
 CONSTRUCT(Data_buffer, DATA_BUFFER)
 DESTRUCT(Data_buffer, DATA_BUFFER)
@@ -288,8 +286,7 @@ void PMIx_Data_buffer_unload(pmix_data_buffer_t *b, char **bytes, size_t *sz)
     PMIx_Data_buffer_construct(b);
 }
 
-/* ---- Arrays of any type -----------------------------------------------------------------------
- */
+/* ---- Arrays of any type ---------------------------------------------------------------------- */
 
 void PMIx_Data_array_init(pmix_data_array_t *p, pmix_data_type_t type)
 {

@@ -169,8 +169,7 @@ void pserver_release(struct pserver *s);
 /* Everything that became due is carried out before. */
 void pserver_unlock(struct pserver *s);
 
-/* ---- with the lock held -----------------------------------------------------------------------
- */
+/* ---- with the lock held ---------------------------------------------------------------------- */
 
 /* Answers are written, effects carried out, calls queued. */
 void pserver_settle(struct pserver *s);

@@ -79,8 +79,7 @@ void ask_answer(struct ask *a, pmix_status_t status);
 bool ask_add_info(pmix_info_t **list, size_t *n, const char *key, const void *data,
                   pmix_data_type_t type);
 
-/* ---- the callbacks that hosts are given; cbdata is the ask ------------------------------------
- */
+/* ---- the callbacks that hosts are given; cbdata is the ask ----------------------------------- */
 void ask_on_op(pmix_status_t status, void *cbdata);
 void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                   pmix_release_cbfunc_t release_fn, void *release_cbdata);
