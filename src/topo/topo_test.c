@@ -1,8 +1,11 @@
 /* topo_test.c - binding on machines described in words, most of which nobody here has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/tap.h"
 #include "topo/bind.h"
+#include "topo/places.h"
+#include "topo/view_pack.h"
 
 struct bench {
     struct arena arena;
@@ -247,8 +250,86 @@ static void test_here(void)
     arena_free(&b.arena);
 }
 
+/* ---- what travels ---- */
+
+static bool same_set(struct cpus a, struct cpus b)
+{
+    return cpus_within(a, b) && cpus_within(b, a);
+}
+
+static bool same_machine(const struct bind_machine *a, const struct bind_machine *b)
+{
+    bool same = a->view.processors == b->view.processors && same_set(a->allowed, b->allowed);
+
+    for (int k = 0; k < TOPO_KIND_COUNT && same; k++) {
+        const struct topo_objects *x = &a->view.kinds[k], *y = &b->view.kinds[k];
+        same = x->count == y->count;
+        for (uint32_t i = 0; i < x->count && same; i++)
+            same = same_set(x->cpus[i], y->cpus[i]);
+    }
+    return same;
+}
+
+/* Cuts and changed bytes do no harm. */
+static void spoil(struct slice bytes)
+{
+    size_t refused = 0;
+
+    for (size_t n = 0; n < bytes.len; n++) {
+        struct arena a = ARENA_NULL(64 << 20);
+        struct bind_machine m;
+        struct errmsg err;
+        char *cut = malloc(n + 1), *changed = malloc(bytes.len);
+        memcpy(cut, bytes.ptr, n);
+        memcpy(changed, bytes.ptr, bytes.len);
+        changed[n] = (char)(changed[n] ^ 0x55);
+        refused += view_unpack(&a, slice_mem(cut, n), &m, &err) == 1;
+        view_unpack(&a, slice_mem(changed, bytes.len), &m, &err);
+        free(cut);
+        free(changed);
+        arena_free(&a);
+    }
+    OK_F(refused == bytes.len, "%zu of %zu cuts are refused", refused, bytes.len);
+}
+
+static void test_travel(const char *machine, const char *allowed)
+{
+    struct bench b;
+    struct bind_machine m, back;
+    struct buf bytes = BUF_NULL(1 << 20);
+
+    OK(set_up(&b, machine, allowed));
+    m = (struct bind_machine){ b.view, b.allowed, true };
+    view_pack(&m, &bytes);
+    OK(buf_ok(&bytes) && view_unpack(&b.arena, buf_slice(&bytes), &back, &b.err) == 0);
+    OK_F(back.looked && same_machine(&m, &back), "'%s' has travelled", machine);
+    spoil(buf_slice(&bytes));
+    buf_free(&bytes);
+    arena_free(&b.arena);
+}
+
+static void test_places(void)
+{
+    static const uint32_t expected[] = { 0, 0, 1, 1, 0, 1 };
+    struct bench b;
+    struct bind_spec spec = { .how = BIND_USER, .width = 1, .list = "0,2,8,9,0-15,0-15" };
+    struct bind_order none = { 0 };
+    struct bind_seats seats;
+    uint32_t place[6];
+
+    OK(set_up(&b, TWO_SOCKETS, NULL));
+    OK(bind_seats(&b.arena, &spec, &none, &b.view, b.allowed, &seats, &b.err) == 0);
+    OK(places_find(&b.view.kinds[TOPO_PACKAGE], b.allowed, &seats, 6, place) == 0);
+    OK_F(memcmp(place, expected, sizeof place) == 0, "who could be on both is where fewer are");
+    arena_free(&b.arena);
+}
+
 int main(void)
 {
+    test_travel(TWO_SOCKETS, NULL);
+    test_travel(TWO_SOCKETS, "2,3,8");
+    test_travel("core:1 pu:1", NULL);
+    test_places();
     test_objects();
     test_order();
     test_allowed();

@@ -324,7 +324,7 @@ struct applying {
     const struct plan *plan;
 };
 
-/* What cannot be had on a machine that we only guess at may well be there. */
+/* What cannot be had on another machine, that one says itself. */
 static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
 {
     const struct applying *a = arg;
@@ -332,7 +332,7 @@ static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
     const char *name = a->plan->nodes[node].name;
     struct bind_machine *m = machine_of(b, name);
 
-    *guess_p = b->remote && m == &b->machine && !(b->here && strcmp(name, b->here) == 0);
+    *guess_p = b->remote && !(b->here && strcmp(name, b->here) == 0);
     return m;
 }
 

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/hop_where.h"
+#include "topo/view_pack.h"
+#include "wireup/prepare.h"
 #include "wireup/rm.h"
 
 extern char **environ;
@@ -26,11 +28,15 @@ static int number_nodes(struct far *f, const struct plan *p)
     f->names = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->names);
     b->nodes = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *b->nodes);
     f->slots = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->slots);
-    if (!f->names || !b->nodes || !f->slots)
+    if (f->opt->scouting)
+        f->machines = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof(struct bind_machine *));
+    if (!f->names || !b->nodes || !f->slots || (f->opt->scouting && !f->machines))
         return -ENOMEM;
     f->names[0] = f->opt->here;
     for (uint32_t n = 0; n < p->nnodes; n++) {
-        const char *name = p->nodes[n].name;
+        const char *name = arena_str(&f->arena, slice_str(p->nodes[n].name)); /* plans go */
+        if (!name)
+            return -ENOMEM;
         if (f->opt->here && !strcmp(name, f->opt->here))
             continue;
         f->names[++b->nnodes] = name;
@@ -100,17 +106,58 @@ static void show_progress(void *arg)
     timer_set(&f->progress, FAR_PROGRESS_MS);
 }
 
+/* ---- what they have ---- */
+
+static struct bind_machine *machine_named(void *arg, const char *name)
+{
+    struct far *f = arg;
+
+    return map_get(&f->by_name, slice_str(name));
+}
+
+static int name_machines(struct far *f)
+{
+    int rc = 0;
+
+    for (uint32_t i = 1; i < f->boot.count && rc == 0; i++)
+        rc = map_put(&f->by_name, slice_str(f->names[i]), f->machines[i], NULL);
+    return rc;
+}
+
+/* The plan was for the daemons' sake; now that they have told, here is the real one. */
+static int plan_again(struct far *f, struct errmsg *err)
+{
+    struct slice shown;
+    int rc = name_machines(f);
+
+    if (rc < 0)
+        return errmsg_set(err, rc, "%s", err_text(rc));
+    rc = launch_prepare_again(f->opt, f->plan, machine_named, f, err);
+    shown = buf_slice(&f->opt->answer);
+    if (rc == LAUNCH_GO && shown.len && write(STDERR_FILENO, shown.ptr, shown.len) < 0)
+        log_info(&f->log, "the bindings cannot be shown: %s", err_text(errno));
+    return rc;
+}
+
 /* ---- what becomes of them ---- */
 
 static void begin(struct far *f)
 {
     struct errmsg err;
+    int rc = LAUNCH_GO;
 
     f->started = true;
     timer_stop(&f->progress);
     wipe_line(f);
     if (f->on_up) {
         f->on_up(f->arg);
+        return;
+    }
+    if (f->opt->scouting)
+        rc = plan_again(f, &err);
+    if (rc != LAUNCH_GO) {
+        log_error(&f->log, "%s", err.text);
+        node_give_up(f->node, launch_exit_code(rc));
         return;
     }
     if (node_start(f->node, f->plan, &err) < 0) {
@@ -121,14 +168,21 @@ static void begin(struct far *f)
     node_begin(f->node);
 }
 
+static void maybe_begin(struct far *f)
+{
+    bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
+
+    if (f->share.cluster.nready == f->boot.count && told && !f->failed && !f->started)
+        begin(f);
+}
+
 static void on_ready(void *arg, uint32_t position)
 {
     struct far *f = arg;
 
     log_info(&f->log, "node %s is there (%u of %u)", f->names[position],
              f->share.cluster.nready - 1, f->boot.count - 1);
-    if (f->share.cluster.nready == f->boot.count && !f->failed)
-        begin(f);
+    maybe_begin(f);
 }
 
 static void on_near(void *arg, uint32_t position)
@@ -181,6 +235,45 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], why);
     if (!f->started)
         fail(f, line);
+}
+
+/* Most nodes have what the one before them has. */
+static int keep_machine(struct far *f, uint32_t position, struct slice view, struct errmsg *err)
+{
+    struct bind_machine *m = f->last_machine;
+    int rc;
+
+    if (!m || !slice_eq(view, buf_slice(&f->last_view))) {
+        m = arena_array(&f->arena, 1, sizeof *m);
+        rc = m ? view_unpack(&f->arena, view, m, err) : -ENOMEM;
+        if (rc)
+            return rc < 0 ? errmsg_set(err, rc, "%s", err_text(rc)) : rc;
+        buf_clear(&f->last_view);
+        buf_slice_put(&f->last_view, view);
+        f->last_machine = buf_ok(&f->last_view) ? m : NULL;
+    }
+    f->machines[position] = m;
+    return 0;
+}
+
+static void on_hardware(void *arg, uint32_t position, struct slice view, struct slice why_not)
+{
+    struct far *f = arg;
+    struct errmsg err = { "" };
+    char line[ERRMSG_MAX];
+    int rc;
+
+    if (!f->machines || position >= f->boot.count || f->machines[position])
+        return;
+    rc = view.len ? keep_machine(f, position, view, &err)
+                  : errmsg_set(&err, 1, SLICE_FMT, SLICE_ARG(slice_head(why_not, 700)));
+    if (rc) {
+        snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], err.text);
+        fail(f, line);
+        return;
+    }
+    f->ntold++;
+    maybe_begin(f);
 }
 
 static void on_remark(void *arg, const char *node, struct slice line)
@@ -254,6 +347,7 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                            .on_near = on_near,
                                            .on_lost = on_lost,
                                            .on_trouble = on_trouble,
+                                           .on_hardware = on_hardware,
                                            .on_gone = on_gone };
     f->share.arg = f;
     node_share(f->node, &f->share);
@@ -286,6 +380,8 @@ static int start_daemons(struct far *f, struct errmsg *err)
     rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
     if (rc == 0)
         rc = boot_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
+    if (rc == 0 && f->opt->scouting)
+        rc = boot_put_option(&f->arena, &f->boot, "hardware", "1");
     if (rc == 0)
         rc = cluster_addresses(&f->share.cluster, &addresses, err);
     config.addresses = buf_cstr(&addresses);
@@ -295,7 +391,7 @@ static int start_daemons(struct far *f, struct errmsg *err)
     return rc;
 }
 
-int far_open(struct far *f, const struct launch_options *opt, struct node *node, struct plan *plan,
+int far_open(struct far *f, struct launch_options *opt, struct node *node, struct plan *plan,
              struct log log, struct errmsg *err)
 {
     int rc;
@@ -307,6 +403,8 @@ int far_open(struct far *f, const struct launch_options *opt, struct node *node,
     f->log = log;
     f->since_ns = clock_now_ns();
     f->terminal = isatty(STDERR_FILENO) == 1;
+    buf_init(&f->last_view, LIMIT_HOP_MESSAGE);
+    map_init(&f->by_name, 0);
     arena_init(&f->arena, (size_t)1 << 30);
     timer_init(&f->progress, node_loop(node), show_progress, f);
     if (gethostname(f->host, sizeof f->host - 1) < 0)
@@ -340,5 +438,7 @@ void far_close(struct far *f)
     crew_close(&f->crew);
     share_close(&f->share);
     boot_wipe(&f->boot);
+    buf_free(&f->last_view);
+    map_free(&f->by_name);
     arena_free(&f->arena);
 }

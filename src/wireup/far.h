@@ -4,12 +4,13 @@
 #ifndef WIREUP_WIREUP_FAR_H
 #define WIREUP_WIREUP_FAR_H
 
+#include "base/map.h"
 #include "wireup/options.h"
 #include "wireupd/crew.h"
 #include "wireupd/share.h"
 
 struct far {
-    const struct launch_options *opt;
+    struct launch_options *opt;
     struct plan *plan; /* of the first job */
     struct log log;
     struct node *node;
@@ -17,8 +18,13 @@ struct far {
     struct crew crew;
     struct boot boot; /* what all daemons are told alike */
     struct arena arena;
-    const char **names; /* by position */
-    const char **lost;  /* of far_lost() */
+    const char **names;             /* by position */
+    const char **lost;              /* of far_lost() */
+    struct bind_machine **machines; /* by position, where they are asked; equal ones are the same */
+    struct buf last_view;           /* of who has told last, and which one that was */
+    struct bind_machine *last_machine;
+    struct map by_name; /* … and by name, when all have told */
+    uint32_t ntold;
     uint32_t failed;
     char host[256];
     char network[128]; /* of the interface, when it was given by our address */
@@ -32,7 +38,7 @@ struct far {
 
 /* Starts the daemons of all nodes of the plan but this one; when they are there, the job begins.
  * Nothing was started when it fails.  0, or not, with a sentence. */
-int far_open(struct far *f, const struct launch_options *opt, struct node *node, struct plan *plan,
+int far_open(struct far *f, struct launch_options *opt, struct node *node, struct plan *plan,
              struct log log, struct errmsg *err);
 void far_close(struct far *f); /* before the node is freed; harmless on zeroed memory */
 

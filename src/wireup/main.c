@@ -50,7 +50,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 
 /* What the node's callbacks need. */
 struct launch {
-    const struct launch_options *options;
+    struct launch_options *options;
     struct far far;
 };
 
@@ -107,7 +107,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
 static int begin(struct node *node, struct launch *l, struct plan *plan, struct log log,
                  struct errmsg *err)
 {
-    const struct launch_options *o = l->options;
+    struct launch_options *o = l->options;
 
     if (o->remote)
         return far_open(&l->far, o, node, plan, log, err);
@@ -125,7 +125,7 @@ static void worker_killed(void *arg, const char *sentence)
     log_error(arg, "%s", sentence);
 }
 
-static int run_plan(const struct launch_options *o, struct plan *plan, struct log log)
+static int run_plan(struct launch_options *o, struct plan *plan, struct log log)
 {
     struct launch launch = { .options = o };
     struct node_config config;

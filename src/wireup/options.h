@@ -100,8 +100,10 @@ struct launch_options {
     uint32_t order_nodes; /* ORDER_... */
     const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
-    uint32_t launcher;    /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
-    const char *launcher_exec;            /* or NULL */
+    bool scouting;        /* … and must tell what they have before ranks can be placed */
+    struct prepare *prepared;  /* of prepare.c, for then */
+    uint32_t launcher;         /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
+    const char *launcher_exec; /* or NULL */
     const char *launcher_args, *wireupd;  /* likewise */
     const char *launcher_user;            /* for nodes that name none; or NULL */
     uint32_t launcher_port;               /* likewise; 0: the usual */

@@ -272,6 +272,13 @@ static int place_ranks(struct prepare *p, struct mapping_request *req)
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
+static int new_apps(struct prepare *p)
+{
+    p->plan->napps = p->opt->nblocks;
+    p->plan->apps = arena_array(&p->plan->arena, p->opt->nblocks, sizeof *p->plan->apps);
+    return p->plan->apps ? 0 : -ENOMEM;
+}
+
 static int place(struct prepare *p)
 {
     struct launch_options *opt = p->opt;
@@ -293,10 +300,9 @@ static int place(struct prepare *p)
         return rc;
     /* Several names of this machine are one node; it keeps the name the user gave first. */
     req.one_node_name = p->blocks[0].hosts->items[0].name;
-    p->plan->napps = opt->nblocks;
-    p->plan->apps = arena_array(&p->plan->arena, opt->nblocks, sizeof *p->plan->apps);
-    if (!p->plan->apps)
-        return -ENOMEM;
+    rc = new_apps(p);
+    if (rc)
+        return rc;
     rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
     opt->node_hosts = p->node_hosts;
     return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
@@ -496,6 +502,46 @@ static int bind_ranks(struct prepare *p)
     return rc ? rc : said(binding_apply(&p->binding, p->plan, p->err));
 }
 
+static bool binds(const struct prepare *p)
+{
+    bool said = p->opt->bind_to || p->map.pe || p->ranks.binds;
+
+    for (uint32_t b = 0; b < p->opt->nblocks && !said; b++) {
+        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !said; i++)
+            said = p->blocks[b].hosts->items[i].binding != NULL;
+    }
+    return said;
+}
+
+/* Whether what other machines have decides about ranks, or is to be shown. */
+static bool needs_hardware(const struct prepare *p)
+{
+    enum topo_kind kind;
+
+    if (!p->opt->remote || p->opt->dry_run)
+        return false;
+    return (p->map.how == MAP_PPR && p->map.object != TOPO_MACHINE) || ranking_objects(p, &kind) ||
+           (p->opt->report_bindings && binds(p));
+}
+
+/* A rank on each entry of the node lists: a plan for the daemons' sake. */
+static int place_scouts(struct prepare *p)
+{
+    struct launch_options *opt = p->opt;
+    struct mapping_block *blocks = arena_array(&opt->arena, opt->nblocks, sizeof *blocks);
+    struct mapping_request req = {
+        .how = MAP_BY_NODE, .per_node = opt->ppn, .over = OVER_YES, .blocks = blocks
+    };
+    int rc = blocks ? new_apps(p) : -ENOMEM;
+
+    for (uint32_t i = 0; i < opt->nblocks && rc == 0; i++)
+        blocks[i] = (struct mapping_block){ p->blocks[i].hosts->count, p->blocks[i].hosts };
+    if (rc == 0)
+        rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
+    opt->node_hosts = p->node_hosts;
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
+}
+
 static int check_ranks(struct prepare *p)
 {
     const struct launch_options *opt = p->opt;
@@ -570,17 +616,49 @@ static int show(struct prepare *p)
     return buf_ok(&p->opt->answer) ? LAUNCH_SHOW : -ENOMEM;
 }
 
+static int run(struct prepare *p, int (*const *steps)(struct prepare *))
+{
+    int rc = 0;
+
+    while (*steps && rc == 0)
+        rc = (*steps++)(p);
+    return rc;
+}
+
+/* Everything behind the node lists. */
+static int plan_job(struct prepare *p)
+{
+    static int (*const steps[])(struct prepare *) = {
+        place, check_room_here, set_universe, check_ranks, bind_ranks, prepare_apps, show, NULL,
+    };
+
+    return run(p, steps);
+}
+
+static int plan_scouts(struct prepare *p)
+{
+    static int (*const steps[])(struct prepare *) = { place_scouts, prepare_apps, NULL };
+
+    p->opt->scouting = true;
+    return run(p, steps);
+}
+
 static int run_steps(struct prepare *p)
 {
     static int (*const steps[])(struct prepare *) = {
-        read_config, check_options,   read_rankfile, choose_nodes, check_launcher, check_room,
-        place,       check_room_here, set_universe,  check_ranks,  bind_ranks,     prepare_apps,
-        show,
+        read_config, check_options, read_rankfile, choose_nodes, check_launcher, check_room, NULL,
     };
-    int rc = 0;
+    int rc = run(p, steps);
 
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
-        rc = steps[i](p);
+    if (rc)
+        return rc;
+    return needs_hardware(p) ? plan_scouts(p) : plan_job(p);
+}
+
+static int told(int rc, struct errmsg *err)
+{
+    if (rc < 0)
+        errmsg_set(err, rc, "%s", err_text(rc));
     return rc;
 }
 
@@ -593,18 +671,40 @@ int launch_prepare(int argc, char **argv, char **envp, struct launch_options *op
 int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
                         struct launch_options *opt, struct plan *plan, struct errmsg *err)
 {
-    struct prepare p = { .opt = opt, .plan = plan, .envp = envp, .standing = standing, .err = err };
+    struct prepare *p;
     int rc;
 
     launch_options_init(opt);
     plan_init(plan);
     rc = options_parse(opt, argc, argv, envp, err);
     if (rc == 0 && !opt->singleton.port) {
-        machine_init(&p.machine, opt->localhost);
-        rc = run_steps(&p);
-        machine_free(&p.machine);
+        opt->prepared = p = arena_array(&opt->arena, 1, sizeof *p);
+        if (!p)
+            return told(-ENOMEM, err);
+        *p = (struct prepare){
+            .opt = opt, .plan = plan, .envp = envp, .standing = standing, .err = err
+        };
+        machine_init(&p->machine, opt->localhost);
+        rc = run_steps(p);
+        machine_free(&p->machine);
     }
-    if (rc < 0)
-        errmsg_set(err, rc, "%s", err_text(rc));
-    return rc;
+    return told(rc, err);
+}
+
+int launch_prepare_again(struct launch_options *opt, struct plan *plan,
+                         struct bind_machine *(*far)(void *arg, const char *node), void *arg,
+                         struct errmsg *err)
+{
+    struct prepare *p = opt->prepared;
+    int rc;
+
+    plan_free(plan);
+    p->plan = plan;
+    p->err = err;
+    p->binding.far = far;
+    p->binding.arg = arg;
+    machine_init(&p->machine, opt->localhost);
+    rc = plan_job(p);
+    machine_free(&p->machine);
+    return told(rc, err);
 }

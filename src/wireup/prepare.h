@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "core/plan.h"
+#include "topo/plan_bind.h"
 #include "wireup/options.h"
 
 /* Fills *opt and *plan (both may be uninitialised before; free both afterwards, whatever is
@@ -27,5 +28,13 @@ typedef bool standing_fn(struct arena *a, struct host_list *list, const char **e
 /* The same; when nobody names nodes, those of a standing system are taken first. */
 int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
                         struct launch_options *opt, struct plan *plan, struct errmsg *err);
+
+/* Where ranks go may depend on what other machines have (-map-by ppr:N:OBJECT, -rank-by OBJECT).
+ * Then opt->scouting is set, and the plan of launch_prepare() is only good for its nodes: all that
+ * may be used, each with some rank.  When they have told what they have, this makes the real plan
+ * in its place, on a part of those nodes.  far: as of binding.h.  Results as above. */
+int launch_prepare_again(struct launch_options *opt, struct plan *plan,
+                         struct bind_machine *(*far)(void *arg, const char *node), void *arg,
+                         struct errmsg *err);
 
 #endif

@@ -219,6 +219,9 @@ static void test_ranks(void)
     check_bad("-rankfile ranks -map-by node prog", LAUNCH_USAGE, "-map-by and -rankfile exclude");
     check_bad("-rankfile ranks -ppn 2 prog", LAUNCH_USAGE, "-ppn and -rankfile exclude");
     check_bad("-map-by seq -rankmap 0 prog", LAUNCH_USAGE, "-rankmap and -map-by seq exclude");
+    check_bad("-rank-by core -rankmap 0 prog", LAUNCH_USAGE, "-rank-by and -rankmap exclude");
+    check_bad("-rank-by core -rankfile ranks prog", LAUNCH_USAGE, "-rank-by and -rankfile");
+    check_bad("-rank-by fork prog", LAUNCH_USAGE, "-rank-by fork: known are");
     check_bad("-map-by rankfile prog", LAUNCH_USAGE, "-map-by rankfile needs the file");
     check_bad("-f nodes -map-by seq:file=nodes prog", LAUNCH_USAGE, "named by -hostfile already");
     check_bad("-rankfile ranks -hosts localhost prog", LAUNCH_USAGE,
@@ -292,6 +295,39 @@ static void test_binding(void)
     EQ(plan.nprocs, 2);
 }
 
+/* What other machines have is asked only where it matters, and then all that may be used. */
+static struct bind_machine *far(void *arg, const char *node)
+{
+    return strcmp(node, "n1.invalid") ? NULL : arg;
+}
+
+static void test_scouting(void)
+{
+    struct arena a = ARENA_NULL(1 << 20);
+    struct bind_machine m = { .looked = true };
+
+    OK(topo_view_synthetic(&a, "pack:3 core:1 pu:1", &m.view, &err) == 0);
+    m.allowed = m.view.kinds[TOPO_MACHINE].cpus[0];
+    EQ(prepare("-hosts n1.invalid,localhost,n2.invalid -n 1 -map-by core -bind-to core prog"),
+       LAUNCH_GO);
+    OK(!opt.scouting);
+    EQ(prepare("-hosts n1.invalid,localhost -map-by ppr:1:package -dry-run prog"), LAUNCH_SHOW);
+    OK(!opt.scouting);
+    EQ(prepare("-hosts n1.invalid,localhost,n2.invalid -n 4 -map-by ppr:1:package prog"),
+       LAUNCH_GO);
+    OK(opt.scouting && plan.nnodes == 3 && opt.node_hosts[2] && plan.apps[0].path);
+    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_GO);
+    OK(plan.nprocs == 4 && plan.nodes[0].nprocs == 3 && plan.nodes[0].slots == 3);
+    OK(!strcmp(plan.nodes[plan.procs[3].node].name, "localhost") && plan.apps[0].path);
+    EQ(prepare("-hosts n1.invalid,n2.invalid -map-by ppr:1:l2cache prog"), LAUNCH_GO);
+    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_REFUSED);
+    OK_F(!strcmp(err.text, "-map-by ppr: node n1.invalid has no l2cache"), "%s", err.text);
+    EQ(prepare("-hosts n1.invalid:2 -rank-by package -stdin 7 prog"), LAUNCH_GO);
+    OK(opt.scouting);
+    EQ(launch_prepare_again(&opt, &plan, far, &m, &err), LAUNCH_USAGE);
+    arena_free(&a);
+}
+
 static void test_shown(void)
 {
     EQ(prepare("-n 2 --dry-run prog a\"b"), LAUNCH_SHOW);
@@ -311,6 +347,7 @@ static void test_allocations(void)
         "-launcher fork -f nodes -order-nodes up -map-by node -n 5 -bind-to rr -dry-run prog",
         "-l -configfile jobs",
         "-launcher fork -hosts a,b -rankmap 0,1,1 -n 3 -report-bindings -envlist A,B prog",
+        "-launcher fork -hosts a:2,b:2 -rank-by span -map-by core -bind-to core -dry-run prog",
         "-rankfile ranks -report-bindings prog",
     };
 
@@ -353,6 +390,7 @@ int main(void)
     test_files();
     test_limits();
     test_binding();
+    test_scouting();
     test_shown();
     test_allocations();
     forget();

@@ -97,7 +97,7 @@ static void reaped(void *arg, pid_t pid, int status)
     far_reaped(&s->far, pid, status);
 }
 
-static int stand(const struct launch_options *o, struct plan *plan, struct log log, int news)
+static int stand(struct launch_options *o, struct plan *plan, struct log log, int news)
 {
     static struct standing s;
     struct node_config config = { .log = log, .control_fd = -1, .reaped = reaped, .arg = &s };
@@ -148,7 +148,7 @@ static int wait_up(pid_t pid, int news, const struct plan *plan)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static int start_standing(const struct launch_options *o, struct plan *plan, const struct log *log)
+static int start_standing(struct launch_options *o, struct plan *plan, const struct log *log)
 {
     int ends[2];
     pid_t pid;

@@ -16,6 +16,7 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "io/child.h"
+#include "topo/view_pack.h"
 #include "wireupd/boot.h"
 #include "wireupd/crew.h"
 #include "wireupd/errand.h"
@@ -220,6 +221,25 @@ static int start_crew(struct daemon *d, struct errmsg *err)
 
 /* ---- the cluster ---- */
 
+/* The launcher has asked what there is: ranks are placed by it. */
+static void tell_hardware(struct daemon *d)
+{
+    struct bind_machine machine = { .looked = false };
+    struct msg m = { .kind = MSG_hardware, .to = 0 };
+    struct buf view = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    struct errmsg err = { "out of memory" };
+
+    if (!boot_option(&d->boot, "hardware"))
+        return;
+    if (bind_look(&machine, &d->arena, true, &err) == 0)
+        view_pack(&machine, &view);
+    if (buf_ok(&view))
+        m.u.hardware.view = buf_slice(&view);
+    m.u.hardware.text = slice_str(err.text);
+    cluster_send(&d->share.cluster, &m);
+    buf_free(&view);
+}
+
 static void on_near(void *arg, uint32_t position)
 {
     struct daemon *d = arg;
@@ -233,6 +253,7 @@ static void on_near(void *arg, uint32_t position)
     answer(d, BOOT_READY, "");
     if (start_crew(d, &err))
         tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
+    tell_hardware(d);
 }
 
 static void on_lost(void *arg, uint32_t position, const char *why)

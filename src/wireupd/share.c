@@ -189,6 +189,10 @@ void share_hear(struct share *s, const struct msg *m)
         return;
     switch (m->kind) {
     case MSG_trouble: hear_trouble(s, &m->u.trouble); break;
+    case MSG_hardware:
+        if (s->calls.on_hardware)
+            s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
+        break;
     case MSG_quit: share_quit(s); break;
     case MSG_job:
     case MSG_news:

@@ -23,6 +23,8 @@ struct share_calls {
     void (*on_lost)(void *arg, uint32_t position, const char *why);
     /* Launcher: a sentence about a daemon that will not come, or that concerns none (-1). */
     void (*on_trouble)(void *arg, int64_t position, struct slice text);
+    /* Launcher: what a node has (view_pack.h), or the sentence why it cannot tell. */
+    void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
     void (*on_gone)(void *arg); /* nothing is left of the others; last call */
 };
 

@@ -142,6 +142,42 @@ done
 where -hosts n1,n2 -rank-by spoon
 same "a way to rank that nobody knows" "$rc $(grep -c 'rank-by spoon: known are slot' "$err")" "2 1" || explain
 
+# ---- nodes with different machines: n1 has two packages of a core, the others, and we, one of two
+cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
+    awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }' | head -n 2 | paste -sd,)
+first=${cpus%,*} second=${cpus#*,}
+two_packages="pack:2 core:1 pu:1(indexes=$cpus)" one_package="pack:1 core:2 pu:1(indexes=$cpus)"
+sed "s/^exec/case \$host in n1) HWLOC_SYNTHETIC='$two_packages' ;; *) HWLOC_SYNTHETIC='$one_package' ;; esac\\
+export HWLOC_SYNTHETIC\\
+&/" "$tmp/agent" >"$tmp/alike"
+chmod +x "$tmp/alike"
+unlike() # WORDS: as where, over such nodes
+{
+    HWLOC_SYNTHETIC=$one_package run "$patience" "$WIREUP" -launch-agent "$tmp/alike" "$@" \
+        sh -c 'echo "$PMI_RANK $(hostname) $(sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/self/status)"'
+    sort -n "$out" >"$tmp/where"
+}
+if [ "$first" != "$second" ]; then
+    both=$(echo "$first-$second" | awk -F- '{ print $2 == $1 + 1 ? $0 : $1 "," $2 }')
+    unlike -hosts n1,n2,localhost -map-by ppr:1:package -bind-to package -report-bindings
+    same "as many ranks as each node has packages" "$rc $(tr '\n' ';' <"$tmp/where")" \
+        "0 0 n1 $first;1 n1 $second;2 n2 $both;3 $me $both;" || explain
+    same "and they are shown bound as they are" "$(sed 's/.*on \([^ ]*\): socket \(.\), .* /\1 \2 /' "$err" | tr '\n' ';')" \
+        "n1 0 $first;n1 1 $second;n2 0 $both;localhost 0 $both;" || explain
+    unlike -tree-width 1 -hosts n3,n2,n1 -map-by ppr:2:package -n 7 -rank-by span -bind-to core
+    same "ranked over all of them" "$rc $(tr '\n' ';' <"$tmp/where")" \
+        "0 0 n3 $first;1 n2 $first;2 n1 $first;3 n1 $second;4 n3 $second;5 n2 $second;6 n1 $first;" || explain
+    unlike -hosts n1,n2 -map-by ppr:1:package -n 4
+    same "more than the nodes have" "$rc $(cat "$err")" \
+        "2 wireup: more processes than the 3 slots of the nodes; -map-by ppr allows no more" || explain
+    unlike -hosts n2,n1 -map-by ppr:1:l2cache
+    same "what a node has not" "$rc $(cat "$err")" "125 wireup: -map-by ppr: node n2 has no l2cache" || explain
+    unlike -hosts n1,n2 -map-by ppr:1:package --dry-run
+    same "of a plan that asks nobody all are like us" "$rc $(head -n 1 "$out")" "0 2 processes on 2 nodes" || explain
+else
+    skip "nodes with different machines" "there is one processor"
+fi
+
 awk 'BEGIN { for (i = 0; i < 16384; i++) printf "n%d slots=8\n", i }' >"$tmp/list"
 awk 'BEGIN { for (i = 0; i < 16384; i++) printf "rank %d=n%d slot=0:0\n", i, (i * 7) % 16384 }' >"$tmp/ranks"
 for word in slot node core numa package seq ppr:8:node; do
