@@ -2,8 +2,7 @@
 # Jobs over many hosts (netns.sh), each with its own network and sshd: the programs of one node give
 # the same results there.  MPICH and Open MPI talk to each other over TCP between the hosts.
 #
-#   hosts.sh HOSTS RANKS [MPI]   so many hosts, so many ranks on each; of MPI programs, whose ranks
-#                                are busy while they wait, MPI on each (as many unless said)
+#   hosts.sh HOSTS RANKS     so many hosts, so many ranks on each
 #
 # The control: a program that puts a wrong value must be seen.
 # shellcheck source=tests/e2e/lib.sh
@@ -15,14 +14,18 @@ each=${2:-2}
 netns_world "$@"
 begin
 use_launcher wireup
-mpi=${3:-$each}
 n=$((hosts * each))
+build=$WU_BUILD/tests/e2e
 find_mpicc
-for one in hello ring alltoall; do
+for one in cables ring alltoall; do
     mpi_program $one
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/ompi_$one" "$e2e/mpi/$one.c" || exit 1
 done
 c_program rawpmi1
+c_program crowd
+pmix_flags=$(pkg-config --cflags --libs pmix) || exit 1
+# shellcheck disable=SC2086
+c_program rawpmix $pmix_flags
 if ! netns_up "$hosts"; then
     note "$(cat "$netns"/*.log "$netns"/*.sshd | tail -n 20)"
     echo "Bail out! no hosts"
@@ -32,47 +35,89 @@ list=$(seq -s, -f "n%g:$each" "$hosts")
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_btl_tcp_if_include=10.77.0.0/16 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_pml=ob1
 
-# on WORDS...: a job on all hosts
+# on WORDS...: a job on all hosts; here WORDS...: on this one
 on()
 {
-    run 300 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -n "$n" "$@"
+    run 900 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -n "$@"
 }
-on_mpi()
+here()
 {
-    run 300 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -ppn "$mpi" -n "$m" "$@"
+    run 900 "$WIREUP" -n "$@"
+}
+results()
+{
+    grep -v '^exchange_us ' "$out" | sort
+}
+# What the job says here is what it says on all hosts: so many lines.
+as_here() # NAME LINES N WORDS...
+{
+    as_name=$1
+    as_lines=$2
+    shift 2
+    here "$@"
+    results >"$tmp/want"
+    same "$as_name, on one node" "$rc $(wc -l <"$tmp/want")" "0 $as_lines" || explain
+    on "$@"
+    same "$as_name, on $hosts hosts" "$rc $(results)" "0 $(cat "$tmp/want")" || explain
 }
 
-on hostname
+on "$n" hostname
 same "$each ranks on each of $hosts hosts" \
     "$rc $(sort "$out" | uniq -c | sed 's/^ *//' | sort -V -k2 | tr '\n' ' ')" \
     "0 $(seq -f "$each n%g" "$hosts" | tr '\n' ' ')" || explain
-on "$bin/rawpmi1" exchange
-ok "PMI-1" grep -q "^raw $n good" "$out" || explain
-on "$bin/rawpmi1" spoil
+
+# ---- clients of each protocol
+on "$n" "$bin/rawpmi1" spoil
 ok "the control is red" grep -q "^raw $n WRONG" "$out" || explain
-on "$WU_BUILD/tests/e2e/e2e-libpmi" exchange
-ok "PMI-1 through our library" grep -q "^lib $n good" "$out" || explain
-on "$WU_BUILD/tests/e2e/e2e-libpmi2" exchange
-ok "PMI-2 through our library" grep -q "^pmi2 $n good" "$out" || explain
-m=$((hosts * mpi))
-for one in hello ring alltoall; do
-    on_mpi "$bin/$one"
-    case $one in
-    hello) same "MPICH: $one" "$rc $(grep -c "^hello [0-9]* of $m$" "$out")" "0 $m" || explain ;;
-    *) ok "MPICH: $one" grep -q "^$one $m good" "$out" || explain ;;
-    esac
-    on_mpi "$bin/ompi_$one"
-    case $one in
-    hello) same "Open MPI: $one" "$rc $(grep -c "^hello [0-9]* of $m$" "$out")" "0 $m" || explain ;;
-    *) ok "Open MPI: $one" grep -q "^$one $m good" "$out" || explain ;;
-    esac
+as_here "PMI-1" 1 "$n" "$bin/rawpmi1" exchange
+as_here "PMI-1 by our library" 1 "$n" "$build/e2e-libpmi" exchange
+as_here "PMI-2 by our library" 1 "$n" "$build/e2e-libpmi2" exchange
+as_here "PMIx by OpenPMIx's" 1 "$n" "$bin/rawpmix"
+as_here "PMIx by ours" 1 "$n" "$build/e2e-rawpmix"
+third=$((n / 3))
+rest=$((n - 2 * third))
+words="$(yes PMI-1 | head -n $third) $(yes PMI-2 | head -n $third) $(yes PMIx | head -n $rest)"
+# shellcheck disable=SC2086
+as_here "the three in one job" "$n" $third "$build/e2e-mixed1" $words : -n $third "$build/e2e-mixed2" $words : \
+    -n $rest "$build/e2e-rawpmix" mixed $words
+
+# ---- MPI: every rank on each host hears from those of other hosts
+mpi() # NAME WORDS...: the job that WORDS are says what $tmp/cables has
+{
+    mpi_name=$1
+    shift
+    "$@"
+    same "$mpi_name" "$rc $(sort "$out")" "0 $(cat "$tmp/cables")" || explain
+}
+here "$n" "$bin/crowd" "$bin/ompi_cables" "$each"
+sort "$out" >"$tmp/cables"
+same "MPI on one node: every rank says what it has heard" \
+    "$rc $(grep -c "^cables [0-9]* of $n: from" "$tmp/cables") $(cut -d' ' -f2 "$tmp/cables" | sort -u | wc -l)" \
+    "0 $n $n" || explain
+mpi "MPICH says the same there" here "$n" "$bin/crowd" "$bin/cables" "$each"
+mpi "MPICH on $hosts hosts" on "$n" "$bin/crowd" "$bin/cables" "$each"
+mpi "Open MPI on $hosts hosts" on "$n" "$bin/crowd" "$bin/ompi_cables" "$each"
+half=$((n / 2))
+mpi "Open MPI, half of whose ranks have OpenPMIx's library and half ours" \
+    on "$half" "$bin/crowd" "$bin/ompi_cables" "$each" : \
+    -n $((n - half)) -env LD_LIBRARY_PATH "$WU_BUILD/src/lib/pmix" "$bin/crowd" "$bin/ompi_cables" "$each"
+on "$n" "$bin/crowd" "$bin/ompi_cables" "$each" spoil
+ok "where a rank says something else, that is seen" \
+    eval '[ "$rc" = 0 ] && [ "$(sort "$out")" != "$(cat "$tmp/cables")" ]' || explain
+for one in ring alltoall; do
+    on "$n" "$bin/crowd" "$bin/$one"
+    same "MPICH: $one" "$rc $(cat "$out")" "0 $one $n good" || explain
+    on "$n" "$bin/crowd" "$bin/ompi_$one"
+    same "Open MPI: $one" "$rc $(cat "$out")" "0 $one $n good" || explain
 done
+
+# ---- streams and ends
 head -c 3000000 /dev/urandom >"$tmp/data"
 rc=0
 timeout 120 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -n "$n" -stdin $((n - 1)) \
     cat <"$tmp/data" >"$out" 2>"$err" || rc=$?
 same "standard input to the last host and back" "$rc $(cmp "$tmp/data" "$out" && echo same)" "0 same"
-on "$bin/rawpmi1" leave 9 $((n - 1))
+on "$n" "$bin/rawpmi1" leave 9 $((n - 1))
 same "an exit code of the last host ends all" "$rc" 9 || explain
 ok "with one sentence that names it" grep -q "rank $((n - 1)) on n$hosts .*exited with code 9" "$err" || explain
 netns_still
