@@ -23,6 +23,20 @@ struct made {
     char path[];
 };
 
+const char *contacts_dir(const char *told, const char *variable)
+{
+    const char *const names[] = { variable, "TMPDIR" };
+
+    if (told && *told)
+        return told;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *dir = getenv(names[i]);
+        if (dir && dir[0] == '/')
+            return dir;
+    }
+    return "/tmp";
+}
+
 void contacts_init(struct contacts *c)
 {
     list_init(&c->files);

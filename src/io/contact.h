@@ -33,6 +33,11 @@ struct contacts {
 
 enum { CONTACT_PATH_MAX = 4096 };
 
+/* Where servers and tools meet: the directory that somebody was told (NULL, empty: none), else the
+ * one that this variable names, else TMPDIR, else /tmp.  Variables with a relative path, which
+ * names another place for each process, are passed over. */
+const char *contacts_dir(const char *told, const char *variable);
+
 void contacts_init(struct contacts *c);
 void contacts_remove(struct contacts *c); /* harmless twice */
 

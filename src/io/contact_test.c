@@ -140,6 +140,33 @@ static void test_in_the_way(void)
     contacts_remove(&c);
 }
 
+static bool dir_is(const char *told, const char *want)
+{
+    return !strcmp(contacts_dir(told, "CONTACT_TEST_DIR"), want);
+}
+
+static void test_dir(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *before = tmp ? strdup(tmp) : NULL;
+
+    setenv("CONTACT_TEST_DIR", "/of/it", 1);
+    setenv("TMPDIR", "/of/all", 1);
+    OK(dir_is("/told", "/told"));
+    OK(dir_is(NULL, "/of/it"));
+    OK(dir_is("", "/of/it"));
+    setenv("CONTACT_TEST_DIR", "somewhere", 1);
+    OK(dir_is(NULL, "/of/all"));
+    unsetenv("CONTACT_TEST_DIR");
+    OK(dir_is(NULL, "/of/all"));
+    setenv("TMPDIR", "", 1);
+    OK(dir_is(NULL, "/tmp"));
+    unsetenv("TMPDIR");
+    if (before)
+        setenv("TMPDIR", before, 1);
+    free(before);
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -147,6 +174,7 @@ int main(void)
     snprintf(top, sizeof top, "%.40s/contact.XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(top))
         abort();
+    test_dir();
     test_life();
     test_two();
     test_left();

@@ -14,28 +14,28 @@ static const char hex[] = "0123456789abcdef";
 
 /* ---- writing ---- */
 
-/* Values go to the end of their line: what would end it, and the sign itself, are escaped. */
-static void put_value(struct buf *out, const char *text)
+/* What would end it, and the sign itself, are escaped; `least` is the first that is not. */
+static void put_escaped(struct buf *out, const char *text, unsigned char least)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        if (c < ' ' || c == '%' || c == 127)
+        if (c < least || c == '%' || c == 127)
             buf_printf(out, "%%%02x", c);
         else
             buf_byte(out, *text);
     }
 }
 
+/* Values go to the end of their line. */
+static void put_value(struct buf *out, const char *text)
+{
+    put_escaped(out, text, ' ');
+}
+
 /* In the middle of a line: blanks too. */
 static void put_word(struct buf *out, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c <= ' ' || c == '%' || c == 127)
-            buf_printf(out, "%%%02x", c);
-        else
-            buf_byte(out, *text);
-    }
+    put_escaped(out, text, ' ' + 1);
 }
 
 static void put_line(struct buf *out, const char *word, const char *value)

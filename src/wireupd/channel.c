@@ -95,6 +95,24 @@ void channel_close(struct channel *c)
     buf_free(&c->queue);
 }
 
+struct msg channel_data_msg(const struct channel *c, struct slice bytes)
+{
+    struct msg m = { .kind = MSG_data };
+
+    m.u.data.channel = c->number;
+    m.u.data.bytes = bytes;
+    return m;
+}
+
+struct msg channel_credit_msg(const struct channel *c, uint64_t count)
+{
+    struct msg m = { .kind = MSG_credit };
+
+    m.u.credit.channel = c->number;
+    m.u.credit.count = count;
+    return m;
+}
+
 bool channel_data(struct channel *c, struct slice bytes)
 {
     if (c->fd < 0 || !c->writes)

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "io/loop.h"
+#include "overlay/msg.h"
 
 struct channel;
 
@@ -44,6 +45,10 @@ int channel_open(struct channel *c, struct loop *l, int fd, bool writes,
                  const struct channel_ops *ops, void *arg);
 /* Without a word to anybody; harmless twice. */
 void channel_close(struct channel *c);
+
+/* What the callbacks send, as messages. */
+struct msg channel_data_msg(const struct channel *c, struct slice bytes);
+struct msg channel_credit_msg(const struct channel *c, uint64_t count);
 
 /* Messages of the other end.  False: it sent more than it may, or credit that nobody owes. */
 bool channel_data(struct channel *c, struct slice bytes);

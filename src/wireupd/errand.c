@@ -31,20 +31,16 @@ static void say(struct errands *e, struct msg *m, uint32_t position)
 static void on_data(void *arg, struct channel *c, struct slice bytes)
 {
     struct errand *r = arg;
-    struct msg m = { .kind = MSG_data };
+    struct msg m = channel_data_msg(c, bytes);
 
-    m.u.data.channel = c->number;
-    m.u.data.bytes = bytes;
     say(r->all, &m, r->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
 {
     struct errand *r = arg;
-    struct msg m = { .kind = MSG_credit };
+    struct msg m = channel_credit_msg(c, count);
 
-    m.u.credit.channel = c->number;
-    m.u.credit.count = count;
     say(r->all, &m, r->position);
 }
 

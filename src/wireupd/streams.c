@@ -25,20 +25,16 @@ static struct node *node_of(const struct streams *t)
 static void on_data(void *arg, struct channel *c, struct slice bytes)
 {
     struct streams *t = arg;
-    struct msg m = { .kind = MSG_data };
+    struct msg m = channel_data_msg(c, bytes);
 
-    m.u.data.channel = c->number;
-    m.u.data.bytes = bytes;
     tell_to(t->share, &m, c->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
 {
     struct streams *t = arg;
-    struct msg m = { .kind = MSG_credit };
+    struct msg m = channel_credit_msg(c, count);
 
-    m.u.credit.channel = c->number;
-    m.u.credit.count = count;
     tell_to(t->share, &m, c->position);
 }
 

@@ -21,14 +21,7 @@ enum { RANKS_MAX = 1024 };
 
 const char *tools_dir(void)
 {
-    static const char *const names[] = { "PMIX_SYSTEM_TMPDIR", "TMPDIR" };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *dir = getenv(names[i]);
-        if (dir && dir[0] == '/')
-            return dir;
-    }
-    return "/tmp";
+    return contacts_dir(NULL, "PMIX_SYSTEM_TMPDIR");
 }
 
 static void name_server(char *name, size_t room, int pid)

@@ -8,14 +8,13 @@ import os
 import re
 import select
 import socket
-import struct
-import subprocess
 import sys
 import threading
 import time
 
+from greeting import MAGIC, daemon, head, heard
+
 port_file, record_file, wireupd = sys.argv[1:4]
-MAGIC = b'\x89WIREUP\n'
 HELLO = 104
 recorded = bytearray()
 where = []
@@ -62,19 +61,11 @@ def call():
     return socket.create_connection(where, timeout=30)
 
 
-def heard(s, quick=False):
-    """All that the other end says before it closes."""
-    got = b''
+def first_words(s):
     try:
-        if quick:
-            return s.recv(4096)
-        while True:
-            piece = s.recv(4096)
-            if not piece:
-                return got
-            got += piece
+        return s.recv(4096)
     except ConnectionError:
-        return got
+        return b''
 
 
 def silent(n, data):
@@ -86,10 +77,6 @@ def silent(n, data):
             said += bool(heard(s))
         s.close()
     return f'{n} heard nothing' if said == 0 else f'{said} of {n} were answered'
-
-
-def head(version, kind):
-    return MAGIC + struct.pack('>HHBBH', version, version, kind, 0, 0) + b'9.9.9'.ljust(16, b'\0')
 
 
 def replay(data):
@@ -109,10 +96,8 @@ def other_key():
     with open(record_file) as f:
         record = f.read()
     record = re.sub(r'^key .*$', 'key ' + '5a' * 32, record, flags=re.M)
-    p = subprocess.run([wireupd], input=record.encode(), stdout=subprocess.PIPE,
-                       stderr=subprocess.DEVNULL, timeout=100)
-    last = p.stdout.decode().splitlines()[-1]
-    return ('another job' if 'another job' in last else last) + f', status {p.returncode}'
+    last, status = daemon(wireupd, record)
+    return ('another job' if 'another job' in last else last) + f', status {status}'
 
 
 def echo(listener, length):
@@ -147,7 +132,7 @@ def main():
     idle = [call() for _ in range(200)]
     s = call()
     s.sendall(good[:HELLO])
-    answer = heard(s, quick=True)
+    answer = first_words(s)
     print('idle:', "a good key's connection is answered" if answer[:8] == MAGIC else 'kept us out')
     for one in idle:
         one.close()

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/contact.h"
 #include "io/rendezvous.h"
 #include "lib/pmix/value.h"
 
@@ -79,13 +80,10 @@ static void read_one(struct wish *w, const pmix_info_t *i)
 
 void wish_read(struct wish *w, const pmix_info_t *infos, size_t n)
 {
-    const char *dir = getenv("PMIX_SYSTEM_TMPDIR");
-
-    *w = (struct wish){ .tmpdir = dir ? dir : getenv("TMPDIR"), .delay_s = 1 };
+    *w = (struct wish){ .delay_s = 1 };
     for (size_t i = 0; infos && i < n; i++)
         read_one(w, &infos[i]);
-    if (!w->tmpdir || !*w->tmpdir)
-        w->tmpdir = "/tmp";
+    w->tmpdir = contacts_dir(w->tmpdir, "PMIX_SYSTEM_TMPDIR");
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

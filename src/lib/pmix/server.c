@@ -266,15 +266,6 @@ static char *hostname_of(const struct pserver_options *o)
     return strdup(name);
 }
 
-static const char *dir_of(const char *told, const char *variable)
-{
-    const char *dir = told ? told : getenv(variable);
-
-    if (!dir || !*dir)
-        dir = getenv("TMPDIR");
-    return dir && *dir ? dir : "/tmp";
-}
-
 static void name_it(struct pserver *s, const struct pserver_options *o)
 {
     if (o->nspace)
@@ -316,8 +307,8 @@ static struct pserver *make(const struct pserver_options *o)
     s->is_system = o->is_system;
     s->is_session = o->is_session;
     s->hostname = hostname_of(o);
-    s->tmpdir = strdup(dir_of(o->tmpdir, "PMIX_SERVER_TMPDIR"));
-    s->system_tmpdir = strdup(dir_of(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
+    s->tmpdir = strdup(contacts_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
+    s->system_tmpdir = strdup(contacts_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
     name_it(s, o);
     return s;
 }
