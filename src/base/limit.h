@@ -138,6 +138,9 @@
  * much later. */
 #define LIMIT_NEWS_MS 500
 
+/* That processes run is told with what is said next, or so much later. */
+#define LIMIT_STARTED_MS 20
+
 /* The nodes of a job have so long to say who is missing there; less than who asks waits. */
 #define LIMIT_WHO_MS 1500
 

@@ -24,6 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/procstat.h"
+
 #ifndef CLOSE_RANGE_UNSHARE
 #define CLOSE_RANGE_UNSHARE (1U << 1)
 #endif
@@ -179,33 +181,16 @@ int child_adopt_orphans(void)
 
 /* ---- ending all ------------------------------------------------------------------------------ */
 
-/* The parent of a process, from /proc/PID/stat; -1 when it has gone. */
-static pid_t parent_of(pid_t pid)
-{
-    char path[40], text[512], *end;
-    ssize_t n;
-    int fd, ppid;
-
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return -1;
-    text[n] = '\0';
-    end = strrchr(text, ')'); /* the name before it may hold anything */
-    return end && sscanf(end + 1, " %*c %d", &ppid) == 1 ? ppid : -1;
-}
-
-/* Whatever a list says: nobody is killed who is no child of ours. */
+/* Whatever a list says: nobody is killed who is no child of ours.  The group that it leads goes
+ * with it: they are its children, which would be the next to be found. */
 static bool kill_child(pid_t pid)
 {
     siginfo_t info;
 
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           kill(pid, SIGKILL) == 0;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+        return false;
+    kill(-pid, SIGKILL);
+    return kill(pid, SIGKILL) == 0;
 }
 
 /* Kills what a list of children names; how many, or -errno when there is no such list. */
@@ -234,11 +219,11 @@ static int kill_listed(const char *path)
 
 /* The kernel's own lists, where it keeps them: each thread has its children.  0: nobody was found.
  * (To look at every process of a busy machine takes milliseconds.) */
-static int kill_by_lists(void)
+static unsigned kill_by_lists(void)
 {
     DIR *tasks = opendir("/proc/self/task");
     struct dirent *e;
-    int killed = 0;
+    unsigned killed = 0;
 
     while (tasks && (e = readdir(tasks))) {
         char path[sizeof "/proc/self/task//children" + sizeof e->d_name];
@@ -248,46 +233,59 @@ static int kill_by_lists(void)
             continue;
         snprintf(path, sizeof path, "/proc/self/task/%s/children", e->d_name);
         n = kill_listed(path);
-        killed += n > 0 ? n : 0;
+        killed += n > 0 ? (unsigned)n : 0;
     }
     if (tasks)
         closedir(tasks);
     return killed;
 }
 
-static void kill_by_search(void)
+static unsigned kill_by_search(void)
 {
     DIR *proc = opendir("/proc");
     struct dirent *e;
     pid_t self = getpid();
+    unsigned killed = 0;
 
     if (!proc)
-        return;
+        return 0;
     while ((e = readdir(proc))) {
+        struct procstat st;
         char *end;
         long pid = strtol(e->d_name, &end, 10);
-        if (*end == '\0' && pid > 1 && parent_of((pid_t)pid) == self)
-            kill((pid_t)pid, SIGKILL);
+        if (*end == '\0' && pid > 1 && procstat_read((pid_t)pid, &st) == 0 && st.parent == self)
+            killed += kill_child((pid_t)pid);
     }
     closedir(proc);
+    return killed;
+}
+
+/* Waits for so many, then takes those who have ended besides.  False: there is nobody left. */
+static bool bury(unsigned n, unsigned *ended_p)
+{
+    for (;;) {
+        pid_t pid = waitpid(-1, NULL, n ? 0 : WNOHANG);
+        if (pid == 0)
+            return true;
+        if (pid < 0 && errno != EINTR)
+            return false;
+        *ended_p += pid > 0;
+        n -= pid > 0 && n > 0;
+    }
 }
 
 unsigned child_end_all(void)
 {
-    unsigned ended = 0;
+    unsigned ended = 0, killed = 0;
 
     /* The orphans of those who die become ours, so this ends with the last generation.  A list that
      * is read while some die may lack others: the next turn finds them. */
-    for (;;) {
-        pid_t pid = waitpid(-1, NULL, WNOHANG);
-        if (pid == 0) {
-            if (kill_by_lists() == 0)
-                kill_by_search();
-            pid = waitpid(-1, NULL, 0);
-        }
-        if (pid > 0)
-            ended++;
-        else if (errno != EINTR)
-            return ended;
+    while (bury(killed, &ended)) {
+        killed = kill_by_lists();
+        if (killed == 0)
+            killed = kill_by_search();
+        if (killed == 0)
+            killed = 1; /* whom we may not kill we wait for */
     }
+    return ended;
 }

@@ -207,12 +207,28 @@ static void hop_clear(struct hop *h)
     list_unlink(&h->link);
 }
 
+/* What was said before still goes, as far as it can. */
 void hop_drop(struct hop *h)
 {
+    if (!h->gone && h->line && h->busy)
+        line_flush(h->line);
     if (!h->gone)
         hop_clear(h);
     if (h->busy == 0)
         free(h);
+}
+
+/* It cannot be written any more: told by a callback of its own. */
+static void go_on_broken(struct hop *h)
+{
+    h->broken = true;
+    timer_set(&h->kick, 0);
+}
+
+static void flush_later_errors(struct hop *h)
+{
+    if (!line_flush(h->line))
+        go_on_broken(h);
 }
 
 static void enter(struct hop *h)
@@ -220,10 +236,15 @@ static void enter(struct hop *h)
     h->busy++;
 }
 
+/* Answers to what has been heard in this turn go together. */
 static void leave(struct hop *h)
 {
-    if (--h->busy == 0 && h->gone)
+    if (--h->busy > 0)
+        return;
+    if (h->gone)
         free(h);
+    else if (hop_waiting(h))
+        flush_later_errors(h);
 }
 
 /* The last callback. */
@@ -436,7 +457,6 @@ static void try_up(struct hop *h, struct line *l)
     }
     list_unlink(&l->link);
     drop_tries(h, NULL);
-    line_flush(l);
     come_up(h, l);
 }
 
@@ -568,13 +588,6 @@ static void line_readable(void *arg)
     line_read(l);
     if (h)
         leave(h);
-}
-
-/* It cannot be written any more: told by a callback of its own. */
-static void go_on_broken(struct hop *h)
-{
-    h->broken = true;
-    timer_set(&h->kick, 0);
 }
 
 static void connected(struct line *l)
@@ -768,9 +781,8 @@ struct hop_net *hop_net_new(const struct hop_config *config, struct errmsg *err)
 {
     struct hop_net *net = calloc(1, sizeof *net);
 
-    if (!net || sodium_init() < 0) {
-        free(net);
-        errmsg_set(err, 0, net ? "the cryptographic library does not start" : "out of memory");
+    if (!net) {
+        errmsg_set(err, 0, "out of memory");
         return NULL;
     }
     net->c = *config;
@@ -859,12 +871,6 @@ bool hop_pressed(const struct hop *h)
     return h->pressed;
 }
 
-static void flush_later_errors(struct hop *h)
-{
-    if (!line_flush(h->line))
-        go_on_broken(h);
-}
-
 int hop_send(struct hop *h, const struct slice *parts, size_t nparts)
 {
     bool waits = hop_waiting(h) > 0;
@@ -875,7 +881,7 @@ int hop_send(struct hop *h, const struct slice *parts, size_t nparts)
     rc = hop_code_send(&h->line->code, parts, nparts);
     if (rc)
         return rc;
-    if (!waits)
+    if (!waits && !h->busy)
         flush_later_errors(h);
     if (hop_waiting(h) > LIMIT_HOP_HIGH)
         h->pressed = true;
@@ -899,7 +905,7 @@ void hop_end(struct hop *h)
     if (h->ending || h->gone)
         return;
     h->ending = true;
-    if (h->line && hop_code_bye(&h->line->code) == 0)
+    if (h->line && hop_code_bye(&h->line->code) == 0 && !h->busy)
         flush_later_errors(h);
     timer_set(&h->bound, h->line ? LIMIT_HOP_LINGER_MS : 0);
 }

@@ -16,7 +16,9 @@ enum {
     SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
     RECORD_MAX = 1 + HOP_CHUNK + SEAL,
     UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* of a hello: what its MAC covers */
-    IN_STEP = 64 << 10,
+    IN_FIRST = 8 << 10, /* read at once while little comes: a few pages of the heap */
+    IN_STEP = 64 << 10, /* ... and when more does */
+    MUCH = 16 << 10,
     KEEP = 256 << 10, /* a buffer larger than this is given back when it is empty */
 };
 
@@ -47,6 +49,15 @@ static uint32_t get32(const unsigned char *p)
 }
 
 /* ---- secrets ---- */
+
+/* libsodium works before sodium_init(), which looks for what this processor does faster: forty
+ * microseconds and more on a virtual machine, where the hypervisor answers each question.  A
+ * greeting is over sooner; who moves much has it asked. */
+static void expect_much(size_t n)
+{
+    if (n >= MUCH && sodium_init() < 0)
+        return; /* it goes on as it was */
+}
 
 /* MAC or derived bytes: keyed by the job's key, told apart by the label. */
 static void digest(const struct hop_code *c, const char label[8], unsigned char *to, size_t n,
@@ -124,12 +135,11 @@ int hop_code_init(struct hop_code *c, enum hop_role role, const unsigned char ke
                   const unsigned char seed[HOP_SEED], uint32_t position, size_t out_max)
 {
     memset(c, 0, sizeof *c);
-    if (sodium_init() < 0)
-        return -EIO;
     c->role = role;
+    c->in_step = IN_FIRST;
     memcpy(c->key, key, HOP_KEY);
     memcpy(c->secret, seed, HOP_SEED);
-    buf_init(&c->in, RECORD_MAX + 4 + IN_STEP);
+    buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
     buf_init(&c->out, out_max);
     buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
     if (role == HOP_ANSWERS) {
@@ -164,12 +174,13 @@ static void drop_used(struct hop_code *c)
 char *hop_code_room(struct hop_code *c, size_t *n_p)
 {
     drop_used(c);
-    *n_p = IN_STEP;
-    return buf_room(&c->in, IN_STEP);
+    *n_p = c->in_step;
+    return buf_room(&c->in, c->in_step);
 }
 
 void hop_code_came(struct hop_code *c, size_t n)
 {
+    c->in_step = n == c->in_step ? IN_STEP : IN_FIRST;
     buf_commit(&c->in, n);
 }
 
@@ -418,6 +429,7 @@ static enum hop_event read_record(struct hop_code *c, struct slice *message)
     if (have < 4 + n)
         return HOP_MORE;
     number(c->opened++, nonce);
+    expect_much(n);
     if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
                                                   c->open_key) != 0)
         return altered(c);
@@ -481,6 +493,7 @@ static void seal(struct hop_code *c, enum record kind, size_t n, const struct sl
     if (n)
         gather(to + 5, n, part, at);
     number(c->sealed++, nonce);
+    expect_much(n);
     crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
                                               c->seal_key);
     buf_commit(&c->out, HOP_RECORD_EXTRA + n);

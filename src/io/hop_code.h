@@ -80,6 +80,7 @@ struct hop_code {
     unsigned char seal_key[32], open_key[32];
     uint64_t sealed, opened; /* records */
     struct buf in, out;
+    size_t in_step;    /* how much is read at once */
     struct buf pieces; /* of a message that has not ended */
     size_t used;       /* of `in`, by what was returned last */
     bool lent;         /* `pieces` is what was returned last */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/addresses.h"
+
 /* ---- text ---- */
 
 static const void *bytes_of(const struct sockaddr *a, size_t *n_p)
@@ -121,64 +123,11 @@ size_t hop_where_read(struct slice text, struct hop_where *list, size_t room, st
 
 enum nearness { NEAR, FAR, OWN };
 
-static bool same_network(const struct sockaddr *a, const struct ifaddrs *i)
-{
-    const unsigned char *x, *y, *mask;
+struct ranking {
+    const struct hop_where *list;
+    enum nearness *near;
     size_t n;
-
-    if (!i->ifa_netmask)
-        return false;
-    x = bytes_of(a, &n);
-    y = bytes_of(i->ifa_addr, &n);
-    mask = bytes_of(i->ifa_netmask, &n);
-    /* The netmask of some has no family; its bytes lie where the address' family has them. */
-    if (a->sa_family == AF_INET)
-        mask = (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
-    for (size_t b = 0; b < n; b++) {
-        if ((x[b] ^ y[b]) & mask[b])
-            return false;
-    }
-    return true;
-}
-
-static enum nearness nearness(const struct sockaddr *a, const struct ifaddrs *all)
-{
-    enum nearness best = FAR;
-    size_t n;
-    const void *bytes = bytes_of(a, &n), *own;
-
-    for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
-        if (!i->ifa_addr || i->ifa_addr->sa_family != a->sa_family)
-            continue;
-        own = bytes_of(i->ifa_addr, &n);
-        if (memcmp(bytes, own, n) == 0)
-            return OWN;
-        if (same_network(a, i))
-            best = NEAR;
-    }
-    return best;
-}
-
-void hop_where_sort(struct hop_where *list, size_t n)
-{
-    struct ifaddrs *all = NULL;
-    struct hop_where *sorted = n > 1 ? malloc(n * sizeof *sorted) : NULL;
-    size_t at = 0;
-
-    if (sorted && getifaddrs(&all) == 0) {
-        for (int want = NEAR; want <= OWN; want++) {
-            for (size_t i = 0; i < n; i++) {
-                if ((int)nearness((const struct sockaddr *)&list[i].at, all) == want)
-                    sorted[at++] = list[i];
-            }
-        }
-        memcpy(list, sorted, n * sizeof *sorted);
-        freeifaddrs(all);
-    }
-    free(sorted);
-}
-
-/* ---- ours ---- */
+};
 
 static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bits)
 {
@@ -187,6 +136,48 @@ static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bit
     return memcmp(a, b, bits / 8) == 0 &&
            (rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0);
 }
+
+/* What one address of ours says about theirs. */
+static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
+{
+    struct ranking *k = arg;
+
+    for (size_t i = 0; i < k->n; i++) {
+        const struct sockaddr *a = (const struct sockaddr *)&k->list[i].at;
+        size_t size;
+        const unsigned char *bytes = bytes_of(a, &size);
+        if (a->sa_family != family || k->near[i] == OWN)
+            continue;
+        if (memcmp(bytes, own, size) == 0)
+            k->near[i] = OWN;
+        else if (same_bits(bytes, own, bits))
+            k->near[i] = NEAR;
+    }
+}
+
+void hop_where_sort(struct hop_where *list, size_t n)
+{
+    struct hop_where *sorted = n > 1 ? malloc(n * sizeof *sorted) : NULL;
+    enum nearness *near = n > 1 ? malloc(n * sizeof *near) : NULL;
+    struct ranking k = { list, near, n };
+    size_t at = 0;
+
+    for (size_t i = 0; near && i < n; i++)
+        near[i] = FAR;
+    if (sorted && near && addresses_each(rank, &k) == 0) {
+        for (int want = NEAR; want <= OWN; want++) {
+            for (size_t i = 0; i < n; i++) {
+                if ((int)near[i] == want)
+                    sorted[at++] = list[i];
+            }
+        }
+        memcpy(list, sorted, n * sizeof *sorted);
+    }
+    free(sorted);
+    free(near);
+}
+
+/* ---- ours ---- */
 
 /* "10.1.2.3", or one of "10.1.0.0/16" */
 static bool is_address(const char *text, const struct sockaddr *a)

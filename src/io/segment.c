@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "shm/memory.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -80,10 +81,28 @@ int segment_open(struct segment *s)
     return 0;
 }
 
+int segment_open_private(struct segment *s)
+{
+    uint64_t max = LIMIT_STORE_MAP;
+    int rc = -ENOMEM;
+
+    *s = SEGMENT_NULL;
+    for (; max >= SEGMENT_SMALLEST && rc < 0; max /= 2)
+        rc = seg_memory_open(max, &s->region);
+    return rc;
+}
+
 void segment_close(struct segment *s)
 {
-    if (s->region.base)
+    if (s->fd < 0)
+        seg_memory_close(&s->region);
+    else if (s->region.base)
         munmap(s->region.base, s->region.max);
+    segment_leave(s);
+}
+
+void segment_leave(struct segment *s)
+{
     if (s->fd >= 0)
         close(s->fd);
     if (s->reader_fd >= 0)

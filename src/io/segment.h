@@ -10,14 +10,18 @@
 
 struct segment {
     struct seg_region region;
-    int fd;        /* ours, writable */
-    int reader_fd; /* the same memory, read-only: what clients get */
+    int fd;        /* ours, writable; -1: nobody else sees the memory */
+    int reader_fd; /* the same memory, read-only: what clients get, or -1 */
 };
 
 #define SEGMENT_NULL ((struct segment){ .fd = -1, .reader_fd = -1 })
 
 /* 0 or -errno.  A process limit on address space makes the maximum smaller, not an error. */
 int segment_open(struct segment *s);
+/* For a job without processes here: memory of our own, which is less to make and to take down. */
+int segment_open_private(struct segment *s);
 void segment_close(struct segment *s); /* harmless twice */
+/* At the end of the process: the mapping goes with it, which spares telling other processors. */
+void segment_leave(struct segment *s);
 
 #endif

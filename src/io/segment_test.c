@@ -99,10 +99,28 @@ static void test_little_space(void)
     OK_F(rc == -ENOMEM && s.fd == -1 && !s.region.base, "too little is told, and nothing is left");
 }
 
+/* Nobody else sees it; it grows all the same. */
+static void test_private(void)
+{
+    struct segment s;
+    struct seg_writer w;
+    struct slice value;
+    static char big[1 << 20];
+
+    OK(segment_open_private(&s) == 0 && s.fd == -1 && s.reader_fd == -1);
+    OK(seg_create(&w, &s.region, 7, 16) == 0);
+    OK(seg_put(&w, 0, SLICE("key"), slice_mem(big, sizeof big), SEG_FLAT) == 0);
+    OK(seg_get(&w.view, SEG_ANY_RANK, SLICE("key"), &value) && value.len == sizeof big);
+    segment_close(&s);
+    segment_close(&s);
+    OK(!s.region.base);
+}
+
 int main(void)
 {
     test_growth();
     test_protection();
     test_little_space();
+    test_private();
     return tap_done();
 }

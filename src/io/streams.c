@@ -57,15 +57,14 @@ bool sink_is_same(int one, int other)
            a.st_ino == b.st_ino && !S_ISREG(a.st_mode);
 }
 
-int sink_open(struct sink *k, struct loop *l, int fd, char *scratch)
+int sink_open_own(struct sink *k, struct loop *l, int fd, char *scratch)
 {
     struct stat st;
-    int again = reopen(fd);
 
     memset(k, 0, sizeof *k);
     k->loop = l;
-    k->fd = again >= 0 ? again : fd;
-    k->own = again >= 0;
+    k->fd = fd;
+    k->own = true;
     k->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     k->scratch = scratch;
     k->patience_ms = STDIO_PATIENCE_MS;
@@ -75,6 +74,19 @@ int sink_open(struct sink *k, struct loop *l, int fd, char *scratch)
     watch_open(&k->watch, l, k->fd, NULL, sink_writable, k);
     timer_init(&k->patience, l, out_of_patience, k);
     return 0;
+}
+
+int sink_open(struct sink *k, struct loop *l, int fd, char *scratch)
+{
+    int again = reopen(fd), rc = sink_open_own(k, l, again >= 0 ? again : fd, scratch);
+
+    k->own = k->reopened = again >= 0;
+    return rc;
+}
+
+void sink_expect(struct sink *k, int n)
+{
+    k->nsources += (uint32_t)n;
 }
 
 static void sink_break(struct sink *k, int error)
@@ -209,7 +221,7 @@ void sink_close(struct sink *k)
         rest = write_now(k, rest);
     }
     buf_free(&k->queue);
-    if (k->own)
+    if (k->reopened)
         close(k->fd);
     k->loop = NULL;
 }

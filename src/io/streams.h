@@ -27,8 +27,9 @@ struct source;
 
 struct sink {
     struct loop *loop;
-    int fd; /* where it goes; ours only when own is set */
-    bool own;
+    int fd;               /* where it goes */
+    bool own;             /* nobody shares the description, which does not block ... */
+    bool reopened;        /* ... because we have opened it; then it is ours to close */
     bool regular;         /* a file: writing never blocks for long */
     bool broken;          /* it cannot be written any more: everything is dropped */
     int error;            /* why, as -errno; 0: nobody reads any more */
@@ -73,6 +74,11 @@ struct source {
 
 /* fd stays the caller's.  scratch: STDIO_CHUNK bytes that live as long.  0 or -errno. */
 int sink_open(struct sink *k, struct loop *l, int fd, char *scratch);
+/* The same where fd does not block already and nobody else has it. */
+int sink_open_own(struct sink *k, struct loop *l, int fd, char *scratch);
+/* So many sources are to come (or, below 0, have come): lines of several are kept apart from the
+ * first on. */
+void sink_expect(struct sink *k, int n);
 /* A line of our own among those of the sources; its newline is added if it has none. */
 void sink_say(struct sink *k, struct slice text);
 bool sink_idle(const struct sink *k); /* nothing is queued */

@@ -325,6 +325,34 @@ static void test_labels(void)
     close_stage();
 }
 
+/* While another is to come, a line that has not ended is nobody's yet. */
+static void test_expected(void)
+{
+    int out[2];
+
+    make_pipe(out);
+    memset(&stage, 0, sizeof stage);
+    stage.got = BUF_NULL(1u << 30);
+    stage.out = out[0];
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(out[1], F_SETFL, O_NONBLOCK);
+    sink_open_own(&stage.sink, &loop, out[1], scratch);
+    OK_F(stage.sink.fd == out[1] && stage.sink.own, "a descriptor of our own is taken as it is");
+    stage.sink.patience_ms = stage.sink.moment_ms = 3600 * 1000;
+    stage.a_fd = open_source(&stage.a, &stage.sink, NULL);
+    sink_expect(&stage.sink, 1);
+    write_all(stage.a_fd, "line\nbegun", 10);
+    expect(SLICE("line\n"));
+    stage.b_fd = open_source(&stage.b, &stage.sink, NULL);
+    sink_expect(&stage.sink, -1);
+    write_all(stage.b_fd, "other\n", 6);
+    expect(SLICE("other\n"));
+    write_all(stage.a_fd, " and ended\n", 11);
+    expect(SLICE("begun and ended\n"));
+    close_stage();
+    close(out[1]);
+}
+
 static bool is_owned(void)
 {
     received();
@@ -669,6 +697,7 @@ int main(void)
     test_lines();
     test_alone();
     test_labels();
+    test_expected();
     test_owner();
     test_patience();
     test_owner_ends();

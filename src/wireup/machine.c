@@ -159,8 +159,16 @@ static bool is_loopback(const struct address *a)
     return a->family == AF_INET ? a->bytes[0] == 127 : memcmp(a->bytes, six, 16) == 0;
 }
 
-static bool is_ours(const struct machine *m, const struct address *a)
+static void ask_addresses(struct machine *m)
 {
+    if (!m->asked && getifaddrs(&m->addresses) != 0)
+        m->addresses = NULL;
+    m->asked = true;
+}
+
+static bool is_ours(struct machine *m, const struct address *a)
+{
+    ask_addresses(m);
     for (const struct ifaddrs *i = m->addresses; i; i = i->ifa_next) {
         const void *own;
         if (!i->ifa_addr || i->ifa_addr->sa_family != a->family)
@@ -174,23 +182,16 @@ static bool is_ours(const struct machine *m, const struct address *a)
     return false;
 }
 
-static void ask(struct machine *m)
+static void read_hosts_file(struct machine *m)
 {
-    if (m->asked)
-        return;
-    m->asked = true;
-    if (getifaddrs(&m->addresses) != 0)
-        m->addresses = NULL;
-    if (machine_read_file("/etc/hosts", &m->hosts_file) < 0)
+    if (!m->read && machine_read_file("/etc/hosts", &m->hosts_file) < 0)
         buf_free(&m->hosts_file);
+    m->read = true;
 }
 
 static bool address_is_here(struct machine *m, const struct address *a)
 {
-    if (is_loopback(a))
-        return true;
-    ask(m);
-    return is_ours(m, a);
+    return is_loopback(a) || is_ours(m, a);
 }
 
 static struct slice next_word(struct slice *rest)
@@ -225,7 +226,7 @@ static bool line_says_here(struct machine *m, struct slice line, struct slice na
     memcpy(text, first.ptr, first.len);
     text[first.len] = '\0';
     a = read_address(text);
-    return a.family && (is_loopback(&a) || is_ours(m, &a));
+    return a.family && address_is_here(m, &a);
 }
 
 bool machine_is_here(struct machine *m, const char *name)
@@ -239,7 +240,7 @@ bool machine_is_here(struct machine *m, const char *name)
     a = read_address(name);
     if (a.family)
         return address_is_here(m, &a);
-    ask(m);
+    read_hosts_file(m);
     rest = buf_slice(&m->hosts_file);
     while (rest.len) {
         if (line_says_here(m, slice_cut(&rest, '\n'), slice_str(name)))

@@ -15,9 +15,9 @@
 struct machine {
     char name[256]; /* of this machine, as -localhost or the system says */
     char system_name[256];
-    struct ifaddrs *addresses; /* asked for at the first name that is no plain match */
-    struct buf hosts_file;     /* likewise /etc/hosts */
-    bool asked;
+    struct buf hosts_file;     /* read at the first name that is no plain match */
+    struct ifaddrs *addresses; /* asked for at the first address to be held against them */
+    bool read, asked;
 };
 
 void machine_init(struct machine *m, const char *localhost);

@@ -19,24 +19,36 @@ static void end(struct channel *c)
     c->ops->ended(c->arg, c);
 }
 
-static void read_some(void *arg)
+/* False: there is nothing (more) to read now. */
+static bool read_piece(struct channel *c)
 {
-    struct channel *c = arg;
     char piece[CHANNEL_PIECE];
     size_t room = c->window < sizeof piece ? (size_t)c->window : sizeof piece;
     ssize_t n = read(c->fd, piece, room);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return;
+        return false;
     if (n <= 0) {
         c->ops->data(c->arg, c, SLICE_NULL);
         end(c);
-        return;
+        return false;
     }
     c->window -= (uint64_t)n;
     if (c->window == 0)
         watch_want(&c->watch, 0);
     c->ops->data(c->arg, c, slice_mem(piece, (size_t)n));
+    return true;
+}
+
+static void read_some(void *arg)
+{
+    read_piece(arg);
+}
+
+void channel_catch_up(struct channel *c)
+{
+    while (c->fd >= 0 && !c->writes && c->window && read_piece(c))
+        continue;
 }
 
 static void write_some(void *arg)

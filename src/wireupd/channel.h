@@ -54,6 +54,9 @@ struct msg channel_credit_msg(const struct channel *c, uint64_t count);
 bool channel_data(struct channel *c, struct slice bytes);
 bool channel_credit(struct channel *c, uint64_t count);
 
+/* A reading end takes what is there now, as far as the window goes. */
+void channel_catch_up(struct channel *c);
+
 /* The other end has gone: a writing end writes what it has and closes, a reading end closes. */
 void channel_cut(struct channel *c);
 

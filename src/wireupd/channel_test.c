@@ -171,6 +171,25 @@ static void test_cut(void)
     close_world(&w);
 }
 
+/* What stands in the pipe goes at once, without the loop. */
+static void test_catch_up(void)
+{
+    struct world w;
+    char got[16];
+
+    open_world(&w);
+    channel_catch_up(&w.from);
+    OK_F(w.sent == 0 && !w.from_ended, "nothing is there yet");
+    OK(write(w.in[1], "all", 3) == 3);
+    close(w.in[1]);
+    w.in[1] = -1;
+    channel_catch_up(&w.from);
+    OK_F(w.sent == 3 && w.from_ended && w.to_ended, "the bytes and their end have gone");
+    OK(read(w.out[0], got, sizeof got) == 3);
+    channel_catch_up(&w.from);
+    close_world(&w);
+}
+
 /* The reader goes away: the writer may go on, into nothing. */
 static void test_deaf(void)
 {
@@ -193,6 +212,7 @@ int main(void)
     test_flow();
     test_lies();
     test_cut();
+    test_catch_up();
     test_deaf();
     return tap_done();
 }

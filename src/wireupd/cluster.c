@@ -447,6 +447,13 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+/* Who has lost its parent comes to one above that, so a leaf is never called.  (Where it was told
+ * an interface, it says when there is no such one.) */
+static bool is_called(const struct cluster_config *config)
+{
+    return config->interface || tree_children(config->width, config->count, config->me) > 0;
+}
+
 int cluster_open(struct cluster *c, const struct cluster_config *config, struct errmsg *err)
 {
     struct hop_config hops = { .loop = config->loop,
@@ -474,8 +481,8 @@ int cluster_open(struct cluster *c, const struct cluster_config *config, struct 
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     }
     c->net = hop_net_new(&hops, err);
-    if (!c->net ||
-        hop_listen(c->net, config->interface, config->port_low, config->port_high, err) < 0) {
+    if (!c->net || (is_called(config) && hop_listen(c->net, config->interface, config->port_low,
+                                                    config->port_high, err) < 0)) {
         cluster_close(c);
         return -EIO;
     }

@@ -164,6 +164,32 @@ static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, ui
     run(w);
 }
 
+/* Who has nobody below it waits for nobody, unless it has an interface to look for. */
+static void test_leaf(void)
+{
+    static struct world w;
+    struct member *a = &w.members[DAEMONS - 1];
+    struct cluster_config config = { .loop = &w.loop,
+                                     .key = w.key,
+                                     .me = DAEMONS - 1,
+                                     .count = DAEMONS,
+                                     .width = WIDTH,
+                                     .host = "here" };
+    struct errmsg err = { "" };
+
+    OK(loop_init(&w.loop) == 0 && cluster_open(&a->cluster, &config, &err) == 0);
+    OK(hop_port(a->cluster.net) == 0);
+    cluster_close(&a->cluster);
+    config.me = 1;
+    OK(cluster_open(&a->cluster, &config, &err) == 0 && hop_port(a->cluster.net) != 0);
+    cluster_close(&a->cluster);
+    config.me = DAEMONS - 1;
+    config.interface = "no-such-if0";
+    OK_F(cluster_open(&a->cluster, &config, &err) < 0 && strstr(err.text, config.interface),
+         "%.200s", err.text);
+    loop_free(&w.loop);
+}
+
 static void test_ways(void)
 {
     static struct world w;
@@ -251,6 +277,7 @@ static void test_end(void)
 
 int main(void)
 {
+    test_leaf();
     test_ways();
     test_loss();
     test_lost_relay();

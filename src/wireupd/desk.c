@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/procstat.h"
 #include "io/rendezvous.h"
 #include "wireupd/errand.h"
 #include "wireupd/node_priv.h"
@@ -366,6 +367,14 @@ static void neighbour_read(void *arg)
         inquiry_end(q, false, SLICE_NULL);
 }
 
+/* Who is stopped would be waited for in each question of each process. */
+static bool may_answer(pid_t pid)
+{
+    struct procstat st;
+
+    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
+}
+
 static void ask_neighbour(struct inquiry *q, struct neighbour *b, pid_t pid)
 {
     const char *verb = q->query->op == NAMES_UNPUBLISH ? "unpublish " : "lookup ";
@@ -373,7 +382,7 @@ static void ask_neighbour(struct inquiry *q, struct neighbour *b, pid_t pid)
 
     b->inquiry = q;
     buf_init(&b->in, LIMIT_PMI_LINE);
-    b->fd = rendezvous_connect(pid);
+    b->fd = may_answer(pid) ? rendezvous_connect(pid) : -1;
     if (b->fd < 0)
         return;
     q->open++;

@@ -2,15 +2,14 @@
 #include "wireupd/inquest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/who_part.h"
+#include "io/procstat.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/work.h"
 #include "wireupd/share.h"
@@ -48,22 +47,10 @@ static const char *state_word(char letter)
 
 static const char *machine_state(void *arg, int pid)
 {
-    char path[40], text[512], *end;
-    ssize_t n;
-    int fd;
+    struct procstat st;
 
     (void)arg;
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n <= 0)
-        return NULL;
-    text[n] = '\0';
-    end = strrchr(text, ')');
-    return end && end[1] ? state_word(end[2]) : NULL;
+    return procstat_read(pid, &st) == 0 ? state_word(st.state) : NULL;
 }
 
 static struct who_options options_of(struct slice job, bool json)

@@ -86,7 +86,9 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 
 static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
 {
-    if (n->draining) {     /* what it still had to show is lost with it */
+    if (n->unshared)
+        return;        /* that it was lost has ended the launch, and it had nothing more to tell */
+    if (n->draining) { /* what it still had to show is lost with it */
         if (!n->lost_late) /* nor who was below it */
             log_error(&n->config.log,
                       "node %s is lost at the end of the job, and output with it: %s",

@@ -35,7 +35,8 @@ struct daemon {
     struct share share;
     struct crew crew;
     struct errands errands;
-    int answers; /* standard output as it was: to who has started us */
+    int answers;  /* standard output as it was: to who has started us */
+    bool by_hand; /* the record came by file: a person may look on */
     bool linked;
     int code;
 };
@@ -250,7 +251,8 @@ static void on_near(void *arg, uint32_t position)
         return;
     }
     d->linked = true;
-    answer(d, BOOT_READY, "");
+    if (d->by_hand) /* anybody else sees the link itself */
+        answer(d, BOOT_READY, "");
     if (start_crew(d, &err))
         tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
     tell_hardware(d);
@@ -334,9 +336,12 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
 
 static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
 {
-    struct node_config c = {
-        .log = d->log, .name = d->name, .control_fd = control_fd, .reaped = on_reaped, .arg = d
-    };
+    struct node_config c = { .log = d->log,
+                             .name = d->name,
+                             .control_fd = control_fd,
+                             .diverted = true,
+                             .reaped = on_reaped,
+                             .arg = d };
     int far[STREAM_KINDS] = { -1, -1, -1 };
     int rc = streams_divert(far);
 
@@ -399,6 +404,7 @@ int main(int argc, char **argv)
 
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
+    d.by_hand = file != NULL;
     guard_tidy();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");

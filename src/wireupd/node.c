@@ -186,7 +186,7 @@ struct node *node_free(struct node *n)
     listener_close(n);
     timer_stop(&n->starter);
     timer_stop(&n->promises);
-    work_free_all(n);
+    work_leave_all(n);
     server_free(&n->server);
     topology_close(&n->topology);
     map_free(&n->by_pid);

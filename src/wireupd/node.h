@@ -32,6 +32,7 @@ struct node_config {
     struct log log;
     const char *name; /* of this host, for names of jobs */
     int control_fd;   /* from the guard: one byte per signal; its end ends everything; -1 */
+    bool diverted;    /* standard output and error are pipes of our own (streams_divert()) */
     enum node_stdin stdin_to;
     uint32_t stdin_rank;
     const char *label;   /* pattern before each line (see pattern.h), or NULL */

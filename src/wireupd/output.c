@@ -16,9 +16,12 @@ struct file_sink {
 
 void output_open(struct node *n, loop_fn *on_idle)
 {
-    sink_open(&n->out, &n->loop, STDOUT_FILENO, n->scratch);
-    sink_open(&n->err, &n->loop, STDERR_FILENO, n->scratch);
-    n->one_stream = sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+    int (*open_sink)(struct sink *, struct loop *, int, char *) =
+        n->config.diverted ? sink_open_own : sink_open;
+
+    open_sink(&n->out, &n->loop, STDOUT_FILENO, n->scratch);
+    open_sink(&n->err, &n->loop, STDERR_FILENO, n->scratch);
+    n->one_stream = !n->config.diverted && sink_is_same(STDOUT_FILENO, STDERR_FILENO);
     n->out.on_idle = n->err.on_idle = on_idle;
     n->out.arg = n->err.arg = n;
 }

@@ -48,26 +48,30 @@ static void on_ended(void *arg, struct channel *c)
 
 static const struct channel_ops ops = { on_data, on_credit, on_ended };
 
-static struct channel *channel_of(struct streams *t, uint32_t position, uint64_t number)
+static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
 {
     if (number >= STREAM_KINDS || position >= t->share->cluster.config.count)
         return NULL;
-    return &t->sets[is_launcher(t) ? position : 0].channels[number];
+    return &t->sets[is_launcher(t) ? position : 0];
 }
+
+static void show_first(struct streams *t, uint32_t position, enum stream which, bool any);
 
 static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m)
 {
-    struct channel *c = channel_of(t, from, m->channel);
+    struct stream_set *set = set_of(t, from, m->channel);
 
-    if (c && !channel_data(c, m->bytes))
+    if (set && set->awaited[m->channel])
+        show_first(t, from, (enum stream)m->channel, m->bytes.len > 0);
+    if (set && !channel_data(&set->channels[m->channel], m->bytes))
         log_error(&node_of(t)->config.log, "position %u sends more output than it may", from);
 }
 
 static void hear_credit(struct streams *t, uint32_t from, const struct msg_credit *m)
 {
-    struct channel *c = channel_of(t, from, m->channel);
+    struct stream_set *set = set_of(t, from, m->channel);
 
-    if (c && !channel_credit(c, m->count))
+    if (set && !channel_credit(&set->channels[m->channel], m->count))
         log_error(&node_of(t)->config.log, "position %u gives credit that nobody owes", from);
 }
 
@@ -105,16 +109,35 @@ static int open_output(struct streams *t, uint32_t position, enum stream which, 
     return channel_open(c, &node_of(t)->loop, ends[1], true, &ops, t);
 }
 
+static struct sink *sink_of(struct node *n, enum stream which)
+{
+    return which == STREAM_OUT || n->one_stream ? &n->out : &n->err;
+}
+
+static void await(struct streams *t, uint32_t position, enum stream which, bool on)
+{
+    t->sets[position].awaited[which] = on;
+    sink_expect(sink_of(node_of(t), which), on ? 1 : -1);
+}
+
 void streams_show(struct streams *t, uint32_t position)
 {
-    struct node *n = node_of(t);
-    int rc = open_output(t, position, STREAM_OUT, &n->out);
+    await(t, position, STREAM_OUT, true);
+    await(t, position, STREAM_ERR, true);
+}
 
-    if (rc == 0)
-        rc = open_output(t, position, STREAM_ERR, n->one_stream ? &n->out : &n->err);
+/* The first bytes of a stream; or, when there are none, its end. */
+static void show_first(struct streams *t, uint32_t position, enum stream which, bool any)
+{
+    struct node *n = node_of(t);
+    int rc = any ? open_output(t, position, which, sink_of(n, which)) : 0;
+
+    await(t, position, which, false);
     if (rc < 0)
         log_error(&n->config.log, "what node %s writes cannot be shown: %s",
                   t->share->names[position], err_text(rc));
+    if (!any)
+        share_streams_ended(t->share);
 }
 
 int streams_stdin(struct streams *t, uint32_t position)
@@ -135,17 +158,21 @@ int streams_stdin(struct streams *t, uint32_t position)
 
 void streams_cut(struct streams *t, uint32_t position)
 {
-    for (int i = 0; i < STREAM_KINDS; i++)
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        if (t->sets[position].awaited[i])
+            show_first(t, position, (enum stream)i, false);
         channel_cut(&t->sets[position].channels[i]);
+    }
 }
 
 /* ---- daemons --------------------------------------------------------------------------------- */
 
+/* What we write ourselves must not wait for us to read it. */
 static int divert(int which, int *far_p)
 {
     int ends[2], rc, ours = which == STREAM_IN ? 0 : 1;
 
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (pipe2(ends, which == STREAM_IN ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
     rc = dup2(ends[ours], which) < 0 ? -errno : 0;
     close(ends[ours]);
@@ -180,6 +207,8 @@ void streams_end(struct streams *t)
     for (int fd = 0; fd < STREAM_KINDS; fd++)
         dup2(node_of(t)->null_fd, fd);
     channel_close(&t->sets[0].channels[STREAM_IN]);
+    channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
+    channel_catch_up(&t->sets[0].channels[STREAM_ERR]);
     share_streams_ended(t->share);
 }
 
@@ -189,7 +218,8 @@ bool streams_over(const struct streams *t)
 {
     for (uint32_t p = 0; p < t->count; p++) {
         const struct stream_set *set = &t->sets[p];
-        if (set->channels[STREAM_OUT].fd >= 0 || set->channels[STREAM_ERR].fd >= 0 ||
+        if (set->awaited[STREAM_OUT] || set->awaited[STREAM_ERR] ||
+            set->channels[STREAM_OUT].fd >= 0 || set->channels[STREAM_ERR].fd >= 0 ||
             set->sources[STREAM_OUT].fd >= 0 || set->sources[STREAM_ERR].fd >= 0)
             return false;
     }

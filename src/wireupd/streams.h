@@ -17,7 +17,8 @@ enum stream { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_KINDS };
 /* Those of one daemon. */
 struct stream_set {
     struct channel channels[STREAM_KINDS];
-    struct source sources[STREAM_KINDS]; /* launcher: what comes out of out and err */
+    struct source sources[STREAM_KINDS]; /* launcher: what comes out of out and err ... */
+    bool awaited[STREAM_KINDS];          /* ... once there is something; most write nothing */
 };
 
 struct share;

@@ -46,6 +46,19 @@ static void flush_news(struct share *s)
     buf_clear(&s->pids);
 }
 
+/* That processes end as they should concerns only those who wait for them in vain: mostly all end
+ * at about the same time, and nobody has to be told.  And that they have started is known with the
+ * next that is said of them; but who has spawned them waits for it. */
+static bool may_wait(const struct share *s, const struct effect *e)
+{
+    const struct job *j;
+
+    if (share_is_root(s))
+        return e->event == LIFE_EXIT;
+    j = share_job(s, e->job);
+    return e->event == LIFE_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
+}
+
 void tell_news(struct share *s, const struct effect *e)
 {
     if (s->news.u.news.job != e->job)
@@ -55,7 +68,7 @@ void tell_news(struct share *s, const struct effect *e)
     add_number(&s->events, (uint32_t)e->event);
     add_number(&s->codes, (uint32_t)e->code);
     add_number(&s->pids, (uint32_t)e->pid);
-    s->urgent = s->urgent || !share_is_root(s) || e->event != LIFE_EXIT;
+    s->urgent = s->urgent || !may_wait(s, e);
 }
 
 static void gossip(void *arg)
@@ -70,14 +83,12 @@ void tell_to(struct share *s, struct msg *m, uint32_t to)
     post(s, m, to);
 }
 
-/* That processes end as they should concerns only those who wait for them in vain: mostly all end
- * at about the same time, and nobody has to be told. */
 void tell_settle(struct share *s)
 {
     if (s->urgent)
         flush_news(s);
     else if (buf_len(&s->ranks) && !s->gossip.set)
-        timer_set(&s->gossip, LIMIT_NEWS_MS);
+        timer_set(&s->gossip, share_is_root(s) ? LIMIT_NEWS_MS : LIMIT_STARTED_MS);
 }
 
 void tell_open(struct share *s)

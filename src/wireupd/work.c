@@ -78,7 +78,7 @@ struct work *work_new(struct node *n, struct job_order *o)
     w->node = n;
     list_init(&w->link);
     timer_init(&w->grace, &n->loop, grace_over, w);
-    if (segment_open(&w->store) == 0) {
+    if ((o->here == JOB_NONE_HERE ? segment_open_private : segment_open)(&w->store) == 0) {
         o->region = &w->store.region;
         w->job = server_job_order(&n->server, o);
     }
@@ -142,20 +142,25 @@ void work_announce(struct work *w, const struct spawn_request *rq)
         announce_job(w->node->share, w->job, w->positions, push_of(w), rq);
 }
 
-void work_free(struct work *w)
+static void take_down(struct work *w, void (*end)(struct segment *))
 {
     timer_stop(&w->grace);
     server_job_remove(&w->node->server, w->job);
-    segment_close(&w->store);
+    end(&w->store);
     list_unlink(&w->link);
     free(w->codes);
     free(w);
 }
 
-void work_free_all(struct node *n)
+void work_free(struct work *w)
+{
+    take_down(w, segment_close);
+}
+
+void work_leave_all(struct node *n)
 {
     LIST_EACH(l, &n->works)
-    work_free(LIST_OF(l, struct work, link));
+    take_down(LIST_OF(l, struct work, link), segment_leave);
 }
 
 bool work_is_fed(const struct node *n, const struct job *j, uint32_t rank)

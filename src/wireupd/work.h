@@ -40,7 +40,7 @@ void work_preset(struct node *n, struct job *job);
 void work_announce(struct work *w, const struct spawn_request *rq);
 
 void work_free(struct work *w);
-void work_free_all(struct node *n);
+void work_leave_all(struct node *n); /* at the end of the process */
 
 /* Whether others feed this process's standard input. */
 bool work_is_fed(const struct node *n, const struct job *j, uint32_t rank);
