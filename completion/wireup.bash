@@ -122,7 +122,7 @@ _wireup_choices()
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     replay) echo "" ;;
-    sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --flags --json" ;;
+    sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --link --flags --json" ;;
     up) echo "" ;;
     tools) echo "" ;;
     ps) echo "" ;;

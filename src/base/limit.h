@@ -251,6 +251,12 @@
  * the parent, that is noticed at different times, and the connection. */
 #define LIMIT_NODE_RETURN_MS 40000
 
+/* Links of a daemon to others than its neighbours, for exchanges: twice the logarithm of a million
+ * nodes, and a half more for exchanges of some of the nodes. */
+#define LIMIT_NODE_DIRECT 64
+/* So long a piece waits for such a link before it goes along the tree. */
+#define LIMIT_NODE_MEET_MS 3000
+
 /* Bytes of messages that wait in a daemon for a way. */
 #define LIMIT_NODE_HELD (256u << 20)
 

@@ -91,10 +91,16 @@ bool slice_int(struct slice a, int *value_p)
 
 uint64_t slice_hash(struct slice a, uint64_t seed)
 {
-    uint64_t h = 0xcbf29ce484222325u ^ seed;
+    uint64_t h = 0xcbf29ce484222325u ^ seed ^ a.len, word;
+    size_t at = 0;
 
-    for (size_t i = 0; i < a.len; i++)
-        h = (h ^ (unsigned char)a.ptr[i]) * 0x100000001b3u;
+    for (; a.len - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, a.ptr + at, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    for (; at < a.len; at++)
+        h = (h ^ (unsigned char)a.ptr[at]) * 0x100000001b3u;
     h ^= h >> 32;
     h *= 0xd6e8feb86659fd93u;
     return h ^ (h >> 32);

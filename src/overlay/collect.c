@@ -275,20 +275,26 @@ static uint32_t log2_up(uint32_t n)
     return s;
 }
 
-/* The tree sends everything `width` times out of each node, one level after the other; the exchange
- * costs a message for each of its steps, and each byte once. */
+/* The tree brings everything to the top, and sends it `width` times out of each node, one level
+ * after the other.  The exchange sends and hears each byte once, and costs a message for each of
+ * its steps, and a link: whether that is up already is not known at the top. */
+uint64_t overlay_border(const struct overlay_config *c, uint32_t participants)
+{
+    uint64_t copies = (uint64_t)tree_children(c->width, c->count, 0) *
+                      tree_depth(c->width, c->count ? c->count - 1 : 0);
+    uint64_t fixed_ns = log2_up(participants) * ((uint64_t)c->alpha_ns + c->link_ns);
+
+    return copies && c->beta_ps ? fixed_ns * 1000 / (copies * c->beta_ps) : UINT64_MAX;
+}
+
 static bool is_for_exchange(const struct overlay *o, const struct collect *c)
 {
-    const struct overlay_config *k = &o->config;
-    enum overlay_schedule schedule = schedule_of(o, c);
-    uint32_t children = tree_children(k->width, k->count, 0);
-    double levels = tree_depth(k->width, k->count - 1), bytes = (double)c->bytes;
-    double tree = levels * children * bytes * k->beta_ps / 1000;
-    double exchange = log2_up(c->all.count) * (double)k->alpha_ns + bytes * k->beta_ps / 1000;
-
-    if (schedule != OVERLAY_AUTO || c->withheld || c->bytes == 0)
-        return c->withheld || (c->bytes && schedule == OVERLAY_EXCHANGE);
-    return exchange < tree;
+    switch (schedule_of(o, c)) {
+    case OVERLAY_TREE: return c->withheld; /* by who had not been asked */
+    case OVERLAY_EXCHANGE: return c->bytes > 0;
+    case OVERLAY_AUTO: break;
+    }
+    return c->withheld || c->bytes > overlay_border(&o->config, c->all.count);
 }
 
 static void tell_decision(struct overlay *o, const struct collect *c)
@@ -319,12 +325,24 @@ void collect_advance(struct overlay *o, struct collect *c)
     }
 }
 
+/* What rides the gathering: when the tree is sure not to be the way, nothing. */
+static uint64_t most_inline(const struct overlay *o, const struct collect *c)
+{
+    uint64_t border = overlay_border(&o->config, c->all.count);
+
+    switch (schedule_of(o, c)) {
+    case OVERLAY_TREE: return UINT64_MAX;
+    case OVERLAY_EXCHANGE: return 0;
+    case OVERLAY_AUTO: break;
+    }
+    return border < o->config.inline_max ? border : o->config.inline_max;
+}
+
 /* What is too much to ride along stays where it came from. */
 static void withhold(struct overlay *o, struct collect *c)
 {
-    bool forced = schedule_of(o, c) == OVERLAY_TREE;
-
-    if (!forced && (bundle_bytes(c->data) > o->config.inline_max || c->withheld)) {
+    if (bundle_bytes(c->data) > most_inline(o, c) ||
+        (c->withheld && schedule_of(o, c) != OVERLAY_TREE)) {
         c->withheld = true;
         c->data = bundle_drop(c->data);
     }

@@ -170,6 +170,21 @@ static void go_on(struct overlay *o, struct collect *c)
         collect_finish(o, c);
 }
 
+static void tell_peers(struct overlay *o, const struct collect *c)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    for (uint32_t s = 0; e && s < c->steps; s++) {
+        if (posset_add(&e->peers, peer(c, s, false), 1) < 0)
+            o->no_memory = true;
+    }
+    o->no_memory = o->no_memory || !e;
+    if (!e)
+        return;
+    e->kind = OVERLAY_EXCHANGING;
+    overlay_push_event(o, e);
+}
+
 void exchange_begin(struct overlay *o, struct collect *c)
 {
     c->phase = COLLECT_EXCHANGES;
@@ -185,6 +200,7 @@ void exchange_begin(struct overlay *o, struct collect *c)
         return;
     }
     c->me = posset_rank(&c->all, o->config.me);
+    tell_peers(o, c);
     if (c->steps && !send_step(o, c, 0)) {
         o->no_memory = true;
         return;
@@ -235,6 +251,11 @@ static int take_piece(struct overlay *o, struct collect *c, struct overlay_msg *
     return bundle_count(s->all) == count_in(c, m->step) ? 0 : 1;
 }
 
+static bool has_step(const struct collect *c, uint32_t step)
+{
+    return step < c->step || (c->got && step < COLLECT_STEPS && c->got[step].all);
+}
+
 int exchange_piece(struct overlay *o, struct overlay_msg *m)
 {
     struct collect *c = collect_find(&o->pending, m->what, m->generation);
@@ -243,7 +264,8 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     if (!c || !c->mine) /* it has failed here, or is over */
         return 0;
     if (m->failed) {
-        collect_fail(o, c, m->culprit);
+        if (!has_step(c, m->step)) /* else it had come before it was asked for again */
+            collect_fail(o, c, m->culprit);
         return 0;
     }
     rc = make_steps(c) ? take_piece(o, c, m) : -ENOMEM;

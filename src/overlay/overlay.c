@@ -47,11 +47,12 @@ void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uin
     *c = (struct overlay_config){ .me = me,
                                   .count = count,
                                   .width = width,
-                                  .inline_max = 8 << 10,
+                                  .inline_max = 1 << 20,
                                   .piece_max = 256 << 10,
                                   .keep_max = 64 << 20,
-                                  .alpha_ns = 40000,
-                                  .beta_ps = 1000 };
+                                  .alpha_ns = 45000,
+                                  .beta_ps = 1000,
+                                  .link_ns = 200000 };
 }
 
 /* ---- messages and events --------------------------------------------------------------------- */
@@ -85,6 +86,7 @@ struct overlay_event *overlay_event_free(struct overlay_event *e)
 {
     if (e) {
         bundle_drop(e->blocks);
+        posset_free(&e->peers);
         free(e->what);
         free(e);
     }

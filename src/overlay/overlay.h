@@ -7,7 +7,8 @@
  *
  * Collectives.  The same `what` and generation name the same collective on all nodes; who takes
  * part is said by each who does.  Each node gathers its subtree (itself, if it takes part) and
- * sends one message up; the top decides by the sum of what was brought how it gets to everybody:
+ * sends one message up; the top decides by the sum of what was brought, or as somebody has asked,
+ * how it gets to everybody:
  *   TREE      little: with the gathering, and down again with the result.
  *   EXCHANGE  much: the gathering carries sizes only, the result says "exchange", and then every
  *             participant sends to the ones 1, 2, 4 ... places before it what it has by then
@@ -44,14 +45,16 @@ bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_
 struct overlay_config {
     uint32_t me, count, width;
     enum overlay_schedule schedule;
-    uint64_t inline_max; /* so many bytes of a subtree ride the gathering; more stay at home */
-    uint64_t piece_max;  /* of one message of an exchange; one block may be more */
-    uint64_t keep_max;   /* bytes of results for those who come late */
-    uint32_t alpha_ns;   /* a message's own cost … */
-    uint32_t beta_ps;    /* … and that of each of its bytes, for the choice of the schedule */
+    uint64_t
+        inline_max; /* at most so many bytes of a subtree ride the gathering; more stay at home */
+    uint64_t piece_max; /* of one message of an exchange; one block may be more */
+    uint64_t keep_max;  /* bytes of results for those who come late */
+    uint32_t alpha_ns;  /* a message's own cost … */
+    uint32_t beta_ps;   /* … that of each of its bytes … */
+    uint32_t link_ns;   /* … and of a link beside the tree that comes up, for the choice */
 };
 
-/* Reasonable for daemons on an Ethernet. */
+/* For daemons on an Ethernet of 10 Gbit/s; costs as measured (docs/performance.md). */
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width);
 
 enum overlay_kind {
@@ -95,11 +98,12 @@ struct overlay_msg *overlay_msg_free(struct overlay_msg *m); /* returns NULL; NU
 
 enum overlay_event_kind {
     OVERLAY_COMPLETED, /* what, generation; failed, culprit; blocks: of all, ours too */
-    OVERLAY_DECIDED,  /* top: all is gathered; what, generation, bytes, exchanges: how it goes on */
-    OVERLAY_REPORTED, /* top: from, and its words in blocks */
-    OVERLAY_TOLD,     /* words of the top in blocks */
-    OVERLAY_LOST,     /* from is lost: the top says so.  The host calls overlay_overdue() later */
-    OVERLAY_BEHIND    /* what we have not been told is not to be had any more: this node must end */
+    OVERLAY_DECIDED, /* top: all is gathered; what, generation, bytes, exchanges: how it goes on */
+    OVERLAY_EXCHANGING, /* pieces will go from here to `peers`: links to them are of use */
+    OVERLAY_REPORTED,   /* top: from, and its words in blocks */
+    OVERLAY_TOLD,       /* words of the top in blocks */
+    OVERLAY_LOST,       /* from is lost: the top says so.  The host calls overlay_overdue() later */
+    OVERLAY_BEHIND /* what we have not been told is not to be had any more: this node must end */
 };
 
 struct overlay_event {
@@ -113,6 +117,7 @@ struct overlay_event {
     uint32_t nodes; /* DECIDED */
     uint64_t bytes;
     bool exchanges;
+    struct posset peers; /* EXCHANGING */
 };
 
 struct overlay_event *overlay_event_free(struct overlay_event *e); /* returns NULL */
@@ -186,6 +191,9 @@ int overlay_tell(struct overlay *o, struct slice bytes);
 
 /* A message that has come, taken over.  0, or 1: it cannot be (and has been ignored). */
 int overlay_hear(struct overlay *o, struct overlay_msg *m);
+
+/* Bytes of all that ride the tree when so many take part and nobody has asked for a way. */
+uint64_t overlay_border(const struct overlay_config *c, uint32_t participants);
 
 /* The next message to be sent, or event; the caller's from then on.  NULL: none. */
 struct overlay_msg *overlay_next(struct overlay *o);

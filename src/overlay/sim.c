@@ -41,8 +41,16 @@ struct sim_intake {
     struct overlay_msg *m;
 };
 
+/* A link beside the tree. */
+struct sim_link {
+    uint32_t to;
+    uint64_t up; /* at that time */
+};
+
 struct sim_node {
     struct overlay o;
+    struct sim_link *links;
+    uint32_t nlinks, links_room;
     struct sim_intake *intakes;
     uint32_t nintakes, intakes_room, intake_version;
     uint64_t intake_at;
@@ -80,6 +88,7 @@ void sim_defaults(struct sim_config *c)
                               .latency_ns = 20000,
                               .overhead_ns = 5000,
                               .byte_ps = 800,
+                              .link_ns = 200000,
                               .notice_ns = 1000000 };
 }
 
@@ -160,13 +169,46 @@ static uint64_t overhead(const struct sim *s, const struct sim_node *n)
     return s->c.overhead_ns * (n->slow ? SLOWNESS : 1);
 }
 
+static struct sim_link *link_to(const struct sim_node *n, uint32_t to)
+{
+    for (uint32_t i = 0; i < n->nlinks; i++) {
+        if (n->links[i].to == to)
+            return &n->links[i];
+    }
+    return NULL;
+}
+
+static void add_link(struct sim *s, struct sim_node *n, struct sim_link k)
+{
+    if (n->nlinks == n->links_room) {
+        uint32_t room = n->links_room ? n->links_room * 2 : 8;
+        struct sim_link *more = realloc(n->links, room * sizeof *more);
+        if (!more) {
+            s->no_memory = true;
+            return;
+        }
+        n->links = more;
+        n->links_room = room;
+    }
+    n->links[n->nlinks++] = k;
+}
+
+/* When a message that leaves now may be there: its link may have to come up first. */
+static uint64_t arrival(const struct sim *s, const struct sim_node *n, uint32_t to, uint64_t start)
+{
+    const struct sim_link *k = link_to(n, to);
+    uint64_t there = start + overhead(s, n) + s->c.latency_ns;
+
+    return k && k->up + s->c.latency_ns > there ? k->up + s->c.latency_ns : there;
+}
+
 static void transmit(struct sim *s, uint32_t from, uint32_t to, struct overlay_msg *m)
 {
     struct sim_node *a = &s->nodes[from];
     uint64_t size = carry_size(m), start = a->out_free > s->now ? a->out_free : s->now;
     bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
     uint64_t jitter = s->c.jitter_ns ? rand_below(&s->rand, s->c.jitter_ns) : 0;
-    uint64_t there = start + overhead(s, a) + s->c.latency_ns + jitter;
+    uint64_t there = arrival(s, a, to, start) + jitter;
 
     a->out_free = start + overhead(s, a) + bytes_ns(s, size);
     a->messages++;
@@ -296,6 +338,21 @@ static bool is_linked(const struct sim *s, uint32_t node, uint32_t other)
     const struct overlay *o = &s->nodes[node].o;
 
     return o->parent == other || posset_has(&o->below, other);
+}
+
+/* Where they wait is asked for along the tree, and then there are two turns of greeting. */
+static void links_come_up(struct sim *s, uint32_t p, const struct posset *peers)
+{
+    struct sim_node *n = &s->nodes[p];
+    uint64_t up = s->now + 8 * s->c.latency_ns;
+
+    for (uint32_t i = 0; s->c.link_ns && i < peers->count && !s->c.through_tree; i++) {
+        uint32_t to = posset_nth(peers, i);
+        if (is_linked(s, p, to) || link_to(n, to))
+            continue;
+        up += s->c.link_ns;
+        add_link(s, n, (struct sim_link){ to, up });
+    }
 }
 
 /* What is for somebody further away has a link of its own, or is relayed. */
@@ -555,6 +612,7 @@ static void carry_out_events(struct sim *s, uint32_t p)
         switch (e->kind) {
         case OVERLAY_COMPLETED: completed(s, p, e); break;
         case OVERLAY_DECIDED: break;
+        case OVERLAY_EXCHANGING: links_come_up(s, p, &e->peers); break;
         case OVERLAY_REPORTED: reported(s, e); break;
         case OVERLAY_TOLD: told(s, p, e); break;
         case OVERLAY_LOST: lost(s, p, e->from); break;
@@ -690,9 +748,10 @@ static bool make_node(struct sim *s, uint32_t p)
     if (s->c.modelled)
         k.piece_max = 0;
     else
-        k.inline_max = s->c.schedule == OVERLAY_EXCHANGE ? 256 : 2048; /* that both occur */
+        k.inline_max = 1024; /* that both occur */
     k.alpha_ns = (uint32_t)(s->c.latency_ns + 2 * s->c.overhead_ns);
     k.beta_ps = s->c.byte_ps;
+    k.link_ns = s->c.link_ns;
     if (overlay_init(&n->o, &k) < 0)
         return false;
     for (uint32_t set = 0; set < s->c.sets; set++) {
@@ -793,6 +852,7 @@ static void free_all(struct sim *s)
         for (uint32_t i = 0; i < s->nodes[p].nintakes; i++)
             overlay_msg_free(s->nodes[p].intakes[i].m);
         free(s->nodes[p].intakes);
+        free(s->nodes[p].links);
         overlay_free(&s->nodes[p].o);
     }
     for (uint32_t k = 0; k < SETS_MAX; k++)
@@ -839,10 +899,10 @@ void sim_command(const struct sim_config *c, struct buf *out)
                "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
                " --schedule %s --rounds %u --sets %u --card %" PRIu64
                " --kills %u --cuts %u --slow %u --reports %u --words %u --jitter %" PRIu64
-               " --latency %" PRIu64 " --overhead %" PRIu64 " --byte %u --flags %s%s%s%s",
+               " --latency %" PRIu64 " --overhead %" PRIu64 " --byte %u --link %u --flags %s%s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
                c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->jitter_ns,
-               c->latency_ns, c->overhead_ns, c->byte_ps, c->barrier_first ? "barrier," : "",
-               c->through_tree ? "relayed," : "", c->encode ? "encoded," : "",
-               c->modelled ? "" : "real");
+               c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
+               c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
+               c->encode ? "encoded," : "", c->modelled ? "" : "real");
 }

@@ -4,7 +4,8 @@
  * rounds of collectives on overlapping sets, reports to the top, words of the top.  A seed decides
  * everything that chance would.  The network is the usual model: a message costs each end
  * `overhead`, its bytes `byte` on the way out and on the way in (a daemon sends and receives one
- * thing at a time), and `latency` in between.
+ * thing at a time), and `latency` in between.  Links between daemons that are no neighbours in the
+ * tree come up when an exchange begins that needs them, one after the other.
  *
  * What is always true (struct sim_result): each collective that a living node has contributed to
  * ends there, with the blocks of that generation of exactly those who take part, or with the name
@@ -32,6 +33,7 @@ struct sim_config {
     uint32_t words;     /* of the top */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
+    uint32_t link_ns;   /* a daemon's work for each link beside the tree; 0: all are up */
     uint64_t notice_ns; /* after which a neighbour notices that a link is down */
     bool through_tree;  /* no links but the tree's: exchanges are relayed */
     uint32_t swallow;   /* each so-many-th message vanishes, which links never do: to see red */

@@ -115,6 +115,31 @@ static void test_large(uint32_t nodes)
          "no byte goes out of a node twice: %llu bytes", (unsigned long long)r.node_bytes);
 }
 
+/* Up to so much the tree, by the defaults; the simulator's own costs give another border, and on
+ * both sides of it what is chosen. */
+static void test_border(uint32_t nodes, uint32_t width, uint64_t border)
+{
+    struct overlay_config k;
+    struct sim_config c;
+    struct sim_result r;
+
+    overlay_defaults(&k, 0, nodes, width);
+    EQ(overlay_border(&k, nodes), border);
+    sim_defaults(&c);
+    k.alpha_ns = (uint32_t)(c.latency_ns + 2 * c.overhead_ns);
+    k.beta_ps = c.byte_ps;
+    k.link_ns = c.link_ns;
+    c.nodes = nodes;
+    c.width = width;
+    c.ranks = 1;
+    c.modelled = true;
+    c.card = overlay_border(&k, nodes) / nodes;
+    OK(run(&c, &r) && r.exchanged == 0);
+    c.card++;
+    OK_F(run(&c, &r) && r.exchanged > 0, "%u nodes: above %llu bytes of all, the exchange", nodes,
+         (unsigned long long)overlay_border(&k, nodes));
+}
+
 /* What is little rides the tree, what is much does not; either can be asked for. */
 static void test_choice(void)
 {
@@ -134,6 +159,9 @@ static void test_choice(void)
     OK(run(&c, &r) && r.exchanged == 16 * 4);
     c.schedule = OVERLAY_TREE;
     OK(run(&c, &r) && r.exchanged == 0);
+    test_border(16, 32, 65333);
+    test_border(64, 32, 22968);
+    test_border(2, 2, 245000);
     for (uint32_t n = 1; n < 40; n++) { /* every number of nodes */
         sim_defaults(&c);
         c.nodes = n;

@@ -84,7 +84,8 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
            number(l, CHOICE_sim_jitter, 1000000000, &c->jitter_ns) &&
            number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
-           small(l, CHOICE_sim_byte, 1000000, &c->byte_ps) && read_schedule(l, c) &&
+           small(l, CHOICE_sim_byte, 1000000, &c->byte_ps) &&
+           small(l, CHOICE_sim_link, 1000000000, &c->link_ns) && read_schedule(l, c) &&
            read_flags(l, c);
 }
 

@@ -46,8 +46,7 @@ static struct hop *way_to(const struct cluster *c, uint32_t position)
     return c->parent;
 }
 
-/* -EPIPE: there is no way now. */
-static int pass(struct cluster *c, uint32_t to, struct slice bytes)
+int cluster_pass(struct cluster *c, uint32_t to, struct slice bytes)
 {
     struct hop *h = way_to(c, to);
 
@@ -87,7 +86,7 @@ static void release(struct cluster *c)
     LIST_EACH(l, &c->held)
     {
         struct held *k = LIST_OF(l, struct held, link);
-        if (c->lost[k->to] || pass(c, k->to, slice_mem(k->bytes, k->len)) != -EPIPE)
+        if (c->lost[k->to] || cluster_pass(c, k->to, slice_mem(k->bytes, k->len)) != -EPIPE)
             held_free(c, k);
     }
 }
@@ -98,9 +97,10 @@ static void say_again(struct cluster *c, uint32_t to)
     const struct trail_kept *k = NULL;
 
     while ((k = trail_next(&c->trail, to, k))) {
-        if (pass(c, to, trail_bytes(k)) < 0)
-            return;
+        if (cluster_pass(c, to, trail_bytes(k)) < 0)
+            break;
     }
+    direct_say_again(c, to);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static int spread(struct cluster *c, struct slice bytes, const struct hop *but)
     return rc;
 }
 
-static int put(struct cluster *c, struct msg *m)
+int cluster_put(struct cluster *c, struct msg *m)
 {
     m->from = c->config.me;
     buf_clear(&c->scratch);
@@ -141,7 +141,7 @@ static int put(struct cluster *c, struct msg *m)
 int cluster_send_near(struct cluster *c, struct msg *m)
 {
     struct hop *h = m->to < c->config.count ? c->near[m->to] : NULL;
-    int rc = h ? put(c, m) : -EPIPE;
+    int rc = h ? cluster_put(c, m) : -EPIPE;
 
     return rc == 0 ? send_bytes(h, buf_slice(&c->scratch)) : rc;
 }
@@ -149,10 +149,10 @@ int cluster_send_near(struct cluster *c, struct msg *m)
 /* The overlay cares for its own messages. */
 static int send_bare(struct cluster *c, struct msg *m)
 {
-    int rc = put(c, m);
+    int rc = cluster_put(c, m);
 
     if (rc == 0)
-        rc = pass(c, m->to, buf_slice(&c->scratch));
+        rc = cluster_pass(c, m->to, buf_slice(&c->scratch));
     if (rc == -EPIPE) {
         hold(c, m->to, buf_slice(&c->scratch));
         rc = 0;
@@ -163,24 +163,41 @@ static int send_bare(struct cluster *c, struct msg *m)
 /* Kept until it has come; when there is no way now, it goes as soon as there is one. */
 static int send_numbered(struct cluster *c, struct msg *m)
 {
-    int rc = trail_number(&c->trail, m) ? put(c, m) : -ENOMEM;
+    int rc = trail_number(&c->trail, m) ? cluster_put(c, m) : -ENOMEM;
 
     if (rc == 0 && !trail_keep(&c->trail, m->to, buf_slice(&c->scratch)))
         rc = -ENOMEM;
     if (rc == 0)
-        rc = pass(c, m->to, buf_slice(&c->scratch));
+        rc = cluster_pass(c, m->to, buf_slice(&c->scratch));
     return rc == -EPIPE ? 0 : rc;
+}
+
+static bool is_somebody(const struct cluster *c, uint32_t to)
+{
+    return to < c->config.count && to != c->config.me && !c->lost[to];
+}
+
+int cluster_send_piece(struct cluster *c, struct msg *m)
+{
+    m->number = m->heard = 0;
+    return is_somebody(c, m->to) ? direct_send(c, m) : -EPIPE;
+}
+
+void cluster_meet(struct cluster *c, uint32_t position)
+{
+    if (is_somebody(c, position))
+        direct_want(c, position);
 }
 
 int cluster_send(struct cluster *c, struct msg *m)
 {
     m->number = m->heard = 0;
     if (m->to == MSG_EVERYBODY) {
-        int rc = put(c, m);
+        int rc = cluster_put(c, m);
         c->leaving = c->leaving || m->kind == MSG_quit;
         return rc == 0 ? spread(c, buf_slice(&c->scratch), NULL) : rc;
     }
-    if (m->to >= c->config.count || m->to == c->config.me || c->lost[m->to])
+    if (!is_somebody(c, m->to))
         return -EPIPE;
     return m->kind == MSG_overlay ? send_bare(c, m) : send_numbered(c, m);
 }
@@ -211,16 +228,26 @@ static void note(struct cluster *c, uint32_t to)
     struct msg m = { .kind = MSG_noted, .to = to };
 
     trail_note(&c->trail, &m);
-    if (put(c, &m) == 0)
-        pass(c, to, buf_slice(&c->scratch));
+    if (cluster_put(c, &m) == 0)
+        cluster_pass(c, to, buf_slice(&c->scratch));
+}
+
+/* Pieces have their own. */
+static struct trail *trail_of(struct cluster *c, const struct msg *m)
+{
+    bool piece = m->kind == MSG_overlay || (m->kind == MSG_noted && m->u.noted.pieces);
+
+    return piece ? &c->direct.trail : &c->trail;
 }
 
 static void take(struct cluster *c, struct hop *h, const struct msg *m, struct slice bytes)
 {
-    if (!trail_take(&c->trail, m, bytes.len))
+    if (!trail_take(trail_of(c, m), m, bytes.len))
         return;
     if (m->kind == MSG_ready && h != c->parent)
         learn(c, h, &m->u.ready);
+    if (m->kind == MSG_meet)
+        direct_hear(c, m);
     c->leaving = c->leaving || m->kind == MSG_quit;
     if (m->to == c->config.me || m->to == MSG_EVERYBODY || m->to == MSG_NEIGHBOUR)
         c->config.calls.on_message(c->config.arg, m);
@@ -238,8 +265,31 @@ static void deliver(struct cluster *c, struct hop *h, struct slice bytes)
         take(c, h, &m, bytes);
         if (trail_owes(&c->trail, m.from))
             note(c, m.from);
+        if (trail_owes(&c->direct.trail, m.from))
+            direct_note(c, m.from);
     }
     arena_free(&a);
+}
+
+/* The first byte of a message tells its kind. */
+static bool is_kind(struct slice bytes, enum msg_kind kind)
+{
+    return bytes.len && ((unsigned char)bytes.ptr[0] & 127) == kind;
+}
+
+/* Such a link is for pieces between its ends. */
+static void hear_direct(struct cluster *c, struct hop *h, uint32_t from, uint32_t to,
+                        struct slice bytes)
+{
+    if (from == hop_position(h) && to == c->config.me &&
+        (is_kind(bytes, MSG_overlay) || is_kind(bytes, MSG_noted))) {
+        direct_heard(c, h);
+        deliver(c, h, bytes);
+    } else {
+        log_error(c->config.log,
+                  "a message that is none of its own comes from the daemon at position %u",
+                  hop_position(h));
+    }
 }
 
 static bool is_ready(struct slice bytes)
@@ -250,7 +300,7 @@ static bool is_ready(struct slice bytes)
 /* A link to our parent says by itself whom it brings. */
 static void forward(struct cluster *c, const struct hop *from, uint32_t to, struct slice bytes)
 {
-    if (way_to(c, to) != from && pass(c, to, bytes) == -EPIPE && !is_ready(bytes))
+    if (way_to(c, to) != from && cluster_pass(c, to, bytes) == -EPIPE && !is_ready(bytes))
         hold(c, to, bytes);
 }
 
@@ -262,6 +312,10 @@ static void on_message(void *arg, struct hop *h, struct slice bytes)
     if (!msg_address(bytes, &from, &to)) {
         log_error(c->config.log, "a message without an address from the daemon at position %u",
                   hop_position(h));
+        return;
+    }
+    if (direct_has(c, h)) {
+        hear_direct(c, h, from, to, bytes);
         return;
     }
     if (to == MSG_EVERYBODY)
@@ -291,7 +345,7 @@ static int say_ready(struct cluster *c)
         }
         m.u.ready.positions = (struct part_uints){ positions, n };
         m.u.ready.hosts = (struct part_texts){ hosts, 1 };
-        rc = put(c, &m);
+        rc = cluster_put(c, &m);
         if (rc == 0)
             rc = send_bytes(c->parent, buf_slice(&c->scratch));
     }
@@ -401,6 +455,8 @@ static void on_up(void *arg, struct hop *h)
 
     if (h == c->parent)
         parent_up(c, h);
+    else if (direct_has(c, h) || hop_position(h) < c->config.me)
+        direct_up(c, h);
     else
         child_up(c, h);
 }
@@ -436,6 +492,7 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
         parent_down(c, why);
         return;
     }
+    direct_down(c, h, how);
     if (!b)
         return;
     position = b->position;
@@ -447,11 +504,19 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Who has lost its parent comes to one above that, so a leaf is never called.  (Where it was told
- * an interface, it says when there is no such one.) */
+/* Who has lost its parent comes to one above that, so a leaf is not called but by who has pieces
+ * for it (direct.h).  (Where it was told an interface, it says when there is no such one.) */
 static bool is_called(const struct cluster_config *config)
 {
     return config->interface || tree_children(config->width, config->count, config->me) > 0;
+}
+
+/* Harmless twice. */
+static int start_listening(struct cluster *c, struct errmsg *err)
+{
+    const struct cluster_config *k = &c->config;
+
+    return hop_port(c->net) ? 0 : hop_listen(c->net, k->interface, k->port_low, k->port_high, err);
 }
 
 int cluster_open(struct cluster *c, const struct cluster_config *config, struct errmsg *err)
@@ -476,13 +541,12 @@ int cluster_open(struct cluster *c, const struct cluster_config *config, struct 
     c->known = calloc(config->count, sizeof *c->known);
     c->lost = calloc(config->count, sizeof *c->lost);
     if (!c->route || !c->near || !c->known || !c->lost ||
-        trail_open(&c->trail, config->count) < 0) {
+        trail_open(&c->trail, config->count) < 0 || direct_open(c) < 0) {
         cluster_close(c);
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
     }
     c->net = hop_net_new(&hops, err);
-    if (!c->net || (is_called(config) && hop_listen(c->net, config->interface, config->port_low,
-                                                    config->port_high, err) < 0)) {
+    if (!c->net || (is_called(config) && start_listening(c, err) < 0)) {
         cluster_close(c);
         return -EIO;
     }
@@ -506,6 +570,7 @@ void cluster_close(struct cluster *c)
         held_free(c, LIST_OF(l, struct held, link));
     }
     trail_close(&c->trail);
+    direct_close(c);
     free(c->route);
     free(c->near);
     free(c->known);
@@ -515,9 +580,11 @@ void cluster_close(struct cluster *c)
     buf_free(&c->scratch);
 }
 
-int cluster_addresses(const struct cluster *c, struct buf *text, struct errmsg *err)
+int cluster_addresses(struct cluster *c, struct buf *text, struct errmsg *err)
 {
-    return hop_addresses(c->net, c->config.interface, text, err);
+    int rc = start_listening(c, err);
+
+    return rc < 0 ? rc : hop_addresses(c->net, c->config.interface, text, err);
 }
 
 int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, struct errmsg *err)
@@ -545,6 +612,7 @@ void cluster_lost(struct cluster *c, uint32_t position)
         return;
     c->lost[position] = true;
     trail_forget(&c->trail, position);
+    direct_lost(c, position);
     h = c->near[position];
     if (h && h == c->parent) {
         c->near[position] = NULL;
@@ -568,5 +636,6 @@ void cluster_leave(struct cluster *c)
 void cluster_end(struct cluster *c)
 {
     c->ending = true;
+    direct_end(c);
     maybe_closed(c);
 }

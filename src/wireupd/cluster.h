@@ -16,6 +16,7 @@
 #include "io/hop.h"
 #include "overlay/msg.h"
 #include "overlay/trail.h"
+#include "wireupd/direct.h"
 
 struct cluster_calls {
     /* A message for us (also one for everybody).  It borrows until the call returns. */
@@ -43,6 +44,8 @@ struct cluster_config {
     const char *host;             /* our own name for ourselves */
     const char *interface;        /* NULL: any */
     uint16_t port_low, port_high; /* where we listen; 0, 0: anywhere */
+    uint32_t meet_ms; /* how long a piece waits for a link of its own; 0: LIMIT_NODE_MEET_MS */
+    uint32_t links;   /* of that kind, at most; 0: LIMIT_NODE_DIRECT */
     struct cluster_calls calls;
     void *arg;
 };
@@ -57,6 +60,7 @@ struct cluster {
     bool *known;        /* launcher: has been ready before */
     bool *lost;         /* by position */
     struct trail trail;
+    struct direct_links direct;
     struct list held; /* struct held: passed on when there is a way again */
     size_t held_bytes;
     uint32_t nready; /* launcher: how many are known, itself included */
@@ -69,8 +73,8 @@ struct cluster {
 int cluster_open(struct cluster *c, const struct cluster_config *config, struct errmsg *err);
 void cluster_close(struct cluster *c); /* at once; harmless twice, and on zeroed memory */
 
-/* Where the daemons below may reach us. */
-int cluster_addresses(const struct cluster *c, struct buf *text, struct errmsg *err);
+/* Where other daemons may reach us, from now on. */
+int cluster_addresses(struct cluster *c, struct buf *text, struct errmsg *err);
 
 /* A daemon: towards the launcher.  on_orphan() when it does not come about. */
 int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, struct errmsg *err);
@@ -78,6 +82,11 @@ int cluster_join(struct cluster *c, uint32_t parent, struct slice addresses, str
 /* Sends to a position or to everybody who can be reached now; from is filled in.  0, or -errno:
  * that one is lost or none (-EPIPE), or no memory. */
 int cluster_send(struct cluster *c, struct msg *m);
+/* A piece of an exchange: once and in order too, by a link of its own when one comes up (direct.h).
+ */
+int cluster_send_piece(struct cluster *c, struct msg *m);
+/* There will be pieces for that one. */
+void cluster_meet(struct cluster *c, uint32_t position);
 /* To a neighbour only, without a number.  -EPIPE: it is none (now). */
 int cluster_send_near(struct cluster *c, struct msg *m);
 
@@ -93,5 +102,12 @@ size_t cluster_waiting(const struct cluster *c, uint32_t position);
 /* Nothing more is to be said: waits for those below us to close, then closes towards the launcher.
  * on_closed() comes. */
 void cluster_end(struct cluster *c);
+
+/* ---- doors of direct.c ---- */
+
+/* The message as bytes, in `scratch`: from is filled in.  0, -EMSGSIZE or -ENOMEM. */
+int cluster_put(struct cluster *c, struct msg *m);
+/* Bytes of a message along the tree.  -EPIPE: there is no way now. */
+int cluster_pass(struct cluster *c, uint32_t to, struct slice bytes);
 
 #endif

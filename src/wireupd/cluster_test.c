@@ -1,15 +1,18 @@
 /* cluster_test.c - a launcher and daemons in one process, over loopback: everybody is found,
  * messages reach one or all, a daemon that goes is missed, what was on its way through it comes all
- * the same, and the end comes from below. */
+ * the same, pieces get links of their own and need none, and the end comes from below. */
 #include "wireupd/cluster.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 
-enum { DAEMONS = 6, WIDTH = 2 };
+enum { DAEMONS = 6, WIDTH = 2, FDS = 256 };
 
 struct member {
     struct world *world;
@@ -17,7 +20,10 @@ struct member {
     uint32_t me, messages, last_from, losses, last_lost;
     int64_t number; /* of the last message */
     bool closed, orphan, disorder;
-    bool moves; /* when its parent is lost, it goes to the launcher */
+    uint32_t pieces;
+    uint64_t piece[DAEMONS]; /* the last one, by who has sent it */
+    uint64_t said[DAEMONS];  /* the last one that we have sent, by to whom */
+    bool moves;              /* when its parent is lost, it goes to the launcher */
     char why[200];
 };
 
@@ -26,6 +32,7 @@ struct world {
     struct timer limit;
     struct member members[DAEMONS];
     uint32_t nready, nclosed, wanted; /* messages, until the loop stops */
+    uint32_t meet_ms, links;          /* of each cluster's configuration */
     unsigned char key[HOP_KEY];
 };
 
@@ -33,12 +40,17 @@ static void on_message(void *arg, const struct msg *m)
 {
     struct member *a = arg;
 
-    if (m->kind != MSG_signal)
+    if (m->kind == MSG_overlay) {
+        a->pieces++;
+        a->disorder = a->disorder || m->u.overlay.generation != ++a->piece[m->from];
+    } else if (m->kind == MSG_signal) {
+        a->messages++;
+        a->last_from = m->from;
+        a->disorder = a->disorder || (int64_t)m->u.signal.number <= a->number;
+        a->number = (int64_t)m->u.signal.number;
+    } else {
         return;
-    a->messages++;
-    a->last_from = m->from;
-    a->disorder = a->disorder || (int64_t)m->u.signal.number <= a->number;
-    a->number = (int64_t)m->u.signal.number;
+    }
     if (a->world->wanted && --a->world->wanted == 0)
         loop_stop(&a->world->loop);
 }
@@ -110,6 +122,8 @@ static void open_member(struct world *w, uint32_t i)
         .width = WIDTH,
         .host = "here",
         .interface = "lo",
+        .meet_ms = w->meet_ms,
+        .links = w->links,
         .calls = { on_message, on_ready, on_lost, on_orphan, on_closed, NULL },
         .arg = a,
     };
@@ -132,10 +146,12 @@ static void join_to(struct world *w, uint32_t i, uint32_t parent)
     buf_free(&text);
 }
 
-static void open_world(struct world *w)
+static void open_world_of(struct world *w, uint32_t meet_ms, uint32_t links)
 {
     memset(w, 0, sizeof *w);
     memset(w->key, 7, sizeof w->key);
+    w->meet_ms = meet_ms;
+    w->links = links;
     OK(loop_init(&w->loop) == 0);
     timer_init(&w->limit, &w->loop, too_long, w);
     for (uint32_t i = 0; i < DAEMONS; i++)
@@ -144,6 +160,11 @@ static void open_world(struct world *w)
         join_to(w, i, (i - 1) / WIDTH);
     run(w);
     EQ(w->nready, DAEMONS - 1);
+}
+
+static void open_world(struct world *w)
+{
+    open_world_of(w, 1000000, 0);
 }
 
 static void close_world(struct world *w)
@@ -175,10 +196,13 @@ static void test_leaf(void)
                                      .count = DAEMONS,
                                      .width = WIDTH,
                                      .host = "here" };
+    struct buf text = BUF_NULL(1 << 16);
     struct errmsg err = { "" };
 
     OK(loop_init(&w.loop) == 0 && cluster_open(&a->cluster, &config, &err) == 0);
     OK(hop_port(a->cluster.net) == 0);
+    cluster_addresses(&a->cluster, &text, &err); /* unless somebody asks where */
+    OK(hop_port(a->cluster.net) != 0);
     cluster_close(&a->cluster);
     config.me = 1;
     OK(cluster_open(&a->cluster, &config, &err) == 0 && hop_port(a->cluster.net) != 0);
@@ -187,6 +211,7 @@ static void test_leaf(void)
     config.interface = "no-such-if0";
     OK_F(cluster_open(&a->cluster, &config, &err) < 0 && strstr(err.text, config.interface),
          "%.200s", err.text);
+    buf_free(&text);
     loop_free(&w.loop);
 }
 
@@ -261,11 +286,184 @@ static void test_lost_relay(void)
     close_world(&w);
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void piece(struct world *w, uint32_t from, uint32_t to, size_t bytes)
+{
+    static char room[100000];
+    struct slice block = slice_mem(room, bytes);
+    struct msg m = { .kind = MSG_overlay, .to = to };
+
+    m.u.overlay.generation = ++w->members[from].said[to];
+    m.u.overlay.blocks = (struct part_texts){ &block, 1 };
+    OK_F(cluster_send_piece(&w->members[from].cluster, &m) == 0, "%u has a piece for %u", from, to);
+    w->wanted++;
+}
+
+static void pieces(struct world *w, uint32_t a, uint32_t b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        piece(w, a, b, i % 7 == 6 ? 100000 : 10);
+        piece(w, b, a, 1000);
+    }
+}
+
+static bool all_came(const struct world *w, uint32_t a, uint32_t b)
+{
+    const struct member *x = &w->members[a], *y = &w->members[b];
+
+    return x->said[b] == y->piece[a] && y->said[a] == x->piece[b] && !x->disorder && !y->disorder;
+}
+
+static bool is_linked(const struct world *w, uint32_t a, uint32_t b)
+{
+    return direct_is_up(&w->members[a].cluster, b) && direct_is_up(&w->members[b].cluster, a);
+}
+
+/* The one connection that this daemon, below which is nobody, has been called by. */
+static void break_link_at(const struct world *w, uint32_t me)
+{
+    uint16_t port = hop_port(w->members[me].cluster.net);
+    uint32_t broken = 0;
+
+    for (int fd = 0; fd < FDS; fd++) {
+        struct sockaddr_in6 at;
+        socklen_t len = sizeof at, peer = sizeof at;
+        if (getsockname(fd, (struct sockaddr *)&at, &len) == 0 && at.sin6_family != AF_UNIX &&
+            ntohs(at.sin6_port) == port && getpeername(fd, (struct sockaddr *)&at, &peer) == 0)
+            broken += shutdown(fd, SHUT_RDWR) == 0;
+    }
+    OK_F(broken == 1, "%u has one such link: %u", me, broken);
+}
+
+/* Both want the link, it is one, and the tree is not needed any more. */
+static void test_direct(void)
+{
+    static struct world w;
+
+    open_world(&w);
+    pieces(&w, 3, 5, 50);
+    run(&w);
+    OK_F(is_linked(&w, 3, 5) && all_came(&w, 3, 5), "two leaves have a link of their own");
+    pieces(&w, 0, 4, 10); /* from the launcher to who is below it, but not right below */
+    run(&w);
+    OK_F(is_linked(&w, 0, 4) && all_came(&w, 0, 4), "so have the launcher and a leaf");
+    pieces(&w, 1, 3, 10);
+    run(&w);
+    OK_F(!is_linked(&w, 1, 3) && all_came(&w, 1, 3), "neighbours have one already");
+    say(&w, 3, 5, 1, 1);
+    cluster_close(&w.members[0].cluster);
+    while (!w.members[1].orphan || !w.members[2].orphan) {
+        pieces(&w, 3, 5, 1);
+        run(&w);
+    }
+    pieces(&w, 3, 5, 50);
+    run(&w);
+    OK_F(all_came(&w, 3, 5), "without the launcher between them, too");
+    close_world(&w);
+}
+
+/* It breaks with pieces in it: they come along the tree, once and in order. */
+static void test_direct_broken(void)
+{
+    static struct world w;
+
+    open_world(&w);
+    pieces(&w, 3, 5, 20);
+    run(&w);
+    OK(is_linked(&w, 3, 5));
+    pieces(&w, 3, 5, 100);
+    break_link_at(&w, 5);
+    pieces(&w, 3, 5, 100);
+    run(&w);
+    OK_F(all_came(&w, 3, 5), "what was in a link that broke comes another way");
+    pieces(&w, 3, 5, 100);
+    run(&w);
+    OK_F(all_came(&w, 3, 5) && !is_linked(&w, 3, 5), "and so does all that follows");
+    close_world(&w);
+}
+
+/* Nobody waits where it says it does: nobody at all, or somebody who never says a word. */
+static void test_unreachable(bool mute)
+{
+    static struct world w;
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    OK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && (!mute || listen(fd, 1) == 0) &&
+       getsockname(fd, (struct sockaddr *)&at, &len) == 0);
+    open_world_of(&w, mute ? 1 : 1000000, 0);
+    buf_printf(&w.members[5].cluster.direct.here, "127.0.0.1:%u", ntohs(at.sin_port));
+    pieces(&w, 3, 5, 100);
+    run(&w);
+    OK_F(all_came(&w, 3, 5) && !is_linked(&w, 3, 5), "who cannot be called is reached by the tree");
+    pieces(&w, 4, 5, 10);
+    pieces(&w, 3, 4, 10);
+    run(&w);
+    OK_F(all_came(&w, 4, 5) && all_came(&w, 3, 4), "so do others; and they may have other links");
+    OK(mute || is_linked(&w, 3, 4));
+    close(fd);
+    close_world(&w);
+}
+
+/* Not more than so many: the idle give way. */
+static void test_few_links(void)
+{
+    static struct world w;
+
+    open_world_of(&w, 1000000, 1);
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t to = 4; to <= 5; to++) {
+            pieces(&w, 3, to, 40);
+            run(&w);
+            OK_F(all_came(&w, 3, to), "all pieces between 3 and %u", to);
+            OK(!direct_is_up(&w.members[3].cluster, 4) || !direct_is_up(&w.members[3].cluster, 5));
+        }
+    }
+    pieces(&w, 3, 4, 40);
+    pieces(&w, 3, 5, 40);
+    pieces(&w, 4, 5, 40);
+    run(&w);
+    OK_F(all_came(&w, 3, 4) && all_came(&w, 3, 5) && all_came(&w, 4, 5), "and of three at once");
+    close_world(&w);
+}
+
+/* Who is lost gets none; a relay that is lost costs none. */
+static void test_direct_losses(void)
+{
+    static struct world w;
+    struct msg m = { .kind = MSG_overlay };
+
+    open_world_of(&w, 1, 0); /* by the tree first, more often than not */
+    w.members[3].moves = w.members[4].moves = true;
+    pieces(&w, 3, 5, 50);
+    cluster_close(&w.members[1].cluster);
+    while (w.members[0].losses == 0)
+        run(&w); /* until the launcher misses it */
+    cluster_lost(&w.members[0].cluster, 1);
+    pieces(&w, 3, 5, 50);
+    while (!all_came(&w, 3, 5)) {
+        w.wanted = 1;
+        run(&w);
+    }
+    OK_F(all_came(&w, 3, 5), "pieces on their way through a lost daemon come all the same");
+    cluster_lost(&w.members[3].cluster, 5);
+    m.to = 5;
+    OK_F(cluster_send_piece(&w.members[3].cluster, &m) == -EPIPE, "nothing is sent to the lost");
+    close_world(&w);
+}
+
 static void test_end(void)
 {
     static struct world w;
 
     open_world(&w);
+    pieces(&w, 3, 5, 20);
+    pieces(&w, 0, 5, 20);
+    run(&w);
+    OK(is_linked(&w, 3, 5) && is_linked(&w, 0, 5));
+    pieces(&w, 4, 5, 1); /* its link does not come up any more */
     for (uint32_t i = 0; i < DAEMONS; i++)
         cluster_end(&w.members[i].cluster);
     run(&w);
@@ -281,6 +479,12 @@ int main(void)
     test_ways();
     test_loss();
     test_lost_relay();
+    test_direct();
+    test_direct_broken();
+    test_unreachable(false);
+    test_unreachable(true);
+    test_few_links();
+    test_direct_losses();
     test_end();
     return tap_done();
 }

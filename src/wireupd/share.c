@@ -225,6 +225,7 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_lost:
     case MSG_exec:
     case MSG_noted:
+    case MSG_meet: /* the cluster's */
     case MSG_KINDS: break;
     }
     node_settle(s->node);

@@ -35,6 +35,19 @@ static bool is_near(enum overlay_kind kind)
            kind == OVERLAY_MSG_HELLO;
 }
 
+/* Large, and between any two. */
+static bool is_piece(enum overlay_kind kind)
+{
+    return kind == OVERLAY_MSG_PIECE || kind == OVERLAY_MSG_AGAIN;
+}
+
+static int send_by_kind(struct cluster *c, enum overlay_kind kind, struct msg *m)
+{
+    if (is_near(kind))
+        return cluster_send_near(c, m);
+    return is_piece(kind) ? cluster_send_piece(c, m) : cluster_send(c, m);
+}
+
 static void send_out(struct weave *w, struct overlay_msg *m)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -42,8 +55,7 @@ static void send_out(struct weave *w, struct overlay_msg *m)
     int rc = -ENOMEM;
 
     if (carry_out(m, &a, &out))
-        rc = is_near(m->kind) ? cluster_send_near(&w->share->cluster, &out)
-                              : cluster_send(&w->share->cluster, &out);
+        rc = send_by_kind(&w->share->cluster, m->kind, &out);
     if (rc < 0 && rc != -EPIPE)
         log_error(log_of(w),
                   "cannot send what the nodes do together to the daemon at position %u: %s", m->to,
@@ -129,11 +141,21 @@ static void note_decision(const struct weave *w, const struct overlay_event *e)
              e->exchanges ? "exchange" : "tree");
 }
 
+/* They come up side by side, while the first pieces wait. */
+static void prepare(struct weave *w, const struct posset *peers)
+{
+    for (uint32_t i = 0; i < peers->nruns; i++) {
+        for (uint32_t k = 0; k < peers->runs[i].count; k++)
+            cluster_meet(&w->share->cluster, peers->runs[i].first + k);
+    }
+}
+
 static void take_event(struct weave *w, const struct overlay_event *e)
 {
     switch (e->kind) {
     case OVERLAY_COMPLETED: complete(w, e); break;
     case OVERLAY_DECIDED: note_decision(w, e); break;
+    case OVERLAY_EXCHANGING: prepare(w, &e->peers); break;
     case OVERLAY_REPORTED: pass_on(w, e); break;
     case OVERLAY_TOLD: hear_words(w, e); break;
     case OVERLAY_LOST: hear_loss(w, e->from); break;

@@ -224,6 +224,7 @@ class Run:
         if self.victim == 0 and self.how == 'stop':
             self.width = 32             # each level looks for a way to it in its turn
         self.ppn = r.choice((1, 2))
+        self.way = r.choice(('auto', 'exchange'))
         self.folder = os.path.join(args.folder, f'run{seed}')
         self.lines = queue.Queue()
         self.wrong = []
@@ -232,7 +233,7 @@ class Run:
 
     def __str__(self):
         who = f'n{self.victim}' if self.victim else 'launcher'
-        return f'seed {self.seed}: {self.nodes} nodes, width {self.width}, {self.how} {who} in {self.phase}'
+        return f'seed {self.seed}: {self.nodes} nodes, width {self.width}, {self.way}, {self.how} {who} in {self.phase}'
 
     def tell(self, line):
         self.lines.put(line)
@@ -284,7 +285,7 @@ class Run:
         self.env_there = env
         n = self.nodes * self.ppn
         words = [a.wireup, '-launch-agent', a.agent, '-wireupd', a.wireupd, '-tree-width',
-                 str(self.width), '-hosts', ','.join(f'n{i + 1}:{self.ppn}' for i in range(self.nodes)),
+                 str(self.width), '-collective', self.way, '-hosts', ','.join(f'n{i + 1}:{self.ppn}' for i in range(self.nodes)),
                  '-n', str(n)]
         self.ranks = [r for r in range(n) if r // self.ppn == self.victim - 1]
         mode = {'held': ['held', str((self.random.randrange(self.nodes)) * self.ppn)],

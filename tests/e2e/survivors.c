@@ -7,7 +7,7 @@
  * what nobody has put: proves the judge
  *
  * SURVIVORS_WAYS in the environment is what each fence gets as PMIX_COLLECTIVE_ALGO; SURVIVORS_MUST
- * makes that required.
+ * makes that required.  SURVIVORS_BYTES is how long each card is.
  *
  * Each survivor prints `survivor R good`, or WRONG and what. */
 #include <pmix.h>
@@ -18,6 +18,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { CARD_MAX = 1 << 17 };
 
 static pmix_proc_t me;
 static uint32_t size;
@@ -36,12 +38,19 @@ static void must(const char *what, pmix_status_t rc)
         fail(what, rc);
 }
 
+static void write_card(char text[CARD_MAX], const char *prefix, uint32_t rank)
+{
+    const char *bytes = getenv("SURVIVORS_BYTES");
+
+    snprintf(text, CARD_MAX, "%s of %-*u", prefix, bytes ? atoi(bytes) : 0, rank);
+}
+
 static void put(const char *key, const char *prefix)
 {
-    char text[64];
+    static char text[CARD_MAX];
     pmix_value_t v;
 
-    snprintf(text, sizeof text, "%s of %u", prefix, me.rank);
+    write_card(text, prefix, me.rank);
     PMIX_VALUE_LOAD(&v, text, PMIX_STRING);
     must("put", PMIx_Put(PMIX_GLOBAL, key, &v));
     PMIX_VALUE_DESTRUCT(&v);
@@ -50,12 +59,12 @@ static void put(const char *key, const char *prefix)
 
 static void look(uint32_t rank, const char *key, const char *prefix)
 {
-    char want[64];
+    static char want[CARD_MAX];
     pmix_value_t *v = NULL;
     pmix_proc_t p;
 
     PMIX_LOAD_PROCID(&p, me.nspace, rank);
-    snprintf(want, sizeof want, "%s of %u", prefix, rank);
+    write_card(want, prefix, rank);
     must(key, PMIx_Get(&p, key, NULL, 0, &v));
     if (!v || v->type != PMIX_STRING || strcmp(v->data.string, want) != 0)
         fail(key, PMIX_ERR_NOT_FOUND);

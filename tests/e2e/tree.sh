@@ -98,7 +98,11 @@ ways() # OPTION WORD: fences with data by the tree, and by the exchange
     rm -f "$tmp/go" "$tmp"/up.*
     echo "$(survivors) $(grep -c ' [1-9][0-9]* bytes, by the tree' "$err") $(grep -c ' [1-9][0-9]* bytes, by the exchange' "$err")"
 }
-same "by the tree, unless it is said" "$(ways "" "")" "10 2 0" || explain
+same "little goes by the tree, unless it is said" "$(ways "" "")" "10 2 0" || explain
+export SURVIVORS_BYTES=60000
+same "much by the exchange" "$(ways "" "")" "10 0 2" || explain
+same "unless it is said" "$(ways "-collective tree" "")" "10 2 0" || explain
+unset SURVIVORS_BYTES
 same "by the exchange" "$(ways "-collective exchange" "")" "10 0 2" || explain
 same "or as the program says" "$(ways "" "unheard,bruck")" "10 0 2" || explain
 same "which counts more" "$(ways "-collective exchange" tree)" "10 2 0" || explain
