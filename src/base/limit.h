@@ -144,6 +144,10 @@
 /* The nodes of a job have so long to say who is missing there; less than who asks waits. */
 #define LIMIT_WHO_MS 1500
 
+/* When all have left a fence at which not everybody had put something, the report on the start-up
+ * waits so long for another one. */
+#define LIMIT_STARTUP_QUIET_MS 3000
+
 /* A list of nodes is text that expands: "n[6:0-999999]" is a million names.  The largest machines
  * have 16384; names are DNS names at most. */
 #define LIMIT_MAP_NODES (1u << 20)

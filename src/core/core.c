@@ -4,6 +4,7 @@
 #include "core/control.h"
 #include "core/meet.h"
 #include "core/modex.h"
+#include "core/startup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -790,6 +791,8 @@ void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
     }
     p->last_ns = now_ns;
     p->last_word = table[rq->kind].word;
+    if (c->startup && c->startup->job == j->id)
+        startup_request(c->startup, rank, rq, now_ns);
     a_p->status = table[rq->kind].run(&k);
     if (a_p->status == ANSWER_LATER && table[rq->kind].describe)
         note_wait(&k, table[rq->kind].describe);

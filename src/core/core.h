@@ -28,6 +28,8 @@ struct grave {
 
 enum { CORE_GRAVES = 64 };
 
+struct startup;
+
 struct core {
     struct list jobs;
     struct names names;
@@ -63,6 +65,8 @@ struct core {
     /* How nodes exchange what a fence collects: whether one of these words (with commas between)
      * is the name of a way that the host has.  NULL: nobody here can judge it. */
     bool (*knows_way)(struct slice words);
+    struct startup *startup; /* the host's, who wants to know when one job's processes ask for what;
+                                or NULL */
 };
 
 /* A job as a host with several nodes describes it. */

@@ -18,7 +18,13 @@
 #define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
 #define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* whoever is at the other end of the link */
 
-enum { JOB_FLAG_HOSTNAME = 1, JOB_FLAG_ONE_SPEAKS = 2, JOB_FLAG_SPAWNED = 4, JOB_FLAG_ASKED = 8 };
+enum {
+    JOB_FLAG_HOSTNAME = 1,
+    JOB_FLAG_ONE_SPEAKS = 2,
+    JOB_FLAG_SPAWNED = 4,
+    JOB_FLAG_ASKED = 8,
+    JOB_FLAG_TIMED = 16 /* tell where the time goes (`startup`) */
+};
 enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
 enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };
 

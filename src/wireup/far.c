@@ -341,6 +341,7 @@ static int open_cluster(struct far *f, struct errmsg *err)
 
     if (rc < 0)
         return rc;
+    f->share.crew = &f->crew;
     f->share.names = f->names;
     f->share.slots = f->slots;
     f->share.calls = (struct share_calls){ .on_ready = on_ready,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "wireup/command.h"
 #include "wireup/far.h"
@@ -52,6 +53,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 struct launch {
     struct launch_options *options;
     struct far far;
+    uint64_t begun_ns;
 };
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -94,6 +96,10 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .one_rank_speaks = o->output_from_said,
         .speaker = o->output_from,
         .memory_kinds = o->memory_alloc_kinds,
+        .report_startup = o->report_startup,
+        .json = o->json,
+        .begun_ns = l->begun_ns,
+        .planned_ns = clock_now_ns(),
         .tools = (enum node_tools)o->tools,
         .job_attrs = o->job_attrs,
         .njob_attrs = o->njob_attrs,
@@ -125,9 +131,9 @@ static void worker_killed(void *arg, const char *sentence)
     log_error(arg, "%s", sentence);
 }
 
-static int run_plan(struct launch_options *o, struct plan *plan, struct log log)
+static int run_plan(struct launch_options *o, struct plan *plan, struct log log, uint64_t begun_ns)
 {
-    struct launch launch = { .options = o };
+    struct launch launch = { .options = o, .begun_ns = begun_ns };
     struct node_config config;
     struct errmsg err;
     struct node *node;
@@ -158,6 +164,7 @@ int main(int argc, char **argv)
     struct launch_options options;
     struct plan plan;
     struct errmsg err = { "" };
+    uint64_t begun_ns = clock_now_ns();
     int rc, code;
 
     guard_tidy();
@@ -183,7 +190,7 @@ int main(int argc, char **argv)
         log_error(&log, "%s", err.text);
     } else {
         write_all(STDERR_FILENO, buf_slice(&options.answer));
-        code = run_plan(&options, &plan, log);
+        code = run_plan(&options, &plan, log, begun_ns);
     }
     plan_free(&plan);
     launch_options_free(&options);

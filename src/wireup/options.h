@@ -147,6 +147,7 @@ struct launch_options {
     /* Telling. */
     bool verbose;
     bool report_bindings;
+    bool report_startup;
     bool dry_run;
     const char *trace_file; /* NULL: nothing is recorded */
     bool json;

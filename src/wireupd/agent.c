@@ -28,6 +28,7 @@ struct guest {
     struct boot_node node;
     enum state state;
     struct command *command;
+    uint64_t runs_ns, up_ns; /* 0: not known */
 };
 
 /* One of the two streams of a command. */
@@ -43,13 +44,13 @@ struct command {
     struct list link; /* in the agent's queue, or among its commands */
     struct agent *agent;
     struct guest **guests;
-    uint32_t nguests, waiting; /* of them, neither up nor failed */
-    const char *wireupd;       /* what is run there */
-    pid_t pid;                 /* 0: it does not run */
-    int status;                /* once it has ended; -1 before */
-    char *last_word;           /* what its daemon said was wrong after it was up, or NULL */
-    bool started;              /* its daemon has said that it runs */
-    uint64_t since_ns;
+    uint32_t nguests, waiting;   /* of them, neither up nor failed */
+    const char *wireupd;         /* what is run there */
+    pid_t pid;                   /* 0: it does not run */
+    int status;                  /* once it has ended; -1 before */
+    char *last_word;             /* what its daemon said was wrong after it was up, or NULL */
+    bool started;                /* its daemon has said that it runs */
+    uint64_t since_ns, asked_ns; /* it has been started; for the first time */
     struct buf record;
     int in; /* -1: closed */
     struct watch feed;
@@ -172,13 +173,21 @@ static void trouble(struct command *k, uint32_t position, struct slice text)
     check_settled(k);
 }
 
-static void note_started(struct command *k, uint32_t position)
+static struct guest *note_started(struct command *k, uint32_t position)
 {
     struct guest *g = guest_of(k, position);
 
     k->started = true;
     if (g && g->state == RUNS)
         g->state = STARTED;
+    return g;
+}
+
+/* Its link may be noticed before this is read. */
+static void note_runs(struct guest *g)
+{
+    if (g && !g->runs_ns)
+        g->runs_ns = g->up_ns ? g->up_ns : clock_now_ns();
 }
 
 static void take_line(struct stream *s, struct slice line)
@@ -189,7 +198,7 @@ static void take_line(struct stream *s, struct slice line)
     struct guest *g;
 
     switch (s->answers ? boot_answer_read(line, &position, &text) : BOOT_NOISE) {
-    case BOOT_STARTED:
+    case BOOT_STARTED: note_runs(note_started(k, position)); break;
     case BOOT_READY: note_started(k, position); break;
     case BOOT_TROUBLE: trouble(k, position, text); break;
     case BOOT_REMARK:
@@ -460,6 +469,7 @@ static void begin(struct command *k)
     struct errmsg err;
 
     k->since_ns = clock_now_ns();
+    k->asked_ns = k->asked_ns ? k->asked_ns : k->since_ns;
     k->started = false;
     k->status = -1;
     for (uint32_t i = 0; i < k->nguests; i++) {
@@ -564,8 +574,18 @@ void agent_up(struct agent *a, uint32_t position)
     if (!g || g->state >= UP)
         return;
     g->state = UP;
+    g->up_ns = clock_now_ns();
     g->command->waiting--;
     check_settled(g->command);
+}
+
+bool agent_times(const struct agent *a, uint32_t at, struct agent_times *t)
+{
+    const struct guest *g = at < a->nguests ? a->guests[at] : NULL;
+
+    if (g)
+        *t = (struct agent_times){ g->node.position, g->command->asked_ns, g->runs_ns, g->up_ns };
+    return g != NULL;
 }
 
 bool agent_how_ended(const struct agent *a, uint32_t position, struct errmsg *how)

@@ -67,6 +67,14 @@ struct agent_progress {
 };
 void agent_progress(const struct agent *a, struct agent_progress *p);
 
+/* When it was asked for the at-th daemon, when that said that it runs, and when it was up; 0: not
+ * known.  False: there are no more. */
+struct agent_times {
+    uint32_t position;
+    uint64_t asked_ns, runs_ns, up_ns;
+};
+bool agent_times(const struct agent *a, uint32_t at, struct agent_times *t);
+
 /* The daemon's program that belongs to this one: wireupd in its folder, or beside that folder (as
  * built); else the bare name. */
 void agent_find_wireupd(char *path, size_t room);

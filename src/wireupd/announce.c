@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "core/plan_pack.h"
 #include "wireupd/ending.h"
 #include "wireupd/places.h"
@@ -76,6 +77,7 @@ void announce_job(struct share *s, struct job *j, const uint32_t *positions, int
     say_config(c, o);
     o->keep_going = j->keep_going;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
+    o->flags |= timing_wants(&s->node->timing, j) ? JOB_FLAG_TIMED : 0;
     say_presets(s, rq, o, pairs);
     tell_to(s, &m, MSG_EVERYBODY);
     free(pairs);
@@ -176,8 +178,10 @@ static void hear_job(struct share *s, const struct msg_job *m)
     struct errmsg err = { "" };
     struct plan plan;
     struct job *j = NULL;
-    int rc = plan_unpack(m->plan, &plan, &err);
+    int rc;
 
+    s->heard_ns = clock_now_ns();
+    rc = plan_unpack(m->plan, &plan, &err);
     if (rc == 0 && m->positions.n != plan.nnodes)
         rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);

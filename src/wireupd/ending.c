@@ -179,6 +179,7 @@ void ending_seek(struct node *n)
 void ending_unshared(struct node *n)
 {
     n->unshared = true;
+    timing_unshared(&n->timing);
     child_end_all();
     if (!n->draining)
         drain(n);

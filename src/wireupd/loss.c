@@ -103,6 +103,7 @@ static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
         if (w->job->phase != JOB_ENDED && !w->job->is_tool)
             lose_ranks(n, w->job, position, why);
     }
+    timing_lost(&n->timing);
 }
 
 static void lose_at_launcher(struct share *s, uint32_t position)

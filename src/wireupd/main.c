@@ -330,6 +330,7 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
     d->share.arg = d;
     errands_open(&d->errands, &d->share);
     d->share.errands = &d->errands;
+    d->share.crew = &d->crew;
     node_share(d->node, &d->share);
     return cluster_join(&d->share.cluster, d->boot.parent, slice_str(d->boot.addresses), err);
 }

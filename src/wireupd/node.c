@@ -152,6 +152,10 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     }
     if (n->config.trace_file && node_record(n, n->config.trace_file, err) < 0)
         return node_free(n);
+    if (n->config.report_startup && timing_open(&n->timing, n) < 0) {
+        errmsg_set(err, -ENOMEM, "out of memory");
+        return node_free(n);
+    }
     return n;
 }
 
@@ -181,6 +185,7 @@ struct node *node_free(struct node *n)
     desk_close(&n->desk);
     tools_close(&n->tools);
     inquests_close(&n->inquests);
+    timing_close(&n->timing);
     watch_close(&n->chld);
     control_close(n);
     listener_close(n);
@@ -216,6 +221,8 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     if (!w)
         return -EINVAL;
     n->first_job = w->job->id;
+    if (n->config.report_startup)
+        timing_begin(&n->timing, n, w->job, clock_now_ns());
     work_announce(w, NULL);
     if (n->config.timeout_s)
         timer_set(&n->timeout, n->config.timeout_s * UINT64_C(1000));
@@ -308,6 +315,8 @@ static void carry_out(struct node *n, struct effect *e)
         break;
     case EFFECT_JOB_ENDED:
         if (job)
+            timing_over(&n->timing, job);
+        if (job)
             ending_bury(n, job);
         break;
     case EFFECT_SIGNAL:
@@ -362,6 +371,7 @@ void node_settle(struct node *n)
         node_flush(n);
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
+    timing_settle(&n->timing);
     if (n->share)
         tell_settle(n->share);
     ending_seek(n);
@@ -429,5 +439,6 @@ int node_run(struct node *n)
         child_end_all();
         return 1;
     }
+    timing_finish(&n->timing);
     return n->exit_code;
 }

@@ -47,8 +47,11 @@ struct node_config {
     uint32_t speaker;
     const struct spawn_pair *job_attrs; /* what programs shall find besides, or NULL */
     uint32_t njob_attrs;
-    const char *trace_file;   /* records all that is said, or NULL */
-    const char *memory_kinds; /* PMI_mpi_memory_alloc_kinds, or NULL */
+    const char *trace_file;        /* records all that is said, or NULL */
+    const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
+    bool report_startup;           /* where the start-up time went (timing.h) */
+    bool json;                     /* reports are for programs */
+    uint64_t begun_ns, planned_ns; /* for that report: the launcher's start, and its plan */
     enum node_tools tools;
     const char *tool_dir; /* where tools look for files */
     pid_t guard;          /* the pid that people know us by; 0: our own */

@@ -11,6 +11,7 @@
 #include "wireupd/inquest.h"
 #include "wireupd/node.h"
 #include "wireupd/tape.h"
+#include "wireupd/timing.h"
 #include "wireupd/tools.h"
 #include "wireupd/topology.h"
 
@@ -71,6 +72,7 @@ struct node {
     struct desk desk;
     struct inquests inquests;
     struct tape tape;
+    struct timing timing;
     struct tools tools;
     int interrupts; /* Ctrl-C so far */
     bool running, draining, leaving, done;

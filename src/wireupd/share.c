@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "wireupd/announce.h"
 #include "wireupd/ending.h"
@@ -218,6 +219,9 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_who:
     case MSG_round:
     case MSG_heard: questions_hear(s, m); break;
+    case MSG_startup:
+        timing_heard(&s->node->timing, m->from, m->u.startup.job, m->u.startup.part);
+        break;
     case MSG_event:
     case MSG_heed: notices_hear(s, m); break;
     case MSG_overlay: weave_hear(&s->weave, m); break;
@@ -243,6 +247,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     (void)host;
     if (share_is_root(s))
         streams_show(&s->streams, position);
+    timing_ready(&s->node->timing, position);
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }
@@ -251,6 +256,8 @@ static bool on_near(void *arg, uint32_t position)
 {
     struct share *s = arg;
 
+    if (!s->linked_ns)
+        s->linked_ns = clock_now_ns();
     if (!weave_near(&s->weave, position))
         return false;
     if (s->cluster.parent && position == hop_position(s->cluster.parent))

@@ -14,6 +14,7 @@
 #include "wireupd/streams.h"
 #include "wireupd/weave.h"
 
+struct crew;
 struct errands;
 
 /* Of who has opened the share; all may be NULL. */
@@ -52,6 +53,9 @@ struct share {
     bool told;               /* launcher: the node knows that nothing is left of the others */
     char why[ERRMSG_MAX];    /* a daemon: why there is no link towards the launcher */
     struct errands *errands; /* of a standing system; NULL: this is none */
+    const struct crew *crew; /* of who has opened the share: when daemons came; or NULL */
+    uint64_t linked_ns;      /* a daemon: since when it has a link towards the launcher */
+    uint64_t heard_ns;       /* … and when it was told of the last job */
     struct share_calls calls;
     void *arg;
 };

@@ -158,6 +158,8 @@ struct job *starter_follow(struct node *n, struct plan *plan, const struct msg_j
         w->push_to = NODE_STDIN_ALL;
     else if (m->push_to > 0)
         w->push_to = NODE_STDIN_ONE;
+    if (m->flags & JOB_FLAG_TIMED)
+        timing_begin(&n->timing, n, w->job, n->share->heard_ns);
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     work_preset(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)

@@ -451,6 +451,7 @@ int task_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, str
         server_event(&n->server, job, rank, LIFE_NOT_STARTED, code);
         return rc;
     }
+    timing_note(&n->timing, job, rank, STARTUP_STARTED);
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
     server_event(&n->server, job, rank, LIFE_STARTED, 0);
@@ -619,6 +620,7 @@ void task_ended(struct task *t, int wait_status)
         if (stranger->peer->job == t->job && stranger->peer->rank == t->rank)
             hear_out(stranger);
     }
+    timing_note(&t->node->timing, t->job, t->rank, STARTUP_GONE);
     if (WIFSIGNALED(wait_status))
         server_event(&t->node->server, t->job, t->rank, LIFE_DEATH, WTERMSIG(wait_status));
     else

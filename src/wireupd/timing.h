@@ -1,0 +1,58 @@
+/* timing.h - where the start-up time went (-report-startup): a node notes by its clock what its
+ * processes do (core/startup.h), and tells the launcher when they have left their first fence, and
+ * each of the next ones that somebody has put something for, and when they have ended; the launcher
+ * reports (core/startup_report.h).
+ *
+ * The report comes when everybody's addresses have come to all, or when nothing has followed for a
+ * while, or at the end; that of the end when nothing is left.  Spawned jobs are not in it.  When
+ * nobody asks, all of this is nothing.
+ */
+#ifndef WIREUP_WIREUPD_TIMING_H
+#define WIREUP_WIREUPD_TIMING_H
+
+#include "base/slice.h"
+#include "core/startup.h"
+#include "io/loop.h"
+
+struct node;
+struct job;
+struct startup_report;
+
+struct timing {
+    struct node *node; /* NULL: nobody asks */
+    bool begun, told, told_end;
+    struct startup own;
+    struct startup_report *report; /* launcher */
+    struct timer patience;         /* launcher: no more is to be expected */
+    bool reported;
+};
+
+/* Launcher: the user asks.  0 or -ENOMEM. */
+int timing_open(struct timing *t, struct node *n);
+void timing_close(struct timing *t); /* harmless twice, and on zeroed memory */
+
+/* Everything below is harmless when nobody asks. */
+
+/* Launcher: a daemon is linked. */
+void timing_ready(struct timing *t, uint32_t position);
+/* The job begins here.  A daemon: the launcher asks; it was told of the job at told_ns. */
+void timing_begin(struct timing *t, struct node *n, const struct job *j, uint64_t told_ns);
+bool timing_wants(const struct timing *t, const struct job *j);
+
+void timing_note(struct timing *t, const struct job *j, uint32_t rank, enum startup_point p);
+/* All answers are written. */
+void timing_settle(struct timing *t);
+/* All processes of the job have ended here. */
+void timing_over(struct timing *t, const struct job *j);
+/* Launcher: all daemons have. */
+void timing_unshared(struct timing *t);
+
+/* Launcher: the part of a daemon. */
+void timing_heard(struct timing *t, uint32_t position, uint64_t job, struct slice part);
+/* Launcher: a node is lost, and is not waited for. */
+void timing_lost(struct timing *t);
+
+/* Launcher: what has not been told yet. */
+void timing_finish(struct timing *t);
+
+#endif
