@@ -111,7 +111,7 @@ envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-outp
 prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
 enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
 enable-hostname-propagation memory-alloc-kinds job-attr verbose v debug dry-run
-do-not-launch trace tools json version V info help h"
+do-not-launch trace report-startup tools json version V info help h"
 _wireup_commands="who names trace replay sim up tools ps down on"
 
 # The options of the command $1.
