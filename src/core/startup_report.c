@@ -483,6 +483,8 @@ static void say_clocks(struct writer *w)
             lasted(worst), name_of(w, who));
 }
 
+enum { SILENT_MAX = 16 }; /* named to people */
+
 static void say_silent(struct writer *w)
 {
     uint32_t n = 0;
@@ -490,7 +492,9 @@ static void say_silent(struct writer *w)
     for (uint32_t p = 1; p < w->r->count; p++) {
         if (w->r->nodes[p].told)
             continue;
-        if (n++ == 0)
+        if (n++ >= SILENT_MAX && !w->json)
+            continue;
+        if (n == 1)
             buf_str(w->out, w->json ? ",\"silent\":[" : "no word of it from ");
         else
             buf_str(w->out, w->json ? "," : ", ");
@@ -499,6 +503,8 @@ static void say_silent(struct writer *w)
         else
             buf_str(w->out, name_of(w, p));
     }
+    if (n > SILENT_MAX && !w->json)
+        buf_printf(w->out, " and %u more", n - SILENT_MAX);
     if (n)
         buf_str(w->out, w->json ? "]" : "\n");
 }
