@@ -385,13 +385,23 @@ static void say_span(struct writer *w, const char *title, const char *name, enum
 /* ---- the reports -------------------------------------------------------------------------------
  */
 
+static uint64_t last_ready(const struct startup_report *r)
+{
+    uint64_t last = 0;
+
+    for (uint32_t p = 1; p < r->count; p++)
+        last = r->nodes[p].ready_ns > last ? r->nodes[p].ready_ns : last;
+    return last;
+}
+
 static void say_daemons(struct writer *w)
 {
-    struct phase ways = { .title = "  job sent .. there, at most", .name = "job_there" };
+    struct phase ways = { .title = "  .. there, at most", .name = "job_there" };
 
     say_guests(w, "daemon asked for .. runs", "daemon_runs", guest_runs);
     say_guests(w, "  .. linked", "daemon_linked", guest_links);
     say_guests(w, "daemon asked for .. linked", "daemon_up", guest_all);
+    say_own(w, "all linked .. job sent", "job_sent", last_ready(w->r), w->r->own.announced);
     add_ways(&ways, w->r);
     say_phase(w, &ways, 0);
 }

@@ -366,7 +366,8 @@ static void test_report(void)
     has(text, "  .. linked                           0.0150     0.0950     0.0050     0.0050     "
               "0.0050  n1\n");
     /* n1's clock: at least -2 (what it said came 2 late), at most +2 (the job 2 late). */
-    has(text, "  job sent .. there, at most          0.1000     0.1050     0.0040     0.0040     "
+    has(text, "all linked .. job sent                0.0960     0.1000\n");
+    has(text, "  .. there, at most                   0.1000     0.1050     0.0040     0.0040     "
               "0.0050  n2\n");
     has(text, "process started .. its init           0.1020     0.2540     0.0090     0.0100     "
               "0.1500  rank 3 on n1\n");
