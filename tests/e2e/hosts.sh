@@ -114,7 +114,7 @@ done
 # ---- streams and ends
 head -c 3000000 /dev/urandom >"$tmp/data"
 rc=0
-timeout 120 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -n "$n" -stdin $((n - 1)) \
+timeout 300 "$WIREUP" -launcher-exec "ssh $netns_ssh" -hosts "$list" -n "$n" -stdin $((n - 1)) \
     cat <"$tmp/data" >"$out" 2>"$err" || rc=$?
 same "standard input to the last host and back" "$rc $(cmp "$tmp/data" "$out" && echo same)" "0 same"
 on "$n" "$bin/rawpmi1" leave 9 $((n - 1))

@@ -25,9 +25,10 @@ kills "$@"
 same "$2 runs, in each of which one is killed" "$rc" 0
 
 # ---- the judge itself
-export KILLS_HOW=both KILLS_PHASE=met KILLS_PATIENCE=10
+export KILLS_HOW=both KILLS_PHASE=met
 kills 1 1 1 mute
 same "a launcher that says nothing is found" "$rc $(grep -c 'not one sentence' "$tmp/said")" "1 1"
+export KILLS_PATIENCE=10 # it waits for nothing else
 kills 1 1 1 litter
 same "a process that stays is found" "$rc $(grep -c 'left:.*sleep 1000' "$tmp/said")" "1 1"
 finish

@@ -15,7 +15,7 @@ fi
 # SERVER'S and CLIENT'S library: ours, or the system's (empty)
 across()
 {
-    run 100 env LD_LIBRARY_PATH="$1" $python "$e2e/pmixserver.py" "$2" $python "$e2e/pmixclient.py"
+    run 400 env LD_LIBRARY_PATH="$1" $python "$e2e/pmixserver.py" "$2" $python "$e2e/pmixclient.py"
     grep -v -e THREAD -e "^nothing" "$out" | tr '\n' , >"$tmp/said"
 }
 want="init 0,register True,expect True,fork 0,client init 0 0,put 0,commit 0,fence 0,get 4711,size 1,\

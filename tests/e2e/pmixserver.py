@@ -40,6 +40,6 @@ print("fork", server.setup_fork(me, env))
 env.pop("LD_LIBRARY_PATH", None)
 if sys.argv[1]:
     env["LD_LIBRARY_PATH"] = sys.argv[1]
-print("process", subprocess.run(sys.argv[2:], env=env, timeout=60).returncode)
+print("process", subprocess.run(sys.argv[2:], env=env, timeout=300).returncode)
 print("finalize", server.finalize(), flush=True)
 os._exit(0)  # its own thread does not end

@@ -12,7 +12,7 @@ c_program rawpmi1
 standing()
 {
     rc=0
-    timeout -k 5 120 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
+    timeout -k 5 300 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
 }
 
 standing down
@@ -37,7 +37,7 @@ standing run -n 3 sh -c 'exit 7'
 same "exit codes come back" "$rc" 7
 
 for i in 1 2 3 4; do
-    timeout -k 5 120 "$WIREUP" run -n 6 "$bin/rawpmi1" exchange >"$tmp/out.$i" 2>&1 &
+    timeout -k 5 300 "$WIREUP" run -n 6 "$bin/rawpmi1" exchange >"$tmp/out.$i" 2>&1 &
 done
 wait
 same "four jobs at once" "$(cat "$tmp"/out.* | grep -c '^raw 6 good')" 4

@@ -49,7 +49,7 @@ start() # RANKS WORDS...
     want=$1
     shift
     rm -f "$tmp"/up.* "$tmp/go"
-    timeout -k 5 120 "$WIREUP" -tree-width 1 -launch-agent "$tmp/agent" -hosts "$hosts" "$@" >"$out" 2>"$err" </dev/null &
+    timeout -k 5 300 "$WIREUP" -tree-width 1 -launch-agent "$tmp/agent" -hosts "$hosts" "$@" >"$out" 2>"$err" </dev/null &
     job=$!
     wait_until 60 all_up "$want"
 }
@@ -173,13 +173,13 @@ ok "a launcher that is killed leaves nothing on any node" wait_until 60 gone || 
 standing()
 {
     rc=0
-    timeout -k 5 120 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
+    timeout -k 5 300 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
 }
 standing up -tree-width 1 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2,n4:2
 same "a standing system, one below the other" "$rc" 0 || explain
 rm -f "$tmp"/up.* "$tmp/go"
 # shellcheck disable=SC2016
-timeout -k 5 120 "$WIREUP" run -rankmap 0,2,3 -n 3 sh -c '
+timeout -k 5 300 "$WIREUP" run -rankmap 0,2,3 -n 3 sh -c '
     touch "$0/up.$PMI_RANK"; while [ ! -e "$0/go" ]; do sleep 0.1; done; exec "$1" exchange' \
     "$tmp" "$bin/rawpmi1" >"$tmp/job.out" 2>"$tmp/job.err" </dev/null &
 job=$!
