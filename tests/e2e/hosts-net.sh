@@ -15,7 +15,7 @@ if ! netns_up 4; then
     echo "Bail out! no hosts"
     exit 1
 fi
-on() { run 120 "$WIREUP" -launcher-exec "ssh $netns_ssh" -launcher ssh "$@"; }
+on() { run 300 "$WIREUP" -launcher-exec "ssh $netns_ssh" -launcher ssh "$@"; }
 good() { same "$1" "$rc $(head -n 1 "$out")" "0 raw $2 good" || explain; }
 
 # ---- sshd elsewhere, and users

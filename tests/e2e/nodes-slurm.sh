@@ -27,7 +27,7 @@ in_job() # WORDS OF SALLOC... -- COMMAND...: what salloc itself says is not look
     done
     shift
     # shellcheck disable=SC2086
-    run 120 "$salloc" -Q $words "$@"
+    run 300 "$salloc" -Q $words "$@"
 }
 
 each=$(for i in $(seq "$hosts"); do echo "2 n$i"; done | sort)
@@ -55,7 +55,7 @@ same "as is a daemon that is not there" \
     "$rc $(grep -c '/nowhere/wireupd is not there' "$err")" "125 1" || explain
 printf '#!/bin/sh\n%s -l hostname\nexit $?\n' "$WIREUP" >job
 chmod +x job
-run 120 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job
+run 300 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job
 same "in sbatch as well" "$rc $(count_hosts job.out)" "0 $each" || explain
 in_job -N "$hosts" --ntasks-per-node=2 -- "$WIREUP" "$pmi2" exchange
 same "a PMI-2 program over all nodes" "$rc $(head -n 1 "$out")" "0 pmi2 $((2 * hosts)) good" || explain
@@ -72,7 +72,7 @@ netns_still "after the jobs"
 
 on_all() # WORDS OF SRUN... COMMAND...: two processes on each host
 {
-    run 120 srun -Q -N "$hosts" -n $((2 * hosts)) -O "$@"
+    run 300 srun -Q -N "$hosts" -n $((2 * hosts)) -O "$@"
 }
 
 on_all --mpi=pmi2 "$pmi2" exchange

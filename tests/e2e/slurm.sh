@@ -10,7 +10,7 @@ begin
 slurm_start
 srun()
 {
-    run 120 srun -Q -O --mpi=pmi2 "$@"
+    run 300 srun -Q -O --mpi=pmi2 "$@"
 }
 ours=$WU_BUILD/tests/e2e/e2e-libpmi2
 

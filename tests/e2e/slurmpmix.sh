@@ -25,7 +25,7 @@ theirs="env LD_LIBRARY_PATH=$tmp/theirs"
 slurm_start
 srun()
 {
-    run 120 srun -Q -O --mpi=pmix_v4 "$@"
+    run 300 srun -Q -O --mpi=pmix_v4 "$@"
 }
 
 # The step's daemon has mapped our library, and its program has not, when it has been told so.
