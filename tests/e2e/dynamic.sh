@@ -7,7 +7,7 @@ private_world "$@"
 begin
 use_launcher wireup
 dynamic=$WU_BUILD/tests/e2e/e2e-dynamic
-patience=120
+patience=300
 
 launch 1 "$dynamic" refused
 same "the control: a spawn that is refused is seen to be" "$rc $(cat "$out")" "0 refused yes" || explain

@@ -289,8 +289,8 @@ launch() # N COMMAND...
     launch_n=$1
     shift
     case $launcher in
-    wireup) run "${patience:-120}" "$WIREUP" -n "$launch_n" "$@" ;;
-    hydra) run "${patience:-120}" mpiexec.hydra -n "$launch_n" "$@" ;;
+    wireup) run "${patience:-300}" "$WIREUP" -n "$launch_n" "$@" ;;
+    hydra) run "${patience:-300}" mpiexec.hydra -n "$launch_n" "$@" ;;
     esac
 }
 

@@ -9,7 +9,7 @@ use_launcher wireup
 c_program rawpmi1
 c_program debugger
 raw=$bin/rawpmi1
-patience=120
+patience=300
 
 # recorded NAME ARGS...: a run with a recording, which has to play back; its code stays in $rc.
 recorded()
