@@ -117,18 +117,27 @@ def living(mark):
     return found
 
 
+def state(pid):
+    """Its state, as in `ps`, and its parent; ('X', 0): it is gone."""
+    try:
+        with open(f'/proc/{pid}/stat') as f:
+            words = f.read().rsplit(')', 1)[1].split()
+        return words[0], int(words[1])
+    except OSError:
+        return 'X', 0
+
+
+def all_stand(pids):
+    """Have all been stopped?  Who waits for a vfork does not come to it when its child is stopped."""
+    states = {p: state(p) for p in pids}
+    parents = {parent for s, parent in states.values() if s in 'Tt'}
+    return all(s in 'TtZX' or s == 'D' and p in parents for p, (s, _) in states.items())
+
+
 def portrait(mark):
-    """The same with the state of each: who is stopped (T), and who is not."""
-    found = {}
-    for space, them in living(mark).items():
-        for pid, words in them:
-            try:
-                with open(f'/proc/{pid}/stat') as f:
-                    state = f.read().rsplit(')', 1)[1].split()[0]
-            except OSError:
-                state = '-'
-            found.setdefault(space, []).append(f'{pid} {state} {words[:60]}')
-    return found
+    """living() with the state of each: who is stopped (T), and who is not."""
+    return {space: [f'{pid} {state(pid)[0]} {words[:60]}' for pid, words in them]
+            for space, them in living(mark).items()}
 
 
 def signal_all(pids, sign):
@@ -339,9 +348,13 @@ class Run:
 
     def freeze(self, pids, host):
         new = set(pids)
+        until = time.monotonic() + PATIENCE
         while new:                  # who is not stopped yet may start others
             signal_all(new, signal.SIGSTOP)
             self.stopped += new
+            # (A fork that was under way comes to its end.)
+            while not all_stand(self.stopped) and time.monotonic() < until:
+                time.sleep(0.002)
             there = living(self.mark).get(host.space, []) if host else []
             new = {p for p, _ in there} - set(self.stopped)
 
