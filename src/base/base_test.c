@@ -66,6 +66,15 @@ static void test_bufs(void)
     free(stolen);
 }
 
+static void test_escapes(void)
+{
+    struct buf b = BUF_NULL(64);
+
+    buf_escaped(&b, SLICE("a \"b\" \\\n\t\x7f\xc3%"));
+    OK(slice_is(buf_slice(&b), "a \\\"b\\\" \\\\\\n\\x09\\x7f\\xc3%"));
+    buf_free(&b);
+}
+
 static void test_maps(void)
 {
     enum { N = 2000 };
@@ -153,6 +162,7 @@ int main(void)
 {
     test_slices();
     test_bufs();
+    test_escapes();
     test_maps();
     test_arenas();
     test_lists();

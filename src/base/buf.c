@@ -131,6 +131,21 @@ void buf_json(struct buf *b, struct slice s)
     buf_byte(b, '"');
 }
 
+void buf_escaped(struct buf *b, struct slice s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c == '"' || c == '\\')
+            buf_printf(b, "\\%c", c);
+        else if (c == '\n')
+            buf_str(b, "\\n");
+        else if (c < ' ' || c >= 0x7f)
+            buf_printf(b, "\\x%02x", c);
+        else
+            buf_byte(b, (char)c);
+    }
+}
+
 void buf_vprintf(struct buf *b, const char *format, va_list args)
 {
     va_list again;

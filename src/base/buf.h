@@ -61,6 +61,8 @@ void buf_u64(struct buf *b, uint64_t v); /* decimal text */
 void buf_i64(struct buf *b, int64_t v);
 /* The bytes as a JSON string, quotes included; what is not UTF-8 text becomes \u00XX. */
 void buf_json(struct buf *b, struct slice s);
+/* As within the quotes of a C string; all that is no ASCII character is \xHH. */
+void buf_escaped(struct buf *b, struct slice s);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));

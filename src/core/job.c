@@ -541,20 +541,6 @@ static void list_the_dead(struct job *j)
     buf_free(&text);
 }
 
-static void answer_round(struct job *j, const struct coll *c, enum answer_status status)
-{
-    for (uint32_t i = 0; i < c->group->count; i++) {
-        struct proc *p = &j->procs[coll_member(c->group, i)];
-        if (!coll_is_here(c, i))
-            continue;
-        p->fences -= p->fences > 0;
-        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                  .status = status,
-                                                  .job = j->id,
-                                                  .ticket = c->tickets[i] });
-    }
-}
-
 /* Nobody waits for a process that will not come. */
 static void give_up(struct job *j, uint32_t rank)
 {
@@ -572,7 +558,7 @@ static void give_up(struct job *j, uint32_t rank)
         return;
     }
     while ((c = coll_take_broken(&j->colls, rank))) {
-        answer_round(j, c, ANSWER_FAILED);
+        job_answer_round(j, c, ANSWER_FAILED);
         coll_free(&j->colls, c);
     }
 }

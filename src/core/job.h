@@ -203,6 +203,8 @@ void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t 
                      bool will_complete);
 /* Asks that of everybody who waits for this rank, which is elsewhere and will not come. */
 void job_fence_ask(struct job *j, uint32_t rank);
+/* Everybody of this node who takes part in a fence is answered. */
+void job_answer_round(struct job *j, const struct coll *c, enum answer_status status);
 
 /* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
  * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */

@@ -144,7 +144,7 @@ static bool has_lost_member(const struct job *j, const struct coll_group *g)
     return false;
 }
 
-static void answer_all(struct job *j, const struct coll *c, enum answer_status status)
+void job_answer_round(struct job *j, const struct coll *c, enum answer_status status)
 {
     for (uint32_t i = 0; i < c->group->count; i++) {
         struct proc *p = &j->procs[coll_member(c->group, i)];
@@ -201,7 +201,7 @@ static enum answer_status contribute(struct job *j, uint32_t rank, struct coll *
     if (spread_fence(j, c))
         return wait_in(j, c->group, rank, ticket, deadline_ns);
     j->procs[rank].fences++;
-    answer_all(j, c, ANSWER_NO_MEMORY);
+    job_answer_round(j, c, ANSWER_NO_MEMORY);
     coll_free(&j->colls, c);
     job_abort(j, JOB_NO_RANK, 1, "out of memory for a fence of several nodes"); /* others wait */
     return ANSWER_LATER;
@@ -214,7 +214,8 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 
     if (!c) /* it was given up meanwhile */
         return;
-    answer_all(j, c, status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
+    job_answer_round(j, c,
+                     status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
     if (status == ANSWER_OK)
         coll_over(&j->colls, c);
     else
@@ -272,7 +273,7 @@ void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t 
     if (!j->keep_going)
         job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
                   rank, j->plan.nodes[j->plan.procs[rank].node].name, j->procs[rank].pid);
-    answer_all(j, c, ANSWER_FAILED);
+    job_answer_round(j, c, ANSWER_FAILED);
     coll_free(&j->colls, c);
 }
 

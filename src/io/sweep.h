@@ -9,6 +9,8 @@
 #include <stdbool.h>
 
 #include "base/slice.h"
+#include "core/control.h"
+#include "core/effect.h"
 
 struct sweep_order {
     struct slice path; /* absolute */
@@ -16,6 +18,17 @@ struct sweep_order {
     struct slice stay; /* names of files that stay, with commas */
     bool directory, recursive, empty_only, leave_top;
 };
+
+/* What EFFECT_SWEEP asks for, in our own root. */
+static inline struct sweep_order sweep_of(const struct effect *e)
+{
+    return (struct sweep_order){ .path = effect_key(e),
+                                 .stay = effect_value(e),
+                                 .directory = e->number & SWEEP_DIRECTORY,
+                                 .recursive = e->number & SWEEP_RECURSIVE,
+                                 .empty_only = e->number & SWEEP_EMPTY_ONLY,
+                                 .leave_top = e->number & SWEEP_LEAVE_TOP };
+}
 
 /* How many entries were removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */

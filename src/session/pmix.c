@@ -1190,12 +1190,12 @@ static pmix_reader *const readers[] = {
     [CMD_IOF_DEREG] = pmix_read_dereg,
     [CMD_JOB_CONTROL] = pmix_read_control,
     [CMD_GET_CREDENTIAL] = pmix_read_get_credential,
-    [CMD_VALIDATE_CRED] = pmix_read_validate,
+    [CMD_VALIDATE_CREDENTIAL] = pmix_read_validate,
     [CMD_GROUP_CONSTRUCT] = pmix_read_group,
     [CMD_GROUP_DESTRUCT] = pmix_read_ungroup,
     [CMD_REFRESH_CACHE] = pmix_read_refresh,
     [CMD_RESOLVE_PEERS] = pmix_read_resolve_peers,
-    [CMD_RESOLVE_NODE] = pmix_read_resolve_node,
+    [CMD_RESOLVE_NODES] = pmix_read_resolve_node,
 };
 
 /* ---- framing --------------------------------------------------------------------------------- */

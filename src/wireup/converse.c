@@ -27,17 +27,9 @@ static void put_word(struct buf *out, struct slice s)
 {
     buf_byte(out, '"');
     for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '%')
-            buf_str(out, "%%");
-        else if (c == '\n')
-            buf_str(out, "\\n");
-        else if (c < ' ' || c >= 0x7f)
-            buf_printf(out, "\\x%02x", c);
-        else
-            buf_byte(out, (char)c);
+        if (s.ptr[i] == '%')
+            buf_byte(out, '%'); /* one alone stands for something */
+        buf_escaped(out, slice_mem(s.ptr + i, 1));
     }
     buf_byte(out, '"');
 }

@@ -238,21 +238,6 @@ static bool is_plain(struct slice s)
     return s.len > 0;
 }
 
-static void put_escaped(struct buf *out, struct slice s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_str(out, "\\n");
-        else if (c < ' ' || c >= 0x7f)
-            buf_printf(out, "\\x%02x", c);
-        else
-            buf_byte(out, (char)c);
-    }
-}
-
 /* Long values are cut: their length says so. */
 static void put_text(struct buf *out, struct slice s)
 {
@@ -260,7 +245,7 @@ static void put_text(struct buf *out, struct slice s)
 
     if (!plain)
         buf_byte(out, '"');
-    put_escaped(out, cut ? slice_head(s, TRACE_KEEP) : s);
+    buf_escaped(out, cut ? slice_head(s, TRACE_KEEP) : s);
     if (cut)
         buf_str(out, "...");
     if (!plain)

@@ -29,12 +29,7 @@ static void send_signal(struct node *n, const struct effect *e)
 
 static void clear_up(struct node *n, const struct effect *e)
 {
-    struct sweep_order o = { .path = effect_key(e),
-                             .stay = effect_value(e),
-                             .directory = e->number & SWEEP_DIRECTORY,
-                             .recursive = e->number & SWEEP_RECURSIVE,
-                             .empty_only = e->number & SWEEP_EMPTY_ONLY,
-                             .leave_top = e->number & SWEEP_LEAVE_TOP };
+    struct sweep_order o = sweep_of(e);
     int rc;
 
     if (!roots_find(n, e->job, (uint32_t)e->code, &o.root))

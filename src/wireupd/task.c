@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "io/pass.h"
 #include "wireupd/lookup.h"
 #include "wireupd/output.h"
 #include "wireupd/pattern.h"
@@ -481,29 +482,6 @@ void link_close(struct link *l)
     }
 }
 
-/* One write; the store's descriptor travels with the first byte of the reply that announces it. */
-static ssize_t link_send(struct link *l, struct slice s, int attach)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = { { 0 } };
-    struct iovec iov = { (void *)(uintptr_t)s.ptr, s.len };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-    if (attach >= 0) {
-        struct cmsghdr *c;
-        m.msg_control = control.bytes;
-        m.msg_controllen = sizeof control.bytes;
-        c = CMSG_FIRSTHDR(&m);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof attach);
-        memcpy(CMSG_DATA(c), &attach, sizeof attach);
-    }
-    return sendmsg(l->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 static int store_to_attach(const struct link *l)
 {
     const struct work *w;
@@ -517,7 +495,7 @@ static int store_to_attach(const struct link *l)
 void link_flush(struct link *l)
 {
     while (buf_len(&l->peer->out)) {
-        ssize_t n = link_send(l, buf_slice(&l->peer->out), store_to_attach(l));
+        ssize_t n = pass_send(l->fd, buf_slice(&l->peer->out), store_to_attach(l));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN && !l->peer->hung_up) {

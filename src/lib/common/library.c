@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "lib/common/launcher.h"
 
 bool library_enter(struct library *l, struct errmsg *err)
 {
@@ -71,6 +72,20 @@ int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *e
     if (!l->watched)
         l->watched = pthread_atfork(NULL, NULL, after) == 0;
     return l->watched ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+int library_prepare(struct library *l, struct client_env *env, void (*after)(void),
+                    struct errmsg *err)
+{
+    int rc = client_env_read(env, err);
+
+    library_set_debug(l, env->debug);
+    if (rc == 0)
+        rc = library_watch_forks(l, after, err);
+    if (rc || env->fd >= 0 || env->port || !launcher_found_here(LAUNCHER_PMI, err))
+        return rc;
+    library_set_debug(l, true); /* nobody would see why */
+    return 1;
 }
 
 /* No other thread exists here: whoever held the gate is not here. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "lib/common/env.h"
 #include "lib/common/gate.h"
 
 struct library {
@@ -55,6 +56,10 @@ void library_begun(struct library *l, void *member);
 
 /* Makes sure that forks are noticed.  Locked, while ABSENT.  0 or -ENOMEM. */
 int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *err);
+/* The same, and reads the environment.  0, -errno, or 1: there is a launcher, and none that speaks
+ * PMI; all with a sentence. */
+int library_prepare(struct library *l, struct client_env *env, void (*after)(void),
+                    struct errmsg *err);
 void library_forked(struct library *l); /* in the child */
 
 /* ---- finalization ---- */

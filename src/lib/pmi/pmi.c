@@ -14,7 +14,6 @@
 #pragma GCC visibility pop
 
 #include "base/limit.h"
-#include "lib/common/launcher.h"
 #include "lib/common/library.h"
 #include "lib/pmi/client.h"
 #include "lib/pmi/clique.h"
@@ -93,15 +92,10 @@ static void after_fork(void)
 static int start(struct client **c_p, struct errmsg *err)
 {
     struct client_env env;
-    int rc = client_env_read(&env, err);
+    int rc = library_prepare(&lib, &env, after_fork, err);
 
-    library_set_debug(&lib, env.debug);
-    if (rc == 0)
-        rc = library_watch_forks(&lib, after_fork, err);
-    if (rc == 0 && env.fd < 0 && !env.port && launcher_found_here(LAUNCHER_PMI, err)) {
-        library_set_debug(&lib, true); /* nobody would see why */
-        rc = CLIENT_FAILED;
-    }
+    if (rc > 0)
+        return CLIENT_FAILED;
     return rc == 0 ? client_start(&env, &lib.gate, c_p, err) : rc;
 }
 

@@ -26,12 +26,7 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 /* What a process has left behind, and had told us to clear up. */
 static void clear_up(struct pserver *s, const struct effect *e)
 {
-    struct sweep_order o = { .path = effect_key(e),
-                             .stay = effect_value(e),
-                             .directory = e->number & SWEEP_DIRECTORY,
-                             .recursive = e->number & SWEEP_RECURSIVE,
-                             .empty_only = e->number & SWEEP_EMPTY_ONLY,
-                             .leave_top = e->number & SWEEP_LEAVE_TOP };
+    struct sweep_order o = sweep_of(e);
     int rc = sweep(&o);
 
     if (rc < 0 && rc != -ENOENT)

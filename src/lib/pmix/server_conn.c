@@ -16,6 +16,7 @@
 #include "base/limit.h"
 #include "io/cred.h"
 #include "io/holder.h"
+#include "io/pass.h"
 #include "lib/pmix/server.h"
 
 struct sconn {
@@ -144,28 +145,6 @@ static int store_of(struct sconn *c)
     return n ? n->store.reader_fd : -1;
 }
 
-static ssize_t send_some(struct sconn *c, struct slice bytes, int attach)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } control = { { 0 } };
-    struct iovec iov = { (void *)(uintptr_t)bytes.ptr, bytes.len };
-    struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-    if (attach >= 0) {
-        struct cmsghdr *h;
-        m.msg_control = control.bytes;
-        m.msg_controllen = sizeof control.bytes;
-        h = CMSG_FIRSTHDR(&m);
-        h->cmsg_level = SOL_SOCKET;
-        h->cmsg_type = SCM_RIGHTS;
-        h->cmsg_len = CMSG_LEN(sizeof attach);
-        memcpy(CMSG_DATA(h), &attach, sizeof attach);
-    }
-    return sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 /* Who does not read is not read from either, but for a little; nor is who asks for more than the
  * host carries out. */
 static void settle_watch(struct sconn *c)
@@ -198,7 +177,7 @@ void sconn_flush(struct sconn *c)
     if (c->fd < 0)
         return;
     while (buf_len(&c->peer->out)) {
-        ssize_t n = send_some(c, buf_slice(&c->peer->out), store_of(c));
+        ssize_t n = pass_send(c->fd, buf_slice(&c->peer->out), store_of(c));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN && !c->peer->hung_up) {
