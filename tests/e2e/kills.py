@@ -373,7 +373,11 @@ class Run:
             pids = [p for p, words in living(self.mark).get(host.space, []) if 'e2e-kills' in words]
         elif self.how == 'guard':
             pids = pids[:1]
-        elif self.how == 'worker':
+        elif self.how == 'worker':  # which may not have been born yet
+            until = time.monotonic() + PATIENCE
+            while len(pids) == 1 and time.monotonic() < until:
+                time.sleep(0.002)
+                pids = self.targets()
             pids = pids[1:]
         signal_all(pids, signal.SIGKILL)
         self.missed = not pids
