@@ -505,10 +505,11 @@ static void on_down(void *arg, struct hop *h, enum hop_down how, const struct er
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 /* Who has lost its parent comes to one above that, so a leaf is not called but by who has pieces
- * for it (direct.h).  (Where it was told an interface, it says when there is no such one.) */
+ * for it (direct.h).  (Where it was told an interface or ports, it says when there is none.) */
 static bool is_called(const struct cluster_config *config)
 {
-    return config->interface || tree_children(config->width, config->count, config->me) > 0;
+    return config->interface || config->port_low ||
+           tree_children(config->width, config->count, config->me) > 0;
 }
 
 /* Harmless twice. */

@@ -185,7 +185,7 @@ static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, ui
     run(w);
 }
 
-/* Who has nobody below it waits for nobody, unless it has an interface to look for. */
+/* Who has nobody below it waits for nobody, unless it has an interface or a port to look for. */
 static void test_leaf(void)
 {
     static struct world w;
@@ -208,6 +208,10 @@ static void test_leaf(void)
     OK(cluster_open(&a->cluster, &config, &err) == 0 && hop_port(a->cluster.net) != 0);
     cluster_close(&a->cluster);
     config.me = DAEMONS - 1;
+    config.port_low = 1024;
+    config.port_high = 65535;
+    OK(cluster_open(&a->cluster, &config, &err) == 0 && hop_port(a->cluster.net) >= 1024);
+    cluster_close(&a->cluster);
     config.interface = "no-such-if0";
     OK_F(cluster_open(&a->cluster, &config, &err) < 0 && strstr(err.text, config.interface),
          "%.200s", err.text);
