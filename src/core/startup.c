@@ -308,10 +308,10 @@ static bool get32(struct slice *rest, uint32_t *v_p)
     return true;
 }
 
-/* Points in time are below 2^62, so that their differences can be told with a sign. */
+/* Points in time are below 2^60 (36 years), so that whatever is computed of them has room. */
 static bool get_time(struct slice *rest, uint64_t *v_p)
 {
-    return parts_get_uint(rest, v_p) && *v_p >> 62 == 0;
+    return parts_get_uint(rest, v_p) && *v_p >> 60 == 0;
 }
 
 static bool get_times(struct slice *rest, struct startup_times *t)

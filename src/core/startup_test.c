@@ -206,7 +206,7 @@ static void test_bytes(void)
     struct startup_guest guests[] = { { 3, 10, 20, 30 }, { 4, 11, 0, 31 } };
     struct startup_part p = { .linked = 7,
                               .told = 8,
-                              .now = UINT64_C(1) << 61,
+                              .now = UINT64_C(1) << 59,
                               .bytes = UINT64_MAX,
                               .exchanged = 5,
                               .fences = 2,
@@ -232,7 +232,7 @@ static void test_bytes(void)
     buf_byte(&out, 0);
     OK_F(!startup_part_read(buf_slice(&out), &a, &q), "nor with more behind it");
     buf_clear(&out);
-    p.now = UINT64_C(1) << 62;
+    p.now = UINT64_C(1) << 60;
     startup_part_write(&p, &out);
     OK_F(!startup_part_read(buf_slice(&out), &a, &q), "a time that none can be");
     buf_clear(&out);
@@ -327,6 +327,15 @@ static const struct told all[] = {
     { 2, -50, 194, 203, 410, 4, 9, 12, { 0 } },
 };
 
+static void open_nonsense(struct startup_report *r)
+{
+    startup_report_open(r, 3);
+    r->names = names;
+    r->nprocs = 6;
+    r->nnodes = 3;
+    r->own.begun = r->own.announced = 4;
+}
+
 static const char *report(const struct startup_report *r, bool json)
 {
     static char text[1 << 16];
@@ -411,8 +420,44 @@ static void test_lost(void)
     startup_report_close(&r);
 }
 
+/* Bytes of a daemon that says what cannot be, or only what is not so: refused or reported. */
+static void test_nonsense(void)
+{
+    struct buf good = BUF_NULL(1 << 16), out = BUF_NULL(1 << 20);
+    struct startup_guest g = { 2, 3, 4, 5 };
+    struct startup_part p = {
+        .linked = 1, .told = 2, .now = 3, .exchange = 1, .nguests = 1, .guests = &g
+    };
+    uint32_t x = 1, taken = 0;
+
+    for (int k = 0; k < STARTUP_SPANS; k++)
+        p.spans[k] = (struct startup_times){ 1, 300, 400, 100, 100, 100, 7, 8, 9 };
+    startup_part_write(&p, &good);
+    for (int i = 0; i < 2000; i++) {
+        struct startup_report r;
+        char bytes[1024];
+        size_t n = buf_len(&good);
+
+        memcpy(bytes, buf_slice(&good).ptr, n);
+        for (int k = 0; k < 3; k++) {
+            x = x * 1664525 + 1013904223;
+            bytes[(x >> 16) % n] = (char)(x >> 8);
+        }
+        open_nonsense(&r);
+        taken += startup_report_add(&r, (uint32_t)i % 3, slice_mem(bytes, n), 5);
+        buf_clear(&out);
+        startup_report_start(&r, i & 1, &out);
+        startup_report_end(&r, i & 1, &out);
+        startup_report_close(&r);
+    }
+    OK_F(taken > 20 && taken < 1900, "%u of 2000 parts are nonsense that can be told", taken);
+    buf_free(&good);
+    buf_free(&out);
+}
+
 int main(void)
 {
+    test_nonsense();
     test_node();
     test_exchange();
     test_silence();

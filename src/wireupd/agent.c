@@ -183,11 +183,11 @@ static struct guest *note_started(struct command *k, uint32_t position)
     return g;
 }
 
-/* Its link may be noticed before this is read. */
+/* What it says may come on slower ways than its link: then it is not known since when it runs. */
 static void note_runs(struct guest *g)
 {
-    if (g && !g->runs_ns)
-        g->runs_ns = g->up_ns ? g->up_ns : clock_now_ns();
+    if (g && !g->runs_ns && g->state < UP)
+        g->runs_ns = clock_now_ns();
 }
 
 static void take_line(struct stream *s, struct slice line)
