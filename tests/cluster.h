@@ -306,6 +306,7 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         else
             cluster_send(c, node, 0, e);
         break;
+    case EFFECT_BOND:
     case EFFECT_ABORT:
     case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
     case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
@@ -365,6 +366,7 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
         break;
     }
     case EFFECT_NEWS: cluster_news(c, m); break;
+    case EFFECT_BOND: server_bonded(s, effect_value(e), e->code != 0); break;
     case EFFECT_TIE: server_tied(s, j, (uint32_t)e->number, e->code != 0); break;
     case EFFECT_SPACE: server_space_gone(s, j, effect_key(e)); break;
     case EFFECT_ABORT:

@@ -42,9 +42,9 @@ struct core {
     uint32_t nmeetings;       /* that have come to pass */
     uint32_t position;        /* of this node among all, 0 for the one with the launcher */
     uint64_t seed;
-    bool has_topology; /* the host can find out PMI_hwloc_xmlfile and CORE_TOPOLOGY */
-    bool knows_pids;   /* the host starts every process: each has a pid in the end, which MODEX_PID
-                          asks   for */
+    bool has_topology;   /* the host can find out PMI_hwloc_xmlfile and CORE_TOPOLOGY */
+    bool is_manager;     /* the host starts every process and decides what becomes of it: each has a
+                            pid in the end (MODEX_PID), and who has connected fails together (bond.h) */
     bool has_neighbours; /* the host can ask other launchers about names */
     bool tells_meetings; /* also those that happen on this node alone are EFFECT_CONTRIBUTE */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */

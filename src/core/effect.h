@@ -59,6 +59,8 @@ enum effect_kind {
                       (server_kept_ends() there) */
     EFFECT_TIE,   /* tell other nodes that the job has connected to the one of that number (code 1),
                      or disconnected (0); then server_tied() */
+    EFFECT_BOND,  /* tell who decides about jobs that processes here have connected (code 1) or
+                     disconnected (0): value; then server_bonded() */
     EFFECT_SPACE, /* tell other nodes that a key-value space of the job (key) is destroyed; then
                      server_space_gone() */
     EFFECT_ROUND  /* ask the node of rank whether it has contributed, or still can, to the

@@ -48,6 +48,7 @@ struct proc {
     struct slice *fresh; /* keys that no fence of everybody has brought to other nodes (spread.h) */
     uint32_t nfresh, fresh_room;
     uint32_t names;         /* published */
+    uint32_t bonds;         /* meetings by which it is connected to processes of other jobs */
     uint64_t stored;        /* bytes it keeps in the store */
     uint64_t last_ns;       /* its last request */
     const char *last_word;  /* name of that request, static storage; NULL: none yet */

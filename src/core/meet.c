@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/bond.h"
 #include "core/spread.h"
 #include "wire/parts.h"
 
@@ -231,6 +232,9 @@ void meet_over(struct core *c, struct slice name, uint64_t generation, enum answ
         number = round->number;
     if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
+    if (status == ANSWER_OK)
+        bond_meeting(c, name, round->group->members, round->group->count, round->group->all,
+                     round->group->nall);
     answer_all(c, round, status, number);
     round->number = number;
     if (status == ANSWER_OK)
@@ -318,6 +322,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
         return contribute(c, m, nmembers, round)
                    ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
                    : ANSWER_LATER;
+    bond_meeting(c, buf_slice(&m->name), m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
     c->nmeetings++;
     wake_others(c, j, round, ticket);
     coll_free(&c->meetings, round);

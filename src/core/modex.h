@@ -21,7 +21,7 @@
 enum { MODEX_STRING = 3 }; /* PMIX_STRING */
 enum { MODEX_LOCAL = 1, MODEX_REMOTE = 2, MODEX_GLOBAL = 3 };
 
-/* No card: the process's number, which its node knows as soon as it runs (core.h: knows_pids). */
+/* No card: the process's number, which its node knows as soon as it runs (core.h: is_manager). */
 #define MODEX_PID "pmix.ppid"
 
 struct modex_wait {

@@ -317,7 +317,7 @@ bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_
 {
     const struct proc *p = rank < j->plan.nprocs ? &j->procs[rank] : NULL;
 
-    if (!p || !s->base.peer->core->knows_pids || !slice_is(key, MODEX_PID) || p->pid)
+    if (!p || !s->base.peer->core->is_manager || !slice_is(key, MODEX_PID) || p->pid)
         return false;
     return !job_rank_is_here(j, rank) || p->state == LIFE_PLANNED;
 }

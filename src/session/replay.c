@@ -195,7 +195,7 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.core.names_elsewhere = d->u.begin.names_elsewhere != 0;
     r->server.core.position = (uint32_t)d->u.begin.position;
     r->server.core.takes_tools = d->u.begin.tools != 0;
-    r->server.core.knows_pids = d->u.begin.pids != 0;
+    r->server.core.is_manager = d->u.begin.manager != 0;
     r->server.core.name = r->name =
         strndup(d->u.begin.name.ptr ? d->u.begin.name.ptr : "", d->u.begin.name.len);
     r->server.core.uri = r->uri =
@@ -916,6 +916,12 @@ static int on_tied(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+static int on_bonded(struct replay *r, const struct record *d)
+{
+    server_bonded(&r->server, d->u.bonded.bond, d->u.bonded.on != 0);
+    return REPLAY_SAME;
+}
+
 static int on_space_gone(struct replay *r, const struct record *d)
 {
     struct job *j = job_of(r, d->u.space_gone.job);
@@ -977,6 +983,7 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_commanded] = on_commanded,
     [RECORD_tied] = on_tied,
     [RECORD_space_gone] = on_space_gone,
+    [RECORD_bonded] = on_bonded,
     [RECORD_admit] = on_admit,
 };
 

@@ -293,6 +293,8 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         a.status = ANSWER_OK;
     } else if (p->job) {
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
+        if (rq->kind == REQ_FINALIZE)
+            server_tell_unbound(s, p->job, p->rank, 0, 0);
     }
     if (rq->kind == REQ_IDENTIFY && !known)
         tell_identity(s, p);

@@ -161,6 +161,8 @@ void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint
 
 /* Another node's EFFECT_TIE, and its EFFECT_SPACE. */
 void server_tied(struct server *s, struct job *j, uint32_t other, bool on);
+/* Another node's EFFECT_BOND. */
+void server_bonded(struct server *s, struct slice bond, bool on);
 void server_space_gone(struct server *s, struct job *j, struct slice name);
 
 /* A process of another node has asked for the end of rank (or JOB_NO_RANK: all) of the job. */

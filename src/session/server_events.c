@@ -269,6 +269,15 @@ void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int e
          PMIX_EXIT_CODE, (pmix_value_t){ .type = PMIX_INT, .data.integer = code });
 }
 
+void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code)
+{
+    struct proc *p = &j->procs[rank];
+
+    if (p->bonds && told != PMIX_ERR_PROC_TERM_WO_SYNC)
+        server_tell_end(s, j, rank, PMIX_ERR_PROC_TERM_WO_SYNC, code);
+    p->bonds = 0;
+}
+
 /* The job's processes on that node; NULL: no memory, or none. */
 static pmix_proc_t *procs_of(const struct job *j, uint32_t node, size_t *n_p)
 {
@@ -355,14 +364,22 @@ static pmix_status_t term_status(const struct job *j)
     return p->code ? PMIX_ERR_JOB_NON_ZERO_TERM : PMIX_ERR_JOB_TERM_WO_SYNC;
 }
 
+static void tell_of_job(struct server *s, const struct job *j, int code)
+{
+    tell(s, j,
+         &(struct notice){ .code = code,
+                           .range = PMIX_RANGE_SESSION,
+                           .nspace = j->nspace,
+                           .rank = PMIX_RANK_WILDCARD },
+         PMIX_JOB_TERM_STATUS,
+         (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
+}
+
 void server_tell_job_end(struct server *s, const struct job *j)
 {
-    if (j && !j->is_tool)
-        tell(s, j,
-             &(struct notice){ .code = PMIX_EVENT_JOB_END,
-                               .range = PMIX_RANGE_SESSION,
-                               .nspace = j->nspace,
-                               .rank = PMIX_RANK_WILDCARD },
-             PMIX_JOB_TERM_STATUS,
-             (pmix_value_t){ .type = PMIX_STATUS, .data.status = term_status(j) });
+    if (!j || j->is_tool)
+        return;
+    tell_of_job(s, j, PMIX_EVENT_JOB_END);
+    if (j->failed && (j->npartners || j->blames != JOB_NO_RANK)) /* with others, as one */
+        tell_of_job(s, j, PMIX_ERR_JOB_TERM_WO_SYNC);
 }

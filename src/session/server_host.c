@@ -7,6 +7,7 @@
 
 #include "base/limit.h"
 #include "core/control.h"
+#include "core/bond.h"
 #include "core/modex.h"
 #include "core/spread.h"
 #include "pmix_common.h"
@@ -29,8 +30,8 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
          .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
          .topology = s->core.has_topology, .others = s->core.has_others,
          .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
-         .tools = s->core.takes_tools, .pids = s->core.knows_pids, .name = slice_str(s->core.name),
-         .uri = slice_str(s->core.uri));
+         .tools = s->core.takes_tools, .manager = s->core.is_manager,
+         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri));
 }
 
 void server_record_end(struct server *s)
@@ -109,6 +110,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_LISTEN] = "listen",
                                          [EFFECT_TIE] = "tie",
                                          [EFFECT_SPACE] = "space",
+                                         [EFFECT_BOND] = "bond",
                                          [EFFECT_HEED] = "heed",
                                          [EFFECT_SIGNAL] = "signal",
                                          [EFFECT_ROOT] = "root",
@@ -165,6 +167,10 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_TIE:
         d->number = e->number;
         d->word = e->code ? SLICE("on") : SLICE("off");
+        break;
+    case EFFECT_BOND:
+        d->word = e->code ? SLICE("on") : SLICE("off");
+        d->value = effect_value(e);
         break;
     case EFFECT_FETCH:
     case EFFECT_LISTEN:
@@ -313,6 +319,13 @@ void server_tied(struct server *s, struct job *j, uint32_t other, bool on)
         job_disconnect(j, other);
 }
 
+void server_bonded(struct server *s, struct slice bond, bool on)
+{
+    TELL(s, bonded, .bond = bond, .on = on);
+    if (!bond_heard(&s->core, bond, on))
+        log_error(s->log, "another node said who has connected, in words that are none");
+}
+
 void server_space_gone(struct server *s, struct job *j, struct slice name)
 {
     TELL(s, space_gone, .job = j->id, .name = name);
@@ -342,6 +355,8 @@ void server_event(struct server *s, struct job *j, uint32_t rank, enum life_even
     job_event(j, rank, event, code);
     if (told)
         server_tell_end(s, j, rank, told, code);
+    if (event == LIFE_FINALIZE || event == LIFE_EXIT || event == LIFE_DEATH)
+        server_tell_unbound(s, j, rank, told, code);
 }
 
 void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,

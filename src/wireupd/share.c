@@ -45,6 +45,15 @@ static void tell_space(struct share *s, const struct effect *e)
     tell_to(s, &m, MSG_EVERYBODY);
 }
 
+static void tell_bond(struct share *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_bond };
+
+    m.u.bond.bond = effect_value(e);
+    m.u.bond.on = e->code != 0;
+    tell_to(s, &m, 0);
+}
+
 void share_effect(struct share *s, struct effect *e)
 {
     switch (e->kind) {
@@ -62,6 +71,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_LISTEN: overhear_ask(s, e); break;
     case EFFECT_TIE: tell_tie(s, e); break;
     case EFFECT_SPACE: tell_space(s, e); break;
+    case EFFECT_BOND: tell_bond(s, e); break;
     case EFFECT_ANSWER:
     case EFFECT_ATTR:
     case EFFECT_KILL:
@@ -206,6 +216,7 @@ void share_hear(struct share *s, const struct msg *m)
         break;
     case MSG_tie: hear_tie(s, &m->u.tie); break;
     case MSG_space: hear_space(s, &m->u.space); break;
+    case MSG_bond: server_bonded(share_server(s), m->u.bond.bond, m->u.bond.on != 0); break;
     case MSG_listen:
     case MSG_said: overhear_hear(s, m); break;
     case MSG_input: hear_input(s, &m->u.input); break;

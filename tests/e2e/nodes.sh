@@ -211,6 +211,10 @@ for what in beat query timeout reserved ranges pids; do
     over -n 4 "$ctl" $what
     same "$what" "$rc $(cat "$out")" "0 pmixctl $what good" || explain
 done
+for how in part leave exit kill; do
+    over -n 4 "$ctl" bond $how
+    same "who has connected is told who goes without disconnecting: $how" "$(cat "$out")" "pmixctl bond good" || explain
+done
 over -n 4 "$ctl" pids lie
 ok "a wrong process number is seen everywhere" [ "$(grep -c 'rank 3 is [0-9]*, not' "$out")" = 4 ] || explain
 hosts=$with_here

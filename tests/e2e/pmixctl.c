@@ -11,6 +11,9 @@
  *
  *   pmixctl child        spawns itself, listens to the children, and hears of their end
  *
+ *   pmixctl bond HOW     spawns two of itself, which connect with all and then: part (disconnect),
+ * leave (finalize without that), exit, or get killed
+ *
  *   pmixctl beat         the last rank promises heartbeats and falls silent
  *
  *   pmixctl ranges       events for some, for the namespace, for nobody else
@@ -445,6 +448,97 @@ static void check_recover(const char *go, bool is)
     fence();
 }
 
+/* ---- who has connected ---- */
+
+static atomic_int unbound, strays, gone;
+
+static void on_unbound(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
+                       size_t ninfo, pmix_info_t *results, size_t nresults,
+                       pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    const pmix_proc_t *p = NULL;
+
+    (void)id;
+    (void)source;
+    (void)results;
+    (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (!strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC))
+            p = info[i].value.data.proc;
+    }
+    unbound += code == PMIX_ERR_PROC_TERM_WO_SYNC;
+    gone += code == PMIX_EVENT_JOB_END;
+    strays += !p || !strcmp(p->nspace, me.nspace);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void spawn_bonded(const char *self, const char *how, pmix_value_t *name_p)
+{
+    char mode_word[] = "bonded",
+         *argv[] = { (char *)(uintptr_t)self, mode_word, (char *)(uintptr_t)how, me.nspace, NULL };
+    pmix_nspace_t name;
+    pmix_info_t go_on;
+    pmix_app_t app;
+    bool yes = true;
+
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = argv[0];
+    app.argv = argv;
+    app.maxprocs = 2;
+    PMIX_INFO_LOAD(&go_on, PMIX_JOB_RECOVERABLE, &yes, PMIX_BOOL);
+    must("spawn", PMIx_Spawn(&go_on, 1, &app, 1, name));
+    PMIX_VALUE_LOAD(name_p, name, PMIX_STRING);
+}
+
+static void all_of(pmix_proc_t both[2], const char *a, const char *b)
+{
+    PMIX_LOAD_PROCID(&both[0], a, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&both[1], b, PMIX_RANK_WILDCARD);
+}
+
+/* Their end comes behind what is said of them. */
+static void check_bond(const char *self, const char *how)
+{
+    bool part = !strcmp(how, "part");
+    pmix_proc_t root = process(0), both[2];
+    pmix_value_t name, *v = NULL;
+
+    hear_of(PMIX_ERR_PROC_TERM_WO_SYNC, on_unbound);
+    hear_of(PMIX_EVENT_JOB_END, on_unbound);
+    fence();
+    if (me.rank == 0) {
+        spawn_bonded(self, how, &name);
+        must("put", PMIx_Put(PMIX_GLOBAL, "children", &name));
+        must("commit", PMIx_Commit());
+    }
+    fence();
+    must("get", PMIx_Get(&root, "children", NULL, 0, &v));
+    if (!v)
+        return;
+    all_of(both, me.nspace, v->data.string);
+    must("connect", PMIx_Connect(both, 2, NULL, 0));
+    if (part)
+        must("disconnect", PMIx_Disconnect(both, 2, NULL, 0));
+    wait_for("the children's end", &gone, 1);
+    if (unbound != (part ? 0 : 2) || strays)
+        complain("%d went without disconnecting, %d of them ours", (int)unbound, (int)strays);
+    fence();
+}
+
+static void be_bonded(const char *how, const char *parents)
+{
+    pmix_proc_t both[2];
+
+    all_of(both, parents, me.nspace);
+    must("connect", PMIx_Connect(both, 2, NULL, 0));
+    if (!strcmp(how, "part"))
+        must("disconnect", PMIx_Disconnect(both, 2, NULL, 0));
+    else if (!strcmp(how, "exit"))
+        _exit(0);
+    else if (!strcmp(how, "kill"))
+        kill(getpid(), SIGKILL);
+}
+
 /* ---- heartbeats and ranges ------------------------------------------------------------------- */
 
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *info,
@@ -823,6 +917,10 @@ int main(int argc, char **argv)
         check_child();
     else if (!strcmp(mode, "recover"))
         check_recover(argv[2], argc < 4);
+    else if (!strcmp(mode, "bond"))
+        check_bond(argv[0], argv[2]);
+    else if (!strcmp(mode, "bonded"))
+        be_bonded(argv[2], argv[3]);
     else if (!strcmp(mode, "beat"))
         check_beats();
     else if (!strcmp(mode, "ranges"))
@@ -837,7 +935,7 @@ int main(int argc, char **argv)
         check_reserved();
     else
         complain("what?");
-    if (!wrong && me.rank == 0)
+    if (!wrong && me.rank == 0 && strcmp(mode, "bonded") != 0)
         printf("pmixctl %s good\n", mode);
     must("finalize", PMIx_Finalize(NULL, 0));
     return wrong != 0;

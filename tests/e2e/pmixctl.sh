@@ -27,6 +27,12 @@ for n in "$@"; do
         same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
     done
 
+    for how in part leave exit kill; do
+        launch "$n" "$bin/pmixctl" bond $how
+        same "who has connected is told who goes without disconnecting: $how ($n ranks)" \
+            "$(cat "$out")" "pmixctl bond good" || explain
+    done
+
     rm -f go
     launch "$n" "$bin/pmixctl" recover go
     same "a spawned job that is recoverable goes on ($n ranks)" "$(grep -c "^pmixctl recover good" "$out")" 1 || explain
