@@ -207,7 +207,7 @@ same "its output is heard there, while that is asked for, and shown as ever" "$r
 over -n 4 "$ctl" child
 same "what children said before somebody asked, and their ends" "$rc $(sort "$out" | uniq -c | tr -s ' ' | tr '\n' ,)" \
     "0  2 a child, 1 pmixctl child good," || explain
-for what in beat query timeout reserved ranges pids; do
+for what in beat query timeout reserved ranges pids alloc; do
     over -n 4 "$ctl" $what
     same "$what" "$rc $(cat "$out")" "0 pmixctl $what good" || explain
 done

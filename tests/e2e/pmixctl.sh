@@ -22,7 +22,7 @@ launch 3 "$bin/pmixctl" nonsense
 ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"' || explain
 
 for n in "$@"; do
-    for what in timeout beat ranges child query reserved pids; do
+    for what in timeout beat ranges child query reserved pids alloc; do
         launch "$n" "$bin/pmixctl" $what
         same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
     done
