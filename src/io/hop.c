@@ -182,13 +182,18 @@ static struct hop *hop_new(struct hop_net *net)
     return h;
 }
 
+/* One that is connected, though we have not heard of that yet, greets before it goes: else it would
+ * be taken for a stranger there. */
 static void drop_tries(struct hop *h, const struct line *but)
 {
     LIST_EACH(link, &h->tries)
     {
         struct line *l = LIST_OF(link, struct line, link);
-        if (l != but)
-            line_free(l);
+        if (l == but)
+            continue;
+        if (l->connecting)
+            line_flush(l);
+        line_free(l);
     }
 }
 

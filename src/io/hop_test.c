@@ -542,6 +542,27 @@ static void test_listen(void)
     daemon_free(b);
 }
 
+/* Who calls at several addresses leaves all but one of them, at any moment: that is no stranger. */
+static void test_left_early(void)
+{
+    struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
+    struct timer moment;
+    struct hop *h;
+
+    timer_init(&moment, &loop, stop_now, NULL);
+    logged();
+    for (unsigned i = 0; i < 50; i++) {
+        h = call(a, local(b));
+        timer_set(&moment, 0); /* the call is made before, and its answer comes behind that */
+        run();
+        hop_drop(h);
+    }
+    link_up(a, b);
+    OK_F(logged() == 0, "who left early is not logged: %s", log_text);
+    daemon_free(a);
+    daemon_free(b);
+}
+
 static void test_strangers(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
@@ -634,6 +655,7 @@ int main(void)
     test_silence();
     test_addresses();
     test_listen();
+    test_left_early();
     test_strangers();
     loop_free(&loop);
     return tap_done();
