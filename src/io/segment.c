@@ -49,15 +49,17 @@ static int map_all(struct segment *s)
 }
 
 /* A second, read-only door to the same file.  Without /proc the seal alone has to do. */
-static int open_reader(struct segment *s)
+int segment_reader(struct segment *s)
 {
     char path[40];
 
+    if (s->reader_fd >= 0 || s->fd < 0)
+        return s->reader_fd;
     snprintf(path, sizeof path, "/proc/self/fd/%d", s->fd);
     s->reader_fd = open(path, O_RDONLY | O_CLOEXEC);
     if (s->reader_fd < 0)
         s->reader_fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
-    return s->reader_fd < 0 ? -errno : 0;
+    return s->reader_fd < 0 ? -errno : s->reader_fd;
 }
 
 int segment_open(struct segment *s)
@@ -69,8 +71,6 @@ int segment_open(struct segment *s)
     if (s->fd < 0)
         return -errno;
     rc = map_all(s);
-    if (rc == 0)
-        rc = open_reader(s);
     if (rc < 0) {
         segment_close(s);
         return rc;

@@ -11,7 +11,7 @@
 struct segment {
     struct seg_region region;
     int fd;        /* ours, writable; -1: nobody else sees the memory */
-    int reader_fd; /* the same memory, read-only: what clients get, or -1 */
+    int reader_fd; /* of segment_reader(), or -1 */
 };
 
 #define SEGMENT_NULL ((struct segment){ .fd = -1, .reader_fd = -1 })
@@ -20,6 +20,9 @@ struct segment {
 int segment_open(struct segment *s);
 /* For a job without processes here: memory of our own, which is less to make and to take down. */
 int segment_open_private(struct segment *s);
+/* A descriptor of the same memory that only reads, for clients; most jobs have none that asks.
+ * It stays the segment's.  Or -errno. */
+int segment_reader(struct segment *s);
 void segment_close(struct segment *s); /* harmless twice */
 /* At the end of the process: the mapping goes with it, which spares telling other processors. */
 void segment_leave(struct segment *s);

@@ -26,7 +26,7 @@ static void test_growth(void)
     OK(segment_open(&s) == 0 && s.region.size == 0);
     before = s.region.base;
     OK(seg_create(&w, &s.region, 7, 16) == 0);
-    seen = mmap(NULL, 1 << 26, PROT_READ, MAP_SHARED, s.reader_fd, 0);
+    seen = mmap(NULL, 1 << 26, PROT_READ, MAP_SHARED, segment_reader(&s), 0);
     OK(seen != MAP_FAILED && seg_open(seen, 1 << 26, &v) == 0);
     for (; n < 32; n++) {
         snprintf(key, sizeof key, "k%u", n);
@@ -51,6 +51,9 @@ static void test_protection(void)
     void *p;
 
     OK(segment_open(&s) == 0 && seg_create(&w, &s.region, 7, 16) == 0);
+    OK_F(s.reader_fd == -1 && segment_reader(&s) == s.reader_fd && s.reader_fd >= 0 &&
+             segment_reader(&s) == s.reader_fd,
+         "a reader when it is wanted, and one");
     OK_F(write(s.reader_fd, "x", 1) < 0, "the reader's descriptor does not write");
     p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, s.reader_fd, 0);
     OK_F(p == MAP_FAILED, "... nor does a mapping of it");
@@ -107,7 +110,7 @@ static void test_private(void)
     struct slice value;
     static char big[1 << 20];
 
-    OK(segment_open_private(&s) == 0 && s.fd == -1 && s.reader_fd == -1);
+    OK(segment_open_private(&s) == 0 && s.fd == -1 && segment_reader(&s) < 0);
     OK(seg_create(&w, &s.region, 7, 16) == 0);
     OK(seg_put(&w, 0, SLICE("key"), slice_mem(big, sizeof big), SEG_FLAT) == 0);
     OK(seg_get(&w.view, SEG_ANY_RANK, SLICE("key"), &value) && value.len == sizeof big);

@@ -141,13 +141,10 @@ int guard_split(const struct log *log, guard_word *word, void *arg, int *control
  * without a word, and we would wait for ever. */
 void guard_tidy(void)
 {
-    int fd;
-
     signal(SIGCHLD, SIG_DFL);
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= 2);
-    if (fd > 2)
-        close(fd);
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", O_RDWR); /* the lowest that is free: this one */
+    }
     syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
 }

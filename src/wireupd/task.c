@@ -484,12 +484,12 @@ void link_close(struct link *l)
 
 static int store_to_attach(const struct link *l)
 {
-    const struct work *w;
+    struct work *w;
 
     if (!l->peer->pass_store)
         return -1;
     w = work_of(l->node, l->peer->job);
-    return w ? w->store.reader_fd : -1;
+    return w ? segment_reader(&w->store) : -1;
 }
 
 void link_flush(struct link *l)

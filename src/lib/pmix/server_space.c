@@ -620,7 +620,7 @@ static void start_locals(struct pserver *s, struct nspace *n)
 
 static struct job *make_job(struct pserver *s, struct nspace *n, struct builder *b)
 {
-    if (segment_open(&n->store) < 0)
+    if (segment_open(&n->store) < 0 || segment_reader(&n->store) < 0)
         return NULL;
     n->job = server_job_order(&s->server, &(struct job_order){ .nspace = n->name,
                                                                .plan = &b->plan,
