@@ -65,6 +65,15 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc)
     return rc;
 }
 
+pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc)
+{
+    if (rc == PMIX_SUCCESS)
+        rc = op_post(m, op);
+    else
+        op_free(op);
+    return api_end(c, rc);
+}
+
 /* ---- the commonest kind of call -------------------------------------------------------------- */
 
 static void deliver_status(struct op *op)

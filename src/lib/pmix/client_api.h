@@ -11,6 +11,8 @@
 struct client *api_begin(void);
 /* Returns rc. */
 pmix_status_t api_end(struct client *c, pmix_status_t rc);
+/* The end of a call with a callback: what has been begun (with rc) is sent, or the op is let go. */
+pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
 
 /* Without the lock: a client that has a store, for what never changes (who it is, the store
  * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */

@@ -99,7 +99,6 @@ static pmix_status_t meet_nb(const struct set *s, pmix_op_cbfunc_t cbfunc, void 
     struct client *c = api_begin();
     struct op *op;
     struct message m;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
@@ -109,12 +108,7 @@ static pmix_status_t meet_nb(const struct set *s, pmix_op_cbfunc_t cbfunc, void 
     op->callback.op = cbfunc;
     if (is_alone(c, s))
         return api_end(c, op_complete(c, op, PMIX_SUCCESS));
-    rc = begin(c, &m, s);
-    if (rc == PMIX_SUCCESS)
-        rc = op_post(&m, op);
-    else
-        op_free(op);
-    return api_end(c, rc);
+    return api_post(c, &m, op, begin(c, &m, s));
 }
 
 #define SET(command) (&(const struct set){ (command), procs, nprocs, info, ninfo })

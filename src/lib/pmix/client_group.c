@@ -256,7 +256,6 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     struct client *c = api_begin();
     struct message m;
     struct op *op;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
@@ -264,12 +263,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
     if (!op)
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.info = cbfunc;
-    rc = begin_construct(c, &m, op, grp, procs, nprocs, info, ninfo);
-    if (rc == PMIX_SUCCESS)
-        rc = op_post(&m, op);
-    else
-        op_free(op);
-    return api_end(c, rc);
+    return api_post(c, &m, op, begin_construct(c, &m, op, grp, procs, nprocs, info, ninfo));
 }
 
 /* ---- destruct -------------------------------------------------------------------------------- */

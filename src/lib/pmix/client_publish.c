@@ -171,7 +171,6 @@ pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo
     struct client *c = api_begin();
     struct message m;
     struct op *op;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
@@ -179,10 +178,5 @@ pmix_status_t PMIx_Lookup_nb(char **keys, const pmix_info_t info[], size_t ninfo
     if (!op)
         return api_end(c, keys && *keys && cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
     op->callback.lookup = cbfunc;
-    rc = begin_keys(c, &m, CMD_LOOKUP, keys, info, ninfo);
-    if (rc == PMIX_SUCCESS)
-        rc = op_post(&m, op);
-    else
-        op_free(op);
-    return api_end(c, rc);
+    return api_post(c, &m, op, begin_keys(c, &m, CMD_LOOKUP, keys, info, ninfo));
 }

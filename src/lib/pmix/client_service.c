@@ -512,7 +512,6 @@ static pmix_status_t ask_fabric_nb(uint8_t command, pmix_fabric_t *fabric, const
     struct client *c = api_begin();
     struct message m;
     struct op *op;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
@@ -521,12 +520,7 @@ static pmix_status_t ask_fabric_nb(uint8_t command, pmix_fabric_t *fabric, const
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.op = cbfunc;
     op->arg = fabric;
-    rc = begin_fabric(c, &m, command, fabric, infos, n);
-    if (rc == PMIX_SUCCESS)
-        rc = op_post(&m, op);
-    else
-        op_free(op);
-    return api_end(c, rc);
+    return api_post(c, &m, op, begin_fabric(c, &m, command, fabric, infos, n));
 }
 
 pmix_status_t PMIx_Fabric_register(pmix_fabric_t *fabric, const pmix_info_t directives[],

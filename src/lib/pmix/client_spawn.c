@@ -123,7 +123,6 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pm
     struct client *c = api_begin();
     struct message m;
     struct op *op;
-    pmix_status_t rc;
 
     if (!c)
         return PMIX_ERR_INIT;
@@ -131,10 +130,5 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pm
     if (!op)
         return api_end(c, cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
     op->callback.spawn = cbfunc;
-    rc = begin(c, &m, job_info, ninfo, apps, napps);
-    if (rc == PMIX_SUCCESS)
-        rc = op_post(&m, op);
-    else
-        op_free(op);
-    return api_end(c, rc);
+    return api_post(c, &m, op, begin(c, &m, job_info, ninfo, apps, napps));
 }
