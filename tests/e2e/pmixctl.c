@@ -702,11 +702,13 @@ static void check_alloc(void)
 static void check_pids(bool lie)
 {
     pmix_value_t mine = { .type = PMIX_PID, .data.pid = getpid() }, *v, *said_v;
+    pmix_info_t patient;
 
-    /* Before anybody else has said anything. */
+    /* Before anybody else has said anything, and perhaps before it runs. */
+    timed(&patient, 600);
     for (uint32_t i = 1; i <= size; i++) {
         pmix_proc_t p = process((me.rank + i) % size);
-        must("its pid", PMIx_Get(&p, PMIX_PROC_PID, NULL, 0, &v));
+        must("its pid", PMIx_Get(&p, PMIX_PROC_PID, &patient, 1, &v));
     }
     if (lie && me.rank == size - 1)
         mine.data.pid++;

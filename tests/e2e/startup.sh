@@ -7,7 +7,7 @@
 private_world "$@"
 begin
 use_launcher wireup
-patience=120
+patience=300
 if ! unshare -u true 2>/dev/null; then
     echo "1..0 # SKIP this user may not give a process another host name"
     exit 0
@@ -71,14 +71,14 @@ slow_ones() # RANK NODE-OF-IT LATE-NODE
         "$WIREUP" -v -report-startup -launch-agent "$tmp/late" -hosts $three -n 6 sh "$tmp/rank" \
         >"$tmp/job.out" 2>"$tmp/job.err" </dev/null &
     job=$!
-    ok "the other nodes are there, and $3 is waited for" wait_until 60 others_up || give_up
+    ok "the other nodes are there, and $3 is waited for" wait_until 300 others_up || give_up
     as_long_again
     echo come >"$tmp/come"
-    ok "the job begins" wait_until 60 [ -s "$tmp/name" ] || give_up
-    ok "the other ranks are in the fence, and $1 is waited for" wait_until 60 others_in "$1" "$2" || give_up
+    ok "the job begins" wait_until 300 [ -s "$tmp/name" ] || give_up
+    ok "the other ranks are in the fence, and $1 is waited for" wait_until 300 others_in "$1" "$2" || give_up
     as_long_again
     echo go >"$tmp/go"
-    ok "the report comes while the job lasts" wait_until 60 reported || give_up
+    ok "the report comes while the job lasts" wait_until 300 reported || give_up
     same "it names the daemon that came last" "$(row 'daemon asked for .. runs')" "$3" || note "$(cat "$tmp/job.err")"
     same "and the rank that was silent longest" "$(row 'process started .. its init')" "rank $1 on $2" ||
         note "$(cat "$tmp/job.err")"
