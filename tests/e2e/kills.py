@@ -10,6 +10,7 @@ mute, a launcher that says nothing; litter, a process that stays.  Prints a line
 Each slot has HOSTS hosts: network and UTS name spaces on one bridge, called n1, n2, ... in each.  The
 driver is the remote shell (kills_agent.c hands it the words): what it runs on a host is nobody's
 child here, as with ssh."""
+import errno
 import os
 import queue
 import random
@@ -209,6 +210,8 @@ class Shell(threading.Thread):
 
 
 HOWS = ('guard', 'worker', 'both', 'both', 'stop', 'cut')
+# Said of a connection whose other end died, hung or gave up as it came.
+PASSING = ('it left without a greeting', 'it did not greet us in time', os.strerror(errno.ECONNRESET))
 PHASES = ('start', 'boot', 'born', 'up', 'met', 'held', 'fences', 'leave', 'spawn')
 
 
@@ -384,11 +387,24 @@ class Run:
 
     # ---- the judgement
 
+    def is_below(self, i):
+        """Is node i below the victim in the tree of daemons?"""
+        while i > self.victim:
+            i = (i - 1) // self.width
+        return i == self.victim
+
+    def is_passing(self, line):
+        """A line of the log about one of our own that comes in vain: whoever comes up as the job
+        ends, or whoever looks for another parent: those below the victim, and the victim when it comes back."""
+        m = re.search(r'refused a connection from ([0-9.]+):\d+: (.*)$', line)
+        if not m or m.group(2) not in PASSING:
+            return False
+        return any(h.address == m.group(1) and (self.phase in ('start', 'boot') or self.is_below(i + 1))
+                   for i, h in enumerate(self.hosts[:self.nodes]))
+
     def sentences(self):
         with open(os.path.join(self.folder, 'err'), errors='replace') as f:
-            # (Who dies or hangs as it connects is a stranger, of whom the log speaks.)
-            return [line.rstrip('\n') for line in f
-                    if line.strip() and 'refused a connection from' not in line]
+            return [line.rstrip('\n') for line in f if line.strip() and not self.is_passing(line)]
 
     def judge_end(self):
         rc, said = self.launcher.returncode, self.sentences()
@@ -409,14 +425,22 @@ class Run:
             want = 137 if self.how == 'worker' else rc
         if rc != want:
             self.wrong.append(f'exit status {rc}, not {want}')
-        # A launcher that was stopped or cut off may find several nodes lost at once, or gone before
-        # they were up: one sentence about each.
-        about = [re.match(r'wireup: node (n\d+)(?: is lost)?: ', line) for line in said]
-        if (self.victim == 0 and self.how in ('stop', 'cut') and all(about) and
-                len(said) == len({m.group(1) for m in about}) > 1):
+        if self.victim == 0 and self.how == 'stop' and self.lost_all(said):
             return
-        if len(said) != 1 or (self.victim and not re.search(rf'\b(node|on) {name}\b', said[0])):
+        if len(said) != 1 or not re.search(self.subject(), said[0]):
             self.wrong.append(f'not one sentence about {name}: {said}')
+
+    def subject(self):
+        if self.victim:
+            return rf'\b(node|on) n{self.victim}\b'
+        return r'the worker process of wireup was killed by signal 9' if self.how == 'worker' else ''
+
+    def lost_all(self, said):
+        """A launcher that hung may find several nodes lost at once, or gone before they were up:
+        one sentence about each."""
+        early = '(?: is lost)?' if self.phase in ('start', 'boot') else ' is lost'
+        about = [re.match(rf'wireup: node n([1-{self.nodes}]){early}: ', line) for line in said]
+        return all(about) and len(said) == len({m.group(1) for m in about}) > 1
 
     def left(self, spaces, but):
         found = {s: [one for one in v if one[0] not in but] for s, v in living(self.mark).items()
@@ -518,6 +542,7 @@ def main():
         seeds.put(seed)
 
     def work(slot):
+        pulled = None               # the host whose cable the run before has pulled
         while True:
             try:
                 seed = seeds.get_nowait()
@@ -530,11 +555,14 @@ def main():
                 except Exception as e:      # a driver that stumbles is no proof of anything
                     run.wrong.append(repr(e))
                     good = False
-                # A cable that the run before has pulled may not carry yet: the test's own fault.
-                if good or not again or not any('No route to host' in w for w in run.wrong):
+                # Others may still look for a host that is back: the test's own fault.
+                lame = pulled and any('No route to host' in w and re.search(
+                    rf'\b{pulled.name}\b|\b{re.escape(pulled.address)}\b', w) for w in run.wrong)
+                if good or not again or not lame:
                     break
                 print(f'# {run}: its network was not up, once more')
                 shutil.rmtree(run.folder, ignore_errors=True)
+            pulled = run.host(f'n{run.victim}') if run.how == 'cut' else None
             times.append((run.took, str(run)))
             if os.environ.get('KILLS_VERBOSE'):
                 print(f'# {"good" if good else "BAD "} {run} ({run.total:.1f} s) {run.sentences()}', flush=True)
