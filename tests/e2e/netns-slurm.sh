@@ -90,7 +90,10 @@ CONF
 
 netns_slurm_down()
 {
+    # (slurmctld may end before it has told all slurmds.)
     scontrol shutdown >/dev/null 2>&1
+    # shellcheck disable=SC2086
+    kill $slurm_pids 2>/dev/null
     for pid in $slurm_pids; do
         wait "$pid" 2>/dev/null
     done

@@ -108,7 +108,10 @@ slurm_ended()
 # munged goes last: slurmd waits for its step daemons, whose goodbyes need it.
 slurm_stop()
 {
+    # (slurmctld may end before it has told slurmd.)
     scontrol shutdown >/dev/null 2>&1
+    # shellcheck disable=SC2086
+    kill $slurm_pids 2>/dev/null
     # shellcheck disable=SC2086
     wait_until 120 slurm_ended || kill -9 $slurm_pids 2>/dev/null
     kill "$(cat "$slurm/munge.pid")" 2>/dev/null
