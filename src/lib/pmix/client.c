@@ -77,6 +77,14 @@ static void client_free(struct client *c, bool abandoned)
     free(c);
 }
 
+/* A client that did not come about: what came meanwhile may wait for its thread, or be in its
+ * hands. */
+static void client_give_up(struct client *c)
+{
+    progress_stop(c);
+    client_free(c, false);
+}
+
 /* ---- connecting ------------------------------------------------------------------------------ */
 
 /* The reply is the job's name and all that is known of it; a status alone is a refusal. */
@@ -389,7 +397,7 @@ pmix_status_t client_start(const struct pmix_env *env, const struct client_optio
     if (c->hostname)
         rc = env->nspace && env->uri ? start_member(c, env, err) : start_singleton(c, env);
     if (rc != PMIX_SUCCESS && !(rc == PMIX_ERR_UNREACH && c->kind == CLIENT_SINGLETON)) {
-        client_free(c, false);
+        client_give_up(c);
         return rc;
     }
     *c_p = c;
@@ -414,7 +422,7 @@ pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t 
     if (c->hostname)
         rc = way ? client_connect(c, way, &s, err) : PMIX_SUCCESS;
     if (rc != PMIX_SUCCESS) {
-        client_free(c, false);
+        client_give_up(c);
         return rc;
     }
     *c_p = c;

@@ -347,8 +347,11 @@ static pmix_status_t copy_out(const struct found *f, pmix_value_t *v)
         rc = value_copy(v, &f->known->value);
     else
         rc = ptype_status(datum_read(&f->datum, v), PTYPE_UNPACKING);
-    if (rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS) {
         rc = inflate(v);
+        if (rc != PMIX_SUCCESS)
+            value_release(v);
+    }
     if (rc != PMIX_SUCCESS)
         *v = (pmix_value_t)PMIX_VALUE_STATIC_INIT;
     return rc;

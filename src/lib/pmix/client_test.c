@@ -43,7 +43,9 @@ static const struct reply replies[] = {
              "0,1\0"
              "\x02\x16pmix.pblob\0\x1b\x11\x02\x00\x02\x16pmix.lrank\0\x0d\x00"
              "\x02\x16pmix.pblob\0\x1b\x11\x02\x01\x02\x16pmix.lrank\0\x0d\x01"),
-    REPLY(4, "\x02\x00\x02\x1f\x02\x0etestns\0\x01\x02\x10mykey.g\0\x0e\x07\x02\x0akey4\0\x06\x02"),
+    REPLY(4, "\x02\x00\x02\x29\x02\x0etestns\0\x01\x02\x10mykey.g\0\x0e\x07\x02\x0akey4\0\x06\x02"
+             "\x02\x08"
+             "bad\0\x2a\x02xy"),
     REPLY(7, "\x02\x00\x02\x01\x02\x0etestns\0\x01\x0epubkey\0\x03\x0epubval\0"),
     REPLY(9, "\x02\x00\x02\x10"
              "childns\0"),
@@ -54,6 +56,11 @@ static const struct reply replies[] = {
               "abc\x02\x00"),
     REPLY(24, "\x02\x00\x02\x01\x02\x0etestns\0\x00\x02\x05"),
 };
+
+/* Rank 1 has written nothing to its standard output. */
+static const char output[] = "\x02\x0etestns\0\x01\x02\x02\x02\x00\x02\x00\x02\x00";
+
+enum { TAG_OUTPUT = 2 };
 
 struct stage {
     int fd;
@@ -104,6 +111,14 @@ static bool answer(struct stage *t)
     return say(t, words, sizeof words) && say(t, r->bytes, r->len);
 }
 
+/* Before it has answered anything. */
+static bool say_output(struct stage *t)
+{
+    const uint32_t words[4] = { 0, htonl(TAG_OUTPUT), htonl(sizeof output - 1), 0 };
+
+    return say(t, words, sizeof words) && say(t, output, sizeof output - 1);
+}
+
 static void *serve(void *arg)
 {
     struct stage *t = arg;
@@ -111,7 +126,7 @@ static void *serve(void *arg)
     char hello[512];
 
     if (hear(t, words, sizeof words) && words[2] <= sizeof hello && hear(t, hello, words[2]) &&
-        say(t, welcome, sizeof welcome)) {
+        say(t, welcome, sizeof welcome) && say_output(t) && say_output(t)) {
         while (answer(t))
             ;
     }
@@ -231,6 +246,8 @@ static int use_everything(pmix_status_t *rc_p)
     if (v && (v->type != PMIX_UINT32 || v->data.uint32 != 7))
         good = -100;
     PMIx_Value_free(v, 1);
+    if (PMIx_Get(&peer, "bad", NULL, 0, &v) == PMIX_SUCCESS) /* no text comes out of that */
+        good = -100;
     TRY(PMIx_Publish(&info, 1));
     TRY(PMIx_Lookup(&data, 1, NULL, 0));
     PMIx_Value_destruct(&data.value);
