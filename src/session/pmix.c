@@ -920,6 +920,8 @@ static const struct {
     { PMIX_HOSTFILE, "hostfile" },
     { PMIX_ADD_HOST, "add-host" },
     { PMIX_ADD_HOSTFILE, "add-hostfile" },
+    { PMIX_MAPBY, "map-by" },
+    { PMIX_RANKBY, "rank-by" },
     { PMIX_JOB_RECOVERABLE, SPAWN_RECOVERABLE },
     { PMIX_JOB_CONTINUOUS, SPAWN_RECOVERABLE }, /* a flag */
 };

@@ -377,8 +377,8 @@ static void find_set_members(struct findings *f, const char *key, const struct s
 /* ---- what this server can do ----------------------------------------------------------------- */
 
 static const char *const spawn_words =
-    PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE
-              "," PMIX_JOB_RECOVERABLE "," PMIX_JOB_CONTINUOUS;
+    PMIX_WDIR "," PMIX_HOST "," PMIX_HOSTFILE "," PMIX_ADD_HOST "," PMIX_ADD_HOSTFILE "," PMIX_MAPBY
+              "," PMIX_RANKBY "," PMIX_JOB_RECOVERABLE "," PMIX_JOB_CONTINUOUS;
 
 static void find_spawn(struct findings *f, const char *key, const struct subject *about)
 {
@@ -417,7 +417,7 @@ struct attr {
     {                                                                                              \
 #name, name, type                                                                          \
     }
-enum { ATTRS_MAX = 10 };
+enum { ATTRS_MAX = 12 };
 
 /* The shortest list comes first: OpenPMIx's pattrs reads as many of each as the first one has. */
 static const struct {
@@ -434,7 +434,8 @@ static const struct {
     { "PMIx_Spawn",
       { ATTR(PMIX_WDIR, PMIX_STRING), ATTR(PMIX_HOST, PMIX_STRING),
         ATTR(PMIX_HOSTFILE, PMIX_STRING), ATTR(PMIX_ADD_HOST, PMIX_STRING),
-        ATTR(PMIX_ADD_HOSTFILE, PMIX_STRING), ATTR(PMIX_FWD_STDIN, PMIX_BOOL),
+        ATTR(PMIX_ADD_HOSTFILE, PMIX_STRING), ATTR(PMIX_MAPBY, PMIX_STRING),
+        ATTR(PMIX_RANKBY, PMIX_STRING), ATTR(PMIX_FWD_STDIN, PMIX_BOOL),
         ATTR(PMIX_STDIN_TGT, PMIX_UINT32), ATTR(PMIX_FWD_STDOUT, PMIX_BOOL),
         ATTR(PMIX_FWD_STDERR, PMIX_BOOL), ATTR(PMIX_JOB_RECOVERABLE, PMIX_BOOL) } },
     { "PMIx_Group_construct",

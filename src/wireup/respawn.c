@@ -6,6 +6,7 @@
 
 #include "wireup/machine.h"
 #include "wireup/mapping.h"
+#include "wireup/ranking.h"
 #include "wireupd/lookup.h"
 
 enum { HOSTFILE_MAX = 1 << 24 };
@@ -345,13 +346,73 @@ static int fit(struct respawn *r)
     return 0;
 }
 
+/* What the first command says under this key, or NULL. */
+static char *word_of_all(struct respawn *r, const char *key)
+{
+    struct slice said = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
+
+    return said.len ? arena_str(&r->plan->arena, said) : NULL;
+}
+
+/* How the ranks are dealt out.  Binding is the parent's business, so an object alone says as much
+ * as `slot`. */
+static int read_mapping(struct respawn *r, struct mapping_request *req)
+{
+    struct mapping_spec spec;
+    char *text = word_of_all(r, "map-by");
+
+    if (mapping_parse(text, &spec, r->err))
+        return LAUNCH_USAGE;
+    if (spec.how == MAP_SEQ || spec.how == MAP_RANKFILE ||
+        (spec.how == MAP_PPR && spec.object != TOPO_MACHINE))
+        return errmsg_set(r->err, LAUNCH_REFUSED,
+                          "-map-by %.200s: not for a spawned job; slot, node, an object and "
+                          "ppr:N:node are",
+                          text);
+    req->how = spec.how;
+    req->over = spec.over;
+    req->per_node = spec.how == MAP_PPR ? spec.ppr : 0;
+    return 0;
+}
+
+static int read_ranking(struct respawn *r, enum ranking_how *how_p)
+{
+    struct ranking_spec spec;
+    char *text = word_of_all(r, "rank-by");
+
+    if (ranking_parse(text, &spec, r->err))
+        return LAUNCH_USAGE;
+    if (ranking_needs_places(&spec))
+        return errmsg_set(r->err, LAUNCH_REFUSED,
+                          "-rank-by %.200s: not for a spawned job; slot and node are", text);
+    *how_p = spec.how;
+    return 0;
+}
+
+/* Every process gets its node, and its number. */
+static int place(struct respawn *r)
+{
+    struct mapping_request req = { .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
+                                   .one_node_name = r->parent->plan.nodes[0].name,
+                                   .blocks = r->blocks };
+    enum ranking_how how = RANK_AS_MAPPED;
+    const struct host *const *unused;
+    const uint32_t *turns;
+    int rc = read_mapping(r, &req);
+
+    if (rc == 0)
+        rc = read_ranking(r, &how);
+    if (rc)
+        return rc;
+    rc = mapping_place(r->plan, &req, &unused, r->err);
+    if (rc == 0)
+        rc = ranking_apply(r->plan, how, NULL, &turns);
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
 static int run_steps(struct respawn *r)
 {
     struct arena *a = &r->plan->arena;
-    struct mapping_request req = { .how = MAP_BY_SLOT,
-                                   .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
-                                   .one_node_name = r->parent->plan.nodes[0].name };
-    const struct host *const *unused;
     uint32_t n = r->rq->ncommands;
     int rc;
 
@@ -367,9 +428,11 @@ static int run_steps(struct respawn *r)
     rc = make_apps(r);
     if (rc == 0)
         rc = fit(r);
-    req.blocks = r->blocks;
-    if (rc == 0)
-        rc = mapping_place(r->plan, &req, &unused, r->err);
+    if (rc == 0) {
+        rc = place(r);
+        for (uint32_t i = 0; i < n && rc > 0; i++)
+            blame(r, i, -1);
+    }
     r->plan->universe = r->parent->plan.universe;
     return rc;
 }

@@ -7,11 +7,13 @@
  *   env              NAME=VALUE, several separated by newlines; may come several times
  *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
  *                    where; the nodes of the parent otherwise
+ *   map-by, rank-by  slot, node, an object, ppr:N:node; slot, node: as -map-by and -rank-by of the
+ *                    command line.  Those of the first command are the job's
  *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are welcome
  *                    too when the full number cannot be had
  *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  What
- * the request says itself wins Others are for other process managers and are skipped, as the MPI
- * standard wants it.
+ *                    the request says itself wins
+ * Others are for other process managers and are skipped, as the MPI standard wants it.
  */
 #ifndef WIREUP_WIREUP_RESPAWN_H
 #define WIREUP_WIREUP_RESPAWN_H

@@ -158,6 +158,29 @@ static void test_where(void)
     EQ(spawn("sh", 2, INFOS("host", "b:x")), LAUNCH_USAGE);
 }
 
+static void test_order(void)
+{
+    EQ(spawn("sh", 4, INFOS("map-by", "node")), 0);
+    OK_F(!strcmp(nodes(), "a b a b"), "one on each node in turn: %s", nodes());
+    EQ(spawn("sh", 4, INFOS("map-by", "node", "rank-by", "slot")), 0);
+    OK_F(!strcmp(nodes(), "a a b b"), "numbered node after node: %s", nodes());
+    EQ(spawn("sh", 3, INFOS("map-by", "ppr:1:node", "host", "a,b,c,d")), 0);
+    OK(!strcmp(nodes(), "a b c"));
+    EQ(spawn("sh", 2, INFOS("map-by", "core")), 0);
+    OK(!strcmp(nodes(), "a a"));
+    EQ(spawn("sh", 4, INFOS("rank-by", "node")), 0);
+    OK(!strcmp(nodes(), "a b a b"));
+    EQ(spawn("sh", 3, INFOS("map-by", "ppr:1:node")), LAUNCH_USAGE);
+    OK_F(strstr(err.text, "no more") && codes[2] == -1, "more than that asks for: %s", err.text);
+    EQ(spawn("sh", 2, INFOS("map-by", "ppr:1:core")), LAUNCH_REFUSED);
+    OK(strstr(err.text, "-map-by ppr:1:core") && codes[0] == -1 && codes[1] == -1);
+    EQ(spawn("sh", 2, INFOS("map-by", "seq")), LAUNCH_REFUSED);
+    EQ(spawn("sh", 2, INFOS("map-by", "moon")), LAUNCH_USAGE);
+    OK(strstr(err.text, "-map-by moon: known are"));
+    EQ(spawn("sh", 2, INFOS("rank-by", "core")), LAUNCH_REFUSED);
+    EQ(spawn("sh", 2, INFOS("rank-by", "moon")), LAUNCH_USAGE);
+}
+
 static void test_what(void)
 {
     const char *bin = path_of("bin");
@@ -236,6 +259,7 @@ int main(void)
     open_world();
     test_plain();
     test_where();
+    test_order();
     test_what();
     test_file();
     test_blame();

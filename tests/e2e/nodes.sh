@@ -221,6 +221,20 @@ hosts=$with_here
 over -n 8 "$ctl" ranges
 same "events for some, two ranks on each node" "$rc $(cat "$out")" "0 pmixctl ranges good" || explain
 hosts=$far_only
+placed() # MAP RANK: spawned with these words; its outcome stays in $rc, $out and $err
+{
+    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2 -map-by node -n 2 "$ctl" \
+        placed "$1" "$2"
+}
+placed node slot
+same "a spawned job goes by node, and is numbered by slot" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 0 n1,1 n1,2 n2,3 n2,pmixctl placed good," || explain
+placed ppr:2:node node
+same "so many on each node, numbered in turn" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 0 n1,1 n2,2 n1,3 n2,pmixctl placed good," || explain
+placed moon slot
+ok "a word that nobody knows refuses the spawn" eval \
+    '[ "$rc" = 1 ] && grep -q "WRONG rank 0: spawn" "$out" && grep -q "map-by moon: known are" "$err"' || explain
 over -n 8 "$ctl" pids
 same "process numbers, none of them here" "$rc $(cat "$out")" "0 pmixctl pids good" || explain
 over -n 4 "$ctl" log

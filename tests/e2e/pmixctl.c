@@ -11,6 +11,8 @@
  *
  *   pmixctl child        spawns itself, listens to the children, and hears of their end
  *
+ *   pmixctl placed MAP RANK   rank 0 spawns four that say their rank and where they are
+ *
  *   pmixctl bond HOW     spawns two of itself, which connect with all and then: part (disconnect),
  * leave (finalize without that), exit, or get killed
  *
@@ -418,6 +420,28 @@ static void check_child(void)
         wait_for("the end of their job", &job_ends, 1);
     }
     fence();
+}
+
+static void check_placed(const char *map, const char *rank)
+{
+    char shell[] = "sh", option[] = "-c", script[] = "echo $PMIX_RANK $(hostname)";
+    char *argv[] = { shell, option, script, NULL };
+    pmix_nspace_t name;
+    pmix_info_t info[2];
+    pmix_app_t app;
+
+    if (me.rank != 0)
+        return;
+    hear_of(PMIX_EVENT_JOB_END, on_end);
+    PMIX_INFO_LOAD(&info[0], PMIX_MAPBY, map, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_RANKBY, rank, PMIX_STRING);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = "/bin/sh";
+    app.argv = argv;
+    app.maxprocs = 4;
+    must("spawn", PMIx_Spawn(info, 2, &app, 1, name));
+    if (!wrong)
+        wait_for("the end of their job", &job_ends, 1);
 }
 
 /* One of the children ends badly; the other one speaks only after that. */
@@ -961,6 +985,8 @@ int main(int argc, char **argv)
         check_listen();
     else if (!strcmp(mode, "child"))
         check_child();
+    else if (!strcmp(mode, "placed"))
+        check_placed(argv[2], argv[3]);
     else if (!strcmp(mode, "recover"))
         check_recover(argv[2], argc < 4);
     else if (!strcmp(mode, "bond"))
