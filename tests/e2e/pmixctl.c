@@ -798,6 +798,21 @@ static pmix_status_t ask(const char *key, const char *qualifier, const void *val
     return rc;
 }
 
+/* All have met in the construction of the group: nobody is still to be started. */
+static void check_states(void)
+{
+    pmix_info_t *found;
+    pmix_proc_info_t *rows;
+
+    if (ask(PMIX_QUERY_PROC_TABLE, NULL, NULL, PMIX_UNDEF, &found) != PMIX_SUCCESS)
+        return complain("no table of processes");
+    rows = found->value.data.darray->array;
+    for (size_t i = 0; i < found->value.data.darray->size; i++) {
+        if (rows[i].state == PMIX_PROC_STATE_PREPPED)
+            complain("rank %u has not been started", rows[i].proc.rank);
+    }
+}
+
 static void check_query(void)
 {
     static const struct {
@@ -843,6 +858,7 @@ static void check_query(void)
     rc = ask(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "some", PMIX_STRING, &found);
     if (rc != PMIX_SUCCESS || found->value.data.darray->size != size)
         complain("members of the group: %s", PMIx_Error_string(rc));
+    check_states();
     if (ask(PMIX_QUERY_JOB_STATUS, PMIX_NSPACE, "nobody", PMIX_STRING, &found) == PMIX_SUCCESS)
         complain("the status of no job");
     must("destruct", PMIx_Group_destruct("some", NULL, 0));
