@@ -6,6 +6,7 @@
 
 #include "core/job.h"
 #include "shm/memory.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { JOBS = 3, RANKS = 2 };
@@ -28,15 +29,7 @@ static struct job *add_job(struct world *w, unsigned i, bool follows)
     struct job *j;
 
     seg_memory_open(1 << 20, &w->regions[i]);
-    plan_init(&p);
-    p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
-    p.nodes = arena_array(&p.arena, 1, sizeof *p.nodes);
-    p.procs = arena_array(&p.arena, RANKS, sizeof *p.procs);
-    p.napps = p.nnodes = 1;
-    p.nprocs = RANKS;
-    p.nodes[0] = (struct plan_node){ "here", RANKS, RANKS, NULL };
-    for (uint32_t r = 0; r < RANKS; r++)
-        p.procs[r].rank = p.procs[r].local_rank = r;
+    plan_of_one_node(&p, RANKS);
     o.plan = &p;
     o.region = &w->regions[i];
     j = core_job_order(&w->core, &o);

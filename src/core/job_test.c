@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "core/core.h"
 #include "shm/memory.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 struct world {
@@ -21,14 +22,7 @@ static void open_world(struct world *w, size_t store)
 
     core_init(&w->core, 3);
     seg_memory_open(store, &w->region);
-    plan_init(&p);
-    p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
-    p.nodes = arena_array(&p.arena, 1, sizeof *p.nodes);
-    p.procs = arena_array(&p.arena, 2, sizeof *p.procs);
-    p.napps = p.nnodes = 1;
-    p.nprocs = 2;
-    p.nodes[0] = (struct plan_node){ "here", 2, 2 };
-    p.procs[1].rank = p.procs[1].local_rank = 1;
+    plan_of_one_node(&p, 2);
     w->job = core_job_add(&w->core, "job", &p, &w->region, JOB_NO_RANK, false);
     OK(w->job != NULL);
 }

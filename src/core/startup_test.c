@@ -7,6 +7,7 @@
 #include "core/core.h"
 #include "core/startup_report.h"
 #include "shm/memory.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { RANKS = 4 };
@@ -27,15 +28,7 @@ static void open_world(struct world *w)
     memset(w, 0, sizeof *w);
     core_init(&w->core, 3);
     seg_memory_open(1 << 20, &w->region);
-    plan_init(&p);
-    p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
-    p.nodes = arena_array(&p.arena, 1, sizeof *p.nodes);
-    p.procs = arena_array(&p.arena, RANKS, sizeof *p.procs);
-    p.napps = p.nnodes = 1;
-    p.nprocs = RANKS;
-    p.nodes[0] = (struct plan_node){ "here", RANKS, RANKS };
-    for (uint32_t r = 0; r < RANKS; r++)
-        p.procs[r].rank = p.procs[r].local_rank = r;
+    plan_of_one_node(&p, RANKS);
     w->job = core_job_add(&w->core, "job", &p, &w->region, JOB_NO_RANK, false);
     EQ(startup_open(&w->startup, w->job), 0);
     w->core.startup = &w->startup;
@@ -245,8 +238,7 @@ static void test_bytes(void)
     arena_free(&a);
 }
 
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 /* One node's part, by a clock that is ahead by so many ms. */
 struct told {

@@ -6,6 +6,7 @@
 
 #include "core/modex.h"
 #include "shm/memory.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { RANKS = 6 };
@@ -23,15 +24,7 @@ static struct job *add_job(struct world *w, unsigned i, const char *name)
     struct job *j;
 
     seg_memory_open(1 << 20, &w->regions[i]);
-    plan_init(&p);
-    p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
-    p.nodes = arena_array(&p.arena, 1, sizeof *p.nodes);
-    p.procs = arena_array(&p.arena, RANKS, sizeof *p.procs);
-    p.napps = p.nnodes = 1;
-    p.nprocs = RANKS;
-    p.nodes[0] = (struct plan_node){ "here", RANKS, RANKS };
-    for (uint32_t r = 0; r < RANKS; r++)
-        p.procs[r].rank = p.procs[r].local_rank = r;
+    plan_of_one_node(&p, RANKS);
     j = core_job_add(&w->core, name, &p, &w->regions[i], JOB_NO_RANK, true);
     for (uint32_t r = 0; r < RANKS; r++) {
         j->procs[r].pid = (int)(100 * (i + 1) + r);

@@ -5,6 +5,7 @@
 #include "session/replay.h"
 #include "session/server.h"
 #include "shm/memory.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { MAX_RANKS = 64 };
@@ -18,20 +19,6 @@ struct world {
     struct record_writer writer;
     struct buf recording; /* of the whole test: played back at its end */
 };
-
-static void plan_local(struct plan *p, uint32_t n)
-{
-    plan_init(p);
-    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
-    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
-    p->procs = arena_array(&p->arena, n, sizeof *p->procs);
-    p->napps = p->nnodes = 1;
-    p->nprocs = n;
-    p->nodes[0] = (struct plan_node){ "here", n, n };
-    p->apps[0].nprocs = n;
-    for (uint32_t r = 0; r < n; r++)
-        p->procs[r] = (struct plan_proc){ .rank = r, .local_rank = r };
-}
 
 static void keep_record(void *arg, struct record *r)
 {
@@ -73,7 +60,7 @@ static void open_world(struct world *w, uint32_t n, bool keep_going)
     memset(w, 0, sizeof *w);
     server_init(&w->server, 7, NULL);
     seg_memory_open(1 << 24, &w->region);
-    plan_local(&plan, n);
+    plan_of_one_node(&plan, n);
     record_into(w);
     w->job = server_job_add(&w->server, "kvs_test", &plan, &w->region, JOB_NO_RANK, keep_going);
     for (uint32_t r = 0; r < n; r++) {

@@ -21,6 +21,7 @@
 
 #include "io/child.h"
 #include "tests/alloc.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { PMI_FD = 3 };
@@ -182,14 +183,8 @@ static int be(const char *mode)
 
 static int fill_plan(struct plan *p, const char *mode, uint32_t n)
 {
-    plan_init(p);
-    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
-    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
-    p->procs = arena_array(&p->arena, n, sizeof *p->procs);
-    if (!arena_ok(&p->arena))
+    if (!plan_of_one_node(p, n))
         return -ENOMEM;
-    p->napps = p->nnodes = 1;
-    p->nprocs = n;
     p->apps[0].argv = arena_array(&p->arena, 3, sizeof(char *));
     if (!p->apps[0].argv)
         return -ENOMEM;
@@ -197,10 +192,6 @@ static int fill_plan(struct plan *p, const char *mode, uint32_t n)
     p->apps[0].argv[1] = arena_str(&p->arena, slice_str(mode));
     p->apps[0].argc = 2;
     p->apps[0].path = self;
-    p->apps[0].nprocs = n;
-    p->nodes[0] = (struct plan_node){ "here", n, n };
-    for (uint32_t r = 0; r < n; r++)
-        p->procs[r] = (struct plan_proc){ .rank = r, .local_rank = r };
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 

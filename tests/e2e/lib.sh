@@ -144,6 +144,14 @@ begin()
     cd "$tmp/work" || exit 99
 }
 
+# Ends the test with a skip where no process may have another host name.
+needs_host_names()
+{
+    unshare -u true 2>/dev/null && return
+    echo "1..0 # SKIP this user may not give a process another host name"
+    exit 0
+}
+
 # $tmp/agent: starts commands on this machine under the name of the host that it is given, as ssh would
 # over there.
 named_agent()

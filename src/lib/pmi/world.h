@@ -20,6 +20,7 @@
 
 #include "core/procmap.h"
 #include "session/server.h"
+#include "tests/plan.h"
 #include "tests/tap.h"
 
 enum { WORLD_RANKS = 16, WORLD_STORE = 256 << 20 };
@@ -157,21 +158,6 @@ static void *world_main(void *arg)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-static void world_plan(struct plan *p, uint32_t n)
-{
-    plan_init(p);
-    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
-    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
-    p->procs = arena_array(&p->arena, n, sizeof *p->procs);
-    p->napps = p->nnodes = 1;
-    p->nprocs = n;
-    p->universe = 64;
-    p->nodes[0] = (struct plan_node){ "here", n, n };
-    p->apps[0].nprocs = n;
-    for (uint32_t r = 0; r < n; r++)
-        p->procs[r] = (struct plan_proc){ .rank = r, .local_rank = r };
-}
-
 static void world_begin(struct world *w, uint32_t n, bool no_store)
 {
     struct plan plan;
@@ -181,7 +167,8 @@ static void world_begin(struct world *w, uint32_t n, bool no_store)
     w->no_store = no_store;
     world_open_store(w);
     server_init(&w->server, 7, NULL);
-    world_plan(&plan, n);
+    plan_of_one_node(&plan, n);
+    plan.universe = 64;
     w->job = core_job_add(&w->server.core, "wireup-test", &plan, &w->region, JOB_NO_RANK, false);
     if (!w->job || pipe(w->stop) < 0)
         abort();
