@@ -131,17 +131,6 @@ static bool begin(struct block_reader *r)
     return true;
 }
 
-static bool get_bytes(struct slice *rest, struct slice *s_p)
-{
-    uint64_t len;
-
-    if (!parts_get_uint(rest, &len) || len > rest->len)
-        return false;
-    *s_p = slice_head(*rest, len);
-    *rest = slice_skip(*rest, len);
-    return true;
-}
-
 static bool get_byte(struct slice *rest, uint8_t *b_p)
 {
     if (rest->len == 0)
@@ -188,7 +177,7 @@ static int read_value(struct block_reader *r, uint8_t flags)
         r->item.value = r->values[v];
         return BLOCK_ENTRY;
     }
-    if (!get_bytes(&r->body, &r->item.value))
+    if (!parts_get_bytes(&r->body, &r->item.value))
         return bad(r);
     if (r->item.value.len >= WORTH_A_NUMBER &&
         !note(&r->values, &r->nvalues, &r->values_room, r->item.value))
@@ -204,7 +193,7 @@ static int read_entry(struct block_reader *r, uint64_t key)
 
     r->item = (struct seg_item){ .rank = r->item.rank };
     if (key == 1) {
-        if (!get_bytes(&r->body, &r->item.key))
+        if (!parts_get_bytes(&r->body, &r->item.key))
             return bad(r);
         if (!note(&r->keys, &r->nkeys, &r->keys_room, r->item.key))
             return -ENOMEM;
@@ -219,7 +208,7 @@ static int read_entry(struct block_reader *r, uint64_t key)
     r->item.type = (uint16_t)type;
     r->item.flags = flags & BLOCK_FLAT ? SEG_RECORD_FLAT : 0;
     rc = read_value(r, flags);
-    if (rc == BLOCK_ENTRY && flags & BLOCK_QUALS && !get_bytes(&r->body, &r->item.quals))
+    if (rc == BLOCK_ENTRY && flags & BLOCK_QUALS && !parts_get_bytes(&r->body, &r->item.quals))
         return bad(r);
     return rc;
 }

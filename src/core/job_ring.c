@@ -136,17 +136,6 @@ struct ring_part {
     uint32_t node;
 };
 
-static bool get_part(struct slice *rest, struct slice *s_p)
-{
-    uint64_t len;
-
-    if (!parts_get_uint(rest, &len) || len > rest->len)
-        return false;
-    *s_p = slice_head(*rest, len);
-    *rest = slice_skip(*rest, len);
-    return true;
-}
-
 static bool read_part(struct slice *rest, struct ring_part *p)
 {
     uint64_t node;
@@ -157,7 +146,7 @@ static bool read_part(struct slice *rest, struct ring_part *p)
     if (!parts_get_uint(rest, &node) || node >= UINT32_MAX)
         return false;
     p->node = (uint32_t)node;
-    return get_part(rest, &p->left) && get_part(rest, &p->right);
+    return parts_get_bytes(rest, &p->left) && parts_get_bytes(rest, &p->right);
 }
 
 /* The next node with processes in this direction, around the ring. */

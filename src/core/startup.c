@@ -11,8 +11,7 @@
 /* So many fences of everybody are looked at. */
 enum { STARTUP_FENCES = 16 };
 
-/* ---- noting ------------------------------------------------------------------------------------
- */
+/* ---- noting ---------------------------------------------------------------------------------- */
 
 int startup_open(struct startup *s, const struct job *j)
 {
@@ -146,8 +145,7 @@ bool startup_look(struct startup *s, const struct job *j, uint64_t now_ns)
     return telling;
 }
 
-/* ---- summing up --------------------------------------------------------------------------------
- */
+/* ---- summing up ------------------------------------------------------------------------------ */
 
 struct sum {
     struct startup_times *times;
@@ -298,16 +296,6 @@ void startup_part_write(const struct startup_part *p, struct buf *out)
     }
 }
 
-static bool get32(struct slice *rest, uint32_t *v_p)
-{
-    uint64_t v;
-
-    if (!parts_get_uint(rest, &v) || v > UINT32_MAX)
-        return false;
-    *v_p = (uint32_t)v;
-    return true;
-}
-
 /* Points in time are below 2^60 (36 years), so that whatever is computed of them has room. */
 static bool get_time(struct slice *rest, uint64_t *v_p)
 {
@@ -316,23 +304,24 @@ static bool get_time(struct slice *rest, uint64_t *v_p)
 
 static bool get_times(struct slice *rest, struct startup_times *t)
 {
-    if (!get32(rest, &t->count))
+    if (!parts_get_u32(rest, &t->count))
         return false;
-    return t->count == 0 || (get_time(rest, &t->begun) && get_time(rest, &t->ended) &&
-                             get_time(rest, &t->shortest) && get_time(rest, &t->median) &&
-                             get_time(rest, &t->longest) && get32(rest, &t->who_shortest) &&
-                             get32(rest, &t->who_longest) && get32(rest, &t->who_last));
+    return t->count == 0 ||
+           (get_time(rest, &t->begun) && get_time(rest, &t->ended) &&
+            get_time(rest, &t->shortest) && get_time(rest, &t->median) &&
+            get_time(rest, &t->longest) && parts_get_u32(rest, &t->who_shortest) &&
+            parts_get_u32(rest, &t->who_longest) && parts_get_u32(rest, &t->who_last));
 }
 
 static bool get_guests(struct slice *rest, struct arena *a, struct startup_part *p)
 {
-    if (!get32(rest, &p->nguests) || p->nguests > rest->len / GUEST_BYTES)
+    if (!parts_get_u32(rest, &p->nguests) || p->nguests > rest->len / GUEST_BYTES)
         return false;
     p->guests = arena_array(a, (size_t)p->nguests + 1, sizeof *p->guests);
     for (uint32_t i = 0; p->guests && i < p->nguests; i++) {
         struct startup_guest *g = &p->guests[i];
-        if (!get32(rest, &g->position) || !get_time(rest, &g->asked) || !get_time(rest, &g->runs) ||
-            !get_time(rest, &g->up))
+        if (!parts_get_u32(rest, &g->position) || !get_time(rest, &g->asked) ||
+            !get_time(rest, &g->runs) || !get_time(rest, &g->up))
             return false;
     }
     return p->guests != NULL;
@@ -346,7 +335,8 @@ bool startup_part_read(struct slice bytes, struct arena *a, struct startup_part 
     if (!get_time(&bytes, &p->linked) || !get_time(&bytes, &p->told) ||
         !get_time(&bytes, &p->now) || !parts_get_uint(&bytes, &p->bytes) ||
         !parts_get_uint(&bytes, &p->exchanged) || !parts_get_uint(&bytes, &p->fences) ||
-        !get32(&bytes, &p->exchange) || !get32(&bytes, &p->put) || !parts_get_uint(&bytes, &ended))
+        !parts_get_u32(&bytes, &p->exchange) || !parts_get_u32(&bytes, &p->put) ||
+        !parts_get_uint(&bytes, &ended))
         return false;
     p->ended = ended != 0;
     for (int k = 0; k < STARTUP_SPANS; k++) {

@@ -57,8 +57,7 @@ void startup_request(struct startup *s, uint32_t rank, const struct request *rq,
  * something: it is worth telling. */
 bool startup_look(struct startup *s, const struct job *j, uint64_t now_ns);
 
-/* ---- in few numbers ----------------------------------------------------------------------------
- */
+/* ---- in few numbers -------------------------------------------------------------------------- */
 
 /* What takes time: from one point to another of one process, or of the node. */
 enum startup_span {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what comes in -----------------------------------------------------------------------------
- */
+/* ---- what comes in --------------------------------------------------------------------------- */
 
 int startup_report_open(struct startup_report *r, uint32_t count)
 {
@@ -70,8 +69,7 @@ bool startup_report_add(struct startup_report *r, uint32_t position, struct slic
     return true;
 }
 
-/* ---- phases over all nodes ---------------------------------------------------------------------
- */
+/* ---- phases over all nodes ------------------------------------------------------------------- */
 
 static bool is_set(const struct startup_node *n)
 {
@@ -257,8 +255,7 @@ static void add_ways(struct phase *f, const struct startup_report *r)
     }
 }
 
-/* ---- two ways to say it ------------------------------------------------------------------------
- */
+/* ---- two ways to say it ---------------------------------------------------------------------- */
 
 struct writer {
     const struct startup_report *r;
@@ -382,8 +379,7 @@ static void say_span(struct writer *w, const char *title, const char *name, enum
     say_phase(w, &f, all);
 }
 
-/* ---- the reports -------------------------------------------------------------------------------
- */
+/* ---- the reports ----------------------------------------------------------------------------- */
 
 static uint64_t last_ready(const struct startup_report *r)
 {
@@ -429,6 +425,7 @@ static void say_phases(struct writer *w)
 /* Everybody has put something, and the same fence has brought it to all. */
 bool startup_report_is_over(const struct startup_report *r)
 {
+    uint32_t which = exchange_of(r);
     uint64_t put = 0;
 
     for (uint32_t p = 0; p < r->count; p++) {
@@ -436,7 +433,7 @@ bool startup_report_is_over(const struct startup_report *r)
         if (!r->nodes[p].told)
             continue;
         put += part->put;
-        if (part->spans[SPAN_FENCE].count && part->exchange != exchange_of(r))
+        if (part->spans[SPAN_FENCE].count && part->exchange != which)
             return false;
     }
     return put == r->nprocs;

@@ -112,7 +112,7 @@ void who_part(const struct core *c, const struct who_options *o, struct buf *out
             continue;
         parts_put_uint(out, j->id + UINT64_C(1));
         for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-            if (j->here != JOB_NONE_HERE && job_rank_is_here(j, r))
+            if (job_rank_is_here(j, r))
                 put_proc(o, j, r, out);
         }
         put_rounds(o, &j->colls, false, out);

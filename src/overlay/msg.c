@@ -55,14 +55,7 @@ void msg_write(const struct msg *m, struct buf *out)
 
 static bool read_head(struct slice *rest, uint64_t *kind_p, uint32_t *from_p, uint32_t *to_p)
 {
-    uint64_t from, to;
-
-    if (!parts_get_uint(rest, kind_p) || !parts_get_uint(rest, &from) ||
-        !parts_get_uint(rest, &to) || from > UINT32_MAX || to > UINT32_MAX)
-        return false;
-    *from_p = (uint32_t)from;
-    *to_p = (uint32_t)to;
-    return true;
+    return parts_get_uint(rest, kind_p) && parts_get_u32(rest, from_p) && parts_get_u32(rest, to_p);
 }
 
 static bool read_numbers(struct slice *rest, struct msg *m, uint64_t *kind_p)

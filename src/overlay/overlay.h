@@ -45,13 +45,12 @@ bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_
 struct overlay_config {
     uint32_t me, count, width;
     enum overlay_schedule schedule;
-    uint64_t
-        inline_max; /* at most so many bytes of a subtree ride the gathering; more stay at home */
-    uint64_t piece_max; /* of one message of an exchange; one block may be more */
-    uint64_t keep_max;  /* bytes of results for those who come late */
-    uint32_t alpha_ns;  /* a message's own cost … */
-    uint32_t beta_ps;   /* … that of each of its bytes … */
-    uint32_t link_ns;   /* … and of a link beside the tree that comes up, for the choice */
+    uint64_t inline_max; /* bytes of a subtree that ride the gathering at most; more stay at home */
+    uint64_t piece_max;  /* of one message of an exchange; one block may be more */
+    uint64_t keep_max;   /* bytes of results for those who come late */
+    uint32_t alpha_ns;   /* a message's own cost … */
+    uint32_t beta_ps;    /* … that of each of its bytes … */
+    uint32_t link_ns;    /* … and of a link beside the tree that comes up, for the choice */
 };
 
 /* For daemons on an Ethernet of 10 Gbit/s; costs as measured (docs/performance.md). */

@@ -111,11 +111,6 @@ static pmix_proc_state_t state_of(const struct proc *p)
     return p->code ? PMIX_PROC_STATE_TERM_NON_ZERO : PMIX_PROC_STATE_TERMINATED;
 }
 
-static bool is_here(const struct job *j, uint32_t rank)
-{
-    return j->here != JOB_NONE_HERE && job_rank_is_here(j, rank);
-}
-
 static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
 {
     const struct plan_proc *p = &j->plan.procs[rank];
@@ -128,7 +123,7 @@ static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
     to->pid = j->procs[rank].pid;
     to->exit_code = j->procs[rank].code;
     /* How ranks of other nodes are is told to who decides about the job, not to everybody. */
-    if (j->follows && j->procs[rank].state == LIFE_PLANNED && !is_here(j, rank))
+    if (j->follows && j->procs[rank].state == LIFE_PLANNED && !job_rank_is_here(j, rank))
         to->state = PMIX_PROC_STATE_UNDEF;
     else
         to->state = state_of(&j->procs[rank]);
@@ -160,7 +155,7 @@ static void find_table(struct findings *f, const char *key, const struct subject
     a->array = table;
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         bool wanted = about->rank == PMIX_RANK_WILDCARD || about->rank == r;
-        if (wanted && (!local || is_here(j, r)) && is_on(j, r, about->host))
+        if (wanted && (!local || job_rank_is_here(j, r)) && is_on(j, r, about->host))
             describe(&table[a->size++], j, r);
     }
     found(f, key, (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = a });

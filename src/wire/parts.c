@@ -100,7 +100,17 @@ static bool get_int(struct slice *rest, int64_t *v_p)
     return true;
 }
 
-static bool get_bytes(struct slice *rest, struct slice *s_p)
+bool parts_get_u32(struct slice *rest, uint32_t *v_p)
+{
+    uint64_t v;
+
+    if (!parts_get_uint(rest, &v) || v > UINT32_MAX)
+        return false;
+    *v_p = (uint32_t)v;
+    return true;
+}
+
+bool parts_get_bytes(struct slice *rest, struct slice *s_p)
 {
     uint64_t len;
 
@@ -128,16 +138,14 @@ static bool get_uints(struct arena *a, struct slice *rest, struct part_uints *l)
 {
     uint32_t *items;
     void *room;
-    uint64_t v;
 
     if (!get_room(a, rest, sizeof *items, &l->n, &room))
         return false;
     items = room;
     l->items = items;
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!parts_get_uint(rest, &v) || v > UINT32_MAX)
+        if (!parts_get_u32(rest, &items[i]))
             return false;
-        items[i] = (uint32_t)v;
     }
     return true;
 }
@@ -170,7 +178,7 @@ static bool get_texts(struct arena *a, struct slice *rest, struct part_texts *l)
     items = room;
     l->items = items;
     for (uint32_t i = 0; i < l->n; i++) {
-        if (!get_bytes(rest, &items[i]))
+        if (!parts_get_bytes(rest, &items[i]))
             return false;
     }
     return true;
@@ -183,7 +191,7 @@ static bool get_part(struct arena *a, struct slice *rest, const struct part *p, 
     switch (p->kind) {
     case PART_UINT: return parts_get_uint(rest, at);
     case PART_INT: return get_int(rest, at);
-    case PART_BYTES: return get_bytes(rest, at);
+    case PART_BYTES: return parts_get_bytes(rest, at);
     case PART_UINTS: return get_uints(a, rest, at);
     case PART_INTS: return get_ints(a, rest, at);
     case PART_TEXTS: return get_texts(a, rest, at);

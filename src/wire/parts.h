@@ -59,7 +59,10 @@ bool parts_read(const struct part *parts, uint32_t n, struct slice bytes, struct
 
 /* One number, as a part of kind PART_UINT. */
 void parts_put_uint(struct buf *out, uint64_t v);
-/* Cuts one off; false: there is none. */
+/* These cut one off; false: there is none, or it is larger than that. */
 bool parts_get_uint(struct slice *rest, uint64_t *v_p);
+bool parts_get_u32(struct slice *rest, uint32_t *v_p);
+/* Bytes behind their length, as a part of kind PART_BYTES; borrowed. */
+bool parts_get_bytes(struct slice *rest, struct slice *s_p);
 
 #endif

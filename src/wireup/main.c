@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/whole.h"
 #include "wireup/command.h"
 #include "wireup/far.h"
 #include "wireup/prepare.h"
@@ -21,17 +22,6 @@
 #include "wireupd/tools.h"
 
 extern char **environ;
-
-static bool write_all(int fd, struct slice s)
-{
-    while (s.len) {
-        ssize_t n = write(fd, s.ptr, s.len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        s = slice_skip(s, n > 0 ? (size_t)n : 0);
-    }
-    return true;
-}
 
 static const char *base_name(const char *path)
 {
@@ -184,12 +174,12 @@ int main(int argc, char **argv)
         log.most = LOG_INFO;
     code = launch_exit_code(rc);
     if (rc == LAUNCH_SHOW) {
-        if (!write_all(STDOUT_FILENO, buf_slice(&options.answer)))
+        if (whole_write(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
             code = 1;
     } else if (rc != LAUNCH_GO) {
         log_error(&log, "%s", err.text);
     } else {
-        write_all(STDERR_FILENO, buf_slice(&options.answer));
+        whole_write(STDERR_FILENO, buf_slice(&options.answer));
         code = run_plan(&options, &plan, log, begun_ns);
     }
     plan_free(&plan);

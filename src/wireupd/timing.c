@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/startup_report.h"
+#include "io/whole.h"
 #include "wireupd/crew.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/share.h"
@@ -16,18 +16,7 @@
 
 enum { TIMING_TEXT_MAX = 1 << 24 };
 
-/* ---- the launcher's report ---------------------------------------------------------------------
- */
-
-static void write_whole(int fd, struct slice s)
-{
-    while (s.len) {
-        ssize_t n = write(fd, s.ptr, s.len);
-        if (n <= 0 && errno != EINTR)
-            return; /* nobody reads */
-        s = slice_skip(s, n > 0 ? (size_t)n : 0);
-    }
-}
+/* ---- the launcher's report ------------------------------------------------------------------- */
 
 typedef void report_fn(const struct startup_report *r, bool json, struct buf *out);
 
@@ -40,7 +29,7 @@ static void print(const struct timing *t, report_fn *fn)
     fn(t->report, c->json, &text);
     rest = buf_ok(&text) ? buf_slice(&text) : SLICE_NULL;
     if (c->json)
-        write_whole(c->log.fd, rest);
+        whole_write(c->log.fd, rest); /* or nobody reads */
     while (!c->json && rest.len) {
         struct slice line = slice_cut(&rest, '\n');
         log_error(&c->log, SLICE_FMT, SLICE_ARG(line));
@@ -157,8 +146,7 @@ void timing_finish(struct timing *t)
     print(t, startup_report_end);
 }
 
-/* ---- this node's part --------------------------------------------------------------------------
- */
+/* ---- this node's part ------------------------------------------------------------------------ */
 
 static void add_guests(const struct crew *w, struct arena *a, struct startup_part *p)
 {

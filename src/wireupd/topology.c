@@ -10,26 +10,16 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "io/whole.h"
 #include "topo/xml.h"
 
 enum { XML_MAX = 256 << 20 };
-
-static int write_all(int fd, struct slice s)
-{
-    while (s.len) {
-        ssize_t n = write(fd, s.ptr, s.len);
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        s = slice_skip(s, n > 0 ? (size_t)n : 0);
-    }
-    return 0;
-}
 
 /* Nobody can change it under a reader. */
 static int make_file(struct slice text, int *fd_p)
 {
     int fd = memfd_create("wireup-topology", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int rc = fd < 0 ? -errno : write_all(fd, text);
+    int rc = fd < 0 ? -errno : whole_write(fd, text);
 
     if (rc == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)

@@ -1,10 +1,10 @@
 /* client_iof.c - see client_iof.h: PMIx_IOF_pull, PMIx_IOF_deregister, PMIx_IOF_push. */
 #include "lib/pmix/client_iof.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "io/whole.h"
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
@@ -62,26 +62,15 @@ static void piece_free(struct task *t)
     free(p);
 }
 
-static void write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno != EINTR)
-            return; /* nobody listens */
-        bytes += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
-    }
-}
-
 static void run_piece(struct task *t)
 {
     struct piece *p = LIST_OF(t, struct piece, task);
 
     if (p->fn)
         p->fn(p->ref, p->channel, &p->source, &p->bytes, p->infos, p->ninfos);
-    else
-        write_all(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
-                  p->bytes.bytes, p->bytes.size);
+    else /* or nobody listens */
+        whole_write(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
+                    slice_mem(p->bytes.bytes, p->bytes.size));
     piece_free(t);
 }
 

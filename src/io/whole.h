@@ -1,0 +1,11 @@
+/* whole.h - all of some bytes to a descriptor that blocks: a file, or whatever we write to people.
+ */
+#ifndef WIREUP_IO_WHOLE_H
+#define WIREUP_IO_WHOLE_H
+
+#include "base/slice.h"
+
+/* 0, or -errno: not all of it is there. */
+int whole_write(int fd, struct slice s);
+
+#endif
