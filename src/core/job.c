@@ -432,6 +432,15 @@ bool job_settle(struct job *j)
     return !j->owes_kill && !j->owes_end;
 }
 
+/* What a shell sees of a code: who ends the job with 0 is taken at its word, and no other code
+ * becomes 0 for want of bits. */
+static int status_of(int exit_code)
+{
+    int status = exit_code & 0xff;
+
+    return exit_code && !status ? 1 : status;
+}
+
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
     if (j->phase != JOB_RUNNING)
@@ -440,7 +449,7 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
     if (!j->failed) {
         j->failed = true;
         j->culprit = culprit;
-        j->exit_code = exit_code & 0xff ? exit_code & 0xff : 1;
+        j->exit_code = status_of(exit_code);
         if (reason != j->reason.text)
             snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
     }
@@ -454,7 +463,7 @@ void job_blame(struct job *j, int exit_code, const char *reason)
         return;
     j->failed = true;
     j->culprit = JOB_NO_RANK;
-    j->exit_code = exit_code & 0xff ? exit_code & 0xff : 1;
+    j->exit_code = status_of(exit_code);
     snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
 }
 

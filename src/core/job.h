@@ -143,8 +143,9 @@ static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
     return !j->spread || j->plan.procs[rank].node == j->here;
 }
 
-/* The job is over: all processes are to end.  The first call decides code and reason.  A core that
- * does not decide asks for it (EFFECT_ABORT); job_end() is what it does then, when it is told. */
+/* The job is over: all processes are to end.  The first call decides code and reason; the code is 0
+ * when a process says so.  A core that does not decide asks for it (EFFECT_ABORT); job_end() is
+ * what it does then, when it is told. */
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -227,7 +228,8 @@ enum answer_status job_disconnect(struct job *j, uint32_t other);
 void job_forget(struct job *j, uint32_t other); /* it has gone */
 bool job_is_connected(const struct job *j, uint32_t other);
 
-/* 0 only if every process left with 0; 128 + signal for a signal. */
+/* 0 only if every process left with 0, or one of them ended the job with 0; 128 + signal for a
+ * signal. */
 int job_exit_code(const struct job *j);
 
 #endif

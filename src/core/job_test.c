@@ -147,8 +147,33 @@ static void test_effects(void)
     OK(!effects_pop(&q, &e) && q.count == 0);
 }
 
+/* What the codes of aborts are for a shell. */
+static void test_abort_codes(void)
+{
+    static const struct {
+        int64_t said;
+        int seen;
+    } codes[] = {
+        { 0, 0 }, { 1, 1 }, { 255, 255 }, { 256, 1 }, { 512, 1 }, { -1, 255 }, { 300, 44 }
+    };
+
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        struct request rq = { .kind = REQ_ABORT, .number = codes[i].said };
+        struct answer a;
+        struct world w;
+
+        open_world(&w, 1 << 20);
+        core_request(&w.core, w.job, 1, 1, &rq, 0, &a);
+        OK_F(job_exit_code(w.job) == codes[i].seen, "an abort with %d ends with %d, not %d",
+             (int)codes[i].said, codes[i].seen, job_exit_code(w.job));
+        OK(w.job->phase == JOB_ENDING && w.job->failed);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
+    test_abort_codes();
     test_quota();
     test_small_entries();
     test_full_store();

@@ -428,6 +428,13 @@ static void test_endings(void)
     frame(&w, PEER(&w, 1), "cmd=abort;exitcode=-1;message=x;");
     EQ(job_exit_code(w.jobs[0].job), 255);
     world_close(&w);
+
+    world_open(&w, 2, 1);
+    start(&w, PEER(&w, 1));
+    frame(&w, PEER(&w, 1), "cmd=abort;isworld=TRUE;exitcode=0;message=x;");
+    OK(w.last.kind == EFFECT_KILL);
+    EQ(job_exit_code(w.jobs[0].job), 0);
+    world_close(&w);
 }
 
 static void test_rule_breakers(void)

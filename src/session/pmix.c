@@ -433,6 +433,8 @@ static void read_abort(struct command *c)
     pmix_status_t code = punpack_status(&c->r);
     struct slice msg = punpack_text(&c->r);
 
+    if (slice_is(msg, "N/A")) /* Open MPI's word for no message */
+        msg = SLICE_NULL;
     if (punpack_ok(&c->r))
         pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = code, .value = msg });
 }

@@ -474,19 +474,22 @@ static void test_events(void)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-static void test_abort(void)
+static void test_abort(int code)
 {
     struct cluster c;
+    char words[64];
 
     cluster_open(&c, 4, 17);
     cluster_job(&c, 8, true, false);
     init_all(&c, 8);
     say(&c, 0, "cmd=barrier_in\n");
-    say(&c, 6, "cmd=abort exitcode=7\n");
-    EQ(job_exit_code(c.nodes[0].jobs[0]), 7);
+    snprintf(words, sizeof words, "cmd=abort exitcode=%d\n", code);
+    say(&c, 6, words);
+    EQ(job_exit_code(c.nodes[0].jobs[0]), code);
     EQ(c.nodes[0].jobs[0]->culprit, 6);
-    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 6 on c (pid 1006) aborted with code 7"),
-         "the root says who: %s", c.nodes[0].jobs[0]->reason.text);
+    snprintf(words, sizeof words, "rank 6 on c (pid 1006) aborted with code %d", code);
+    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, words), "the root says who: %s",
+         c.nodes[0].jobs[0]->reason.text);
     for (uint32_t i = 0; i < 4; i++)
         OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends what is there, once", i);
     cluster_close(&c);
@@ -684,7 +687,8 @@ int main(void)
     test_pmix_direct();
     test_mixed();
     test_events();
-    test_abort();
+    test_abort(7);
+    test_abort(0);
     test_death();
     test_going_on();
     test_going_on_without_ours();

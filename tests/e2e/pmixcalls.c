@@ -7,7 +7,7 @@
  *   pmixcalls hold UP GO   the same as exchange, once the file GO exists; all are connected when UP
  * does pmixcalls spoil        the same, but expects what nobody has put pmixcalls calls        rank
  * 0 calls everything that a host has a function for pmixcalls bare         the same of a host that
- * has next to none: refused, and nothing hangs pmixcalls abort        rank 0 aborts, the others
+ * has next to none: refused, and nothing hangs pmixcalls abort [CODE] rank 0 aborts, the others
  * wait in a fence
  *
  * Prints `pmixcalls N good` from rank 0, or `pmixcalls N WRONG rank R: what`. */
@@ -452,7 +452,7 @@ int main(int argc, char **argv)
     else if (!strcmp(what, "calls") || bare)
         calls(argv[0]);
     else if (!strcmp(what, "abort") && me.rank == 0)
-        PMIx_Abort(3, "on purpose", NULL, 0);
+        PMIx_Abort(argc > 2 ? atoi(argv[2]) : 3, "on purpose", NULL, 0);
     fence(NULL, 0, false);
     if (me.rank == 0 && !wrong && strcmp(what, "spawned") != 0)
         printf("pmixcalls %u good\n", size);
