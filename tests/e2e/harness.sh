@@ -27,6 +27,31 @@ same "run keeps both streams and the status apart" "$rc $(cat "$out") $(cat "$er
 run 1 sleep 30
 same "run ends what hangs" "$rc" 124
 
+# Wherever the checkout lies, /tmp and /dev/shm are the test's own, and the checkout is still there.
+cat >"$tmp/probe.sh" <<'PROBE'
+. "$(dirname "$0")/lib.sh"
+private_world "$@"
+begin
+[ -z "${WU_PRIVATE-}" ] && echo "no name spaces" && exit
+[ -e "$WU_SRC/tests/e2e/lib.sh" ] && [ -e "$WU_BUILD/built" ] && echo "checkout here"
+ls /tmp /dev/shm | grep others
+[ -z "$(left_files)" ] && : >/tmp/forgotten && [ "$(left_files)" = forgotten ] && echo "counted"
+PROBE
+: >/tmp/others.$$
+for place in "$tmp/place" "/tmp/e2e.$$" "/dev/shm/e2e.$$"; do
+    mkdir -p "$place/source/tests/e2e" "$place/build of it"
+    : >"$place/build of it/built"
+    cp "$e2e/lib.sh" "$e2e/private.sh" "$tmp/probe.sh" "$place/source/tests/e2e"
+    run 60 env WU_PRIVATE='' WU_SRC="$place/source" WU_BUILD="$place/build of it" TMPDIR=/tmp \
+        WIREUP="$place/build of it/wireup" sh "$place/source/tests/e2e/probe.sh"
+    case $(cat "$out") in
+    *"no name spaces") skip "a checkout in ${place%/*}" "this machine gives us no private name spaces" ;;
+    *) same "a checkout in ${place%/*}" "$(grep -v '^#' "$out" | tr '\n' ,)" "checkout here,counted," || explain ;;
+    esac
+    rm -rf "$place"
+done
+rm -f /tmp/others.$$
+
 # The points themselves: a failure has to be counted as one.
 inner=$(sh -c '. "$0"; ok good true; ok bad false; same equal a b; echo "$points $failed"' \
     "$e2e/lib.sh" 2>&1)

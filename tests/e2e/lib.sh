@@ -30,6 +30,7 @@ set -u
 : "${WU_BUILD:=$WU_SRC/build}"
 : "${WIREUP:=$WU_BUILD/src/wireup/wireup}"
 e2e=$WU_SRC/tests/e2e
+export WU_SRC WU_BUILD WIREUP
 
 points=0
 failed=0
@@ -112,12 +113,8 @@ private_world() # "$@" of the script
             # The script is a child of the first process, which reaps what is orphaned; and it runs in
             # the foreground, because shells let what is behind a & ignore SIGINT.
             # shellcheck disable=SC2016
-            exec $how -m -p -i -f --kill-child --mount-proc sh -c '
-                mount -t tmpfs none /dev/shm
-                eval "$WU_NET"
-                case $WU_SRC$WU_BUILD$PWD in */tmp/*) ;; *) mount -t tmpfs none /tmp ;; esac
-                "$@"
-                exit $?' private sh "$0" "$@"
+            exec $how -m -p -i -f --kill-child --mount-proc sh -c 'eval "$WU_NET"; exec "$@"' \
+                private sh "$e2e/private.sh" sh "$0" "$@"
         fi
     done
     note "this machine gives us no private name spaces: other people's files may disturb the count"
