@@ -62,7 +62,7 @@ bench:
 
 format:
 	$(setup) test
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@scripts/clang-format -i
 
 clean:
 	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

@@ -230,9 +230,13 @@ static int do_is(struct play *p, const struct step *st)
 
 static const char *kind_name(enum effect_kind kind)
 {
-    static const char *const names[] = { "an answer", "a spawn", "a kill", "the end of the job" };
-
-    return names[kind];
+    switch (kind) {
+    case EFFECT_ANSWER: return "an answer";
+    case EFFECT_SPAWN: return "a spawn";
+    case EFFECT_KILL: return "a kill";
+    case EFFECT_JOB_ENDED: return "the end of the job";
+    default: return "something else";
+    }
 }
 
 static int next_effect(struct play *p, const struct step *st, enum effect_kind kind,
@@ -241,10 +245,10 @@ static int next_effect(struct play *p, const struct step *st, enum effect_kind k
     struct world *w = &p->world;
     struct effect *e = &w->effects[w->expected];
 
+    *e_p = e;
     if (w->expected == w->neffects)
         return fail(p, st, "nothing happened; %s was expected", kind_name(kind));
     w->expected++;
-    *e_p = e;
     return e->kind == kind ? 0
                            : fail(p, st, "%s happened, not %s: %s", kind_name(e->kind),
                                   kind_name(kind), core_job(&w->server.core, e->job)->reason.text);

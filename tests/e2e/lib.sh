@@ -295,7 +295,11 @@ launch() # N COMMAND...
     shift
     case $launcher in
     wireup) run "${patience:-300}" "$WIREUP" -n "$launch_n" "$@" ;;
-    hydra) run "${patience:-300}" mpiexec.hydra -n "$launch_n" "$@" ;;
+    hydra)
+        run "${patience:-300}" mpiexec.hydra -n "$launch_n" "$@"
+        # Hydra 4.2 leaves this file when it ends a job.
+        [ -z "${WU_PRIVATE-}" ] || rm -f /tmp/hydra_hwloc_xmlfile_*
+        ;;
     esac
 }
 

@@ -93,8 +93,8 @@ fi
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 if ldd "$cards" | grep -q -E 'asan|tsan'; then
     note "Slurm's daemons do not take a sanitized library in"
-elif [ -z "$pmix_flags" ] || ! srun --mpi=list 2>&1 | grep -qw pmix_v4; then
-    skip "Slurm's plugin on our libpmix" "Slurm's plugin mpi/pmix_v4 or OpenPMIx (libpmix-dev) is not installed"
+elif [ -z "$pmix_flags" ] || ! srun --mpi=list 2>&1 | grep -qw pmix; then
+    skip "Slurm's plugin on our libpmix" "Slurm's plugin mpi/pmix or OpenPMIx (libpmix-dev) is not installed"
 else
     # The plugin opens the library by an absolute path, so ours is mounted over it, on the hosts alone.
     # shellcheck disable=SC2086
@@ -107,14 +107,14 @@ else
         netns_run "n$i" mount --bind "$ours" "$real" || exit 1
     done
     # shellcheck disable=SC2016
-    on_all --mpi=pmix_v4 sh -c 'grep -q "$1" /proc/$PPID/maps && echo yes' sh "$(stat -c ' %i ' "$ours")"
+    on_all --mpi=pmix sh -c 'grep -q "$1" /proc/$PPID/maps && echo yes' sh "$(stat -c ' %i ' "$ours")"
     same "Slurm's daemons have our library" "$rc $(sort "$out" | uniq -c | sed 's/^ *//')" "0 $((2 * hosts)) yes" ||
         explain
-    on_all --mpi=pmix_v4 "$cards"
+    on_all --mpi=pmix "$cards"
     same "they serve our library" "$rc $(cat "$out" "$err")" "0 cards $((2 * hosts)) good" || explain
-    on_all --mpi=pmix_v4 env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards"
+    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards"
     same "and OpenPMIx's" "$rc $(cat "$out" "$err")" "0 cards $((2 * hosts)) good" || explain
-    on_all --mpi=pmix_v4 env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards" spoil
+    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards" spoil
     ok "and a wrong byte is seen from every node" \
         [ "$(grep -c "WRONG rank [0-9]*: card of $((2 * hosts - 1))" "$out")" = $((2 * hosts)) ] || explain
     for i in $(seq "$hosts"); do

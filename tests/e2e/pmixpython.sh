@@ -6,6 +6,9 @@ private_world "$@"
 begin
 ours=$WU_BUILD/src/lib/pmix
 python=/usr/bin/python3
+# Debian 13 has the module in a folder where Python does not look.
+PYTHONPATH=$(ls -d /usr/lib/python3/dist-packages/pypmix-*.egg 2>/dev/null | head -n 1)${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONPATH
 
 if ! $python -W ignore -c 'import pmix' >/dev/null 2>&1; then
     echo "1..0 # SKIP PMIx for Python (python3-pmix) is not installed"

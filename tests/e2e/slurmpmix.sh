@@ -9,8 +9,8 @@ begin
 . "$e2e/slurm-lib.sh"
 ours=$WU_BUILD/src/lib/pmix
 
-plugin=$(ls /usr/lib/*/slurm*/mpi_pmix_v4.so /usr/lib64/slurm/mpi_pmix_v4.so 2>/dev/null | head -n 1)
-[ -n "$plugin" ] || slurm_skip "Slurm's plugin mpi/pmix_v4 is not installed"
+plugin=$(ls /usr/lib/*/slurm*/mpi_pmix_v*.so /usr/lib64/slurm/mpi_pmix_v*.so 2>/dev/null | head -n 1)
+[ -n "$plugin" ] || slurm_skip "Slurm's plugin mpi/pmix is not installed"
 [ -n "${WU_PRIVATE-}" ] || slurm_skip "this machine gives us no mount name space of our own"
 pmix_flags=$(pkg-config --cflags --libs pmix 2>/dev/null)
 [ -n "$pmix_flags" ] || slurm_skip "OpenPMIx (libpmix-dev) is not installed"
@@ -25,7 +25,7 @@ theirs="env LD_LIBRARY_PATH=$tmp/theirs"
 slurm_start
 srun()
 {
-    run 300 srun -Q -O --mpi=pmix_v4 "$@"
+    run 300 srun -Q -O --mpi=pmix "$@"
 }
 
 # The step's daemon has mapped our library, and its program has not, when it has been told so.
