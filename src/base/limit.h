@@ -196,9 +196,19 @@
 #define LIMIT_HOP_HIGH  (4u << 20)
 #define LIMIT_HOP_LOW   (1u << 20)
 
-/* Connections to a daemon that have not proved themselves yet, at once; the oldest makes place for
- * the next, so that idle ones keep nobody out.  A daemon has some ten children. */
-#define LIMIT_HOP_STRANGERS 64
+/* Connections that have not proved themselves yet, at one door at once: a daemon has some ten
+ * children, and who connects has said who it is a moment later.  And lines in the log about refused
+ * connections: so many at once for each source, then one each time this has passed. */
+#define LIMIT_STRANGERS        256
+#define LIMIT_STRANGER_LINES   16
+#define LIMIT_STRANGER_LINE_MS 10000
+
+/* Connections that are accepted in one turn of the event loop, and how long that may take: a flood
+ * of them leaves the others their turn.  How long a door rests that has no descriptor for a
+ * caller. */
+#define LIMIT_DOOR_TURN    64
+#define LIMIT_DOOR_TURN_MS 5
+#define LIMIT_DOOR_REST_MS 100
 
 /* How long the two messages of a greeting may take; two round trips on a machine that is busy
  * starting a job. */
@@ -210,11 +220,13 @@
 #define LIMIT_HOP_STAGGER_MS 200
 #define LIMIT_HOP_CONNECT_MS 20000
 
+/* A daemon that is closed out before it was answered (its parent has too many callers) calls again,
+ * so often and after so long; each time twice as long. */
+#define LIMIT_HOP_RECALLS   6
+#define LIMIT_HOP_RECALL_MS 50
+
 /* How long a link that is being closed may take to send what waits. */
 #define LIMIT_HOP_LINGER_MS 5000
-
-/* Refusals of strangers that are logged one by one; beyond, only each doubling of their number. */
-#define LIMIT_HOP_REFUSAL_LINES 16
 
 /* Commands that start daemons (ssh ...) which one daemon runs at once before the first of them are
  * up, how long each may take until its daemon has linked, and how much of what it says is kept to

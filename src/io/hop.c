@@ -1,8 +1,12 @@
 /* hop.c - see hop.h.
  *
  * A line is one TCP connection with its hop_code.  A stranger is a line that was accepted and has
- * not proved itself; a try is a line that a hop has called and that has not been answered; a hop
- * that is up has exactly one line. */
+ * not proved itself; a try is a line that a hop has called and that has not been answered, or that
+ * waits to call again; a hop that is up has exactly one line.
+ *
+ * Strangers are charged to their source (quota.h).  When all places are taken, one of the source
+ * that holds most goes, chosen at random; what it has said already is read first, and who has shown
+ * that it knows the key stays. */
 #include "io/hop.h"
 
 #include <errno.h>
@@ -16,17 +20,23 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "base/list.h"
+#include "io/cred.h"
+#include "io/door.h"
 #include "io/hop_where.h"
 
-enum { STRANGER_OUT = 4096, ACCEPT_PAUSE_MS = 500 };
+enum { STRANGER_OUT = 4096, VICTIMS = 8 };
 
 struct line {
     struct list link; /* among the strangers, or a hop's tries; else alone */
     struct hop_net *net;
-    struct hop *hop; /* NULL: a stranger */
-    int fd;
+    struct hop *hop;            /* NULL: a stranger */
+    struct quota_source who;    /* a stranger */
+    const struct hop_where *to; /* a try; in its hop */
+    unsigned recalls;           /* how often that address was called again */
+    int fd;                     /* -1: a try that will call again */
     bool connecting;
     struct watch watch;
     struct timer deadline;
@@ -60,13 +70,11 @@ struct hop {
 struct hop_net {
     struct hop_config c;
     unsigned char key[HOP_KEY];
-    int listener;
+    struct door door;
     uint16_t port;
-    struct watch watch;
-    struct timer again;
     struct list strangers, hops;
-    uint32_t nstrangers;
-    uint64_t refusals;
+    struct quota *quota; /* the config's, or our own */
+    struct quota own;
 };
 
 /* ---- lines ---- */
@@ -75,15 +83,24 @@ static void line_readable(void *arg);
 static void line_writable(void *arg);
 static void line_late(void *arg);
 
-static void line_free(struct line *l)
+static void line_hang_up(struct line *l)
 {
-    if (!l->hop && !list_empty(&l->link))
-        l->net->nstrangers--;
-    list_unlink(&l->link);
     watch_close(&l->watch);
-    timer_stop(&l->deadline);
     if (l->fd >= 0)
         close(l->fd);
+    l->fd = -1;
+    door_look_again(&l->net->door);
+}
+
+static void line_free(struct line *l)
+{
+    struct hop_net *net = l->net;
+
+    if (!l->hop && !list_empty(&l->link))
+        quota_leave(net->quota, &l->who);
+    list_unlink(&l->link);
+    line_hang_up(l);
+    timer_stop(&l->deadline);
     hop_code_free(&l->code);
     free(l);
 }
@@ -368,7 +385,7 @@ static void try_failed(struct hop *h, struct line *l, const char *where, const c
     }
 }
 
-static int start_try(struct hop *h, const struct hop_where *to)
+static int start_try(struct hop *h, const struct hop_where *to, unsigned recalls)
 {
     int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct line *l;
@@ -379,6 +396,8 @@ static int start_try(struct hop *h, const struct hop_where *to)
     if (!l)
         return -ENOMEM;
     timer_stop(&l->deadline); /* the hop's own bound holds */
+    l->to = to;
+    l->recalls = recalls;
     if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
         int rc = -errno;
         line_free(l);
@@ -400,7 +419,7 @@ static void call_next(struct hop *h)
     if (h->next >= h->nto)
         return;
     to = &h->to[h->next++];
-    rc = start_try(h, to);
+    rc = start_try(h, to, 0);
     if (rc == 0) {
         if (h->next < h->nto)
             timer_set(&h->stagger, LIMIT_HOP_STAGGER_MS);
@@ -416,6 +435,32 @@ static void hop_stagger(void *arg)
 
     enter(h);
     call_next(h);
+    leave(h);
+}
+
+/* Closed out before it was answered: too many call there.  It calls again, a little later each time
+ * and not in step with others; the addresses behind it do not wait for that. */
+static bool will_recall(struct line *l)
+{
+    uint32_t delay = LIMIT_HOP_RECALL_MS << l->recalls;
+
+    if (l->code.greeted || l->connecting || l->recalls >= LIMIT_HOP_RECALLS)
+        return false;
+    line_hang_up(l);
+    return timer_set(&l->deadline, delay + randombytes_uniform(delay)) == 0;
+}
+
+static void recall(struct line *l)
+{
+    struct hop *h = l->hop;
+    int rc;
+
+    enter(h);
+    rc = start_try(h, l->to, l->recalls + 1);
+    if (rc == 0)
+        line_free(l);
+    else
+        try_failed(h, l, l->where, err_text(rc));
     leave(h);
 }
 
@@ -467,23 +512,15 @@ static void try_up(struct hop *h, struct line *l)
 
 /* ---- strangers ---- */
 
-/* Some lines, and then the count: who floods us does not flood the log. */
-static void log_refusal(struct hop_net *net, const char *where, const char *why)
+static uint64_t now_ms(void)
 {
-    uint64_t n = ++net->refusals;
-
-    if (n > LIMIT_HOP_REFUSAL_LINES && (n & (n - 1)) != 0)
-        return;
-    if (n > LIMIT_HOP_REFUSAL_LINES)
-        log_warn(net->c.log, "refused a connection from %s: %s (%llu so far)", where, why,
-                 (unsigned long long)n);
-    else
-        log_warn(net->c.log, "refused a connection from %s: %s", where, why);
+    return clock_now_ns() / NS_PER_MS;
 }
 
 static void stranger_refused(struct line *l, const char *why)
 {
-    log_refusal(l->net, l->where, why);
+    quota_warn(l->net->quota, &l->who, now_ms(), l->net->c.log, "refused a connection from %s: %s",
+               l->where, why);
     line_free(l);
 }
 
@@ -491,7 +528,10 @@ static void line_late(void *arg)
 {
     struct line *l = arg;
 
-    stranger_refused(l, "it did not greet us in time");
+    if (l->hop)
+        recall(l);
+    else
+        stranger_refused(l, "it did not greet us in time");
 }
 
 static void stranger_up(struct line *l)
@@ -503,7 +543,7 @@ static void stranger_up(struct line *l)
         return;
     }
     list_unlink(&l->link);
-    l->net->nstrangers--;
+    quota_leave(l->net->quota, &l->who);
     enter(h);
     h->heard = true;
     come_up(h, l);
@@ -546,6 +586,8 @@ static void line_ended(struct line *l, int rc)
 
     if (h && h->line)
         break_down(h, why);
+    else if (h && will_recall(l))
+        call_next(h);
     else if (h)
         try_failed(h, l, l->where, why);
     else if (l->code.greeted)
@@ -649,44 +691,82 @@ static void hop_kicked(void *arg)
 
 /* ---- listening ---- */
 
-static void drop_oldest(struct hop_net *net)
+/* One of the source that has most, at random. */
+static struct line *choose_victim(struct hop_net *net)
 {
-    struct list *first = list_first(&net->strangers);
+    struct quota_source who = quota_greediest(net->quota);
+    struct line *victim = NULL;
+    uint32_t n = 0;
 
-    if (first)
-        stranger_refused(LIST_OF(first, struct line, link), "too many connect and do not greet us");
+    LIST_EACH(link, &net->strangers)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        if (quota_same(&l->who, &who) && randombytes_uniform(++n) == 0)
+            victim = l;
+    }
+    return victim;
 }
 
-static void hop_accept(void *arg)
+static bool line_read(struct line *l);
+
+/* Makes a place by hearing one out, or else by closing it.  False: nobody can go. */
+static bool drop_stranger(void *arg)
 {
     struct hop_net *net = arg;
-    struct hop_where from = { .len = sizeof from.at };
-    int fd = accept4(net->listener, (struct sockaddr *)&from.at, &from.len,
-                     SOCK_CLOEXEC | SOCK_NONBLOCK);
+    uint32_t before = net->quota->open;
+
+    for (int i = 0; i < VICTIMS; i++) {
+        struct line *l = choose_victim(net);
+        if (!l)
+            return false;
+        if (!l->code.greeted)
+            line_read(l);
+        if (net->quota->open < before)
+            return true; /* it has proved itself, or was refused for what it said */
+        if (l->code.greeted && i < VICTIMS - 1)
+            continue;
+        stranger_refused(l, "too many connect and do not greet us");
+        return true;
+    }
+    return false;
+}
+
+/* Who is on this machine is known by its user: strangers here are not charged to a daemon that has
+ * the same address. */
+static struct quota_source source_of(int fd, const struct sockaddr_storage *from)
+{
+    uid_t uid;
+
+    return cred_peer_uid(fd, &uid) == 0 ? quota_user(uid) : quota_address(from);
+}
+
+static bool admit(struct hop_net *net, const struct quota_source *who)
+{
+    enum quota_entry entry = quota_enter(net->quota, who, now_ms());
+
+    if (entry == QUOTA_FULL && drop_stranger(net))
+        entry = quota_enter(net->quota, who, now_ms());
+    return entry == QUOTA_IN;
+}
+
+static void hop_called(void *arg, int fd, const struct sockaddr_storage *at)
+{
+    struct hop_net *net = arg;
+    struct hop_where from = { .at = *at, .len = sizeof *at };
+    struct quota_source who = source_of(fd, at);
     struct line *l;
 
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            log_warn(net->c.log, "cannot take a connection: %s", err_text(errno));
-            watch_want(&net->watch, 0);
-            timer_set(&net->again, ACCEPT_PAUSE_MS);
-        }
+    if (!admit(net, &who)) {
+        close(fd);
         return;
     }
-    if (net->nstrangers >= LIMIT_HOP_STRANGERS)
-        drop_oldest(net);
     l = line_new(net, NULL, fd, &from);
-    if (!l)
+    if (!l) {
+        quota_leave(net->quota, &who);
         return;
+    }
+    l->who = who;
     list_append(&net->strangers, &l->link);
-    net->nstrangers++;
-}
-
-static void accept_again(void *arg)
-{
-    struct hop_net *net = arg;
-
-    watch_want(&net->watch, LOOP_READ);
 }
 
 static int bind_port(int fd, int family, uint16_t port)
@@ -727,7 +807,7 @@ static int open_listener(int family, const char *device, uint16_t low, uint16_t 
         rc = -errno;
     if (rc == 0)
         rc = bind_range(fd, family, low, high);
-    if (rc == 0 && listen(fd, 1024) < 0)
+    if (rc == 0 && listen(fd, SOMAXCONN) < 0)
         rc = -errno;
     if (rc == 0)
         return fd;
@@ -749,7 +829,7 @@ int hop_listen(struct hop_net *net, const char *interface, uint16_t low, uint16_
                struct errmsg *err)
 {
     char device[IFNAMSIZ];
-    int fd;
+    int fd, rc;
 
     if (interface && hop_where_device(interface, device, sizeof device) < 0)
         return errmsg_set(err, -ENODEV,
@@ -763,10 +843,12 @@ int hop_listen(struct hop_net *net, const char *interface, uint16_t low, uint16_
         return errmsg_set(err, fd, "no port from %u to %u is free", low, high);
     if (fd < 0)
         return errmsg_set(err, fd, "cannot wait for connections: %s", err_text(fd));
-    net->listener = fd;
     net->port = port_of(fd);
-    watch_open(&net->watch, net->c.loop, fd, hop_accept, NULL, net);
-    return watch_want(&net->watch, LOOP_READ);
+    rc = door_open(&net->door, net->c.loop, fd, &(struct door_calls){ hop_called, drop_stranger },
+                   net);
+    if (rc < 0)
+        close(fd);
+    return rc < 0 ? errmsg_set(err, rc, "cannot wait for connections: %s", err_text(rc)) : 0;
 }
 
 uint16_t hop_port(const struct hop_net *net)
@@ -793,10 +875,12 @@ struct hop_net *hop_net_new(const struct hop_config *config, struct errmsg *err)
     net->c = *config;
     memcpy(net->key, config->key, HOP_KEY);
     net->c.key = NULL;
-    net->listener = -1;
+    net->door = DOOR_CLOSED;
     list_init(&net->strangers);
     list_init(&net->hops);
-    timer_init(&net->again, config->loop, accept_again, net);
+    net->quota = config->quota ? config->quota : &net->own;
+    if (!config->quota)
+        quota_init(&net->own, &quota_evicts, clock_seed());
     return net;
 }
 
@@ -808,10 +892,9 @@ void hop_net_free(struct hop_net *net)
     line_free(LIST_OF(link, struct line, link));
     LIST_EACH(link, &net->hops)
     hop_drop(LIST_OF(link, struct hop, link));
-    watch_close(&net->watch);
-    timer_stop(&net->again);
-    if (net->listener >= 0)
-        close(net->listener);
+    door_close(&net->door);
+    if (net->quota == &net->own)
+        quota_tell(&net->own, net->c.log);
     sodium_memzero(net->key, sizeof net->key);
     free(net);
 }

@@ -4,10 +4,11 @@
  * hop_code.h; here are the descriptors, the tries of several addresses, the bounds and the queue.
  *
  *  - hop_listen() waits for callers.  Who cannot prove that it has the job's key never becomes a
- *    hop: it is refused with one line in the log, and disturbs nobody.
+ *    hop: it is refused with one line in the log, while there are few, and disturbs nobody.
  *  - hop_connect() tries all addresses of the other daemon, one beside the other, and keeps the
  *    first that answers with the right key: another machine behind the same private address is only
- *    one try that failed.
+ *    one try that failed.  An address that closes us out before it answers is called again, a few
+ *    times: strangers may have taken all places there.
  *  - Callbacks run from the loop only, never inside a call of this module.  Each may call anything
  *    here, hop_drop() of its own hop included, but not hop_net_free().
  *  - on_down is the last callback of a hop, and comes once; after it the hop is gone.
@@ -24,6 +25,7 @@
 #include "base/slice.h"
 #include "io/hop_code.h"
 #include "io/loop.h"
+#include "io/quota.h"
 
 struct hop;
 struct hop_net;
@@ -49,6 +51,7 @@ struct hop_calls {
 struct hop_config {
     struct loop *loop;
     const struct log *log; /* for refusals; may be NULL */
+    struct quota *quota;   /* of all strangers to this process; NULL: of this module alone */
     const unsigned char *key;
     uint32_t position; /* ours in the job */
     struct hop_calls calls;

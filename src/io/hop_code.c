@@ -142,10 +142,9 @@ int hop_code_init(struct hop_code *c, enum hop_role role, const unsigned char ke
     buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
     buf_init(&c->out, out_max);
     buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
-    if (role == HOP_ANSWERS) {
-        fill_hello(c->answer, KIND_ANSWER, position, c->secret);
-        return 0;
-    }
+    c->own = position;
+    if (role == HOP_ANSWERS)
+        return 0; /* the keys of a connection cost time: only for who knows the job's */
     fill_hello(c->hello, KIND_HELLO, position, c->secret);
     sign_hello(c, c->hello, c->hello + UNSIGNED);
     buf_put(&c->out, c->hello, HOP_HELLO);
@@ -302,6 +301,7 @@ static enum hop_event read_hello(struct hop_code *c)
     if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
         return wrong_key(c);
     c->greeted = true;
+    fill_hello(c->answer, KIND_ANSWER, c->own, c->secret);
     sign_answer(c, c->answer + UNSIGNED);
     if (!derive_keys(c, c->hello + HOP_HEAD + 8))
         return wrong_key(c);

@@ -73,6 +73,7 @@ struct hop_code {
     unsigned step;
     bool greeted; /* its hello or answer was good */
     bool up, said_bye;
+    uint32_t own;      /* our position */
     uint32_t position; /* of the other end, once up */
     char version[17];  /* of its program; printable */
     unsigned char key[HOP_KEY], secret[32];

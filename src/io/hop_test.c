@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/door.h"
 #include "io/hop_where.h"
 #include "tests/tap.h"
 
@@ -563,13 +564,115 @@ static void test_left_early(void)
     daemon_free(b);
 }
 
+/* A parent whose places are all taken closes whoever calls; and then it does not. */
+struct busy {
+    struct seen *parent;
+    struct door door;
+    unsigned calls, closes;
+    struct watch ways[2];
+    int ends[2];
+};
+
+static void pass_on(struct busy *s, int from)
+{
+    char bytes[4096];
+    ssize_t n = recv(s->ends[from], bytes, sizeof bytes, MSG_DONTWAIT);
+
+    if (n > 0)
+        push(s->ends[1 - from], bytes, (size_t)n);
+    else if (n == 0)
+        watch_want(&s->ways[from], 0);
+}
+
+static void pass_in(void *arg)
+{
+    pass_on(arg, 0);
+}
+
+static void pass_out(void *arg)
+{
+    pass_on(arg, 1);
+}
+
+static void busy_called(void *arg, int fd, const struct sockaddr_storage *from)
+{
+    struct busy *s = arg;
+
+    (void)from;
+    if (s->calls++ < s->closes) {
+        close(fd);
+        return;
+    }
+    s->ends[0] = fd;
+    s->ends[1] = dial(s->parent);
+    watch_open(&s->ways[0], &loop, s->ends[0], pass_in, NULL, s);
+    watch_open(&s->ways[1], &loop, s->ends[1], pass_out, NULL, s);
+    watch_want(&s->ways[0], LOOP_READ);
+    watch_want(&s->ways[1], LOOP_READ);
+}
+
+static void busy_open(struct busy *s, struct seen *parent, unsigned closes, char *where,
+                      size_t room)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET };
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    *s = (struct busy){ .parent = parent, .closes = closes, .ends = { -1, -1 } };
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, 16) < 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &len) < 0 ||
+        door_open(&s->door, &loop, fd, &(struct door_calls){ busy_called, NULL }, s) < 0)
+        abort();
+    snprintf(where, room, "127.0.0.1:%u", ntohs(at.sin_port));
+}
+
+static void busy_close(struct busy *s)
+{
+    door_close(&s->door);
+    for (int i = 0; i < 2; i++) {
+        watch_close(&s->ways[i]);
+        if (s->ends[i] >= 0)
+            close(s->ends[i]);
+    }
+}
+
+static void test_recall(void)
+{
+    struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
+    struct busy s;
+    char where[40];
+
+    busy_open(&s, b, 3, where, sizeof where);
+    a->stop_at_up = a->stop_at_down = true;
+    call(a, where);
+    run();
+    OK_F(a->ups == 1 && a->downs == 0 && s.calls == 4, "who is closed out calls again: %u calls",
+         s.calls);
+    daemon_free(a);
+    busy_close(&s);
+
+    busy_open(&s, b, ~0U, where, sizeof where);
+    a = daemon_new(1, key, 0, 0);
+    a->stop_at_up = a->stop_at_down = true;
+    call(a, where);
+    run();
+    OK_F(a->downs == 1 && a->how == HOP_DOWN_NO_WAY && s.calls == LIMIT_HOP_RECALLS + 1,
+         "but not for ever: %u calls, %s", s.calls, a->why.text);
+    a->stop_at_down = false;
+    hop_drop(call(a, where));
+    daemon_free(a);
+    busy_close(&s);
+    daemon_free(b);
+}
+
 static void test_strangers(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
     struct bare m;
     unsigned char seed[HOP_SEED] = { 7 };
     char head[HOP_HEAD];
-    int fds[LIMIT_HOP_STRANGERS + 20], fd;
+    int fds[LIMIT_STRANGERS + 20], fd;
 
     link_up(a, b);
     logged();
@@ -602,7 +705,7 @@ static void test_strangers(void)
 
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         fds[i] = dial(b);
-    OK_F(wait_logged(LIMIT_HOP_REFUSAL_LINES - 5) && strstr(log_text, "too many"),
+    OK_F(wait_logged(LIMIT_STRANGER_LINES - 5) && strstr(log_text, "too many"),
          "a flood of idle ones: the oldest go, and the log stays short: %s", log_text);
     OK(a->downs == 0 && b->downs == 0);
     b->echo = true;
@@ -656,6 +759,7 @@ int main(void)
     test_addresses();
     test_listen();
     test_left_early();
+    test_recall();
     test_strangers();
     loop_free(&loop);
     return tap_done();

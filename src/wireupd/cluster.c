@@ -524,6 +524,7 @@ int cluster_open(struct cluster *c, const struct cluster_config *config, struct 
 {
     struct hop_config hops = { .loop = config->loop,
                                .log = config->log,
+                               .quota = config->quota,
                                .key = config->key,
                                .position = config->me,
                                .calls = { on_up, on_message, on_down, NULL },

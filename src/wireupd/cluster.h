@@ -38,6 +38,7 @@ struct cluster_calls {
 struct cluster_config {
     struct loop *loop;
     const struct log *log;
+    struct quota *quota;          /* of strangers; NULL: of the links alone */
     const unsigned char *key;     /* HOP_KEY bytes */
     uint32_t me, count;           /* our position; how many there are, the launcher included */
     uint32_t width;               /* of the tree */

@@ -1,0 +1,73 @@
+/* door.c - see door.h. */
+#include "io/door.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "io/accept.h"
+
+static void rest(struct door *d)
+{
+    if (timer_set(&d->rest, LIMIT_DOOR_REST_MS) < 0)
+        return; /* rather spin than be deaf */
+    d->resting = true;
+    watch_want(&d->watch, 0);
+}
+
+void door_look_again(struct door *d)
+{
+    if (d->fd < 0 || !d->resting)
+        return;
+    d->resting = false;
+    timer_stop(&d->rest);
+    watch_want(&d->watch, LOOP_READ);
+}
+
+static void rest_is_over(void *arg)
+{
+    door_look_again(arg);
+}
+
+static void door_readable(void *arg)
+{
+    struct door *d = arg;
+    struct accept_turn turn = accept_turn_begin();
+    struct sockaddr_storage from;
+    enum accept_result rc;
+    int fd;
+
+    do {
+        memset(&from, 0, sizeof from);
+        rc = accept_caller(d->fd, &fd, &from);
+        if (rc == ACCEPT_CALLER)
+            d->calls.on_caller(d->arg, fd, &from);
+        else if (rc == ACCEPT_NO_ROOM && !(d->calls.make_room && d->calls.make_room(d->arg)))
+            rest(d);
+    } while (rc != ACCEPT_NOBODY && !d->resting && accept_turn_goes_on(&turn));
+}
+
+int door_open(struct door *d, struct loop *l, int fd, const struct door_calls *calls, void *arg)
+{
+    int rc;
+
+    *d = (struct door){ .fd = fd, .calls = *calls, .arg = arg };
+    timer_init(&d->rest, l, rest_is_over, d);
+    watch_open(&d->watch, l, fd, door_readable, NULL, d);
+    rc = watch_want(&d->watch, LOOP_READ);
+    if (rc < 0) {
+        watch_close(&d->watch);
+        d->fd = -1;
+    }
+    return rc;
+}
+
+void door_close(struct door *d)
+{
+    watch_close(&d->watch);
+    timer_stop(&d->rest);
+    if (d->fd >= 0)
+        close(d->fd);
+    d->fd = -1;
+    d->resting = false;
+}
