@@ -380,8 +380,10 @@ static void withdraw(struct coll_set *s, struct coll *c, uint32_t position)
     uint64_t bit = UINT64_C(1) << (position % 64);
 
     c->here[position / 64] &= ~bit;
-    c->withdrawn[position / 64] |= bit;
-    c->deadlines[position] = UINT64_MAX;
+    if (c->deadlines) {
+        c->withdrawn[position / 64] |= bit;
+        c->deadlines[position] = UINT64_MAX;
+    }
     if (c->notes) {
         free(c->notes[position]);
         c->notes[position] = NULL;
@@ -436,10 +438,49 @@ bool coll_is_awaited(const struct coll_set *s, uint32_t rank)
     {
         const struct coll_group *g = LIST_OF(l, struct coll_group, link);
         int64_t at = coll_position(g, rank);
-        if (at >= 0 && round_without(g, (uint32_t)at))
+        LIST_EACH(r, &g->rounds)
+        {
+            const struct coll *c = LIST_OF(r, struct coll, link);
+            if (at >= 0 && c->arrived && !coll_is_here(c, (uint32_t)at))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool take_arrival(struct coll_set *s, struct coll_group *g, uint32_t rank,
+                         uint64_t *ticket_p)
+{
+    int64_t at = coll_position(g, rank);
+
+    LIST_EACH(l, &g->rounds)
+    {
+        struct coll *c = LIST_OF(l, struct coll, link);
+        if (at < 0 || !coll_is_here(c, (uint32_t)at))
+            continue;
+        *ticket_p = c->tickets[at];
+        withdraw(s, c, (uint32_t)at);
+        return true;
+    }
+    return false;
+}
+
+bool coll_withdraw_rank(struct coll_set *s, uint32_t rank, uint64_t *ticket_p)
+{
+    LIST_EACH(l, &s->all)
+    {
+        if (take_arrival(s, LIST_OF(l, struct coll_group, link), rank, ticket_p))
             return true;
     }
     return false;
+}
+
+bool coll_is_behind(const struct coll_group *g, uint32_t rank)
+{
+    int64_t at = coll_position(g, rank);
+
+    return at >= 0 &&
+           (first_without(&g->owed, (uint32_t)at) || first_without(&g->contributed, (uint32_t)at));
 }
 
 struct coll *coll_take_broken(struct coll_set *s, uint32_t rank)

@@ -132,8 +132,16 @@ void coll_note_arrival(struct coll *c, uint32_t member);
 /* Takes the oldest round that cannot complete because rank has gone; NULL when there is none. */
 struct coll *coll_take_broken(struct coll_set *s, uint32_t rank);
 
-/* Somebody waits for rank in some round. */
+/* Somebody waits for rank in some round.  (A round that all have withdrawn from has nobody.) */
 bool coll_is_awaited(const struct coll_set *s, uint32_t rank);
+
+/* Withdraws an arrival of rank from a round that it could still wait in vain for; false: there is
+ * none (any more). */
+bool coll_withdraw_rank(struct coll_set *s, uint32_t rank, uint64_t *ticket_p);
+
+/* What rank would enter now has been contributed to already, or is over: it needs nobody's arrival
+ * on this node any more. */
+bool coll_is_behind(const struct coll_group *g, uint32_t rank);
 
 void coll_free(struct coll_set *s, struct coll *c);
 

@@ -452,6 +452,9 @@ void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
         j->exit_code = status_of(exit_code);
         if (reason != j->reason.text)
             snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
+    } else if (culprit == j->culprit && culprit != JOB_NO_RANK && reason != j->reason.text) {
+        /* Its exit code counted already; only now is it known that the others cannot go on. */
+        snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
     }
     j->owes_kill = true;
     job_settle(j);
@@ -613,17 +616,17 @@ static void fail_or_go_on(struct job *j, uint32_t rank)
         job_end(j, rank, j->exit_code, j->reason.text);
 }
 
-/* It ended as it should, and nothing of it holds its connection: it will not meet anybody. */
+/* It ended without harm to a program that does not need it; nobody will meet it any more. */
 static void leave(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->state != LIFE_GONE || !p->hung_up || p->unreachable || j->phase != JOB_RUNNING)
+    if (p->state != LIFE_GONE || p->unreachable || j->phase != JOB_RUNNING)
         return;
-    p->left = true;
-    if (!j->keep_going && job_rank_is_here(j, rank) && coll_is_awaited(&j->colls, rank))
-        job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
-                  rank, host_of(j, rank), p->pid);
+    p->left = p->joined || p->code == 0 || !j->keep_going;
+    job_fence_forget(j, rank);
+    if (job_rank_is_here(j, rank) && coll_is_awaited(&j->colls, rank))
+        job_miss(j, rank);
     give_up(j, rank);
 }
 
@@ -736,10 +739,7 @@ static void follow(struct job *j, uint32_t rank, enum life_event event)
         break;
     case LIFE_NOT_STARTED:
     case LIFE_EXIT:
-    case LIFE_DEATH:
-        p->state = LIFE_GONE;
-        p->hung_up = true;
-        break;
+    case LIFE_DEATH: p->state = LIFE_GONE; break;
     case LIFE_EVENTS: break;
     }
     if (p->state == LIFE_LOST || (p->state == LIFE_GONE && (took_part || event != LIFE_EXIT)))
@@ -773,8 +773,7 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
     enum life_state before = p->state;
 
     note_end(p, event, code);
-    if (event == LIFE_HANGUP || event == LIFE_BREAK || event == LIFE_ATTACH)
-        p->hung_up = event != LIFE_ATTACH;
+    p->joined = p->joined || (event == LIFE_ATTACH && before != LIFE_GONE);
     if (here && !list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
         modex_owner_gone(j, rank);
     if (here && !list_empty(&j->waits) && event == LIFE_STARTED)

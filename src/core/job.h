@@ -37,7 +37,7 @@ struct proc {
     bool signalled;
     bool unreachable;   /* will not take part in anything any more */
     bool left;          /* that is because it ended as it should */
-    bool hung_up;       /* its connection is closed, and it has opened no other */
+    bool joined;        /* has called an init of PMI or PMIx */
     uint32_t fences;    /* that it waits in */
     uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */
@@ -183,8 +183,11 @@ enum answer_status job_space_new(struct job *j, struct slice *name_p);
 enum answer_status job_space_delete(struct job *j, struct slice name);
 
 /* Somebody is to meet a process that will not come: unless the job goes on whatever happens, that
- * ends it.  ANSWER_FAILED. */
-enum answer_status job_miss(struct job *j);
+ * ends it, and the reason tells how the process ended.  ANSWER_FAILED. */
+enum answer_status job_miss(struct job *j, uint32_t rank);
+/* Any process that will not take part in anything any more: the one whose failure counts, if it is
+ * one of them; else the lowest rank. */
+uint32_t job_lost_rank(const struct job *j);
 
 /* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER;
  * the last one in gets ANSWER_OK at once. */
@@ -203,6 +206,9 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 /* One who will not come any more was asked about: it has contributed to the round, or not. */
 void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
                      bool will_complete);
+/* What a process that has ended had said in fences that are not over counts no more; whoever still
+ * holds its socket is answered. */
+void job_fence_forget(struct job *j, uint32_t rank);
 /* Asks that of everybody who waits for this rank, which is elsewhere and will not come. */
 void job_fence_ask(struct job *j, uint32_t rank);
 /* Everybody of this node who takes part in a fence is answered. */

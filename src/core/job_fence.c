@@ -131,17 +131,37 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
     return st;
 }
 
-static bool has_lost_member(const struct job *j, const struct coll_group *g)
+static bool is_lost_member(const struct job *j, const struct coll_group *g, uint32_t rank)
 {
+    return j->procs[rank].unreachable && coll_includes(g, rank);
+}
+
+/* The one whose failure counts already, else the first; JOB_NO_RANK: all can still come. */
+static uint32_t lost_member(const struct job *j, const struct coll_group *g)
+{
+    if (j->failed && j->culprit < j->plan.nprocs && is_lost_member(j, g, j->culprit))
+        return j->culprit;
     for (uint32_t i = 0; g->spread && i < g->nall; i++) {
-        if (j->procs[g->all ? g->all[i] : i].unreachable)
-            return true;
+        uint32_t rank = g->all ? g->all[i] : i;
+        if (j->procs[rank].unreachable)
+            return rank;
     }
     for (uint32_t i = 0; !g->spread && i < g->count; i++) {
         if (j->procs[coll_member(g, i)].unreachable)
-            return true;
+            return coll_member(g, i);
     }
-    return false;
+    return JOB_NO_RANK;
+}
+
+uint32_t job_lost_rank(const struct job *j)
+{
+    uint32_t r = 0;
+
+    if (j->failed && j->culprit < j->plan.nprocs && j->procs[j->culprit].unreachable)
+        return j->culprit;
+    while (r + 1 < j->plan.nprocs && !j->procs[r].unreachable)
+        r++;
+    return r;
 }
 
 void job_answer_round(struct job *j, const struct coll *c, enum answer_status status)
@@ -172,16 +192,55 @@ static void wake_others(struct job *j, const struct coll *c, uint64_t but)
     }
 }
 
-enum answer_status job_miss(struct job *j)
+/* Why rank will not come.  Who only follows has not heard of other nodes' processes whether they
+ * had called init. */
+static void say_why(const struct job *j, uint32_t rank, struct errmsg *why)
 {
-    uint32_t r = 0;
+    const struct proc *p = &j->procs[rank];
+    bool known = !j->follows || job_rank_is_here(j, rank);
+    const char *others = "and others wait for it in a fence";
+    const char *abbrev = p->signalled ? sigabbrev_np(p->code) : NULL;
+    struct errmsg who;
 
-    while (r + 1 < j->plan.nprocs && !j->procs[r].unreachable)
-        r++;
-    if (!j->keep_going)
-        job_abort(j, r, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence", r,
-                  j->plan.nodes[j->plan.procs[r].node].name, j->procs[r].pid);
+    errmsg_set(&who, 0, "rank %u on %s (pid %d)", rank,
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
+    if (p->state != LIFE_GONE)
+        errmsg_set(why, 0, "%s does not take part any more, %s", who.text, others);
+    else if (p->signalled)
+        errmsg_set(why, 0, "%s was killed by signal %d (SIG%s), %s", who.text, p->code,
+                   abbrev ? abbrev : "?", others);
+    else if (known && !p->joined)
+        errmsg_set(why, 0,
+                   "%s exited with code %d before it joined the others, who wait for it in a fence",
+                   who.text, p->code);
+    else
+        errmsg_set(why, 0, "%s exited with code %d%s, %s", who.text, p->code,
+                   known && p->left ? " after finalize" : "", others);
+}
+
+enum answer_status job_miss(struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+    struct errmsg why;
+
+    if (j->keep_going)
+        return ANSWER_FAILED;
+    say_why(j, rank, &why);
+    job_abort(j, rank, p->signalled ? 128 + p->code : p->code ? p->code : 1, "%s", why.text);
     return ANSWER_FAILED;
+}
+
+void job_fence_forget(struct job *j, uint32_t rank)
+{
+    uint64_t ticket;
+
+    while (coll_withdraw_rank(&j->colls, rank, &ticket)) {
+        j->procs[rank].fences -= j->procs[rank].fences > 0;
+        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
+                                                  .status = ANSWER_FAILED,
+                                                  .job = j->id,
+                                                  .ticket = ticket });
+    }
 }
 
 /* Without memory for a deadline the fence is waited for without one. */
@@ -270,9 +329,8 @@ void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t 
 
     if (!c)
         return;
-    if (!j->keep_going)
-        job_abort(j, rank, 1, "rank %u on %s (pid %d) has ended, and others wait for it in a fence",
-                  rank, j->plan.nodes[j->plan.procs[rank].node].name, j->procs[rank].pid);
+    if (c->arrived)
+        job_miss(j, rank);
     job_answer_round(j, c, ANSWER_FAILED);
     coll_free(&j->colls, c);
 }
@@ -288,10 +346,11 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
                                 struct slice ways, uint64_t ticket, uint64_t now_ns,
                                 uint64_t deadline_ns)
 {
+    uint32_t lost = j->lost && !coll_is_behind(g, rank) ? lost_member(j, g) : JOB_NO_RANK;
     struct coll *c;
 
-    if (j->lost && has_lost_member(j, g))
-        return job_miss(j);
+    if (lost != JOB_NO_RANK)
+        return job_miss(j, lost);
     if (j->procs[rank].fences >= LIMIT_CLIENT_FENCES)
         return ANSWER_OVER_QUOTA;
     switch (coll_enter(g, rank, ticket, now_ns, &c)) {

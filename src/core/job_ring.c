@@ -280,7 +280,7 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
     if (left.len > LIMIT_RING_VALUE || right.len > LIMIT_RING_VALUE)
         return ANSWER_BAD_VALUE;
     if (j->lost)
-        return job_miss(j);
+        return job_miss(j, job_lost_rank(j));
     if ((j->spread ? coll_group_get_spread(&j->colls, SLICE("RING"), j->mine, j->nmine, NULL,
                                            j->plan.nprocs, false, &g)
                    : coll_group_get(&j->colls, SLICE("RING"), NULL, j->plan.nprocs, false, &g)) < 0)

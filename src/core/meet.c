@@ -299,7 +299,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
 
     if (rc < 0)
         return ANSWER_NO_MEMORY;
-    if (has_ended_member(c, g)) {
+    if (!coll_is_behind(g, j->base + rank) && has_ended_member(c, g)) {
         coll_group_drop_idle(&c->meetings, g);
         return ANSWER_FAILED;
     }

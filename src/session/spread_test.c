@@ -2,6 +2,7 @@
  */
 #include "core/who_part.h"
 #include "tests/cluster.h"
+#include "tests/pmix_bytes.h"
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
@@ -268,39 +269,8 @@ static void test_pmi2(void)
     cluster_close(&c);
 }
 
-/* ---- PMIx: bytes as hexadecimal numbers and 'words' with their NUL --------------------------- */
-
-static struct slice pmix_bytes(const char *text)
-{
-    static char at[1024];
-    size_t n = 0;
-    unsigned value;
-
-    while (*text) {
-        if (*text == ' ') {
-            text++;
-        } else if (*text == '\'') {
-            for (text++; *text != '\''; text++)
-                at[n++] = *text;
-            text++;
-            at[n++] = '\0';
-        } else {
-            if (sscanf(text, "%2x", &value) != 1 || n + 1 >= sizeof at)
-                abort();
-            at[n++] = (char)value;
-            text += 2;
-        }
-    }
-    if (at[0] == '\xff') {
-        at[8] = (char)(n - 16);
-    } else {
-        at[10] = (char)((n - 16) >> 8);
-        at[11] = (char)(n - 16);
-    }
-    return slice_mem(at, n);
-}
-
-#define HEAD "00000000 00000066 00000000 00000000 "
+/* ---- PMIx -------------------------------------------------------------------------------------
+ */
 
 static void pmix_say(struct cluster *c, uint32_t rank, const char *text)
 {
@@ -334,7 +304,7 @@ static void pmix_hello(struct cluster *c, uint32_t rank)
 static void pmix_commit(struct cluster *c, uint32_t rank)
 {
     pmix_say(c, rank,
-             HEAD
+             PMIX_HEAD
              "0202 0201 020129 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.l' 0ef8acd19101"
              "0202 020132 0210 'mykey.g' 031a 'hello-global' 0210 'mykey.r' 031a 'hello-remote'");
     pmix_hears(c, rank, "");
@@ -343,15 +313,15 @@ static void pmix_commit(struct cluster *c, uint32_t rank)
 static void pmix_fence(struct cluster *c, uint32_t rank, bool collect)
 {
     pmix_say(c, rank,
-             collect ? HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
-                     : HEAD "0203 0201 020a 'job0' feffffff0f 0200");
+             collect ? PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
+                     : PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200");
 }
 
 static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *key)
 {
     char text[200];
 
-    snprintf(text, sizeof text, HEAD "0204 020a 'job0' 02%02x 0200 0210 '%s'", of, key);
+    snprintf(text, sizeof text, PMIX_HEAD "0204 020a 'job0' 02%02x 0200 0210 '%s'", of, key);
     pmix_say(c, rank, text);
 }
 
@@ -465,9 +435,9 @@ static void test_events(void)
     cluster_job(&c, 3, false, false);
     for (uint32_t r = 0; r < 3; r++)
         pmix_hello(&c, r);
-    pmix_say(&c, 2, HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
+    pmix_say(&c, 2, PMIX_HEAD "020d 0201 02d00f 0200"); /* registers for code 1000 */
     OK(pmix_hears(&c, 2, ""));
-    pmix_say(&c, 0, HEAD "020c 02d00f 0205 0200");
+    pmix_say(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
     OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
     cluster_close(&c);
 }
@@ -599,7 +569,8 @@ static void test_leaving(void)
     server_hangup(&cluster_of(&c, 0, 3)->server, c.peers[0][3]);
     cluster_event(&c, 0, 3, LIFE_EXIT, 0);
     OK(c.nodes[0].jobs[0]->failed);
-    OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 3 on b (pid 1003) has ended, and others"),
+    OK_F(strstr(c.nodes[0].jobs[0]->reason.text,
+                "rank 3 on b (pid 1003) exited with code 0 after finalize, and others"),
          "the root says why: %s", c.nodes[0].jobs[0]->reason.text);
     cluster_close(&c);
 }

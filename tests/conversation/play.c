@@ -580,7 +580,7 @@ static int check_cut(struct play *p, const struct step *st, enum said said, uint
         return fail(p, st, "%s was cut off and nobody minds", c->name);
     if (said == SAID_SOMETHING && job_exit_code(j) == 0)
         return fail(p, st, "%s was cut off and the job's code is 0", c->name);
-    if (said != SAID_SOMETHING && killed && !strstr(j->reason.text, "others wait for it"))
+    if (said != SAID_SOMETHING && killed && !strstr(j->reason.text, "wait for it"))
         return fail(p, st, "%s could leave, and the job was killed: %s", c->name, j->reason.text);
     return 0;
 }

@@ -370,7 +370,7 @@ hosts=$far_only
 # shellcheck disable=SC2016
 over -n 8 sh -c '[ "$PMI_RANK" != 3 ] || exec "$0" say "cmd=barrier_in"; exec "$0" exchange' "$bin/rawpmi1"
 same "a rank that leaves early, as it should: others, on other nodes, wait in vain" \
-    "$rc $(grep -c '^wireup: rank 3 on n2 (pid [0-9]*) has ended, and others wait' "$err")" "1 1" || explain
+    "$rc $(grep -c '^wireup: rank 3 on n2 (pid [0-9]*) exited with code 0.*, and others wait' "$err")" "1 1" || explain
 hosts=$with_here
 over -n 8 no-such-program
 same "a program that is nowhere" "$rc $(grep -c '^wireup: node .*: no-such-program: not found on PATH$' "$err") $(wc -l <"$err")" \
