@@ -135,11 +135,6 @@ static void put_facts(struct ppack *w, const struct subject *s)
         pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
 }
 
-static uint32_t universe(const struct plan *p)
-{
-    return p->universe > 0 && p->universe <= UINT32_MAX ? (uint32_t)p->universe : p->nprocs;
-}
-
 /* A host need not tell where everybody is: what it has left out lies on a node without a name. */
 static bool is_known(const struct plan *p, uint32_t node)
 {
@@ -191,6 +186,17 @@ static uint32_t slots_of(const struct plan *p)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* PMIx has no word for "unlimited": then it is the slots of the job's nodes, or its processes where
+ * they are more. */
+static uint32_t universe(const struct plan *p)
+{
+    uint32_t slots = slots_of(p);
+
+    if (p->universe > 0 && p->universe <= UINT32_MAX)
+        return (uint32_t)p->universe;
+    return slots > p->nprocs ? slots : p->nprocs;
+}
+
 /* Who is where, node by node; not when it is long: everybody gets it, and the nodes tell it too. */
 static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
 {
@@ -220,7 +226,7 @@ static void add_session(struct infos *i, const struct plan *p, const char *nodes
     add(i, PMIX_SESSION_ID, u32(0));
     add(i, PMIX_UNIV_SIZE, u32(universe(p)));
     add(i, PMIX_MAX_PROCS, u32(universe(p)));
-    add(i, PMIX_NUM_SLOTS, u32(slots_of(p)));
+    add(i, PMIX_NUM_SLOTS, u32(universe(p)));
     add(i, PMIX_RM_NAME, text("wireup"));
     add(i, PMIX_RM_VERSION, text(WIREUP_VERSION));
     if (!all_known(p))
@@ -240,7 +246,7 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
 
     put(w, &job, PMIX_JOBID, text(j->nspace));
     put(w, &job, PMIX_JOB_SIZE, u32(p->nprocs));
-    put(w, &job, PMIX_MAX_PROCS, u32(p->nprocs));
+    put(w, &job, PMIX_MAX_PROCS, u32(universe(p)));
     put(w, &job, PMIX_UNIV_SIZE, u32(universe(p)));
     put(w, &job, PMIX_JOB_NUM_APPS, u32(p->napps));
     if (all_known(p)) {

@@ -115,8 +115,10 @@ struct site {
     const char *name;
     const struct host *host; /* the first entry */
     uint32_t slots, max_slots;
+    uint32_t
+        room; /* slots, whatever the request makes of them: as the node list has them, or more */
     uint32_t list; /* the last list that counted its slots */
-    uint32_t list_slots;
+    uint32_t list_slots, list_room;
     uint32_t used;
     uint32_t node; /* in the plan; NOWHERE until the first rank */
 };
@@ -172,11 +174,14 @@ static void count_slots(struct site *s, const struct host *h, uint32_t slots, ui
 {
     if (s->list != list) {
         s->list = list;
-        s->list_slots = 0;
+        s->list_slots = s->list_room = 0;
     }
     s->list_slots = add_slots(s->list_slots, slots);
+    s->list_room = add_slots(s->list_room, h->slots > slots ? h->slots : slots);
     if (s->list_slots > s->slots)
         s->slots = s->list_slots;
+    if (s->list_room > s->room)
+        s->room = s->list_room;
     if (h->max_slots)
         s->max_slots = h->max_slots;
 }
@@ -390,7 +395,7 @@ static int size_job(struct dealer *d)
     p->nodes = arena_array(&p->arena, d->nsites, sizeof *p->nodes);
     p->universe = 0;
     for (uint32_t i = 0; i < d->nsites; i++)
-        p->universe += d->sites[i].slots;
+        p->universe += d->sites[i].room;
     d->node_hosts = arena_array(&p->arena, d->nsites, sizeof *d->node_hosts);
     return p->procs && p->nodes && d->node_hosts ? 0 : -ENOMEM;
 }

@@ -65,7 +65,8 @@ struct mapping_request {
     const struct mapping_block *blocks; /* as many as the plan has apps */
 };
 
-/* Fills plan->nodes, ->procs, ->universe (the slots of all nodes) and the ranks of ->apps (the
+/* Fills plan->nodes, ->procs, ->universe (the slots of all nodes, with and without ranks, as the
+ * lists have them or as per_node and slots_of() do if that is more) and the ranks of ->apps (the
  * array exists).  *node_hosts_p: the first list entry of each node, in the arena.
  * 0; MAPPING_BAD or what slots_of() says, with the sentence; -ENOMEM. */
 int mapping_place(struct plan *plan, const struct mapping_request *req,

@@ -128,7 +128,7 @@ static void test_defaults(void)
     EQ(opt.blocks->nprocs, 0);
     OK(opt.auto_cleanup && opt.hostname_propagation && !opt.prepend_rank && !opt.dry_run);
     OK(opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 0 && !opt.output_from_said);
-    OK(!opt.bind_to && !opt.map_by && strcmp(opt.usize, "INFINITE") == 0 && opt.timeout_s == 0);
+    OK(!opt.bind_to && !opt.map_by && !opt.usize && opt.timeout_s == 0);
     OK(parse("w|-disable-auto-cleanup|prog") == 0 && !opt.auto_cleanup);
     OK(parse("w|-disable-auto-cleanup|-enable-auto-cleanup|prog") == 0 && opt.auto_cleanup);
     OK(parse("w|-disable-hostname-propagation|prog") == 0 && !opt.hostname_propagation);

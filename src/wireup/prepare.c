@@ -31,6 +31,7 @@ struct prepare {
     struct ranking_spec ranking;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: when no node is named */
+    bool slots_assumed;    /* this machine is asked for by a word that says nothing of its slots */
     struct rankfile ranks; /* name NULL: there is none */
     struct binding binding;
     const struct host *const *node_hosts;
@@ -84,7 +85,8 @@ static int read_hosts(struct prepare *p, struct host_list *list, const char *fil
     if (list->count)
         return errmsg_set(p->err, LAUNCH_USAGE,
                           "-hosts and -hostfile exclude each other: give one of them");
-    if (strcmp(file, "HYDRA_USE_LOCALHOST") == 0)
+    p->slots_assumed = strcmp(file, "HYDRA_USE_LOCALHOST") == 0;
+    if (p->slots_assumed)
         return add_here(p, list, 1);
     rc = read_named_file(p, "host file", file, &text);
     if (rc == 0)
@@ -556,11 +558,36 @@ static int check_ranks(struct prepare *p)
     return 0;
 }
 
+/* Somebody has said how many slots there are: the user, a resource manager, standing daemons. */
+static bool slots_are_known(const struct prepare *p)
+{
+    for (uint32_t i = 0; i < p->opt->nblocks; i++) {
+        if (p->blocks[i].hosts != &p->here)
+            return !p->slots_assumed;
+    }
+    return false;
+}
+
+/* The slots that are known; a job that has more processes has taken what it needs. */
+static void count_universe(struct prepare *p)
+{
+    struct plan *plan = p->plan;
+
+    if (!slots_are_known(p))
+        plan->universe = -1;
+    else if (plan->universe < plan->nprocs)
+        plan->universe = plan->nprocs;
+}
+
 static int set_universe(struct prepare *p)
 {
     const char *usize = p->opt->usize;
     uint32_t n;
 
+    if (!usize) {
+        count_universe(p);
+        return 0;
+    }
     if (strcasecmp(usize, "SYSTEM") == 0)
         return 0; /* the mapping has counted the slots */
     p->plan->universe = -1;

@@ -93,6 +93,12 @@ static void make_file(const char *name, const char *text, mode_t mode)
         close(fd);
 }
 
+static void check_universe(const char *line, int64_t want)
+{
+    OK_F(prepare(line) == LAUNCH_GO && plan.universe == want, "%s: a universe of %lld, not %lld",
+         line, (long long)want, (long long)plan.universe);
+}
+
 static void test_plan(void)
 {
     EQ(prepare("-n 3 prog x : -n 2 -wdir bin -env A 1 ./prog"), LAUNCH_GO);
@@ -125,6 +131,19 @@ static void test_plan(void)
     EQ(plan.universe, 7);
     EQ(plan.nprocs, 7);
     OK(plan.nnodes == 1 && strcmp(plan.nodes[0].name, "localhost") == 0);
+    check_universe("-hosts localhost:32 -n 1 prog", 32);
+    check_universe("-hosts localhost:3,127.0.0.1:4 -n 2 prog", 7);
+    check_universe("-hosts localhost:2 -n 5 prog", 5);
+    check_universe("-hosts localhost:32 -ppn 2 -n 2 prog", 32);
+    check_universe("-hosts localhost -ppn 8 -n 2 prog", 8);
+    check_universe("-hosts localhost:32 -map-by ppr:1:node prog", 32);
+    check_universe("-hosts localhost:32 -map-by node -n 3 prog", 32);
+    check_universe("-n 1 -hosts localhost:5 prog : -n 2 -hosts localhost:6 prog", 6);
+    check_universe("-hosts localhost:5 -n 1 prog : -n 2 prog", 5);
+    check_universe("-hosts localhost:32 -usize INFINITE -n 1 prog", -1);
+    check_universe("-hosts localhost:32 -usize 9 -n 1 prog", 9);
+    check_universe("-n 3 prog", -1);
+    check_universe("-f HYDRA_USE_LOCALHOST -n 3 prog", -1);
     EQ(prepare("-pmi_args 7000 i k 42"), LAUNCH_GO);
     EQ(opt.singleton.port, 7000);
 }

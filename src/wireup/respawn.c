@@ -434,6 +434,8 @@ static int run_steps(struct respawn *r)
             blame(r, i, -1);
     }
     r->plan->universe = r->parent->plan.universe;
+    if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
+        r->plan->universe = r->plan->nprocs;
     return rc;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What users of other launchers take for granted: an abort with 0 ends with 0, on one node and on
-# several, whatever the program speaks.
+# What users of other launchers take for granted, on one node and on several, whatever the program
+# speaks: an abort with 0 ends with 0; the universe has as many places as there are slots.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -17,7 +17,7 @@ over() { run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2 "
 openmpi() # NAME: builds mpi/NAME.c with Open MPI's compiler as $bin/NAME.ompi
 {
     command -v mpicc.openmpi >/dev/null 2>&1 &&
-        mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$1.ompi" "$e2e/mpi/$1.c"
+        mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -w -o "$bin/$1.ompi" "$e2e/mpi/$1.c"
 }
 
 # ---- aborts: the code that the program gives is the launcher's, 0 too
@@ -62,6 +62,52 @@ if command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/d
 else
     skip "shmem_global_exit(0)" "Open MPI has no OpenSHMEM here"
 fi
+# ---- the universe: the slots where they are known, else what there is no word for
+# shellcheck disable=SC2016
+ask='echo "cmd=init pmi_version=1 pmi_subversion=1" >&3; read -r line <&3
+echo cmd=get_universe_size >&3; read -r line <&3; [ "$PMI_RANK" != 0 ] || echo "${line##*=}"
+echo cmd=finalize >&3; read -r line <&3'
+printf '%s\n' localhost:3 127.0.0.1:4 >"$tmp/hosts"
+for row in "32 -hosts localhost:32 -n 1" "7 -hostfile $tmp/hosts -n 1" "5 -hosts localhost:2 -n 5" \
+    "9 -hosts localhost:32 -usize 9 -n 1" "-1 -hosts localhost:32 -usize INFINITE -n 1" "-1 -n 2"; do
+    want=${row%% *}
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" ${row#* } sh -c "$ask"
+    same "PMI-1 with${row#"$want"}" "$rc $(cat "$out")" "0 $want" || explain
+    # shellcheck disable=SC2086
+    run "$patience" "$WIREUP" ${row#* } "$build/e2e-libpmi2" attr universeSize
+    same "PMI-2 with${row#"$want"}" "$rc $(sort -u "$out")" "0 universeSize $want" || explain
+done
+run "$patience" env SLURM_JOB_NODELIST=localhost SLURM_TASKS_PER_NODE=6 SLURM_JOB_ID=1 "$WIREUP" -n 1 sh -c "$ask"
+same "what a resource manager gives" "$rc $(cat "$out")" "0 6" || explain
+if [ -n "$nodes" ]; then
+    over -n 1 sh -c "$ask"
+    same "two nodes, one without ranks" "$rc $(cat "$out")" "0 4" || explain
+    run "$patience" "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1:2,n2:3
+    run "$patience" "$WIREUP" run -n 1 sh -c "$ask"
+    same "standing daemons" "$rc $(cat "$out")" "0 5" || explain
+    run "$patience" "$WIREUP" down
+else
+    skip "the universe of two nodes" "$no_nodes"
+fi
+if openmpi universe; then
+    launch 1 "$bin/universe.ompi"
+    processors=$(nproc)
+    same "Open MPI, nothing said: the processors" "$rc $(cut -d' ' -f1,2 "$out")" "0 universe $processors" || explain
+    run "$patience" "$WIREUP" -hosts localhost:5 -n 2 "$bin/universe.ompi"
+    same "a master finds room for its workers" "$rc $(cat "$out")" "0 universe 5 workers 4 see 5 on 1" || explain
+    [ -z "$nodes" ] || over -n 3 "$bin/universe.ompi" 2
+    [ -z "$nodes" ] || same "on two nodes, too" "$rc $(cut -d' ' -f1-6 "$out")" "0 universe 4 workers 2 see 4" || explain
+else
+    skip "Open MPI's universe" "Open MPI's compiler is not installed"
+fi
+if mpicc.mpich -w -o "$bin/universe" "$e2e/mpi/universe.c" 2>/dev/null; then
+    run "$patience" "$WIREUP" -hosts localhost:5 -n 2 "$bin/universe" 0
+    same "MPICH's universe" "$rc $(cat "$out")" "0 universe 5 workers 0" || explain
+else
+    skip "MPICH's universe" "MPICH's compiler is not installed"
+fi
+
 # What ranks that were ended leave behind is Open MPI's own.
 rm -rf "${TMPDIR:?}"/ompi.*
 [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* /dev/shm/osh* # else they may be somebody's
