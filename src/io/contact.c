@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/slice.h"
+#include "io/create.h"
 
 enum { TRIES = 4 };
 
@@ -130,9 +131,11 @@ static int create(const char *path)
     struct stat st;
 
     for (int i = 0; i < TRIES; i++) {
-        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0)
+        int fd = create_new(path);
+        if (fd < 0) {
+            errno = -fd;
             return -1;
+        }
         if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0)
             return fd;
         close(fd);
@@ -145,9 +148,10 @@ static int create(const char *path)
 static bool give_name(const char *temporary, const char *path)
 {
     for (int i = 0; i < TRIES; i++) {
-        if (link(temporary, path) == 0)
+        int rc = create_name(temporary, path);
+        if (rc == 0)
             return true;
-        if (errno != EEXIST || !remove_left(path, true))
+        if (rc != -EEXIST || !remove_left(path, true))
             break;
     }
     return false;
@@ -241,21 +245,15 @@ static bool name_dir(const char *tmpdir, char *dir)
            CONTACT_PATH_MAX;
 }
 
-static bool is_private(const char *dir)
-{
-    struct stat st;
-
-    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-           (st.st_mode & 077) == 0;
-}
-
 /* Ours alone, or none. */
 static int make_dir(const char *dir, struct errmsg *err)
 {
-    if (mkdir(dir, 0700) == 0 || (errno == EEXIST && is_private(dir)))
+    int rc = create_private(dir);
+
+    if (rc == 0)
         return 0;
-    if (errno != EEXIST)
-        return cannot(err, -errno, dir);
+    if (rc != -EACCES || access(dir, F_OK) < 0)
+        return cannot(err, rc, dir);
     return errmsg_set(err, -EACCES,
                       "tools cannot find this server: %.400s is not a private directory of ours",
                       dir);
@@ -283,7 +281,7 @@ void contacts_clear(const char *tmpdir)
 {
     char dir[CONTACT_PATH_MAX];
 
-    if (!name_dir(tmpdir, dir) || !is_private(dir))
+    if (!name_dir(tmpdir, dir) || !create_is_private(dir))
         return;
     clear_dir(dir);
     rmdir(dir);

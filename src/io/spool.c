@@ -2,10 +2,11 @@
 #include "io/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "io/create.h"
 
 enum { SPOOL_PIECE = 256 << 10, SPOOL_MOMENT_MS = 1000 };
 
@@ -14,13 +15,17 @@ static void moment_over(void *arg)
     spool_flush(arg);
 }
 
-int spool_open(struct spool *s, struct loop *l, const char *path)
+int spool_open(struct spool *s, struct loop *l, const char *path, struct errmsg *err)
 {
+    struct stat st;
+
     s->error = 0;
     buf_init(&s->out, (size_t)LIMIT_RECORD + SPOOL_PIECE);
     timer_init(&s->moment, l, moment_over, s);
-    s->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
-    return s->fd < 0 ? -errno : 0;
+    s->fd = create_named(path, 0600, err);
+    if (s->fd >= 0 && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && fchmod(s->fd, 0600) < 0)
+        s->error = -errno; /* others may look into it: then it is not written */
+    return s->fd < 0 ? s->fd : 0;
 }
 
 int spool_flush(struct spool *s)

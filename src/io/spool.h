@@ -9,6 +9,7 @@
 #define WIREUP_IO_SPOOL_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "io/loop.h"
 
 struct spool {
@@ -18,8 +19,9 @@ struct spool {
     int error; /* the first one that writing met, -errno */
 };
 
-/* Makes the file, or empties it; others may not read it.  0 or -errno. */
-int spool_open(struct spool *s, struct loop *l, const char *path);
+/* Makes the file, or empties it (create_named()); others may not read a new one.  0, or -errno with
+ * a sentence. */
+int spool_open(struct spool *s, struct loop *l, const char *path, struct errmsg *err);
 
 /* Something was appended.  0 or -errno (also of an earlier write); -ENOMEM: it was lost. */
 int spool_kick(struct spool *s);

@@ -23,7 +23,8 @@ enum {
     JOB_FLAG_ONE_SPEAKS = 2,
     JOB_FLAG_SPAWNED = 4,
     JOB_FLAG_ASKED = 8,
-    JOB_FLAG_TIMED = 16 /* tell where the time goes (`startup`) */
+    JOB_FLAG_TIMED = 16, /* tell where the time goes (`startup`) */
+    JOB_FLAG_HELD = 32   /* say that your part can be started (`checked`), and wait for `begin` */
 };
 enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
 enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };

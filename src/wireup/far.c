@@ -160,9 +160,10 @@ static void begin(struct far *f)
         node_give_up(f->node, launch_exit_code(rc));
         return;
     }
-    if (node_start(f->node, f->plan, &err) < 0) {
+    rc = node_start(f->node, f->plan, &err);
+    if (rc != 0) {
         log_error(&f->log, "%s", err.text);
-        node_give_up(f->node, FAR_EXIT_CODE);
+        node_give_up(f->node, rc == NODE_BAD_FILE ? launch_exit_code(LAUNCH_USAGE) : FAR_EXIT_CODE);
         return;
     }
     node_begin(f->node);

@@ -290,15 +290,14 @@ static int full(uint64_t nprocs, const char *what, uint64_t limit, struct errmsg
                       (unsigned long long)nprocs, what, (unsigned long long)limit);
 }
 
-static int check_limit(int resource, uint64_t need, uint64_t each, uint64_t own, uint64_t nprocs,
-                       const char *what, struct errmsg *err)
+static bool is_over(int resource, uint64_t need, uint64_t *most_p)
 {
     struct rlimit r;
 
-    if (getrlimit((__rlimit_resource_t)resource, &r) != 0 || r.rlim_max == RLIM_INFINITY ||
-        need <= r.rlim_max)
-        return 0;
-    return full(nprocs, what, r.rlim_max > own ? (r.rlim_max - own) / each : 0, err);
+    if (getrlimit((__rlimit_resource_t)resource, &r) != 0 || r.rlim_max == RLIM_INFINITY)
+        return false;
+    *most_p = r.rlim_max;
+    return need > r.rlim_max;
 }
 
 /* "0::/path" (or, with the old layout, "8:pids:/path") of /proc/self/cgroup: the limit of the group
@@ -342,17 +341,21 @@ static int check_cgroups(uint64_t nprocs, struct errmsg *err)
     return rc;
 }
 
-int machine_has_room(uint64_t nprocs, struct errmsg *err)
+int machine_has_room(uint64_t nprocs, uint32_t files, struct errmsg *err)
 {
-    uint64_t need = nprocs * FDS_PER_PROC + FDS_OWN, most;
-    int rc = check_limit(RLIMIT_NOFILE, need, FDS_PER_PROC, FDS_OWN, nprocs,
-                         "the hard limit of open files (ulimit -Hn)", err);
+    uint64_t need = nprocs * (FDS_PER_PROC + files) + FDS_OWN, most;
 
-    if (rc == 0 && geteuid() != 0) /* the kernel does not count root's */
-        rc = check_limit(RLIMIT_NPROC, nprocs, 1, 0, nprocs,
-                         "the limit of user processes (ulimit -Hu)", err);
-    if (rc || nprocs <= SMALL_JOB)
-        return rc;
+    if (nprocs && is_over(RLIMIT_NOFILE, need, &most))
+        return errmsg_set(
+            err, MACHINE_FULL,
+            "%llu process%s need%s %llu open files; the hard limit is %llu (ulimit -Hn)",
+            (unsigned long long)nprocs, nprocs == 1 ? "" : "es", nprocs == 1 ? "s" : "",
+            (unsigned long long)need, (unsigned long long)most);
+    /* The kernel does not count root's. */
+    if (geteuid() != 0 && is_over(RLIMIT_NPROC, nprocs, &most))
+        return full(nprocs, "the limit of user processes (ulimit -Hu)", most, err);
+    if (nprocs <= SMALL_JOB)
+        return 0;
     if (read_number("/proc/sys/kernel/pid_max", &most) && nprocs > most)
         return full(nprocs, "/proc/sys/kernel/pid_max", most, err);
     if (read_number("/proc/sys/kernel/threads-max", &most) && nprocs > most)

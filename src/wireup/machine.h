@@ -31,10 +31,11 @@ bool machine_is_here(struct machine *m, const char *name);
 /* Processors this process may use; at least 1. */
 uint32_t machine_processors(void);
 
-/* Whether so many processes can be started here at once.  0, or MACHINE_FULL with the sentence that
- * names the limit.  Small jobs are not checked against files in /proc. */
+/* Whether so many processes can be started here at once; files: how many each writes to, besides
+ * our own standard streams.  0, or MACHINE_FULL with the sentence that names the limit.  Small jobs
+ * are not checked against files in /proc. */
 enum { MACHINE_FULL = 1 };
-int machine_has_room(uint64_t nprocs, struct errmsg *err);
+int machine_has_room(uint64_t nprocs, uint32_t files, struct errmsg *err);
 
 /* Runs a program found on PATH, with empty input, and collects what it prints, for so long at most.
  * 0 or -errno: -ETIMEDOUT, -EIO (it did not end with 0). */

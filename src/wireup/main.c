@@ -3,6 +3,7 @@
  * Called as wireup, mpiexec or mpirun it behaves the same. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,18 @@ static int plan_spawn(void *arg, const struct job *parent, const struct spawn_re
     return respawn_plan(&o, parent, rq, plan_p, codes, err);
 }
 
+/* Daemons stand in other directories than we do: there the same name means the same path. */
+static const char *pattern_for_all(struct launch_options *o, const char *pattern)
+{
+    char here[PATH_MAX];
+    const char *path;
+
+    if (!pattern || !o->remote || pattern[0] == '/' || !getcwd(here, sizeof here))
+        return pattern;
+    path = arena_printf(&o->arena, "%s/%s", here, pattern);
+    return path ? path : pattern;
+}
+
 static void configure(struct node_config *c, struct launch *l, struct log log)
 {
     const struct launch_options *o = l->options;
@@ -75,10 +88,9 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
         .label = o->prepend_pattern ? o->prepend_pattern
                  : o->prepend_rank  ? "[%r] "
                                     : NULL,
-        .outfile = o->outfile_pattern,
-        .errfile = o->errfile_pattern,
+        .outfile = pattern_for_all(l->options, o->outfile_pattern),
+        .errfile = pattern_for_all(l->options, o->errfile_pattern),
         .timeout_s = o->timeout_s,
-        .trace_file = o->remote ? NULL : o->trace_file, /* else when it has its neighbours */
         .keep_going = !o->auto_cleanup,
         .pmi_port = o->pmi_port,
         .print_exit_codes = o->print_all_exitcodes,
@@ -105,8 +117,14 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
 {
     struct launch_options *o = l->options;
 
-    if (o->remote)
+    int rc = node_tools(node, err);
+
+    if (rc == 0 && o->remote)
         return far_open(&l->far, o, node, plan, log, err);
+    if (rc == 0 && o->trace_file)
+        rc = node_record(node, o->trace_file, err);
+    if (rc)
+        return rc;
     if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
         return adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid, err);
     if (o->singleton.port)
@@ -128,7 +146,7 @@ static int run_plan(struct launch_options *o, struct plan *plan, struct log log,
     struct errmsg err;
     struct node *node;
     char host[256] = "localhost";
-    int code = launch_exit_code(LAUNCH_REFUSED);
+    int code = launch_exit_code(LAUNCH_REFUSED), rc;
 
     configure(&config, &launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
@@ -139,10 +157,13 @@ static int run_plan(struct launch_options *o, struct plan *plan, struct log log,
         return code;
     }
     node = node_new(&config, &err);
-    if (node && begin(node, &launch, plan, log, &err) == 0)
+    rc = node ? begin(node, &launch, plan, log, &err) : -EIO;
+    if (rc == 0)
         code = node_run(node);
     else
         log_error(&log, "%s", err.text);
+    if (rc == NODE_BAD_FILE)
+        code = launch_exit_code(LAUNCH_USAGE);
     far_close(&launch.far);
     node_free(node);
     return code;

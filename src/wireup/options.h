@@ -170,4 +170,10 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
 int options_parse_config(struct launch_options *opt, const char *name, struct slice text,
                          struct errmsg *err);
 
+/* Files that each process's output goes to, besides our own standard streams. */
+static inline uint32_t launch_files_each(const struct launch_options *o)
+{
+    return (o->outfile_pattern ? 1u : 0u) + (o->errfile_pattern ? 1u : 0u);
+}
+
 #endif

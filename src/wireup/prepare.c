@@ -345,6 +345,8 @@ static int look_up(struct prepare *p, const struct launch_block *b, struct plan_
         wdir = "."; /* there is no other way to tell other nodes */
     if (wdir)
         rc = lookup_wdir(a, wdir, &app->wdir, p->err);
+    if (wdir && !app->wdir) /* ours is gone: there is nothing to tell them */
+        return found(rc);
     if (rc == 0)
         rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
                             p->err);
@@ -611,7 +613,7 @@ static int check_room(struct prepare *p)
         return 0;
     for (uint32_t i = 0; i < p->opt->nblocks; i++)
         total += p->blocks[i].nprocs;
-    rc = machine_has_room(total, p->err);
+    rc = machine_has_room(total, launch_files_each(p->opt), p->err);
     return rc == MACHINE_FULL ? LAUNCH_REFUSED : rc;
 }
 
@@ -625,7 +627,7 @@ static int check_room_here(struct prepare *p)
         if (strcmp(p->plan->nodes[n].name, p->opt->here) == 0)
             here = p->plan->nodes[n].nprocs;
     }
-    rc = machine_has_room(here, p->err);
+    rc = machine_has_room(here, launch_files_each(p->opt), p->err);
     return rc == MACHINE_FULL ? LAUNCH_REFUSED : rc;
 }
 

@@ -331,12 +331,13 @@ static int fit(struct respawn *r)
 {
     struct errmsg full;
 
-    if (machine_has_room(spawn_nprocs(r->rq), &full) == 0)
+    if (machine_has_room(spawn_nprocs(r->rq), launch_files_each(r->opt), &full) == 0)
         return 0;
     for (uint32_t i = 0; i < r->rq->ncommands; i++) {
         struct slice soft = spawn_info(&r->commands[i], "soft");
         uint32_t most = r->blocks[i].nprocs, n;
-        for (n = most; n && soft.len && machine_has_room(n, &full); n = n ? n - 1 : 0)
+        for (n = most; n && soft.len && machine_has_room(n, launch_files_each(r->opt), &full);
+             n = n ? n - 1 : 0)
             n = respawn_soft(soft, n);
         if (soft.len && n)
             r->blocks[i].nprocs = n;

@@ -16,6 +16,7 @@
 #include "wireup/ask.h"
 #include "wireup/far.h"
 #include "wireup/prepare.h"
+#include "wireupd/agent_words.h"
 #include "wireupd/errand.h"
 #include "wireupd/guard.h"
 
@@ -56,13 +57,15 @@ static bool read_nodes(struct slice text, struct arena *a, struct host_list *lis
 bool standing_nodes(struct arena *a, struct host_list *list, const char **exec_p)
 {
     struct buf answer = BUF_NULL(STANDING_ANSWER);
-    char self[4096];
+    char self[4096], *word;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self);
     bool found = n > 0 && (size_t)n < sizeof self && find_standing(&answer) > 0 &&
                  read_nodes(buf_slice(&answer), a, list);
 
     if (found) {
-        *exec_p = arena_printf(a, "%.*s on", (int)n, self);
+        self[n] = '\0';
+        word = agent_word(a, self); /* blanks in it stay its own */
+        *exec_p = word ? arena_printf(a, "%s on", word) : NULL;
         found = *exec_p != NULL;
     }
     buf_free(&answer);

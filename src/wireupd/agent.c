@@ -17,6 +17,8 @@
 #include "base/limit.h"
 #include "base/list.h"
 #include "io/child.h"
+#include "io/create.h"
+#include "io/whole.h"
 #include "wireupd/lookup.h"
 
 enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, STARTS_A_TURN = 2 };
@@ -308,26 +310,32 @@ static int write_file(struct command *k, struct errmsg *err)
     const char *home = getenv("HOME");
     uint64_t r = 0;
     struct slice s = buf_slice(&k->record);
-    int fd;
+    int fd, rc;
 
     if (!home || home[0] != '/')
         return errmsg_set(err, -ENOENT, "HOME names no folder for the records of the daemons");
     if (getrandom(&r, sizeof r, 0) != sizeof r || asprintf(&k->file, "%s/.wireup", home) < 0)
         return -ENOMEM;
-    mkdir(k->file, 0700);
+    rc = create_private(k->file);
+    if (rc < 0)
+        rc = errmsg_set(err, rc,
+                        "%s must be a folder of yours that nobody else may look into (mode "
+                        "0700): %s",
+                        k->file, err_text(rc));
     free(k->file);
+    k->file = NULL;
+    if (rc < 0)
+        return rc;
     if (asprintf(&k->file, "%s/.wireup/record-%016llx", home, (unsigned long long)r) < 0) {
         k->file = NULL;
         return -ENOMEM;
     }
-    fd = open(k->file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, s.ptr, s.len) != (ssize_t)s.len) {
-        int rc = errmsg_set(err, -errno, "cannot write %s: %s", k->file, err_text(errno));
-        if (fd >= 0)
-            close(fd);
-        return rc;
-    }
-    close(fd);
+    fd = create_new(k->file);
+    rc = fd < 0 ? fd : whole_write(fd, s);
+    if (fd >= 0)
+        close(fd);
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot write %s: %s", k->file, err_text(rc));
     explicit_bzero(k->record.mem, k->record.cap);
     buf_free(&k->record);
     return 0;

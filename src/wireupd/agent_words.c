@@ -139,20 +139,40 @@ static void add_str(struct words *w, const char *word)
     add(w, slice_str(word));
 }
 
+/* One word from the front of a text, as shells split them: blanks end it, but not between single
+ * quotes; a backslash takes the next character as it is.  to: as much room as the text has.  False:
+ * there is none. */
+static bool next_word(const char **text, char *to)
+{
+    const char *c = *text + strspn(*text, " \t");
+    bool quoted = false, any = *c != '\0';
+
+    for (; *c && (quoted || (*c != ' ' && *c != '\t')); c++) {
+        if (*c == '\'')
+            quoted = !quoted;
+        else if (*c == '\\' && !quoted && c[1])
+            *to++ = *++c;
+        else
+            *to++ = *c;
+    }
+    *to = '\0';
+    *text = c;
+    return any;
+}
+
 static void add_all(struct words *w, const char *text)
 {
-    struct slice rest = slice_str(text), word;
+    char *word = malloc(strlen(text) + 1);
 
-    while (rest.len) {
-        word = slice_trim(slice_cut(&rest, ' '));
-        if (word.len)
-            add(w, word);
-    }
+    w->failed = w->failed || !word;
+    while (word && next_word(&text, word))
+        add_str(w, word);
+    free(word);
 }
 
 /* A path as a word of any shell.  Most need nothing, and then agents that know no shell can run it
  * as well. */
-static char *shell_word(struct arena *a, const char *text)
+char *agent_word(struct arena *a, const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "/._-+=:,@";
@@ -185,7 +205,7 @@ static void add_program(struct words *w, const struct agent_spec *s, const char 
 
     for (int i = 0; i < (file ? 3 : 1); i++) {
         const char *word = i == 0 ? wireupd : i == 1 ? "--record" : file;
-        char *quoted = shell ? shell_word(w->a, word) : NULL;
+        char *quoted = shell ? agent_word(w->a, word) : NULL;
         if (shell && !quoted)
             w->failed = true;
         else
@@ -404,11 +424,10 @@ static void program_name(const struct agent_spec *s, const char *wireupd, char *
 {
     const char *exec = s->exec ? s->exec : ways[s->kind].exec;
     const char *slash;
-    char first[200];
+    char first[4096];
 
-    if (!exec || !exec[0])
-        exec = wireupd;
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(exec, " "), exec);
+    if (!exec || !exec[0] || strlen(exec) >= sizeof first || !next_word(&exec, first))
+        snprintf(first, sizeof first, "%.4000s", wireupd);
     slash = strrchr(first, '/');
     snprintf(name, n, "%.90s", slash ? slash + 1 : first);
 }

@@ -33,7 +33,8 @@ enum agent_kind {
 
 struct agent_spec {
     enum agent_kind kind;
-    const char *exec;    /* in place of ssh, srun ...; words, blanks between; NULL: the usual */
+    const char *exec;    /* in place of ssh, srun ...; words, blanks between, and 'one with blanks';
+                            NULL: the usual */
     const char *args;    /* more words for it, before the node's name; or NULL */
     const char *user;    /* for nodes that name none; or NULL */
     uint32_t port;       /* ssh's; 0: the usual */
@@ -70,6 +71,9 @@ struct agent_seen {
     struct slice trouble; /* its own sentence, or empty */
     struct slice said;    /* the end of what came on standard error and output */
 };
+
+/* A text as one word of `exec` and `args`, or of a shell's command line; NULL: no memory. */
+char *agent_word(struct arena *a, const char *text);
 
 /* The remote side has no such program: another place may be tried. */
 bool agent_not_found(const struct agent_seen *seen);

@@ -47,6 +47,8 @@ static void test_lines(void)
     line(&s, 0, 1, NULL, SSH "-F|/my/config|-p|2222|-l|adam|n1|'/opt/it'\\''s here/wireupd'");
     s = (struct agent_spec){ .kind = AGENT_EXEC, .exec = "kubectl exec -i", .wireupd = "wireupd" };
     line(&s, 0, 1, NULL, "kubectl|exec|-i|n1|wireupd");
+    s.exec = "'/a b/it'\\''s' --x='1 2' 'y'";
+    line(&s, 0, 1, NULL, "/a b/it's|--x=1 2|y|n1|wireupd");
     s = (struct agent_spec){ .kind = AGENT_SLURM, .wireupd = "/a b/wireupd" };
     line(&s, 0, 1, NULL,
          "srun|--ntasks-per-node=1|--kill-on-bad-exit=0|--mpi=none|--cpu-bind=none|--unbuffered|"

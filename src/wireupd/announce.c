@@ -1,6 +1,7 @@
 /* announce.c - see announce.h. */
 #include "wireupd/announce.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "core/plan_pack.h"
 #include "wireupd/ending.h"
 #include "wireupd/places.h"
+#include "wireupd/preflight.h"
 #include "wireupd/share_priv.h"
 #include "wireupd/spawning.h"
 #include "wireupd/starter.h"
@@ -78,6 +80,7 @@ void announce_job(struct share *s, struct job *j, const uint32_t *positions, int
     o->keep_going = j->keep_going;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
     o->flags |= timing_wants(&s->node->timing, j) ? JOB_FLAG_TIMED : 0;
+    o->flags |= preflight_holds(s, j) ? JOB_FLAG_HELD : 0;
     say_presets(s, rq, o, pairs);
     tell_to(s, &m, MSG_EVERYBODY);
     free(pairs);
@@ -150,32 +153,23 @@ static void hear_config(struct share *s, const struct msg_job *m)
     c->keep_going = m->keep_going != 0;
 }
 
-/* Each node records what its own server is told and says.  One that cannot says so, and goes on. */
-static void record_here(struct share *s, struct slice trace)
+/* Each node records what its own server is told and says.  0, or a sentence why it cannot. */
+static int record_here(struct share *s, struct slice trace, struct errmsg *err)
 {
     struct node *n = s->node;
-    struct errmsg err = { "out of memory" };
     char *file;
 
     if (trace.len == 0 || n->tape.server)
-        return;
+        return 0;
     file = arena_printf(&n->kept, SLICE_FMT ".%s", SLICE_ARG(trace), n->config.name);
     for (char *c = file ? file + trace.len : NULL; c && (c = strchr(c, '/'));)
         *c = '_'; /* of the name, which is no directory */
-    if (!file || node_record(n, file, &err) < 0)
-        log_warn(&n->config.log, "node %s: %s", n->config.name, err.text);
-}
-
-/* With the first job. */
-static void begin_here(struct share *s, const struct msg_job *m)
-{
-    hear_config(s, m);
-    record_here(s, m->trace);
+    return file ? node_record(n, file, err) : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
 static void hear_job(struct share *s, const struct msg_job *m)
 {
-    struct errmsg err = { "" };
+    struct errmsg err = { "" }, bad_file = { "" };
     struct plan plan;
     struct job *j = NULL;
     int rc;
@@ -185,14 +179,18 @@ static void hear_job(struct share *s, const struct msg_job *m)
     if (rc == 0 && m->positions.n != plan.nnodes)
         rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);
-    if (rc == 0 && !s->node->kept.blocks)
-        begin_here(s, m);
+    if (rc == 0 && !s->node->kept.blocks) {
+        hear_config(s, m);
+        record_here(s, m->trace, &bad_file);
+    }
     if (rc == 0 && places_keep(s, (uint32_t)m->job, m->positions.items, m->positions.n))
         j = starter_follow(s->node, &plan, m,
                            places_here(m->positions.items, m->positions.n, s->cluster.config.me),
                            &err);
-    if (j)
+    if (j) {
+        preflight_answer(s, j, m, &bad_file);
         return;
+    }
     plan_free(&plan);
     log_error(&s->node->config.log, "cannot take part in the job: %s",
               err.text[0] ? err.text : "out of memory");

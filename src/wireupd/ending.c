@@ -25,6 +25,8 @@ void ending_begin(struct node *n, struct job *job)
             announce_kill(n->share, job);
     }
     signals_meant(n, job, -1, SIGTERM);
+    if (w && w->held)
+        timer_set(&n->starter, 0); /* which skips them now */
     if (w)
         timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
 }

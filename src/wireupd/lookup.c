@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,6 +105,29 @@ int lookup_program(struct arena *a, const char *name, const char *wdir, const ch
     return tell(judge(path), path, err);
 }
 
+/* It was removed while we stand in it: the kernel still knows its name. */
+static int no_current(struct errmsg *err)
+{
+    static const char gone[] = " (deleted)";
+    int why = errno;
+    char host[256] = "localhost", path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/cwd", path, sizeof path - 1);
+    const char *known = getenv("PWD");
+
+    path[n > 0 ? n : 0] = '\0';
+    if (n > (ssize_t)strlen(gone) && strcmp(path + n - strlen(gone), gone) == 0)
+        path[n - (ssize_t)strlen(gone)] = '\0';
+    if (path[0])
+        known = path;
+    if (gethostname(host, sizeof host - 1) < 0)
+        host[0] = '\0';
+    return errmsg_set(
+        err, LOOKUP_NOT_EXECUTABLE,
+        "node %s: the working directory%s%.500s cannot be used: %s; change to one that "
+        "exists on all nodes, or name it by -wdir",
+        host, known ? " " : "", known ? known : "", err_text(why));
+}
+
 int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct errmsg *err)
 {
     char here[PATH_MAX];
@@ -112,7 +136,7 @@ int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct 
 
     if (given[0] != '/') {
         if (!getcwd(here, sizeof here))
-            return -errno;
+            return no_current(err);
         path = strcmp(given, ".") ? arena_printf(a, "%s/%s", here, given)
                                   : arena_str(a, slice_str(here));
     }

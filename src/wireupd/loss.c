@@ -8,6 +8,7 @@
 #include "wireupd/ending.h"
 #include "wireupd/errand.h"
 #include "wireupd/places.h"
+#include "wireupd/preflight.h"
 #include "wireupd/share_priv.h"
 #include "wireupd/spawning.h"
 #include "wireupd/work.h"
@@ -103,6 +104,7 @@ static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
         if (w->job->phase != JOB_ENDED && !w->job->is_tool)
             lose_ranks(n, w->job, position, why);
     }
+    preflight_lost(n, position);
     timing_lost(&n->timing);
 }
 

@@ -23,6 +23,7 @@
 #include "wireupd/listener.h"
 #include "wireupd/orders.h"
 #include "wireupd/output.h"
+#include "wireupd/preflight.h"
 #include "wireupd/roots.h"
 #include "wireupd/share.h"
 #include "wireupd/tell.h"
@@ -150,8 +151,6 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
         errmsg_set(err, rc, "cannot open what the launcher needs: %s", err_text(rc));
         return node_free(n);
     }
-    if (n->config.trace_file && node_record(n, n->config.trace_file, err) < 0)
-        return node_free(n);
     if (n->config.report_startup && timing_open(&n->timing, n) < 0) {
         errmsg_set(err, -ENOMEM, "out of memory");
         return node_free(n);
@@ -161,7 +160,14 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
 
 int node_record(struct node *n, const char *file, struct errmsg *err)
 {
-    return tape_open(&n->tape, &n->server, &n->loop, file, n->config.name, &n->config.log, err);
+    return tape_open(&n->tape, &n->server, &n->loop, file, n->config.name, &n->config.log, err)
+               ? NODE_BAD_FILE
+               : 0;
+}
+
+int node_tools(struct node *n, struct errmsg *err)
+{
+    return tools_begin(&n->tools, n, err) ? NODE_BAD_FILE : 0;
 }
 
 static void close_one(int fd)
@@ -220,6 +226,10 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     w = work_lead(n, plan, NULL, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
+    if (preflight_here(w, err) != 0) {
+        work_free(w);
+        return NODE_BAD_FILE;
+    }
     n->first_job = w->job->id;
     if (n->config.report_startup)
         timing_begin(&n->timing, n, w->job, clock_now_ns());

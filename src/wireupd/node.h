@@ -47,7 +47,6 @@ struct node_config {
     uint32_t speaker;
     const struct spawn_pair *job_attrs; /* what programs shall find besides, or NULL */
     uint32_t njob_attrs;
-    const char *trace_file;        /* records all that is said, or NULL */
     const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
     bool report_startup;           /* where the start-up time went (timing.h) */
     bool json;                     /* reports are for programs */
@@ -73,10 +72,17 @@ struct share;
 
 /* NULL with a sentence in err. */
 struct node *node_new(const struct node_config *config, struct errmsg *err);
-/* Records what is said from now on in that file; for who has no trace_file in the config, because
- * the recording begins with who the neighbours are.  The name lives as long as the node.  0, or
- * -errno with a sentence. */
+/* What node_record(), node_tools() and node_start() say of a file that the user has named and that
+ * cannot be made: the command line is wrong, and nothing was started.  (No other condition of who
+ * opens a launch has this number.) */
+enum { NODE_BAD_FILE = 64 };
+
+/* Records what is said from now on in that file; behind node_share(), because the recording begins
+ * with who the neighbours are.  The name lives as long as the node.  0, or NODE_BAD_FILE with a
+ * sentence. */
 int node_record(struct node *n, const char *file, struct errmsg *err);
+/* Writes the files for tools that the config asks for.  0, or NODE_BAD_FILE with a sentence. */
+int node_tools(struct node *n, struct errmsg *err);
 struct node *node_free(struct node *n); /* returns NULL */
 
 /* This node is one of several from now on (share.h); before its first job. */
@@ -90,8 +96,8 @@ void node_begin(struct node *n);
 /* Ends now, with this exit code: before a job was started. */
 void node_give_up(struct node *n, int exit_code);
 
-/* Starts a job; the plan is taken over on success.  0, or -errno with a sentence.  That a process
- * could not be started is the job's failure, not this call's. */
+/* Starts a job; the plan is taken over.  0, NODE_BAD_FILE or -errno with a sentence.  That a
+ * process could not be started is the job's failure, not this call's. */
 int node_start(struct node *n, struct plan *plan, struct errmsg *err);
 
 /* Runs until every job has ended and its output is written.  The exit code for the user. */

@@ -2,10 +2,12 @@
 #include "wireupd/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "io/create.h"
+#include "wireupd/pattern.h"
 
 struct file_sink {
     struct list link;
@@ -26,7 +28,8 @@ void output_open(struct node *n, loop_fn *on_idle)
     n->out.arg = n->err.arg = n;
 }
 
-struct sink *output_file(struct node *n, const char *name, struct errmsg *err)
+/* The sink of a file name, opened once per name; NULL with a sentence. */
+static struct sink *file_sink(struct node *n, const char *name, struct errmsg *err)
 {
     struct file_sink *f;
 
@@ -42,10 +45,8 @@ struct sink *output_file(struct node *n, const char *name, struct errmsg *err)
         errmsg_set(err, -ENOMEM, "out of memory");
         return NULL;
     }
-    f->fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    f->fd = create_named(name, 0666, err);
     if (f->fd < 0) {
-        errmsg_set(err, -errno, "cannot write %s: %s; the output goes to the terminal", name,
-                   err_text(errno));
         free(f->name);
         free(f);
         return NULL;
@@ -53,6 +54,54 @@ struct sink *output_file(struct node *n, const char *name, struct errmsg *err)
     sink_open(&f->sink, &n->loop, f->fd, n->scratch);
     list_append(&n->files, &f->link);
     return &f->sink;
+}
+
+static struct sink *rank_sink(struct node *n, const char *pattern, const struct job *job,
+                              uint32_t rank, struct errmsg *err)
+{
+    struct buf name = BUF_NULL(4096);
+    struct sink *k = NULL;
+
+    pattern_fill(pattern, job, rank, 0, &name);
+    if (buf_ok(&name))
+        k = file_sink(n, buf_cstr(&name), err);
+    else
+        errmsg_set(err, -ENAMETOOLONG,
+                   "cannot write the output of rank %u: the name of its file "
+                   "is too long",
+                   rank);
+    buf_free(&name);
+    return k;
+}
+
+int output_prepare(struct node *n, const struct job *job, struct errmsg *err)
+{
+    const char *const patterns[] = { n->config.outfile, n->config.errfile };
+    static const char *const options[] = { "-outfile-pattern", "-errfile-pattern" };
+    struct errmsg why;
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        for (uint32_t r = 0; patterns[i] && r < job->plan.nprocs; r++) {
+            if (job_rank_is_here(job, r) && !rank_sink(n, patterns[i], job, r, &why))
+                return errmsg_set(err, OUTPUT_BAD, "%s: %s; nothing was started", options[i],
+                                  why.text);
+        }
+    }
+    return 0;
+}
+
+/* Its file is open already (output_prepare()). */
+struct sink *output_of(struct node *n, const char *pattern, const struct job *job, uint32_t rank,
+                       struct sink *standard)
+{
+    struct errmsg err;
+    struct sink *k = pattern ? rank_sink(n, pattern, job, rank, &err) : standard;
+
+    if (k)
+        return k;
+    log_error(&n->config.log, "%s; its output is shown here", err.text);
+    n->exit_code = n->exit_code ? n->exit_code : 1;
+    return standard;
 }
 
 static void close_files(struct node *n)

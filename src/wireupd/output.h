@@ -10,8 +10,14 @@
 void output_open(struct node *n, loop_fn *on_idle); /* on_idle(n): all is written for now */
 void output_close(struct node *n);                  /* harmless twice */
 
-/* The sink of a file name, opened once per name; NULL with a sentence. */
-struct sink *output_file(struct node *n, const char *name, struct errmsg *err);
+/* Makes the files that take the output of the job's processes here (the patterns of the config),
+ * before any of them is started.  0; OUTPUT_BAD with a sentence: one of them cannot be made. */
+enum { OUTPUT_BAD = 1 };
+int output_prepare(struct node *n, const struct job *job, struct errmsg *err);
+
+/* Where one process writes: its file, or `standard` where there is no pattern. */
+struct sink *output_of(struct node *n, const char *pattern, const struct job *job, uint32_t rank,
+                       struct sink *standard);
 
 /* Says what could not be written: output that was lost is no success. */
 void output_tell_lost(struct node *n);

@@ -19,6 +19,7 @@
 #include "wireupd/notices.h"
 #include "wireupd/overhear.h"
 #include "wireupd/places.h"
+#include "wireupd/preflight.h"
 #include "wireupd/questions.h"
 #include "wireupd/share_priv.h"
 #include "wireupd/signals.h"
@@ -214,6 +215,8 @@ void share_hear(struct share *s, const struct msg *m)
         signals_order(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
                       m->u.signal.meant != 0);
         break;
+    case MSG_checked:
+    case MSG_begin: preflight_hear(s, m); break;
     case MSG_tie: hear_tie(s, &m->u.tie); break;
     case MSG_space: hear_space(s, &m->u.space); break;
     case MSG_bond: server_bonded(share_server(s), m->u.bond.bond, m->u.bond.on != 0); break;

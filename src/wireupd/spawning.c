@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "wireupd/preflight.h"
 #include "wireupd/share.h"
 #include "wireupd/questions.h"
 
@@ -97,6 +98,10 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
     w = work_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
     if (!w) {
         plan_free(&plan);
+        return 1;
+    }
+    if (preflight_here(w, err) != 0) {
+        work_free(w);
         return 1;
     }
     choose_fed(w, e->spawn);

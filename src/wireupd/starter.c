@@ -10,6 +10,7 @@
 #include "wireupd/share.h"
 #include "wireupd/announce.h"
 #include "wireupd/places.h"
+#include "wireupd/preflight.h"
 #include "wireupd/spawning.h"
 #include "wireupd/task.h"
 
@@ -95,7 +96,7 @@ void starter_run(void *node)
     LIST_EACH(l, &n->works)
     {
         struct work *w = LIST_OF(l, struct work, link);
-        while (room > 0 && w->next < w->job->plan.nprocs) {
+        while (!preflight_waits(w) && room > 0 && w->next < w->job->plan.nprocs) {
             room -= job_rank_is_here(w->job, w->next);
             start_one(w);
         }
@@ -160,6 +161,7 @@ struct job *starter_follow(struct node *n, struct plan *plan, const struct msg_j
         w->push_to = NODE_STDIN_ONE;
     if (m->flags & JOB_FLAG_TIMED)
         timing_begin(&n->timing, n, w->job, n->share->heard_ns);
+    w->held = m->flags & JOB_FLAG_HELD;
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     work_preset(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)

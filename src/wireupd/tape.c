@@ -27,10 +27,10 @@ static void keep(void *arg, struct record *r)
 int tape_open(struct tape *t, struct server *s, struct loop *l, const char *path, const char *node,
               const struct log *log, struct errmsg *err)
 {
-    int rc = spool_open(&t->file, l, path);
+    struct errmsg why;
 
-    if (rc < 0)
-        return errmsg_set(err, rc, "cannot write the recording %s: %s", path, err_text(rc));
+    if (spool_open(&t->file, l, path, &why) < 0)
+        return errmsg_set(err, TAPE_BAD, "-trace: %s; nothing was started", why.text);
     t->server = s;
     t->log = log;
     t->path = path;

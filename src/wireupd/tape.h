@@ -21,7 +21,8 @@ struct tape {
 
 #define TAPE_NULL ((struct tape){ .file = { .fd = -1 } })
 
-/* Starts recording the server.  0, or -errno with a sentence. */
+/* Starts recording the server.  0; TAPE_BAD with a sentence: the file cannot be made. */
+enum { TAPE_BAD = 1 };
 int tape_open(struct tape *t, struct server *s, struct loop *l, const char *path, const char *node,
               const struct log *log, struct errmsg *err);
 

@@ -303,25 +303,6 @@ static const char *label_now(void *arg)
     return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
 }
 
-static struct sink *choose_sink(struct task *t, const char *pattern, struct sink *standard)
-{
-    struct buf name = BUF_NULL(4096);
-    struct sink *k = standard;
-    struct errmsg err;
-
-    if (!pattern)
-        return standard;
-    pattern_fill(pattern, t->job, t->rank, 0, &name);
-    if (buf_ok(&name))
-        k = output_file(t->node, buf_cstr(&name), &err);
-    if (!k) {
-        log_error(&t->node->config.log, "%s", err.text);
-        k = standard;
-    }
-    buf_free(&name);
-    return k;
-}
-
 /* Others may listen.  Nothing else comes of it now, so the answers are written at once. */
 static void overhear(struct source *s, struct slice bytes)
 {
@@ -342,8 +323,10 @@ static void open_streams(struct task *t, const struct wires *w)
     /* (One process alone cuts nobody's lines but its own.) */
     struct sink *err = n->one_stream && t->job->plan.nprocs > 1 ? &n->out : &n->err;
 
-    source_open(&t->out, choose_sink(t, n->config.outfile, &n->out), w->out[0], label, NULL, t);
-    source_open(&t->err, choose_sink(t, n->config.errfile, err), w->err[0], label, NULL, t);
+    source_open(&t->out, output_of(n, n->config.outfile, t->job, t->rank, &n->out), w->out[0],
+                label, NULL, t);
+    source_open(&t->err, output_of(n, n->config.errfile, t->job, t->rank, err), w->err[0], label,
+                NULL, t);
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = overhear;
 }

@@ -48,16 +48,17 @@ int tools_write(struct tools *t, struct node *n, struct errmsg *err)
     return rc;
 }
 
-static void write_early(struct tools *t, struct node *n)
+int tools_begin(struct tools *t, struct node *n, struct errmsg *err)
 {
     struct contact what = { t->uri, n->config.name };
-    struct errmsg err;
+    struct errmsg why;
+    int rc = 0;
 
-    if (n->config.tools != NODE_TOOLS_OFF && tools_write(t, n, &err) < 0)
-        log_warn(&n->config.log, "%s", err.text);
-    if (n->config.tools == NODE_TOOLS_SYSTEM &&
-        contacts_put_system(&t->contacts, &what, n->config.tool_dir, &err) < 0)
-        log_warn(&n->config.log, "%s", err.text);
+    if (n->config.tools != NODE_TOOLS_OFF)
+        rc = tools_write(t, n, &why);
+    if (rc == 0 && n->config.tools == NODE_TOOLS_SYSTEM)
+        rc = contacts_put_system(&t->contacts, &what, n->config.tool_dir, &why);
+    return rc ? errmsg_set(err, TOOLS_BAD, "-tools: %s; nothing was started", why.text) : 0;
 }
 
 void tools_open(struct tools *t, struct node *n)
@@ -70,7 +71,6 @@ void tools_open(struct tools *t, struct node *n)
     n->server.core.takes_tools = true;
     if (!n->config.tool_dir)
         n->config.tool_dir = tools_dir();
-    write_early(t, n);
 }
 
 void tools_close(struct tools *t)

@@ -25,9 +25,11 @@ struct tools {
     char name[32], uri[96];
 };
 
-/* Names the server; writes the files if the configuration says so.  What cannot be written is a
- * warning. */
+/* Names the server. */
 void tools_open(struct tools *t, struct node *n);
+/* Writes the files that the config asks for.  0; TOOLS_BAD with a sentence. */
+enum { TOOLS_BAD = 1 };
+int tools_begin(struct tools *t, struct node *n, struct errmsg *err);
 void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 
 /* The files are there from now on.  0, or -errno with a sentence. */

@@ -149,6 +149,7 @@ static void take_down(struct work *w, void (*end)(struct segment *))
     end(&w->store);
     list_unlink(&w->link);
     free(w->codes);
+    free(w->awaited);
     free(w);
 }
 

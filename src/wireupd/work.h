@@ -14,8 +14,11 @@ struct work {
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: we are alone */
     uint32_t next;             /* rank to be started next */
     bool stop;                 /* no more of them */
-    bool spawned;              /* for a running job, which waits for: */
-    bool answered;             /* … and has been told */
+    bool held;                 /* none is started yet (preflight.h) */
+    bool *awaited;             /* … because of these nodes, by position; launcher */
+    uint32_t nawaited;
+    bool spawned;  /* for a running job, which waits for: */
+    bool answered; /* … and has been told */
     uint64_t ticket;
     int *codes; /* one per requested process */
     uint32_t ncodes;

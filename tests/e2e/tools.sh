@@ -161,22 +161,20 @@ same "the files went with it" "$(files)" ""
 # ---- a directory that is somebody's, or a link, is not used
 mkdir "$TMPDIR/wireup-pmix-$(id -u)"
 chmod 755 "$TMPDIR/wireup-pmix-$(id -u)"
-begin_job -tools on "$bin/tool" patient
-ok "a directory that others can read is not used" grep -q "not a private directory" "$told" || cat "$told"
+run "$patience" "$WIREUP" -tools on -n 1 echo ran
+same "a directory that others can read is not used, and nothing is started" "$rc $(cat "$out")" "2 "
+ok "and why is told" grep -q "not a private directory" "$err" || explain
 same "and nothing is in it" "$(files)" ""
-end_job
 rmdir "$TMPDIR/wireup-pmix-$(id -u)"
 mkdir -m 700 "$tmp/elsewhere"
 ln -s "$tmp/elsewhere" "$TMPDIR/wireup-pmix-$(id -u)"
-begin_job -tools on "$bin/tool" patient
-same "nor does a link lead anywhere" "$(ls "$tmp/elsewhere")" ""
-end_job
+run "$patience" "$WIREUP" -tools on -n 1 echo ran
+same "nor does a link lead anywhere" "$rc $(cat "$out")$(ls "$tmp/elsewhere")" "2 "
 rm "$TMPDIR/wireup-pmix-$(id -u)"
 : >"$tmp/precious"
 ln -s "$tmp/precious" "$TMPDIR/pmix.sys.$host"
-begin_job -tools system "$bin/tool" patient
-same "nor is a file followed" "$(cat "$tmp/precious")" ""
-end_job
+run "$patience" "$WIREUP" -tools system -n 1 echo ran
+same "nor is a file followed" "$rc $(cat "$out" "$tmp/precious")" "2 "
 rm "$TMPDIR/pmix.sys.$host"
 
 # ---- from the start, as the system's server; events; the end of the launcher

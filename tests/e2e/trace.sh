@@ -147,8 +147,8 @@ ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*word=
 
 # ---- a file that cannot be written
 run 60 "$WIREUP" --trace "$tmp/no/such/folder" -n 2 echo ran
-same "a recording that cannot be written: nothing starts" "$rc $(cat "$out")" "125 "
-ok "and why is told" grep -q 'cannot write the recording .*No such file' "$err"
+same "a recording that cannot be written: nothing starts" "$rc $(cat "$out")" "2 "
+ok "and why is told" grep -q 'trace: cannot write .*No such file' "$err"
 run 60 "$WIREUP" --trace /dev/full -n 2 "$raw" exchange
 ok "a full disk ends the recording, not the job" eval \
     '[ "$rc $(head -n 1 "$out")" = "0 raw 2 good" ] && grep -q "recording /dev/full is incomplete" "$err"' || explain

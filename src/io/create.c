@@ -1,0 +1,204 @@
+/* create.c - see create.h. */
+#include "io/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { LINKS_MOST = 8, PROC_MAGIC = 0x9fa0 };
+
+enum {
+    WRITE = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+    PLACE = O_PATH | O_DIRECTORY | O_CLOEXEC,
+};
+
+int create_new(const char *path)
+{
+    int fd = open(path, WRITE | O_CREAT | O_EXCL, 0600);
+
+    return fd < 0 ? -errno : fd;
+}
+
+int create_name(const char *file, const char *name)
+{
+    return link(file, name) < 0 ? -errno : 0;
+}
+
+bool create_is_private(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           (st.st_mode & 077) == 0;
+}
+
+int create_private(const char *path)
+{
+    if (mkdir(path, 0700) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return -errno;
+    return create_is_private(path) ? 0 : -EACCES;
+}
+
+int create_private_at(int dir, const char *name)
+{
+    return mkdirat(dir, name, 0700) < 0 ? -errno : 0;
+}
+
+/* ---- what the user has named ------------------------------------------------------------------
+ */
+
+/* Where a name stands: its directory, open, and its last part. */
+struct place {
+    int dir;
+    char name[NAME_MAX + 1];
+    bool shared; /* everybody may make names here */
+};
+
+/* Opens the directory of a path that begins in `from`, which is closed. */
+static int find_place(int from, const char *path, struct place *p)
+{
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    char dir[PATH_MAX];
+    struct stat st;
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    int old = from;
+
+    if (strlen(last) >= sizeof p->name || n >= sizeof dir)
+        return -ENAMETOOLONG;
+    memcpy(dir, n ? path : ".", n ? n : 1);
+    dir[n ? n : 1] = '\0';
+    memcpy(p->name, last, strlen(last) + 1);
+    p->dir = openat(from, dir, PLACE);
+    if (old != AT_FDCWD)
+        close(old);
+    if (p->dir < 0)
+        return -errno;
+    if (last[0] == '\0')
+        return -EISDIR;
+    if (fstat(p->dir, &st) < 0)
+        return -errno;
+    p->shared = st.st_mode & S_IWOTH;
+    return 0;
+}
+
+/* The text of a symbolic link that may be followed; 1: the kernel's own (/dev/stdout), whose text
+ * is no path. */
+static int read_link(const struct place *p, char *text, size_t room)
+{
+    int at = openat(p->dir, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+    struct statfs fs;
+    struct stat st;
+    ssize_t n;
+
+    if (at < 0)
+        return -errno;
+    if (fstat(at, &st) < 0 || fstatfs(at, &fs) < 0)
+        rc = -errno;
+    else if (!S_ISLNK(st.st_mode))
+        rc = -EAGAIN; /* it has changed meanwhile */
+    else if (fs.f_type == PROC_MAGIC)
+        rc = 1;
+    else if (st.st_uid != geteuid() && st.st_uid != 0)
+        rc = -ELOOP;
+    else if ((n = readlinkat(at, "", text, room)) < 0 || (size_t)n >= room)
+        rc = n < 0 ? -errno : -ENAMETOOLONG;
+    else
+        text[n] = '\0';
+    close(at);
+    return rc;
+}
+
+/* What stands there already: is it ours to replace?  Pipes and devices are not replaced. */
+static int take_over(int fd, const struct place *p)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (flags < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    if (fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0)
+        return -errno;
+    if (p->shared && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)) && st.st_uid != geteuid())
+        return -EACCES;
+    if (!S_ISREG(st.st_mode))
+        return 0;
+    if (p->shared && st.st_nlink > 1)
+        return -EACCES;
+    return ftruncate(fd, 0) < 0 ? -errno : 0;
+}
+
+/* One name: the descriptor; -ELOOP: a symbolic link; -errno. */
+static int open_here(const struct place *p, mode_t mode)
+{
+    int fd = openat(p->dir, p->name, WRITE | O_CREAT | O_EXCL, mode), rc;
+
+    if (fd >= 0)
+        return fd;
+    if (errno != EEXIST)
+        return -errno;
+    fd = openat(p->dir, p->name, WRITE | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    rc = take_over(fd, p);
+    if (rc < 0)
+        close(fd);
+    return rc < 0 ? rc : fd;
+}
+
+/* Follows links by hand, each judged by whose it is. */
+static int open_named(const char *path, mode_t mode, struct place *p)
+{
+    char text[PATH_MAX];
+    int from = AT_FDCWD, rc;
+
+    for (int i = 0; i < LINKS_MOST; i++) {
+        rc = find_place(from, i ? text : path, p);
+        if (rc == 0)
+            rc = open_here(p, mode);
+        if (rc != -ELOOP)
+            return rc;
+        rc = read_link(p, text, sizeof text);
+        if (rc == 1) {
+            rc = openat(p->dir, p->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+            return rc < 0 ? -errno : rc;
+        }
+        if (rc < 0)
+            return rc;
+        from = p->dir;
+        p->dir = -1;
+    }
+    close(from);
+    return -ELOOP;
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case -ELOOP: return "a symbolic link of another user stands there";
+    case -ENXIO: return "it is a pipe that nobody reads";
+    default: return err_text(rc);
+    }
+}
+
+int create_named(const char *path, mode_t mode, struct errmsg *err)
+{
+    struct place p = { .dir = -1 };
+    int rc = open_named(path, mode, &p);
+
+    if (p.dir >= 0)
+        close(p.dir);
+    if (rc == -EACCES && p.shared)
+        return errmsg_set(err, rc,
+                          "cannot write %.400s: a file of another user, or one with further names, "
+                          "stands there, where everybody may write",
+                          path);
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot write %.400s: %s", path, reason(rc));
+    return rc;
+}

@@ -1,0 +1,178 @@
+/* create_test.c - names that others have taken before us. */
+#include "io/create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+enum { OTHER = 65534 };
+
+static char top[64];
+
+static const char *path_of(const char *name)
+{
+    static char text[4][256];
+    static int turn;
+
+    turn = (turn + 1) % 4;
+    snprintf(text[turn], sizeof text[turn], "%s/%s", top, name);
+    return text[turn];
+}
+
+static void put(const char *name, const char *text)
+{
+    int fd = open(path_of(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        abort();
+    close(fd);
+}
+
+static const char *get(const char *name)
+{
+    static char text[64];
+    int fd = open(path_of(name), O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n < 0 ? "(cannot be read)" : text;
+}
+
+static void point(const char *to, const char *name)
+{
+    if (symlink(path_of(to), path_of(name)) < 0)
+        abort();
+}
+
+static void give(const char *name)
+{
+    if (lchown(path_of(name), OTHER, OTHER) < 0)
+        abort();
+}
+
+/* 0, or -errno; what was opened gets the word. */
+static int named(const char *path, const char *word)
+{
+    struct errmsg err = { "" };
+    int fd = create_named(path, 0644, &err);
+
+    OK_F(fd >= 0 ? !err.text[0] : strstr(err.text, path) != NULL, "a sentence with the name: %s",
+         err.text);
+    if (fd < 0)
+        return fd;
+    if (write(fd, word, strlen(word)) < 0)
+        abort();
+    close(fd);
+    return 0;
+}
+
+static void test_new(void)
+{
+    struct stat st;
+    int fd = create_new(path_of("new"));
+
+    OK(fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) == 0600);
+    close(fd);
+    EQ(create_new(path_of("new")), -EEXIST);
+    put("kept", "kept");
+    point("kept", "link");
+    EQ(create_new(path_of("link")), -EEXIST);
+    EQ(create_new(path_of("none/new")), -ENOENT);
+    EQ(create_name(path_of("kept"), path_of("again")), 0);
+    EQ(create_name(path_of("kept"), path_of("link")), -EEXIST);
+    OK(!strcmp(get("again"), "kept"));
+}
+
+static void test_private(void)
+{
+    EQ(create_private(path_of("dir")), 0);
+    EQ(create_private(path_of("dir")), 0);
+    OK(create_is_private(path_of("dir")));
+    OK(chmod(path_of("dir"), 0750) == 0);
+    EQ(create_private(path_of("dir")), -EACCES);
+    OK(chmod(path_of("dir"), 0700) == 0);
+    point("dir", "to-dir");
+    EQ(create_private(path_of("to-dir")), -EACCES);
+    EQ(create_private(path_of("kept")), -EACCES);
+    EQ(create_private(path_of("none/dir")), -ENOENT);
+}
+
+static void test_named(void)
+{
+    EQ(named(path_of("out"), "one"), 0);
+    EQ(named(path_of("out"), "2"), 0);
+    OK(!strcmp(get("out"), "2")); /* replaced, as by the shell */
+    EQ(named(path_of("no/such/out"), ""), -ENOENT);
+    EQ(named(path_of("dir"), ""), -EISDIR);
+    EQ(named(path_of("out/"), ""), -ENOTDIR);
+    EQ(named("/dev/null", "x"), 0);
+    EQ(named("/proc/self/fd/1", "# through the kernel's own link\n"), 0);
+    point("out", "mine");
+    EQ(named(path_of("mine"), "mine"), 0);
+    OK(!strcmp(get("out"), "mine"));
+    point("later", "dangling");
+    EQ(named(path_of("dangling"), "later"), 0);
+    OK(!strcmp(get("later"), "later"));
+    OK(symlink("loop", path_of("loop")) == 0);
+    EQ(named(path_of("loop"), ""), -ELOOP);
+    OK(symlink("dir/../out", path_of("relative")) == 0);
+    EQ(named(path_of("relative"), "relative"), 0);
+    OK(!strcmp(get("out"), "relative"));
+    OK(mkfifo(path_of("pipe"), 0600) == 0);
+    EQ(named(path_of("pipe"), ""), -ENXIO); /* and does not wait for a reader */
+}
+
+/* As another user can prepare it in /tmp. */
+static void test_shared(void)
+{
+    OK(mkdir(path_of("shared"), 0700) == 0 && chmod(path_of("shared"), 01777) == 0);
+    put("precious", "precious");
+    EQ(named(path_of("shared/out"), "one"), 0);
+    EQ(named(path_of("shared/out"), "two"), 0);
+    OK(link(path_of("precious"), path_of("shared/hard")) == 0);
+    EQ(named(path_of("shared/hard"), "lost"), -EACCES);
+    EQ(named(path_of("precious"), "precious"), 0); /* where nobody else can make names */
+    point("precious", "shared/mine");
+    EQ(named(path_of("shared/mine"), "precious"), 0);
+    if (geteuid() != 0) {
+        printf("# only root can make what belongs to another user\n");
+        return;
+    }
+    point("precious", "shared/theirs");
+    give("shared/theirs");
+    EQ(named(path_of("shared/theirs"), "lost"), -ELOOP);
+    point("shared/theirs", "shared/chain");
+    EQ(named(path_of("shared/chain"), "lost"), -ELOOP);
+    put("shared/file", "theirs");
+    give("shared/file");
+    EQ(named(path_of("shared/file"), "lost"), -EACCES);
+    OK(!strcmp(get("shared/file"), "theirs"));
+    OK(mkfifo(path_of("shared/pipe"), 0666) == 0);
+    give("shared/pipe");
+    EQ(create_private(path_of("shared")), -EACCES);
+    OK(!strcmp(get("precious"), "precious"));
+}
+
+int main(void)
+{
+    char command[128];
+
+    snprintf(top, sizeof top, "/tmp/wireup-create-test.%d", (int)getpid());
+    if (mkdir(top, 0700) < 0)
+        abort();
+    test_new();
+    test_private();
+    test_named();
+    test_shared();
+    snprintf(command, sizeof command, "rm -rf %s", top);
+    OK(system(command) == 0);
+    return tap_done();
+}
