@@ -4,6 +4,7 @@
 #   make run       install what the build needs, build, run a real parallel program
 #   make check     install what the tests need, build, run all tests (SUITES="plain" for a quick round)
 #   make install   PREFIX=/usr/local DESTDIR=
+#   make uninstall the same PREFIX and DESTDIR: removes exactly what was installed
 #   make bench     measure against the floor and against MPICH's Hydra
 #   make asan | tsan | fuzz      one of the suites of `make check`
 #   make soak      the long runs at full size (a quarter of an hour)
@@ -23,7 +24,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check soak install bench fuzz asan tsan format clean
+.PHONY: all run check soak install uninstall bench fuzz asan tsan format clean
 
 all:
 	$(setup) build
@@ -48,7 +49,10 @@ soak:
 	@scripts/soak
 
 install: all
-	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
+	@scripts/install $(BUILD)
+
+uninstall:
+	@scripts/install --remove $(BUILD)
 
 bench:
 	$(setup) build run test

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `make install`: what lands where, and that it works from there.
+# `make install`: what lands where, and that it works from there; `make uninstall`: nothing stays.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -7,12 +7,22 @@ CFLAGS=-O0
 export CFLAGS
 unset MAKEFLAGS MESONFLAGS MAKELEVEL CI 2>/dev/null
 
+# A minimal Debian has no dpkg-dev, whose program Meson would ask where libraries belong.
+mkdir "$tmp/minimal"
+printf '#!/bin/sh\nexit 127\n' >"$tmp/minimal/dpkg-architecture"
+chmod +x "$tmp/minimal/dpkg-architecture"
+PATH=$tmp/minimal:$PATH
+
 run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/opt/wireup DESTDIR="$tmp/dest"
 same "make install with PREFIX and DESTDIR" "$rc" 0 || explain
 prefix=$tmp/dest/opt/wireup
 same "nothing lands beside the prefix" "$(cd "$tmp/dest" && find . ! -type d | grep -v '^./opt/wireup/')" ""
 
 lib=$(dirname "$(find "$prefix" -name libpmi.so.0 | head -n 1)")
+triplet=$(cc -print-multiarch 2>/dev/null)
+if [ -n "$triplet" ] && [ -d "/usr/lib/$triplet" ]; then
+    same "libraries are where this system has its own" "$lib" "$prefix/lib/$triplet"
+fi
 for file in bin/wireup include/pmi.h share/man/man1/wireup.1 \
     share/bash-completion/completions/wireup; do
     ok "$file" [ -s "$prefix/$file" ]
@@ -52,4 +62,66 @@ run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/opt/second
 same "make install with another PREFIX" "$rc $([ -x "$tmp/dest/opt/second/bin/wireup" ] && echo there)" \
     "0 there" || explain
 ok "compiles nothing again" eval '! grep -q "Compiling C object" "$out"'
+
+# ---- and away again
+uninstall() # PREFIX [DESTDIR]
+{
+    run 60 make -C "$WU_SRC" uninstall SETUP=no BUILD="$tmp/build" PREFIX="$1" ${2:+DESTDIR="$2"}
+}
+
+: >"$tmp/dest/opt/wireup/bin/theirs"
+uninstall /opt/wireup "$tmp/dest"
+same "make uninstall removes what make install has brought, and nothing else" \
+    "$rc $(cd "$tmp/dest" && find opt/wireup | tr '\n' ,)" "0 opt/wireup,opt/wireup/bin,opt/wireup/bin/theirs," ||
+    explain
+ok "but not what lies in another prefix" [ -x "$tmp/dest/opt/second/bin/wireup" ]
+rm -r "$tmp/dest/opt/wireup"
+rm -r "$tmp/build/meson-logs"
+uninstall /opt/second "$tmp/dest"
+same "without the build directory's memory nothing is left, no folder either" \
+    "$rc $(find "$tmp/dest")" "0 $tmp/dest
+$tmp/dest/opt" || explain # made for the other prefix, which could not take it away: this one lay in it
+uninstall /opt/second "$tmp/dest"
+ok "where nothing is, it says so" eval '[ "$rc" != 0 ] && grep -q "nothing to remove" "$err"' || explain
+
+# ---- into the system, of which this is a copy: only the test's own world sees it
+over() # FOLDER
+{
+    mkdir -p "$tmp/over$1/up" "$tmp/over$1/work" &&
+        mount -t overlay -o "lowerdir=$1,upperdir=$tmp/over$1/up,workdir=$tmp/over$1/work" none "$1" 2>"$err"
+}
+
+if [ -z "${WU_PRIVATE-}" ] || ! mkdir "$tmp/over" || ! mount -t tmpfs none "$tmp/over"; then
+    skip "into the system" "this machine gives us no mount name space of our own"
+    finish
+fi
+if ! over /usr/local || ! over /etc; then
+    skip "into the system" "nothing can be laid over /usr/local and /etc here: $(head -n 1 "$err")"
+    umount /usr/local
+    finish
+fi
+find /usr/local | sort >"$tmp/local.before"
+# What a newer version no longer has, the older one's list knows.
+mkdir -p /usr/local/share/wireup
+: >/usr/local/share/wireup/stale
+printf '%s\n' /usr/local/share/wireup /usr/local/share/wireup/stale >/usr/local/share/wireup/installed
+run 900 make -C "$WU_SRC" install SETUP=no BUILD="$tmp/build" PREFIX=/usr/local
+same "make install into /usr/local" "$rc" 0 || explain
+ok "what only the version before had is gone" [ ! -e /usr/local/share/wireup/stale ]
+# shellcheck disable=SC2046
+run 60 cc -o "$bin/user" "$tmp/user.c" $(pkg-config --cflags --libs pmi)
+same "header and library are found without a word" "$rc" 0 || explain
+run 60 wireup -n 3 "$bin/user"
+same "and so are the launcher and the library that runs" "$rc $(sort "$out" | tr '\n' ,)" \
+    "0 0 of 3,1 of 3,2 of 3," || explain
+case $(ldd "$bin/user" | sed -n 's/.*libpmi.so.0 => \([^ ]*\).*/\1/p') in
+/usr/local/lib*) point 0 "the library is the installed one" ;;
+*) point 1 "the library is the installed one" ;;
+esac
+uninstall /usr/local
+same "make uninstall" "$rc" 0 || explain
+find /usr/local | sort >"$tmp/local.after"
+same "leaves /usr/local as it was" "$(comm -3 "$tmp/local.before" "$tmp/local.after")" ""
+ok "and the loader without it" eval '! PATH=$PATH:/sbin ldconfig -p | grep /usr/local/.*libpmi'
+umount /usr/local /etc "$tmp/over"
 finish
