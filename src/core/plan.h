@@ -66,6 +66,7 @@ struct plan {
     struct plan_proc *procs; /* by rank */
     uint32_t napps, nnodes, nprocs;
     int64_t universe; /* slots in the allocation; -1: unlimited */
+    bool path_only;   /* nodes that look for a program by its name do so on PATH alone */
 };
 
 void plan_init(struct plan *p);

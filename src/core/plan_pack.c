@@ -23,6 +23,7 @@ struct flat {
     struct part_uints turns;    /* of all bindings, one behind the other */
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     int64_t universe;
+    uint64_t path_only;
 };
 
 static const struct part parts[] = {
@@ -40,6 +41,7 @@ static const struct part parts[] = {
     { "turns", PART_UINTS, offsetof(struct flat, turns) },
     { "runs", PART_UINTS, offsetof(struct flat, runs) },
     { "universe", PART_INT, offsetof(struct flat, universe) },
+    { "path_only", PART_UINT, offsetof(struct flat, path_only) },
 };
 
 enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
@@ -215,7 +217,7 @@ static void flatten_ranks(const struct plan *p, struct arena *a, struct flat *f)
 void plan_pack(const struct plan *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct flat f = { .universe = p->universe };
+    struct flat f = { .universe = p->universe, .path_only = p->path_only };
 
     flatten_apps(p, &a, &f);
     flatten_nodes(p, &a, &f);
@@ -401,6 +403,7 @@ int plan_unpack(struct slice bytes, struct plan *p_p, struct errmsg *err)
     if (!parts_read(parts, NPARTS, bytes, &a, &f))
         rc = arena_ok(&a) ? bad(err, "its parts do not fit its length") : -ENOMEM;
     p_p->universe = f.universe;
+    p_p->path_only = f.path_only != 0;
     if (rc == 0)
         rc = unflatten_apps(&f, p_p, err);
     if (rc == 0)

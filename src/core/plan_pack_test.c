@@ -29,6 +29,7 @@ static void sample(struct plan *p)
     p->nnodes = NODES;
     p->nprocs = RANKS;
     p->universe = 24;
+    p->path_only = true;
     p->apps = arena_array(&p->arena, 2, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, NODES, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, RANKS, sizeof *p->procs);
@@ -69,7 +70,7 @@ static void round_trip(void)
     plan_pack(&p, &bytes);
     OK(buf_ok(&bytes));
     OK(plan_unpack(buf_slice(&bytes), &q, &err) == 0);
-    OK(q.napps == 2 && q.nnodes == NODES && q.nprocs == RANKS && q.universe == 24);
+    OK(q.napps == 2 && q.nnodes == NODES && q.nprocs == RANKS && q.universe == 24 && q.path_only);
     OK(same_ranks(&p, &q));
     OK(!strcmp(q.apps[0].argv[1], "x y") && !q.apps[0].argv[2] && !strcmp(q.apps[0].wdir, "/tmp"));
     OK(!q.apps[1].wdir && !strcmp(q.apps[1].path, "/b") && q.apps[1].first_rank == 6);

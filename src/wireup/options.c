@@ -629,11 +629,18 @@ static int read_command_line(struct option_parse *p, struct words rest)
     return 0;
 }
 
+/* The name that we are called by. */
+static const char *self_of(int argc, char *const *argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+    return slash ? slash + 1 : argc > 0 ? argv[0] : "";
+}
+
 /* The sub-command `run` may be left out; `mpiexec run` runs a program of that name. */
 static struct words words_of(int argc, char *const *argv)
 {
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    const char *self = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+    const char *self = self_of(argc, argv);
     int skip = argc > 0;
 
     if (argc > 1 && strcmp(argv[1], "run") == 0 && strncmp(self, "mpi", 3) != 0)
@@ -647,6 +654,7 @@ int options_parse(struct launch_options *opt, int argc, char *const *argv, char 
     struct option_parse p = { .opt = opt, .block = &opt->common, .err = err };
     int rc = apply_fallbacks(&p);
 
+    opt->path_only = strcmp(self_of(argc, argv), "mpiexec.hydra") == 0;
     if (rc == 0)
         rc = apply_environment(&p, envp);
     return rc ? rc : read_command_line(&p, words_of(argc, argv));

@@ -117,6 +117,7 @@ struct launch_options {
     uint32_t tree_width; /* children of each daemon, where daemons start daemons; 0: all are ours */
     uint32_t collective; /* enum overlay_schedule */
     const char *localhost;
+    bool path_only; /* called mpiexec.hydra, which takes no bare name from the working directory */
     const char *usize; /* "SYSTEM", "INFINITE" or a number; NULL: the slots, where they are known */
 
     /* Environment. */

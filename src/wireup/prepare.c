@@ -348,8 +348,8 @@ static int look_up(struct prepare *p, const struct launch_block *b, struct plan_
     if (wdir && !app->wdir) /* ours is gone: there is nothing to tell them */
         return found(rc);
     if (rc == 0)
-        rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"), &app->path,
-                            p->err);
+        rc = lookup_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"),
+                            p->opt->path_only, &app->path, p->err);
     /* Other nodes may have what we have not, or elsewhere: each looks again. */
     if (rc >= 0 && p->opt->remote) {
         app->path = app->argv[0];
@@ -405,6 +405,7 @@ static int prepare_apps(struct prepare *p)
     struct plan_app *app = p->plan->apps;
     int rc = common_environment(p);
 
+    p->plan->path_only = p->opt->path_only;
     for (struct launch_block *b = p->opt->blocks; b && rc == 0; b = b->next)
         rc = prepare_app(p, b, app++);
     return rc;

@@ -48,6 +48,9 @@ static void forget(void)
 /* What a resource manager says in the environment. */
 static char *allocation[2];
 
+/* What we are called by. */
+static const char *self = "wireup";
+
 /* Words separated by blanks. */
 static int prepare(const char *line)
 {
@@ -63,7 +66,7 @@ static int prepare(const char *line)
     forget();
     err.text[0] = '\0';
     snprintf(path, sizeof path, "PATH=/nonexistent:%s/bin:/usr/bin:/bin", place);
-    snprintf(text, sizeof text, "wireup %s", line);
+    snprintf(text, sizeof text, "%s %s", self, line);
     for (char *word = strtok_r(text, " ", &at); word; word = strtok_r(NULL, " ", &at))
         words[n++] = word;
     words[n] = NULL;
@@ -251,7 +254,6 @@ static void test_programs(void)
 {
     check_bad("-n 2 no-such-program", LAUNCH_NOT_FOUND, "no-such-program: not found on PATH");
     check_bad("./no-such-program", LAUNCH_NOT_FOUND, "no such program");
-    check_bad("here", LAUNCH_NOT_FOUND, "it is in the working directory: ./here");
     check_bad("./plain", LAUNCH_NOT_EXECUTABLE, "no permission to execute");
     check_bad("plain-on-path", LAUNCH_NOT_EXECUTABLE, "no permission to execute");
     check_bad("./bin", LAUNCH_NOT_EXECUTABLE, "is a directory");
@@ -260,11 +262,28 @@ static void test_programs(void)
     check_bad("-wdir absent prog", LAUNCH_NOT_EXECUTABLE, "No such file");
     check_bad("-wdir plain prog", LAUNCH_NOT_EXECUTABLE, "not a directory");
     check_bad("-wdir bin ./here", LAUNCH_NOT_FOUND, "bin/./here");
+    check_bad("-wdir bin here", LAUNCH_NOT_FOUND,
+              "here: not found on PATH or in the working directory /");
+    check_bad("plain", LAUNCH_NOT_EXECUTABLE, "./plain: no permission to execute");
+    check_bad("bin", LAUNCH_NOT_FOUND, "bin: not found on PATH or in the working directory");
     check_bad("prog : absent-too", LAUNCH_NOT_FOUND, "absent-too");
     check_bad("-env PATH /nonexistent prog", LAUNCH_NOT_FOUND, "prog: not found on PATH");
     EQ(prepare("-env PATH ::bin prog"), LAUNCH_GO);
     EQ(prepare("-env PATH .: -wdir bin prog"), LAUNCH_GO);
     EQ(prepare("./here"), LAUNCH_GO);
+    EQ(prepare("prog : here"), LAUNCH_GO);
+    OK_F(!strcmp(plan.apps[1].path, "./here") && !strcmp(plan.apps[1].argv[0], "here"),
+         "what is not on PATH is taken from the working directory: %s", plan.apps[1].path);
+    EQ(prepare("-env PATH /nonexistent -wdir bin prog"), LAUNCH_GO);
+    OK_F(strstr(plan.apps[0].path, "/bin/prog") && plan.apps[0].path[0] == '/', "the rank's: %s",
+         plan.apps[0].path);
+    self = "/usr/bin/mpiexec";
+    EQ(prepare("here"), LAUNCH_GO);
+    self = "/usr/bin/mpiexec.hydra";
+    check_bad("here", LAUNCH_NOT_FOUND, "it is in the working directory: ./here");
+    check_bad("plain", LAUNCH_NOT_FOUND, "plain: not found on PATH");
+    EQ(prepare("./here"), LAUNCH_GO);
+    self = "wireup";
     EQ(prepare("bin/prog"), LAUNCH_GO);
 }
 

@@ -250,14 +250,15 @@ static int find_program(struct respawn *r, const char *name, struct slice dirs,
         struct errmsg unused;
         if (!search)
             return -ENOMEM;
-        if (lookup_program(a, name, app->wdir, search, &app->path, &unused) == 0)
+        if (lookup_program(a, name, app->wdir, search, true, &app->path, &unused) == 0)
             return 0;
     }
     if (r->opt->remote) { /* other nodes have what we have not, or elsewhere: each looks itself */
         app->path = app->argv[0];
         return 0;
     }
-    return lookup_program(a, name, app->wdir, environ_get(app->env, "PATH"), &app->path, r->err);
+    return lookup_program(a, name, app->wdir, environ_get(app->env, "PATH"), r->opt->path_only,
+                          &app->path, r->err);
 }
 
 static int make_app(struct respawn *r, uint32_t at)
@@ -417,6 +418,7 @@ static int run_steps(struct respawn *r)
     uint32_t n = r->rq->ncommands;
     int rc;
 
+    r->plan->path_only = r->opt->path_only;
     r->plan->napps = n;
     r->plan->apps = arena_array(a, n, sizeof *r->plan->apps);
     r->commands = arena_array(a, n, sizeof *r->commands);

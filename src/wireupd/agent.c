@@ -393,7 +393,7 @@ static int run(struct command *k, char **argv, struct errmsg *err)
     struct child_plan plan = { .argv = argv, .env = a->env, .fds = fds, .nfds = 3 };
     struct errmsg why = { "" };
     const char *path = NULL;
-    int rc = lookup_program(&a->arena, argv[0], NULL, a->path, &path, &why);
+    int rc = lookup_program(&a->arena, argv[0], NULL, a->path, true, &path, &why);
 
     plan.path = path;
     if (rc == 0 && (!open_pair(in, 1) || !open_pair(out, 0) || !open_pair(errs, 0)))

@@ -48,6 +48,8 @@ static int tell(enum verdict v, const char *path, struct errmsg *err)
 /* dir/name; relative ones from wdir. */
 static const char *join(struct arena *a, const char *wdir, struct slice dir, const char *name)
 {
+    if (dir.len == 0 && wdir)
+        return arena_printf(a, "%s/%s", wdir, name);
     if (dir.len == 0)
         dir = SLICE(".");
     if (wdir && dir.ptr[0] != '/')
@@ -55,12 +57,40 @@ static const char *join(struct arena *a, const char *wdir, struct slice dir, con
     return arena_printf(a, SLICE_FMT "/%s", SLICE_ARG(dir), name);
 }
 
+/* PATH has none.  denied: a file of that name on PATH that may not be executed, or NULL. */
+static int search_here(struct arena *a, const char *name, const char *wdir, const char *denied,
+                       bool path_only, const char **path_p, struct errmsg *err)
+{
+    const char *path = join(a, wdir, SLICE_NULL, name);
+    enum verdict v;
+
+    if (!path)
+        return -ENOMEM;
+    v = judge(path);
+    if (v == GOOD && !path_only) {
+        *path_p = path;
+        return 0;
+    }
+    if (denied)
+        return tell(NO_PERMISSION, denied, err);
+    if (v == GOOD)
+        return errmsg_set(err, LOOKUP_NOT_FOUND,
+                          "%.300s: not found on PATH; it is in the working directory: ./%.300s",
+                          name, name);
+    if (v == NO_PERMISSION && !path_only && access(path, F_OK) == 0)
+        return tell(v, path, err);
+    if (path_only)
+        return errmsg_set(err, LOOKUP_NOT_FOUND, "%.500s: not found on PATH", name);
+    return errmsg_set(err, LOOKUP_NOT_FOUND,
+                      "%.300s: not found on PATH or in the working directory%s%.500s", name,
+                      wdir ? " " : "", wdir ? wdir : "");
+}
+
 static int search_path(struct arena *a, const char *name, const char *wdir, const char *search,
-                       const char **path_p, struct errmsg *err)
+                       bool path_only, const char **path_p, struct errmsg *err)
 {
     struct slice rest = slice_str(search ? search : DEFAULT_PATH);
-    enum verdict worst = MISSING;
-    const char *found = NULL, *path;
+    const char *denied = NULL, *path;
     bool more = true;
 
     while (more) {
@@ -75,28 +105,19 @@ static int search_path(struct arena *a, const char *name, const char *wdir, cons
             return 0;
         }
         /* Only a file that is there but cannot be run is worth telling; directories are not. */
-        if (v == NO_PERMISSION && access(path, F_OK) == 0 && !found) {
-            worst = v;
-            found = path;
-        }
+        if (v == NO_PERMISSION && access(path, F_OK) == 0 && !denied)
+            denied = path;
     }
-    if (found)
-        return tell(worst, found, err);
-    path = join(a, wdir, SLICE_NULL, name);
-    if (path && judge(path) == GOOD)
-        return errmsg_set(err, LOOKUP_NOT_FOUND,
-                          "%.300s: not found on PATH; it is in the working directory: ./%.300s",
-                          name, name);
-    return errmsg_set(err, LOOKUP_NOT_FOUND, "%.500s: not found on PATH", name);
+    return search_here(a, name, wdir, denied, path_only, path_p, err);
 }
 
 int lookup_program(struct arena *a, const char *name, const char *wdir, const char *search,
-                   const char **path_p, struct errmsg *err)
+                   bool path_only, const char **path_p, struct errmsg *err)
 {
     const char *path = name;
 
     if (!strchr(name, '/'))
-        return search_path(a, name, wdir, search, path_p, err);
+        return search_path(a, name, wdir, search, path_only, path_p, err);
     if (wdir && name[0] != '/')
         path = arena_printf(a, "%s/%s", wdir, name);
     if (!path)

@@ -1,10 +1,14 @@
 /* lookup.h - from what the user calls a program or directory to what can be executed or entered.
  *
  * The rules of execvp after the change of directory: a name with a slash is relative to the working
- * directory; any other is sought on PATH, and the first executable file of that name wins.
+ * directory; any other is sought on PATH, and the first executable file of that name wins.  Where
+ * PATH has none, a file of that name in the working directory is taken, as Open MPI's mpirun does;
+ * callers that want execvp's rules alone (as MPICH's mpiexec.hydra has them) say so.
  */
 #ifndef WIREUP_WIREUPD_LOOKUP_H
 #define WIREUP_WIREUPD_LOOKUP_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -12,10 +16,11 @@
 enum { LOOKUP_NOT_FOUND = 1, LOOKUP_NOT_EXECUTABLE };
 
 /* wdir: absolute, or NULL for the current directory.  search: a PATH, or NULL for the system's
- * default.  *path_p: in the arena or name itself.
+ * default.  path_only: a bare name is not taken from the working directory.  *path_p: in the arena
+ * or name itself.
  * 0; LOOKUP_NOT_FOUND or LOOKUP_NOT_EXECUTABLE with the sentence; -ENOMEM. */
 int lookup_program(struct arena *a, const char *name, const char *wdir, const char *search,
-                   const char **path_p, struct errmsg *err);
+                   bool path_only, const char **path_p, struct errmsg *err);
 
 /* The absolute path of a directory that can be entered.  0; LOOKUP_NOT_EXECUTABLE; -errno. */
 int lookup_wdir(struct arena *a, const char *given, const char **wdir_p, struct errmsg *err);

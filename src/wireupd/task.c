@@ -240,7 +240,8 @@ static int find_program(struct job *job, struct plan_app *app, struct errmsg *er
         return 0;
     if (wdir && lookup_wdir(a, wdir, &wdir, err) != 0)
         return -EACCES;
-    rc = lookup_program(a, app->argv[0], wdir, search_path(app->env), &path, err);
+    rc = lookup_program(a, app->argv[0], wdir, search_path(app->env), job->plan.path_only, &path,
+                        err);
     if (rc == 0)
         app->path = path;
     return rc == LOOKUP_NOT_FOUND ? -ENOENT : rc > 0 ? -EACCES : rc;

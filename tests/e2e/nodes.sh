@@ -373,7 +373,7 @@ same "a rank that leaves early, as it should: others, on other nodes, wait in va
     "$rc $(grep -c '^wireup: rank 3 on n2 (pid [0-9]*) exited with code 0.*, and others wait' "$err")" "1 1" || explain
 hosts=$with_here
 over -n 8 no-such-program
-same "a program that is nowhere" "$rc $(grep -c '^wireup: node .*: no-such-program: not found on PATH$' "$err") $(wc -l <"$err")" \
+same "a program that is nowhere" "$rc $(grep -c '^wireup: node .*: no-such-program: not found on PATH or in the working directory /' "$err") $(wc -l <"$err")" \
     "127 1 1" || explain
 mkdir "$tmp/one"
 cp "$bin/rawpmi1" "$tmp/one/only-there"
@@ -388,7 +388,7 @@ END
 chmod +x "$tmp/uneven"
 run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/uneven" -hosts n2:2,n1:2 -n 4 only-there exchange
 same "a program that one node has not" \
-    "$rc $(cat "$err")" "127 wireup: node n1: only-there: not found on PATH" || explain
+    "$rc $(cat "$err")" "127 wireup: node n1: only-there: not found on PATH or in the working directory $PWD" || explain
 mv "$tmp/one" "$tmp/away"
 mkdir "$tmp/one"
 cat >"$tmp/elsewhere" <<END

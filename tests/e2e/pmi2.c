@@ -220,7 +220,7 @@ static void check_attributes(enum server server)
         WANT(PMI2_Info_GetJobAttr("nonsense", text, 64, &found) == 0 && found == 0);
     if (server == WIREUP)
         WANT(PMI2_Info_GetJobAttrIntArray("universeSize", array, 1, &n, &found) == 0 && found &&
-             array[0] == -1);
+             (array[0] == -1 || array[0] >= size)); /* the slots, where they are known */
     if (server == SLURM)
         WANT(PMI2_Info_GetJobAttrIntArray("universeSize", array, 1, &n, &found) == 0 && found &&
              array[0] == size);

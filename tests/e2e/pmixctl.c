@@ -444,6 +444,29 @@ static void check_placed(const char *map, const char *rank)
         wait_for("the end of their job", &job_ends, 1);
 }
 
+/* A program by this name, in that directory (NULL: ours). */
+static void check_start(char *name, const char *wdir)
+{
+    char *argv[] = { name, NULL };
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+    pmix_app_t app;
+
+    if (me.rank != 0)
+        return;
+    hear_of(PMIX_EVENT_JOB_END, on_end);
+    PMIX_APP_CONSTRUCT(&app);
+    PMIX_INFO_LOAD(&info, PMIX_WDIR, wdir, PMIX_STRING);
+    app.cmd = name;
+    app.argv = argv;
+    app.maxprocs = 2;
+    app.info = &info;
+    app.ninfo = wdir != NULL;
+    must("spawn", PMIx_Spawn(NULL, 0, &app, 1, nspace));
+    if (!wrong)
+        wait_for("the end of their job", &job_ends, 1);
+}
+
 /* One of the children ends badly; the other one speaks only after that. */
 static void check_recover(const char *go, bool is)
 {
@@ -1003,6 +1026,8 @@ int main(int argc, char **argv)
         check_child();
     else if (!strcmp(mode, "placed"))
         check_placed(argv[2], argv[3]);
+    else if (!strcmp(mode, "start"))
+        check_start(argv[2], argv[3]);
     else if (!strcmp(mode, "recover"))
         check_recover(argv[2], argc < 4);
     else if (!strcmp(mode, "bond"))

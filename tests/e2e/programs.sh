@@ -1,6 +1,7 @@
 #!/bin/sh
 # What users of other launchers take for granted, on one node and on several, whatever the program
-# speaks: an abort with 0 ends with 0; the universe has as many places as there are slots.
+# speaks: an abort with 0 ends with 0; the universe has as many places as there are slots; a program
+# that lies in the working directory starts by its name.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -62,6 +63,78 @@ if command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/d
 else
     skip "shmem_global_exit(0)" "Open MPI has no OpenSHMEM here"
 fi
+# ---- bare names: PATH, then the working directory of the rank
+mkdir away way
+for dir in . away; do
+    printf '#!/bin/sh\necho "$0 in ${PWD##*/}"\n' >$dir/bare
+    chmod +x $dir/bare
+done
+cp bare away/only-away
+cp bare way/hostname
+cp bare hostname
+ln -s "$WIREUP" mpirun
+ln -s "$WIREUP" mpiexec.hydra
+started() { same "$1" "$rc $(grep -v '^cmd=spawn_result rc=0' "$out" | sort | tr '\n' ,)" "0 $2," || explain; }
+launch 1 bare
+started "a program of the working directory" "./bare in work"
+launch 1 bare : -n 1 -wdir away bare : -n 1 -wdir "$PWD/away" only-away
+started "three of several directories" \
+    "./bare in work,$PWD/away/bare in away,$PWD/away/only-away in away"
+run "$patience" env PATH="$PWD/way:$PATH" "$WIREUP" -n 1 hostname
+started "PATH comes first" "$PWD/way/hostname in work"
+run "$patience" ./mpirun -n 1 bare
+started "called mpirun" "./bare in work"
+run "$patience" ./mpiexec.hydra -n 1 bare
+same "called mpiexec.hydra, which refuses that" "$rc $(cat "$err")" \
+    "127 mpiexec.hydra: bare: not found on PATH; it is in the working directory: ./bare" || explain
+launch 1 only-away
+same "what is nowhere: one sentence" "$rc $(cat "$err")" \
+    "127 wireup: only-away: not found on PATH or in the working directory" || explain
+: >data
+launch 1 data
+same "what cannot be executed is named" "$rc $(cat "$err")" "126 wireup: ./data: no permission to execute it" || explain
+
+wdir="info_num=1\ninfo_key_0=wdir\ninfo_val_0=away\nendcmd\n"
+head="mcmd=spawn\nnprocs=2\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\n"
+launch 1 "$bin/rawpmi1" say "${head}execname=bare\ninfo_num=0\nendcmd\n"
+started "PMI-1 spawns it" "./bare in work,./bare in work"
+launch 1 "$bin/rawpmi1" say "${head}execname=only-away\n$wdir"
+started "in another directory" "$PWD/away/only-away in away,$PWD/away/only-away in away"
+launch 1 "$build/e2e-pmixctl" start bare
+started "PMIx spawns it" "$PWD/bare in work,$PWD/bare in work,pmixctl start good"
+launch 1 "$build/e2e-pmixctl" start only-away away
+started "in another directory" "$PWD/away/only-away in away,$PWD/away/only-away in away,pmixctl start good"
+launch 1 "$build/e2e-pmixctl" start only-away
+same "and what is nowhere is refused" "$rc $(grep -c "only-away: not found on PATH or in the working directory $PWD" "$err")" \
+    "1 1" || explain
+ln -s "$build/e2e-libpmi2" child2
+launch 1 "$build/e2e-libpmi2" spawn child2 3
+started "PMI-2 spawns it" "spawn 1 good"
+if [ -n "$nodes" ]; then
+    over -n 4 bare
+    started "on two nodes" "$PWD/bare in work,$PWD/bare in work,$PWD/bare in work,$PWD/bare in work"
+    over -n 1 "$build/e2e-pmixctl" start only-away away
+    started "spawned there" "$PWD/away/only-away in away,$PWD/away/only-away in away,pmixctl start good"
+    # Only on n2 is that directory what it seems here.
+    cat >"$tmp/uneven" <<END
+#!/bin/sh
+[ "\$1" = n2 ] || exec unshare -m sh -c 'mount -t tmpfs none "$PWD/away"; exec "\$@"' sh "$tmp/agent" "\$@"
+exec "$tmp/agent" "\$@"
+END
+    chmod +x "$tmp/uneven"
+    run "$patience" "$WIREUP" -launch-agent "$tmp/uneven" -hosts n2:1 -wdir "$PWD/away" -n 1 only-away
+    started "the node's directory counts" "$PWD/away/only-away in away"
+    run "$patience" "$WIREUP" -launch-agent "$tmp/uneven" -hosts n2:1,n1:1 -wdir "$PWD/away" -n 2 only-away
+    same "and a node that has it not is named" "$rc $(cat "$err")" \
+        "127 wireup: node n1: only-away: not found on PATH or in the working directory $PWD/away" || explain
+    ln -s "$WIREUP" "$tmp/mpiexec.hydra"
+    run "$patience" "$tmp/mpiexec.hydra" -launch-agent "$tmp/agent" -hosts n1:1,n2:1 -n 2 bare
+    same "as mpiexec.hydra no node takes it" "$rc $(grep -c "bare: not found on PATH; it is in the working" "$err")" \
+        "127 1" || explain
+else
+    skip "bare names on two nodes" "$no_nodes"
+fi
+
 # ---- the universe: the slots where they are known, else what there is no word for
 # shellcheck disable=SC2016
 ask='echo "cmd=init pmi_version=1 pmi_subversion=1" >&3; read -r line <&3
@@ -96,6 +169,8 @@ if openmpi universe; then
     same "Open MPI, nothing said: the processors" "$rc $(cut -d' ' -f1,2 "$out")" "0 universe $processors" || explain
     run "$patience" "$WIREUP" -hosts localhost:5 -n 2 "$bin/universe.ompi"
     same "a master finds room for its workers" "$rc $(cat "$out")" "0 universe 5 workers 4 see 5 on 1" || explain
+    (cd "$bin" && exec "$WIREUP" -hosts localhost:4 -n 1 universe.ompi >"$out" 2>"$err")
+    same "whom it spawns by a name in its directory" "$(cat "$out")" "universe 4 workers 3 see 4 on 1" || explain
     [ -z "$nodes" ] || over -n 3 "$bin/universe.ompi" 2
     [ -z "$nodes" ] || same "on two nodes, too" "$rc $(cut -d' ' -f1-6 "$out")" "0 universe 4 workers 2 see 4" || explain
 else
