@@ -246,6 +246,18 @@
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 
+/* After a signal that asks for the end: how long processes may take that handle it (to write what
+ * they have); how long a killed job and its daemons may, then output that nobody reads; and after
+ * how much more the guard ends a worker that does not come to it. */
+#define LIMIT_ASKED_MS   10000
+#define LIMIT_KILLED_MS  5000
+#define LIMIT_CLOSING_MS 3000
+#define LIMIT_STUCK_MS   5000
+
+/* A launch that cannot succeed, because a node does not come: so long the others may still say that
+ * they do not come either, so that all are named at once. */
+#define LIMIT_FAILED_MORE_MS 3000
+
 /* Events that are kept for processes that register for them late: how many, and the bytes of what
  * is said about them. */
 #define LIMIT_KEPT_EVENTS      512

@@ -201,6 +201,12 @@ static void sink_writable(void *arg)
         k->on_idle(k->arg);
 }
 
+void sink_drop(struct sink *k)
+{
+    if (k->loop && !k->broken)
+        sink_break(k, EPIPE);
+}
+
 bool sink_idle(const struct sink *k)
 {
     return k->broken || buf_len(&k->queue) == 0;

@@ -82,6 +82,8 @@ void sink_expect(struct sink *k, int n);
 /* A line of our own among those of the sources; its newline is added if it has none. */
 void sink_say(struct sink *k, struct slice text);
 bool sink_idle(const struct sink *k); /* nothing is queued */
+/* What is queued is given up, and nothing more is written. */
+void sink_drop(struct sink *k);
 /* Both descriptors are the same pipe, terminal or socket: what two sinks write there would cut each
  * other's lines, so it has to be one. */
 bool sink_is_same(int one, int other);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/hop_where.h"
+#include "io/whole.h"
 #include "topo/view_pack.h"
 #include "wireup/prepare.h"
 #include "wireup/rm.h"
@@ -84,22 +85,31 @@ static void wipe_line(struct far *f)
     f->shown = false;
 }
 
+void far_progress(const struct far *f, struct node_progress *p)
+{
+    struct agent_progress a = { .all = 0 };
+
+    *p = (struct node_progress){ f->share.cluster.nready - 1, f->boot.count - 1, "" };
+    if (f->crew.agent)
+        agent_progress(f->crew.agent, &a);
+    if (a.slowest)
+        snprintf(p->awaited, sizeof p->awaited, "%.60s: %.40s has not answered for %llu s",
+                 a.slowest, a.at, (unsigned long long)((clock_now_ns() - a.since_ns) / NS_PER_S));
+}
+
 static void show_progress(void *arg)
 {
     struct far *f = arg;
-    struct agent_progress p = { .all = 0 };
+    struct node_progress p;
     struct buf line = BUF_NULL(512);
     struct slice s;
 
-    if (f->started || !f->terminal)
+    if (f->started || f->over || !f->terminal)
         return;
-    if (f->crew.agent)
-        agent_progress(f->crew.agent, &p);
+    far_progress(f, &p);
     wipe_line(f);
-    buf_printf(&line, "%u/%u nodes", f->share.cluster.nready - 1, f->boot.count - 1);
-    if (p.slowest)
-        buf_printf(&line, ", slowest: %.60s %.40s %llu s", p.slowest, p.at,
-                   (unsigned long long)((clock_now_ns() - p.since_ns) / NS_PER_S));
+    buf_printf(&line, "%u of %u nodes are up%s%s", p.up, p.all, p.awaited[0] ? "; " : "",
+               p.awaited);
     s = buf_slice(&line);
     f->shown = buf_ok(&line) && write(STDERR_FILENO, s.ptr, s.len) > 0;
     buf_free(&line);
@@ -150,6 +160,7 @@ static void begin(struct far *f)
     timer_stop(&f->progress);
     wipe_line(f);
     if (f->on_up) {
+        node_stands(f->node);
         f->on_up(f->arg);
         return;
     }
@@ -173,7 +184,8 @@ static void maybe_begin(struct far *f)
 {
     bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
 
-    if (f->share.cluster.nready == f->boot.count && told && !f->failed && !f->started)
+    if (f->share.cluster.nready == f->boot.count && told && !f->failures.count && !f->started &&
+        !f->over)
         begin(f);
 }
 
@@ -193,19 +205,88 @@ static void on_near(void *arg, uint32_t position)
     crew_up(&f->crew, position);
 }
 
-/* A node that does not come ends the launch: the job has been placed on all of them. */
-static void fail(struct far *f, const char *text)
+/* Nodes that do not come end the launch: the job has been placed on all of them. */
+static void tell_failed(struct far *f)
 {
+    struct buf out = BUF_NULL(64 << 20);
+    struct slice rest;
+
     wipe_line(f);
-    log_error(&f->log, "%s", text);
-    if (f->failed++ == 0 && !f->started)
-        node_give_up(f->node, FAR_EXIT_CODE);
+    if (f->opt->json)
+        node_failures_json(&f->failures, &out);
+    else
+        node_failures_text(&f->failures, f->boot.count - 1, &out);
+    rest = buf_slice(&out);
+    if (f->opt->json)
+        whole_write(STDERR_FILENO, rest);
+    while (rest.len && !f->opt->json) {
+        struct slice line = slice_cut(&rest, '\n');
+        log_error(&f->log, SLICE_FMT, SLICE_ARG(line));
+    }
+    buf_free(&out);
+}
+
+/* Those that have been asked for long enough, and say nothing. */
+static void tell_silent(struct far *f)
+{
+    struct agent_times t;
+    uint64_t now = clock_now_ns();
+
+    for (uint32_t i = 0; f->crew.agent && agent_times(f->crew.agent, i, &t); i++) {
+        uint64_t s = t.asked_ns ? (now - t.asked_ns) / NS_PER_S : 0;
+        if (s >= LIMIT_FAILED_MORE_MS / 1000 && agent_waits(f->crew.agent, t.position))
+            log_error(&f->log, "node %s: %s has not answered for %llu s", f->names[t.position],
+                      agent_how(f->crew.agent), (unsigned long long)s);
+    }
+}
+
+static void all_failures(void *arg)
+{
+    struct far *f = arg;
+
+    if (f->over)
+        return;
+    f->over = true;
+    tell_failed(f);
+    tell_silent(f);
+    node_give_up(f->node, FAR_EXIT_CODE);
+}
+
+/* The others are waited for, though not for long: whoever has made one mistake in a list of hosts
+ * has mostly made several. */
+static void fail(struct far *f, uint32_t position, struct slice text)
+{
+    uint32_t known;
+
+    if (f->over || f->started)
+        return;
+    if (!f->failures.count)
+        timer_set(&f->more, LIMIT_FAILED_MORE_MS);
+    node_failures_add(&f->failures, f->names[position], text);
+    known = f->share.cluster.nready - 1 + f->failures.count;
+    if (known >= f->boot.count - 1 ||
+        (f->boot.width >= f->boot.count - 1 && f->crew.agent && agent_settled(f->crew.agent)))
+        timer_set(&f->more, 0);
 }
 
 static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
-    (void)position;
-    fail(arg, why->text);
+    fail(arg, position, slice_str(why->text));
+}
+
+/* Given up: nobody else is started, and who is just being started finds no record. */
+static void on_quit(void *arg)
+{
+    struct far *f = arg;
+
+    timer_stop(&f->progress);
+    timer_stop(&f->more);
+    wipe_line(f);
+    if (!f->started && !f->over)
+        tell_failed(f);
+    if (!f->started)
+        crew_end(&f->crew);
+    f->over = true;
 }
 
 /* A sentence of a daemon: about one that does not come or has gone, or only for the user. */
@@ -218,8 +299,8 @@ static void on_trouble(void *arg, int64_t position, struct slice text)
         snprintf(line, sizeof line, "node %.200s: " SLICE_FMT, f->names[position], SLICE_ARG(text));
     else
         snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
-    if (position >= 0 && !f->started) {
-        fail(f, line);
+    if (position >= 0 && position < f->boot.count && !f->started) {
+        fail(f, (uint32_t)position, slice_str(line));
         return;
     }
     wipe_line(f);
@@ -234,8 +315,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     char line[ERRMSG_MAX];
 
     snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], why);
-    if (!f->started)
-        fail(f, line);
+    fail(f, position, slice_str(line));
 }
 
 /* Most nodes have what the one before them has. */
@@ -270,7 +350,7 @@ static void on_hardware(void *arg, uint32_t position, struct slice view, struct 
                   : errmsg_set(&err, 1, SLICE_FMT, SLICE_ARG(slice_head(why_not, 700)));
     if (rc) {
         snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], err.text);
-        fail(f, line);
+        fail(f, position, slice_str(line));
         return;
     }
     f->ntold++;
@@ -350,6 +430,7 @@ static int open_cluster(struct far *f, struct errmsg *err)
                                            .on_lost = on_lost,
                                            .on_trouble = on_trouble,
                                            .on_hardware = on_hardware,
+                                           .on_quit = on_quit,
                                            .on_gone = on_gone };
     f->share.arg = f;
     node_share(f->node, &f->share);
@@ -409,6 +490,8 @@ int far_open(struct far *f, struct launch_options *opt, struct node *node, struc
     map_init(&f->by_name, 0);
     arena_init(&f->arena, (size_t)1 << 30);
     timer_init(&f->progress, node_loop(node), show_progress, f);
+    timer_init(&f->more, node_loop(node), all_failures, f);
+    node_failures_init(&f->failures);
     if (gethostname(f->host, sizeof f->host - 1) < 0)
         memcpy(f->host, "localhost", sizeof "localhost");
     if (getrandom(f->boot.key, sizeof f->boot.key, 0) != (ssize_t)sizeof f->boot.key)
@@ -436,6 +519,8 @@ void far_close(struct far *f)
     if (!f->node)
         return;
     timer_stop(&f->progress);
+    timer_stop(&f->more);
+    node_failures_free(&f->failures);
     wipe_line(f);
     crew_close(&f->crew);
     share_close(&f->share);

@@ -5,6 +5,7 @@
 #define WIREUP_WIREUP_FAR_H
 
 #include "base/map.h"
+#include "wireup/node_failures.h"
 #include "wireup/options.h"
 #include "wireupd/crew.h"
 #include "wireupd/share.h"
@@ -25,7 +26,8 @@ struct far {
     struct bind_machine *last_machine;
     struct map by_name; /* … and by name, when all have told */
     uint32_t ntold;
-    uint32_t failed;
+    struct node_failures failures;
+    struct timer more; /* the launch has failed: until all that fail are known */
     char host[256];
     char network[128]; /* of the interface, when it was given by our address */
     uint64_t since_ns;
@@ -34,6 +36,7 @@ struct far {
     void *arg;
     uint32_t *slots;               /* by position */
     bool started, terminal, shown; /* … a progress line is on the screen */
+    bool over;                     /* it has been given up: nothing more is to be said */
 };
 
 /* Starts the daemons of all nodes of the plan but this one; when they are there, the job begins.
@@ -45,6 +48,9 @@ void far_close(struct far *f); /* before the node is freed; harmless on zeroed m
 /* The names of the nodes that are lost; how many (the list is the far's).  0 of them also when
  * there is no memory. */
 uint32_t far_lost(struct far *f, const char *const **names_p);
+
+/* How far they are. */
+void far_progress(const struct far *f, struct node_progress *p);
 
 /* A child of the launcher has ended that is no process of the job. */
 void far_reaped(struct far *f, pid_t pid, int status);

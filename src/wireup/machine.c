@@ -97,24 +97,45 @@ static int collect(int fd, struct buf *out, unsigned ms)
     }
 }
 
-int machine_run(const char *const *argv, char *const *envp, struct buf *out, unsigned ms)
+/* With signals as programs expect them, whatever we ignore, and in a group of its own, which can be
+ * ended as one. */
+static int spawn(const char *const *argv, char *const *envp, int out, pid_t *pid_p)
 {
     posix_spawn_file_actions_t acts;
+    posix_spawnattr_t attr;
+    sigset_t all, none;
+    int rc;
+
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+                                        POSIX_SPAWN_SETPGROUP);
+    posix_spawn_file_actions_init(&acts);
+    posix_spawn_file_actions_addopen(&acts, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&acts, out, 1);
+    rc = -posix_spawnp(pid_p, argv[0], &acts, &attr, (char *const *)(uintptr_t)argv, envp);
+    posix_spawn_file_actions_destroy(&acts);
+    posix_spawnattr_destroy(&attr);
+    return rc;
+}
+
+int machine_run(const char *const *argv, char *const *envp, struct buf *out, unsigned ms)
+{
     int ends[2], status = 0, rc;
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
-    posix_spawn_file_actions_init(&acts);
-    posix_spawn_file_actions_addopen(&acts, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&acts, ends[1], 1);
-    rc = -posix_spawnp(&pid, argv[0], &acts, NULL, (char *const *)(uintptr_t)argv, envp);
-    posix_spawn_file_actions_destroy(&acts);
+    rc = spawn(argv, envp, ends[1], &pid);
     close(ends[1]);
     if (rc == 0) {
         rc = collect(ends[0], out, ms);
         if (rc)
-            kill(pid, SIGKILL);
+            kill(-pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             continue;
         if (rc == 0 && status != 0)

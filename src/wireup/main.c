@@ -45,6 +45,8 @@ struct launch {
     struct launch_options *options;
     struct far far;
     uint64_t begun_ns;
+    pid_t guard;
+    int control_fd; /* from the guard */
 };
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -76,13 +78,22 @@ static const char *pattern_for_all(struct launch_options *o, const char *pattern
     return path ? path : pattern;
 }
 
+static void progress(void *arg, struct node_progress *p)
+{
+    struct launch *l = arg;
+
+    far_progress(&l->far, p);
+}
+
 static void configure(struct node_config *c, struct launch *l, struct log log)
 {
     const struct launch_options *o = l->options;
 
     *c = (struct node_config){
         .log = log,
-        .control_fd = -1,
+        .control_fd = l->control_fd,
+        .guard = l->guard,
+        .progress = o->remote ? progress : NULL,
         .stdin_to = stdin_choice(o),
         .stdin_rank = o->stdin_rank,
         .label = o->prepend_pattern ? o->prepend_pattern
@@ -139,58 +150,54 @@ static void worker_killed(void *arg, const char *sentence)
     log_error(arg, "%s", sentence);
 }
 
-static int run_plan(struct launch_options *o, struct plan *plan, struct log log, uint64_t begun_ns)
+static int run_plan(struct launch *launch, struct plan *plan, struct log log)
 {
-    struct launch launch = { .options = o, .begun_ns = begun_ns };
     struct node_config config;
     struct errmsg err;
     struct node *node;
     char host[256] = "localhost";
     int code = launch_exit_code(LAUNCH_REFUSED), rc;
 
-    configure(&config, &launch, log);
+    configure(&config, launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
-    config.guard = getpid();
-    if (guard_split(&log, worker_killed, &log, &config.control_fd) < 0) {
-        log_error(&log, "cannot start the worker process: %s", err_text(errno));
-        return code;
-    }
     node = node_new(&config, &err);
-    rc = node ? begin(node, &launch, plan, log, &err) : -EIO;
+    rc = node ? begin(node, launch, plan, log, &err) : -EIO;
     if (rc == 0)
         code = node_run(node);
     else
         log_error(&log, "%s", err.text);
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
-    far_close(&launch.far);
+    far_close(&launch->far);
     node_free(node);
     return code;
 }
 
-int main(int argc, char **argv)
+/* The options are read: the time limit holds from now on. */
+static void limited(void *arg, uint32_t seconds)
 {
-    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL) };
+    const struct launch *l = arg;
+
+    if (seconds)
+        guard_limit(l->control_fd, l->begun_ns, seconds);
+}
+
+/* In the worker: the guard listens for it until it does so itself. */
+static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
+{
+    /* Who says `run` means the standing system, where there is one. */
+    const struct launch_hooks hooks = { .standing = argc > 1 && !strcmp(argv[1], "run")
+                                                        ? standing_nodes
+                                                        : NULL,
+                                        .limited = limited,
+                                        .arg = launch };
     struct launch_options options;
     struct plan plan;
     struct errmsg err = { "" };
-    uint64_t begun_ns = clock_now_ns();
-    int rc, code;
+    int rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err), code;
 
-    guard_tidy();
-    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
-        !(argc == 3 && strstr(argv[2], "help")))
-        return standing_up(argc, argv, &log);
-    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
-        return standing_on(argc, argv, &log);
-    /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
-    if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
-        return code;
-    /* Who says `run` means the standing system, where there is one. */
-    rc = launch_prepare_with(argc, argv, environ,
-                             argc > 1 && !strcmp(argv[1], "run") ? standing_nodes : NULL, &options,
-                             &plan, &err);
+    launch->options = &options;
     if (options.verbose)
         log.most = LOG_INFO;
     code = launch_exit_code(rc);
@@ -201,9 +208,31 @@ int main(int argc, char **argv)
         log_error(&log, "%s", err.text);
     } else {
         whole_write(STDERR_FILENO, buf_slice(&options.answer));
-        code = run_plan(&options, &plan, log, begun_ns);
+        code = run_plan(launch, &plan, log);
     }
     plan_free(&plan);
     launch_options_free(&options);
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL) };
+    struct launch launch = { .begun_ns = clock_now_ns(), .guard = getpid() };
+    int code;
+
+    guard_tidy();
+    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        return standing_up(argc, argv, &log);
+    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
+        return standing_on(argc, argv, &log);
+    /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
+    if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
+        return code;
+    if (guard_split(&log, worker_killed, &log, &launch.control_fd) < 0) {
+        log_error(&log, "cannot start the worker process: %s", err_text(errno));
+        return launch_exit_code(LAUNCH_REFUSED);
+    }
+    return prepare_and_run(argc, argv, &launch, log);
 }

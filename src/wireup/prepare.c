@@ -695,10 +695,12 @@ static int told(int rc, struct errmsg *err)
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct plan *plan, struct errmsg *err)
 {
-    return launch_prepare_with(argc, argv, envp, NULL, opt, plan, err);
+    const struct launch_hooks none = { .standing = NULL };
+
+    return launch_prepare_with(argc, argv, envp, &none, opt, plan, err);
 }
 
-int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
+int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_hooks *hooks,
                         struct launch_options *opt, struct plan *plan, struct errmsg *err)
 {
     struct prepare *p;
@@ -707,12 +709,14 @@ int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standin
     launch_options_init(opt);
     plan_init(plan);
     rc = options_parse(opt, argc, argv, envp, err);
+    if (rc == 0 && hooks->limited)
+        hooks->limited(hooks->arg, opt->timeout_s);
     if (rc == 0 && !opt->singleton.port) {
         opt->prepared = p = arena_array(&opt->arena, 1, sizeof *p);
         if (!p)
             return told(-ENOMEM, err);
         *p = (struct prepare){
-            .opt = opt, .plan = plan, .envp = envp, .standing = standing, .err = err
+            .opt = opt, .plan = plan, .envp = envp, .standing = hooks->standing, .err = err
         };
         machine_init(&p->machine, opt->localhost);
         rc = run_steps(p);

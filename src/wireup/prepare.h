@@ -25,8 +25,16 @@ int launch_prepare(int argc, char **argv, char **envp, struct launch_options *op
  */
 typedef bool standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
 
-/* The same; when nobody names nodes, those of a standing system are taken first. */
-int launch_prepare_with(int argc, char **argv, char **envp, standing_fn *standing,
+/* What the caller adds; each may be NULL. */
+struct launch_hooks {
+    standing_fn *standing; /* when nobody names nodes, these are taken first */
+    /* The options have been read, and nothing else: the time limit among them (0: none). */
+    void (*limited)(void *arg, uint32_t seconds);
+    void *arg;
+};
+
+/* The same with hooks. */
+int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_hooks *hooks,
                         struct launch_options *opt, struct plan *plan, struct errmsg *err);
 
 /* Where ranks go may depend on what other machines have (-map-by ppr:N:OBJECT, -rank-by OBJECT).

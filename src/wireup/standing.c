@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "io/rendezvous.h"
 #include "wireup/ask.h"
@@ -77,7 +80,11 @@ bool standing_nodes(struct arena *a, struct host_list *list, const char **exec_p
 struct standing {
     struct far far;
     struct errands errands;
+    uint32_t nnodes;
     int news; /* to the process that waits in the foreground */
+    int control_fd;
+    uint64_t begun_ns;
+    struct watch waits; /* … whether it does */
 };
 
 static void come_up(void *arg)
@@ -89,8 +96,19 @@ static void come_up(void *arg)
         dup2(null, fd);
     if (null > 2)
         close(null);
-    if (write(s->news, "up", 2) < 0 || close(s->news) < 0)
-        return; /* nobody waits any more; the system stands all the same */
+    watch_close(&s->waits);
+    if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
+        node_give_up(s->far.node, 1); /* nobody waits: who has asked for it was killed */
+    close(s->news);
+}
+
+/* Who has asked for it was killed before it stands. */
+static void nobody_waits(void *arg)
+{
+    struct standing *s = arg;
+
+    watch_close(&s->waits);
+    node_give_up(s->far.node, 1);
 }
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -100,98 +118,74 @@ static void reaped(void *arg, pid_t pid, int status)
     far_reaped(&s->far, pid, status);
 }
 
-static int stand(struct launch_options *o, struct plan *plan, struct log log, int news)
+static void progress(void *arg, struct node_progress *p)
 {
-    static struct standing s;
-    struct node_config config = { .log = log, .control_fd = -1, .reaped = reaped, .arg = &s };
+    struct standing *s = arg;
+
+    far_progress(&s->far, p);
+}
+
+static void limited(void *arg, uint32_t seconds)
+{
+    const struct standing *s = arg;
+
+    guard_limit(s->control_fd, s->begun_ns, seconds);
+}
+
+static int stand(struct standing *s, struct launch_options *o, struct plan *plan, struct log log)
+{
+    struct node_config config = { .log = log,
+                                  .control_fd = s->control_fd,
+                                  .begun_ns = s->begun_ns,
+                                  .timeout_s = o->timeout_s,
+                                  .progress = progress,
+                                  .reaped = reaped,
+                                  .arg = s };
     struct errmsg err = { "" };
     char host[256] = "localhost";
     struct node *node;
     int code = 1;
 
-    s.news = news;
+    s->nnodes = plan->nnodes;
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
-    if (setsid() < 0 || guard_split(&log, NULL, NULL, &config.control_fd) < 0) {
-        log_error(&log, "cannot start the worker process: %s", err_text(errno));
-        return 1;
-    }
     node = node_new(&config, &err);
-    if (node && far_open(&s.far, o, node, plan, log, &err) == 0) {
-        s.far.on_up = come_up;
-        s.far.arg = &s;
-        errands_open(&s.errands, &s.far.share);
-        s.far.share.errands = &s.errands;
+    if (node && far_open(&s->far, o, node, plan, log, &err) == 0) {
+        s->far.on_up = come_up;
+        s->far.arg = s;
+        errands_open(&s->errands, &s->far.share);
+        s->far.share.errands = &s->errands;
+        watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
+        watch_want(&s->waits, LOOP_READ);
         code = node_run(node);
     } else {
         log_error(&log, "%s", err.text);
     }
-    errands_close(&s.errands);
-    far_close(&s.far);
+    watch_close(&s->waits);
+    errands_close(&s->errands);
+    far_close(&s->far);
     node_free(node);
     return code;
 }
 
-/* The foreground: until the system is up, or has ended. */
-static int wait_up(pid_t pid, int news, const struct plan *plan)
+/* The words of a job whose program is never run: nodes are what is planned. */
+static int prepare_and_stand(struct standing *s, int argc, char **argv, const struct log *log)
 {
-    char word[4];
-    ssize_t n;
-    int status;
-
-    do
-        n = read(news, word, sizeof word);
-    while (n < 0 && errno == EINTR);
-    if (n >= 2) {
-        printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", plan->nnodes);
-        return 0;
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-static int start_standing(struct launch_options *o, struct plan *plan, const struct log *log)
-{
-    int ends[2];
-    pid_t pid;
-
-    if (pipe2(ends, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-        log_error(log, "cannot start: %s", err_text(errno));
-        return 1;
-    }
-    if (pid == 0) {
-        close(ends[0]);
-        _exit(stand(o, plan, *log, ends[1]));
-    }
-    close(ends[1]);
-    return wait_up(pid, ends[0], plan);
-}
-
-int standing_up(int argc, char **argv, const struct log *log)
-{
+    const struct launch_hooks hooks = { .limited = limited, .arg = s };
     char **words = calloc((size_t)argc + 2, sizeof *words);
-    struct buf answer = BUF_NULL(STANDING_ANSWER);
     struct launch_options options;
     struct plan plan;
-    struct errmsg err = { "" };
-    pid_t there = find_standing(&answer);
+    struct errmsg err = { "out of memory" };
     int rc, code = 1;
 
-    buf_free(&answer);
-    if (there || !words) {
-        log_error(log,
-                  there ? "a standing system of yours is up already (launcher %d); end it "
-                          "with `wireup down`"
-                        : "out of memory",
-                  (int)there);
-        free(words);
+    if (!words) {
+        log_error(log, "%s", err.text);
         return 1;
     }
     words[0] = argv[0];
     memcpy(words + 1, argv + 2, ((size_t)argc - 2) * sizeof *words);
-    words[argc - 1] = (char *)(uintptr_t) "/bin/true"; /* never run: nodes are what is planned */
-    rc = launch_prepare(argc, words, environ, &options, &plan, &err);
+    words[argc - 1] = (char *)(uintptr_t) "/bin/true";
+    rc = launch_prepare_with(argc, words, environ, &hooks, &options, &plan, &err);
     if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
@@ -199,11 +193,105 @@ int standing_up(int argc, char **argv, const struct log *log)
         log_error(log, "name the nodes that are to stand: -hosts, -hostfile, or an allocation");
         code = 2;
     } else if (rc == LAUNCH_GO) {
-        code = start_standing(&options, &plan, log);
+        code = stand(s, &options, &plan, *log);
     }
     plan_free(&plan);
     launch_options_free(&options);
     free(words);
+    return code;
+}
+
+/* The background: a session of its own, so that the terminal's signals come by the foreground. */
+static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
+{
+    struct standing s = { .news = news, .begun_ns = begun_ns };
+    struct buf answer = BUF_NULL(STANDING_ANSWER);
+    pid_t there;
+
+    if (setsid() < 0 || guard_split(log, NULL, NULL, &s.control_fd) < 0) {
+        log_error(log, "cannot start the worker process: %s", err_text(errno));
+        return 1;
+    }
+    there = find_standing(&answer);
+    buf_free(&answer);
+    if (!there)
+        return prepare_and_stand(&s, argc, argv, log);
+    log_error(log,
+              "a standing system of yours is up already (launcher %d); end it with `wireup down`",
+              (int)there);
+    return 1;
+}
+
+/* What the user sends us is for the background, until it stands or has ended. */
+static bool pass_signals(int signals, pid_t pid)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+
+    while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        kill(pid, (int)info.ssi_signo);
+        any = true;
+    }
+    return any;
+}
+
+/* The foreground: until the system is up, or has ended.  Who was interrupted waits for the end,
+ * even if it comes up at that moment. */
+static int wait_up(pid_t pid, int news, int signals)
+{
+    struct pollfd p[2] = { { news, POLLIN, 0 }, { signals, POLLIN, 0 } };
+    bool interrupted = false;
+    uint32_t nnodes;
+    int status = 0;
+
+    for (;;) {
+        if (poll(p, 2, -1) < 0)
+            continue;
+        if (p[1].revents && pass_signals(signals, pid))
+            interrupted = true;
+        if (!p[0].revents)
+            continue;
+        if (recv(news, &nnodes, sizeof nnodes, MSG_DONTWAIT) != (ssize_t)sizeof nnodes)
+            break; /* both processes of the background have ended */
+        if (!interrupted) {
+            printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", nnodes);
+            return 0;
+        }
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int standing_up(int argc, char **argv, const struct log *log)
+{
+    uint64_t begun_ns = clock_now_ns();
+    int ends[2], signals, code;
+    sigset_t set, old;
+    pid_t pid = -1;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0)
+        pid = fork();
+    if (pid < 0) {
+        log_error(log, "cannot start: %s", err_text(errno));
+        return 1;
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        close(signals);
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        _exit(be_standing(ends[1], begun_ns, argc, argv, log));
+    }
+    close(ends[1]);
+    code = wait_up(pid, ends[0], signals);
+    fflush(stdout);
     return code;
 }
 

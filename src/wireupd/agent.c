@@ -72,6 +72,7 @@ struct agent {
     struct timer kick; /* to start more of them: from the loop only */
     char **env;
     char *path;
+    char program[100]; /* for people */
     bool ending;
 };
 
@@ -596,6 +597,27 @@ bool agent_times(const struct agent *a, uint32_t at, struct agent_times *t)
     return g != NULL;
 }
 
+const char *agent_how(const struct agent *a)
+{
+    return a->program;
+}
+
+bool agent_waits(const struct agent *a, uint32_t position)
+{
+    const struct guest *g = find_guest(a, position);
+
+    return g && (g->state == RUNS || g->state == STARTED);
+}
+
+bool agent_settled(const struct agent *a)
+{
+    for (uint32_t i = 0; i < a->nguests; i++) {
+        if (a->guests[i]->state < UP)
+            return false;
+    }
+    return true;
+}
+
 bool agent_how_ended(const struct agent *a, uint32_t position, struct errmsg *how)
 {
     const struct guest *g = find_guest(a, position);
@@ -650,6 +672,7 @@ struct agent *agent_new(const struct agent_config *c, struct errmsg *err)
     a->c = *c;
     if (!a->c.up_ms)
         a->c.up_ms = LIMIT_AGENT_UP_MS;
+    agent_program(&c->spec, c->spec.wireupd, a->program, sizeof a->program);
     arena_init(&a->arena, LIMIT_MAP_MEMORY);
     timer_init(&a->kick, c->loop, start_more, a);
     list_init(&a->queue);
@@ -813,7 +836,7 @@ void agent_progress(const struct agent *a, struct agent_progress *p)
         if ((g->state == RUNS || g->state == STARTED) &&
             (!p->slowest || g->command->since_ns < p->since_ns)) {
             p->slowest = g->node.name;
-            p->at = g->state == RUNS ? agent_kind_name(a->c.spec.kind) : "its link";
+            p->at = g->state == RUNS ? a->program : "its link";
             p->since_ns = g->command->since_ns;
         }
     }

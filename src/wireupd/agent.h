@@ -55,6 +55,11 @@ bool agent_reaped(struct agent *a, pid_t pid, int status); /* true: it was one o
 void agent_end(struct agent *a);
 bool agent_idle(const struct agent *a); /* no command runs, and none is to be run */
 
+/* Is that one still waited for; has every one come or failed? */
+const char *agent_how(const struct agent *a); /* "ssh": what is run to reach nodes */
+bool agent_waits(const struct agent *a, uint32_t position);
+bool agent_settled(const struct agent *a);
+
 /* How a command that was up has ended, for who saw the link of its daemon break: "ssh was killed by
  * SIGKILL".  False: it runs, or there is none. */
 bool agent_how_ended(const struct agent *a, uint32_t position, struct errmsg *how);

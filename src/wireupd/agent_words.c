@@ -420,7 +420,7 @@ static void how_ended(const char *program, int status, char *text, size_t n)
         snprintf(text, n, "%.100s ended with status %d", program, WEXITSTATUS(status));
 }
 
-static void program_name(const struct agent_spec *s, const char *wireupd, char *name, size_t n)
+void agent_program(const struct agent_spec *s, const char *wireupd, char *name, size_t n)
 {
     const char *exec = s->exec ? s->exec : ways[s->kind].exec;
     const char *slash;
@@ -439,7 +439,7 @@ void agent_diagnose(const struct agent_spec *s, const char *node, const char *wi
     const char *cause = seen->started ? NULL : cause_of(seen->said);
     char program[100], ended[160] = "";
 
-    program_name(s, wireupd, program, sizeof program);
+    agent_program(s, wireupd, program, sizeof program);
     if (seen->trouble.len) {
         errmsg_set(out, 0, "node %.200s: " SLICE_FMT, node,
                    SLICE_ARG(slice_head(seen->trouble, 700)));

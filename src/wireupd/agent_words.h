@@ -75,6 +75,9 @@ struct agent_seen {
 /* A text as one word of `exec` and `args`, or of a shell's command line; NULL: no memory. */
 char *agent_word(struct arena *a, const char *text);
 
+/* What is run to reach a node, for people: "ssh", "kubectl". */
+void agent_program(const struct agent_spec *s, const char *wireupd, char *name, size_t n);
+
 /* The remote side has no such program: another place may be tried. */
 bool agent_not_found(const struct agent_seen *seen);
 

@@ -1,14 +1,23 @@
-/* control.c - see control.h. */
+/* control.c - see control.h.  Reading order: sentences; actions; what happens; doors. */
 #include "wireupd/control.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/limit.h"
 #include "wireupd/ending.h"
+#include "wireupd/guard.h"
+#include "wireupd/output.h"
 #include "wireupd/share.h"
 #include "wireupd/signals.h"
 #include "wireupd/work.h"
+
+enum { LATE_CODE = 124 };
+
+/* ---- sentences ---- */
 
 /* Who is missing, to standard error, in one write per line. */
 static void print_report(void *arg, struct slice report)
@@ -21,44 +30,199 @@ static void print_report(void *arg, struct slice report)
     }
 }
 
-static void begin_report(struct node *n, inquest_fn *done)
+static struct node_progress progress_of(const struct node *n)
 {
-    tape_flush(&n->tape);
-    inquest_begin(&n->inquests, SLICE_NULL, done, n);
+    struct node_progress p = { .all = 0 };
+
+    if (n->config.progress)
+        n->config.progress(n->config.arg, &p);
+    return p;
 }
 
-static void interrupt(struct node *n, int sig)
+/* While nodes come up that is what there is to say. */
+static void report(struct node *n)
 {
-    struct job *job = core_job(&n->server.core, n->first_job);
-    struct work *w = job ? work_of(n, job) : NULL;
+    struct node_progress p = progress_of(n);
 
-    if (++n->interrupts > 1) {
-        log_error(&n->config.log, "interrupted again: all processes are killed");
-        server_abort(&n->server, job, JOB_NO_RANK, 128 + sig, "the job was interrupted");
-        signals_all(n, SIGKILL);
-        return;
-    }
-    if (w && w->next < job->plan.nprocs) { /* who is not started yet could not hear it */
-        log_error(&n->config.log, "interrupted while it was starting: the job ends");
-        server_abort(&n->server, job, JOB_NO_RANK, 128 + sig, "the job was interrupted");
-        return;
-    }
-    log_error(&n->config.log, "interrupted: asking all processes to end; once more kills them");
+    tape_flush(&n->tape);
+    if (n->phase == PHASE_RISING && p.all)
+        log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
+                  p.awaited[0] ? "; " : "", p.awaited);
+    else
+        inquest_begin(&n->inquests, SLICE_NULL, print_report, n);
+}
+
+static void say_gave_up(const struct node *n, bool late)
+{
+    struct node_progress p = progress_of(n);
+    char when[100] = "before the job began";
+
+    if (p.all)
+        snprintf(when, sizeof when, "while the nodes came up (%u of %u)", p.up, p.all);
+    if (n->was_standing)
+        log_error(&n->config.log, "interrupted: the standing daemons end");
+    else if (late)
+        log_error(&n->config.log, "the time limit of %u s is over %s: nothing was started%s%s",
+                  n->config.timeout_s, when, p.awaited[0] ? "; " : "", p.awaited);
+    else
+        log_error(&n->config.log, "interrupted %s: nothing was started", when);
+}
+
+/* ---- actions ---- */
+
+static bool is_led(const struct job *j)
+{
+    return !j->follows && !j->is_tool && j->phase == JOB_RUNNING;
+}
+
+static void give_up(struct node *n, bool late)
+{
+    say_gave_up(n, late);
+    timer_set(&n->patience, LIMIT_KILLED_MS);
+    node_give_up(n, late ? LATE_CODE : 128 + n->ended_by);
+}
+
+static void ask(struct node *n, int sig)
+{
+    log_error(&n->config.log,
+              "interrupted: all processes are asked to end; those that stay are killed in %u s, or "
+              "by the next signal",
+              LIMIT_ASKED_MS / 1000);
+    timer_set(&n->patience, LIMIT_ASKED_MS);
     signals_all(n, sig);
 }
+
+static void end_jobs(struct node *n)
+{
+    timer_set(&n->patience, LIMIT_KILLED_MS);
+    LIST_EACH(l, &n->works)
+    {
+        struct job *j = LIST_OF(l, struct work, link)->job;
+        if (is_led(j))
+            server_abort(&n->server, j, JOB_NO_RANK, 128 + n->ended_by, "the job was interrupted");
+    }
+}
+
+static void end_job(struct node *n)
+{
+    log_error(&n->config.log, "interrupted while it was starting: the job ends");
+    end_jobs(n);
+}
+
+static void kill_all(struct node *n, bool again)
+{
+    if (again)
+        log_error(&n->config.log, "interrupted again: all processes are killed");
+    else
+        log_error(&n->config.log, "not all processes have ended within %u s: they are killed",
+                  LIMIT_ASKED_MS / 1000);
+    end_jobs(n);
+    signals_all(n, SIGKILL);
+}
+
+/* Other nodes' daemons lose their links, and end. */
+static void cut(struct node *n, bool late)
+{
+    if (n->ended_by == 0)
+        n->exit_code = LATE_CODE;
+    if (late)
+        log_error(&n->config.log, "the time limit of %u s is over: what is left is given up",
+                  n->config.timeout_s);
+    output_drop(n);
+    signals_job(n, NULL, SIGKILL);
+    n->draining = true;
+    loop_stop(&n->loop); /* who has run it kills what is left: node_run() */
+}
+
+static void end_late(void *arg, struct slice report)
+{
+    struct node *n = arg;
+    struct job *job = core_job(&n->server.core, n->first_job);
+
+    if (!job || n->draining) /* it has ended meanwhile */
+        return;
+    print_report(n, report);
+    server_abort(&n->server, job, JOB_NO_RANK, LATE_CODE,
+                 "the job did not end within its time limit of %u s", n->config.timeout_s);
+    node_settle(n);
+}
+
+/* ---- what happens ---- */
+
+/* Has every process of the first job been started, or failed to? */
+static bool all_started(const struct node *n)
+{
+    const struct job *job = core_job((struct core *)(uintptr_t)&n->server.core, n->first_job);
+
+    for (uint32_t r = 0; job && r < job->plan.nprocs; r++) {
+        if (job->procs[r].state == LIFE_PLANNED)
+            return false;
+    }
+    return job != NULL;
+}
+
+static void happen(struct node *n, enum phase_event event, int sig)
+{
+    if (n->phase == PHASE_STARTING && all_started(n))
+        phase_step(&n->phase, PHASE_STARTED);
+    if (event == PHASE_SIGNAL && n->ended_by == 0)
+        n->ended_by = sig;
+    n->was_standing = n->phase == PHASE_STANDING;
+    switch (phase_step(&n->phase, event)) {
+    case PHASE_give_up: give_up(n, event == PHASE_LATE); break;
+    case PHASE_ask: ask(n, sig); break;
+    case PHASE_end_job: end_job(n); break;
+    case PHASE_end_late:
+        timer_set(&n->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
+        tape_flush(&n->tape);
+        inquest_begin(&n->inquests, SLICE_NULL, end_late, n);
+        break;
+    case PHASE_kill: kill_all(n, event == PHASE_SIGNAL); break;
+    case PHASE_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
+    case PHASE_cut: cut(n, event == PHASE_LATE); break;
+    case PHASE_kill_worker: /* the guard's */
+    case PHASE_nothing:
+    case PHASE_none: break;
+    }
+}
+
+void control_job_up(struct node *n)
+{
+    happen(n, PHASE_UP, 0);
+}
+
+void control_all_ended(struct node *n)
+{
+    happen(n, PHASE_ENDED, 0);
+}
+
+void node_stands(struct node *n)
+{
+    timer_stop(&n->timeout);
+    if (n->config.control_fd >= 0)
+        guard_limit(n->config.control_fd, 0, 0);
+    happen(n, PHASE_STAND, 0);
+}
+
+int control_code(const struct node *n)
+{
+    return n->ended_by ? 128 + n->ended_by : n->exit_code;
+}
+
+/* ---- doors ---- */
 
 static void take_signal(struct node *n, int sig)
 {
     if (n->share && n->share->cluster.config.me != 0) { /* users signal the launcher */
-        if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP)
+        if (phase_is_end(sig))
             ending_orphan(n);
         return;
     }
     switch (sig) {
     case SIGINT:
     case SIGTERM:
-    case SIGHUP: interrupt(n, sig); break;
-    case SIGQUIT: begin_report(n, print_report); break;
+    case SIGHUP: happen(n, PHASE_SIGNAL, sig); break;
+    case SIGQUIT: report(n); break;
     case SIGTSTP:
         pump_pause(&n->pump, true);
         signals_all(n, SIGTSTP);
@@ -96,29 +260,41 @@ static void control_door(void *arg)
     node_settle(n);
 }
 
-static void end_late(void *arg, struct slice report)
+static void out_of_time(void *arg)
 {
     struct node *n = arg;
-    struct job *job = core_job(&n->server.core, n->first_job);
 
-    if (!job || n->draining) /* it has ended meanwhile */
-        return;
-    print_report(n, report);
-    server_abort(&n->server, job, JOB_NO_RANK, 124,
-                 "the job did not end within its time limit of %u s", n->config.timeout_s);
+    happen(n, PHASE_LATE, 0);
     node_settle(n);
 }
 
-static void out_of_time(void *arg)
+static void out_of_patience(void *arg)
 {
-    begin_report(arg, end_late);
+    struct node *n = arg;
+
+    happen(n, PHASE_PATIENCE, 0);
+    node_settle(n);
+}
+
+/* The limit counts from the launcher's first instruction. */
+static void set_limit(struct node *n)
+{
+    uint64_t now = clock_now_ns(), begun = n->config.begun_ns ? n->config.begun_ns : now;
+    uint64_t due = begun + n->config.timeout_s * NS_PER_S;
+
+    timer_set(&n->timeout, due > now ? (due - now) / NS_PER_MS : 0);
 }
 
 int control_open(struct node *n)
 {
     timer_init(&n->timeout, &n->loop, out_of_time, n);
+    timer_init(&n->patience, &n->loop, out_of_patience, n);
+    n->phase = PHASE_RISING;
+    if (n->config.timeout_s)
+        set_limit(n);
     if (n->config.control_fd < 0)
         return 0;
+    guard_listening(n->config.control_fd);
     watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
     return watch_want(&n->control, LOOP_READ);
 }
@@ -127,4 +303,5 @@ void control_close(struct node *n)
 {
     watch_close(&n->control);
     timer_stop(&n->timeout);
+    timer_stop(&n->patience);
 }

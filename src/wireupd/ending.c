@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "wireupd/control.h"
 #include "wireupd/output.h"
 #include "wireupd/share.h"
 #include "wireupd/announce.h"
@@ -159,8 +160,8 @@ static void drain(struct node *n)
     bool alone = !n->share || n->unshared;
 
     n->draining = true;
+    control_all_ended(n);
     pump_close(&n->pump);
-    timer_stop(&n->timeout);
     if (alone) /* else what starts daemons is among them */
         child_end_all();
     LIST_EACH(l, &n->tasks)

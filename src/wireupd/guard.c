@@ -3,16 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/limit.h"
 #include "io/child.h"
+#include "wireupd/phase.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
@@ -22,34 +29,56 @@
 static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
 
-enum { NWATCHED = sizeof watched / sizeof *watched };
+enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
 
-static void watched_set(sigset_t *set)
-{
-    sigemptyset(set);
-    for (int i = 0; i < NWATCHED; i++)
-        sigaddset(set, watched[i]);
-    sigaddset(set, SIGCHLD);
-}
+/* What the worker says, a packet each. */
+struct guard_packet {
+    bool listens;
+    uint64_t begun_ns;
+    uint32_t seconds; /* if it does not say that it listens: the limit; 0: none */
+};
 
-static void pass_on(int pipe_fd, int sig)
-{
-    unsigned char byte = (unsigned char)sig;
-
-    /* The pipe holds thousands of signals; when it is full, one more changes nothing. */
-    if (write(pipe_fd, &byte, 1) < 0)
-        return;
-    if (sig == SIGTSTP)
-        kill(getpid(), SIGSTOP);
-}
-
-/* Who guards whom, and who hears of it. */
+/* Who guards whom, who hears of it, and until when. */
 struct guard {
     const struct log *log;
     guard_word *word;
     void *arg;
     pid_t worker;
+    int control, signals;         /* our end of the socket; a signalfd */
+    enum phase phase;             /* PREPARING, or later: the worker knows which */
+    struct signalfd_siginfo last; /* signal that asks for the end, and when it came */
+    uint64_t last_ns;
+    int ended_by;     /* the first signal that asks for the end; 0: none has come */
+    uint64_t late_ns; /* the time limit, or UINT64_MAX */
+    uint32_t seconds;
+    uint64_t stuck_ns; /* when a worker that should have ended is ended, or UINT64_MAX */
 };
+
+/* nohup(1) and batch systems have SIGHUP ignored: then it stays so. */
+static bool is_left_alone(int sig)
+{
+    struct sigaction old;
+
+    return sig == SIGHUP && sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+static void watched_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (int i = 0; i < NWATCHED; i++) {
+        if (!is_left_alone(watched[i]))
+            sigaddset(set, watched[i]);
+    }
+    sigaddset(set, SIGCHLD);
+}
+
+static void say(const struct guard *g, const char *sentence)
+{
+    if (g->word)
+        g->word(g->arg, sentence);
+    else
+        log_error(g->log, "%s", sentence);
+}
 
 static void tell_killed(const struct guard *g, int sig)
 {
@@ -60,10 +89,17 @@ static void tell_killed(const struct guard *g, int sig)
                "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
                "with it",
                g->log->who, sig, abbrev ? abbrev : "?");
-    if (g->word)
-        g->word(g->arg, text.text);
-    else
-        log_error(g->log, "%s", text.text);
+    say(g, text.text);
+}
+
+/* Ends the worker, what it has started, and us. */
+__attribute__((noreturn)) static void end_worker(const struct guard *g, const char *sentence,
+                                                 int code)
+{
+    kill(g->worker, SIGKILL);
+    child_end_all();
+    say(g, sentence);
+    _exit(code);
 }
 
 /* -1: the worker goes on. */
@@ -84,24 +120,125 @@ static int worker_status(const struct guard *g)
     return -1;
 }
 
-__attribute__((noreturn)) static void keep_guard(const struct guard *g, int pipe_fd,
-                                                 const sigset_t *set)
+/* All that the worker has said; it says that it listens before it starts anything. */
+static void hear_worker(struct guard *g)
 {
+    struct guard_packet p;
+
+    while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
+        if (p.listens) {
+            phase_step(&g->phase, PHASE_LISTENING);
+            continue;
+        }
+        g->seconds = p.seconds;
+        g->late_ns = p.seconds ? p.begun_ns + p.seconds * NS_PER_S : UINT64_MAX;
+    }
+}
+
+static void end_within(struct guard *g, uint64_t ms)
+{
+    uint64_t due = clock_now_ns() + (ms + LIMIT_STUCK_MS) * NS_PER_MS;
+
+    if (due < g->stuck_ns)
+        g->stuck_ns = due;
+}
+
+/* timeout(1) and batch systems send to us and then to our group, us among it: that is one wish. */
+static bool is_twin(struct guard *g, const struct signalfd_siginfo *info)
+{
+    uint64_t now = clock_now_ns();
+    bool twin = info->ssi_code == SI_USER && info->ssi_signo == g->last.ssi_signo &&
+                info->ssi_pid == g->last.ssi_pid && now - g->last_ns < TWIN_MS * NS_PER_MS;
+
+    if (phase_is_end((int)info->ssi_signo) && !twin) {
+        g->last = *info;
+        g->last_ns = now;
+    }
+    return twin;
+}
+
+static void pass_on(struct guard *g, const struct signalfd_siginfo *info)
+{
+    int sig = (int)info->ssi_signo;
+    unsigned char byte = (unsigned char)sig;
+
+    if (is_twin(g, info))
+        return;
+    if (phase_is_end(sig) && g->phase == PHASE_PREPARING &&
+        phase_step(&g->phase, PHASE_SIGNAL) == PHASE_kill_worker)
+        end_worker(g, "interrupted before anything was started", 128 + sig);
+    if (phase_is_end(sig))
+        end_within(g, g->ended_by ? LIMIT_KILLED_MS + LIMIT_CLOSING_MS
+                                  : LIMIT_ASKED_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    if (phase_is_end(sig) && !g->ended_by)
+        g->ended_by = sig;
+    /* The socket holds many signals; when it is full, one more changes nothing. */
+    if (send(g->control, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+    if (sig == SIGTSTP)
+        kill(getpid(), SIGSTOP);
+}
+
+static void take_signals(struct guard *g)
+{
+    struct signalfd_siginfo info;
+
+    while (read(g->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        hear_worker(g);
+        if (info.ssi_signo != SIGCHLD)
+            pass_on(g, &info);
+    }
+}
+
+/* What was due is done; milliseconds until the next, or -1. */
+static int keep_time(struct guard *g)
+{
+    uint64_t now = clock_now_ns(), next;
+    struct errmsg text;
+
+    if (now >= g->stuck_ns)
+        end_worker(g, "the worker process does not end; it is killed, and what it had started here",
+                   g->ended_by ? 128 + g->ended_by : LATE_CODE);
+    if (now >= g->late_ns) {
+        hear_worker(g);
+        errmsg_set(&text, 0, "nothing could be started within the time limit of %u s (-timeout)",
+                   g->seconds);
+        g->late_ns = UINT64_MAX;
+        if (g->phase == PHASE_PREPARING && phase_step(&g->phase, PHASE_LATE) == PHASE_kill_worker)
+            end_worker(g, text.text, LATE_CODE);
+        end_within(g, LIMIT_WHO_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    }
+    next = g->stuck_ns < g->late_ns ? g->stuck_ns : g->late_ns;
+    if (next == UINT64_MAX)
+        return -1;
+    return now >= next ? 0 : (int)((next - now) / NS_PER_MS % (1 << 30) + 1);
+}
+
+__attribute__((noreturn)) static void keep_guard(struct guard *g)
+{
+    struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
     int status;
 
     while ((status = worker_status(g)) < 0) {
-        int sig = sigwaitinfo(set, NULL);
-        if (sig > 0 && sig != SIGCHLD)
-            pass_on(pipe_fd, sig);
+        if (poll(p, 2, keep_time(g)) < 0)
+            continue;
+        if (p[1].revents) {
+            hear_worker(g);
+            if (p[1].revents & (POLLHUP | POLLERR)) /* it ends; SIGCHLD will tell */
+                p[1].fd = -1;
+        }
+        if (p[0].revents)
+            take_signals(g);
     }
     _exit(status);
 }
 
-/* The worker hears of signals through the pipe only; those of the terminal reach it too.  Stopped,
- * it could not see that the guard has gone. */
-static void become_worker(const sigset_t *old)
+/* The worker hears of signals through the socket only; those of the terminal reach it too. */
+static void become_worker(pid_t guard, const sigset_t *old)
 {
-    prctl(PR_SET_PDEATHSIG, SIGCONT);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it listens */
+    if (getppid() != guard)
+        _exit(1);
     for (int i = 0; i < NWATCHED; i++) {
         if (watched[i] != SIGCONT)
             signal(watched[i], SIG_IGN);
@@ -114,27 +251,57 @@ static void become_worker(const sigset_t *old)
 
 int guard_split(const struct log *log, guard_word *word, void *arg, int *control_fd_p)
 {
-    struct guard g = { .log = log, .word = word, .arg = arg };
+    struct guard g = {
+        .log = log, .word = word, .arg = arg, .late_ns = UINT64_MAX, .stuck_ns = UINT64_MAX
+    };
+    pid_t guard = getpid();
     sigset_t set, old;
     int ends[2];
 
     child_adopt_orphans();
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
     watched_set(&set);
     sigprocmask(SIG_BLOCK, &set, &old);
+    g.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (g.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return -errno;
     g.worker = fork();
     if (g.worker < 0)
         return -errno;
     if (g.worker > 0) {
         close(ends[0]);
-        keep_guard(&g, ends[1], &set);
+        g.control = ends[1];
+        keep_guard(&g);
     }
     close(ends[1]);
+    close(g.signals);
     child_adopt_orphans();
-    become_worker(&old);
+    become_worker(guard, &old);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
     *control_fd_p = ends[0];
     return 0;
+}
+
+/* Lost only with the guard: then the socket has ended, and the worker ends as well. */
+static void tell_guard(int control_fd, const struct guard_packet *p)
+{
+    while (send(control_fd, p, sizeof *p, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        continue;
+}
+
+void guard_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
+{
+    struct guard_packet p = { .begun_ns = begun_ns, .seconds = seconds };
+
+    tell_guard(control_fd, &p);
+}
+
+/* Stopped, it could not see that the guard has gone. */
+void guard_listening(int control_fd)
+{
+    struct guard_packet p = { .listens = true };
+
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
+    tell_guard(control_fd, &p);
 }
 
 /* Whoever has started us may ignore SIGCHLD (trap '' CHLD): then the kernel would bury our children

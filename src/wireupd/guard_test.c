@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/child.h"
 #include "tests/tap.h"
 
@@ -111,6 +112,7 @@ static void pass_on(int control)
     ssize_t n;
 
     fcntl(control, F_SETFL, 0);
+    guard_listening(control);
     say("!", 1);
     while ((n = read(control, &c, 1)) == 1 || (n < 0 && errno == EINTR)) {
         say(&c, 1);
@@ -232,6 +234,86 @@ static void test_signals(void)
     OK(nobody_is_left());
 }
 
+/* It reads options, asks a resource manager ... and has a child that is doing so. */
+static void prepare(int control)
+{
+    pid_t self = getpid();
+
+    (void)control;
+    if (fork() == 0) {
+        setpgid(0, 0);
+        say(&self, sizeof self);
+        pause();
+    }
+    pause();
+}
+
+static void test_interrupted_early(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        pid_t guard = launch(prepare);
+        OK(heard_pid() > 0);
+        kill(guard, SIGQUIT); /* is for who listens */
+        kill(guard, ends[i]);
+        EQ(end_of(guard), 128 + ends[i]);
+        OK_F(nobody_is_left(), "who has not begun is ended at once");
+    }
+}
+
+/* As nohup(1) has it. */
+static void test_hangup_ignored(void)
+{
+    pid_t guard;
+
+    signal(SIGHUP, SIG_IGN);
+    guard = launch(prepare);
+    OK(heard_pid() > 0);
+    kill(guard, SIGHUP);
+    kill(guard, SIGTERM);
+    EQ(end_of(guard), 128 + SIGTERM);
+    signal(SIGHUP, SIG_DFL);
+    OK(nobody_is_left());
+}
+
+/* Its time has been over for long. */
+static void limited(int control)
+{
+    guard_limit(control, clock_now_ns() - 10 * NS_PER_S, 5);
+    pause();
+}
+
+/* It begins all the same: what the limit means now is its own affair. */
+static void limited_no_more(int control)
+{
+    guard_limit(control, clock_now_ns(), 1000);
+    guard_limit(control, 0, 0);
+    guard_listening(control);
+    _exit(7);
+}
+
+static void test_limit(void)
+{
+    EQ(end_of(launch(limited)), 124);
+    EQ(end_of(launch(limited_no_more)), 7);
+    OK(nobody_is_left());
+}
+
+static void test_guard_killed_early(void)
+{
+    pid_t guard = launch(prepare), worker = heard_pid();
+    int status;
+
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(waitpid(worker, &status, 0) == worker && WIFSIGNALED(status),
+         "a worker that does not listen yet dies with its guard");
+    child_end_all();
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
 int main(void)
 {
     if (child_adopt_orphans() < 0)
@@ -243,5 +325,9 @@ int main(void)
     test_guard_killed();
     test_guard_killed_while_stopped();
     test_signals();
+    test_interrupted_early();
+    test_hangup_ignored();
+    test_limit();
+    test_guard_killed_early();
     return tap_done();
 }

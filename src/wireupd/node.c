@@ -234,9 +234,8 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     if (n->config.report_startup)
         timing_begin(&n->timing, n, w->job, clock_now_ns());
     work_announce(w, NULL);
-    if (n->config.timeout_s)
-        timer_set(&n->timeout, n->config.timeout_s * UINT64_C(1000));
     n->running = true;
+    control_job_up(n);
     return 0;
 }
 
@@ -449,6 +448,8 @@ int node_run(struct node *n)
         child_end_all();
         return 1;
     }
+    if (n->phase == PHASE_CUT)
+        child_end_all();
     timing_finish(&n->timing);
-    return n->exit_code;
+    return control_code(n);
 }

@@ -28,17 +28,25 @@ enum node_stdin { NODE_STDIN_NONE, NODE_STDIN_ONE, NODE_STDIN_ALL };
 /* Whether tools find files that lead them here from the start; they are let in at any time. */
 enum node_tools { NODE_TOOLS_OFF, NODE_TOOLS_ON, NODE_TOOLS_SYSTEM };
 
+/* up of all; who is waited for, "hangB: ssh has not answered for 3 s", or empty. */
+struct node_progress {
+    uint32_t up, all;
+    char awaited[200];
+};
+
 struct node_config {
     struct log log;
     const char *name; /* of this host, for names of jobs */
     int control_fd;   /* from the guard: one byte per signal; its end ends everything; -1 */
-    bool diverted;    /* standard output and error are pipes of our own (streams_divert()) */
+    /* How far the nodes are that come up; or NULL: there is this one only. */
+    void (*progress)(void *arg, struct node_progress *p);
+    bool diverted; /* standard output and error are pipes of our own (streams_divert()) */
     enum node_stdin stdin_to;
     uint32_t stdin_rank;
     const char *label;   /* pattern before each line (see pattern.h), or NULL */
     const char *outfile; /* pattern of a file for each rank's output, or NULL */
     const char *errfile;
-    uint32_t timeout_s; /* 0: none */
+    uint32_t timeout_s; /* since begun_ns, if that is known; 0: none */
     bool keep_going;
     bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
     bool print_exit_codes; /* of every rank, at the end */
@@ -95,6 +103,9 @@ void node_begin(struct node *n);
 
 /* Ends now, with this exit code: before a job was started. */
 void node_give_up(struct node *n, int exit_code);
+
+/* All daemons are there and stay, without a job: the time limit was for that. */
+void node_stands(struct node *n);
 
 /* Starts a job; the plan is taken over.  0, NODE_BAD_FILE or -errno with a sentence.  That a
  * process could not be started is the job's failure, not this call's. */

@@ -10,6 +10,7 @@
 #include "wireupd/feed.h"
 #include "wireupd/inquest.h"
 #include "wireupd/node.h"
+#include "wireupd/phase.h"
 #include "wireupd/tape.h"
 #include "wireupd/timing.h"
 #include "wireupd/tools.h"
@@ -67,14 +68,16 @@ struct node {
     uint16_t port;
     uint32_t *port_ids;    /* PMI_ID by rank of the first job */
     struct timer relisten; /* there was no descriptor for a connection */
-    struct timer timeout, starter, promises;
+    struct timer timeout, patience, starter, promises;
     struct arena env_arena;
     struct desk desk;
     struct inquests inquests;
     struct tape tape;
     struct timing timing;
     struct tools tools;
-    int interrupts; /* Ctrl-C so far */
+    enum phase phase; /* of the launcher's life: what a signal does (control.c) */
+    int ended_by;     /* the first signal that asked for the end; 0: none */
+    bool was_standing;
     bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
     int exit_code;

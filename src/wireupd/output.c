@@ -136,6 +136,14 @@ void output_tell_lost(struct node *n)
     }
 }
 
+void output_drop(struct node *n)
+{
+    sink_drop(&n->out);
+    sink_drop(&n->err);
+    LIST_EACH(l, &n->files)
+    sink_drop(&LIST_OF(l, struct file_sink, link)->sink);
+}
+
 void output_close(struct node *n)
 {
     close_files(n);

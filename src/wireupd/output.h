@@ -9,6 +9,7 @@
 
 void output_open(struct node *n, loop_fn *on_idle); /* on_idle(n): all is written for now */
 void output_close(struct node *n);                  /* harmless twice */
+void output_drop(struct node *n); /* nothing more is written, wherever it would go */
 
 /* Makes the files that take the output of the job's processes here (the patterns of the config),
  * before any of them is started.  0; OUTPUT_BAD with a sentence: one of them cannot be made. */

@@ -153,6 +153,8 @@ void share_quit(struct share *s)
         return;
     s->quitting = true;
     if (share_is_root(s)) {
+        if (s->calls.on_quit)
+            s->calls.on_quit(s->arg);
         tell_to(s, &m, MSG_EVERYBODY);
         cluster_leave(&s->cluster);
         cluster_end(&s->cluster);

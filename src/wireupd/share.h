@@ -26,6 +26,7 @@ struct share_calls {
     void (*on_trouble)(void *arg, int64_t position, struct slice text);
     /* Launcher: what a node has (view_pack.h), or the sentence why it cannot tell. */
     void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
+    void (*on_quit)(void *arg); /* Launcher: everybody is told to go */
     void (*on_gone)(void *arg); /* nothing is left of the others; last call */
 };
 

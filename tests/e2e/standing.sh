@@ -20,7 +20,8 @@ ok "what is not up cannot be brought down" [ "$rc" -ne 0 ]
 standing up -hosts localhost
 same "this machine alone needs no standing system" "$rc" 2
 standing up -launch-agent /bin/false -hosts n1,n2
-ok "nodes that do not come are named" grep -q "node n[12]: " "$err" || explain
+ok "nodes that do not come are named, all at once" eval \
+    'grep -q "^wireup: 2 of 2 nodes do not come up" "$err" && grep -q "^wireup:   n\[1-2\] " "$err"' || explain
 standing up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
 same "three nodes come up" "$rc $(cat "$out")" \
     '0 3 nodes are up; `wireup run` uses them, `wireup down` ends them' || explain

@@ -1,0 +1,44 @@
+/* node_failures.h - which nodes of a launch do not come up, and why each: told at once, as one
+ * sentence or one table, so that nobody mends a host list one run after the other.  Pure.
+ *
+ * Nodes that fail for the same reason share a row; their names are written as in host lists:
+ * n[1-4,7].
+ */
+#ifndef WIREUP_WIREUP_NODE_FAILURES_H
+#define WIREUP_WIREUP_NODE_FAILURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+struct node_failure {
+    const char *name;
+    struct slice why;
+    bool told; /* in a row already */
+};
+
+/* Zeroed memory with an initialized arena is an empty list. */
+struct node_failures {
+    struct arena arena;
+    struct node_failure *items;
+    uint32_t count, room;
+};
+
+void node_failures_init(struct node_failures *f);
+void node_failures_free(struct node_failures *f); /* harmless twice, and on zeroed memory */
+
+/* text: "node NAME: why", or the reason alone.  What finds no memory is not told. */
+void node_failures_add(struct node_failures *f, const char *name, struct slice text);
+
+/* One line for each sentence: one when a single node of all (so many) has failed, else a heading
+ * and a row for each reason. */
+void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out);
+/* {"failed_nodes": [{"node": "n2", "why": "..."}]} and a newline. */
+void node_failures_json(const struct node_failures *f, struct buf *out);
+
+/* Names as in a host list, consecutive numbers as ranges: "n[1-4,7],head".  In the order given. */
+void node_names_put(const char *const *names, uint32_t n, struct buf *out);
+
+#endif
