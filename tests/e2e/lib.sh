@@ -30,7 +30,7 @@ set -u
 : "${WU_BUILD:=$WU_SRC/build}"
 : "${WIREUP:=$WU_BUILD/src/wireup/wireup}"
 e2e=$WU_SRC/tests/e2e
-export WU_SRC WU_BUILD WIREUP
+export WU_SRC WU_BUILD WU_LAUNCHER="$WIREUP"
 
 points=0
 failed=0

@@ -59,9 +59,9 @@ if [ "$server" = legacy ]; then
     same "a job on PMI_PORT" "$rc $(cat "$out" "$err")" "0 all 3 good" || explain
 fi
 
-run 60 "$lib" all alone
+run 60 env WIREUP=none "$lib" all alone
 same "alone, every function" "$rc $(cat "$out" "$err")" "0 all 1 good" || explain
-run 60 "$lib" any
+run 60 env WIREUP=none "$lib" any
 same "alone, any bytes" "$rc $(cat "$out" "$err")" "0 whole 1 good" || explain
 run 60 env PMI_DEBUG=1 PMI_FD=99 "$lib" any
 ok "a lost descriptor is a clear failure" \

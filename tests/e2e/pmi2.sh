@@ -115,7 +115,7 @@ if [ "$launcher" = wireup ]; then
 fi
 
 if [ "$library" != slurm ]; then
-    run 60 "$prog" attr universeSize PMI_process_mapping
+    run 60 env WIREUP=none "$prog" attr universeSize PMI_process_mapping
     same "alone" "$rc $(cat "$out" "$err")" "0 universeSize 1
 PMI_process_mapping (vector,(0,1,1))" || explain
     run 60 env PMI_DEBUG=1 PMI_FD=99 "$prog" all alone

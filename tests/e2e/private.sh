@@ -13,7 +13,7 @@ hold=/sys
 # The real paths below the two folders, one per line.
 hidden()
 {
-    for path in "${WU_SRC-}" "${WU_BUILD-}" "$(dirname "${WIREUP:-/}")" "$PWD"; do
+    for path in "${WU_SRC-}" "${WU_BUILD-}" "$(dirname "${WU_LAUNCHER:-/}")" "$PWD"; do
         [ -n "$path" ] && realpath "$path"
     done | grep -E '^/(tmp|dev/shm)/' | sort -u
 }
