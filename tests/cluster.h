@@ -121,13 +121,11 @@ __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nod
 static void cluster_settle(struct cluster *c);
 
 /* The same job on all nodes; node i of the plan is node i. */
-__attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t ranks, bool cyclic,
-                                                    bool keep_going)
+__attribute__((unused)) static uint32_t
+cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
     uint32_t id = c->njobs++;
-    char name[16];
 
-    snprintf(name, sizeof name, "job%u", id);
     for (uint32_t i = 0; i < c->nnodes; i++) {
         struct cluster_node *n = &c->nodes[i];
         struct plan plan;
@@ -155,6 +153,15 @@ __attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t 
     }
     cluster_settle(c);
     return id;
+}
+
+__attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t ranks, bool cyclic,
+                                                    bool keep_going)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "job%u", c->njobs);
+    return cluster_job_named(c, name, ranks, cyclic, keep_going);
 }
 
 /* ---- the host: effects become mail, mail enters by the doors --------------------------------- */

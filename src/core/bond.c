@@ -132,10 +132,10 @@ static void push_bond(struct core *c, const struct bond *b, bool on)
     buf_free(&bytes);
 }
 
-void bond_meeting(struct core *c, struct slice name, const uint32_t *here, uint32_t nhere,
+void bond_meeting(struct core *c, enum coll_kind kind, const uint32_t *here, uint32_t nhere,
                   const uint32_t *all, uint32_t nall)
 {
-    bool on = slice_starts(name, SLICE("connect ")), off = slice_starts(name, SLICE("disconnect "));
+    bool on = kind == COLL_CONNECT, off = kind == COLL_DISCONNECT;
     uint32_t *jobs = NULL, *of = NULL, *ranks = NULL, njobs = 0, n = 0;
     struct bond b;
 

@@ -7,11 +7,12 @@
 #ifndef WIREUP_CORE_BOND_H
 #define WIREUP_CORE_BOND_H
 
+#include "core/coll_id.h"
 #include "core/core.h"
 
-/* The meeting of that name is over.  here: which of all are on this node (ids as in meet.c).
+/* A meeting of that kind is over.  here: which of all are on this node (ids as in meet.c).
  * Meetings for other purposes, and within one job, bind nobody. */
-void bond_meeting(struct core *c, struct slice name, const uint32_t *here, uint32_t nhere,
+void bond_meeting(struct core *c, enum coll_kind kind, const uint32_t *here, uint32_t nhere,
                   const uint32_t *all, uint32_t nall);
 
 /* The same, of another node, by what EFFECT_BOND carries.  False: bytes that say nothing. */

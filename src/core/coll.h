@@ -1,7 +1,7 @@
 /* coll.h - collectives: who has arrived, and who is missing.
  *
- * A collective has an identity (the members and the tag: its name) and a generation (the n-th use
- * of that name).  Arrivals are a set of ranks, never a count, so a second arrival of the same rank
+ * A collective has an identity (coll_id.h; in a set: its name) and a generation (the n-th use of
+ * that name).  Arrivals are a set of ranks, never a count, so a second arrival of the same rank
  * belongs to the next generation, two in a row cannot mix, and the missing ones have names.
  *
  * One struct coll is one generation; a struct coll_set holds those that are pending in one job.

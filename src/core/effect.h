@@ -78,7 +78,7 @@ struct place {
 };
 
 /* What this node has to say in a collective of several.  The same collective has the same identity
- * and generation on all of its nodes. */
+ * (coll_id.h) and generation on all of its nodes. */
 struct contribution {
     char *identity;
     uint64_t generation;

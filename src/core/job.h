@@ -220,6 +220,9 @@ enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, 
 enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, bool wait,
                                 uint64_t ticket, uint64_t now_ns, struct slice *value_p);
 
+/* What the ring is called among the collectives of a job; no fence has a name like that. */
+#define JOB_RING "RING"
+
 /* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
  * EFFECT_ANSWER with the place in the ring and what the neighbours left. */
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,

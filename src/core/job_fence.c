@@ -1,7 +1,8 @@
 /* job_fence.c - who meets whom: the groups of a job's fences.
  *
  * A group is written `WORLD:tag`, `NODE:tag` or `r1,r2,...:tag`; nothing at all means `WORLD:0`.
- * Equal names are the same fence; NODE means the caller's node, so its number joins the name.
+ * The same members and tag are the same fence, in whatever order they are listed; NODE means the
+ * caller's node, so its number joins the name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -51,6 +52,15 @@ static enum answer_status listed_members(const struct job *j, struct slice text,
     qsort(m->ranks, m->count, sizeof *m->ranks, by_number);
     drop_repeats(m);
     return m->count ? ANSWER_OK : ANSWER_BAD_KEY;
+}
+
+static void put_list(const struct member_list *m, struct buf *out)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (i)
+            buf_byte(out, ',');
+        buf_u64(out, m->ranks[i]);
+    }
 }
 
 static enum answer_status node_members(const struct job *j, uint32_t node, struct member_list *m)
@@ -115,14 +125,18 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
     if (group.len > 64 + (size_t)11 * j->plan.nprocs || slice_find(group, '\0') < group.len)
         return ANSWER_BAD_KEY;
 
-    buf_slice_put(&name, group);
     if (slice_is(who, "NODE")) {
         m.count = 0;
         st = node_members(j, j->plan.procs[rank].node, &m);
+        buf_slice_put(&name, group);
         buf_printf(&name, "@%u", j->plan.procs[rank].node);
-    } else if (!slice_is(who, "WORLD")) {
+    } else if (slice_is(who, "WORLD")) {
+        buf_slice_put(&name, group);
+    } else {
         m.count = 0;
         st = listed_members(j, who, &m);
+        put_list(&m, &name);
+        buf_slice_put(&name, slice_skip(group, who.len)); /* the tag */
     }
     if (st == ANSWER_OK && (!buf_ok(&name) || get_group(j, buf_slice(&name), &m, group_p) < 0))
         st = ANSWER_NO_MEMORY;
@@ -289,11 +303,9 @@ static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struc
     };
 
     if (is_meeting)
-        buf_printf(&identity, "meet %s", c->group->name);
-    else if (!strcmp(c->group->name, "RING"))
-        buf_printf(&identity, "ring %s", j->nspace);
+        buf_str(&identity, c->group->name);
     else
-        buf_printf(&identity, "fence %s/%s", j->nspace, c->group->name);
+        spread_identity(j, c->group, &identity);
     if (buf_ok(&identity) && effect_carry(&e, buf_slice(&identity), SLICE_NULL))
         effects_push(j->effects, e);
     else

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/job.h"
+#include "core/spread.h"
 #include "wire/parts.h"
 
 /* What one process left. */
@@ -112,8 +112,7 @@ static bool push_contribution(struct job *j, const struct coll *c)
     struct buf identity = BUF_NULL(LIMIT_PMI_LINE);
     struct contribution *k = NULL;
 
-    buf_printf(&identity, "ring %s", j->nspace);
-    if (buf_ok(&identity))
+    if (spread_identity(j, c->group, &identity))
         k = contribution_new(buf_slice(&identity), c->generation, false, 1);
     buf_free(&identity);
     if (!k)
@@ -215,7 +214,7 @@ static void answer_here(struct job *j, const struct coll *c, uint32_t i, uint32_
 void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
                    const struct slice *blocks, uint32_t nblocks)
 {
-    struct coll *c = coll_take_contributed(&j->colls, SLICE("RING"), generation);
+    struct coll *c = coll_take_contributed(&j->colls, SLICE(JOB_RING), generation);
     struct ring_ends ends;
     uint32_t first;
 
@@ -281,9 +280,10 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
         return ANSWER_BAD_VALUE;
     if (j->lost)
         return job_miss(j, job_lost_rank(j));
-    if ((j->spread ? coll_group_get_spread(&j->colls, SLICE("RING"), j->mine, j->nmine, NULL,
-                                           j->plan.nprocs, false, &g)
-                   : coll_group_get(&j->colls, SLICE("RING"), NULL, j->plan.nprocs, false, &g)) < 0)
+    if ((j->spread
+             ? coll_group_get_spread(&j->colls, SLICE(JOB_RING), j->mine, j->nmine, NULL,
+                                     j->plan.nprocs, false, &g)
+             : coll_group_get(&j->colls, SLICE(JOB_RING), NULL, j->plan.nprocs, false, &g)) < 0)
         return ANSWER_NO_MEMORY;
     if (rounds_of(g) > LIMIT_RING_ROUNDS)
         return ANSWER_OVER_QUOTA;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "core/bond.h"
+#include "core/coll_id.h"
 #include "core/spread.h"
 #include "wire/parts.h"
 
@@ -27,8 +28,10 @@ static int by_number(const void *a, const void *b)
 }
 
 struct meeting {
-    struct buf name;
+    struct coll_id id;
+    struct buf name; /* its identity, as text */
     struct member *sorted;
+    uint32_t nsorted;
     uint32_t *ids;
     uint64_t nids, room;
     uint32_t *mine; /* of these, the ones that are here */
@@ -87,9 +90,21 @@ static void drop_repeats(uint32_t *ids, uint64_t *n_p)
     *n_p = kept;
 }
 
+static void sort_members(struct meeting *m, const struct request *rq)
+{
+    memcpy(m->sorted, rq->members, rq->count * sizeof *m->sorted);
+    qsort(m->sorted, rq->count, sizeof *m->sorted, by_name);
+    for (uint32_t i = 0; i < rq->count; i++) {
+        if (i == 0 || by_name(&m->sorted[i], &m->sorted[m->nsorted - 1]) != 0)
+            m->sorted[m->nsorted++] = m->sorted[i];
+    }
+}
+
 static enum answer_status plan_meeting(const struct core *c, const struct request *rq,
                                        struct meeting *m)
 {
+    if (!coll_id_purpose(rq->key, &m->id))
+        return ANSWER_BAD_KEY;
     m->room = count_ids(c, rq);
     if (m->room == 0)
         return ANSWER_NOT_FOUND;
@@ -98,19 +113,12 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
     m->mine = calloc(m->room, sizeof *m->mine);
     if (!m->sorted || !m->ids || !m->mine)
         return ANSWER_NO_MEMORY;
-    memcpy(m->sorted, rq->members, rq->count * sizeof *m->sorted);
-    qsort(m->sorted, rq->count, sizeof *m->sorted, by_name);
-    buf_slice_put(&m->name, rq->key);
-    for (uint32_t i = 0; i < rq->count; i++) {
-        buf_byte(&m->name, ' ');
-        buf_slice_put(&m->name, m->sorted[i].nspace);
-        buf_byte(&m->name, '.');
-        if (m->sorted[i].rank == REQUEST_ALL_RANKS)
-            buf_byte(&m->name, '*');
-        else
-            buf_u64(&m->name, m->sorted[i].rank);
+    sort_members(m, rq);
+    for (uint32_t i = 0; i < m->nsorted; i++)
         add_ids(m, core_job_named(c, m->sorted[i].nspace), m->sorted[i].rank);
-    }
+    m->id.members = m->sorted;
+    m->id.nmembers = m->nsorted;
+    coll_id_write(&m->id, &m->name);
     drop_repeats(m->ids, &m->nids);
     drop_repeats(m->mine, &m->nmine);
     return buf_ok(&m->name) ? ANSWER_OK : ANSWER_NO_MEMORY;
@@ -180,17 +188,11 @@ static bool is_first(const struct core *c, const struct contribution *k)
     return first;
 }
 
-static bool push_contribution(struct core *c, const struct meeting *m, uint32_t nmembers,
-                              const struct coll *round)
+static bool push_contribution(struct core *c, const struct meeting *m, const struct coll *round)
 {
-    struct buf identity = BUF_NULL(MEET_NAME_MAX + 8);
-    struct contribution *k = NULL;
+    struct contribution *k =
+        contribution_new(buf_slice(&m->name), round->generation, false, m->nsorted);
 
-    buf_str(&identity, "meet ");
-    buf_slice_put(&identity, buf_slice(&m->name));
-    if (buf_ok(&identity))
-        k = contribution_new(buf_slice(&identity), round->generation, false, nmembers);
-    buf_free(&identity);
     if (!k)
         return false;
     name_parties(c, m, k);
@@ -225,15 +227,16 @@ void meet_over(struct core *c, struct slice name, uint64_t generation, enum answ
 {
     struct coll *round = coll_take_contributed(&c->meetings, name, generation);
     uint64_t number = 0;
+    struct coll_id id;
 
-    if (!round)
+    if (!round || !coll_id_read(name, &id))
         return;
     if (status == ANSWER_OK && !read_number(blocks, nblocks, &number))
         number = round->number;
     if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
     if (status == ANSWER_OK)
-        bond_meeting(c, name, round->group->members, round->group->count, round->group->all,
+        bond_meeting(c, id.kind, round->group->members, round->group->count, round->group->all,
                      round->group->nall);
     answer_all(c, round, status, number);
     round->number = number;
@@ -254,12 +257,11 @@ void meet_fail(struct core *c, struct slice name, uint64_t generation)
 }
 
 /* False: it is over, and everybody is answered. */
-static bool contribute(struct core *c, const struct meeting *m, uint32_t nmembers,
-                       struct coll *round)
+static bool contribute(struct core *c, const struct meeting *m, struct coll *round)
 {
     uint32_t before = c->nmeetings;
 
-    if (push_contribution(c, m, nmembers, round)) {
+    if (push_contribution(c, m, round)) {
         if (c->nmeetings != before)
             round->number = core_meetings(c);
         coll_contributed(round);
@@ -284,14 +286,13 @@ static int get_group(struct core *c, const struct meeting *m, struct coll_group 
     struct slice name = buf_slice(&m->name);
     uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
 
-    if (n == mine && !(c->tells_meetings && !slice_starts(name, SLICE("fence"))))
+    if (n == mine && !(c->tells_meetings && m->id.kind != COLL_MEET_FENCE))
         return coll_group_get(&c->meetings, name, m->ids, n, false, group_p);
     return coll_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false, group_p);
 }
 
 static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, struct meeting *m,
-                                uint32_t nmembers, uint64_t ticket, uint64_t now_ns,
-                                uint64_t deadline_ns)
+                                uint64_t ticket, uint64_t now_ns, uint64_t deadline_ns)
 {
     struct coll_group *g;
     struct coll *round;
@@ -319,10 +320,9 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
         return rc == COLL_NOT_MEMBER ? ANSWER_BAD_KEY : ANSWER_NO_MEMORY;
     }
     if (g->spread)
-        return contribute(c, m, nmembers, round)
-                   ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
-                   : ANSWER_LATER;
-    bond_meeting(c, buf_slice(&m->name), m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
+        return contribute(c, m, round) ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
+                                       : ANSWER_LATER;
+    bond_meeting(c, m->id.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
     c->nmeetings++;
     wake_others(c, j, round, ticket);
     coll_free(&c->meetings, round);
@@ -337,7 +337,7 @@ enum answer_status meet_enter(struct core *c, struct job *j, uint32_t rank,
     enum answer_status st = plan_meeting(c, rq, &m);
 
     if (st == ANSWER_OK)
-        st = enter(c, j, rank, &m, rq->count, ticket, now_ns, deadline);
+        st = enter(c, j, rank, &m, ticket, now_ns, deadline);
     meeting_free(&m);
     return st;
 }

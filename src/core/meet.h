@@ -1,7 +1,7 @@
 /* meet.h - a fence whose members belong to several jobs (PMIx connect, disconnect, and fences that
  * name other namespaces).
  *
- * Its identity is the purpose and the sorted list of members as they were named.
+ * Its identity (coll_id.h) is the purpose and the sorted list of members as they were named.
  */
 #ifndef WIREUP_CORE_MEET_H
 #define WIREUP_CORE_MEET_H

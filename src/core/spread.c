@@ -8,6 +8,7 @@
 
 #include "base/limit.h"
 #include "core/block.h"
+#include "core/coll_id.h"
 #include "core/meet.h"
 #include "core/modex.h"
 
@@ -96,8 +97,7 @@ static struct contribution *fence_contribution(const struct job *j, const struct
     struct buf identity = BUF_NULL(IDENTITY_MAX);
     struct contribution *k = NULL;
 
-    buf_printf(&identity, "fence %s/%s", j->nspace, g->name);
-    if (buf_ok(&identity))
+    if (spread_identity(j, g, &identity))
         k = contribution_new(buf_slice(&identity), c->generation, c->collect, g->all ? g->nall : 1);
     buf_free(&identity);
     if (!k)
@@ -232,29 +232,8 @@ enum answer_status spread_store(struct job *j, struct slice blocks)
     return rc < 0 ? ANSWER_NO_MEMORY : st;
 }
 
-/* ---- identities ------------------------------------------------------------------------------ */
-
-/* What stands behind "WORD NAMESPACE", and the job. */
-static struct job *job_of(const struct core *c, struct slice identity, const char *word,
-                          struct slice *rest_p)
-{
-    struct slice name = identity;
-
-    if (!slice_starts(name, slice_str(word)))
-        return NULL;
-    name = slice_skip(name, strlen(word));
-    LIST_EACH(l, &c->jobs)
-    {
-        struct job *j = LIST_OF(l, struct job, link);
-        struct slice nspace = slice_str(j->nspace);
-        if (!slice_starts(name, nspace))
-            continue;
-        *rest_p = slice_skip(name, nspace.len);
-        if (rest_p->len == 0 || rest_p->ptr[0] == '/')
-            return j;
-    }
-    return NULL;
-}
+/* ---- which collective
+ * ---------------------------------------------------------------------------- */
 
 static void fence_completed(struct job *j, struct slice group, uint64_t generation,
                             enum answer_status status, const struct slice *blocks, uint32_t n)
@@ -270,45 +249,64 @@ static void fence_completed(struct job *j, struct slice group, uint64_t generati
 void spread_completed(struct core *c, struct slice identity, uint64_t generation,
                       enum answer_status status, const struct slice *blocks, uint32_t nblocks)
 {
-    struct slice rest;
-    struct job *j = job_of(c, identity, "fence ", &rest);
+    struct coll_id id;
+    struct job *j;
 
-    if (j && rest.len) {
-        fence_completed(j, slice_skip(rest, 1), generation, status, blocks, nblocks);
+    if (!coll_id_read(identity, &id))
+        return;
+    if (coll_kind_is_meeting(id.kind)) {
+        meet_over(c, identity, generation, status, blocks, nblocks);
         return;
     }
-    j = job_of(c, identity, "ring ", &rest);
-    if (j && rest.len == 0)
+    j = core_job(c, id.job);
+    if (j && id.kind == COLL_FENCE)
+        fence_completed(j, id.name, generation, status, blocks, nblocks);
+    else if (j)
         job_ring_over(j, generation, status, blocks, nblocks);
-    else if (slice_starts(identity, SLICE("meet ")))
-        meet_over(c, slice_skip(identity, 5), generation, status, blocks, nblocks);
+}
+
+/* What the round's group is called in its set. */
+static struct slice group_name(const struct coll_id *id, struct slice identity)
+{
+    if (coll_kind_is_meeting(id->kind))
+        return identity;
+    return id->kind == COLL_RING ? SLICE(JOB_RING) : id->name;
 }
 
 bool spread_round(const struct core *c, const struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation)
 {
-    struct slice rest;
+    struct coll_id id;
 
-    if (slice_starts(identity, SLICE("meet ")))
-        return coll_has_contributed(&c->meetings, slice_skip(identity, 5), generation,
-                                    j->base + rank);
-    if (job_of(c, identity, "fence ", &rest) == j && rest.len)
-        return coll_has_contributed(&j->colls, slice_skip(rest, 1), generation, rank);
-    return job_of(c, identity, "ring ", &rest) == j &&
-           coll_has_contributed(&j->colls, SLICE("RING"), generation, rank);
+    if (!coll_id_read(identity, &id))
+        return false;
+    if (coll_kind_is_meeting(id.kind))
+        return coll_has_contributed(&c->meetings, identity, generation, j->base + rank);
+    return id.job == j->id &&
+           coll_has_contributed(&j->colls, group_name(&id, identity), generation, rank);
 }
 
 void spread_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,
                         uint64_t generation, bool will_complete)
 {
-    struct slice rest;
+    struct coll_id id;
 
-    if (slice_starts(identity, SLICE("meet ")) && !will_complete)
-        meet_fail(c, slice_skip(identity, 5), generation);
-    else if (job_of(c, identity, "fence ", &rest) == j && rest.len)
-        job_fence_heard(j, rank, slice_skip(rest, 1), generation, will_complete);
-    else if (job_of(c, identity, "ring ", &rest) == j)
-        job_fence_heard(j, rank, SLICE("RING"), generation, will_complete);
+    if (!coll_id_read(identity, &id))
+        return;
+    if (!coll_kind_is_meeting(id.kind) && id.job == j->id)
+        job_fence_heard(j, rank, group_name(&id, identity), generation, will_complete);
+    else if (coll_kind_is_meeting(id.kind) && !will_complete)
+        meet_fail(c, identity, generation);
+}
+
+bool spread_identity(const struct job *j, const struct coll_group *g, struct buf *out)
+{
+    struct coll_id id = { .kind = COLL_FENCE, .job = j->id, .name = slice_str(g->name) };
+
+    if (slice_is(id.name, JOB_RING))
+        id.kind = COLL_RING;
+    coll_id_write(&id, out);
+    return buf_ok(out);
 }
 
 /* ---- who takes part -------------------------------------------------------------------------- */

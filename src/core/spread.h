@@ -5,7 +5,7 @@
  * put, and, in a fence with data, the cards of PMIx processes that are not for their own node
  * alone.
  *
- * Identities of collectives are text: "fence NAMESPACE/GROUP", "ring NAMESPACE", "meet NAME".
+ * Identities of collectives are those of coll_id.h, as text.
  */
 #ifndef WIREUP_CORE_SPREAD_H
 #define WIREUP_CORE_SPREAD_H
@@ -14,6 +14,9 @@
 
 /* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */
 int spread_note(struct job *j, uint32_t rank, struct slice key);
+
+/* Appends the identity of a fence or of the ring of the job; false: no memory. */
+bool spread_identity(const struct job *j, const struct coll_group *g, struct buf *out);
 
 /* The round is complete here: pushes EFFECT_CONTRIBUTE and keeps the round for its completion.
  * False: no memory; the round is untouched. */

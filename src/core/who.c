@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/limit.h"
+#include "core/coll_id.h"
+
 /* So many missing processes, and so many requests that wait, are described one by one; of more,
  * only the numbers are told. */
 enum { WHO_DETAILS_MAX = 64 };
@@ -176,9 +179,11 @@ static void each_missing(struct writer *w, const struct job *j, const struct col
 
 static void fence_text(struct writer *w, const struct job *j, const struct coll *c)
 {
-    buf_printf(w->out, "  %s %s, generation %llu, for %.1f s: %u of %u have arrived; missing: ",
-               j ? "fence" : "meeting", c->group->name, (unsigned long long)c->generation,
-               seconds(c->since_ns, w->o->now_ns), c->arrived, c->group->count);
+    buf_str(w->out, j ? "  fence " : "  meeting ");
+    coll_id_show(slice_str(c->group->name), w->out);
+    buf_printf(w->out, ", generation %llu, for %.1f s: %u of %u have arrived; missing: ",
+               (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns), c->arrived,
+               c->group->count);
     missing_ranges(w, j, c);
     withdrawn_list(w, j, c);
     buf_byte(w->out, '\n');
@@ -187,9 +192,13 @@ static void fence_text(struct writer *w, const struct job *j, const struct coll 
 
 static void fence_json(struct writer *w, const struct job *j, const struct coll *c)
 {
+    struct buf name = BUF_NULL(LIMIT_BLOCK);
+
     item(w);
     buf_printf(w->out, "{\"%s\":", j ? "fence" : "meeting");
-    buf_json(w->out, slice_str(c->group->name));
+    coll_id_show(slice_str(c->group->name), &name);
+    buf_json(w->out, buf_slice(&name));
+    buf_free(&name);
     buf_printf(w->out, ",\"generation\":%llu,\"seconds\":%.3f,\"members\":%u,\"arrived\":%u",
                (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns),
                c->group->count, c->arrived);

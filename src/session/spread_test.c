@@ -575,6 +575,47 @@ static void test_leaving(void)
     cluster_close(&c);
 }
 
+/* ---- names that contain each other ----------------------------------------------------------- */
+
+/* Two jobs fence over two nodes; whatever they are called, each hears of its own. */
+static void test_nested_names(const char *first, const char *second)
+{
+    struct cluster c;
+    bool good = true;
+
+    cluster_open(&c, 2, 3);
+    cluster_job_named(&c, first, 2, false, false);
+    cluster_job_named(&c, second, 2, false, false);
+    for (uint32_t i = 0; i < 4; i++) {
+        cluster_say(&c, i / 2, i % 2, slice_str(INIT));
+        cluster_heard(&c, i / 2, i % 2);
+    }
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < 4; i++)
+            cluster_say(&c, i / 2, i % 2,
+                        round ? SLICE("cmd=barrier_in group=1,0:7\n") : SLICE("cmd=barrier_in\n"));
+        for (uint32_t i = 0; i < 4; i++)
+            good = good && strstr(cluster_heard(&c, i / 2, i % 2), "barrier_out rc=0");
+    }
+    OK_F(good, "jobs named '%s' and '%s' fence over two nodes", first, second);
+    cluster_close(&c);
+}
+
+/* Who names the same members in another order is in the same fence. */
+static void test_order(uint32_t nodes)
+{
+    struct cluster c;
+
+    cluster_open(&c, nodes, 3);
+    cluster_job(&c, 2, false, false);
+    init_all(&c, 2);
+    say(&c, 0, "cmd=barrier_in group=0,1:7\n");
+    say(&c, 1, "cmd=barrier_in group=1,0,1:7\n");
+    HEARS(&c, 0, "cmd=barrier_out rc=0 tag=7\n");
+    HEARS(&c, 1, "cmd=barrier_out rc=0 tag=7\n");
+    cluster_close(&c);
+}
+
 /* ---- who is missing -------------------------------------------------------------------------- */
 
 static const char *asleep(void *arg, int pid)
@@ -666,5 +707,11 @@ int main(void)
     test_node_down();
     test_leaving();
     test_who();
+    test_nested_names("a", "a/0");
+    test_nested_names("a/0", "a");
+    test_nested_names("a", "a/WORLD:0");
+    test_nested_names("a b.c", "a");
+    test_order(1);
+    test_order(2);
     return tap_done();
 }

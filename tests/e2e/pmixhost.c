@@ -1,14 +1,15 @@
 /* pmixhost.c - a small resource manager on a PMIx library's server API: the other side of
  * rawpmix.c and pmixcalls.c.
  *
- *   pmixhost [-v] [-b] [-p] [-d] [-s] NODES RANKS COMMAND [ARG...]
+ *   pmixhost [-v] [-b] [-p] [-d] [-s] [-n] NODES RANKS COMMAND [ARG...]
  *
  * Starts NODES processes, each the host of a node of its own (n0, n1 …) with a server, and RANKS
  * processes of one job, dealt to the nodes in blocks.  The hosts are connected in a star and carry
  * what their servers give them.  -v: each call of a host's function is told on standard error, as
  * `upcall NAME`; -b: only what a host must have; -p: the processes get a PMI descriptor too
  * (wireup_server.h); -d: blobs of fences are damaged on the way (so tests can fail); -s: it serves
- * tools of the whole session.
+ * tools of the whole session; -n: the job's name begins with that of another one, which is known to
+ * every host and has no process.
  *
  * Ends with the largest exit code of a process, or 128 + its signal. */
 #include <dlfcn.h>
@@ -30,8 +31,9 @@
 enum { MAX_NODES = 8, MAX_RANKS = 4096 };
 
 static int nodes, ranks, node;
-static bool verbose, bare, with_pmi, damages, session;
+static bool verbose, bare, with_pmi, damages, session, nested;
 static char **command;
+static const char *const outer = "testjob";
 static const char *job = "testjob";
 static int up = -1;         /* to node 0 */
 static int down[MAX_NODES]; /* node 0: to the others */
@@ -867,7 +869,8 @@ static void host(void)
     if (PMIx_server_init(&module, info, 2) != PMIX_SUCCESS)
         die("PMIx_server_init");
     make_maps(names_of, ppn, sizeof names_of);
-    if (register_job(job, ranks, local, names_of, ppn) != PMIX_SUCCESS)
+    if ((nested && register_job(outer, ranks, 0, names_of, ppn) != PMIX_SUCCESS) ||
+        register_job(job, ranks, local, names_of, ppn) != PMIX_SUCCESS)
         die("PMIx_server_register_nspace");
     PMIX_LOAD_PROCID(&everybody, job, PMIX_RANK_WILDCARD);
     if (PMIx_server_define_process_set(&everybody, 1, "testset") != PMIX_SUCCESS)
@@ -886,13 +889,16 @@ int main(int argc, char **argv)
     int opt, ends[2];
     struct sigaction ended = { .sa_handler = child_ended, .sa_flags = SA_RESTART };
 
-    while ((opt = getopt(argc, argv, "+vbpds")) > 0) {
+    while ((opt = getopt(argc, argv, "+vbpdsn")) > 0) {
         verbose = verbose || opt == 'v';
         bare = bare || opt == 'b';
         with_pmi = with_pmi || opt == 'p';
         damages = damages || opt == 'd';
         session = session || opt == 's';
+        nested = nested || opt == 'n';
     }
+    if (nested)
+        job = "testjob/0";
     if (argc - optind < 3)
         return 2;
     nodes = atoi(argv[optind]);

@@ -81,6 +81,13 @@ for n in "$@"; do
     same "$n ranks: everything else, OpenPMIx's clients" "$rc $(cat "$out")" "0 rawpmix $n good" || explain
 done
 
+# ---- a namespace within another one's name
+for nodes in 1 2; do
+    host -n $nodes 4 "$calls"
+    same "a job whose name begins with another's, $nodes servers" "$rc $(cat "$out" "$err")" "0 pmixcalls 4 good" ||
+        explain
+done
+
 # ---- what only a host can do
 for who in "env" ${strangers:+"$theirs"}; do
     # shellcheck disable=SC2086

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/block.h"
+#include "core/coll_id.h"
 #include "core/modex.h"
 #include "lib/pmix/server_ask.h"
 #include "lib/pmix/value.h"
@@ -349,16 +350,18 @@ static pmix_status_t call_disconnect(struct ask *a)
     return a->s->module.disconnect(a->procs, a->nprocs, NULL, 0, ask_on_op, a);
 }
 
-/* "group NAME …" or "ungroup NAME …" */
 static pmix_status_t call_group(struct ask *a)
 {
-    pmix_group_operation_t op =
-        strncmp(a->text, "meet un", 7) ? PMIX_GROUP_CONSTRUCT : PMIX_GROUP_DESTRUCT;
-    char name[PMIX_MAX_KEYLEN + 1] = "";
+    char name[PMIX_MAX_KEYLEN + 1];
+    pmix_group_operation_t op;
+    struct coll_id id;
 
     if (!a->s->module.group)
         return PMIX_OPERATION_SUCCEEDED;
-    sscanf(a->text, "meet %*s %511s", name);
+    if (!coll_id_read(slice_str(a->text), &id) || id.name.len >= sizeof name)
+        return PMIX_ERR_BAD_PARAM;
+    op = id.kind == COLL_GROUP ? PMIX_GROUP_CONSTRUCT : PMIX_GROUP_DESTRUCT;
+    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(id.name));
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
 
@@ -393,19 +396,19 @@ static void meeting_over(struct ask *a, pmix_status_t status)
     buf_free(&block);
 }
 
-static const struct ask_kind *kind_of(const char *identity)
+static const struct ask_kind *kind_of(enum coll_kind kind)
 {
-    if (!strncmp(identity, "fence ", 6) || !strncmp(identity, "meet fence", 10))
-        return &fence_kind;
-    if (!strncmp(identity, "ring ", 5))
-        return &ring_kind;
-    if (!strncmp(identity, "meet connect", 12))
-        return &connect_kind;
-    if (!strncmp(identity, "meet disconnect", 15))
-        return &disconnect_kind;
-    return !strncmp(identity, "meet group ", 11) || !strncmp(identity, "meet ungroup ", 13)
-               ? &group_kind
-               : NULL;
+    switch (kind) {
+    case COLL_FENCE:
+    case COLL_MEET_FENCE: return &fence_kind;
+    case COLL_RING: return &ring_kind;
+    case COLL_CONNECT: return &connect_kind;
+    case COLL_DISCONNECT: return &disconnect_kind;
+    case COLL_GROUP:
+    case COLL_UNGROUP: return &group_kind;
+    case COLL_KINDS: break;
+    }
+    return NULL;
 }
 
 static bool add_data(struct ask *a, const struct contribution *c)
@@ -450,11 +453,13 @@ static bool spreads(const struct core *core, const struct contribution *c)
 static void contribute(struct pserver *s, struct effect *e)
 {
     struct contribution *c = e->contribution;
-    const struct ask_kind *kind = kind_of(c->identity);
+    struct coll_id id;
+    bool known = coll_id_read(slice_str(c->identity), &id);
+    const struct ask_kind *kind = known ? kind_of(id.kind) : NULL;
     struct ask *a = kind ? ask_new(s, kind, 0) : NULL;
     bool good = a && name_it(a, s, c);
 
-    if (good && kind == &fence_kind && !strncmp(c->identity, "fence ", 6))
+    if (good && id.kind == COLL_FENCE)
         good = add_data(a, c);
     if (good && kind == &ring_kind)
         good = add_ring(a, c);

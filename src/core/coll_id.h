@@ -1,0 +1,60 @@
+/* coll_id.h - what a collective is: its kind, whose it is, and who takes part to what purpose.
+ *
+ * With the generation (the n-th time) that is its identity: equal on all nodes that take part, and
+ * of no other collective.  It is kept, sent and compared as text, in which whatever somebody else
+ * has named (groups, namespaces) stands behind its length, so that two texts are equal only if all
+ * parts are:
+ *
+ *     fence JOB LENGTH:GROUP                      of one job; GROUP as in job_fence.c
+ *     ring JOB
+ *     KIND LENGTH:NAME LENGTH:NAMESPACE.RANK ...  of several jobs: members ascending, '*' for all
+ */
+#ifndef WIREUP_CORE_COLL_ID_H
+#define WIREUP_CORE_COLL_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/slice.h"
+#include "core/request.h"
+
+enum coll_kind {
+    COLL_FENCE,
+    COLL_RING,
+    /* of several jobs */
+    COLL_MEET_FENCE,
+    COLL_CONNECT,
+    COLL_DISCONNECT,
+    COLL_GROUP,
+    COLL_UNGROUP,
+    COLL_KINDS
+};
+
+struct coll_id {
+    enum coll_kind kind;
+    uint32_t job;      /* FENCE, RING: its number */
+    struct slice name; /* FENCE: the group; GROUP, UNGROUP: the group's name; else empty */
+    const struct member *members; /* to be written: ascending, each once */
+    uint32_t nmembers;
+};
+
+/* Out of memory poisons the buffer. */
+void coll_id_write(const struct coll_id *id, struct buf *out);
+
+/* False: that is no identity.  Members are checked and counted, and not kept. */
+bool coll_id_read(struct slice text, struct coll_id *id_p);
+
+/* The kind and name of a meeting, by the purpose that a request gives: "connect", "group NAME".
+ * False: there is no such purpose. */
+bool coll_id_purpose(struct slice purpose, struct coll_id *id_p);
+
+static inline bool coll_kind_is_meeting(enum coll_kind kind)
+{
+    return kind >= COLL_MEET_FENCE && kind < COLL_KINDS;
+}
+
+/* For people: "connect one.4 two.*"; what is no identity as it is. */
+void coll_id_show(struct slice text, struct buf *out);
+
+#endif
