@@ -178,6 +178,12 @@
 #define LIMIT_SWEEP_DEPTH 64
 #define LIMIT_KEPT_OUTPUT (256u << 10)
 
+/* Topics of help messages that are shown once (further ones are shown each time), the length of
+ * one, and how long those who repeat them are counted before they are told of. */
+#define LIMIT_HELP_TOPICS  64
+#define LIMIT_HELP_TOPIC   256
+#define LIMIT_HELP_TELL_MS 5000
+
 /* Tools of one launcher at once; the length of a name that one brings. */
 #define LIMIT_TOOLS     256
 #define LIMIT_TOOL_NAME 200

@@ -220,7 +220,10 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
 
     if (rq->value.len > LIMIT_STDIO_TAIL)
         return ANSWER_BAD_VALUE;
-    if (!effect_carry(&e, rq->key, rq->value) || !effects_push(&c->effects, e))
+    if (rq->kvs.len)
+        e.kind = EFFECT_HELP;
+    if (!effect_carry(&e, rq->kvs.len ? rq->kvs : rq->key, rq->value) ||
+        !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;
     return ANSWER_OK;
 }

@@ -39,7 +39,9 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
 enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
                                  const struct request *rq);
 
-/* rq: key: the channel ("stdout", "stderr", "syslog"), value: the text, number: its priority. */
+/* rq: key: the channel ("stdout", "stderr", "syslog"), value: the text, number: its priority; kvs:
+ * the topic of a help message that is for "stderr" and shown once, however many send it; or empty.
+ */
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
                                const struct request *rq);
 

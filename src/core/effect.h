@@ -28,6 +28,8 @@ enum effect_kind {
     EFFECT_SWEEP,  /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
                       code: the rank in whose root it is */
     EFFECT_LOG,    /* key: the channel, value: the text, number: the priority; rank says it */
+    EFFECT_HELP,   /* value: a help message (empty: it has been shown), key: its topic, by which
+                      several processes that send it are known; rank says it */
     EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
     EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
                           number 1: its end; ticket (0: nobody waits): then server_answer() */

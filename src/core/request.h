@@ -48,7 +48,7 @@ enum request_kind {
                        which codes (int each), count of them; none: for all */
     REQ_SIGNAL,     /* members, count; number: the signal; immediate: it is meant to end them */
     REQ_SWEEP,      /* members, count, key, value, number: core/control.h */
-    REQ_LOG,        /* key, value, number: core/control.h */
+    REQ_LOG,        /* key, value, number, kvs: core/control.h */
     REQ_CREDENTIAL, /* number, value: core/control.h */
     REQ_LISTEN,     /* the output that the server keeps, for who has begun to listen */
     REQ_INPUT,      /* members, count; value: bytes for their standard input; immediate: its end */

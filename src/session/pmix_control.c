@@ -5,12 +5,14 @@
  * reply.  What is asked for and not understood is refused if it is marked as required, or if
  * nothing else was asked. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/control.h"
 #include "session/pmix_priv.h"
+#include "wire/openmpi_help.h"
 
 /* One more request of the command. */
 static void ask_more(struct command *c, struct pmix_batch *b, struct request rq)
@@ -183,7 +185,9 @@ struct logging {
     struct command *c;
     struct pmix_batch *batch;
     int64_t priority;
-    bool once; /* only the first channel that works */
+    bool once;               /* only the first channel that works */
+    bool counted;            /* who sends the same is counted */
+    const char *file, *name; /* … by these two: Open MPI's file of help texts, and the text in it */
     bool refused;
 };
 
@@ -204,6 +208,13 @@ static const char *channel_of(const char *key)
     return NULL;
 }
 
+/* What a library adds by itself, and what only says how a text may look. */
+static bool is_idle_log_word(const pmix_info_t *info)
+{
+    return !strcmp(info->key, PMIX_LOG_SOURCE) || !strcmp(info->key, PMIX_LOG_TIMESTAMP) ||
+           !(info->flags & PMIX_INFO_REQD);
+}
+
 static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -211,17 +222,70 @@ static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n
             g->once = pmix_flag_of(&infos[i].value);
         else if (!strcmp(infos[i].key, PMIX_LOG_SYSLOG_PRI))
             g->priority = (int64_t)pmix_number_of(&infos[i].value);
+        else if (!strcmp(infos[i].key, PMIX_LOG_AGG))
+            g->counted = pmix_flag_of(&infos[i].value);
+        else if (!strcmp(infos[i].key, PMIX_LOG_KEY))
+            g->file = text_of(&infos[i]);
+        else if (!strcmp(infos[i].key, PMIX_LOG_VAL))
+            g->name = text_of(&infos[i]);
+        else
+            g->refused = g->refused || !is_idle_log_word(&infos[i]);
     }
+}
+
+/* "FILE / NAME", which people are shown; empty: that will not do. */
+static struct slice topic_of(struct command *c, struct slice file, struct slice name)
+{
+    char text[LIMIT_HELP_TOPIC];
+    int len =
+        snprintf(text, sizeof text, SLICE_FMT " / " SLICE_FMT, SLICE_ARG(file), SLICE_ARG(name));
+
+    if (len < 0 || len >= (int)sizeof text || file.len == 0 || name.len == 0)
+        return SLICE_NULL;
+    for (int i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return SLICE_NULL;
+    }
+    return pmix_keep(c, slice_mem(text, (size_t)len));
+}
+
+/* Open MPI 4's help messages: false, it is none. */
+static bool log_help(struct logging *g, const pmix_info_t *info)
+{
+    const pmix_byte_object_t *bo = &info->value.data.bo;
+    struct openmpi_help h;
+    struct slice topic;
+
+    if (strcmp(info->key, PMIX_LOG_MSG) != 0 || info->value.type != PMIX_BYTE_OBJECT ||
+        !openmpi_help_read(slice_mem(bo->bytes, bo->size), &h))
+        return false;
+    topic = topic_of(g->c, h.file, h.topic);
+    ask_more(g->c, g->batch,
+             (struct request){ .kind = REQ_LOG,
+                               .key = SLICE("stderr"),
+                               .kvs = topic,
+                               .value = pmix_keep(g->c, h.text) });
+    return true;
+}
+
+static struct slice topic_for(const struct logging *g, const char *channel)
+{
+    if (!g->counted || !g->file || !g->name || strcmp(channel, "stderr") != 0)
+        return SLICE_NULL;
+    return topic_of(g->c, slice_str(g->file), slice_str(g->name));
 }
 
 static void log_one(struct logging *g, const pmix_info_t *info)
 {
     const char *channel = channel_of(info->key), *text = text_of(info);
 
+    if (!(g->once && g->batch->left) && log_help(g, info))
+        return;
     if (channel && text && !(g->once && g->batch->left))
         ask_more(g->c, g->batch,
                  (struct request){ .kind = REQ_LOG,
                                    .key = slice_str(channel),
+                                   .kvs = topic_for(g, channel),
                                    .value = pmix_keep(g->c, slice_str(text)),
                                    .number = g->priority });
     else if (!channel || !text)

@@ -116,6 +116,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_ROOT] = "root",
                                          [EFFECT_SWEEP] = "sweep",
                                          [EFFECT_LOG] = "log",
+                                         [EFFECT_HELP] = "help",
                                          [EFFECT_CREDENTIAL] = "credential",
                                          [EFFECT_INPUT] = "input",
                                          [EFFECT_TOOL] = "tool" };
@@ -146,6 +147,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_SIGNAL:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
+    case EFFECT_HELP:
         d->rank = e->rank;
         d->number = e->number;
         d->key = effect_key(e);

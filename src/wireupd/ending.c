@@ -63,6 +63,7 @@ static void report_end(struct node *n, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
         return;
+    help_tell(n);
     if (job->failed)
         say_why(n, job);
     if (n->config.print_exit_codes)

@@ -97,6 +97,7 @@ static int open_doors(struct node *n)
         return rc;
     output_open(n, ending_check);
     timer_init(&n->starter, &n->loop, starter_run, n);
+    help_open(n);
     timer_init(&n->promises, &n->loop, promise_due, n);
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
@@ -196,6 +197,7 @@ struct node *node_free(struct node *n)
     control_close(n);
     listener_close(n);
     timer_stop(&n->starter);
+    help_close(n);
     timer_stop(&n->promises);
     work_leave_all(n);
     server_free(&n->server);
@@ -333,6 +335,7 @@ static void carry_out(struct node *n, struct effect *e)
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;
+    case EFFECT_HELP: help_effect(n, e); break;
     case EFFECT_INPUT: push_input(n, job, e); break;
     case EFFECT_TOOL: tools_admit(n, e); break;
     case EFFECT_ANSWER: break;

@@ -8,6 +8,7 @@
 #include "overlay/msg.h"
 #include "wireupd/desk.h"
 #include "wireupd/feed.h"
+#include "wireupd/help.h"
 #include "wireupd/inquest.h"
 #include "wireupd/node.h"
 #include "wireupd/phase.h"
@@ -75,6 +76,7 @@ struct node {
     struct tape tape;
     struct timing timing;
     struct tools tools;
+    struct help help;
     enum phase phase; /* of the launcher's life: what a signal does (control.c) */
     int ended_by;     /* the first signal that asked for the end; 0: none */
     bool was_standing;

@@ -80,6 +80,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_ROOT:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
+    case EFFECT_HELP:
     case EFFECT_CREDENTIAL:
     case EFFECT_INPUT:
     case EFFECT_TOOL:
@@ -224,6 +225,7 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_bond: server_bonded(share_server(s), m->u.bond.bond, m->u.bond.on != 0); break;
     case MSG_listen:
     case MSG_said: overhear_hear(s, m); break;
+    case MSG_help: help_hear(s->node, &m->u.help); break;
     case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_credit: streams_hear(&s->streams, m); break;

@@ -5,6 +5,7 @@
  *   pmixctl signal       rank 0 stops, lets go on and signals rank 1, and ends the last one
  *   pmixctl cleanup DIR  registers what it makes in DIR
  *   pmixctl log          says lines through the launcher
+ *   pmixctl help         sends help messages as Open MPI 5 and 4 do
  *   pmixctl listen       rank 0 hears what rank 1 writes
  *   pmixctl recover GO   spawns a job that outlives one of its processes
  *   pmixctl recover GO not   and one that does not
@@ -317,6 +318,48 @@ static void check_log(void)
     PMIX_INFO_LOAD(&data[0], PMIX_LOG_EMAIL, "nobody", PMIX_STRING);
     if (PMIx_Log(data, 1, NULL, 0) == PMIX_SUCCESS)
         complain("mail is sent");
+    fence();
+}
+
+static pmix_status_t log_as(const char *key, const void *value, pmix_data_type_t type,
+                            pmix_info_t *words, size_t nwords)
+{
+    pmix_info_t data;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&data, key, value, type);
+    rc = PMIx_Log(&data, 1, words, nwords);
+    PMIX_INFO_DESTRUCT(&data);
+    return rc;
+}
+
+/* A page of Open MPI 4's: counts of one, lengths with the final NUL, a flag. */
+static const char packed[] = "\0\0\0\1\0\0\0\7four.t\0"
+                             "\0\0\0\1\0\0\0\6topic\0"
+                             "\0\0\0\1\1"
+                             "\0\0\0\1\0\0\0\16page of four\n";
+
+static void check_help(void)
+{
+    pmix_byte_object_t four = { .bytes = (char *)(uintptr_t)packed, .size = sizeof packed };
+    pmix_info_t words[3];
+    bool yes = true, no = false;
+
+    PMIX_INFO_LOAD(&words[0], PMIX_LOG_AGG, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&words[1], PMIX_LOG_KEY, "five.txt", PMIX_STRING);
+    PMIX_INFO_LOAD(&words[2], PMIX_LOG_VAL, "topic", PMIX_STRING);
+    must("help of five", log_as(PMIX_LOG_STDERR, "page of five\n", PMIX_STRING, words, 3));
+    must("once more", log_as(PMIX_LOG_STDERR, "page of five\n", PMIX_STRING, words, 3));
+    must("help of four", log_as(PMIX_LOG_MSG, &four, PMIX_BYTE_OBJECT, NULL, 0));
+    PMIX_INFO_LOAD(&words[0], PMIX_LOG_AGG, &no, PMIX_BOOL);
+    must("not counted", log_as(PMIX_LOG_STDERR, "each page\n", PMIX_STRING, words, 3));
+    four.size--;
+    if (log_as(PMIX_LOG_MSG, &four, PMIX_BYTE_OBJECT, NULL, 0) == PMIX_SUCCESS)
+        complain("half a help message is shown");
+    PMIX_INFO_LOAD(&words[0], PMIX_LOG_XML_OUTPUT, &yes, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&words[0]);
+    if (log_as(PMIX_LOG_STDERR, "", PMIX_STRING, words, 1) == PMIX_SUCCESS)
+        complain("what must be done and is not is said to be done");
     fence();
 }
 
@@ -1020,6 +1063,8 @@ int main(int argc, char **argv)
         check_cleanup(argv[2]);
     else if (!strcmp(mode, "log"))
         check_log();
+    else if (!strcmp(mode, "help"))
+        check_help();
     else if (!strcmp(mode, "listen"))
         check_listen();
     else if (!strcmp(mode, "child"))

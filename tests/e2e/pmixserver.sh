@@ -103,6 +103,9 @@ host -v 2 4 "$calls"
 for call in fence_nb direct_modex connects disconnects; do
     ok "  $call" grep -qx "upcall $call" "$err" || explain
 done
+host -b 1 2 "$WU_BUILD/tests/e2e/e2e-pmixctl" help
+ok "where the host logs nothing, help messages are on its own stream" \
+    [ "$(grep -c '^page of five$' "$err") $(grep -c '^page of four$' "$err")" = "4 2" ] || explain
 host -b 1 2 "$calls" bare
 same "a host with next to no functions refuses" "$rc $(cat "$out" "$err")" "0 pmixcalls 2 good" || explain
 host 1 3 "$calls" abort

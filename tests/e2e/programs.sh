@@ -1,7 +1,7 @@
 #!/bin/sh
 # What users of other launchers take for granted, on one node and on several, whatever the program
 # speaks: an abort with 0 ends with 0; the universe has as many places as there are slots; a program
-# that lies in the working directory starts by its name.
+# that lies in the working directory starts by its name; help messages are shown, once.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin
@@ -133,6 +133,37 @@ END
         "127 1" || explain
 else
     skip "bare names on two nodes" "$no_nodes"
+fi
+
+# ---- help messages: shown once, and who repeats them is counted
+helped() # NAME TIMES: of each page one, and so many more processes
+{
+    same "$1" "$(grep -c '^page of five$' "$err") $(grep -c '^page of four$' "$err") $(grep -c '^each page$' "$err") $(
+        grep -c "^wireup: $2 more process.* sent help message five.txt / topic$" "$err") $(
+        grep -c "^wireup: $2 more process.* sent help message four.t / topic$" "$err") $(
+        grep -c 'wireup: -mca orte_base_help_aggregate 0 shows all' "$err")" "1 1 $(($2 + 1)) 1 1 1" || explain
+}
+launch 3 "$build/e2e-pmixctl" help
+same "what is sent as Open MPI sends it is taken" "$rc $(cat "$out")" "0 pmixctl help good" || explain
+helped "a page is shown once, and the others are counted" 2
+launch 1 "$build/e2e-pmixctl" help
+same "a page that one process sends is shown, and nobody is counted" "$(grep -v '^wireup:' "$err" | sort | uniq -c | tr -s ' \n' ' ')$(grep -c '^wireup: .* more process' "$err")" \
+    " 1 each page 1 page of five 1 page of four 0" || explain
+run "$patience" "$WIREUP" -mca orte_base_help_aggregate 0 -n 3 "$build/e2e-pmixctl" help
+same "who wants all of them gets them" "$(grep -c '^page of four$' "$err") $(grep -c 'more process.*four.t' "$err")" "3 0" || explain
+if [ -n "$nodes" ]; then
+    over -n 4 "$build/e2e-pmixctl" help
+    same "on two nodes" "$rc $(cat "$out")" "0 pmixctl help good" || explain
+    helped "one page of all nodes" 3
+else
+    skip "help messages of two nodes" "$no_nodes"
+fi
+if openmpi hello; then
+    run "$patience" "$WIREUP" -mca pml ob1 -mca btl self -n 3 "$bin/hello.ompi"
+    same "Open MPI says why it does not start, once" "$rc $(grep -c 'unable to reach each other' "$err")" "1 1" ||
+        explain
+else
+    skip "Open MPI's help messages" "Open MPI's compiler is not installed"
 fi
 
 # ---- the universe: the slots where they are known, else what there is no word for

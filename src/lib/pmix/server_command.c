@@ -11,6 +11,7 @@
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 #include "session/pmix_priv.h"
+#include "wire/openmpi_help.h"
 
 #define MODULE(a) ((a)->s->module)
 
@@ -344,18 +345,38 @@ static void read_log(struct ask *a, struct punpack *r)
     ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
 }
 
+/* What of it is for a stream of the host, as a text; false: nothing. */
+static bool text_to_log(const pmix_info_t *info, struct slice *text_p)
+{
+    const pmix_value_t *v = &info->value;
+    struct openmpi_help h;
+
+    if (PMIx_Check_key(info->key, PMIX_LOG_MSG)) { /* Open MPI 4's help messages */
+        if (v->type != PMIX_BYTE_OBJECT ||
+            !openmpi_help_read(slice_mem(v->data.bo.bytes, v->data.bo.size), &h))
+            return false;
+        *text_p = h.text;
+        return true;
+    }
+    *text_p = slice_str(v->type == PMIX_STRING ? v->data.string : NULL);
+    return text_p->ptr && (PMIx_Check_key(info->key, PMIX_LOG_STDOUT) ||
+                           PMIx_Check_key(info->key, PMIX_LOG_STDERR));
+}
+
 /* A host that logs nothing: what is for its own streams is written there. */
 static pmix_status_t log_here(const struct ask *a)
 {
     pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
+    for (size_t i = 0; i < a->ndirectives; i++) {
+        if (a->directives[i].flags & PMIX_INFO_REQD) /* none of them is heeded */
+            return PMIX_ERR_NOT_SUPPORTED;
+    }
     for (size_t i = 0; i < a->ninfos; i++) {
         bool out = PMIx_Check_key(a->infos[i].key, PMIX_LOG_STDOUT);
-        const char *text = a->infos[i].value.data.string;
-        if ((!out && !PMIx_Check_key(a->infos[i].key, PMIX_LOG_STDERR)) ||
-            a->infos[i].value.type != PMIX_STRING || !text)
-            continue;
-        if (write(out ? STDOUT_FILENO : STDERR_FILENO, text, strlen(text)) >= 0)
+        struct slice text;
+        if (text_to_log(&a->infos[i], &text) &&
+            (text.len == 0 || write(out ? STDOUT_FILENO : STDERR_FILENO, text.ptr, text.len) >= 0))
             rc = PMIX_OPERATION_SUCCEEDED;
     }
     return rc;
