@@ -101,11 +101,24 @@ pid_t holder_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void
     return found;
 }
 
+static void name_link(char *link, size_t room, ino_t socket)
+{
+    snprintf(link, room, "socket:[%llu]", (unsigned long long)socket);
+}
+
+bool holder_has(pid_t pid, ino_t socket)
+{
+    char link[64];
+
+    name_link(link, sizeof link, socket);
+    return socket && holds(link, pid);
+}
+
 pid_t holder_below(pid_t root, ino_t socket)
 {
     char link[64];
 
-    snprintf(link, sizeof link, "socket:[%llu]", (unsigned long long)socket);
+    name_link(link, sizeof link, socket);
     return socket ? holder_find(root, holds, link) : 0;
 }
 

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* This process itself has the socket with this inode open. */
+bool holder_has(pid_t pid, ino_t socket);
+
 /* The socket with this inode is open in the process or in one of its descendants.  False also when
  * that cannot be found out. */
 bool holder_is_below(pid_t root, ino_t socket);

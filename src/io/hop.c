@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/list.h"
-#include "io/cred.h"
+#include "io/peer_cred.h"
 #include "io/door.h"
 #include "io/hop_where.h"
 
@@ -735,9 +735,9 @@ static bool drop_stranger(void *arg)
  * the same address. */
 static struct quota_source source_of(int fd, const struct sockaddr_storage *from)
 {
-    uid_t uid;
+    struct peer_cred who;
 
-    return cred_peer_uid(fd, &uid) == 0 ? quota_user(uid) : quota_address(from);
+    return peer_cred_read(fd, &who) == 0 ? quota_user(who.uid) : quota_address(from);
 }
 
 static bool admit(struct hop_net *net, const struct quota_source *who)

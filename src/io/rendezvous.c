@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "io/cred.h"
+#include "io/peer_cred.h"
 
 /* Containers often share the network, and this name space with it, but count pids each from 1. */
 static unsigned long long pids_world(void)
@@ -62,9 +62,9 @@ int rendezvous_listen(void)
 
 static bool is_ours(int fd)
 {
-    uid_t uid;
+    struct peer_cred who;
 
-    return cred_peer_uid(fd, &uid) == 0 && uid == getuid();
+    return peer_cred_read(fd, &who) == 0 && who.uid == getuid();
 }
 
 int rendezvous_accept(int listener)

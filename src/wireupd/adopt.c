@@ -71,7 +71,7 @@ static int connect_loopback(uint16_t port)
 }
 
 /* The job of one process behind this connection; the descriptor is ours from here on. */
-static struct peer *adopt_connection(struct node *n, int fd, bool can_pass_fd, int pid,
+static struct peer *adopt_connection(struct node *n, int fd, bool inherited, int pid,
                                      struct errmsg *err)
 {
     struct link *l = calloc(1, sizeof *l);
@@ -81,7 +81,7 @@ static struct peer *adopt_connection(struct node *n, int fd, bool can_pass_fd, i
     if (l && plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
         LIST_OF(list_first(&n->works), struct work, link)->next = 1;
         peer =
-            server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, can_pass_fd, l);
+            server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, inherited, l);
     }
     if (!peer) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
@@ -92,6 +92,7 @@ static struct peer *adopt_connection(struct node *n, int fd, bool can_pass_fd, i
     peer->job->procs[0].pid = pid;
     link_open(l, n, fd, peer, NULL);
     l->lone = true;
+    l->proven = inherited;
     list_append(&n->strangers, &l->strange);
     server_event(&n->server, peer->job, 0, LIFE_STARTED, 0);
     return peer;

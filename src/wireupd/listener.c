@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/cred.h"
 #include "io/holder.h"
+#include "io/peer_cred.h"
 #include "wireupd/task.h"
 
 enum { LISTENER_AGAIN_MS = 100 };
@@ -45,14 +45,12 @@ int listener_make_ids(struct node *n, uint32_t count)
     return 0;
 }
 
-/* The question itself needs a descriptor, and that is a rare one. */
 static bool may_join(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
 {
     const struct link *l = newcomer->host;
-    ino_t socket;
 
     (void)arg;
-    return cred_peer_socket(l->fd, &socket) == 0 && holder_is_below(job->procs[rank].pid, socket);
+    return holder_is_below(job->procs[rank].pid, l->cred.socket);
 }
 
 static void listen_again(void *arg)
@@ -86,21 +84,47 @@ static void close_fd(int *fd)
 }
 
 /* The question itself needs a descriptor. */
-static bool is_ours(struct node *n, int fd)
+static int ask_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
 {
-    uid_t uid;
-    bool ours;
+    int rc;
 
     close_fd(&n->spare_fd);
-    ours = cred_peer_uid(fd, &uid) == 0 && uid == getuid();
+    rc = known ? peer_cred_check(fd, known) : peer_cred_read(fd, c_p);
     n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
-    return ours;
+    return rc;
+}
+
+/* One of our own user, or nobody. */
+static bool is_ours(struct node *n, int fd, struct peer_cred *c_p)
+{
+    int rc = ask_who(n, fd, NULL, c_p);
+
+    if (rc < 0)
+        log_warn(&n->config.log, "refused a connection to the job's port: %s", peer_cred_text(rc));
+    else if (c_p->uid != getuid())
+        log_warn(&n->config.log, "refused a connection of another user (%u) to the job's port",
+                 (unsigned)c_p->uid);
+    return rc == 0 && c_p->uid == getuid();
+}
+
+bool listener_proves(struct link *l)
+{
+    int rc;
+
+    if (!l->cred.socket) /* we have called it: it is there since it has accepted */
+        return is_ours(l->node, l->fd, &l->cred);
+    rc = ask_who(l->node, l->fd, &l->cred, NULL);
+    if (rc < 0)
+        log_warn(&l->node->config.log, "refused a connection to the job's port: %s",
+                 peer_cred_text(rc));
+    return rc == 0;
 }
 
 static void listen_door(void *arg)
 {
     struct node *n = arg;
     int fd = accept4(n->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct peer_cred cred;
     struct link *l;
     struct peer *peer;
 
@@ -109,8 +133,7 @@ static void listen_door(void *arg)
             make_place(n);
         return;
     }
-    if (!is_ours(n, fd)) {
-        log_warn(&n->config.log, "refused a connection of another user to the job's port");
+    if (!is_ours(n, fd, &cred)) {
         close(fd);
         return;
     }
@@ -122,6 +145,7 @@ static void listen_door(void *arg)
         return;
     }
     link_open(l, n, fd, peer, NULL);
+    l->cred = cred;
     list_append(&n->strangers, &l->strange);
 }
 

@@ -8,6 +8,10 @@
 int listener_open(struct node *n); /* 0 or -errno */
 void listener_close(struct node *n);
 
+/* Something has arrived on a connection that is not proven yet: whether it is of our own user, and
+ * of who was there when it was accepted.  If not, that has been said. */
+bool listener_proves(struct link *l);
+
 /* PMI_ID of so many ranks: numbers that nobody guesses.  0 or -errno. */
 int listener_make_ids(struct node *n, uint32_t count);
 

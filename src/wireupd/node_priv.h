@@ -4,6 +4,7 @@
 #define WIREUP_WIREUPD_NODE_PRIV_H
 
 #include "io/child.h"
+#include "io/peer_cred.h"
 #include "io/segment.h"
 #include "overlay/msg.h"
 #include "wireupd/desk.h"
@@ -24,7 +25,9 @@ struct link {
     struct list strange;
     struct peer *peer;
     int fd;
-    bool lone; /* the process is not our child: the end of its connection is its end */
+    bool lone;   /* the process is not our child: the end of its connection is its end */
+    bool proven; /* it is known whose it is: inherited, or asked after (listener_proves()) */
+    struct peer_cred cred; /* of one that came by itself; socket 0: it has not been asked yet */
     struct watch watch;
 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io/cred.h"
 #include "io/holder.h"
 #include "io/root.h"
 #include "wireupd/node_priv.h"
@@ -71,16 +70,15 @@ static bool is_other(const void *arg, pid_t pid)
 static pid_t process_of(const struct node *n, const struct job *job, uint32_t rank)
 {
     pid_t started = job->procs[rank].pid, holder;
-    ino_t socket;
 
     if (!holder_find(started, is_other, &started))
         return started;
     LIST_EACH(l, &n->strangers)
     {
         const struct link *c = LIST_OF(l, struct link, strange);
-        if (c->peer->job != job || c->peer->rank != rank || cred_peer_socket(c->fd, &socket) < 0)
+        if (c->peer->job != job || c->peer->rank != rank)
             continue;
-        holder = holder_below(started, socket);
+        holder = holder_below(started, c->cred.socket);
         if (holder > 0)
             return holder;
     }

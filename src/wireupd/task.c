@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/pass.h"
+#include "wireupd/listener.h"
 #include "wireupd/lookup.h"
 #include "wireupd/output.h"
 #include "wireupd/pattern.h"
@@ -392,6 +393,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     if (!peer)
         return -ENOMEM;
     link_open(&t->conn, n, w->pmi[0], peer, t);
+    t->conn.proven = true;
     w->pmi[0] = -1;
     return 0;
 }
@@ -515,8 +517,9 @@ static bool link_take(struct link *l)
         return true;
     if (got < 0 && errno == EAGAIN)
         return false;
-    if (got > 0) {
+    if (got > 0 && (l->proven || listener_proves(l))) {
         server_input(&n->server, l->peer, slice_mem(n->scratch, (size_t)got), clock_now_ns());
+        l->proven = l->proven || l->peer->job;
         return true;
     }
     watch_want(&l->watch, 0);

@@ -289,6 +289,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->loop = SLOOP_NULL;
     s->listen_fd = -1;
     s->uid = geteuid();
+    s->gid = getegid();
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix" };
     if (getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;

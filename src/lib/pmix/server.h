@@ -30,6 +30,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "io/contact.h"
+#include "io/peer_cred.h"
 #include "io/segment.h"
 #include "lib/pmix/server_loop.h"
 #include "pmix_server.h"
@@ -102,6 +103,7 @@ struct pserver {
     pmix_proc_t me;
     char *hostname, *tmpdir, *system_tmpdir;
     uid_t uid; /* of the host: whose tools are let in */
+    gid_t gid;
     uint16_t port;
     char uri[PMIX_MAX_NSLEN + 64];
     bool serves_tools, is_system, is_session;
@@ -188,7 +190,7 @@ void sconn_forget_job(struct pserver *s, const struct job *job); /* it goes */
 /* Bytes that a request of it takes until the host has carried it out. */
 void sconn_hold(const struct peer *p, size_t n);
 void sconn_let_go(const struct peer *p, size_t n);
-uid_t sconn_uid(const struct peer *p);
+const struct peer_cred *sconn_cred(const struct peer *p);
 /* Nobody else is that process: it, or a child of it, may connect again. */
 bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
                     uint32_t rank);

@@ -73,7 +73,7 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
         refuse(s, p, nspace, rank, "no such process is expected here");
         return ANSWER_NOT_FOUND;
     }
-    if (l->uid != sconn_uid(p)) {
+    if (l->uid != sconn_cred(p)->uid) {
         refuse(s, p, nspace, rank, "it belongs to another user");
         return ANSWER_NOT_FOUND;
     }
@@ -126,7 +126,7 @@ static const struct ask_kind tool_kind = { .call = call_tool };
 static bool describe_tool(struct ask *a, const struct peer *p, const struct request *rq)
 {
     struct pmix_dialect d = pmix_dialect(p);
-    uint32_t uid = sconn_uid(p), gid = getegid();
+    uint32_t uid = sconn_cred(p)->uid, gid = getegid();
     struct punpack r;
 
     punpack_init(&r, rq->value, d.as);
@@ -147,7 +147,7 @@ static enum answer_status admit_tool(struct pserver *s, struct peer *p, const st
 {
     struct ask *a;
 
-    if (sconn_uid(p) != s->uid) {
+    if (sconn_cred(p)->uid != s->uid) {
         refuse(s, p, nspace, (uint32_t)rq->number, "a tool of another user");
         return ANSWER_NOT_FOUND;
     }

@@ -1,7 +1,8 @@
 /* server_conn.c - the port and the connections of a server.
  *
- * Who is at the other end of a connection is known by the kernel's word (io/cred.h): the user of a
- * process must be the one that the host has registered; its rank, one of those expected here. */
+ * Who is at the other end of a connection is known by the kernel's word (io/peer_cred.h): the user
+ * of a process must be the one that the host has registered; its rank, one of those expected here.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "io/cred.h"
 #include "io/holder.h"
 #include "io/pass.h"
+#include "io/peer_cred.h"
 #include "lib/pmix/server.h"
 
 struct sconn {
@@ -24,7 +25,8 @@ struct sconn {
     struct pserver *s;
     struct peer *peer;
     int fd;
-    uid_t uid;
+    struct peer_cred cred;
+    bool proven;  /* it is known whose it is: inherited, or asked after its first words */
     bool blocked; /* who is there does not read */
     size_t held;  /* what its requests take that the host has not carried out */
     struct swatch watch;
@@ -32,11 +34,11 @@ struct sconn {
 
 enum { READ_CHUNK = 64 << 10 };
 
-uid_t sconn_uid(const struct peer *p)
+const struct peer_cred *sconn_cred(const struct peer *p)
 {
-    const struct sconn *c = p->host;
+    struct sconn *c = p->host;
 
-    return c->uid;
+    return &c->cred;
 }
 
 static const struct sconn *conn_of(const struct pserver *s, const struct job *job, uint32_t rank)
@@ -55,13 +57,12 @@ bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const 
                     uint32_t rank)
 {
     const struct sconn *there = conn_of(s, job, rank), *c = newcomer->host;
-    ino_t first, second;
     pid_t pid;
 
-    if (!there || cred_peer_socket(there->fd, &first) < 0 || cred_peer_socket(c->fd, &second) < 0)
+    if (!there || !there->cred.socket || !c->cred.socket)
         return true;
-    pid = holder_below(getpid(), first);
-    return pid <= 0 || holder_is_below(pid, second);
+    pid = holder_below(getpid(), there->cred.socket);
+    return pid <= 0 || holder_is_below(pid, c->cred.socket);
 }
 
 const struct peer *sconn_own(const struct pserver *s)
@@ -198,6 +199,16 @@ void sconn_flush(struct sconn *c)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Until it has said who it is: what has arrived is from who was there when it was accepted. */
+static bool still_who_came(const struct sconn *c)
+{
+    int rc = c->proven ? 0 : peer_cred_check(c->fd, &c->cred);
+
+    if (rc < 0)
+        log_warn(&c->s->log, "refused a connection: %s", peer_cred_text(rc));
+    return rc == 0;
+}
+
 static void conn_ready(void *arg, unsigned what)
 {
     struct sconn *c = arg;
@@ -209,10 +220,12 @@ static void conn_ready(void *arg, unsigned what)
     if (!(what & SLOOP_READ) || c->fd < 0)
         return;
     n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
-    if (n > 0)
+    if (n > 0 && still_who_came(c)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        c->proven = c->proven || c->peer->job;
+    } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         server_hangup(&c->s->server, c->peer);
+    }
 }
 
 struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank, bool can_pass_fd)
@@ -223,7 +236,8 @@ struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t ran
         return NULL;
     c->s = s;
     c->fd = fd;
-    c->uid = s->uid;
+    c->cred = (struct peer_cred){ .uid = s->uid, .gid = s->gid, .has_gid = true };
+    c->proven = job != NULL; /* made by ourselves */
     list_init(&c->link);
     c->peer = server_peer_new(&s->server, job, rank, can_pass_fd, c);
     if (!c->peer || swatch_open(&s->loop, &c->watch, fd, SLOOP_READ, conn_ready, c) < 0) {
@@ -241,8 +255,9 @@ static void listener_ready(void *arg, unsigned what)
 {
     struct pserver *s = arg;
     int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), one = 1;
+    struct peer_cred cred;
     struct sconn *c;
-    uid_t uid;
+    int rc;
 
     (void)what;
     if (fd < 0) {
@@ -250,11 +265,14 @@ static void listener_ready(void *arg, unsigned what)
             swatch_want(&s->loop, &s->listener, 0); /* until somebody leaves */
         return;
     }
-    if (cred_peer_uid(fd, &uid) < 0 || !(c = sconn_new(s, fd, NULL, 0, false))) {
+    rc = peer_cred_read(fd, &cred);
+    if (rc < 0)
+        log_warn(&s->log, "refused a connection: %s", peer_cred_text(rc));
+    if (rc < 0 || !(c = sconn_new(s, fd, NULL, 0, false))) {
         close(fd);
         return;
     }
-    c->uid = uid;
+    c->cred = cred;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     nspace_settle_all(s);
 }
