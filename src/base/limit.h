@@ -131,6 +131,9 @@
 /* A server's good-bye is not worth more waiting. */
 #define LIMIT_PMIX_FINALIZE_MS 2000
 
+/* Launchers of one user on one machine that are asked. */
+#define LIMIT_LAUNCHERS 65536
+
 /* How long another launcher may take to answer a question about a name. */
 #define LIMIT_DESK_MS 2000
 

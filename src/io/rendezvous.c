@@ -1,42 +1,37 @@
-/* rendezvous.c - see rendezvous.h. */
+/* rendezvous.c - see rendezvous.h.  A launcher has one name, "NAMESPACE.PID.CHANCE" in a directory
+ * or "wireup/UID/NAMESPACE.PID.CHANCE" in the abstract namespace; names are looked through for each
+ * question, because only who is asked by name can be counted on to be there. */
 #include "io/rendezvous.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/limit.h"
 #include "io/peer_cred.h"
+#include "io/runtime_dir.h"
+#include "io/socket_names.h"
 
-/* Containers often share the network, and this name space with it, but count pids each from 1. */
+enum { BACKLOG = 64, TRIES = 4, BIRTH_S = 60, FOREIGN_LOOKS = 16 };
+
+/* Containers often share the network or a directory, but count pids each from 1. */
 static unsigned long long pids_world(void)
 {
     struct stat st;
 
     return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
-}
-
-static int put_prefix(char *room, size_t size)
-{
-    return snprintf(room, size, "wireup/%u/%llu/", (unsigned)getuid(), pids_world());
-}
-
-static socklen_t address(pid_t pid, struct sockaddr_un *at)
-{
-    char *name = at->sun_path + 1;
-    size_t room = sizeof at->sun_path - 1;
-    int n;
-
-    memset(at, 0, sizeof *at);
-    at->sun_family = AF_UNIX;
-    n = put_prefix(name, room);
-    n += snprintf(name + n, room - (size_t)n, "%d", (int)pid);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
 static int give_up(int fd)
@@ -47,86 +42,392 @@ static int give_up(int fd)
     return rc;
 }
 
-int rendezvous_listen(void)
+static int new_socket(void)
 {
-    struct sockaddr_un at;
-    socklen_t len = address(getpid(), &at);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
+    return fd < 0 ? -errno : fd;
+}
+
+/* ---- names ---- */
+
+static void make_name(char name[RENDEZVOUS_NAME])
+{
+    uint32_t chance = 0;
+
+    if (getrandom(&chance, sizeof chance, GRND_NONBLOCK) < 0)
+        chance = (uint32_t)time(NULL);
+    snprintf(name, RENDEZVOUS_NAME, "%llu.%d.%08x", pids_world(), (int)getpid(), chance);
+}
+
+struct parsed {
+    unsigned long long world;
+    pid_t pid;
+};
+
+static bool read_name(const char *name, struct parsed *p)
+{
+    char again[RENDEZVOUS_NAME];
+    unsigned chance;
+    int pid;
+
+    if (sscanf(name, "%20llu.%10d.%8x", &p->world, &pid, &chance) != 3 || pid <= 0)
+        return false;
+    p->pid = pid;
+    snprintf(again, sizeof again, "%llu.%d.%08x", p->world, pid, chance);
+    return strcmp(name, again) == 0;
+}
+
+/* Every name can be typed in a directory by a descriptor: paths to it may be too long. */
+static socklen_t address_in(int dir, const char *name, struct sockaddr_un *at)
+{
+    *at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    snprintf(at->sun_path, sizeof at->sun_path, "/proc/self/fd/%d/%s", dir, name);
+    return sizeof *at;
+}
+
+static int put_prefix(char *text, size_t room)
+{
+    return snprintf(text, room, "wireup/%u/", (unsigned)geteuid());
+}
+
+static socklen_t abstract_address(const char *name, struct sockaddr_un *at)
+{
+    char *to = at->sun_path + 1;
+    size_t room = sizeof at->sun_path - 1;
+    int n;
+
+    *at = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    n = put_prefix(to, room);
+    n += snprintf(to + n, room - (size_t)n, "%s", name);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* ---- listening ---- */
+
+static int listen_at(const struct sockaddr_un *at, socklen_t len)
+{
+    int fd = new_socket();
+
     if (fd < 0)
-        return -errno;
-    if (bind(fd, (struct sockaddr *)&at, len) < 0 || listen(fd, 64) < 0)
+        return fd;
+    if (bind(fd, (const struct sockaddr *)at, len) < 0 || listen(fd, BACKLOG) < 0)
         return give_up(fd);
     return fd;
 }
 
-static bool is_ours(int fd)
+/* Under a name that nobody looks at until it can be connected to. */
+static int listen_in(int dir, const char *name)
+{
+    char early[RENDEZVOUS_NAME + 1];
+    struct sockaddr_un at;
+    int fd;
+
+    snprintf(early, sizeof early, ".%s", name);
+    fd = listen_at(&at, address_in(dir, early, &at));
+    if (fd < 0)
+        return fd;
+    if (renameat(dir, early, dir, name) == 0)
+        return fd;
+    unlinkat(dir, early, 0);
+    return give_up(fd);
+}
+
+static int watch_dir(int dir)
+{
+    char path[40];
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", dir);
+    if (fd >= 0 && inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Another launcher that ends just now may take the directory with it. */
+static int open_in_dir(struct rendezvous *r, int which)
+{
+    int dir = -ENOENT;
+
+    for (int i = 0; i < TRIES; i++) {
+        dir = runtime_dir_open(which, true);
+        if (dir < 0)
+            return dir;
+        r->fd = listen_in(dir, r->name);
+        if (r->fd >= 0) {
+            r->dir = dir;
+            r->watch = watch_dir(dir);
+            return 0;
+        }
+        runtime_dir_leave(dir);
+        if (r->fd != -ENOENT)
+            break;
+    }
+    return r->fd;
+}
+
+int rendezvous_open(struct rendezvous *r)
+{
+    struct sockaddr_un at;
+
+    *r = RENDEZVOUS_CLOSED;
+    rendezvous_tidy();
+    make_name(r->name);
+    for (int i = 0; i < RUNTIME_DIRS; i++) {
+        if (open_in_dir(r, i) == 0)
+            return 0;
+    }
+    r->fd = listen_at(&at, abstract_address(r->name, &at));
+    return r->fd < 0 ? r->fd : 0;
+}
+
+void rendezvous_close(struct rendezvous *r)
+{
+    if (r->dir >= 0) {
+        unlinkat(r->dir, r->name, 0);
+        runtime_dir_leave(r->dir);
+    }
+    if (r->watch >= 0)
+        close(r->watch);
+    if (r->fd >= 0)
+        close(r->fd);
+    *r = RENDEZVOUS_CLOSED;
+}
+
+bool rendezvous_is_lost(struct rendezvous *r)
+{
+    char news[4096];
+    struct stat st;
+
+    while (read(r->watch, news, sizeof news) > 0) {
+        /* only that there are some matters */
+    }
+    return r->dir >= 0 && fstatat(r->dir, r->name, &st, AT_SYMLINK_NOFOLLOW) < 0;
+}
+
+bool rendezvous_is_ours(int fd)
 {
     struct peer_cred who;
 
-    return peer_cred_read(fd, &who) == 0 && who.uid == getuid();
+    return peer_cred_read(fd, &who) == 0 && who.uid == geteuid();
 }
 
-int rendezvous_accept(int listener)
+/* ---- looking through all names ---- */
+
+/* A name that was found. */
+struct sight {
+    int where, dir; /* the number and the descriptor of its directory; -1: an abstract name */
+    const char *name;
+    bool early; /* it cannot be connected to yet */
+    struct parsed parsed;
+};
+
+/* False: enough. */
+typedef bool sight_fn(void *arg, const struct sight *s);
+
+struct look {
+    sight_fn *fn;
+    void *arg;
+    size_t prefix;
+    bool over;
+};
+
+static void look_in(struct look *l, int where, int dir)
 {
-    for (;;) {
-        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
-            return -errno;
-        if (is_ours(fd))
-            return fd;
-        close(fd);
+    DIR *d = fdopendir(fcntl(dir, F_DUPFD_CLOEXEC, 3));
+    struct sight s = { .where = where, .dir = dir };
+    const struct dirent *e;
+
+    if (!d)
+        return;
+    rewinddir(d);
+    while (!l->over && (e = readdir(d))) {
+        s.name = e->d_name;
+        s.early = s.name[0] == '.';
+        if (read_name(s.name + s.early, &s.parsed))
+            l->over = !l->fn(l->arg, &s);
     }
+    closedir(d);
 }
 
-/* The pid in a line of /proc/net/unix about a listening socket of ours, or 0. */
-static pid_t pid_in_line(const char *line, const char *prefix)
+static void look_in_dirs(struct look *l)
 {
-    unsigned long flags;
-    const char *name = strchr(line, '@');
-    char *end;
-    long pid;
-
-    if (!name || strncmp(name + 1, prefix, strlen(prefix)) != 0 ||
-        sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & 0x10000))
-        return 0;
-    pid = strtol(name + 1 + strlen(prefix), &end, 10);
-    return *end == '\n' && pid > 0 ? (pid_t)pid : 0;
-}
-
-int rendezvous_list(pid_t *pids, int room)
-{
-    char line[256], prefix[64];
-    int n = 0;
-    FILE *f = fopen("/proc/net/unix", "re");
-
-    if (!f)
-        return -errno;
-    put_prefix(prefix, sizeof prefix);
-    while (fgets(line, sizeof line, f)) {
-        pid_t pid = pid_in_line(line, prefix);
-        if (pid == 0 || pid == getpid())
+    for (int i = 0; i < RUNTIME_DIRS && !l->over; i++) {
+        int dir = runtime_dir_open(i, false);
+        if (dir < 0)
             continue;
-        if (n < room)
-            pids[n] = pid;
-        n++;
+        look_in(l, i, dir);
+        runtime_dir_leave(dir);
     }
-    fclose(f);
-    return n;
 }
 
-int rendezvous_connect(pid_t pid)
+static bool look_at_abstract(void *arg, struct slice full, bool known)
+{
+    struct look *l = arg;
+    struct slice text = slice_skip(full, l->prefix);
+    char name[RENDEZVOUS_NAME];
+    struct sight s = { .where = -1, .dir = -1, .name = name };
+
+    if (text.len >= sizeof name)
+        return true;
+    memcpy(name, text.ptr, text.len);
+    name[text.len] = '\0';
+    if (read_name(name, &s.parsed) && (known || kill(s.parsed.pid, 0) == 0))
+        l->over = !l->fn(l->arg, &s);
+    return !l->over;
+}
+
+/* ---- listing ---- */
+
+struct found {
+    unsigned long long world;
+    struct launcher_name *list;
+    unsigned n, room;
+    bool no_memory;
+};
+
+static bool has_pid(const struct found *f, pid_t pid)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        if (f->list[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+static bool add(void *arg, const struct sight *s)
+{
+    struct found *f = arg;
+    struct launcher_name *l;
+    pid_t pid = s->parsed.pid;
+
+    if (s->early || s->parsed.world != f->world || pid == getpid() || has_pid(f, pid))
+        return true;
+    if (f->n == f->room) {
+        unsigned room = f->room ? f->room * 2 : 32;
+        l = realloc(f->list, room * sizeof *l);
+        f->no_memory = !l;
+        if (!l)
+            return false;
+        f->list = l;
+        f->room = room;
+    }
+    l = &f->list[f->n++];
+    *l = (struct launcher_name){ .pid = pid, .where = s->where };
+    snprintf(l->name, sizeof l->name, "%s", s->name);
+    return f->n < LIMIT_LAUNCHERS;
+}
+
+int rendezvous_list(struct launcher_name **list_p)
+{
+    struct found f = { .world = pids_world() };
+    struct look l = { .fn = add, .arg = &f };
+    char prefix[40];
+
+    *list_p = NULL;
+    rendezvous_tidy();
+    look_in_dirs(&l);
+    l.prefix = (size_t)put_prefix(prefix, sizeof prefix);
+    if (!l.over)
+        socket_names_list(slice_str(prefix), look_at_abstract, &l);
+    if (f.no_memory) {
+        free(f.list);
+        return -ENOMEM;
+    }
+    *list_p = f.list;
+    return (int)f.n;
+}
+
+/* ---- connecting ---- */
+
+/* A pid namespace of its own may have another one with that pid. */
+static bool is_that(int fd, pid_t pid)
+{
+    struct ucred who;
+    socklen_t len = sizeof who;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.pid == pid;
+}
+
+static int connect_to(int dir, const char *name)
 {
     struct sockaddr_un at;
-    socklen_t len = address(pid, &at);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socklen_t len = dir < 0 ? abstract_address(name, &at) : address_in(dir, name, &at);
+    int fd = new_socket();
 
     if (fd < 0)
-        return -errno;
-    if (connect(fd, (struct sockaddr *)&at, len) < 0)
-        return give_up(fd);
-    if (is_ours(fd))
+        return fd;
+    return connect(fd, (struct sockaddr *)&at, len) < 0 ? give_up(fd) : fd;
+}
+
+static int connect_in_dir(const struct launcher_name *l)
+{
+    int dir = runtime_dir_open(l->where, false), fd;
+
+    if (dir < 0)
+        return -ECONNREFUSED;
+    fd = connect_to(dir, l->name);
+    if (fd == -ECONNREFUSED)
+        unlinkat(dir, l->name, 0);
+    runtime_dir_leave(dir);
+    return fd == -ENOENT ? -ECONNREFUSED : fd;
+}
+
+int rendezvous_connect(const struct launcher_name *l)
+{
+    int fd = l->where < 0 ? connect_to(-1, l->name) : connect_in_dir(l);
+
+    if (fd < 0 || (rendezvous_is_ours(fd) && is_that(fd, l->pid)))
         return fd;
     close(fd);
     return -EACCES;
+}
+
+/* ---- tidying ---- */
+
+struct tidying {
+    unsigned long long world;
+    unsigned looks; /* at other pid namespaces, whose processes we cannot see */
+};
+
+/* It was killed before it could be found. */
+static bool is_stillborn(int dir, const char *name)
+{
+    struct stat st;
+
+    return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ctime + BIRTH_S < time(NULL);
+}
+
+static bool is_gone(struct tidying *t, const struct sight *s)
+{
+    int fd;
+
+    if (s->early)
+        return is_stillborn(s->dir, s->name);
+    if (s->parsed.world == t->world)
+        return kill(s->parsed.pid, 0) < 0 && errno == ESRCH;
+    if (t->looks == 0)
+        return false;
+    t->looks--;
+    fd = connect_to(s->dir, s->name);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ECONNREFUSED;
+}
+
+static bool remove_gone(void *arg, const struct sight *s)
+{
+    if (is_gone(arg, s))
+        unlinkat(s->dir, s->name, 0);
+    return true;
+}
+
+void rendezvous_tidy(void)
+{
+    struct tidying t = { pids_world(), FOREIGN_LOOKS };
+    struct look l = { .fn = remove_gone, .arg = &t };
+
+    look_in_dirs(&l);
 }

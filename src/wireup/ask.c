@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,11 +14,11 @@
 #include "base/limit.h"
 #include "io/rendezvous.h"
 
-enum { ASK_LAUNCHERS = 256, ASK_ANSWER_MAX = 64 << 20 };
+enum { ASK_ANSWER_MAX = 64 << 20 };
 
-int ask_launcher(pid_t pid, struct slice question, struct buf *answer)
+int ask_launcher(const struct launcher_name *who, struct slice question, struct buf *answer)
 {
-    int fd = rendezvous_connect(pid);
+    int fd = rendezvous_connect(who);
     int rc = fd < 0 ? fd : 0;
 
     if (rc == 0 && send(fd, question.ptr, question.len, MSG_NOSIGNAL) < 0)
@@ -71,21 +72,24 @@ static void add_answer(struct merge *m, struct slice answer)
 
 static void ask_all(const struct log *log, struct slice question, struct merge *m)
 {
-    pid_t pids[ASK_LAUNCHERS];
-    int n = rendezvous_list(pids, ASK_LAUNCHERS);
+    struct launcher_name *all;
+    int n = rendezvous_list(&all);
 
     if (m->json)
         buf_byte(&m->out, '[');
-    for (int i = 0; i < n && i < ASK_LAUNCHERS; i++) {
+    for (int i = 0; i < n; i++) {
         struct buf answer = BUF_NULL(ASK_ANSWER_MAX);
-        int rc = ask_launcher(pids[i], question, &answer);
+        int rc = ask_launcher(&all[i], question, &answer);
         if (rc == 0)
             add_answer(m, buf_slice(&answer));
         else if (rc != -ECONNREFUSED)
-            log_warn(log, "the launcher with pid %d does not answer: %s", (int)pids[i],
+            log_warn(log, "the launcher with pid %d does not answer: %s", (int)all[i].pid,
                      err_text(rc));
         buf_free(&answer);
     }
+    free(all);
+    if (n < 0)
+        log_error(log, "cannot look for launchers: %s", err_text(n));
     if (m->json)
         buf_str(&m->out, "]\n");
 }

@@ -2,9 +2,8 @@
 #ifndef WIREUP_WIREUP_ASK_H
 #define WIREUP_WIREUP_ASK_H
 
-#include <sys/types.h>
-
 #include "base/buf.h"
+#include "io/rendezvous.h"
 #include "wireup/command.h"
 
 /* Exit codes as of command_run(). */
@@ -15,6 +14,6 @@ int ask_ps(const struct command_line *l);
 int ask_tools(const struct command_line *l);
 
 /* The whole answer of one launcher to a line (desk.h).  0 or -errno. */
-int ask_launcher(pid_t pid, struct slice question, struct buf *answer);
+int ask_launcher(const struct launcher_name *who, struct slice question, struct buf *answer);
 
 #endif

@@ -25,23 +25,24 @@
 
 extern char **environ;
 
-enum { STANDING_LAUNCHERS = 256, STANDING_ANSWER = 1 << 24, STANDING_LINE = 60 << 10 };
+enum { STANDING_ANSWER = 1 << 24, STANDING_LINE = 60 << 10 };
 
 /* ---- finding it ---- */
 
-/* The pid of the standing system's launcher, and its answer; 0: there is none. */
-static pid_t find_standing(struct buf *answer)
+/* The standing system's launcher, and its answer; pid 0: there is none. */
+static struct launcher_name find_standing(struct buf *answer)
 {
-    pid_t pids[STANDING_LAUNCHERS];
-    int n = rendezvous_list(pids, STANDING_LAUNCHERS);
+    struct launcher_name *all, found = { .pid = 0 };
+    int n = rendezvous_list(&all);
 
-    for (int i = 0; i < n && i < STANDING_LAUNCHERS; i++) {
+    for (int i = 0; i < n && !found.pid; i++) {
         buf_clear(answer);
-        if (ask_launcher(pids[i], SLICE("standing\n"), answer) == 0 &&
+        if (ask_launcher(&all[i], SLICE("standing\n"), answer) == 0 &&
             slice_starts(buf_slice(answer), SLICE("standing ")))
-            return pids[i];
+            found = all[i];
     }
-    return 0;
+    free(all);
+    return found;
 }
 
 /* "NAME SLOTS" in each line behind the first. */
@@ -62,7 +63,7 @@ bool standing_nodes(struct arena *a, struct host_list *list, const char **exec_p
     struct buf answer = BUF_NULL(STANDING_ANSWER);
     char self[4096], *word;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    bool found = n > 0 && (size_t)n < sizeof self && find_standing(&answer) > 0 &&
+    bool found = n > 0 && (size_t)n < sizeof self && find_standing(&answer).pid &&
                  read_nodes(buf_slice(&answer), a, list);
 
     if (found) {
@@ -201,24 +202,32 @@ static int prepare_and_stand(struct standing *s, int argc, char **argv, const st
     return code;
 }
 
+/* The worker cannot clear up behind itself any more. */
+static void worker_killed(void *arg, const char *sentence)
+{
+    rendezvous_tidy();
+    log_error(arg, "%s", sentence);
+}
+
 /* The background: a session of its own, so that the terminal's signals come by the foreground. */
 static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
 {
     struct standing s = { .news = news, .begun_ns = begun_ns };
     struct buf answer = BUF_NULL(STANDING_ANSWER);
-    pid_t there;
+    struct launcher_name there;
 
-    if (setsid() < 0 || guard_split(log, NULL, NULL, &s.control_fd) < 0) {
+    if (setsid() < 0 ||
+        guard_split(log, worker_killed, (void *)(uintptr_t)log, &s.control_fd) < 0) {
         log_error(log, "cannot start the worker process: %s", err_text(errno));
         return 1;
     }
     there = find_standing(&answer);
     buf_free(&answer);
-    if (!there)
+    if (!there.pid)
         return prepare_and_stand(&s, argc, argv, log);
     log_error(log,
               "a standing system of yours is up already (launcher %d); end it with `wireup down`",
-              (int)there);
+              (int)there.pid);
     return 1;
 }
 
@@ -300,18 +309,18 @@ int standing_up(int argc, char **argv, const struct log *log)
 int standing_down(const struct command_line *l)
 {
     struct buf answer = BUF_NULL(STANDING_ANSWER);
-    pid_t pid = find_standing(&answer);
+    struct launcher_name who = find_standing(&answer);
     int rc = -ESRCH;
 
-    if (pid) {
+    if (who.pid) {
         buf_clear(&answer);
-        rc = ask_launcher(pid, SLICE("down\n"), &answer);
+        rc = ask_launcher(&who, SLICE("down\n"), &answer);
     }
     if (rc < 0)
         log_error(l->log,
-                  pid ? "the standing system (launcher %d) does not answer"
-                      : "there is no standing system of yours on this machine",
-                  (int)pid);
+                  who.pid ? "the standing system (launcher %d) does not answer"
+                          : "there is no standing system of yours on this machine",
+                  (int)who.pid);
     buf_free(&answer);
     return rc < 0;
 }
@@ -405,8 +414,8 @@ static int carry(int fd)
 int standing_on(int argc, char **argv, const struct log *log)
 {
     struct buf answer = BUF_NULL(STANDING_ANSWER), line = BUF_NULL(STANDING_LINE);
-    pid_t pid = find_standing(&answer);
-    int fd = pid ? rendezvous_connect(pid) : -ESRCH, code = 1;
+    struct launcher_name who = find_standing(&answer);
+    int fd = who.pid ? rendezvous_connect(&who) : -ESRCH, code = 1;
 
     buf_str(&line, "on");
     for (int i = 2; i < argc; i++) {

@@ -16,7 +16,7 @@
 #include "wireupd/node_priv.h"
 #include "wireupd/work.h"
 
-enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20, DESK_NEIGHBOURS = 256 };
+enum { DESK_LINE_MAX = 64 << 10, DESK_ANSWER_MAX = 64 << 20 };
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -277,13 +277,13 @@ static void visitor_new(struct desk *d, int fd)
     watch_want(&v->watch, LOOP_READ);
 }
 
-static void desk_door(void *arg)
+static void desk_called(void *arg, int fd, const struct sockaddr_storage *from)
 {
-    struct desk *d = arg;
-    int fd = rendezvous_accept(d->fd);
-
-    if (fd >= 0)
-        visitor_new(d, fd);
+    (void)from;
+    if (rendezvous_is_ours(fd))
+        visitor_new(arg, fd);
+    else
+        close(fd); /* unheard: the name may be known to anybody */
 }
 
 /* ---- inquiries ------------------------------------------------------------------------------- */
@@ -375,14 +375,14 @@ static bool may_answer(pid_t pid)
     return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
 }
 
-static void ask_neighbour(struct inquiry *q, struct neighbour *b, pid_t pid)
+static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
 {
     const char *verb = q->query->op == NAMES_UNPUBLISH ? "unpublish " : "lookup ";
     struct buf line = BUF_NULL(DESK_LINE_MAX);
 
     b->inquiry = q;
     buf_init(&b->in, LIMIT_PMI_LINE);
-    b->fd = may_answer(pid) ? rendezvous_connect(pid) : -1;
+    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
     if (b->fd < 0)
         return;
     q->open++;
@@ -400,16 +400,15 @@ static void ask_neighbour(struct inquiry *q, struct neighbour *b, pid_t pid)
 void desk_ask(struct desk *d, uint64_t ticket, struct names_query *query)
 {
     struct inquiry *q = calloc(1, sizeof *q);
-    pid_t pids[DESK_NEIGHBOURS];
-    int n = rendezvous_list(pids, DESK_NEIGHBOURS);
+    struct launcher_name *all;
+    int n = rendezvous_list(&all);
 
-    if (n > DESK_NEIGHBOURS)
-        n = DESK_NEIGHBOURS;
     if (q)
         q->neighbours = calloc(n > 0 ? (size_t)n : 1, sizeof *q->neighbours);
     if (!q || !q->neighbours) {
         server_answer(&d->node->server, ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
         free(query);
+        free(all);
         free(q);
         return;
     }
@@ -420,23 +419,61 @@ void desk_ask(struct desk *d, uint64_t ticket, struct names_query *query)
     list_append(&d->inquiries, &q->link);
     timer_init(&q->patience, &d->node->loop, out_of_patience, q);
     for (int i = 0; i < q->count; i++)
-        ask_neighbour(q, &q->neighbours[i], pids[i]);
+        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    free(all);
     /* Also when nobody is there the answer comes from the loop, not from inside this call. */
     timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
 }
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
+static void directory_changed(void *arg);
+
+static void listen_to_neighbours(struct desk *d)
+{
+    const struct door_calls calls = { desk_called, NULL };
+
+    if (rendezvous_open(&d->rendezvous) < 0)
+        return;
+    if (door_open(&d->door, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
+        d->rendezvous.fd = -1; /* it is the door's */
+    if (d->rendezvous.watch < 0)
+        return;
+    watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
+    watch_want(&d->directory, LOOP_READ);
+}
+
+static void stop_listening(struct desk *d)
+{
+    watch_close(&d->directory);
+    door_close(&d->door);
+    rendezvous_close(&d->rendezvous);
+}
+
+/* The user's run-time directory goes with the last session, and we may stay. */
+static void directory_changed(void *arg)
+{
+    struct desk *d = arg;
+
+    if (!rendezvous_is_lost(&d->rendezvous))
+        return;
+    stop_listening(d);
+    listen_to_neighbours(d);
+}
+
 void desk_open(struct desk *d, struct node *n)
 {
     d->node = n;
+    d->rendezvous = RENDEZVOUS_CLOSED;
+    d->door = DOOR_CLOSED;
     list_init(&d->visitors);
     list_init(&d->inquiries);
-    d->fd = rendezvous_listen();
-    if (d->fd < 0)
-        return;
-    watch_open(&d->watch, &n->loop, d->fd, desk_door, NULL, d);
-    watch_want(&d->watch, LOOP_READ);
+    listen_to_neighbours(d);
+}
+
+bool desk_is_open(const struct desk *d)
+{
+    return d->door.fd >= 0;
 }
 
 void desk_close(struct desk *d)
@@ -447,8 +484,6 @@ void desk_close(struct desk *d)
     visitor_free(LIST_OF(l, struct visitor, link));
     LIST_EACH(l, &d->inquiries)
     inquiry_free(LIST_OF(l, struct inquiry, link));
-    watch_close(&d->watch);
-    if (d->fd >= 0)
-        close(d->fd);
+    stop_listening(d);
     d->node = NULL;
 }

@@ -23,20 +23,23 @@
 
 #include "base/buf.h"
 #include "core/core.h"
-#include "io/loop.h"
+#include "io/door.h"
+#include "io/rendezvous.h"
 
 struct node;
 
 struct desk {
     struct node *node;
-    int fd; /* the listener; -1: none, the launcher works all the same */
-    struct watch watch;
+    struct rendezvous rendezvous;
+    struct door door; /* closed: nobody finds us, and the launcher works all the same */
+    struct watch directory;
     struct list visitors;
     struct list inquiries;
 };
 
 void desk_open(struct desk *d, struct node *n);
-void desk_close(struct desk *d); /* harmless twice, and on zeroed memory */
+bool desk_is_open(const struct desk *d); /* others can find us */
+void desk_close(struct desk *d);         /* harmless twice, and on zeroed memory */
 
 /* Asks the neighbours; the query is taken over and answered by server_answer(). */
 void desk_ask(struct desk *d, uint64_t ticket, struct names_query *q);

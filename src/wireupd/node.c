@@ -105,7 +105,7 @@ static int open_doors(struct node *n)
     inquests_open(&n->inquests, n);
     desk_open(&n->desk, n);
     n->server.core.is_manager = true;
-    n->server.core.has_neighbours = n->desk.fd >= 0;
+    n->server.core.has_neighbours = desk_is_open(&n->desk);
     n->server.core.has_topology = true;
     n->server.core.memory_of = memory_of;
     n->server.core.knows_way = knows_way;

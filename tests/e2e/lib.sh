@@ -1,5 +1,6 @@
 # lib.sh - what tests of whole programs share: TAP points, a place of their own, and the count of what
-# is left behind.  POSIX sh; a test begins with
+# is left behind.  POSIX sh; launchers of one test find each other, and nobody else's, by a run-time directory
+# of their own.  A test begins with
 #
 #   . "$(dirname "$0")/lib.sh"
 #   private_world "$@"           where there is nobody else, so that counts are exact, and whose network
@@ -132,9 +133,10 @@ begin()
     out=$tmp/out
     err=$tmp/err
     mkdir "$bin" "$tmp/tmp" "$tmp/work"
+    mkdir -m 700 "$tmp/run"
     # Everything that the test starts carries the mark; this shell itself does not.
     mark=wu$$.$(od -An -N4 -tx4 /dev/urandom | tr -d ' ')
-    export WU_MARK="$mark" TMPDIR="$tmp/tmp"
+    export WU_MARK="$mark" TMPDIR="$tmp/tmp" XDG_RUNTIME_DIR="$tmp/run"
     listing >"$tmp/before"
     trap clean_up EXIT
     trap 'exit 99' HUP INT TERM
@@ -227,7 +229,7 @@ wait_until() # SECONDS TEST...
 # What was made since begin in /tmp and /dev/shm, and is there still.
 left_files()
 {
-    find "$tmp/tmp" -mindepth 1 ! -name 'tsan.rodata.*' 2>/dev/null # ThreadSanitizer's own
+    find "$tmp/tmp" "$tmp/run" -mindepth 1 ! -name 'tsan.rodata.*' 2>/dev/null # ThreadSanitizer's own
     listing | sort >"$tmp/after"
     sort "$tmp/before" | comm -13 - "$tmp/after" >"$tmp/new"
     if [ -n "${WU_PRIVATE-}" ]; then

@@ -18,7 +18,7 @@
 #include "io/rendezvous.h"
 #include "lib/pmix/value.h"
 
-enum { SEARCH_DEPTH = 6, LAUNCHERS_MAX = 256 };
+enum { SEARCH_DEPTH = 6 };
 
 /* ---- what is wanted -------------------------------------------------------------------------- */
 
@@ -177,21 +177,12 @@ static bool find_file(const struct wish *w, bool system, const char *which, stru
 
 /* ---- launchers that run ---------------------------------------------------------------------- */
 
-/* Another one may have this pid in a pid namespace of its own. */
-static bool is_it(int fd, pid_t pid)
-{
-    struct ucred who;
-    socklen_t len = sizeof who;
-
-    return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 && who.pid == pid;
-}
-
 /* One line: the pid that people know, a tab, the address.  False: it is none that takes tools. */
-static bool ask_launcher(pid_t pid, char *line, size_t room)
+static bool ask_launcher(const struct launcher_name *who, char *line, size_t room)
 {
-    int fd = rendezvous_connect(pid);
+    int fd = rendezvous_connect(who);
     size_t have = 0;
-    ssize_t n = is_it(fd, pid) ? send(fd, "uri\n", 4, MSG_NOSIGNAL) : -1;
+    ssize_t n = fd >= 0 ? send(fd, "uri\n", 4, MSG_NOSIGNAL) : -1;
 
     while (n > 0 && have + 1 < room && !memchr(line, '\n', have)) {
         struct pollfd p = { fd, POLLIN, 0 };
@@ -215,20 +206,21 @@ static bool is_named(const char *uri, const char *nspace)
 
 static bool find_launcher(const struct wish *w, struct found *f_p)
 {
-    pid_t pids[LAUNCHERS_MAX];
-    int n = rendezvous_list(pids, LAUNCHERS_MAX);
+    struct launcher_name *all;
+    int n = rendezvous_list(&all);
     unsigned found = 0;
 
-    for (int i = 0; i < n && i < LAUNCHERS_MAX; i++) {
+    for (int i = 0; i < n; i++) {
         char line[FOUND_MAX], *uri;
-        if (!ask_launcher(pids[i], line, sizeof line))
+        if (!ask_launcher(&all[i], line, sizeof line))
             continue;
         uri = strchr(line, '\t') + 1;
-        if ((w->pid && w->pid != pids[i] && w->pid != atol(line)) ||
+        if ((w->pid && w->pid != all[i].pid && w->pid != atol(line)) ||
             (!w->pid && w->nspace && !is_named(uri, w->nspace)))
             continue;
         found += set(f_p, uri, "");
     }
+    free(all);
     return found == 1;
 }
 

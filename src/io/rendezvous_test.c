@@ -1,0 +1,248 @@
+/* rendezvous_test.c - launchers find each other: in a private directory, by abstract names where
+ * there is none, among very many names of another user, and after a launcher was killed. */
+#include "io/rendezvous.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/runtime_dir.h"
+#include "tests/tap.h"
+
+static char base[] = "/tmp/wu-rendezvous.XXXXXX";
+
+/* Another launcher: a process that listens until it is killed, told by its pid. */
+struct other {
+    pid_t pid;
+    int news, stay;
+};
+
+static void be_launcher(int news, int stay)
+{
+    struct rendezvous r;
+    char c = (char)(rendezvous_open(&r) == 0 ? (r.dir >= 0 ? 'd' : 'a') : 'n');
+
+    if (write(news, &c, 1) != 1 || read(stay, &c, 1) < 0)
+        _exit(1);
+    rendezvous_close(&r);
+    _exit(0);
+}
+
+static struct other start(char *kind)
+{
+    int news[2], stay[2];
+    struct other o;
+
+    if (pipe2(news, O_CLOEXEC) < 0 || pipe2(stay, O_CLOEXEC) < 0)
+        abort();
+    o.pid = fork();
+    if (o.pid == 0) {
+        close(stay[1]);
+        be_launcher(news[1], stay[0]);
+    }
+    o.news = news[0];
+    o.stay = stay[1];
+    close(news[1]);
+    close(stay[0]);
+    if (read(o.news, kind, 1) != 1)
+        *kind = '?';
+    return o;
+}
+
+static void end(struct other *o, bool kill_it)
+{
+    if (kill_it)
+        kill(o->pid, SIGKILL);
+    else if (write(o->stay, "e", 1) != 1)
+        abort();
+    close(o->stay);
+    waitpid(o->pid, NULL, 0);
+    close(o->news);
+}
+
+static unsigned entries(void)
+{
+    char command[200];
+    unsigned n = 0;
+    FILE *p;
+
+    snprintf(command, sizeof command, "find %s -mindepth 1 | wc -l", base);
+    p = popen(command, "r");
+    if (!p || fscanf(p, "%u", &n) != 1)
+        abort();
+    pclose(p);
+    return n;
+}
+
+/* Whether that launcher is listed, and can be reached. */
+static bool finds(pid_t pid)
+{
+    struct launcher_name *all;
+    int n = rendezvous_list(&all), fd = -1;
+
+    for (int i = 0; i < n; i++) {
+        if (all[i].pid == pid)
+            fd = rendezvous_connect(&all[i]);
+    }
+    free(all);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void test_directory(void)
+{
+    struct launcher_name *all;
+    struct other a, b;
+    struct rendezvous r;
+    struct stat st;
+    char kind, path[200];
+
+    a = start(&kind);
+    OK_F(kind == 'd', "a launcher listens in the directory: %c", kind);
+    snprintf(path, sizeof path, "%s/wireup", base);
+    OK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0700);
+    b = start(&kind);
+    OK(finds(a.pid) && finds(b.pid));
+    OK(rendezvous_open(&r) == 0 && !finds(getpid()));
+    OK_F(r.watch >= 0 && !rendezvous_is_lost(&r), "our own name is there");
+    end(&a, false);
+    OK(!finds(a.pid) && finds(b.pid) && !rendezvous_is_lost(&r));
+    EQ(rendezvous_list(&all), 1);
+    end(&b, true);
+    OK_F(entries() == 3, "who was killed has left its name");
+    EQ(rendezvous_connect(&all[0]), -ECONNREFUSED);
+    OK_F(entries() == 2, "and who looks for it removes it");
+    free(all);
+    unlinkat(r.dir, r.name, 0);
+    OK_F(rendezvous_is_lost(&r), "a name that has gone is noticed");
+    rendezvous_close(&r);
+    rendezvous_close(&r);
+    EQ(entries(), 0);
+    b = start(&kind);
+    end(&b, true);
+    OK_F(entries() == 2 && rendezvous_list(&all) == 0 && entries() == 0, "a listing tidies up");
+    free(all);
+    OK(rendezvous_open(&r) == 0);
+    rendezvous_close(&r);
+    OK_F(entries() == 0, "nothing is left");
+}
+
+/* A directory that others may enter or that is a link is none. */
+static void test_not_private(void)
+{
+    char path[200], to[200];
+    struct rendezvous r;
+    struct stat st;
+    bool other_dir = stat("/run/user/0", &st) == 0;
+
+    chmod(base, 0755);
+    OK(runtime_dir_open(0, true) == -EACCES);
+    OK(rendezvous_open(&r) == 0 && (r.dir < 0 || other_dir));
+    rendezvous_close(&r);
+    chmod(base, 0700);
+    snprintf(path, sizeof path, "%s/wireup", base);
+    snprintf(to, sizeof to, "%s/elsewhere", base);
+    OK(mkdir(to, 0700) == 0 && symlink(to, path) == 0);
+    OK_F(runtime_dir_open(0, true) < 0, "a link is not followed");
+    unlink(path);
+    rmdir(to);
+    OK(mkdir(path, 0777) == 0 && chmod(path, 0777) == 0 && runtime_dir_open(0, true) == -EACCES);
+    rmdir(path);
+    setenv("XDG_RUNTIME_DIR", "relative", 1);
+    OK(runtime_dir_open(0, true) == -ENOENT);
+    setenv("XDG_RUNTIME_DIR", base, 1);
+}
+
+/* Names of another user, as many as it likes; without root: as many of our own, of which none is a
+ * launcher's. */
+static pid_t squat(unsigned count)
+{
+    int ready[2];
+    char c;
+    pid_t pid;
+
+    if (pipe2(ready, O_CLOEXEC) < 0)
+        abort();
+    pid = fork();
+    if (pid == 0) {
+        struct stat st;
+        unsigned uid = geteuid();
+        if (stat("/proc/self/ns/pid", &st) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
+            _exit(1);
+        for (unsigned i = 0; i < count; i++) {
+            struct sockaddr_un at = { .sun_family = AF_UNIX };
+            int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+            int n = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "wireup/%u/%llu.%u.%08x", uid,
+                             (unsigned long long)st.st_ino, i % 30000 + 1, i);
+            if (bind(fd, (struct sockaddr *)&at,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) < 0 ||
+                listen(fd, 1) < 0)
+                _exit(2);
+        }
+        if (write(ready[1], "r", 1) != 1)
+            _exit(3);
+        pause();
+        _exit(0);
+    }
+    close(ready[1]);
+    if (read(ready[0], &c, 1) != 1)
+        pid = -1;
+    close(ready[0]);
+    return pid;
+}
+
+static void test_abstract(void)
+{
+    struct launcher_name *all;
+    struct other a, b;
+    pid_t stranger = -1;
+    char kind;
+    int n;
+
+    unsetenv("XDG_RUNTIME_DIR");
+    if (runtime_dir_open(1, true) >= 0)
+        return; /* this user has a directory, and no launcher of ours an abstract name */
+    a = start(&kind);
+    OK_F(kind == 'a', "without a directory the name is abstract: %c", kind);
+    if (geteuid() == 0)
+        stranger = squat(900);
+    b = start(&kind);
+    OK(finds(a.pid) && finds(b.pid));
+    n = rendezvous_list(&all);
+    OK_F(n >= 2 && n < 100, "%d launchers are listed, and not the names of another user", n);
+    for (int i = 0; i < n; i++)
+        OK(stranger < 0 || all[i].pid != stranger);
+    free(all);
+    end(&a, true);
+    OK_F(!finds(a.pid) && finds(b.pid), "an abstract name goes with its launcher");
+    end(&b, false);
+    if (stranger > 0) {
+        kill(stranger, SIGKILL);
+        waitpid(stranger, NULL, 0);
+    }
+}
+
+int main(void)
+{
+    /* Names of our own, if this machine lets us. */
+    if (unshare(CLONE_NEWNET) < 0)
+        printf("# others may be listed as well\n");
+    if (!mkdtemp(base) || setenv("XDG_RUNTIME_DIR", base, 1) < 0)
+        return 1;
+    test_directory();
+    test_not_private();
+    test_abstract();
+    rmdir(base);
+    return tap_done();
+}

@@ -1,0 +1,69 @@
+/* runtime_dir.c - see runtime_dir.h. */
+#include "io/runtime_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "wireup"
+
+/* A descriptor of a directory that is ours alone; it is closed if it is not. */
+static int check(int fd)
+{
+    struct stat st;
+    int rc = fd < 0 ? -errno : 0;
+
+    if (rc == 0 && fstat(fd, &st) < 0)
+        rc = -errno;
+    if (rc == 0 && (st.st_uid != geteuid() || (st.st_mode & 077)))
+        rc = -EACCES;
+    if (rc == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int open_inside(int at, const char *path)
+{
+    return check(openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+static int open_base(int i)
+{
+    const char *told = secure_getenv("XDG_RUNTIME_DIR");
+    char path[40];
+
+    if (i == 0)
+        return told && told[0] == '/' ? open_inside(AT_FDCWD, told) : -ENOENT;
+    snprintf(path, sizeof path, "/run/user/%u", (unsigned)geteuid());
+    return open_inside(AT_FDCWD, path);
+}
+
+int runtime_dir_open(int i, bool make)
+{
+    int base = open_base(i), dir;
+
+    if (base < 0)
+        return base;
+    if (make && mkdirat(base, NAME, 0700) < 0 && errno != EEXIST)
+        dir = -errno;
+    else
+        dir = open_inside(base, NAME);
+    close(base);
+    return dir;
+}
+
+void runtime_dir_leave(int dir)
+{
+    int up = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    close(dir);
+    if (up < 0)
+        return;
+    unlinkat(up, NAME, AT_REMOVEDIR); /* stays while others use it */
+    close(up);
+}
