@@ -372,15 +372,15 @@ static void source_end(struct source *s)
 static bool source_read(struct source *s)
 {
     ssize_t n = read(s->fd, s->sink->scratch, STDIO_CHUNK);
+    bool heard;
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return true;
     if (n <= 0)
         return false;
+    heard = s->tap && s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
     if (s->sink->broken)
-        return false; /* its next write tells the process what `| head` would tell it */
-    if (s->tap)
-        s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
+        return heard; /* else its next write tells the process what `| head` would tell it */
     take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
     return true;
 }
@@ -445,10 +445,15 @@ static void pump_close_end(struct pump_end *e)
 
 static void pump_finish(struct pump *p)
 {
+    loop_fn *on_end = p->on_end;
+
     timer_stop(&p->later);
     watch_close(&p->watch);
     for (uint32_t i = 0; i < p->nends; i++)
         pump_close_end(&p->ends[i]);
+    p->on_end = NULL;
+    if (on_end)
+        on_end(p->arg);
 }
 
 /* All open ends have the whole chunk: true. */

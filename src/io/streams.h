@@ -53,9 +53,10 @@ enum { STDIO_CHUNK = 64 << 10 };
 /* The label of the moment, with the source's arg; lives until the next call. */
 typedef const char *label_fn(void *arg);
 
-/* Sees what a source has read, and its end (empty). */
+/* Sees what a source has read, and its end (empty).  Whether anybody besides the sink takes it:
+ * then it goes on when nobody reads the sink any more. */
 struct source;
-typedef void tap_fn(struct source *s, struct slice bytes);
+typedef bool tap_fn(struct source *s, struct slice bytes);
 
 struct source {
     struct list link; /* in its sink */
@@ -114,6 +115,8 @@ struct pump {
     bool tty; /* what is typed there is ours only while we are in the foreground */
     struct watch watch;
     struct timer later;
+    loop_fn *on_end; /* nobody takes input any more, or there is none; set after pump_open() */
+    void *arg;
     struct pump_end *ends;
     uint32_t nends;
     char *chunk;

@@ -491,6 +491,47 @@ static void test_broken(void)
     close_stage();
 }
 
+/* … unless somebody else listens to them, for as long as that lasts. */
+static bool listens;
+static size_t heard_bytes;
+
+static bool listen_in(struct source *s, struct slice bytes)
+{
+    (void)s;
+    heard_bytes += bytes.len;
+    return listens;
+}
+
+static bool b_was_heard(void)
+{
+    return heard_bytes == 4;
+}
+
+static bool b_has_ended(void)
+{
+    return stage.b.fd < 0;
+}
+
+static void test_heard(void)
+{
+    open_stage(NULL);
+    heard_bytes = 0;
+    stage.b.tap = listen_in;
+    listens = true;
+    close(stage.out);
+    write_all(stage.b_fd, "b\n", 2);
+    run_until(is_broken);
+    write_all(stage.b_fd, "b\n", 2);
+    run_until(b_was_heard);
+    OK_F(stage.b.fd >= 0, "who is heard by another goes on when the sink has no reader");
+    listens = false;
+    write_all(stage.b_fd, "b\n", 2);
+    run_until(b_has_ended);
+    OK(write(stage.b_fd, "x", 1) < 0 && errno == EPIPE);
+    stage.out = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close_stage();
+}
+
 static struct sink err_sink;
 
 static bool out_is_full(void)
@@ -704,6 +745,7 @@ int main(void)
     test_prompts();
     test_source_close();
     test_broken();
+    test_heard();
     test_stuck();
     test_kinds();
     test_pump_all();

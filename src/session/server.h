@@ -147,8 +147,8 @@ void server_node_down(struct server *s, const struct job *j, uint32_t node);
 
 /* A process has written something (empty: it will not write any more) to a channel (1 << descriptor
  * number): clients that have asked for it get it.  Of spawned jobs some is kept for who asks late.
- */
-void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+ * Whether any has asked. */
+bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes);
 
 /* What is kept of the output of rank (or JOB_NO_RANK: all) of the job of that name, the oldest

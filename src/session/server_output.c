@@ -50,32 +50,38 @@ static void keep(struct server *s, const struct spoken *o)
 }
 
 /* Who does not read misses what comes now, rather than making us keep it. */
-static void give(struct server *s, struct peer *p, const struct spoken *o)
+static bool give(struct server *s, struct peer *p, const struct spoken *o)
 {
-    if (!p->session || !p->session->ops->output || p->closing ||
-        buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
-        return;
-    if (p->session->ops->output(p->session, o))
-        server_mark_dirty(s, p);
+    if (!p->session || !p->session->ops->output || p->closing)
+        return false;
+    if (buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
+        return true; /* it listens, perhaps to this one */
+    if (!p->session->ops->output(p->session, o))
+        return false;
+    server_mark_dirty(s, p);
+    return true;
 }
 
-void server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes)
 {
     struct spoken o = { .nspace = j->nspace, .rank = rank, .channel = channel, .bytes = bytes };
 
     bool may_be_late = j->parent != JOB_NO_RANK || j->is_asked; /* somebody who listens */
 
+    bool heard = false;
+
     if (!s->core.listeners && !may_be_late)
-        return;
+        return false;
     TELL(s, output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes);
     LIST_EACH(l, &s->peers)
     {
         if (s->core.listeners)
-            give(s, LIST_OF(l, struct peer, link), &o);
+            heard = give(s, LIST_OF(l, struct peer, link), &o) || heard;
     }
     if (may_be_late)
         keep(s, &o);
+    return heard;
 }
 
 void server_recall(const struct server *s, struct slice nspace, uint32_t rank, server_kept_fn *fn,

@@ -63,8 +63,12 @@ static void write_some(void *arg)
             continue;
         if (n < 0 && errno == EAGAIN)
             break;
-        /* Nobody reads: the bytes are dropped, so that the other end may go on and end. */
-        buf_take(&c->queue, n < 0 ? s.len : (size_t)n);
+        if (n < 0) {
+            c->ops->unread(c->arg, c);
+            end(c);
+            return;
+        }
+        buf_take(&c->queue, (size_t)n);
     }
     if (buf_len(&c->queue) < before)
         c->ops->credit(c->arg, c, before - buf_len(&c->queue));
@@ -123,6 +127,20 @@ struct msg channel_credit_msg(const struct channel *c, uint64_t count)
     m.u.credit.channel = c->number;
     m.u.credit.count = count;
     return m;
+}
+
+struct msg channel_unread_msg(const struct channel *c)
+{
+    struct msg m = { .kind = MSG_unread };
+
+    m.u.unread.channel = c->number;
+    return m;
+}
+
+void channel_unread(struct channel *c)
+{
+    if (c->fd >= 0 && !c->writes)
+        end(c);
 }
 
 bool channel_data(struct channel *c, struct slice bytes)

@@ -3,8 +3,9 @@
  *
  * The reading end may have LIMIT_CHANNEL_WINDOW bytes on the way; the writing end gives credit for
  * what it has written.  So a reader of ours that does not read stops the writer on the other node,
- * and nobody in between holds more than a window.  Messages are the owner's: a channel says what is
- * to be sent by a callback, and is told what has come.
+ * and nobody in between holds more than a window.  A reader that has gone is told to the other end,
+ * which closes: so the fact travels to whoever writes, as through a pipe.  Messages are the
+ * owner's: a channel says what is to be sent by a callback, and is told what has come.
  */
 #ifndef WIREUP_WIREUPD_CHANNEL_H
 #define WIREUP_WIREUPD_CHANNEL_H
@@ -23,6 +24,8 @@ struct channel_ops {
     void (*data)(void *arg, struct channel *c, struct slice bytes);
     /* Writing end: so many bytes have been passed on. */
     void (*credit)(void *arg, struct channel *c, uint64_t count);
+    /* Writing end: nobody reads what is written; ended() follows. */
+    void (*unread)(void *arg, struct channel *c);
     /* The descriptor is closed: everything has been passed on (or nobody takes it any more). */
     void (*ended)(void *arg, struct channel *c);
 };
@@ -49,10 +52,15 @@ void channel_close(struct channel *c);
 /* What the callbacks send, as messages. */
 struct msg channel_data_msg(const struct channel *c, struct slice bytes);
 struct msg channel_credit_msg(const struct channel *c, uint64_t count);
+struct msg channel_unread_msg(const struct channel *c);
 
 /* Messages of the other end.  False: it sent more than it may, or credit that nobody owes. */
 bool channel_data(struct channel *c, struct slice bytes);
 bool channel_credit(struct channel *c, uint64_t count);
+
+/* Nobody reads at the other end: a reading end closes, so that whoever writes here gets what it
+ * would get there (EPIPE). */
+void channel_unread(struct channel *c);
 
 /* A reading end takes what is there now, as far as the window goes. */
 void channel_catch_up(struct channel *c);

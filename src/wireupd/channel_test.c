@@ -16,6 +16,7 @@ struct world {
     struct channel from, to;
     int in[2], out[2]; /* pipes: in[1] -> channel -> out[0] */
     uint64_t sent, credited;
+    uint32_t unread;  /* it was told that nobody reads */
     uint32_t refused; /* credits for bytes that `from` never sent */
     bool from_ended, to_ended;
     struct timer stop;
@@ -51,7 +52,16 @@ static void on_ended(void *arg, struct channel *c)
         loop_stop(&w->loop);
 }
 
-static const struct channel_ops ops = { on_data, on_credit, on_ended };
+static void on_unread(void *arg, struct channel *c)
+{
+    struct world *w = arg;
+
+    OK(c == &w->to);
+    w->unread++;
+    channel_unread(&w->from);
+}
+
+static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
 static void stop_now(void *arg)
 {
@@ -190,7 +200,7 @@ static void test_catch_up(void)
     close_world(&w);
 }
 
-/* The reader goes away: the writer may go on, into nothing. */
+/* The reader goes away: whoever writes at the other end learns it as from a pipe. */
 static void test_deaf(void)
 {
     struct world w;
@@ -199,11 +209,13 @@ static void test_deaf(void)
     open_world(&w);
     close(w.out[0]);
     w.out[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    for (int i = 0; i < 20; i++) {
-        fill(w.in[1]);
-        settle(&w);
-    }
-    OK(w.sent > LIMIT_CHANNEL_WINDOW && w.credited == w.sent);
+    fill(w.in[1]);
+    settle(&w);
+    OK_F(w.unread == 1 && w.to_ended && w.from_ended,
+         "both ends have closed, and it was said once");
+    OK_F(write(w.in[1], "x", 1) < 0 && errno == EPIPE, "who writes gets EPIPE");
+    channel_unread(&w.from);
+    OK(w.unread == 1);
     close_world(&w);
 }
 

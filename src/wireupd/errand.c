@@ -44,6 +44,14 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     say(r->all, &m, r->position);
 }
 
+static void on_unread(void *arg, struct channel *c)
+{
+    struct errand *r = arg;
+    struct msg m = channel_unread_msg(c);
+
+    say(r->all, &m, r->position);
+}
+
 static void errand_free(struct errand *r)
 {
     channel_close(&r->in);
@@ -67,7 +75,7 @@ static void on_ended(void *arg, struct channel *c)
         channel_cut(&r->in); /* comes here again */
 }
 
-static const struct channel_ops ops = { on_data, on_credit, on_ended };
+static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
 static struct errand *errand_new(struct errands *e, uint32_t number, uint32_t position)
 {
@@ -288,6 +296,14 @@ static void hear_credit(struct errands *e, const struct msg *m)
         channel_credit(m->u.credit.channel % 2 ? &r->out : &r->in, m->u.credit.count);
 }
 
+static void hear_unread(struct errands *e, const struct msg *m)
+{
+    struct errand *r = find(e, m->from, m->u.unread.channel);
+
+    if (r)
+        channel_unread(m->u.unread.channel % 2 ? &r->out : &r->in);
+}
+
 bool errand_hear(struct errands *e, const struct msg *m)
 {
     if (m->kind == MSG_exec && m->from == 0)
@@ -296,6 +312,8 @@ bool errand_hear(struct errands *e, const struct msg *m)
         hear_data(e, m);
     else if (m->kind == MSG_credit && m->u.credit.channel >= ERRAND_CHANNELS)
         hear_credit(e, m);
+    else if (m->kind == MSG_unread && m->u.unread.channel >= ERRAND_CHANNELS)
+        hear_unread(e, m);
     else
         return false;
     return true;

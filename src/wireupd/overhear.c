@@ -65,13 +65,17 @@ bool overhear_wanted(const struct share *s, const struct job *j, uint32_t rank)
     return ears_next(&s->ears, NULL, j->nspace, rank) != NULL;
 }
 
-void overhear_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
+bool overhear_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes)
 {
     struct saying k = { .share = s };
+    bool heard = false;
 
-    while ((k.ear = ears_next(&s->ears, k.ear, j->nspace, rank)))
+    while ((k.ear = ears_next(&s->ears, k.ear, j->nspace, rank))) {
         say_to(&k, rank, channel, bytes);
+        heard = heard || (k.ear->channels & channel);
+    }
+    return heard;
 }
 
 void overhear_hear(struct share *s, const struct msg *m)

@@ -12,8 +12,9 @@ void overhear_hear(struct share *s, const struct msg *m);
 
 /* Somebody on another node listens to that process. */
 bool overhear_wanted(const struct share *s, const struct job *j, uint32_t rank);
-/* A process of ours has written something: for who listens on other nodes. */
-void overhear_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
+/* A process of ours has written something: for who listens on other nodes.  Whether anybody does.
+ */
+bool overhear_said(struct share *s, const struct job *j, uint32_t rank, uint16_t channel,
                    struct slice bytes);
 
 #endif

@@ -228,7 +228,8 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_help: help_hear(s->node, &m->u.help); break;
     case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
-    case MSG_credit: streams_hear(&s->streams, m); break;
+    case MSG_credit:
+    case MSG_unread: streams_hear(&s->streams, m); break;
     case MSG_fetch:
     case MSG_cards:
     case MSG_name:

@@ -20,10 +20,22 @@ enum { STARTER_BATCH = 64 };
 /* The launcher's exit code when a machine cannot do what is asked. */
 enum { STARTER_REFUSED = 125 };
 
+/* A daemon's standard input comes from the launcher, who learns so that nobody takes any more. */
+static void input_over(void *arg)
+{
+    struct node *n = arg;
+
+    dup2(n->null_fd, STDIN_FILENO);
+}
+
 static void start_pump(struct node *n)
 {
     if (n->nstdin_ends)
         pump_open(&n->pump, &n->loop, STDIN_FILENO, n->stdin_ends, n->nstdin_ends);
+    if (n->nstdin_ends && n->config.diverted) {
+        n->pump.on_end = input_over;
+        n->pump.arg = n;
+    }
     n->nstdin_ends = 0;
 }
 

@@ -38,6 +38,14 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     tell_to(t->share, &m, c->position);
 }
 
+static void on_unread(void *arg, struct channel *c)
+{
+    struct streams *t = arg;
+    struct msg m = channel_unread_msg(c);
+
+    tell_to(t->share, &m, c->position);
+}
+
 static void on_ended(void *arg, struct channel *c)
 {
     struct streams *t = arg;
@@ -46,7 +54,7 @@ static void on_ended(void *arg, struct channel *c)
     share_streams_ended(t->share);
 }
 
-static const struct channel_ops ops = { on_data, on_credit, on_ended };
+static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
 static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
 {
@@ -75,12 +83,22 @@ static void hear_credit(struct streams *t, uint32_t from, const struct msg_credi
         log_error(&node_of(t)->config.log, "position %u gives credit that nobody owes", from);
 }
 
+static void hear_unread(struct streams *t, uint32_t from, const struct msg_unread *m)
+{
+    struct stream_set *set = set_of(t, from, m->channel);
+
+    if (set)
+        channel_unread(&set->channels[m->channel]);
+}
+
 void streams_hear(struct streams *t, const struct msg *m)
 {
     if (m->kind == MSG_data)
         hear_data(t, m->from, &m->u.data);
     else if (m->kind == MSG_credit)
         hear_credit(t, m->from, &m->u.credit);
+    else if (m->kind == MSG_unread)
+        hear_unread(t, m->from, &m->u.unread);
 }
 
 /* ---- launcher -------------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ int streams_stdin(struct streams *t, uint32_t position);
 /* Launcher: that daemon is lost. */
 void streams_cut(struct streams *t, uint32_t position);
 
-/* MSG_data and MSG_credit. */
+/* MSG_data, MSG_credit and MSG_unread. */
 void streams_hear(struct streams *t, const struct msg *m);
 
 /* All that was written has come out, or gone. */

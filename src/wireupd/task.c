@@ -306,15 +306,16 @@ static const char *label_now(void *arg)
 }
 
 /* Others may listen.  Nothing else comes of it now, so the answers are written at once. */
-static void overhear(struct source *s, struct slice bytes)
+static bool overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
+    bool heard = server_output(&t->node->server, t->job, t->rank, channel, bytes);
 
-    server_output(&t->node->server, t->job, t->rank, channel, bytes);
-    if (t->node->share)
-        overhear_said(t->node->share, t->job, t->rank, channel, bytes);
+    if (t->node->share && overhear_said(t->node->share, t->job, t->rank, channel, bytes))
+        heard = true;
     node_flush(t->node);
+    return heard;
 }
 
 static void open_streams(struct task *t, const struct wires *w)

@@ -291,6 +291,8 @@ def main():
     a = Args()
     a.wireup, a.wireupd, a.agent, a.program, a.folder = sys.argv[1:6]
     first, count, slots = map(int, sys.argv[6:9])
+    for sign in SIGNALS:        # who ignores them has us ignore them (nohup)
+        signal.signal(sign, signal.SIG_DFL)
     a.control = sys.argv[9] if len(sys.argv) > 9 else ''
     slurm = os.environ.get('INSTANTS_WORLD') == 'srun'
     hosts = [[] for _ in range(slots)]
