@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/rendezvous.h"
 #include "io/whole.h"
 #include "wireup/command.h"
 #include "wireup/far.h"
@@ -148,7 +147,6 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
 static void worker_killed(void *arg, const char *sentence)
 {
     contacts_clear(tools_dir());
-    rendezvous_tidy();
     log_error(arg, "%s", sentence);
 }
 

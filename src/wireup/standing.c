@@ -202,13 +202,6 @@ static int prepare_and_stand(struct standing *s, int argc, char **argv, const st
     return code;
 }
 
-/* The worker cannot clear up behind itself any more. */
-static void worker_killed(void *arg, const char *sentence)
-{
-    rendezvous_tidy();
-    log_error(arg, "%s", sentence);
-}
-
 /* The background: a session of its own, so that the terminal's signals come by the foreground. */
 static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
 {
@@ -216,8 +209,7 @@ static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const
     struct buf answer = BUF_NULL(STANDING_ANSWER);
     struct launcher_name there;
 
-    if (setsid() < 0 ||
-        guard_split(log, worker_killed, (void *)(uintptr_t)log, &s.control_fd) < 0) {
+    if (setsid() < 0 || guard_split(log, NULL, NULL, &s.control_fd) < 0) {
         log_error(log, "cannot start the worker process: %s", err_text(errno));
         return 1;
     }

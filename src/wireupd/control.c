@@ -242,6 +242,8 @@ static void guard_lost(struct node *n)
     child_end_all();
     tape_flush(&n->tape);
     tools_close(&n->tools);
+    desk_close(&n->desk);
+    rendezvous_tidy();
     _exit(1);
 }
 

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/limit.h"
 #include "io/child.h"
+#include "io/rendezvous.h"
 #include "wireupd/phase.h"
 
 #ifndef CLOSE_RANGE_CLOEXEC
@@ -92,12 +93,19 @@ static void tell_killed(const struct guard *g, int sig)
     say(g, text.text);
 }
 
+/* What the worker had started, and by what others would find it. */
+static void end_all(void)
+{
+    child_end_all();
+    rendezvous_tidy();
+}
+
 /* Ends the worker, what it has started, and us. */
 __attribute__((noreturn)) static void end_worker(const struct guard *g, const char *sentence,
                                                  int code)
 {
     kill(g->worker, SIGKILL);
-    child_end_all();
+    end_all();
     say(g, sentence);
     _exit(code);
 }
@@ -111,7 +119,7 @@ static int worker_status(const struct guard *g)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid != g->worker)
             continue;
-        child_end_all();
+        end_all();
         if (WIFEXITED(status))
             return WEXITSTATUS(status);
         tell_killed(g, WTERMSIG(status));

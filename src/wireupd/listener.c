@@ -5,15 +5,15 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/holder.h"
 #include "io/peer_cred.h"
 #include "wireupd/task.h"
-
-enum { LISTENER_AGAIN_MS = 100 };
 
 static bool find_by_port_id(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
 {
@@ -53,27 +53,30 @@ static bool may_join(void *arg, const struct peer *newcomer, const struct job *j
     return holder_is_below(job->procs[rank].pid, l->cred.socket);
 }
 
-static void listen_again(void *arg)
-{
-    struct node *n = arg;
-
-    watch_want(&n->listener, LOOP_READ);
-}
-
-/* Out of descriptors: the oldest of those who have not said who they are has to go.  Without one,
- * nobody is let in for a while: a listener that cannot accept would keep the loop busy. */
-static void make_place(struct node *n)
+static struct link *oldest_stranger(const struct node *n)
 {
     LIST_EACH(l, &n->strangers)
     {
         struct link *stranger = LIST_OF(l, struct link, strange);
-        if (!stranger->peer->job) {
-            link_close(stranger);
-            return;
-        }
+        if (!stranger->peer->job)
+            return stranger;
     }
-    watch_want(&n->listener, 0);
-    timer_set(&n->relisten, LISTENER_AGAIN_MS);
+    return NULL;
+}
+
+/* Out of descriptors: the oldest of those who have not said who they are has to go, unless it says
+ * so just now. */
+static bool make_room(void *arg)
+{
+    struct node *n = arg;
+    struct link *l = oldest_stranger(n);
+    int waiting = 0;
+
+    if (l && ioctl(l->fd, FIONREAD, &waiting) == 0 && waiting > 0)
+        link_read(l);
+    if (l && oldest_stranger(n) == l)
+        link_close(l);
+    return l != NULL;
 }
 
 static void close_fd(int *fd)
@@ -94,17 +97,46 @@ static int ask_who(struct node *n, int fd, const struct peer_cred *known, struct
     return rc;
 }
 
+static uint64_t now_ms(void)
+{
+    return clock_now_ns() / NS_PER_MS;
+}
+
+static const struct sockaddr_storage *loopback(struct sockaddr_storage *room)
+{
+    struct sockaddr_in *at = (void *)room;
+
+    *room = (struct sockaddr_storage){ .ss_family = AF_INET };
+    at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return room;
+}
+
+/* Who cannot be named is charged for by its address. */
+static void refuse_unknown(struct node *n, int rc)
+{
+    struct sockaddr_storage room;
+    struct quota_source who = quota_address(loopback(&room));
+
+    quota_warn(&n->quota, &who, now_ms(), &n->config.log,
+               "refused a connection to the job's port: %s", peer_cred_text(rc));
+}
+
 /* One of our own user, or nobody. */
 static bool is_ours(struct node *n, int fd, struct peer_cred *c_p)
 {
     int rc = ask_who(n, fd, NULL, c_p);
+    struct quota_source who;
 
-    if (rc < 0)
-        log_warn(&n->config.log, "refused a connection to the job's port: %s", peer_cred_text(rc));
-    else if (c_p->uid != getuid())
-        log_warn(&n->config.log, "refused a connection of another user (%u) to the job's port",
-                 (unsigned)c_p->uid);
-    return rc == 0 && c_p->uid == getuid();
+    if (rc < 0) {
+        refuse_unknown(n, rc);
+        return false;
+    }
+    if (c_p->uid == getuid())
+        return true;
+    who = quota_user(c_p->uid);
+    quota_warn(&n->quota, &who, now_ms(), &n->config.log,
+               "refused a connection of another user (%u) to the job's port", (unsigned)c_p->uid);
+    return false;
 }
 
 bool listener_proves(struct link *l)
@@ -115,24 +147,18 @@ bool listener_proves(struct link *l)
         return is_ours(l->node, l->fd, &l->cred);
     rc = ask_who(l->node, l->fd, &l->cred, NULL);
     if (rc < 0)
-        log_warn(&l->node->config.log, "refused a connection to the job's port: %s",
-                 peer_cred_text(rc));
+        refuse_unknown(l->node, rc);
     return rc == 0;
 }
 
-static void listen_door(void *arg)
+static void called(void *arg, int fd, const struct sockaddr_storage *from)
 {
     struct node *n = arg;
-    int fd = accept4(n->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct peer_cred cred;
     struct link *l;
     struct peer *peer;
 
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            make_place(n);
-        return;
-    }
+    (void)from;
     if (!is_ours(n, fd, &cred)) {
         close(fd);
         return;
@@ -151,31 +177,34 @@ static void listen_door(void *arg)
 
 int listener_open(struct node *n)
 {
+    const struct door_calls calls = { called, make_room };
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof at;
+    int fd, rc;
 
-    timer_init(&n->relisten, &n->loop, listen_again, n);
     n->server.identify = find_by_port_id;
     n->server.admit = may_join;
     n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
     if (n->spare_fd < 0)
         return -errno;
-    n->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (n->listen_fd < 0 || bind(n->listen_fd, (struct sockaddr *)&at, sizeof at) < 0 ||
-        listen(n->listen_fd, SOMAXCONN) < 0 ||
-        getsockname(n->listen_fd, (struct sockaddr *)&at, &len) < 0)
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
         return -errno;
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+        rc = -errno;
+    else
+        rc = door_open(&n->door, &n->loop, fd, &calls, n);
+    if (rc < 0)
+        close(fd);
     n->port = ntohs(at.sin_port);
-    watch_open(&n->listener, &n->loop, n->listen_fd, listen_door, NULL, n);
-    return watch_want(&n->listener, LOOP_READ);
+    return rc;
 }
 
 void listener_close(struct node *n)
 {
-    watch_close(&n->listener);
-    timer_stop(&n->relisten);
+    door_close(&n->door);
     close_fd(&n->spare_fd);
-    close_fd(&n->listen_fd);
     free(n->port_ids);
     n->port_ids = NULL;
 }

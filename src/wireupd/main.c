@@ -16,7 +16,6 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "io/child.h"
-#include "io/rendezvous.h"
 #include "topo/view_pack.h"
 #include "wireupd/boot.h"
 #include "wireupd/crew.h"
@@ -380,7 +379,6 @@ static void finish(struct daemon *d)
 /* In the guard, which knows no position. */
 static void tell_killed(void *arg, const char *sentence)
 {
-    rendezvous_tidy();
     answer(arg, BOOT_TROUBLE, sentence);
 }
 

@@ -135,7 +135,9 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->started_ns = clock_now_ns();
     n->topology = TOPOLOGY_NULL;
     n->tape = TAPE_NULL;
-    n->spare_fd = n->null_fd = n->chld_fd = n->listen_fd = -1;
+    n->spare_fd = n->null_fd = n->chld_fd = -1;
+    n->door = DOOR_CLOSED;
+    quota_init(&n->quota, &quota_evicts, clock_seed());
     list_init(&n->tasks);
     list_init(&n->works);
     list_init(&n->files);
@@ -196,6 +198,7 @@ struct node *node_free(struct node *n)
     watch_close(&n->chld);
     control_close(n);
     listener_close(n);
+    quota_tell(&n->quota, &n->config.log);
     timer_stop(&n->starter);
     help_close(n);
     timer_stop(&n->promises);

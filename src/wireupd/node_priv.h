@@ -4,7 +4,9 @@
 #define WIREUP_WIREUPD_NODE_PRIV_H
 
 #include "io/child.h"
+#include "io/door.h"
 #include "io/peer_cred.h"
+#include "io/quota.h"
 #include "io/segment.h"
 #include "overlay/msg.h"
 #include "wireupd/desk.h"
@@ -67,11 +69,12 @@ struct node {
     int spare_fd;    /* given up for a moment when there are no descriptors left */
     int *stdin_ends; /* collected while the first job starts */
     uint32_t nstdin_ends;
-    struct watch chld, control, listener;
-    int chld_fd, listen_fd;
+    struct watch chld, control;
+    int chld_fd;
+    struct door door;   /* the port */
+    struct quota quota; /* of strangers at all doors */
     uint16_t port;
-    uint32_t *port_ids;    /* PMI_ID by rank of the first job */
-    struct timer relisten; /* there was no descriptor for a connection */
+    uint32_t *port_ids; /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;
     struct arena env_arena;
     struct desk desk;

@@ -349,6 +349,7 @@ int share_open(struct share *s, struct node *n, const struct cluster_config *con
     c.calls =
         (struct cluster_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;
+    c.quota = &n->quota;
     s->heeding = config->me == 0 ? calloc(config->count, sizeof *s->heeding) : NULL;
     if (config->me == 0 && !s->heeding)
         return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);

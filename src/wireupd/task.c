@@ -462,6 +462,7 @@ void link_close(struct link *l)
     watch_close(&l->watch);
     close(l->fd);
     l->fd = -1;
+    door_look_again(&l->node->door);
     l->peer = server_peer_free(&l->node->server, l->peer);
     if (!l->task) {
         list_unlink(&l->strange);

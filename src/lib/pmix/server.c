@@ -55,6 +55,7 @@ static void carry_out(struct pserver *s, struct effect *e)
 
 void pserver_settle(struct pserver *s)
 {
+    uint64_t now, due, port;
     struct effect e;
     struct peer *p;
 
@@ -63,7 +64,10 @@ void pserver_settle(struct pserver *s)
             carry_out(s, &e);
         while ((p = server_dirty(&s->server)))
             sconn_flush(p->host);
-        sloop_at(&s->loop, server_tick(&s->server, clock_now_ns()));
+        now = clock_now_ns();
+        due = server_tick(&s->server, now);
+        port = sport_tick(s, now);
+        sloop_at(&s->loop, due < port ? due : port);
     } while (s->server.core.effects.count);
 }
 
@@ -287,7 +291,8 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->outputs);
     list_init(&s->promises);
     s->loop = SLOOP_NULL;
-    s->listen_fd = -1;
+    s->listen_fd = s->spare_fd = -1;
+    s->port_rests_until = UINT64_MAX;
     s->uid = geteuid();
     s->gid = getegid();
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix" };
@@ -346,7 +351,7 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
         return -ENOMEM;
     rc = sloop_open(&s->loop);
     if (rc == 0)
-        rc = sconn_listen(s);
+        rc = sport_open(s);
     if (rc == 0) {
         snprintf(s->uri, sizeof s->uri, "%s.%u;tcp4://127.0.0.1:%u", s->me.nspace, s->me.rank,
                  s->port);

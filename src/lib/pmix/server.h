@@ -31,6 +31,7 @@
 #include "base/log.h"
 #include "io/contact.h"
 #include "io/peer_cred.h"
+#include "io/quota.h"
 #include "io/segment.h"
 #include "lib/pmix/server_loop.h"
 #include "pmix_server.h"
@@ -109,7 +110,10 @@ struct pserver {
     bool serves_tools, is_system, is_session;
 
     int listen_fd;
+    int spare_fd; /* given up for a moment when there are no descriptors left */
     struct swatch listener;
+    uint64_t port_rests_until; /* UINT64_MAX: it does not */
+    struct quota quota;        /* of users that the host has not registered */
     struct list conns, graves; /* struct sconn */
     struct list spaces;        /* struct nspace */
     struct list calls;         /* struct scall */
@@ -179,7 +183,8 @@ void pserver_settle(struct pserver *s);
 void pserver_add_call(struct pserver *s, struct scall *c);
 
 /* server_conn.c */
-int sconn_listen(struct pserver *s);
+/* One that has come by the port, and by whom; charged: to the quota, until it has proved itself. */
+void sconn_came(struct sconn *c, const struct peer_cred *cred, bool charged);
 void sconn_close_all(struct pserver *s);
 struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank,
                         bool can_pass_fd);
@@ -212,6 +217,15 @@ struct job *nspace_job(struct pserver *s, struct nspace *n);
 void nspace_settle_all(struct pserver *s); /* makes the jobs that wait for being needed */
 /* A job of one process that takes part in nothing. */
 struct nspace *nspace_of_tool(struct pserver *s, const char *name, uint32_t rank);
+
+/* server_port.c */
+int sport_open(struct pserver *s); /* 0 or -errno */
+void sport_close(struct pserver *s);
+void sport_look_again(struct pserver *s); /* a descriptor has been closed */
+/* When it wants to be called again; UINT64_MAX: never. */
+uint64_t sport_tick(struct pserver *s, uint64_t now_ns);
+/* peer_cred_read(), or peer_cred_check() where it is known, also without descriptors. */
+int sport_ask(struct pserver *s, int fd, const struct peer_cred *known, struct peer_cred *c_p);
 
 /* server_env.c */
 pmix_status_t senv_fill(struct pserver *s, const pmix_proc_t *proc, char ***env);

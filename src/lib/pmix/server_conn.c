@@ -1,13 +1,9 @@
-/* server_conn.c - the port and the connections of a server.
+/* server_conn.c - the connections of a server.
  *
  * Who is at the other end of a connection is known by the kernel's word (io/peer_cred.h): the user
  * of a process must be the one that the host has registered; its rank, one of those expected here.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -27,6 +23,7 @@ struct sconn {
     int fd;
     struct peer_cred cred;
     bool proven;  /* it is known whose it is: inherited, or asked after its first words */
+    bool charged; /* to the quota of its user */
     bool blocked; /* who is there does not read */
     size_t held;  /* what its requests take that the host has not carried out */
     struct swatch watch;
@@ -78,16 +75,28 @@ const struct peer *sconn_own(const struct pserver *s)
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
+/* It has said who it is, or is gone. */
+static void sconn_proved(struct sconn *c)
+{
+    struct quota_source who = quota_user(c->cred.uid);
+
+    c->proven = true;
+    if (c->charged)
+        quota_leave(&c->s->quota, &who);
+    c->charged = false;
+}
+
 static void close_conn(struct sconn *c)
 {
     if (c->fd < 0)
         return;
     swatch_close(&c->s->loop, &c->watch);
-    swatch_want(&c->s->loop, &c->s->listener, SLOOP_READ);
+    sconn_proved(c);
     iof_forget(c->s, c->peer);
     server_hangup(&c->s->server, c->peer);
     close(c->fd);
     c->fd = -1;
+    sport_look_again(c->s);
     list_unlink(&c->link);
     list_append(&c->s->graves, &c->link);
 }
@@ -109,10 +118,7 @@ void sconn_bury(struct pserver *s)
 
 void sconn_close_all(struct pserver *s)
 {
-    swatch_close(&s->loop, &s->listener);
-    if (s->listen_fd >= 0)
-        close(s->listen_fd);
-    s->listen_fd = -1;
+    sport_close(s);
     LIST_EACH(l, &s->conns)
     close_conn(LIST_OF(l, struct sconn, link));
 }
@@ -202,7 +208,7 @@ void sconn_flush(struct sconn *c)
 /* Until it has said who it is: what has arrived is from who was there when it was accepted. */
 static bool still_who_came(const struct sconn *c)
 {
-    int rc = c->proven ? 0 : peer_cred_check(c->fd, &c->cred);
+    int rc = c->proven ? 0 : sport_ask(c->s, c->fd, &c->cred, NULL);
 
     if (rc < 0)
         log_warn(&c->s->log, "refused a connection: %s", peer_cred_text(rc));
@@ -222,7 +228,8 @@ static void conn_ready(void *arg, unsigned what)
     n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
     if (n > 0 && still_who_came(c)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
-        c->proven = c->proven || c->peer->job;
+        if (c->peer->job)
+            sconn_proved(c);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         server_hangup(&c->s->server, c->peer);
     }
@@ -249,44 +256,8 @@ struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t ran
     return c;
 }
 
-/* ---- the port -------------------------------------------------------------------------------- */
-
-static void listener_ready(void *arg, unsigned what)
+void sconn_came(struct sconn *c, const struct peer_cred *cred, bool charged)
 {
-    struct pserver *s = arg;
-    int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), one = 1;
-    struct peer_cred cred;
-    struct sconn *c;
-    int rc;
-
-    (void)what;
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE)
-            swatch_want(&s->loop, &s->listener, 0); /* until somebody leaves */
-        return;
-    }
-    rc = peer_cred_read(fd, &cred);
-    if (rc < 0)
-        log_warn(&s->log, "refused a connection: %s", peer_cred_text(rc));
-    if (rc < 0 || !(c = sconn_new(s, fd, NULL, 0, false))) {
-        close(fd);
-        return;
-    }
-    c->cred = cred;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    nspace_settle_all(s);
-}
-
-int sconn_listen(struct pserver *s)
-{
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof at;
-
-    s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->listen_fd < 0 || bind(s->listen_fd, (struct sockaddr *)&at, sizeof at) < 0 ||
-        listen(s->listen_fd, SOMAXCONN) < 0 ||
-        getsockname(s->listen_fd, (struct sockaddr *)&at, &len) < 0)
-        return -errno;
-    s->port = ntohs(at.sin_port);
-    return swatch_open(&s->loop, &s->listener, s->listen_fd, SLOOP_READ, listener_ready, s);
+    c->cred = *cred;
+    c->charged = charged;
 }
