@@ -159,6 +159,10 @@ clients()
     judges under_wireup inside spoil
     all_programs under_wireup inside exchange "$@"
     all_of_python under_wireup inside
+    run "$patience" "$WIREUP" -mca pml ob1 -mca btl self -n 3 chroot "$root" "$bin/hello"
+    same "Open MPI 5 says why it does not start, once" "$(grep -c 'unable to reach each other' "$err")" 1 || explain
+    under_wireup 2 "$bin/abort" 1 0
+    same "its MPI_Abort(0)" "$rc" 0 || explain
     launch 2 chroot "$root" env -u PMIX_SERVER_URI61 -u PMIX_SERVER_URI51 -u PMIX_SERVER_URI41 \
         -u PMIX_SERVER_URI4 -u PMIX_SERVER_URI2 -u PMIX_SERVER_URI21 "$bin/rawpmix"
     same "inside, in the encoding v3" "$rc $(cat "$out" "$err")" "0 rawpmix 2 good" || explain
