@@ -9,21 +9,27 @@ use_launcher wireup
 dynamic=$WU_BUILD/tests/e2e/e2e-dynamic
 patience=300
 
-launch 1 "$dynamic" refused
+spawning launch 1 "$dynamic" refused
 same "the control: a spawn that is refused is seen to be" "$rc $(cat "$out")" "0 refused yes" || explain
+spawned "the control" 0
 
-launch 1 "$dynamic" row "$1"
+spawning launch 1 "$dynamic" row "$1"
 same "$1 spawns in a row" "$rc $(cat "$out")" "0 row $1 good $1 more descriptors few" || explain
-launch 1 "$dynamic" once 50
+spawned "$1 spawns in a row" "$1"
+spawning run "$patience" "$WIREUP" -hosts localhost:51 -n 1 "$dynamic" once 50
 same "50 processes at once" "$rc $(cat "$out")" "0 once 50 good" || explain
-launch 1 "$dynamic" depth 5
+spawned "50 processes at once" 50
+spawning launch 1 "$dynamic" depth 5
 same "five deep" "$rc $(cat "$out")" "0 the bottom" || explain
-launch 1 "$dynamic" nothing
+spawned "five deep" 5
+spawning launch 1 "$dynamic" nothing
 same "what does not exist: an error for each process, and the parent goes on" "$rc $(cat "$out")" \
     "0 nothing refused 2 errors each" || explain
+spawned "what exists, after that" 1
 same "and a sentence for each request" "$(grep -c "/there/is/no/such/program" "$err")" 2 || explain
 
-launch 2 "$dynamic" crash
+spawning launch 2 "$dynamic" crash
+spawned "children that die" 2
 same "a child that dies ends the jobs connected to it" "$rc" 139 || explain
 ok "and the reason names it" grep -q "killed by signal 11 (SIGSEGV)" "$err" || explain
 

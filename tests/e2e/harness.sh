@@ -52,6 +52,21 @@ for place in "$tmp/place" "/tmp/e2e.$$" "/dev/shm/e2e.$$"; do
 done
 rm -f /tmp/others.$$
 
+# A program that says it has spawned, and has not, is found out; so is a launcher that records nothing.
+if [ -x "$WIREUP" ]; then
+    spawning launch 1 "$WU_BUILD/tests/e2e/e2e-dynamic" row 3
+    same "three spawns are counted" "$rc $spawned $(cat "$out")" "0 3 row 3 good 3 more descriptors few" || explain
+    spawning launch 2 sh -c '[ "$PMI_RANK" != 0 ] || echo row 3 good 3 more descriptors few'
+    same "spawns that are only said are none" "$rc $spawned $(cat "$out")" "0 0 row 3 good 3 more descriptors few" || explain
+    real=$WIREUP
+    WIREUP=/bin/true
+    spawning launch 1 nothing
+    WIREUP=$real
+    same "without a recording nobody knows" "$spawned" unknown
+else
+    skip "spawns are counted" "no launcher at $WIREUP"
+fi
+
 # The points themselves: a failure has to be counted as one.
 inner=$(sh -c '. "$0"; ok good true; ok bad false; same equal a b; echo "$points $failed"' \
     "$e2e/lib.sh" 2>&1)

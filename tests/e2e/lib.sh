@@ -17,6 +17,11 @@
 #   fresh                    empties $out and $err, for what is started behind an &: it opens them some time
 #                            later, and until then who waits for its words would find those of the run before
 #   launch N COMMAND...      the command line of the launcher chosen by use_launcher, under run
+#   spawning COMMAND...      runs COMMAND (launch ..., run SECONDS "$WIREUP" ...) with a launcher that
+#                            records; then $spawned is how many processes it has really started for jobs
+#                            that were spawned, whatever the program says
+#   spawned "NAME" N         a point: the last `spawning` has started so many.  Every test that spawns
+#                            has one: a program that skips its spawns says that all is good
 #   ok "NAME" TEST...        a point: TEST is a command (usually `[ ... ]`)
 #   same "NAME" GOT WANT     a point: two texts, shown when they differ
 #   skip "NAME" REASON       a point that this machine cannot decide; failure in CI
@@ -303,6 +308,38 @@ launch() # N COMMAND...
         [ -z "${WU_PRIVATE-}" ] || rm -f /tmp/hydra_hwloc_xmlfile_*
         ;;
     esac
+}
+
+# What the recording of the launcher says: processes that it has started, of jobs with a parent or that a
+# tool has asked for.
+count_spawned() # RECORDING
+{
+    "$WIREUP" trace "$1" 2>/dev/null | awk '
+        $2 == "job" && $5 == "job" { child[$3] = / tool=0 / && (!/ parent=-1 / || / asked=1 /) }
+        $2 == "rank" && / \* event started / && split($3, at, ":") == 2 { n += child[at[1]] }
+        END { print NR ? n + 0 : "unknown" }'
+}
+
+spawning() # COMMAND...
+{
+    spawning_launcher=$WIREUP
+    printf '#!/bin/sh\nexec "%s" --trace "%s" "$@"\n' "$WIREUP" "$tmp/spawns" >"$tmp/spawner"
+    chmod +x "$tmp/spawner"
+    for spawning_word in "$@"; do
+        [ "$spawning_word" != "$WIREUP" ] || spawning_word=$tmp/spawner
+        set -- "$@" "$spawning_word"
+        shift
+    done
+    WIREUP=$tmp/spawner
+    "$@"
+    WIREUP=$spawning_launcher
+    spawned=$(count_spawned "$tmp/spawns")
+    rm -f "$tmp"/spawns* "$tmp/spawner"
+}
+
+spawned() # NAME N
+{
+    same "$1: so many were really spawned" "$spawned" "$2" || explain
 }
 
 # For messages: what the last run said.

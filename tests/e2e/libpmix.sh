@@ -156,9 +156,11 @@ if command -v mpicc.openmpi >/dev/null 2>&1 && ! ldd "$raw" | grep -q -E 'asan|t
         mpi 4 $python "$e2e/mpi4py_all.py" allgather
         same "mpi4py allgather on 4 ranks" "$rc $(cat "$out")" "0 mpi4py allgather 4 good" || explain
         # What mpirun spawns does not get the library path, and srun spawns nothing.
-        [ "$server" != wireup ] || mpi 2 $python "$e2e/mpi4py_all.py" spawn
-        [ "$server" != wireup ] ||
+        [ "$server" != wireup ] || {
+            spawning mpi 2 $python "$e2e/mpi4py_all.py" spawn
             same "mpi4py spawn on 2 ranks" "$rc $(cat "$out")" "0 mpi4py spawn 2 good" || explain
+            spawned "mpi4py spawn on 2 ranks" 2
+        }
     else
         skip "mpi4py" "python3-mpi4py is not installed"
     fi

@@ -220,18 +220,20 @@ same "events for some, two ranks on each node" "$rc $(cat "$out")" "0 pmixctl ra
 hosts=$far_only
 placed() # MAP RANK: spawned with these words; its outcome stays in $rc, $out and $err
 {
-    run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2 -map-by node -n 2 "$ctl" \
+    spawning run "$patience" "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:2,n2:2 -map-by node -n 2 "$ctl" \
         placed "$1" "$2"
 }
 placed node slot
 same "a spawned job goes by node, and is numbered by slot" "$rc $(sort "$out" | tr '\n' ,)" \
     "0 0 n1,1 n1,2 n2,3 n2,pmixctl placed good," || explain
+spawned "a spawned job by node" 4
 placed ppr:2:node node
 same "so many on each node, numbered in turn" "$rc $(sort "$out" | tr '\n' ,)" \
     "0 0 n1,1 n2,2 n1,3 n2,pmixctl placed good," || explain
 placed moon slot
 ok "a word that nobody knows refuses the spawn" eval \
     '[ "$rc" = 1 ] && grep -q "WRONG rank 0: spawn" "$out" && grep -q "map-by moon: known are" "$err"' || explain
+spawned "a spawn that is refused" 0
 over -n 8 "$ctl" pids
 same "process numbers, none of them here" "$rc $(cat "$out")" "0 pmixctl pids good" || explain
 over -n 4 "$ctl" log
@@ -268,18 +270,22 @@ rm "$tmp"/rec*
 # ---- spawning
 over -n 1 "$dynamic" refused
 good "a spawn that is refused" "refused yes"
-over -n 1 "$dynamic" row 20
+spawning over -n 1 "$dynamic" row 20
 good "20 spawns in a row" "row 20 good 20 more descriptors few"
-over -oversubscribe -n 1 "$dynamic" once 20
+spawned "20 spawns in a row" 20
+spawning over -oversubscribe -n 1 "$dynamic" once 20
 good "20 processes at once" "once 20 good"
-over -n 1 "$dynamic" depth 4
+spawned "20 processes at once" 20
+spawning over -n 1 "$dynamic" depth 4
 good "four deep" "the bottom"
+spawned "four deep" 4
 over -n 1 "$dynamic" nothing
 good "what does not exist: an error for each process" "nothing refused 2 errors each"
 over -n 4 "$dynamic" crash
 same "a child that dies ends the jobs connected to it" "$rc" 139 || explain
-over -n 6 "$build/e2e-libpmi2" spawn "$build/e2e-libpmi2" 5
+spawning over -n 6 "$build/e2e-libpmi2" spawn "$build/e2e-libpmi2" 5
 same "ranks of four nodes and five children" "$rc $(cat "$out")" "0 spawn 6 good" || explain
+spawned "ranks of four nodes and five children" 5
 
 # ---- programs of others
 if [ "${1-}" = all ]; then
@@ -323,8 +329,9 @@ if [ "${1-}" = all ]; then
     fi
     python=/usr/bin/python3
     if $python -c 'import mpi4py' 2>/dev/null; then
-        over -n 2 $python "$e2e/mpi4py_all.py" spawn
+        spawning over -n 2 $python "$e2e/mpi4py_all.py" spawn
         good "mpi4py spawns" "mpi4py spawn 2 good"
+        spawned "mpi4py on nodes" 2
     else
         skip "mpi4py" "python3-mpi4py is not installed"
     fi
@@ -402,9 +409,10 @@ run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewher
 good "a program that only the launcher's node has not" "raw 4 good"
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$build/e2e-libpmi2" >"$tmp/away/only-child"
 chmod +x "$tmp/away/only-child"
-run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewhere" -hosts n2:2,n1:2 -n 2 \
-    "$build/e2e-libpmi2" spawn only-child 4
+elsewhere() { run "$patience" env PATH="$tmp/one:$PATH" "$WIREUP" -launch-agent "$tmp/elsewhere" -hosts n2:2,n1:2 "$@"; }
+spawning elsewhere -n 2 "$build/e2e-libpmi2" spawn only-child 4
 same "nor when it is spawned" "$rc $(cat "$out")" "0 spawn 2 good" || explain
+spawned "what only nodes have" 4
 over -wireupd /no/such/wireupd -n 8 true
 same "no daemon there: all of them are named, in one row" \
     "$rc $(grep -c '^wireup:   n\[1-2,4\]  /no/such/wireupd is not there' "$err") $(wc -l <"$err")" "125 1 2" || explain

@@ -51,11 +51,17 @@ if $python -c 'import mpi4py' 2>/dev/null; then
     for what in "4 allgather" "16 allgather" "1 spawn" "2 spawn" "16 spawn" "2 names" "4 names" "16 names"; do
         n=${what% *}
         what=${what#* }
-        launch "$n" $python "$e2e/mpi4py_all.py" "$what"
+        spawning launch "$n" $python "$e2e/mpi4py_all.py" "$what"
         same "mpi4py $what on $n ranks" "$rc $(cat "$out")" "0 mpi4py $what $n good" || explain
+        spawned "mpi4py $what on $n ranks" "$([ "$what" = spawn ] && echo 2 || echo 0)"
     done
-    launch 1 $python "$e2e/mpi4py_futures.py"
+    spawning launch 1 $python "$e2e/mpi4py_futures.py"
     same "mpi4py's pool of spawned workers" "$rc $(cat "$out")" "0 mpi4py futures good" || explain
+    spawned "mpi4py's pool" 2
+    # A pool that is told no size is as large as the universe; where that has no room, one worker is.
+    spawning run "$patience" "$WIREUP" -hosts localhost:4 -n 1 $python "$e2e/mpi4py_futures.py" universe
+    same "mpi4py's pool in all of its universe" "$rc $(cat "$out")" "0 mpi4py futures good" || explain
+    spawned "mpi4py's pool in all of its universe" 3
 else
     skip "mpi4py" "python3-mpi4py is not installed"
 fi

@@ -47,7 +47,8 @@ for n in "$@"; do
     if [ "$launcher" = wireup ]; then
         launch "$n" "$prog" threads $((n > 16 ? 2 : 10))
         same "eight threads in each of $n ranks" "$rc $(cat "$out" "$err")" "0 threads $n good" || explain
-        launch "$n" "$prog" spawn "$prog" 5
+        spawning launch "$n" "$prog" spawn "$prog" 5
+        spawned "$n ranks and five children" 5
         same "$n ranks and five children of one" "$rc $(cat "$out")" "0 spawn $n good" || explain
         same "what does not exist is told in one line" "$(cat "$err")" \
             "wireup: spawn: /no/such/program: no such program"
@@ -79,12 +80,14 @@ if [ "$launcher" = wireup ]; then
         ok "and see what is wrong" grep -q WRONG "$out" || explain
     fi
     # The control: a launcher that refuses every spawn is seen to.
-    launch 2 sh -c '"$0" spawn /no/such/program 5' "$prog"
+    spawning launch 2 sh -c '"$0" spawn /no/such/program 5' "$prog"
+    spawned "a spawn that does not happen" 0
     same "a spawn that does not happen is seen not to" "$rc $(cat "$out")" "1 spawn 2 WRONG ranks=1" || explain
     launch 16 "$prog" exchange : -n 16 "$bin/rawpmi1" exchange : -n 16 "$prog" exchange \
         : -n 16 "$bin/rawpmi1" exchange
     same "a mixed job of 64" "$rc $(head -n 1 "$out")" "0 pmi2 64 good" || explain
-    launch 1 "$prog" crowd "$prog" 100
+    spawning launch 1 "$prog" crowd "$prog" 100
+    spawned "a hundred jobs in a row" 100
     same "a hundred jobs in a row" "$rc $(cat "$out" "$err")" "0 crowd 1 good" || explain
     run 60 "$WIREUP" -job-attr colour=blue -job-attr n=1=2 -usize 9 -memory-alloc-kinds system \
         -n 2 "$prog" attr colour n universeSize PMI_mpi_memory_alloc_kinds other

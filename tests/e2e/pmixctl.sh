@@ -23,18 +23,22 @@ ok "what is not known is not good" eval '[ "$rc" != 0 ] && ! grep -q good "$out"
 
 for n in "$@"; do
     for what in timeout beat ranges child query reserved pids alloc; do
-        launch "$n" "$bin/pmixctl" $what
+        spawning launch "$n" "$bin/pmixctl" $what
         same "$what on $n ranks" "$rc $(grep pmixctl "$out")" "0 pmixctl $what good" || explain
+        case $what in child) children=2 ;; reserved) children=1 ;; *) children=0 ;; esac
+        spawned "$what on $n ranks" $children
     done
 
     for how in part leave exit kill; do
-        launch "$n" "$bin/pmixctl" bond $how
+        spawning launch "$n" "$bin/pmixctl" bond $how
+        spawned "bond $how ($n ranks)" 2
         same "who has connected is told who goes without disconnecting: $how ($n ranks)" \
             "$(cat "$out")" "pmixctl bond good" || explain
     done
 
     rm -f go
-    launch "$n" "$bin/pmixctl" recover go
+    spawning launch "$n" "$bin/pmixctl" recover go
+    spawned "a job that is recoverable ($n ranks)" 2
     same "a spawned job that is recoverable goes on ($n ranks)" "$(grep -c "^pmixctl recover good" "$out")" 1 || explain
 
     launch "$n" "$bin/pmixctl" signal
@@ -63,7 +67,8 @@ for n in "$@"; do
 done
 
 rm -f go
-launch 2 "$bin/pmixctl" recover go not
+spawning launch 2 "$bin/pmixctl" recover go not
+spawned "a job that is not recoverable" 2
 same "one that is not ends, and all with it" "$([ "$rc" = 0 ]; echo $?) $(grep -c good "$out")" "1 0" || explain
 
 # ---- what a job leaves when it is ended is cleared up too

@@ -96,8 +96,9 @@ same "what cannot be executed is named" "$rc $(cat "$err")" "126 wireup: ./data:
 
 wdir="info_num=1\ninfo_key_0=wdir\ninfo_val_0=away\nendcmd\n"
 head="mcmd=spawn\nnprocs=2\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\n"
-launch 1 "$bin/rawpmi1" say "${head}execname=bare\ninfo_num=0\nendcmd\n"
+spawning launch 1 "$bin/rawpmi1" say "${head}execname=bare\ninfo_num=0\nendcmd\n"
 started "PMI-1 spawns it" "./bare in work,./bare in work"
+spawned "PMI-1" 2
 launch 1 "$bin/rawpmi1" say "${head}execname=only-away\n$wdir"
 started "in another directory" "$PWD/away/only-away in away,$PWD/away/only-away in away"
 launch 1 "$build/e2e-pmixctl" start bare
@@ -108,8 +109,9 @@ launch 1 "$build/e2e-pmixctl" start only-away
 same "and what is nowhere is refused" "$rc $(grep -c "only-away: not found on PATH or in the working directory $PWD" "$err")" \
     "1 1" || explain
 ln -s "$build/e2e-libpmi2" child2
-launch 1 "$build/e2e-libpmi2" spawn child2 3
+spawning launch 1 "$build/e2e-libpmi2" spawn child2 3
 started "PMI-2 spawns it" "spawn 1 good"
+spawned "PMI-2" 3
 if [ -n "$nodes" ]; then
     over -n 4 bare
     started "on two nodes" "$PWD/bare in work,$PWD/bare in work,$PWD/bare in work,$PWD/bare in work"
@@ -198,7 +200,8 @@ if openmpi universe; then
     launch 1 "$bin/universe.ompi"
     processors=$(nproc)
     same "Open MPI, nothing said: the processors" "$rc $(cut -d' ' -f1,2 "$out")" "0 universe $processors" || explain
-    run "$patience" "$WIREUP" -hosts localhost:5 -n 2 "$bin/universe.ompi"
+    spawning run "$patience" "$WIREUP" -hosts localhost:5 -n 2 "$bin/universe.ompi"
+    spawned "a master's workers" 4
     same "a master finds room for its workers" "$rc $(cat "$out")" "0 universe 5 workers 4 see 5 on 1" || explain
     (cd "$bin" && exec "$WIREUP" -hosts localhost:4 -n 1 universe.ompi >"$out" 2>"$err")
     same "whom it spawns by a name in its directory" "$(cat "$out")" "universe 4 workers 3 see 4 on 1" || explain
