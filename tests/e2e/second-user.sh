@@ -1,0 +1,178 @@
+#!/bin/sh
+# second-user.sh - another user of the machine tries every door of a launcher and its job.
+#
+#   second-user.sh launcher       a job on this machine, of root and of an ordinary user
+#   second-user.sh host           a host of our server library that is root, and a client that is not
+#   second-user.sh nodes          daemons of many nodes, and standing ones
+#   second-user.sh crowds         a job is not kept from its work by those who are not let in
+#
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/second-user-lib.sh
+. "$(dirname "$0")/second-user-lib.sh"
+part=${1:-launcher}
+second_user_world "$@"
+use_launcher wireup
+
+# Says hello as a tool, asks for a program and leaves: while the launcher is busy for a moment (then all that
+# it finds is a connection whose other end has gone), and while it is not.
+nobody_let_in() # DOORS: of the job
+{
+    while read -r kind name pid; do
+        [ "$kind" = tcp ] || continue
+        python3 "$attacker" leave "$name" "$pid" "$tmp/canary/$victim" "$(uid_of "$victim")" $intruder >"$tmp/said" 2>&1
+        same "nobody who says hello and leaves is answered ($victim)" "$(cat "$tmp/said")" "done"
+    done <"$1"
+    intruder every "$tmp/canary/$victim" <"$1" >"$tmp/said" 2>&1
+    same "no words are answered at any door ($victim)" "$(cat "$tmp/said")" "done"
+}
+
+honest_tool() # PORT
+{
+    as "$victim" python3 "$attacker" spawn "$1" "$tmp/canary/$victim/honest" >"$tmp/said" 2>&1
+    ok "a tool of $victim itself gets its program: the judge sees what is to be seen" \
+        wait_until 60 [ -e "$tmp/canary/$victim/honest" ] || note "$(cat "$tmp/said")"
+    rm "$tmp/said"
+    expected_canaries="./$victim/honest "
+}
+
+case $part in
+launcher)
+    for who in root $ordinary; do
+        job_up $who -tools on
+        doors >"$tmp/doors"
+        note "$(cat "$tmp/doors")"
+        port=$(sed -n 's/^tcp \([0-9]*\) .*/\1/p' "$tmp/doors" | head -n 1)
+        honest_tool "$port"
+        nobody_let_in "$tmp/doors"
+        job_over
+    done
+    ;;
+host)
+    host=${WU_HOST:-$e2e_tree/build/tests/e2e/e2e-second_user_host}
+    LD_LIBRARY_PATH=$e2e_tree/build/src/lib/pmix
+    export LD_LIBRARY_PATH
+    victim=root
+    expected_canaries=
+
+    # ---- what a client leaves behind, and asks to be removed
+    mkdir -p -m 755 "$tmp/roots/tree"
+    (umask 077 && echo precious >"$tmp/roots/file" && echo precious >"$tmp/roots/tree/file")
+    as $intruder sh -c 'cd "$1" && mkdir own && touch file own/file && ln -s "$2" link && ln -s "$2/file" own/link &&
+        ln -s "$2/file" toroot' sh "$tmp/share" "$tmp/roots"
+    run 120 "$host" host uri $intruder "$host" guest cleanup "$tmp/roots/file" "$tmp/roots/tree/" \
+        "$tmp/share/link/file" "$tmp/share/link/tree/" "$tmp/share/link/" "$tmp/share/file" "$tmp/share/own/" \
+        "$tmp/share/../roots/file" "$tmp/share/toroot"
+    same "the client came and went" "$rc $(tail -n 1 "$out")" "0 guest gone" || explain
+    same "root's files are there" "$(cd "$tmp/roots" && find . -type f | sort | tr '\n' ' ')" "./file ./tree/file " || explain
+    same "the client's own are not" "$(cd "$tmp/share" && find . ! -name . ! -name link ! -name toroot | sort)" "" || explain
+    rm -rf "$tmp/share"/*
+
+    # ---- who it says that it is
+    run 120 "$host" host uri $intruder "$host" guest claims
+    note "$(cat "$out")"
+    same "the client came and went" "$rc $(tail -n 1 "$out")" "0 guest gone" || explain
+    for call in publish lookup unpublish; do
+        ok "the host hears who the client is: $call" grep -q "^$call of guests user $intruder" "$out" || explain
+    done
+    same "and nowhere that it is root" "$(grep -E ' (user|group) 0' "$out")" "" || explain
+
+    # ---- who comes to its port
+    fresh
+    mkfifo say
+    "$host" host uri $intruder /bin/true <say >"$out" 2>"$err" &
+    job=$!
+    exec 9>say
+    ok "a host is up" wait_until 60 grep -q '^guest gone' "$out" || { rc=0; explain; }
+    doors >"$tmp/doors"
+    note "$(cat "$tmp/doors")"
+    ok "it has a port" grep -q '^tcp' "$tmp/doors"
+    nobody_let_in "$tmp/doors"
+    exec 9>&-
+    wait $job
+    rc=$?
+    same "the host ends well" "$rc" 0 || explain
+    same "no process of its user has come to it, nor a tool" \
+        "$(grep -v -e '^guest gone' -e "^tool of nobody user $intruder group $intruder$" "$out")" "" || explain
+    ;;
+nodes)
+    needs_host_names
+    named_agent
+    victim=root
+    # ---- a launch, while everybody else is calling
+    for turn in 1 2 3; do
+        intruder besiege 60 >"$tmp/siege" 2>&1 9>&- &
+        siege=$!
+        wait_until 60 grep -q ready "$tmp/siege"
+        run 60 "$WIREUP" -launch-agent "$tmp/agent" -hosts n1:1,n2:1,n3:1 -n 3 echo started
+        same "a launch over three nodes comes up, whoever else calls ($turn)" \
+            "$rc $(sort "$out" | tr '\n' ,)" "0 started,started,started," || explain
+        pkill -P $siege
+        wait $siege 2>/dev/null
+    done
+
+    # ---- every door of a launcher with daemons
+    job_up root -tools on -launch-agent "$tmp/agent" -hosts n1:1,n2:1
+    doors >"$tmp/doors"
+    note "$(cat "$tmp/doors")"
+    nobody_let_in "$tmp/doors"
+    job_over
+
+    # ---- standing daemons
+    fresh
+    run 120 "$WIREUP" up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
+    same "two nodes stand" "$rc" 0 || explain
+    as $intruder timeout 60 "$WIREUP" down >"$tmp/said" 2>&1
+    same "another user has nothing to end" "$?" 1 || note "$(cat "$tmp/said")"
+    as $intruder timeout 60 "$WIREUP" run -n 1 sh -c 'id -u; hostname' >"$tmp/said" 2>&1
+    same "and runs on no node of them" "$(cat "$tmp/said")" "$(printf '%s\n' $intruder "$(hostname)")"
+    as $intruder timeout 60 "$WIREUP" on n1 touch "$tmp/canary/root/on" >"$tmp/said" 2>&1
+    doors $(pgrep -x wireup) >"$tmp/doors"
+    note "$(cat "$tmp/doors")"
+    nobody_let_in "$tmp/doors"
+    run 120 "$WIREUP" run -n 2 hostname
+    same "they stand, and run root's jobs" "$rc $(sort "$out" | tr '\n' ' ')" "0 n1 n1 " || explain
+    run 120 "$WIREUP" down
+    same "and end when root says so" "$rc" 0 || explain
+    same "nothing was started for anybody" "$(canaries)" "" || explain
+    # (Daemons of this machine are killed with the launcher, wherever they are; who comes next clears up.)
+    wait_until 60 nobody_left
+    "$WIREUP" ps >"$tmp/said" 2>&1
+    ;;
+crowds)
+    job_up $ordinary -tools on
+    doors >"$tmp/doors"
+    mkdir -m 777 "$tmp/own.d"
+    mkfifo own.d.hold
+    as $intruder python3 "$attacker" door "$tmp/own.d/doors" 9>&- &
+    own=$!
+    wait_until 60 [ -e "$tmp/own.d/doors" ]
+    cp "$tmp/own.d/doors" "$tmp/own"
+    for kind in tcp unix; do
+        [ -n "$(door_of $kind "$tmp/doors")" ] || continue
+        for what in flood hold drip; do
+            in_turns $what $kind
+        done
+    done
+    # Standard error is a terminal at the far end of a slow line, or a pager.
+    kill -STOP $reader
+    intruder flood tcp "$(door_of tcp "$tmp/doors")" 2
+    echo slow.attack >&9
+    ok "a job whose standard error nobody reads goes on" wait_until 20 grep -q '^slow.attack' "$out" || explain
+    kill -CONT $reader
+    # Names as our launchers have, thousands of them, behind each of which somebody tells lies.
+    as $intruder python3 "$attacker" names $ordinary 4000 <own.d.hold >"$tmp/names" 2>&1 9>&- &
+    exec 8>own.d.hold
+    wait_until 60 grep -q ready "$tmp/names"
+    as $ordinary timeout 60 "$WIREUP" ps >"$tmp/said" 2>&1
+    same "its user sees the job among 4,000 false names" "$(grep -c 'second_user_job' "$tmp/said")" 1 || note "$(head -n 5 "$tmp/said")"
+    as $ordinary timeout 60 "$WIREUP" names >"$tmp/said" 2>&1
+    same "and believes none of them" "$(grep -c EVIL "$tmp/said")" 0
+    exec 8>&-
+    pkill -P "$own" 2>/dev/null || kill "$own"
+    wait $own 2>/dev/null
+    job_over
+    ok "what is said of it is bounded" [ "$(wc -l <"$err")" -le 40 ] || note "$(wc -l <"$err") lines: $(tail -n 3 "$err")"
+    ;;
+esac
+finish
