@@ -66,6 +66,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     if (!j)
         return NULL;
     j->wdir = c->wdir;
+    j->sessions = o->is_tool ? NULL : c->sessions;
     j->is_tool = o->is_tool;
     j->is_asked = o->is_asked;
     c->next_job = id >= c->next_job ? id + 1 : c->next_job;
@@ -84,6 +85,16 @@ struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
                                                   .parent = parent,
                                                   .keep_going = keep_going,
                                                   .here = JOB_ALL_HERE });
+}
+
+void core_place(struct core *c, const struct job *j, uint32_t rank)
+{
+    bool one = rank < j->plan.nprocs;
+
+    if (j->sessions)
+        effects_push(&c->effects, (struct effect){ .kind = EFFECT_PLACE,
+                                                   .job = j->id,
+                                                   .rank = one ? rank : JOB_NO_RANK });
 }
 
 static void bury(struct core *c, const struct job *j)

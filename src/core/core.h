@@ -55,8 +55,11 @@ struct core {
     /* Bytes of memory that a process (0: we) has to itself, as the host can find out; may be NULL.
      */
     uint64_t (*memory_of)(int pid);
-    const char *wdir;     /* where processes start that are not told where; the host's, or NULL */
-    bool takes_tools;     /* the host can let tools in (EFFECT_TOOL) */
+    const char *wdir; /* where processes start that are not told where; the host's, or NULL */
+    const char
+        *sessions;    /* below it every job has its session directory, <job>/<rank>, which the host
+                         makes (EFFECT_PLACE) and removes; the host's, or NULL: there are none */
+    bool takes_tools; /* the host can let tools in (EFFECT_TOOL) */
     uint32_t listeners;   /* clients' demands for output */
     uint64_t last_ear;    /* they have numbers, by which other nodes know them */
     bool has_others;      /* there are other nodes: they are told of events (EFFECT_EVENT) */
@@ -86,6 +89,10 @@ struct job_order {
 
 void core_init(struct core *c, uint64_t seed);
 void core_free(struct core *c);
+
+/* The session directory of a job is told to somebody, or (rank) also that of a process of this
+ * node: it is to be there. */
+void core_place(struct core *c, const struct job *j, uint32_t rank);
 
 /* A new job.  The plan is taken over on success; the region outlives the job.  NULL: no memory. */
 struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,

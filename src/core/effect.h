@@ -27,6 +27,8 @@ enum effect_kind {
                       has asked for an EFFECT_SWEEP that will come when it may have gone */
     EFFECT_SWEEP,  /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
                       code: the rank in whose root it is */
+    EFFECT_PLACE,  /* make the session directory of a job, and of rank (or JOB_NO_RANK): it is
+                      told to somebody */
     EFFECT_LOG,    /* key: the channel, value: the text, number: the priority; rank says it */
     EFFECT_HELP,   /* value: a help message (empty: it has been shown), key: its topic, by which
                       several processes that send it are known; rank says it */

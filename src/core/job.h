@@ -109,8 +109,9 @@ struct job {
     bool info_told;          /* … and is in the store */
     struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: asked for once */
     bool topology_asked;
-    const char *wdir;   /* of applications without one of their own; the core's, or NULL */
-    struct facts facts; /* what its resource manager has said of it */
+    const char *wdir;     /* of applications without one of their own; the core's, or NULL */
+    const char *sessions; /* the core's (core.h) */
+    struct facts facts;   /* what its resource manager has said of it */
     bool is_tool;  /* of one process, which takes part in nothing; it ends with its connection */
     bool is_asked; /* a tool has asked for it */
 };

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/create.h"
+
 #define NAME "wireup"
 
 /* A descriptor of a directory that is ours alone; it is closed if it is not. */
@@ -49,9 +51,8 @@ int runtime_dir_open(int i, bool make)
 
     if (base < 0)
         return base;
-    if (make && mkdirat(base, NAME, 0700) < 0 && errno != EEXIST)
-        dir = -errno;
-    else
+    dir = make ? create_private_at(base, NAME) : 0;
+    if (dir == 0 || dir == -EEXIST)
         dir = open_inside(base, NAME);
     close(base);
     return dir;

@@ -403,6 +403,27 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
     put_facts(w, &s);
 }
 
+/* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD).  They are
+ * told to who asks, and to clients of OpenPMIx, which are told everything at once: the host makes
+ * them then. */
+void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    const struct subject s = { j, FACT_JOB, 0 };
+    struct buf path = BUF_NULL(MAP_MAX);
+
+    if (!j->sessions)
+        return;
+    buf_printf(&path, "%s/%u", j->sessions, j->id);
+    put(w, &s, PMIX_TMPDIR, text(j->sessions));
+    if (buf_cstr(&path))
+        put(w, &s, PMIX_NSDIR, text(buf_cstr(&path)));
+    put(w, &s, PMIX_TDIR_RMCLEAN, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+    buf_printf(&path, "/%u", rank);
+    if (rank < j->plan.nprocs && job_rank_is_here(j, rank) && buf_cstr(&path))
+        put(w, &s, PMIX_PROCDIR, text(buf_cstr(&path)));
+    buf_free(&path);
+}
+
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
 {
     put_rank_info(w, j, rank, false);

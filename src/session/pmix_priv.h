@@ -199,6 +199,7 @@ void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 /* Puts it into the job's store too, once, where clients of ours look for it.  False: there is no
  * room for it. */
 bool pmix_tell_job_info(struct job *j);
+void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank);
 
 /* ---- pmix_reply.c ---- */
 

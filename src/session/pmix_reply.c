@@ -322,6 +322,31 @@ bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_
     return !job_rank_is_here(j, rank) || p->state == LIFE_PLANNED;
 }
 
+static bool is_place(struct slice key)
+{
+    return slice_is(key, PMIX_TMPDIR) || slice_is(key, PMIX_NSDIR) || slice_is(key, PMIX_PROCDIR) ||
+           slice_is(key, PMIX_TDIR_RMCLEAN);
+}
+
+/* Under the name that was asked for. */
+static bool reply_place(struct command *c, struct job *j, uint32_t rank)
+{
+    struct pmix_session *s = c->s;
+    struct buf inner = BUF_NULL(1 << 16);
+    struct ppack w = pmix_writer(s), in = inner_writer(s, &inner);
+
+    core_place(s->base.peer->core, j, rank);
+    ppack_status(&w, PMIX_SUCCESS);
+    put_proc(&in, j->nspace, rank);
+    pmix_put_places(&in, j, rank);
+    put_named(&w, &inner);
+    if (ppack_ok(&w))
+        pmix_send(s, c->tag);
+    else
+        pmix_reply_status(s, c->tag, PMIX_ERR_NOMEM);
+    return true;
+}
+
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key)
 {
     struct pmix_session *s = c->s;
@@ -330,6 +355,10 @@ bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, str
     bool foreign = j != s->base.peer->job;
     struct ppack w;
 
+    if (j && !foreign && j->sessions && is_place(key) &&
+        (rank == PMIX_RANK_WILDCARD ? !slice_is(key, PMIX_PROCDIR)
+                                    : p && job_rank_is_here(j, rank)))
+        return reply_place(c, j, rank);
     if (!p || !(foreign ? !pmix_comes_later(s, j, rank, key) : is_told_later(p, key)))
         return false;
     w = pmix_writer(s);
@@ -474,6 +503,10 @@ static void reply_req(struct pmix_session *s, uint32_t tag, const struct answer 
     ppack_str(&w, j->nspace);
     buf_slice_put(&s->reply, info);
     put_topology(&w, j);
+    if (j->sessions) {
+        core_place(s->base.peer->core, j, JOB_NO_RANK);
+        pmix_put_places(&w, j, PMIX_RANK_WILDCARD);
+    }
     pmix_send(s, tag);
 }
 

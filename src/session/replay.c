@@ -48,7 +48,7 @@ struct replay {
     uint64_t words_ns;
     const struct record_identify *identity;
     uint64_t store_max;
-    char *name, *uri; /* of the server */
+    char *name, *uri, *sessions; /* of the server */
     bool begun, over;
     int verdict;
     struct errmsg why;
@@ -200,6 +200,9 @@ static int on_begin(struct replay *r, const struct record *d)
         strndup(d->u.begin.name.ptr ? d->u.begin.name.ptr : "", d->u.begin.name.len);
     r->server.core.uri = r->uri =
         strndup(d->u.begin.uri.ptr ? d->u.begin.uri.ptr : "", d->u.begin.uri.len);
+    if (d->u.begin.sessions.len)
+        r->server.core.sessions = r->sessions =
+            strndup(d->u.begin.sessions.ptr, d->u.begin.sessions.len);
     r->server.identify = identify;
     r->server.admit = admit;
     r->server.arg = r;
@@ -1040,6 +1043,7 @@ struct replay *replay_free(struct replay *r)
     record_reader_free(&r->reader);
     free(r->name);
     free(r->uri);
+    free(r->sessions);
     free(r);
     return NULL;
 }

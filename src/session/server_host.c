@@ -31,7 +31,8 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
          .topology = s->core.has_topology, .others = s->core.has_others,
          .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
          .tools = s->core.takes_tools, .manager = s->core.is_manager,
-         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri));
+         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
+         .sessions = slice_str(s->core.sessions));
 }
 
 void server_record_end(struct server *s)
@@ -97,6 +98,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_ATTR] = "attr",
                                          [EFFECT_SPAWN] = "spawn",
                                          [EFFECT_NAMES] = "names",
+                                         [EFFECT_PLACE] = "place",
                                          [EFFECT_KILL] = "kill",
                                          [EFFECT_JOB_ENDED] = "job_ended",
                                          [EFFECT_CONTRIBUTE] = "contribute",
@@ -142,6 +144,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
     case EFFECT_HEED:
+    case EFFECT_PLACE:
     case EFFECT_ROOT: break;
     case EFFECT_INPUT:
     case EFFECT_SIGNAL:

@@ -44,6 +44,8 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 struct launch {
     struct launch_options *options;
     struct far far;
+    struct session_dir sessions;
+    struct log log;
     uint64_t begun_ns;
     pid_t guard;
     int control_fd; /* from the guard */
@@ -146,8 +148,11 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
 /* The worker cannot clear up behind itself any more. */
 static void worker_killed(void *arg, const char *sentence)
 {
+    struct launch *l = arg;
+
     contacts_clear(tools_dir());
-    log_error(arg, "%s", sentence);
+    session_dir_remove(&l->sessions);
+    log_error(&l->log, "%s", sentence);
 }
 
 static int run_plan(struct launch *launch, struct plan *plan, struct log log)
@@ -161,6 +166,7 @@ static int run_plan(struct launch *launch, struct plan *plan, struct log log)
     configure(&config, launch, log);
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
+    config.sessions = &launch->sessions;
     node = node_new(&config, &err);
     rc = node ? begin(node, launch, plan, log, &err) : -EIO;
     if (rc == 0)
@@ -218,7 +224,7 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
 int main(int argc, char **argv)
 {
     struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL) };
-    struct launch launch = { .begun_ns = clock_now_ns(), .guard = getpid() };
+    struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     int code;
 
     guard_tidy();
@@ -230,7 +236,8 @@ int main(int argc, char **argv)
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
         return code;
-    if (guard_split(&log, worker_killed, &log, &launch.control_fd) < 0) {
+    session_dir_name(&launch.sessions, contacts_dir(NULL, "TMPDIR"));
+    if (guard_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
     }

@@ -244,6 +244,8 @@ static void guard_lost(struct node *n)
     tools_close(&n->tools);
     desk_close(&n->desk);
     rendezvous_tidy();
+    if (n->config.sessions)
+        session_dir_remove(n->config.sessions);
     _exit(1);
 }
 

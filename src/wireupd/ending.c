@@ -89,6 +89,8 @@ static void forget(struct node *n, struct work *w)
         if (stranger->peer->job == job)
             link_close(stranger);
     }
+    if (n->config.sessions)
+        session_dir_drop(n->config.sessions, job->id);
     work_free(w);
 }
 

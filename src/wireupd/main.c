@@ -16,6 +16,7 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "io/child.h"
+#include "io/contact.h"
 #include "topo/view_pack.h"
 #include "wireupd/boot.h"
 #include "wireupd/crew.h"
@@ -35,6 +36,7 @@ struct daemon {
     struct share share;
     struct crew crew;
     struct errands errands;
+    struct session_dir sessions;
     int answers;  /* standard output as it was: to who has started us */
     bool by_hand; /* the record came by file: a person may look on */
     bool linked;
@@ -341,6 +343,7 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
                              .name = d->name,
                              .control_fd = control_fd,
                              .diverted = true,
+                             .sessions = &d->sessions,
                              .reaped = on_reaped,
                              .arg = d };
     int far[STREAM_KINDS] = { -1, -1, -1 };
@@ -379,7 +382,10 @@ static void finish(struct daemon *d)
 /* In the guard, which knows no position. */
 static void tell_killed(void *arg, const char *sentence)
 {
-    answer(arg, BOOT_TROUBLE, sentence);
+    struct daemon *d = arg;
+
+    session_dir_remove(&d->sessions);
+    answer(d, BOOT_TROUBLE, sentence);
 }
 
 static int usage(int argc, char **argv)
@@ -411,6 +417,7 @@ int main(int argc, char **argv)
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     answer(&d, BOOT_STARTED, "");
+    session_dir_name(&d.sessions, contacts_dir(NULL, "TMPDIR"));
     if (guard_split(&d.log, tell_killed, &d, &control_fd) < 0) {
         answer(&d, BOOT_TROUBLE, "the daemon cannot start its second process");
         return 1;

@@ -112,6 +112,8 @@ static int open_doors(struct node *n)
     if (getcwd(wdir, sizeof wdir))
         n->wdir = strdup(wdir); /* NULL: nobody is told */
     n->server.core.wdir = n->wdir;
+    if (n->config.sessions && n->config.sessions->path[0])
+        n->server.core.sessions = n->config.sessions->path;
     rc = open_child_door(n);
     if (rc == 0)
         rc = listener_open(n);
@@ -204,6 +206,8 @@ struct node *node_free(struct node *n)
     timer_stop(&n->promises);
     work_leave_all(n);
     server_free(&n->server);
+    if (n->config.sessions)
+        session_dir_remove(n->config.sessions);
     topology_close(&n->topology);
     map_free(&n->by_pid);
     arena_free(&n->env_arena);
@@ -335,6 +339,7 @@ static void carry_out(struct node *n, struct effect *e)
         break;
     case EFFECT_SIGNAL:
     case EFFECT_ROOT:
+    case EFFECT_PLACE:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "core/plan.h"
 #include "io/loop.h"
+#include "io/session_dir.h"
 #include "io/streams.h"
 #include "session/server.h"
 
@@ -60,8 +61,9 @@ struct node_config {
     bool json;                     /* reports are for programs */
     uint64_t begun_ns, planned_ns; /* for that report: the launcher's start, and its plan */
     enum node_tools tools;
-    const char *tool_dir; /* where tools look for files */
-    pid_t guard;          /* the pid that people know us by; 0: our own */
+    struct session_dir *sessions; /* named before the worker parted from its guard; or NULL */
+    const char *tool_dir;         /* where tools look for files */
+    pid_t guard;                  /* the pid that people know us by; 0: our own */
     /* Turns a spawn request into a plan: as respawn_plan() of the launcher.  NULL: no spawning. */
     int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
                       struct plan *plan_p, int *codes, struct errmsg *err);

@@ -58,6 +58,7 @@ struct node {
     struct topology topology;
     struct list strangers;
     char *wdir;
+    bool place_told;   /* that the session directory cannot be made */
     bool sweep_told;   /* that something cannot be cleared up */
     struct list roots; /* of processes that see other files than we do (roots.c) */
     bool roots_lost;   /* there was no memory for one: none can be trusted */

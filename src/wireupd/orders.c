@@ -45,6 +45,19 @@ static void clear_up(struct node *n, const struct effect *e)
     }
 }
 
+/* Told once; programs make their own files where they please, then. */
+static void make_place(struct node *n, const struct effect *e)
+{
+    struct session_dir *d = n->config.sessions;
+    int rc =
+        d ? session_dir_make(d, e->job, e->rank == JOB_NO_RANK ? SESSION_DIR_JOB : e->rank) : 0;
+
+    if (rc == 0 || n->place_told)
+        return;
+    n->place_told = true;
+    log_warn(&n->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
+}
+
 static void write_log(struct node *n, const struct effect *e)
 {
     struct slice channel = effect_key(e), text = effect_value(e);
@@ -92,6 +105,7 @@ void orders_carry_out(struct node *n, struct effect *e)
     case EFFECT_SIGNAL: send_signal(n, e); break;
     case EFFECT_ROOT: roots_note(n, e->job, e->rank); break;
     case EFFECT_SWEEP: clear_up(n, e); break;
+    case EFFECT_PLACE: make_place(n, e); break;
     case EFFECT_LOG: write_log(n, e); break;
     case EFFECT_CREDENTIAL:
         if (e->number == 0)

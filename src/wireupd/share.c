@@ -78,6 +78,7 @@ void share_effect(struct share *s, struct effect *e)
     case EFFECT_KILL:
     case EFFECT_SIGNAL:
     case EFFECT_ROOT:
+    case EFFECT_PLACE:
     case EFFECT_SWEEP:
     case EFFECT_LOG:
     case EFFECT_HELP:
@@ -131,6 +132,8 @@ static void maybe_over(struct share *s)
     if (!share_is_root(s) && !s->left) {
         s->left = true;
         tape_close(&s->node->tape); /* whole when the launcher has ended */
+        if (s->node->config.sessions)
+            session_dir_remove(s->node->config.sessions); /* which may take us with it */
         cluster_end(&s->cluster);
     }
     if (share_is_root(s) && s->closed && !s->told) {

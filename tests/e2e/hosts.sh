@@ -122,5 +122,4 @@ same "an exit code of the last host ends all" "$rc" 9 || explain
 ok "with one sentence that names it" grep -q "rank $((n - 1)) on n$hosts .*exited with code 9" "$err" || explain
 netns_still
 netns_down
-rm -rf "${TMPDIR:?}"/ompi.* # Open MPI leaves its session directories, as under its own launcher
 finish

@@ -335,7 +335,7 @@ if [ "${1-}" = all ]; then
     else
         skip "mpi4py" "python3-mpi4py is not installed"
     fi
-    rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*
+    rm -rf /dev/shm/vader_segment.*
 fi
 
 # ---- streams

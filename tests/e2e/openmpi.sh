@@ -115,7 +115,5 @@ for n in "$@"; do
         skip "OpenSHMEM on $n ranks" "Open MPI has none here"
     fi
 done
-# What ranks that were ended leave behind is Open MPI's own.
-rm -rf "${TMPDIR:?}"/ompi.*
 [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* /dev/shm/osh* # else they may be somebody's
 finish

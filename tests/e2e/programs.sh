@@ -218,6 +218,5 @@ else
 fi
 
 # What ranks that were ended leave behind is Open MPI's own.
-rm -rf "${TMPDIR:?}"/ompi.*
 [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* /dev/shm/osh* # else they may be somebody's
 finish

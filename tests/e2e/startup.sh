@@ -148,7 +148,6 @@ if [ "${1-ours}" = all ]; then
         over -hosts $three -report-startup -json -n 4 "$bin/$program"
         judge "MPI: $program" 4 2
     done
-    rm -rf "${TMPDIR:?}"/ompi.* # Open MPI leaves its session directories
 fi
 
 # ---- what does not get there

@@ -610,10 +610,23 @@ static pmix_status_t begin_get(struct client *c, struct message *m, const struct
     return PMIX_SUCCESS;
 }
 
+/* Directories are made when somebody asks for them: our servers tell them to nobody else, while
+ * others tell them from the start.  So even who only wants what is known is told. */
+static bool is_place(const struct query *q)
+{
+    static const char *const keys[] = { PMIX_NSDIR, PMIX_PROCDIR, PMIX_TMPDIR, PMIX_TDIR_RMCLEAN };
+
+    for (size_t i = 0; q->key && i < sizeof keys / sizeof *keys; i++) {
+        if (PMIx_Check_key(q->key, keys[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Also of ourselves: another process of the same rank may have put it. */
 static bool worth_asking(const struct client *c, const struct query *q)
 {
-    return !q->optional && c->server;
+    return c->server && (!q->optional || (is_place(q) && c->store.base));
 }
 
 static pmix_status_t ask(struct client *c, const struct query *q)

@@ -1,0 +1,203 @@
+/* session_dir_test.c - what is made, what is found there, and what goes. */
+#include "io/session_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+static char top[64], base[128];
+
+static bool there(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static bool is_private(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700;
+}
+
+static const char *below(const struct session_dir *d, const char *name)
+{
+    static char text[2][SESSION_DIR_MAX + 64];
+    static int turn;
+
+    turn = !turn;
+    snprintf(text[turn], sizeof text[turn], "%s/%s", d->path, name);
+    return text[turn];
+}
+
+static void put(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        abort();
+    close(fd);
+}
+
+static void test_life(void)
+{
+    struct session_dir d;
+
+    session_dir_name(&d, top);
+    OK(d.path[0] && !there(base)); /* a name costs nothing */
+    EQ(session_dir_make(&d, 0, 3), 0);
+    EQ(session_dir_make(&d, 0, 3), 0);
+    EQ(session_dir_make(&d, 1, 0), 0);
+    OK(is_private(base) && is_private(d.path) && is_private(below(&d, "0/3")));
+    put(below(&d, "0/3/segment"));
+    put(below(&d, "file"));
+    session_dir_drop(&d, 0);
+    OK(!there(below(&d, "0")) && there(below(&d, "1/0")));
+    OK(rmdir(below(&d, "1/0")) == 0 && rmdir(below(&d, "1")) == 0); /* as Open MPI does */
+    EQ(session_dir_make(&d, 1, 1), 0);
+    OK(there(below(&d, "1/1")));
+    session_dir_remove(&d);
+    OK(!there(base));
+    session_dir_remove(&d);
+}
+
+static void test_two(void)
+{
+    struct session_dir a, b;
+
+    session_dir_name(&a, top);
+    session_dir_name(&b, top);
+    EQ(session_dir_make(&a, 0, 0), 0);
+    EQ(session_dir_make(&b, 0, 0), 0);
+    OK(there(below(&a, "0/0"))); /* in use: not taken for left over */
+    session_dir_remove(&a);
+    OK(there(below(&b, "0/0")));
+    session_dir_remove(&b);
+    OK(!there(base));
+}
+
+/* Its maker is killed; one that knows the name removes it, or the next one that makes another. */
+static void test_left(bool known)
+{
+    struct session_dir left, next;
+    pid_t pid;
+
+    session_dir_name(&left, top);
+    pid = fork();
+    if (pid == 0) {
+        session_dir_make(&left, 0, 0);
+        put(below(&left, "0/0/segment"));
+        raise(SIGKILL);
+    }
+    OK(pid > 0 && waitpid(pid, NULL, 0) == pid);
+    OK(there(below(&left, "0/0/segment")));
+    if (known) {
+        session_dir_remove(&left);
+        OK(!there(base));
+        return;
+    }
+    session_dir_name(&next, top);
+    EQ(session_dir_make(&next, 0, 0), 0);
+    OK(!there(left.path) && there(below(&next, "0/0")));
+    session_dir_remove(&next);
+    OK(!there(base));
+}
+
+/* What somebody else has put there blocks nobody, and is not used. */
+static void test_squatted(void)
+{
+    struct session_dir d;
+    char precious[128];
+
+    OK(mkdir(base, 0755) == 0);
+    session_dir_name(&d, top);
+    OK_F(strncmp(d.path, base, strlen(base)) == 0 && d.path[strlen(base)] == '.', "%s", d.path);
+    EQ(session_dir_make(&d, 0, 0), 0);
+    session_dir_remove(&d);
+    OK(!there(d.path) && rmdir(base) == 0);
+
+    snprintf(precious, sizeof precious, "%s/precious", top);
+    OK(mkdir(precious, 0700) == 0 && symlink(precious, base) == 0);
+    session_dir_name(&d, top);
+    EQ(session_dir_make(&d, 0, 0), 0);
+    OK(rmdir(precious) == 0); /* nothing was made there */
+    session_dir_remove(&d);
+    OK(unlink(base) == 0);
+
+    session_dir_name(&d, top); /* it comes between the name and the making */
+    OK(mkdir(base, 0755) == 0);
+    EQ(session_dir_make(&d, 0, 0), -EACCES);
+    session_dir_remove(&d);
+    OK(!there(base) || rmdir(base) == 0);
+
+    session_dir_name(&d, "/no/such");
+    OK(!d.path[0]);
+    EQ(session_dir_make(&d, 0, 0), -ENOENT);
+    session_dir_remove(&d);
+}
+
+/* A link that a program leaves there leads nowhere. */
+static void test_links(void)
+{
+    struct session_dir d;
+    char precious[128];
+
+    snprintf(precious, sizeof precious, "%s/precious", top);
+    put(precious);
+    session_dir_name(&d, top);
+    EQ(session_dir_make(&d, 0, 0), 0);
+    OK(symlink(top, below(&d, "0/0/up")) == 0 && symlink(precious, below(&d, "0/0/file")) == 0);
+    session_dir_remove(&d);
+    OK(there(precious) && !there(base) && unlink(precious) == 0);
+}
+
+/* Launches of one user come and go: none fails, nothing stays. */
+static void test_crowd(void)
+{
+    pid_t pids[8];
+    int bad = 0, status;
+
+    for (int i = 0; i < 8; i++) {
+        pids[i] = fork();
+        if (pids[i] > 0)
+            continue;
+        for (int n = 0; n < 50; n++) {
+            struct session_dir d;
+            session_dir_name(&d, top);
+            if (session_dir_make(&d, 0, 0) < 0 || !there(below(&d, "0/0")))
+                _exit(1);
+            session_dir_remove(&d);
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < 8; i++)
+        bad += waitpid(pids[i], &status, 0) != pids[i] || status != 0;
+    EQ(bad, 0);
+    OK(!there(base));
+}
+
+int main(void)
+{
+    snprintf(top, sizeof top, "/tmp/wireup-session-test.%d", (int)getpid());
+    snprintf(base, sizeof base, "%s/wireup-%u", top, (unsigned)geteuid());
+    if (mkdir(top, 0700) < 0)
+        abort();
+    test_life();
+    test_two();
+    test_left(true);
+    test_left(false);
+    test_squatted();
+    test_links();
+    test_crowd();
+    OK(rmdir(top) == 0);
+    return tap_done();
+}
