@@ -131,9 +131,11 @@ static void maybe_over(struct share *s)
         return;
     if (!share_is_root(s) && !s->left) {
         s->left = true;
-        tape_close(&s->node->tape); /* whole when the launcher has ended */
+        /* All of ours is gone when the launcher has ended, which may take us with it. */
+        tape_close(&s->node->tape);
+        desk_close(&s->node->desk);
         if (s->node->config.sessions)
-            session_dir_remove(s->node->config.sessions); /* which may take us with it */
+            session_dir_remove(s->node->config.sessions);
         cluster_end(&s->cluster);
     }
     if (share_is_root(s) && s->closed && !s->told) {
