@@ -181,6 +181,7 @@ static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const st
         m->e.names->rank = e->names->rank;
         m->e.names->type = e->names->type;
         m->e.names->wait = e->names->wait;
+        m->e.names->life = e->names->life;
         m->e.names->timeout_ns = e->names->timeout_ns;
     }
     m->e.contribution = e->contribution;

@@ -465,7 +465,7 @@ static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
     q->rank = k->rank;
     q->type = k->rq->type;
     q->wait = k->rq->wait;
-    q->stays = k->rq->stays;
+    q->life = k->rq->life;
     q->timeout_ns = k->rq->timeout_ns;
     q->deadline_ns = deadline_of(k);
     effects_push(&k->core->effects,
@@ -474,13 +474,60 @@ static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
     return ANSWER_LATER;
 }
 
-/* Somebody has published a name: those who wait for it are answered. */
+/* The name counts against its publisher no more. */
+static void uncharge(struct core *c, const struct name_entry *e)
+{
+    struct job *owner = core_job(c, e->job);
+
+    if (owner && owner->procs[e->rank].names) {
+        owner->procs[e->rank].names--;
+        proc_drops(&owner->procs[e->rank], strlen(e->service) + e->port.len);
+    }
+}
+
+/* What a look-up gets: whoever reads a name that may be read once takes it with him. */
+static const struct name_entry *read_name(struct core *c, struct slice service)
+{
+    const struct name_entry *e = names_read(&c->names, service);
+
+    if (e && e->life == NAME_READ_ONCE)
+        uncharge(c, e);
+    return e;
+}
+
+/* The answer travels with the question: in a moment the name may be another one. */
+static void give_name(struct core *c, struct names_wait *w)
+{
+    const struct name_entry *e = names_lookup(&c->names, w->query->service);
+    struct names_query *q = names_query_new(NAMES_LOOKUP, w->query->service, e->port);
+
+    if (!q)
+        return; /* it goes on waiting; the name is there */
+    e = read_name(c, w->query->service);
+    q->found = true;
+    q->type = e->type;
+    q->job = e->job;
+    q->rank = e->rank;
+    free(w->query);
+    w->query = q;
+}
+
+/* Somebody has published a name: those who wait for it are answered; of a name that may be read
+ * once, who has waited longest. */
 static void wake_lookups(struct core *c, struct slice service)
 {
+    const struct name_entry *e = names_lookup(&c->names, service);
+    bool once = e && e->life == NAME_READ_ONCE, over = false;
+
     LIST_EACH(l, &c->lookups)
     {
         struct names_wait *w = LIST_OF(l, struct names_wait, link);
-        if (!slice_eq(w->query->service, service))
+        if (over || !slice_eq(w->query->service, service))
+            continue;
+        if (once)
+            give_name(c, w);
+        over = once;
+        if (once && !w->query->found)
             continue;
         effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
                                                    .status = ANSWER_OK,
@@ -488,6 +535,16 @@ static void wake_lookups(struct core *c, struct slice service)
                                                    .names = w->query });
         w->query = NULL;
         drop_lookup(w);
+    }
+}
+
+void core_lookups_drop(struct core *c, uint64_t first, uint64_t last)
+{
+    LIST_EACH(l, &c->lookups)
+    {
+        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        if (w->ticket >= first && w->ticket <= last)
+            drop_lookup(w);
     }
 }
 
@@ -508,13 +565,8 @@ static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
     return ANSWER_LATER;
 }
 
-void core_lookup_now(const struct core *c, const struct names_query *q, struct answer *a_p)
+static void answer_name(const struct core *c, const struct name_entry *e, struct answer *a_p)
 {
-    const struct name_entry *e = names_lookup(&c->names, q->service);
-
-    *a_p = (struct answer){ .status = ANSWER_NOT_FOUND };
-    if (!e)
-        return;
     a_p->status = ANSWER_OK;
     a_p->value = e->port;
     a_p->type = e->type;
@@ -522,10 +574,24 @@ void core_lookup_now(const struct core *c, const struct names_query *q, struct a
     a_p->rank = e->rank;
 }
 
+void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p)
+{
+    const struct name_entry *e = q->found ? NULL : read_name(c, q->service);
+
+    *a_p = (struct answer){ .status = ANSWER_NOT_FOUND };
+    if (q->found)
+        answer_name(c,
+                    &(struct name_entry){
+                        .port = q->port, .type = q->type, .job = q->job, .rank = q->rank },
+                    a_p);
+    else if (e)
+        answer_name(c, e, a_p);
+}
+
 struct name_wish {
     struct slice service, port;
     uint16_t type;
-    bool stays;
+    enum name_life life;
 };
 
 static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
@@ -536,7 +602,7 @@ static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
 
     if (p->names >= LIMIT_CLIENT_NAMES || !proc_can_keep(p, n->service.len + n->port.len))
         return ANSWER_OVER_QUOTA;
-    rc = names_publish(&c->names, n->service, n->port, j->id, rank, n->stays, n->type);
+    rc = names_publish(&c->names, n->service, n->port, j->id, rank, n->life, n->type);
     if (rc < 0)
         return ANSWER_NO_MEMORY;
     if (rc != NAMES_OK)
@@ -562,18 +628,15 @@ static enum answer_status do_publish(const struct call *k)
     if (k->core->has_neighbours)
         return ask_neighbours(k, NAMES_PUBLISH);
     return publish(k->core, k->job, k->rank,
-                   &(struct name_wish){ k->rq->key, k->rq->value, k->rq->type, k->rq->stays });
+                   &(struct name_wish){ k->rq->key, k->rq->value, k->rq->type, k->rq->life });
 }
 
 enum answer_status core_unpublish(struct core *c, struct slice service)
 {
     const struct name_entry *e = names_lookup(&c->names, service);
-    struct job *owner = e ? core_job(c, e->job) : NULL;
 
-    if (owner && owner->procs[e->rank].names) {
-        owner->procs[e->rank].names--;
-        proc_drops(&owner->procs[e->rank], service.len + e->port.len);
-    }
+    if (e)
+        uncharge(c, e);
     return names_unpublish(&c->names, service) == NAMES_OK ? ANSWER_OK : ANSWER_NOT_FOUND;
 }
 
@@ -605,20 +668,18 @@ static enum answer_status wait_alone(const struct call *k)
 
 static enum answer_status do_lookup(const struct call *k)
 {
-    const struct name_entry *e = names_lookup(&k->core->names, k->rq->key);
+    const struct name_entry *e;
 
     if (k->core->names_elsewhere)
         return ask_neighbours(k, NAMES_LOOKUP);
+    e = read_name(k->core, k->rq->key);
     if (!e && k->core->has_neighbours)
         return ask_neighbours(k, NAMES_LOOKUP);
     if (!e && k->rq->wait)
         return wait_alone(k);
     if (!e)
         return ANSWER_NOT_FOUND;
-    k->a->value = e->port;
-    k->a->type = e->type;
-    k->a->about = core_job(k->core, e->job);
-    k->a->rank = e->rank;
+    answer_name(k->core, e, k->a);
     return ANSWER_OK;
 }
 
@@ -638,7 +699,7 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct names_query 
     if (q->op == NAMES_PUBLISH)
         a_p->status = found ? ANSWER_DUPLICATE
                       : j   ? publish(c, j, q->rank,
-                                      &(struct name_wish){ q->service, q->port, q->type, q->stays })
+                                      &(struct name_wish){ q->service, q->port, q->type, q->life })
                             : ANSWER_FAILED;
 }
 

@@ -116,8 +116,12 @@ static inline uint64_t core_meetings(const struct core *c)
  * sentence that says so. */
 void core_abort_connected(struct core *c, const struct job *j);
 
+/* Whoever has these tickets (first..last) has gone: its look-ups wait no more, or one would get a
+ * name that may be read once. */
+void core_lookups_drop(struct core *c, uint64_t first, uint64_t last);
+
 /* A look-up that had to wait is answered from what is published now. */
-void core_lookup_now(const struct core *c, const struct names_query *q, struct answer *a_p);
+void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p);
 
 /* A name is withdrawn, by whomever. */
 enum answer_status core_unpublish(struct core *c, struct slice service);

@@ -25,6 +25,7 @@ void names_init(struct names *n, uint64_t seed)
 {
     map_init(&n->by_service, seed);
     list_init(&n->all);
+    n->read = NULL;
 }
 
 static void entry_free(struct names *n, struct name_entry *e)
@@ -39,10 +40,11 @@ void names_free(struct names *n)
     LIST_EACH(l, &n->all)
     entry_free(n, LIST_OF(l, struct name_entry, link));
     map_free(&n->by_service);
+    free(n->read);
 }
 
 int names_publish(struct names *n, struct slice service, struct slice port, uint32_t job,
-                  uint32_t rank, bool stays, uint16_t type)
+                  uint32_t rank, enum name_life life, uint16_t type)
 {
     struct name_entry *e;
     char *text;
@@ -55,7 +57,7 @@ int names_publish(struct names *n, struct slice service, struct slice port, uint
         return -ENOMEM;
     text = (char *)(e + 1);
     *e = (struct name_entry){
-        .service = text, .job = job, .rank = rank, .stays = stays, .type = type
+        .service = text, .job = job, .rank = rank, .life = life, .type = type
     };
     memcpy(text, service.ptr, service.len);
     text[service.len] = '\0';
@@ -79,6 +81,19 @@ const struct name_entry *names_lookup(const struct names *n, struct slice servic
     return map_get(&n->by_service, service);
 }
 
+const struct name_entry *names_read(struct names *n, struct slice service)
+{
+    struct name_entry *e = map_get(&n->by_service, service);
+
+    if (!e || e->life != NAME_READ_ONCE)
+        return e;
+    map_del(&n->by_service, slice_str(e->service));
+    list_unlink(&e->link);
+    free(n->read);
+    n->read = e;
+    return e;
+}
+
 int names_unpublish(struct names *n, struct slice service)
 {
     struct name_entry *e = map_get(&n->by_service, service);
@@ -96,7 +111,7 @@ uint32_t names_drop_job(struct names *n, uint32_t job)
     LIST_EACH(l, &n->all)
     {
         struct name_entry *e = LIST_OF(l, struct name_entry, link);
-        if (e->job == job && !e->stays) {
+        if (e->job == job && e->life != NAME_STAYS) {
             entry_free(n, e);
             dropped++;
         }

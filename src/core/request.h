@@ -74,6 +74,13 @@ struct member {
 
 enum { REQUEST_ALL_RANKS = 0xfffffffe };
 
+/* How long a published name is there.  (In recordings: these numbers.) */
+enum name_life {
+    NAME_OF_JOB,   /* as long as its publisher's job */
+    NAME_STAYS,    /* longer than that */
+    NAME_READ_ONCE /* as long as the job, and until somebody has looked it up */
+};
+
 /* Of an event. */
 enum {
     EVENT_NOT_KEPT = 1, /* who registers later is not told */
@@ -101,8 +108,8 @@ struct request {
     bool collect;      /* REQ_FENCE: with what PMIx processes have committed */
     struct slice ways; /* REQ_FENCE: how the nodes should exchange it, words with commas; or none */
     bool immediate;
-    bool stays; /* REQ_PUBLISH: the name outlives its publisher's job */
-    bool wait;  /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
+    enum name_life life; /* REQ_PUBLISH */
+    bool wait; /* REQ_LOOKUP: until somebody publishes it, at most timeout_ns (0: for ever) */
     uint64_t timeout_ns;
 };
 

@@ -27,7 +27,7 @@ enum {
     JOB_FLAG_HELD = 32   /* say that your part can be started (`checked`), and wait for `begin` */
 };
 enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
-enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2 };
+enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2, NAME_FLAG_READ_ONCE = 4 };
 
 enum msg_kind {
 #define MSG(id, name) MSG_##id,

@@ -267,13 +267,13 @@ static int on_getnodeattr(struct pmi2 *s, const struct incoming *in)
 }
 
 /* An info that asks for the name to outlive its publisher's job. */
-static bool is_to_stay(const struct pmi2_name_publish *m)
+static enum name_life life_of(const struct pmi2_name_publish *m)
 {
     for (uint32_t i = 0; i < m->infokey.n && i < m->infoval.n; i++) {
         if (slice_is(m->infokey.items[i], "persist"))
-            return slice_is(m->infoval.items[i], "indefinite");
+            return slice_is(m->infoval.items[i], "indefinite") ? NAME_STAYS : NAME_OF_JOB;
     }
-    return false;
+    return NAME_OF_JOB;
 }
 
 static int on_name_publish(struct pmi2 *s, const struct incoming *in)
@@ -282,7 +282,7 @@ static int on_name_publish(struct pmi2 *s, const struct incoming *in)
 
     return ask(s, in,
                (struct request){
-                   .kind = REQ_PUBLISH, .key = m->name, .value = m->port, .stays = is_to_stay(m) });
+                   .kind = REQ_PUBLISH, .key = m->name, .value = m->port, .life = life_of(m) });
 }
 
 static int on_name_unpublish(struct pmi2 *s, const struct incoming *in)

@@ -832,21 +832,27 @@ static bool is_directive(const char *key)
 }
 
 /* The session is ours: it ends with the launcher, and not with a job. */
-static bool is_to_stay(const pmix_info_t *infos, size_t n)
+static enum name_life life_of(const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!strcmp(infos[i].key, PMIX_PERSISTENCE) && infos[i].value.type == PMIX_PERSIST)
-            return infos[i].value.data.persist == PMIX_PERSIST_INDEF ||
-                   infos[i].value.data.persist == PMIX_PERSIST_SESSION;
+        if (strcmp(infos[i].key, PMIX_PERSISTENCE) != 0 || infos[i].value.type != PMIX_PERSIST)
+            continue;
+        switch (infos[i].value.data.persist) {
+        case PMIX_PERSIST_INDEF:
+        case PMIX_PERSIST_SESSION: return NAME_STAYS;
+        case PMIX_PERSIST_FIRST_READ: return NAME_READ_ONCE;
+        default: return NAME_OF_JOB;
+        }
     }
-    return false;
+    return NAME_OF_JOB;
 }
 
-static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *info, bool stays)
+static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *info,
+                        enum name_life life)
 {
     struct request rq = { .kind = REQ_PUBLISH,
                           .key = pmix_keep(c, slice_str(info->key)),
-                          .stays = stays };
+                          .life = life };
 
     if (info->value.type == PMIX_STRING) {
         rq.value = pmix_keep(c, slice_str(info->value.data.string));
@@ -867,7 +873,7 @@ static void read_publish(struct command *c)
     infos = punpack_list(&c->r, PMIX_INFO, &n);
     for (size_t i = 0; b && i < n && punpack_ok(&c->r); i++) {
         if (!is_directive(infos[i].key))
-            publish_one(c, b, &infos[i], is_to_stay(infos, n));
+            publish_one(c, b, &infos[i], life_of(infos, n));
     }
     pmix_drop_infos(infos, n);
     end_batch(c, b);

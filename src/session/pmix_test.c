@@ -535,6 +535,51 @@ static void test_timeout(const char *what, const char *meets, const char *meets_
     stage_close(&t);
 }
 
+#define READ_ONCE "0206 0200 0202 040e 'pubkey' 00 030e 'pubval' 1a 'pmix.persist' 00 1e01"
+#define LOOKUP    "0207 0200 0201 020e 'pubkey' 0200"
+#define FOUND     "0200 0201 020e 'testns' 00 0e 'pubkey' 030e 'pubval'"
+
+static void asks_for(struct stage *t, uint32_t who, const char *what, const char *answer)
+{
+    char says_it[300], hears_it[300];
+
+    snprintf(says_it, sizeof says_it, HEAD("66", "00") "%s", what);
+    snprintf(hears_it, sizeof hears_it, HEAD("66", "00") "%s", answer);
+    says(t, who, says_it);
+    OK(hears(t, &(struct line){ who, what, *answer ? hears_it : "" }));
+}
+
+/* A name that may be read once is published again and again: as Open MPI does for each accept. */
+static void test_read_once(void)
+{
+    static const char wait[] = "0207 0200 0201 020e 'pubkey' 0201 0214 'pmix.wait' 00 0600";
+    struct stage t;
+
+    both_hello(&t);
+    for (int i = 0; i < 3; i++) {
+        asks_for(&t, 0, READ_ONCE, "0200");
+        asks_for(&t, 1, READ_ONCE, "0269"); /* it has not been read */
+        asks_for(&t, 1, LOOKUP, FOUND);
+        asks_for(&t, 1, LOOKUP, "025b");
+    }
+    EQ(t.job->procs[0].names, 0);
+    asks_for(&t, 1, wait, "");
+    asks_for(&t, 1, wait, "");
+    asks_for(&t, 0, READ_ONCE, "0200");
+    OK_F(hears(&t, &(struct line){ 1, "one", HEAD("66", "00") FOUND }), "who waits gets it");
+    asks_for(&t, 0, READ_ONCE, "0200");
+    OK_F(hears(&t, &(struct line){ 1, "two", HEAD("66", "00") FOUND }), "one after the other");
+    asks_for(&t, 0, LOOKUP, "025b");
+    EQ(t.job->procs[0].names, 0);
+    /* Who has gone does not take it away. */
+    asks_for(&t, 1, wait, "");
+    server_hangup(&t.server, t.peers[1]);
+    t.peers[1] = server_peer_free(&t.server, t.peers[1]);
+    asks_for(&t, 0, READ_ONCE, "0200");
+    asks_for(&t, 0, LOOKUP, FOUND);
+    stage_close(&t);
+}
+
 static bool knows_tree(struct slice words)
 {
     return slice_is(words, "tree");
@@ -816,6 +861,7 @@ int main(void)
     test_cut(v3, N3, "v3");
     test_refused();
     test_groups();
+    test_read_once();
     test_timeout("fence", "0203 " EVERYBODY, "0203 " EVERYBODY "0200");
     test_timeout("connect", "020a " EVERYBODY, "020a " EVERYBODY "0200");
     test_timeout("disconnect", "020b " EVERYBODY, "020b " EVERYBODY "0200");

@@ -556,7 +556,7 @@ static int on_ask(struct replay *r, const struct record *d)
     q->rank = (uint32_t)v->rank;
     q->type = (uint16_t)v->type;
     q->wait = v->wait != 0;
-    q->stays = v->stays != 0;
+    q->life = v->stays <= NAME_READ_ONCE ? (enum name_life)v->stays : NAME_OF_JOB;
     q->timeout_ns = v->timeout_ns;
     server_ask(&r->server, j, q, v->ticket, d->time_ns);
     free(q);

@@ -83,6 +83,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     map_del(&s->by_id, id_key(&p->id));
     server_monitors_drop(s, p);
     waits_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
+    core_lookups_drop(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
     if (p->session)

@@ -481,7 +481,7 @@ static void tell_ask(const struct server *s, const struct job *j, const struct n
                                                 .value = q->port,
                                                 .type = q->type,
                                                 .wait = q->wait,
-                                                .stays = q->stays,
+                                                .stays = q->life,
                                                 .timeout_ns = q->timeout_ns,
                                                 .ticket = ticket } });
 }
@@ -497,7 +497,7 @@ void server_ask(struct server *s, struct job *j, const struct names_query *q, ui
                           .value = q->port,
                           .type = q->type,
                           .wait = q->wait,
-                          .stays = q->stays,
+                          .life = q->life,
                           .timeout_ns = q->timeout_ns };
     struct answer a;
 
@@ -550,7 +550,7 @@ void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
     effects_push(&s->core.effects, make_reply(ticket, a));
 }
 
-void server_turn_to_reply(const struct server *s, struct effect *e)
+void server_turn_to_reply(struct server *s, struct effect *e)
 {
     struct answer a = {
         .status = e->status, .number = e->number, .key = effect_key(e), .value = effect_value(e)

@@ -29,7 +29,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a);
 /* The answer to one of those: it becomes an effect. */
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
 /* An answer that was waited for, as an effect for the host. */
-void server_turn_to_reply(const struct server *s, struct effect *e);
+void server_turn_to_reply(struct server *s, struct effect *e);
 /* It has something to write or to close. */
 void server_mark_dirty(struct server *s, struct peer *p);
 

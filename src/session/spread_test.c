@@ -366,6 +366,30 @@ static void test_pmix_modex(void)
     cluster_close(&c);
 }
 
+/* A name that may be read once goes with the look-up of whatever node. */
+static void test_read_once(uint32_t nodes)
+{
+    static const char publish[] =
+        PMIX_HEAD "0206 0200 0202 040e 'pubkey' 00 030e 'pubval' 1a 'pmix.persist' 00 1e01";
+    static const char lookup[] = PMIX_HEAD "0207 0200 0201 020e 'pubkey' 0200";
+    struct cluster c;
+
+    cluster_open(&c, nodes, 5);
+    cluster_job(&c, 4, false, false);
+    for (uint32_t r = 0; r < 4; r++)
+        pmix_hello(&c, r);
+    for (uint32_t i = 0; i < 4; i++) {
+        pmix_say(&c, 3 - i, publish);
+        pmix_hears(&c, 3 - i, "");
+        pmix_say(&c, i, lookup);
+        OK_F(pmix_hears(&c, i, "pubval"), "%u nodes: rank %u reads what rank %u has published",
+             nodes, i, 3 - i);
+        pmix_say(&c, i, lookup);
+        OK_F(!pmix_hears(&c, i, "pubval"), "once");
+    }
+    cluster_close(&c);
+}
+
 static void test_pmix_direct(void)
 {
     struct cluster c;
@@ -697,6 +721,8 @@ int main(void)
     test_pmi2();
     test_pmix_modex();
     test_pmix_direct();
+    test_read_once(1);
+    test_read_once(4);
     test_mixed();
     test_events();
     test_abort(7);

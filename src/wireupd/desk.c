@@ -37,7 +37,8 @@ static void say_names(struct node *n, struct slice args, struct buf *out)
             buf_json(out, e->port);
             buf_str(out, ",\"job\":");
             buf_json(out, slice_str(j ? j->nspace : ""));
-            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank, e->stays ? "true" : "false");
+            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank,
+                       e->life == NAME_STAYS ? "true" : "false");
         } else {
             buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
                        e->rank, j ? j->nspace : "a job that has ended");
@@ -58,6 +59,17 @@ static void say_lookup(struct node *n, struct slice service, struct buf *out)
     } else {
         buf_str(out, "none\n");
     }
+}
+
+/* For a process of another launcher: it has the name then. */
+static void say_read(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = names_lookup(&n->server.core.names, service);
+    bool once = e && e->life == NAME_READ_ONCE;
+
+    say_lookup(n, service, out);
+    if (once)
+        server_unpublish(&n->server, service);
 }
 
 static void say_unpublish(struct node *n, struct slice service, struct buf *out)
@@ -139,9 +151,15 @@ static const struct {
     const char *word;
     void (*say)(struct node *n, struct slice args, struct buf *out);
 } verbs[] = {
-    { "names", say_names },       { "lookup", say_lookup }, { "unpublish", say_unpublish },
-    { "standing", say_standing }, { "down", say_down },     { "ps", say_ps },
-    { "uri", say_uri },           { "tools", say_tools },
+    { "names", say_names },
+    { "lookup", say_lookup },
+    { "read", say_read },
+    { "unpublish", say_unpublish },
+    { "standing", say_standing },
+    { "down", say_down },
+    { "ps", say_ps },
+    { "uri", say_uri },
+    { "tools", say_tools },
 };
 
 /* ---- visitors -------------------------------------------------------------------------------- */
@@ -190,9 +208,9 @@ static void answer_line(struct visitor *v, struct slice line)
             return;
         }
     }
-    buf_str(&v->out,
-            "error: unknown question; this launcher knows who, names, lookup, unpublish, standing, "
-            "down, ps, on, uri, tools\n");
+    buf_str(&v->out, "error: unknown question; this launcher knows who, names, lookup, read, "
+                     "unpublish, standing, "
+                     "down, ps, on, uri, tools\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor has gone. */
@@ -377,7 +395,10 @@ static bool may_answer(pid_t pid)
 
 static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
 {
-    const char *verb = q->query->op == NAMES_UNPUBLISH ? "unpublish " : "lookup ";
+    static const char *const asks[] = { [NAMES_LOOKUP] = "read ",
+                                        [NAMES_PUBLISH] = "lookup ", /* is it taken? */
+                                        [NAMES_UNPUBLISH] = "unpublish " };
+    const char *verb = asks[q->query->op];
     struct buf line = BUF_NULL(DESK_LINE_MAX);
 
     b->inquiry = q;

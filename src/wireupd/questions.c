@@ -80,7 +80,8 @@ static void ask_name(struct share *s, const struct effect *e)
     n->job = q->job;
     n->rank = q->rank;
     n->type = q->type;
-    n->flags = (q->wait ? NAME_FLAG_WAIT : 0u) | (q->stays ? NAME_FLAG_STAYS : 0u);
+    n->flags = (q->wait ? NAME_FLAG_WAIT : 0u) | (q->life == NAME_STAYS ? NAME_FLAG_STAYS : 0u) |
+               (q->life == NAME_READ_ONCE ? NAME_FLAG_READ_ONCE : 0u);
     n->timeout_ms = q->timeout_ns / NS_PER_MS;
     n->service = q->service;
     n->port = q->port;
@@ -220,7 +221,9 @@ static void hear_name(struct share *s, uint32_t from, const struct msg_name *m)
         q->rank = (uint32_t)m->rank;
         q->type = (uint16_t)m->type;
         q->wait = m->flags & NAME_FLAG_WAIT;
-        q->stays = m->flags & NAME_FLAG_STAYS;
+        q->life = m->flags & NAME_FLAG_READ_ONCE ? NAME_READ_ONCE
+                  : m->flags & NAME_FLAG_STAYS   ? NAME_STAYS
+                                                 : NAME_OF_JOB;
         q->timeout_ns = m->timeout_ms * NS_PER_MS;
         server_ask(share_server(s), j, q, ticket, clock_now_ns());
     } else {

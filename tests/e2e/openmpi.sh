@@ -16,7 +16,7 @@ if ! command -v mpicc.openmpi >/dev/null 2>&1; then
     echo "1..0 # SKIP Open MPI's compiler (mpicc.openmpi) is not installed"
     exit 0
 fi
-for program in hello ring alltoall comms abort; do
+for program in hello ring alltoall comms abort accepts; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done
 command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/dev/null
@@ -115,5 +115,16 @@ for n in "$@"; do
         skip "OpenSHMEM on $n ranks" "Open MPI has none here"
     fi
 done
+
+# ---- a server that accepts again and again on one port
+launch 2 "$bin/accepts" spoil
+ok "a client's wrong word is seen to be wrong" grep -q "^accepts 2 WRONG" "$out" || explain
+for times in 2 100; do
+    launch 2 "$bin/accepts" "$times"
+    same "$times accepts on one port" "$rc $(cat "$out" "$err")" "0 accepts 2 good" || explain
+    launch 2 env LD_LIBRARY_PATH="$WU_BUILD/src/lib/pmix" "$bin/accepts" "$times"
+    same "and with our library in its client" "$rc $(cat "$out" "$err")" "0 accepts 2 good" || explain
+done
+
 [ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* /dev/shm/osh* # else they may be somebody's
 finish
