@@ -2,17 +2,17 @@
 # scripts/; this file only names it.
 #
 #   make run       install what the build needs, build, run a real parallel program
-#   make check     install what the tests need, build, run all tests (SUITES="plain" for a quick round)
+#   make check     install what the tests need, build, run all tests; it names further SUITES at the end
 #   make install   PREFIX=/usr/local DESTDIR=
 #   make uninstall the same PREFIX and DESTDIR: removes exactly what was installed
 #   make bench     measure against the floor and against MPICH's Hydra
-#   make asan | tsan | fuzz      one of the suites of `make check`
+#   make asan | tsan | fuzz | debian13      one of the further suites
 #   make soak      the long runs at full size (a quarter of an hour)
 #   make format    lay out all C files
 #
 # BUILD is the build directory; SETUP=no leaves the system's packages alone; MESONFLAGS go to Meson.
 BUILD ?= build
-SUITES ?= plain asan tsan fuzz
+SUITES ?=
 SETUP ?= yes
 MESONFLAGS ?=
 DESTDIR ?=
@@ -24,7 +24,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check soak install uninstall bench fuzz asan tsan format clean
+.PHONY: all run check soak install uninstall bench fuzz asan tsan debian13 format clean
 
 all:
 	$(setup) build
@@ -40,7 +40,7 @@ check:
 	$(setup) build run test
 	@scripts/check $(SUITES)
 
-asan tsan fuzz:
+asan tsan fuzz debian13:
 	$(setup) build run test
 	@scripts/check $@
 
@@ -69,4 +69,4 @@ format:
 	@scripts/clang-format -i
 
 clean:
-	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
+	@rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-debian13

@@ -28,8 +28,8 @@ for n in "$@"; do
             explain
     fi
 done
-launch 3 "$lib" exchange 1023
-same "values of 1023 bytes" "$rc $(head -n 1 "$out")" "0 lib 3 good" || explain
+launch 3 "$lib" exchange "$longest"
+same "values of $longest bytes" "$rc $(head -n 1 "$out")" "0 lib 3 good" || explain
 launch 3 "$lib" threads
 same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain
 launch 3 "$lib" fork

@@ -25,6 +25,10 @@ for tool in mpicc.openmpi mpirun.openmpi; do
         exit 0
     fi
 done
+if ! mpirun.openmpi --version 2>/dev/null | grep -q 'Open MPI) 4'; then
+    echo "1..0 # SKIP this mpirun is PRRTE's, which needs internal parts of OpenPMIx (docs/compatibility.md)"
+    exit 0
+fi
 for program in hello ring alltoall comms abort names; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/$program" "$e2e/mpi/$program.c" || exit 1
 done

@@ -141,8 +141,9 @@ enum { NAME_ROOM = 400 };
 
 static void check_kvs(enum server server)
 {
+    const char *most = getenv("LONGEST"); /* a server of others may not take as much */
+    int longest = most ? atoi(most) : 1023, n = 77;
     char text[1100], key[64];
-    int n = 77;
 
     snprintf(key, sizeof key, "all-%d", rank);
     NEED(PMI2_KVS_Put(key, "hello w=orld"));
@@ -151,7 +152,7 @@ static void check_kvs(enum server server)
         NEED(PMI2_KVS_Put("empty", ""));
     }
     if (rank == 0)
-        NEED(PMI2_KVS_Put("long", card(7, 1023)));
+        NEED(PMI2_KVS_Put("long", card(7, longest)));
     NEED(PMI2_KVS_Fence());
     for (int r = 0; r < size; r++) {
         snprintf(key, sizeof key, "all-%d", r);
@@ -159,7 +160,7 @@ static void check_kvs(enum server server)
         WANT(n == 12 && !strcmp(text, "hello w=orld"));
     }
     WANT(PMI2_KVS_Get(job, 0, key, text, 3, &n) == 0 && n == -12 && !strcmp(text, "he"));
-    WANT(PMI2_KVS_Get(job, 0, "long", text, 1024, &n) == 0 && n == 1023);
+    WANT(PMI2_KVS_Get(job, 0, "long", text, 1024, &n) == 0 && n == longest);
     n = 77;
     WANT(PMI2_KVS_Get(job, 0, "none", text, 64, &n) != 0 && n == 77);
     if (server == WIREUP) {
@@ -175,6 +176,8 @@ static int last_neighbour(const char *mapping)
 {
     int node_of_me = -1, last = -1, at = 0;
 
+    if (size == 1) /* Hydra 4.2 says (vector,0) then */
+        return rank;
     for (int pass = 0; pass < 2; pass++) {
         const char *s = mapping;
         at = 0;
@@ -203,7 +206,7 @@ static void check_attributes(enum server server)
     char text[1100];
 
     WANT(PMI2_Info_GetJobAttr("PMI_process_mapping", text, 1024, &found) == 0 && found == 1 &&
-         !strncmp(text, "(vector,(", 9));
+         !strncmp(text, "(vector,", 8));
     if (rank == last_neighbour(text)) {
         NEED(PMI2_Info_PutNodeAttr("word", "of mine"));
         NEED(PMI2_Info_PutNodeAttr("numbers", "5,-6,7"));

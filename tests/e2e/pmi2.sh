@@ -33,9 +33,17 @@ else
         ring=no # Hydra ends the job at the word; our library goes without its help
     fi
 fi
+export LONGEST="$longest" # for pmi2.c
 names=good # Hydra answers look-ups in a way that Slurm's library does not understand
 [ "$launcher $library" = "hydra slurm" ] && names=WRONG
 
+if [ "$launcher $library" = "hydra slurm" ]; then
+    launch 1 "$prog" exchange 8
+    if grep -q 'PMI2_Init.* returned 14' "$err"; then
+        echo "1..0 # SKIP Slurm's library refuses this Hydra, which does not say its version (4.1 and later)"
+        exit 0
+    fi
+fi
 launch 3 "$prog" spoil
 same "a wrong value is seen to be wrong" "$(head -n 1 "$out")" "pmi2 3 WRONG ranks=3" || explain
 for n in "$@"; do
@@ -54,8 +62,8 @@ for n in "$@"; do
             "wireup: spawn: /no/such/program: no such program"
     fi
 done
-launch 3 "$prog" exchange 1023
-same "values of 1023 bytes" "$rc $(head -n 1 "$out")" "0 pmi2 3 good" || explain
+launch 3 "$prog" exchange "$longest"
+same "values of $longest bytes" "$rc $(head -n 1 "$out")" "0 pmi2 3 good" || explain
 if [ $names = good ]; then
     launch 3 "$prog" threads
     same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain

@@ -50,7 +50,15 @@ done
 "$WIREUP" -tools on -n 1 sh -c 'echo ready; exec sleep 1000' >"$tmp/job" 2>"$tmp/told" </dev/null &
 launcher=$!
 wait_until 60 grep -q ready "$tmp/job"
-for lib in "$ours" ""; do
+libs="$ours -"
+case $PYTHONPATH in
+*pypmix-5*)
+    libs=$ours
+    note "with OpenPMIx 5.0's own library, python3-pmix waits for itself in a tool's query, and asks nobody"
+    ;;
+esac
+for lib in $libs; do
+    [ "$lib" != - ] || lib=
     run 60 env LD_LIBRARY_PATH="$lib" $python "$e2e/pmixtool.py" pid "$launcher"
     same "a tool (${lib:-theirs})" "$rc $(sed 's/kvs_.*/JOB/' "$out" | tr '\n' ,)" \
         "0 tool init 0,query 0 JOB,servers 0 1,tool finalize 0," || explain

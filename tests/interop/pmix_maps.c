@@ -49,8 +49,8 @@ static char *ours(const char *regex, bool nodes)
     return text;
 }
 
-/* One map: ours by them, theirs by us, both as it was. */
-static bool agree(const char *map, bool nodes)
+/* One map: ours by them, theirs by us, both as is wanted. */
+static bool read_as(const char *map, const char *wanted, bool nodes)
 {
     char *by_us = NULL, *by_them = NULL, *read_by_them = NULL, *read_by_us = NULL;
     char *copy = strdup(map);
@@ -67,8 +67,8 @@ static bool agree(const char *map, bool nodes)
         read_by_them = theirs(by_us, nodes);
     if (by_them)
         read_by_us = ours(by_them, nodes);
-    good = read_by_them && read_by_us && strcmp(read_by_them, map) == 0 &&
-           strcmp(read_by_us, map) == 0;
+    good = read_by_them && read_by_us && strcmp(read_by_them, wanted) == 0 &&
+           strcmp(read_by_us, wanted) == 0;
     if (!good)
         printf("# %s: we write %s, they read %s; they write %s, we read %s\n", map, by_us,
                read_by_them, by_them, read_by_us);
@@ -78,6 +78,11 @@ static bool agree(const char *map, bool nodes)
     free(read_by_us);
     free(read_by_them);
     return good;
+}
+
+static bool agree(const char *map, bool nodes)
+{
+    return read_as(map, map, nodes);
 }
 
 /* Blocks of one kind of name after another, numbers growing. */
@@ -129,7 +134,9 @@ int main(void)
     }
     EQ(nodes, 500);
     EQ(ranks, 500);
-    OK(!agree("n1,n2,zz,n3,n4", true)); /* they lose the order */
+    /* What differs is seen.  (Of names like n1,zz,n2 theirs loses the order until 4.2.) */
+    OK(!read_as("n1,n2", "n1,n3", true));
+    OK(!read_as("0,1;2", "0,1;3", false));
     peer_close(&peer);
     return tap_done();
 }
