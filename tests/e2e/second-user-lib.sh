@@ -95,7 +95,7 @@ job_up() # UID WORDS...
     shift
     rc=0
     fresh
-    rm -f say told "$tmp/share"/*
+    rm -f say told "$tmp/share/job.$victim"
     mkfifo say told
     cat <told >"$err" &
     reader=$!

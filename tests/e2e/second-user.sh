@@ -4,6 +4,8 @@
 #   second-user.sh launcher       a job on this machine, of root and of an ordinary user
 #   second-user.sh host           a host of our server library that is root, and a client that is not
 #   second-user.sh nodes          daemons of many nodes, and standing ones
+#   second-user.sh ranks          a rank that becomes another user; who takes a singleton's port
+#   second-user.sh files          names that he has taken before
 #   second-user.sh crowds         a job is not kept from its work by those who are not let in
 #
 # shellcheck source=tests/e2e/lib.sh
@@ -138,6 +140,108 @@ nodes)
     # (Daemons of this machine are killed with the launcher, wherever they are; who comes next clears up.)
     wait_until 60 nobody_left
     "$WIREUP" ps >"$tmp/said" 2>&1
+    ;;
+ranks)
+    victim=root
+    # ---- a rank of root's that becomes another user keeps nothing of what root may
+    run 60 env WU_SPOIL=rank "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/honest" $intruder
+    ok "root's rank gets its program: the judge sees what is to be seen" \
+        wait_until 60 [ -e "$tmp/canary/root/honest" ] || explain
+    rm -f "$tmp/canary/root/honest"
+    run 60 "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/turncoat" $intruder
+    ok "it had begun well, with the store" grep -q '^init True store 1' "$out" || explain
+    same "nobody writes to the store" "$(grep 'store takes' "$out" | grep -v '\[\]$')" "" || explain
+    same "a rank that has become another user starts no program" \
+        "$(canaries)$(grep -c 'asks: cmd=spawn_result rc=0' "$out")" 0 || explain
+    same "and publishes nothing" "$(grep -c 'publishes: .*rc=0' "$out")" 0 || explain
+    rm -f "$tmp/canary/root/turncoat"
+
+    # ---- the port of a singleton that has gone is the intruder's now
+    intruder singleton "$tmp/share/port" "$tmp/canary/root/singleton" >"$tmp/said" 2>&1 &
+    taker=$!
+    wait_until 60 [ -e "$tmp/share/port" ]
+    run 60 "$WIREUP" -pmi_args "$(cat "$tmp/share/port")" default_interface default_key $$
+    wait $taker
+    ok "a launcher that is called for a singleton does not take its port's next owner" \
+        grep -q 'refused a connection of another user' "$err" || explain
+    same "and starts nothing for him" "$(canaries)$(cat "$tmp/said")" "singleton: nothing"
+
+    # ---- a copy of the launcher that anybody runs as root
+    cp "$WIREUP" "$bin/wireup.suid"
+    chmod 4755 "$bin/wireup.suid"
+    as $intruder timeout 60 "$bin/wireup.suid" -n 1 touch "$tmp/canary/root/suid" >"$tmp/said" 2>&1
+    ok "a set-uid launcher refuses" [ $? -ne 0 ] || note "$(cat "$tmp/said")"
+    ok "with a sentence" grep -q 'wireup: .*set-u' "$tmp/said" || note "$(cat "$tmp/said")"
+    same "and starts nothing" "$(canaries)" ""
+    rm "$bin/wireup.suid"
+    ;;
+files)
+    victim=root
+    mkdir -p -m 755 "$tmp/roots/tree"
+    (umask 077 && echo precious >"$tmp/roots/file" && echo precious >"$tmp/roots/tree/file")
+    untouched() { (cd "$tmp/roots" && find . -ls | awk '{ print $3, $5, $7, $NF }' | sort && cat file tree/file); }
+    untouched >"$tmp/untouched"
+    as $intruder mkdir -m 777 "$tmp/share/his"
+
+    # ---- files that root has named, in a folder where everybody may write
+    for how in link fifo; do
+        for option in "-trace $tmp/share/his/name" "-outfile-pattern $tmp/share/his/name"; do
+            [ $how = fifo ] && as $intruder mkfifo -m 666 "$tmp/share/his/name" ||
+                as $intruder ln -s "$tmp/roots/file" "$tmp/share/his/name"
+            # shellcheck disable=SC2086
+            run 60 "$WIREUP" $option -n 1 echo lost
+            ok "a $how in the place of a file that root names is no trap: ${option%% *}" [ "$rc" != 124 ] || explain
+            same "and root's own file is as it was" "$(untouched)" "$(cat "$tmp/untouched")"
+            rm -f "$tmp/share/his/name"
+        done
+    done
+
+    # ---- a run-time directory that is not the user's own
+    job_up root -tools on
+    XDG_RUNTIME_DIR=$tmp/share/his "$WIREUP" ps >"$tmp/said" 2>&1
+    exec 9>&-
+    wait $job
+    wait $reader
+    XDG_RUNTIME_DIR=$tmp/share/his
+    export XDG_RUNTIME_DIR
+    job_up root -tools on
+    same "nothing is put into the run-time directory of somebody else" "$(ls -A "$tmp/share/his")" ""
+    "$WIREUP" ps >"$tmp/said" 2>&1
+    ok "and root's launchers find each other" grep -q second_user_job "$tmp/said" || note "$(cat "$tmp/said")"
+    # What there is in TMPDIR, and of what pid.
+    find "$tmp/tmp" -mindepth 1 -maxdepth 1 -printf '%f\n' >"$tmp/names"
+    doors >"$tmp/doors"
+    note "in TMPDIR: $(tr '\n' ' ' <"$tmp/names")"
+    last=$(sed -n 's/.* //p' "$tmp/doors" | head -n 1)
+    exec 9>&-
+    wait $job
+    wait $reader
+
+    # ---- names in TMPDIR, those of the next pids too
+    ok "there are names to be taken" [ -s "$tmp/names" ]
+    for how in dir link file fifo; do
+        while read -r name; do
+            now=$(sh -c 'echo $$')
+            for pid in $(seq "$now" $((now + 40))); do
+                taken=$tmp/tmp/$(echo "$name" | sed "s/$last/$pid/g")
+                [ -e "$taken" ] || [ -L "$taken" ] || echo "$taken"
+            done
+        done <"$tmp/names" | sort -u >"$tmp/taken"
+        # shellcheck disable=SC2016
+        as $intruder sh -c 'while read -r name; do
+                case $1 in
+                dir) mkdir -m 777 "$name" ;;
+                link) ln -s "$2" "$name" ;;
+                file) echo his >"$name" ;;
+                fifo) mkfifo -m 666 "$name" ;;
+                esac
+            done' sh $how "$tmp/roots" <"$tmp/taken"
+        run 60 "$WIREUP" -tools on -n 1 true
+        ok "names that were taken before ($how) are no trap" [ "$rc" != 124 ] || explain
+        same "nothing of root's is touched" "$(untouched)" "$(cat "$tmp/untouched")"
+        same "and nothing of root's is in them" "$(find "$tmp/tmp" -user root ! -path "$tmp/tmp")" ""
+        xargs rm -rf <"$tmp/taken"
+    done
     ;;
 crowds)
     job_up $ordinary -tools on

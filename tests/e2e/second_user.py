@@ -20,6 +20,9 @@
     second_user.py singleton PORT-FILE CANARY
                                            waits for a launcher that takes in a process on a port, and asks it
                                            for a program
+    second_user.py turncoat CANARY INTRUDER
+                                           a rank of root's, which becomes INTRUDER after its init and asks for
+                                           a program and a name, and tries to write to the job's store
     second_user.py refuse PORT-FILE        answers daemons that they have the wrong version
 
 Prints `WHAT: answered N`: how many bytes came back; `ready` when what it holds is held."""
@@ -601,6 +604,61 @@ def singleton(path, canary):
     print('singleton:', 'a program was started' if b'spawn_result rc=0' in heard else 'nothing')
 
 
+def ask(s, line):
+    try:
+        s.sendall(line)
+        return s.recv(65536).decode(errors='replace').strip().replace('\n', ' ')
+    except OSError as e:
+        return type(e).__name__
+
+
+def write_to(fd):
+    """Every way in which the store could be written to; those that work."""
+    import mmap
+    name = f'/proc/self/fd/{fd}'
+    return [what for what, fn in {
+        'write': lambda: os.write(fd, b'x'),
+        'pwrite': lambda: os.pwrite(fd, b'x', 0),
+        'truncate': lambda: os.ftruncate(fd, 0),
+        'grow': lambda: os.ftruncate(fd, 1 << 30),
+        'allocate': lambda: os.posix_fallocate(fd, 0, 1 << 20),
+        'map': lambda: mmap.mmap(fd, 4096, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE),
+        'open': lambda: os.write(os.open(name, os.O_RDWR), b'x'),
+        'open and map': lambda: mmap.mmap(os.open(name, os.O_RDWR), 4096, mmap.MAP_SHARED, mmap.PROT_WRITE),
+        'open to truncate': lambda: os.open(name, os.O_WRONLY | os.O_TRUNC),
+    }.items() if works(fn)]
+
+
+def works(fn):
+    try:
+        fn()
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def turncoat(canary, intruder):
+    s = socket.socket(fileno=int(os.environ['PMI_FD']))
+    s.settimeout(NET)
+    s.sendall(b'cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n')
+    answer, control, _, _ = s.recvmsg(65536, socket.CMSG_SPACE(4))
+    fds = array.array('i')
+    for level, kind, data in control:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(data)
+    print('init', 'rc=0' in answer.decode(), 'store', len(fds))
+    print('as root, the store takes', write_to(fds[0]) if fds else 'nothing')
+    if 'rank' in os.environ.get('WU_SPOIL', ''):
+        print('root asks:', ask(s, pmi1_spawn(canary)))
+        return
+    os.setgroups([])
+    os.setresgid(*[int(intruder)] * 3)
+    os.setresuid(*[int(intruder)] * 3)
+    print('then, the store takes', write_to(fds[0]) if fds else 'nothing')
+    print('asks:', ask(s, pmi1_spawn(canary)))
+    print('publishes:', ask(s, b'cmd=publish_name service=stolen port=x\n'))
+
+
 def refuse(path):
     """A daemon's call is answered with: other version, install the same everywhere."""
     door = socket.create_server(('127.0.0.1', 0))
@@ -621,5 +679,5 @@ def refuse(path):
 
 if __name__ == '__main__':
     commands = {'doors': print_doors, 'spawn': spawn, 'leave': leave, 'every': every, 'door': door, 'flood': flood, 'hold': hold, 'drip': drip, 'besiege': besiege,
-                'names': names, 'singleton': singleton, 'refuse': refuse}
+                'names': names, 'singleton': singleton, 'turncoat': turncoat, 'refuse': refuse}
     commands[sys.argv[1]](*sys.argv[2:])
