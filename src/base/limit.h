@@ -101,6 +101,9 @@
  * ends. */
 #define LIMIT_STDIO_TAIL (1u << 20)
 
+/* Bytes of our own messages that wait for who reads standard error. */
+#define LIMIT_LOG_QUEUE (4u << 20)
+
 /* Output read from ranks and not yet taken by our reader; at this point we stop reading. */
 #define LIMIT_STDIO_QUEUE (256u << 10)
 

@@ -18,6 +18,21 @@ static void make_printable(char *text, size_t len)
     }
 }
 
+static void put(const struct log *log, const char *text, size_t len)
+{
+    if (log->out) {
+        log->out->put(log->out, text, len);
+        return;
+    }
+    while (len) {
+        ssize_t n = write(log->fd, text, len);
+        if (n < 0 && errno != EINTR)
+            return; /* nobody to tell: the place for telling is the one that failed */
+        text += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+}
+
 void log_vline(const struct log *log, enum log_level level, const char *format, va_list args)
 {
     char line[LOG_LINE_MAX];
@@ -36,10 +51,14 @@ void log_vline(const struct log *log, enum log_level level, const char *format, 
     make_printable(line + head, len);
     len += (size_t)head;
     line[len++] = '\n';
-    if (write(log->fd, line, len) < 0) {
-        /* Nobody to tell: the place for telling is the one that failed. */
-    }
+    put(log, line, len);
     errno = saved;
+}
+
+void log_text(const struct log *log, struct slice text)
+{
+    if (log && log->fd >= 0)
+        put(log, text.ptr, text.len);
 }
 
 void log_line(const struct log *log, enum log_level level, const char *format, ...)

@@ -9,21 +9,32 @@
 
 #include <stdarg.h>
 
+#include "base/slice.h"
+
 enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/* Where lines go that may not wait for who reads them (io/log_sink.h). */
+struct log_out {
+    void (*put)(struct log_out *out, const char *text, size_t len);
+};
 
 struct log {
     int fd;              /* -1: silent */
     enum log_level most; /* lines above this level are not written */
     const char *who;     /* "wireup"; static storage */
+    struct log_out *out; /* NULL: straight to fd, which may block */
 };
 
-#define LOG_SILENT ((struct log){ -1, LOG_ERROR, "" })
+#define LOG_SILENT ((struct log){ -1, LOG_ERROR, "", NULL })
 
 /* log may be NULL: silent. */
 void log_line(const struct log *log, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void log_vline(const struct log *log, enum log_level level, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
+
+/* Text that has its own lines. */
+void log_text(const struct log *log, struct slice text);
 
 #define log_error(log, ...) log_line((log), LOG_ERROR, __VA_ARGS__)
 #define log_warn(log, ...)  log_line((log), LOG_WARN, __VA_ARGS__)

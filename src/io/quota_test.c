@@ -109,7 +109,7 @@ static unsigned lines_in(int fd, char *text, size_t room)
 static void test_log(void)
 {
     struct quota_source flood = quota_user(1), good = quota_user(2);
-    struct log log = { -1, LOG_WARN, "test" };
+    struct log log = { -1, LOG_WARN, "test", NULL };
     char text[65536];
     int ends[2];
 

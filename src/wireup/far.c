@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/hop_where.h"
-#include "io/whole.h"
 #include "topo/view_pack.h"
 #include "wireup/prepare.h"
 #include "wireup/rm.h"
@@ -218,7 +217,7 @@ static void tell_failed(struct far *f)
         node_failures_text(&f->failures, f->boot.count - 1, &out);
     rest = buf_slice(&out);
     if (f->opt->json)
-        whole_write(STDERR_FILENO, rest);
+        log_text(&f->log, rest);
     while (rest.len && !f->opt->json) {
         struct slice line = slice_cut(&rest, '\n');
         log_error(&f->log, SLICE_FMT, SLICE_ARG(line));

@@ -168,6 +168,8 @@ static int run_plan(struct launch *launch, struct plan *plan, struct log log)
         config.name = host;
     config.sessions = &launch->sessions;
     node = node_new(&config, &err);
+    if (node)
+        log = *node_log(node);
     rc = node ? begin(node, launch, plan, log, &err) : -EIO;
     if (rc == 0)
         code = node_run(node);
@@ -223,7 +225,7 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
 
 int main(int argc, char **argv)
 {
-    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL) };
+    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
     int code;
 

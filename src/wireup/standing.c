@@ -151,6 +151,8 @@ static int stand(struct standing *s, struct launch_options *o, struct plan *plan
     if (gethostname(host, sizeof host - 1) == 0)
         config.name = host;
     node = node_new(&config, &err);
+    if (node)
+        log = *node_log(node);
     if (node && far_open(&s->far, o, node, plan, log, &err) == 0) {
         s->far.on_up = come_up;
         s->far.arg = s;

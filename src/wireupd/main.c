@@ -353,6 +353,8 @@ static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
         return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
     node_raise_nofile(&c);
     d->node = node_new(&c, err);
+    if (d->node)
+        d->log = *node_log(d->node);
     return d->node ? join(d, far, err) : -EIO;
 }
 
@@ -403,7 +405,7 @@ static int usage(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct daemon d = { .log = { STDERR_FILENO, LOG_WARN, "wireupd" },
+    struct daemon d = { .log = { STDERR_FILENO, LOG_WARN, "wireupd", NULL },
                         .arena = { .max = 1u << 30 } };
     const char *file = argc == 3 && !strcmp(argv[1], "--record") ? argv[2] : NULL;
     struct errmsg err = { "" };

@@ -431,6 +431,11 @@ void node_share(struct node *n, struct share *s)
         n->first_job = JOB_NO_RANK;
 }
 
+const struct log *node_log(const struct node *n)
+{
+    return &n->config.log;
+}
+
 struct loop *node_loop(struct node *n)
 {
     return &n->loop;

@@ -99,6 +99,8 @@ struct node *node_free(struct node *n); /* returns NULL */
 void node_share(struct node *n, struct share *s);
 
 struct loop *node_loop(struct node *n);
+/* As configured, without anybody's waiting for who reads it; until node_free(). */
+const struct log *node_log(const struct node *n);
 
 /* Starts what has been added while the loop runs. */
 void node_begin(struct node *n);

@@ -5,6 +5,7 @@
 
 #include "io/child.h"
 #include "io/door.h"
+#include "io/log_sink.h"
 #include "io/peer_cred.h"
 #include "io/quota.h"
 #include "io/segment.h"
@@ -64,6 +65,7 @@ struct node {
     bool roots_lost;   /* there was no memory for one: none can be trusted */
     char *scratch;     /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
+    struct log_sink log;
     bool one_stream; /* both go to the same place */
     struct pump pump;
     int null_fd;

@@ -198,7 +198,7 @@ static int fill_plan(struct plan *p, const char *mode, uint32_t n)
 /* As the launcher's worker does it.  100: it did not begin. */
 static int run_node(const char *mode, uint32_t n)
 {
-    struct node_config c = { .log = { STDERR_FILENO, LOG_ERROR, "node" },
+    struct node_config c = { .log = { STDERR_FILENO, LOG_ERROR, "node", NULL },
                              .name = "here",
                              .control_fd = -1,
                              .stdin_to = NODE_STDIN_NONE,

@@ -26,6 +26,7 @@ void output_open(struct node *n, loop_fn *on_idle)
     n->one_stream = !n->config.diverted && sink_is_same(STDOUT_FILENO, STDERR_FILENO);
     n->out.on_idle = n->err.on_idle = on_idle;
     n->out.arg = n->err.arg = n;
+    log_sink_open(&n->log, n->one_stream ? &n->out : &n->err, &n->config.log);
 }
 
 /* The sink of a file name, opened once per name; NULL with a sentence. */
@@ -147,6 +148,7 @@ void output_drop(struct node *n)
 void output_close(struct node *n)
 {
     close_files(n);
+    log_sink_close(&n->log, &n->config.log);
     sink_close(&n->out);
     sink_close(&n->err);
 }

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/startup_report.h"
-#include "io/whole.h"
 #include "wireupd/crew.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/share.h"
@@ -29,7 +28,7 @@ static void print(const struct timing *t, report_fn *fn)
     fn(t->report, c->json, &text);
     rest = buf_ok(&text) ? buf_slice(&text) : SLICE_NULL;
     if (c->json)
-        whole_write(c->log.fd, rest); /* or nobody reads */
+        log_text(&c->log, rest);
     while (!c->json && rest.len) {
         struct slice line = slice_cut(&rest, '\n');
         log_error(&c->log, SLICE_FMT, SLICE_ARG(line));

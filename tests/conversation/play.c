@@ -390,7 +390,7 @@ static const struct {
 void play_open(struct play *p, const struct script *s, int log_fd, struct errmsg *err)
 {
     *p = (struct play){ .script = s, .log_fd = log_fd, .err = err };
-    p->log = (struct log){ log_fd, LOG_DEBUG, "server" };
+    p->log = (struct log){ log_fd, LOG_DEBUG, "server", NULL };
     if (log_fd >= 0 && ftruncate(log_fd, 0) == 0)
         lseek(log_fd, 0, SEEK_SET);
     world_open(&p->world, &p->log);

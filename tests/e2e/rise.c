@@ -232,7 +232,7 @@ int main(int argc, char **argv)
     struct errmsg err = { "" };
     struct buf ours = BUF_NULL(65536);
     struct cluster_config c = { .loop = &loop,
-                                .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise" },
+                                .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise", NULL },
                                 .key = boot.key,
                                 .host = "launcher",
                                 .calls = { .on_message = on_message,

@@ -130,7 +130,7 @@ void library_set_debug(struct library *l, bool on)
 
 int library_refuse(struct library *l, const char *function, int code, const char *why)
 {
-    const struct log log = { STDERR_FILENO, LOG_ERROR, l->name };
+    const struct log log = { STDERR_FILENO, LOG_ERROR, l->name, NULL };
 
     if (__atomic_load_n(&l->debug, __ATOMIC_RELAXED))
         log_error(&log, "%s: %s", function, why);

@@ -295,7 +295,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->port_rests_until = UINT64_MAX;
     s->uid = geteuid();
     s->gid = getegid();
-    s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix" };
+    s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix", NULL };
     if (getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
     server_init(&s->server, clock_seed(), &s->log);
