@@ -276,7 +276,8 @@ crowds)
     pkill -P "$own" 2>/dev/null || kill "$own"
     wait $own 2>/dev/null
     job_over
-    ok "what is said of it is bounded" [ "$(wc -l <"$err")" -le 40 ] || note "$(wc -l <"$err") lines: $(tail -n 3 "$err")"
+    # (Some at once, then one in a while, from each user and each address.)
+    ok "what is said of it is bounded" [ "$(wc -l <"$err")" -le 150 ] || note "$(wc -l <"$err") lines: $(tail -n 3 "$err")"
     ;;
 esac
 finish
