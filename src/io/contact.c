@@ -31,7 +31,7 @@ const char *contacts_dir(const char *told, const char *variable)
     if (told && *told)
         return told;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *dir = getenv(names[i]);
+        const char *dir = secure_getenv(names[i]);
         if (dir && dir[0] == '/')
             return dir;
     }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/privilege.h"
+
 static const struct {
     const char *name;
     size_t offset;
@@ -25,6 +27,8 @@ static int missing(struct hwloc_dl *h, struct errmsg *err, const char *why)
 int hwloc_dl_open(struct hwloc_dl *h, struct errmsg *err)
 {
     memset(h, 0, sizeof *h);
+    if (privilege_is_lent()) /* hwloc loads plugins from where the environment says */
+        return missing(h, err, "this program has rights that its user has not");
     h->library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
     if (!h->library) {
         const char *why = dlerror();

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "io/whole.h"
 #include "wireup/command.h"
 #include "wireup/far.h"
@@ -227,8 +228,13 @@ int main(int argc, char **argv)
 {
     struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
     struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
+    struct errmsg err;
     int code;
 
+    if (privilege_check(&err) < 0) {
+        log_error(&log, "%s", err.text);
+        return launch_exit_code(LAUNCH_REFUSED);
+    }
     guard_tidy();
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "io/child.h"
 #include "io/contact.h"
 #include "topo/view_pack.h"
@@ -411,6 +412,10 @@ int main(int argc, char **argv)
     struct errmsg err = { "" };
     int control_fd;
 
+    if (privilege_check(&err) < 0) {
+        log_error(&d.log, "%s", err.text);
+        return 1;
+    }
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
     d.by_hand = file != NULL;

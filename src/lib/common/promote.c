@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/privilege.h"
+
 extern char **environ;
 
 enum { PROMOTE_FD = 3 };
@@ -40,6 +42,11 @@ int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
 {
     const char *program = getenv("WIREUP");
     int ends[2], rc;
+
+    if (privilege_is_lent()) /* WIREUP and PATH are those of somebody with other rights */
+        return errmsg_set(err, -EPERM,
+                          "this program is set-uid, set-gid or has capabilities: it starts no "
+                          "process manager; start it with `wireup -n 1 PROGRAM`");
 
     if (!program || !*program)
         program = "wireup";

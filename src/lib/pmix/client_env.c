@@ -22,6 +22,14 @@ static const char *text_of(const char *name)
     return text && *text ? text : NULL;
 }
 
+/* A place for files: not at the word of who has other rights. */
+static const char *place_of(const char *name)
+{
+    const char *text = secure_getenv(name);
+
+    return text && *text ? text : NULL;
+}
+
 static void choose_uri(struct pmix_env *e)
 {
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
@@ -47,8 +55,8 @@ int pmix_env_read(struct pmix_env *e_p, struct errmsg *err)
     e->nspace = text_of("PMIX_NAMESPACE");
     e->security = text_of("PMIX_SECURITY_MODE");
     e->hostname = text_of("PMIX_HOSTNAME");
-    e->tmpdir = text_of("PMIX_SERVER_TMPDIR");
-    e->system_tmpdir = text_of("PMIX_SYSTEM_TMPDIR");
+    e->tmpdir = place_of("PMIX_SERVER_TMPDIR");
+    e->system_tmpdir = place_of("PMIX_SYSTEM_TMPDIR");
     text = text_of("PMIX_VERSION");
     if (text)
         e->version = text;

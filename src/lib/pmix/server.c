@@ -296,7 +296,7 @@ static struct pserver *make(const struct pserver_options *o)
     s->uid = geteuid();
     s->gid = getegid();
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix", NULL };
-    if (getenv("WIREUP_DEBUG"))
+    if (secure_getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
     server_init(&s->server, clock_seed(), &s->log);
     s->server.takes = command_takes;
