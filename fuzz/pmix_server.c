@@ -355,7 +355,9 @@ static void tell(struct room *m, const char *key, const void *what, pmix_data_ty
 
 static void enter(struct room *m)
 {
-    const struct pserver_options o = { .progress = PSERVER_PROGRAM,
+    const struct pserver_options o = { .uid = NOT_TOLD,
+                                       .gid = NOT_TOLD,
+                                       .progress = PSERVER_PROGRAM,
                                        .hostname = "a",
                                        .tmpdir = "/nowhere" };
     struct errmsg err;

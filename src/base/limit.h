@@ -168,6 +168,10 @@
 #define LIMIT_JOB_SWEEPS 65536
 #define LIMIT_SWEEP_PATH 4096
 
+/* At its end a server waits so long for files that are being cleared up for others: their file
+ * system may hang. */
+#define LIMIT_CLEANUP_MS 5000
+
 /* Bytes that wait for a process that does not read what others push to it. */
 #define LIMIT_PUSH_QUEUE (16u << 20)
 

@@ -55,9 +55,9 @@ static int open_parent(int root, struct slice path, char *name, size_t room)
     return at;
 }
 
-static bool is_ours(int at, const char *name, struct stat *st)
+static bool is_theirs(const struct sweep_order *o, int at, const char *name, struct stat *st)
 {
-    return fstatat(at, name, st, AT_SYMLINK_NOFOLLOW) == 0 && st->st_uid == geteuid();
+    return fstatat(at, name, st, AT_SYMLINK_NOFOLLOW) == 0 && st->st_uid == o->uid;
 }
 
 static bool stays(const struct sweep_order *o, const char *name)
@@ -84,7 +84,7 @@ static void sweep_entry(struct sweeper *s, int at, const char *name, unsigned de
     struct stat st;
     int below;
 
-    if (!is_ours(at, name, &st) || stays(s->order, name))
+    if (!is_theirs(s->order, at, name, &st) || stays(s->order, name))
         return;
     if (!S_ISDIR(st.st_mode)) {
         if (!s->order->empty_only)
@@ -96,7 +96,7 @@ static void sweep_entry(struct sweeper *s, int at, const char *name, unsigned de
     below = openat(at, name, OPEN_DIR);
     if (below < 0)
         return;
-    if (fstat(below, &st) == 0 && st.st_uid == geteuid() && st.st_dev == s->device)
+    if (fstat(below, &st) == 0 && st.st_uid == s->order->uid && st.st_dev == s->device)
         sweep_below(s, below, depth + 1);
     else
         close(below);
@@ -127,7 +127,7 @@ static void sweep_directory(struct sweeper *s, int parent, const char *name)
 
     if (top < 0)
         return;
-    if (fstat(top, &st) < 0 || st.st_uid != geteuid()) {
+    if (fstat(top, &st) < 0 || st.st_uid != s->order->uid) {
         close(top);
         return;
     }
@@ -149,7 +149,7 @@ int sweep(const struct sweep_order *o)
         return parent;
     if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         rc = -errno;
-    else if (st.st_uid != geteuid())
+    else if (st.st_uid != o->uid)
         rc = -EPERM;
     else if (o->directory && S_ISDIR(st.st_mode))
         sweep_directory(&s, parent, name);

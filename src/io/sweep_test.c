@@ -52,12 +52,13 @@ static bool there(const char *name)
 
 static int file(const char *name)
 {
-    return sweep(&(struct sweep_order){ .path = slice_str(path_of(name)) });
+    return sweep(&(struct sweep_order){ .uid = geteuid(), .path = slice_str(path_of(name)) });
 }
 
 static int tree(const char *name, const char *stay, bool empty_only, bool leave_top)
 {
-    return sweep(&(struct sweep_order){ .path = slice_str(path_of(name)),
+    return sweep(&(struct sweep_order){ .uid = geteuid(),
+                                        .path = slice_str(path_of(name)),
                                         .stay = slice_str(stay),
                                         .directory = true,
                                         .recursive = true,
@@ -81,7 +82,8 @@ static void test_files(void)
     EQ(file("real"), -EISDIR);
     OK_F(tree("link", "", false, false) < 0 && there("real/file"), "nor is a linked directory");
     EQ(tree("real/file", "", false, false), -ENOTDIR);
-    EQ(sweep(&(struct sweep_order){ .path = SLICE("/"), .directory = true, .recursive = true }),
+    EQ(sweep(&(struct sweep_order){
+           .uid = geteuid(), .path = SLICE("/"), .directory = true, .recursive = true }),
        -EINVAL);
     file("link");
 }
@@ -97,8 +99,10 @@ static void test_trees(void)
     make_link("../real", "tree/out");
     EQ(tree("tree", "", true, false), 1);
     OK_F(!there("tree/empty") && there("tree/a/b/c"), "empty directories only");
-    EQ(sweep(&(struct sweep_order){
-           .path = slice_str(path_of("tree")), .stay = SLICE("keep"), .directory = true }),
+    EQ(sweep(&(struct sweep_order){ .uid = geteuid(),
+                                    .path = slice_str(path_of("tree")),
+                                    .stay = SLICE("keep"),
+                                    .directory = true }),
        1);
     OK_F(!there("tree/out") && there("tree/a") && there("real/file"), "not what lies deeper");
     EQ(tree("tree", "x, keep", false, false), 3);
@@ -135,9 +139,11 @@ static void test_root(void)
     make_dir("container");
     make_file("container/inside");
     root = open(path_of("container"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    EQ(sweep(&(struct sweep_order){ .path = SLICE("/inside"), .root = root }), 1);
-    EQ(sweep(&(struct sweep_order){ .path = SLICE("/inside"), .root = root }), -ENOENT);
-    EQ(sweep(&(struct sweep_order){ .path = slice_str(top), .directory = true, .root = root }),
+    EQ(sweep(&(struct sweep_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }), 1);
+    EQ(sweep(&(struct sweep_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }),
+       -ENOENT);
+    EQ(sweep(&(struct sweep_order){
+           .uid = geteuid(), .path = slice_str(top), .directory = true, .root = root }),
        -ENOENT);
     close(root);
     EQ(tree("container", "", false, false), 1);

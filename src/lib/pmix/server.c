@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "core/control.h"
-#include "io/sweep.h"
+#include "lib/pmix/server_cleanup.h"
 
 /* The few functions of libevent that a host's loop needs, from the library that the host uses. */
 static struct {
@@ -23,14 +23,19 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 /* ---- effects and calls ----------------------------------------------------------------------- */
 
-/* What a process has left behind, and had told us to clear up. */
+/* What a process has left behind, and had told us to clear up: with its rights, as it was
+ * registered by the host. */
 static void clear_up(struct pserver *s, const struct effect *e)
 {
+    const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
     struct sweep_order o = sweep_of(e);
-    int rc = sweep(&o);
+    gid_t gid;
 
-    if (rc < 0 && rc != -ENOENT)
-        log_warn(&s->log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path), err_text(rc));
+    if (n && nspace_rights(n, (uint32_t)e->code, &o.uid, &gid))
+        cleanup_add(s->cleanup, &o, gid);
+    else
+        log_warn(&s->log, "cannot clear up " SLICE_FMT ": it is not known whose it is",
+                 SLICE_ARG(o.path));
 }
 
 static void carry_out(struct pserver *s, struct effect *e)
@@ -295,6 +300,8 @@ static struct pserver *make(const struct pserver_options *o)
     s->port_rests_until = UINT64_MAX;
     s->uid = geteuid();
     s->gid = getegid();
+    s->told_uid = o->uid;
+    s->told_gid = o->gid;
     s->log = (struct log){ STDERR_FILENO, LOG_ERROR, "libpmix", NULL };
     if (secure_getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
@@ -318,6 +325,7 @@ void pserver_release(struct pserver *s)
 {
     server_free(&s->server);
     sloop_close(&s->loop);
+    cleanup_free(s->cleanup);
     free(s->hostname);
     free(s->tmpdir);
     free(s->system_tmpdir);
@@ -347,7 +355,8 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
 {
     int rc;
 
-    if (!s->hostname || !s->tmpdir || !s->system_tmpdir)
+    s->cleanup = cleanup_new(&s->log);
+    if (!s->hostname || !s->tmpdir || !s->system_tmpdir || !s->cleanup)
         return -ENOMEM;
     rc = sloop_open(&s->loop);
     if (rc == 0)
@@ -361,6 +370,7 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
     }
     if (rc == 0) {
         s->own->is_own = true;
+        s->own->uid = s->own->gid = NOT_TOLD;
         s->own->nlocal = 1;
         rc = nspace_expect(s, s->own, s->me.rank, geteuid(), getegid(), NULL) == PMIX_SUCCESS
                  ? 0

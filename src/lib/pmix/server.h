@@ -12,6 +12,7 @@
  *   server_call      calls of the host's functions, and its answers
  *   server_command   commands of clients that the host carries out
  *   server_meet      fences and direct modex: what is exchanged with other nodes
+ *   server_cleanup   files that are cleared up with their users' rights
  *   server_env       what a process needs to find us;  server_files  what a tool needs
  *
  * Locking.  All state is under s->lock.  Public functions take it, do their work at once, and leave
@@ -61,6 +62,7 @@ struct local {
     void *object;   /* the host's */
     bool is_known;  /* to the job: it counts as started */
     bool finalized; /* has said goodbye */
+    bool sweeps;    /* has registered something for clearing up: its user is remembered */
 };
 
 /* A job, as the host has registered it; the core's job is made when enough is known. */
@@ -71,13 +73,18 @@ struct nspace {
     struct job *job;
     struct segment store;
     struct list locals;
+    struct list former; /* struct local: those forgotten that have files to be cleared up */
+    uint32_t uid, gid;  /* whose files are cleared up, where the host tells: else NOT_TOLD */
     struct list infos;  /* struct told: what was registered, until there is a job */
     bool is_registered; /* else only processes of it are expected */
     bool is_own;        /* the host's own */
     bool is_tool;
 };
 
+enum { NOT_TOLD = 0xffffffff };
+
 struct sconn;
+struct cleanup;
 
 struct pserver {
     pthread_mutex_t lock;
@@ -105,6 +112,7 @@ struct pserver {
     char *hostname, *tmpdir, *system_tmpdir;
     uid_t uid; /* of the host: whose tools are let in */
     gid_t gid;
+    uint32_t told_uid, told_gid; /* as in the options */
     uint16_t port;
     char uri[PMIX_MAX_NSLEN + 64];
     bool serves_tools, is_system, is_session;
@@ -113,11 +121,12 @@ struct pserver {
     int spare_fd; /* given up for a moment when there are no descriptors left */
     struct swatch listener;
     uint64_t port_rests_until; /* UINT64_MAX: it does not */
-    struct quota quota;        /* of users that the host has not registered */
+    struct quota quota;        /* lines about users that the host has not registered */
     struct list conns, graves; /* struct sconn */
     struct list spaces;        /* struct nspace */
     struct list calls;         /* struct scall */
     struct contacts contacts;  /* server_files.c */
+    struct cleanup *cleanup;   /* server_cleanup.h */
     struct list outputs;       /* who wants output: server_iof.c */
     struct list promises;      /* direct modexes of other nodes: server_meet.c */
     size_t next_ref;
@@ -133,6 +142,7 @@ struct pserver_options {
     const char *nspace;
     uint32_t rank;
     const char *hostname, *tmpdir, *system_tmpdir;
+    uint32_t uid, gid; /* whose files jobs clear up, if not those of their processes: or NOT_TOLD */
     bool serves_tools, is_system, is_session;
     const char *report; /* where to tell our address: PMIX_TCP_REPORT_URI */
     const char *launcher_file;
@@ -183,11 +193,13 @@ void pserver_settle(struct pserver *s);
 void pserver_add_call(struct pserver *s, struct scall *c);
 
 /* server_conn.c */
-/* One that has come by the port, and by whom; charged: to the quota, until it has proved itself. */
-void sconn_came(struct sconn *c, const struct peer_cred *cred, bool charged);
+/* One that has come by the port, and by whom. */
+void sconn_came(struct sconn *c, const struct peer_cred *cred);
 void sconn_close_all(struct pserver *s);
 struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank,
                         bool can_pass_fd);
+/* The same for a process of another user, which is given the other end. */
+struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l);
 void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank); /* or of all ranks */
 void sconn_flush(struct sconn *c);
 void sconn_bury(struct pserver *s);
@@ -195,7 +207,7 @@ void sconn_forget_job(struct pserver *s, const struct job *job); /* it goes */
 /* Bytes that a request of it takes until the host has carried it out. */
 void sconn_hold(const struct peer *p, size_t n);
 void sconn_let_go(const struct peer *p, size_t n);
-const struct peer_cred *sconn_cred(const struct peer *p);
+struct peer_cred *sconn_cred(const struct peer *p);
 /* Nobody else is that process: it, or a child of it, may connect again. */
 bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
                     uint32_t rank);
@@ -212,6 +224,9 @@ pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, 
 void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank);
 struct local *nspace_local(const struct nspace *n, uint32_t rank);
 struct nspace *nspace_of(const struct pserver *s, const struct job *j);
+/* Whose rights clearing up for that rank has: as the host has registered it, also once it is
+ * forgotten.  False: nobody's. */
+bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *gid_p);
 /* The job, made from what is known by now if it must be; NULL: there is none, or no memory. */
 struct job *nspace_job(struct pserver *s, struct nspace *n);
 void nspace_settle_all(struct pserver *s); /* makes the jobs that wait for being needed */

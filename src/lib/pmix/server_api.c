@@ -76,6 +76,10 @@ static void read_option(const pmix_info_t *i, struct pserver_options *o, size_t 
         o->tmpdir = text_of(i);
     else if (PMIx_Check_key(key, PMIX_SYSTEM_TMPDIR))
         o->system_tmpdir = text_of(i);
+    else if (PMIx_Check_key(key, PMIX_USERID))
+        PMIx_Value_get_number(&i->value, &o->uid, PMIX_UINT32);
+    else if (PMIx_Check_key(key, PMIX_GRPID))
+        PMIx_Value_get_number(&i->value, &o->gid, PMIX_UINT32);
     else if (PMIx_Check_key(key, PMIX_SERVER_TOOL_SUPPORT))
         o->serves_tools = flag_of(i);
     else if (PMIx_Check_key(key, PMIX_SERVER_SYSTEM_SUPPORT))
@@ -100,7 +104,9 @@ static void read_options(const pmix_info_t *infos, size_t ninfos, struct pserver
 {
     const char *rank = getenv("PMIX_SERVER_RANK");
 
-    *o = (struct pserver_options){ .nspace = getenv("PMIX_SERVER_NAMESPACE"),
+    *o = (struct pserver_options){ .uid = NOT_TOLD,
+                                   .gid = NOT_TOLD,
+                                   .nspace = getenv("PMIX_SERVER_NAMESPACE"),
                                    .rank = rank ? (uint32_t)strtoul(rank, NULL, 10) : 0 };
     for (size_t i = 0; infos && i < ninfos; i++)
         read_option(&infos[i], o, size_p);
@@ -529,6 +535,7 @@ pmix_status_t WIREUP_server_connect_child(const pmix_proc_t *proc, int child_fd,
 {
     struct pserver *s = enter();
     struct nspace *n;
+    struct local *l;
     struct job *j;
     char text[24];
     int ends[2];
@@ -536,12 +543,13 @@ pmix_status_t WIREUP_server_connect_child(const pmix_proc_t *proc, int child_fd,
     if (!s)
         return PMIX_ERR_INIT;
     n = proc && env && fd_p ? nspace_find(s, proc->nspace) : NULL;
-    j = n && nspace_local(n, proc->rank) ? nspace_job(s, n) : NULL;
+    l = n ? nspace_local(n, proc->rank) : NULL;
+    j = l ? nspace_job(s, n) : NULL;
     if (!j || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
         pserver_unlock(s);
         return j ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_NOT_FOUND;
     }
-    if (!sconn_new(s, ends[0], j, proc->rank, true)) {
+    if (!sconn_new_for(s, ends[0], l)) {
         close(ends[0]);
         close(ends[1]);
         pserver_unlock(s);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/pmix/server_ask.h"
+#include "lib/pmix/server_cleanup.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 #include "session/pmix_priv.h"
@@ -18,6 +19,84 @@
 static pmix_info_t *read_infos(struct punpack *r, size_t *n_p)
 {
     return punpack_list(r, PMIX_INFO, n_p);
+}
+
+/* ---- whose it is ----------------------------------------------------------------------------- */
+
+/* Every call of the host's functions brings user and group of who has asked (PMIX_USERID,
+ * PMIX_GRPID), as they are proven: the user by the kernel, the group by the host, which has started
+ * the process, or by the kernel.  What a client says about itself does not come through. */
+
+static bool is_claim(const pmix_info_t *i)
+{
+    return PMIx_Check_key(i->key, PMIX_USERID) || PMIx_Check_key(i->key, PMIX_GRPID);
+}
+
+static void strip_claims(pmix_info_t *infos, size_t *n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        if (is_claim(&infos[i])) {
+            PMIx_Info_destruct(&infos[i]);
+            memset(&infos[i], 0, sizeof infos[i]); /* (a monitor is read by its address alone) */
+            continue;
+        }
+        if (kept != i)
+            infos[kept] = infos[i];
+        kept++;
+    }
+    *n = kept;
+}
+
+static void strip_all_claims(struct ask *a)
+{
+    strip_claims(a->infos, &a->ninfos);
+    strip_claims(a->directives, &a->ndirectives);
+    for (size_t i = 0; i < a->napps; i++)
+        strip_claims(a->apps[i].info, &a->apps[i].ninfo);
+    for (size_t i = 0; i < a->nqueries; i++)
+        strip_claims(a->queries[i].qualifiers, &a->queries[i].nqual);
+}
+
+static bool add_identity(pmix_info_t **list, size_t *n, const struct peer_cred *c)
+{
+    uint32_t uid = c->uid, gid = c->gid;
+
+    return ask_add_info(list, n, PMIX_USERID, &uid, PMIX_UINT32) &&
+           (!c->has_gid || ask_add_info(list, n, PMIX_GRPID, &gid, PMIX_UINT32));
+}
+
+/* A process that the host has registered has the group that it was registered with. */
+static struct peer_cred identity_of(const struct pserver *s, const struct peer *p)
+{
+    struct nspace *n = nspace_of(s, p->job);
+    const struct local *l = n ? nspace_local(n, p->rank) : NULL;
+    struct peer_cred *c = sconn_cred(p);
+
+    if (n && !n->is_tool && l) {
+        c->gid = l->gid;
+        c->has_gid = true;
+    } else if (!c->has_gid) {
+        peer_cred_find_process(c, 0);
+    }
+    return *c;
+}
+
+/* False: no memory. */
+static bool prove(struct ask *a, const struct peer *p)
+{
+    struct peer_cred c = identity_of(a->s, p);
+    bool good = true;
+
+    strip_all_claims(a);
+    for (size_t i = 0; i < a->nqueries && good; i++)
+        good = add_identity(&a->queries[i].qualifiers, &a->queries[i].nqual, &c);
+    if (a->command == CMD_LOG || a->command == CMD_MONITOR)
+        return add_identity(&a->directives, &a->ndirectives, &c);
+    if (a->command == CMD_QUERY)
+        return good;
+    return good && add_identity(&a->infos, &a->ninfos, &c);
 }
 
 /* ---- who may come in ------------------------------------------------------------------------- */
@@ -54,7 +133,7 @@ static pmix_status_t call_connected(struct ask *a)
     pmix_status_t rc;
 
     if (MODULE(a).client_connected2)
-        return MODULE(a).client_connected2(&a->from, a->object, NULL, 0, ask_on_op, a);
+        return MODULE(a).client_connected2(&a->from, a->object, a->infos, a->ninfos, ask_on_op, a);
     rc = MODULE(a).client_connected(&a->from, a->object, NULL, NULL);
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
@@ -91,6 +170,10 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
         return ANSWER_NO_MEMORY;
     ask_from(a, p);
     a->then = admitted;
+    if (!prove(a, p)) {
+        ask_free(a);
+        return ANSWER_NO_MEMORY;
+    }
     ask_go(a);
     return ANSWER_LATER;
 }
@@ -126,20 +209,19 @@ static const struct ask_kind tool_kind = { .call = call_tool };
 static bool describe_tool(struct ask *a, const struct peer *p, const struct request *rq)
 {
     struct pmix_dialect d = pmix_dialect(p);
-    uint32_t uid = sconn_cred(p)->uid, gid = getegid();
     struct punpack r;
 
     punpack_init(&r, rq->value, d.as);
     r.described = d.described;
     if (rq->value.len)
         a->infos = read_infos(&r, &a->ninfos);
+    if (!prove(a, p))
+        return false;
     if (a->name.nspace[0] &&
         (!ask_add_info(&a->infos, &a->ninfos, PMIX_NSPACE, a->name.nspace, PMIX_STRING) ||
          !ask_add_info(&a->infos, &a->ninfos, PMIX_RANK, &a->name.rank, PMIX_PROC_RANK)))
         return false;
-    return ask_add_info(&a->infos, &a->ninfos, PMIX_VERSION_INFO, d.version, PMIX_STRING) &&
-           ask_add_info(&a->infos, &a->ninfos, PMIX_USERID, &uid, PMIX_UINT32) &&
-           ask_add_info(&a->infos, &a->ninfos, PMIX_GRPID, &gid, PMIX_UINT32);
+    return ask_add_info(&a->infos, &a->ninfos, PMIX_VERSION_INFO, d.version, PMIX_STRING);
 }
 
 static enum answer_status admit_tool(struct pserver *s, struct peer *p, const struct request *rq,
@@ -236,21 +318,10 @@ static pmix_status_t call_finalized(struct ask *a)
     return MODULE(a).client_finalized(&a->from, a->object, ask_on_op, a);
 }
 
-/* The host is told whose it is. */
-static void add_user(struct ask *a, uint32_t uid)
-{
-    uint32_t gid = getegid();
-
-    ask_add_info(&a->infos, &a->ninfos, PMIX_USERID, &uid, PMIX_UINT32);
-    ask_add_info(&a->infos, &a->ninfos, PMIX_GRPID, &gid, PMIX_UINT32);
-}
-
 static void read_publish(struct ask *a, struct punpack *r)
 {
-    uint32_t uid = punpack_u32(r, PMIX_UINT32);
-
+    punpack_u32(r, PMIX_UINT32); /* a user, as the client has it */
     a->infos = read_infos(r, &a->ninfos);
-    add_user(a, uid);
 }
 
 static pmix_status_t call_publish(struct ask *a)
@@ -261,9 +332,10 @@ static pmix_status_t call_publish(struct ask *a)
 
 static void read_keys(struct ask *a, struct punpack *r)
 {
-    uint32_t uid = punpack_u32(r, PMIX_UINT32);
-    size_t n = punpack_size(r);
+    size_t n;
 
+    punpack_u32(r, PMIX_UINT32); /* a user, as the client has it */
+    n = punpack_size(r);
     if (n > punpack_left(r)) /* a key takes more than a byte */
         r->error = PTYPE_CUT;
     for (size_t i = 0; i < n && punpack_ok(r); i++) {
@@ -273,7 +345,6 @@ static void read_keys(struct ask *a, struct punpack *r)
         free(key);
     }
     a->infos = read_infos(r, &a->ninfos);
-    add_user(a, uid);
 }
 
 static pmix_status_t call_lookup(struct ask *a)
@@ -640,6 +711,10 @@ static enum answer_status take_command(struct pserver *s, struct peer *p, const 
         ask_free(a);
         return ANSWER_BAD_VALUE;
     }
+    if (!prove(a, p)) {
+        ask_free(a);
+        return ANSWER_NO_MEMORY;
+    }
     if (a->command == CMD_FINALIZE)
         say_goodbye(s, p);
     if (a->command == CMD_SPAWN)
@@ -677,7 +752,6 @@ static bool plain_names(struct ask *a, const struct request *rq)
         good = PMIx_Argv_append_nosize(&a->keys, key) == PMIX_SUCCESS;
     free(key);
     free(value);
-    add_user(a, geteuid());
     return good;
 }
 
@@ -741,6 +815,7 @@ static enum answer_status take_plain(struct pserver *s, struct peer *p, const st
             say_goodbye(s, p);
         else
             good = plain_names(a, rq);
+        good = good && prove(a, p);
     }
     if (rq->kind == REQ_SPAWN)
         spawn_free(rq->spawn);
@@ -780,7 +855,10 @@ static void pass_event_on(struct pserver *s, struct peer *p, const struct reques
     punpack_init(&r, rq->value, &ptype_own);
     if (rq->value.len)
         a->infos = read_infos(&r, &a->ninfos);
-    ask_go(a);
+    if (prove(a, p))
+        ask_go(a);
+    else
+        ask_free(a);
 }
 
 static pmix_status_t call_register(struct ask *a)
@@ -802,7 +880,36 @@ static void pass_registration_on(struct pserver *s, const struct peer *p, const 
         memcpy(a->codes, rq->value.ptr, rq->value.len);
         a->ncodes = rq->count;
     }
-    ask_go(a);
+    if (prove(a, p))
+        ask_go(a);
+    else
+        ask_free(a);
+}
+
+/* ---- files to be cleared up ------------------------------------------------------------------ */
+
+/* Taken on only when it can be done, with the rights of the process that asks.  True: it is
+ * refused.
+ */
+static bool refuses_sweep(struct pserver *s, const struct peer *p)
+{
+    struct nspace *n = nspace_of(s, p->job);
+    struct local *l = n ? nspace_local(n, p->rank) : NULL;
+    uid_t uid;
+    gid_t gid;
+
+    if (!l)
+        return true;
+    if (l->sweeps)
+        return false;
+    l->sweeps = true;
+    if (nspace_rights(n, p->rank, &uid, &gid) && cleanup_can(uid, gid))
+        return false;
+    l->sweeps = false;
+    log_warn(&s->log,
+             "rank %u of %.200s has files to be cleared up, and its rights are not to be had",
+             p->rank, n->name);
+    return true;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -829,6 +936,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
     case REQ_FINALIZE:
     case REQ_SPAWN:
     case REQ_ABORT: a_p->status = take_plain(s, p, rq, ticket); return true;
+    case REQ_SWEEP: a_p->status = ANSWER_RESERVED; return refuses_sweep(s, p);
     case REQ_NOTIFY: pass_event_on(s, p, rq); return false;
     case REQ_RECALL: pass_registration_on(s, p, rq); return false;
     default: return false;

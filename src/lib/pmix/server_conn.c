@@ -23,7 +23,6 @@ struct sconn {
     int fd;
     struct peer_cred cred;
     bool proven;  /* it is known whose it is: inherited, or asked after its first words */
-    bool charged; /* to the quota of its user */
     bool blocked; /* who is there does not read */
     size_t held;  /* what its requests take that the host has not carried out */
     struct swatch watch;
@@ -31,7 +30,7 @@ struct sconn {
 
 enum { READ_CHUNK = 64 << 10 };
 
-const struct peer_cred *sconn_cred(const struct peer *p)
+struct peer_cred *sconn_cred(const struct peer *p)
 {
     struct sconn *c = p->host;
 
@@ -75,23 +74,11 @@ const struct peer *sconn_own(const struct pserver *s)
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
-/* It has said who it is, or is gone. */
-static void sconn_proved(struct sconn *c)
-{
-    struct quota_source who = quota_user(c->cred.uid);
-
-    c->proven = true;
-    if (c->charged)
-        quota_leave(&c->s->quota, &who);
-    c->charged = false;
-}
-
 static void close_conn(struct sconn *c)
 {
     if (c->fd < 0)
         return;
     swatch_close(&c->s->loop, &c->watch);
-    sconn_proved(c);
     iof_forget(c->s, c->peer);
     server_hangup(&c->s->server, c->peer);
     close(c->fd);
@@ -228,8 +215,7 @@ static void conn_ready(void *arg, unsigned what)
     n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
     if (n > 0 && still_who_came(c)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
-        if (c->peer->job)
-            sconn_proved(c);
+        c->proven = c->proven || c->peer->job;
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         server_hangup(&c->s->server, c->peer);
     }
@@ -256,8 +242,16 @@ struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t ran
     return c;
 }
 
-void sconn_came(struct sconn *c, const struct peer_cred *cred, bool charged)
+struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l)
+{
+    struct sconn *c = sconn_new(s, fd, l->space->job, l->rank, true);
+
+    if (c)
+        c->cred = (struct peer_cred){ .uid = l->uid, .gid = l->gid, .has_gid = true };
+    return c;
+}
+
+void sconn_came(struct sconn *c, const struct peer_cred *cred)
 {
     c->cred = *cred;
-    c->charged = charged;
 }

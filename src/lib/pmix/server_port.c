@@ -1,9 +1,9 @@
 /* server_port.c - the port of a server: who comes by it, and that it never stays shut.
  *
- * Users whom the host has not registered are strangers: they are charged for their connections
- * (quota.h) until they have said who they are, and are turned away before they take the places, or
- * the descriptors, of those who are expected.  Without a descriptor the port rests for a moment; it
- * opens by the clock, and as soon as a connection is closed. */
+ * Users whom the host has not registered are strangers: they are turned away unread, before they
+ * take the places, or the descriptors, of those who are expected; what is said about them in the
+ * log is charged to them (quota.h).  Without a descriptor the port rests for a moment; it opens by
+ * the clock, and as soon as a connection is closed. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -86,7 +86,6 @@ static void caller(struct pserver *s, int fd, const struct sockaddr_storage *fro
     struct quota_source who = quota_address(from);
     struct peer_cred cred;
     int rc = sport_ask(s, fd, NULL, &cred), one = 1;
-    bool charged = false;
     struct sconn *c;
 
     if (rc < 0)
@@ -94,18 +93,17 @@ static void caller(struct pserver *s, int fd, const struct sockaddr_storage *fro
                    peer_cred_text(rc));
     if (rc == 0 && !is_expected(s, cred.uid)) {
         who = quota_user(cred.uid);
-        charged = quota_enter(&s->quota, &who, now_ms) == QUOTA_IN;
-        if (!charged)
-            rc = -EUSERS;
+        quota_warn(&s->quota, &who, now_ms, &s->log,
+                   "refused a connection of user %u: no process of that user is expected here",
+                   (unsigned)cred.uid);
+        rc = -EPERM;
     }
     c = rc == 0 ? sconn_new(s, fd, NULL, 0, false) : NULL;
     if (!c) {
-        if (charged)
-            quota_leave(&s->quota, &who);
         close(fd);
         return;
     }
-    sconn_came(c, &cred, charged);
+    sconn_came(c, &cred);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 

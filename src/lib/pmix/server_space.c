@@ -57,6 +57,9 @@ static struct nspace *add_nspace(struct pserver *s, const char *name)
     n->nlocal = -1;
     n->store = SEGMENT_NULL;
     list_init(&n->locals);
+    list_init(&n->former);
+    n->uid = s->told_uid;
+    n->gid = s->told_gid;
     list_init(&n->infos);
     list_append(&s->spaces, &n->link);
     return n;
@@ -78,6 +81,29 @@ struct local *nspace_local(const struct nspace *n, uint32_t rank)
             return p;
     }
     return NULL;
+}
+
+bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *gid_p)
+{
+    const struct list *const lists[] = { &n->locals, &n->former };
+    const struct local *found = NULL;
+
+    for (size_t i = 0; i < 2; i++) {
+        LIST_EACH(l, (struct list *)(uintptr_t)lists[i])
+        {
+            const struct local *p = LIST_OF(l, const struct local, link);
+            if (p->rank != rank || (i == 0 && !p->sweeps))
+                continue;
+            if (found && (found->uid != p->uid || found->gid != p->gid))
+                return false; /* that rank was somebody else's before */
+            found = p;
+        }
+    }
+    if (!found)
+        return false;
+    *uid_p = n->uid == NOT_TOLD ? found->uid : (uid_t)n->uid;
+    *gid_p = n->gid == NOT_TOLD ? found->gid : (gid_t)n->gid;
+    return true;
 }
 
 static void forget_told(struct nspace *n)
@@ -108,6 +134,8 @@ void nspace_free(struct pserver *s, struct nspace *n)
     segment_close(&n->store);
     forget_told(n);
     LIST_EACH(l, &n->locals)
+    free(LIST_OF(l, struct local, link));
+    LIST_EACH(l, &n->former)
     free(LIST_OF(l, struct local, link));
     list_unlink(&n->link);
     free(n);
@@ -683,11 +711,28 @@ void nspace_settle_all(struct pserver *s)
     }
 }
 
+/* Whose rights the job's file work has, where the host says that. */
+static void note_rights(struct nspace *n, const pmix_info_t *i)
+{
+    struct group g = group_of(i);
+    uint32_t id;
+
+    if (key_is(i, PMIX_USERID) && number_of(i, &id))
+        n->uid = id;
+    else if (key_is(i, PMIX_GRPID) && number_of(i, &id))
+        n->gid = id;
+    else if (key_is(i, PMIX_JOB_INFO_ARRAY))
+        for (size_t k = 0; k < g.n; k++)
+            note_rights(n, &g.list[k]);
+}
+
 pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                           size_t ninfos)
 {
     uint32_t here = NOWHERE;
 
+    for (size_t i = 0; i < ninfos; i++)
+        note_rights(n, &infos[i]);
     for (size_t i = 0; !n->job && i < ninfos; i++) {
         struct told *t = calloc(1, sizeof *t);
         if (!t || PMIx_Info_xfer(&t->info, &infos[i]) != PMIX_SUCCESS) {
@@ -713,6 +758,18 @@ pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
+/* What it had registered goes with its rights, also later.  Without memory, it stays. */
+static void keep_former(struct nspace *n, const struct local *p)
+{
+    struct local *former = p->sweeps ? malloc(sizeof *former) : NULL;
+
+    if (!former)
+        return;
+    *former = *p;
+    list_init(&former->link);
+    list_append(&n->former, &former->link);
+}
+
 pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, uid_t uid,
                             gid_t gid, void *object)
 {
@@ -725,6 +782,10 @@ pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, 
         if (!p)
             return PMIX_ERR_NOMEM;
         list_append(&n->locals, &p->link);
+    }
+    if (p->sweeps && (p->uid != uid || p->gid != gid)) {
+        keep_former(n, p);
+        p->sweeps = false;
     }
     p->space = n;
     p->rank = rank;
@@ -747,6 +808,7 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
         if (p->is_known)
             server_event(&s->server, n->job, rank, LIFE_EXIT, 0);
     }
+    keep_former(n, p);
     list_unlink(&p->link);
     free(p);
 }
@@ -760,7 +822,7 @@ struct nspace *nspace_of_tool(struct pserver *s, const char *name, uint32_t rank
         return NULL;
     n->is_tool = true;
     n->nlocal = 1;
-    if (nspace_expect(s, n, rank, s->uid, (gid_t)-1, NULL) == PMIX_SUCCESS && nspace_job(s, n))
+    if (nspace_expect(s, n, rank, s->uid, s->gid, NULL) == PMIX_SUCCESS && nspace_job(s, n))
         return n;
     nspace_free(s, n);
     return NULL;
