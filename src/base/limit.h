@@ -274,6 +274,9 @@
  * they do not come either, so that all are named at once. */
 #define LIMIT_FAILED_MORE_MS 3000
 
+/* What starts daemons (ssh, srun) and has been asked to end is killed after so long. */
+#define LIMIT_AGENT_STOP_MS 2000
+
 /* Events that are kept for processes that register for them late: how many, and the bytes of what
  * is said about them. */
 #define LIMIT_KEPT_EVENTS      512

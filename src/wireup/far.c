@@ -284,7 +284,7 @@ static void on_quit(void *arg)
     if (!f->started && !f->over)
         tell_failed(f);
     if (!f->started)
-        crew_end(&f->crew);
+        crew_stop(&f->crew);
     f->over = true;
 }
 
@@ -364,11 +364,24 @@ static void on_remark(void *arg, const char *node, struct slice line)
     log_warn(&f->log, "node %s: " SLICE_FMT, node, SLICE_ARG(line));
 }
 
-static void on_gone(void *arg)
+/* What has been asked to end gets a moment for it. */
+static bool on_gone(void *arg)
 {
     struct far *f = arg;
 
     crew_end(&f->crew);
+    if (f->started || crew_idle(&f->crew))
+        return true;
+    timer_set(&f->stopping, LIMIT_AGENT_STOP_MS);
+    return false;
+}
+
+static void stopped(void *arg)
+{
+    struct far *f = arg;
+
+    timer_stop(&f->stopping);
+    share_gone(&f->share);
 }
 
 uint32_t far_lost(struct far *f, const char *const **names_p)
@@ -390,6 +403,8 @@ uint32_t far_lost(struct far *f, const char *const **names_p)
 void far_reaped(struct far *f, pid_t pid, int status)
 {
     crew_reaped(&f->crew, pid, status);
+    if (f->stopping.set && crew_idle(&f->crew))
+        stopped(f);
 }
 
 /* ---- opening ---- */
@@ -490,6 +505,7 @@ int far_open(struct far *f, struct launch_options *opt, struct node *node, struc
     arena_init(&f->arena, (size_t)1 << 30);
     timer_init(&f->progress, node_loop(node), show_progress, f);
     timer_init(&f->more, node_loop(node), all_failures, f);
+    timer_init(&f->stopping, node_loop(node), stopped, f);
     node_failures_init(&f->failures);
     if (gethostname(f->host, sizeof f->host - 1) < 0)
         memcpy(f->host, "localhost", sizeof "localhost");
@@ -519,6 +535,7 @@ void far_close(struct far *f)
         return;
     timer_stop(&f->progress);
     timer_stop(&f->more);
+    timer_stop(&f->stopping);
     node_failures_free(&f->failures);
     wipe_line(f);
     crew_close(&f->crew);

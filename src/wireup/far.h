@@ -36,6 +36,7 @@ struct far {
     void *arg;
     uint32_t *slots;               /* by position */
     bool started, terminal, shown; /* … a progress line is on the screen */
+    struct timer stopping;         /* what starts daemons has been asked to end */
     bool over;                     /* it has been given up: nothing more is to be said */
 };
 

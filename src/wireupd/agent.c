@@ -802,6 +802,17 @@ void agent_end(struct agent *a)
     close_in(LIST_OF(link, struct command, link));
 }
 
+void agent_stop(struct agent *a)
+{
+    agent_end(a);
+    LIST_EACH(link, &a->commands)
+    {
+        struct command *k = LIST_OF(link, struct command, link);
+        if (k->pid && !settled(k))
+            kill(-k->pid, SIGTERM);
+    }
+}
+
 bool agent_idle(const struct agent *a)
 {
     LIST_EACH(link, &a->commands)

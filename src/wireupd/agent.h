@@ -53,6 +53,9 @@ int agent_start(struct agent *a, const struct boot_node *nodes, uint32_t n, stru
 void agent_up(struct agent *a, uint32_t position);         /* harmless for others' */
 bool agent_reaped(struct agent *a, pid_t pid, int status); /* true: it was one of ours */
 void agent_end(struct agent *a);
+/* The same, and commands whose daemons are not up are asked to end (SIGTERM): srun gives its step
+ * back to Slurm then. */
+void agent_stop(struct agent *a);
 bool agent_idle(const struct agent *a); /* no command runs, and none is to be run */
 
 /* Is that one still waited for; has every one come or failed? */

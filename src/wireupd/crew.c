@@ -151,6 +151,12 @@ void crew_end(struct crew *w)
         agent_end(w->agent);
 }
 
+void crew_stop(struct crew *w)
+{
+    if (w->agent)
+        agent_stop(w->agent);
+}
+
 bool crew_idle(const struct crew *w)
 {
     return !w->agent || agent_idle(w->agent);

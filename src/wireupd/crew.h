@@ -41,6 +41,7 @@ void crew_close(struct crew *w); /* kills what runs; harmless twice, and on zero
 void crew_up(struct crew *w, uint32_t position);
 bool crew_reaped(struct crew *w, pid_t pid, int status);
 void crew_end(struct crew *w);
+void crew_stop(struct crew *w);
 bool crew_idle(const struct crew *w);
 
 #endif

@@ -31,17 +31,12 @@ bool phase_is_end(int sig)
 const char *phase_name(enum phase phase)
 {
     static const char *const names[PHASES] = {
-        [PHASE_PREPARING] = "preparing",
-        [PHASE_RISING] = "rising",
-        [PHASE_STARTING] = "starting",
-        [PHASE_RUNNING] = "running",
-        [PHASE_STANDING] = "standing",
-        [PHASE_ASKED] = "asked",
-        [PHASE_KILLING] = "killing",
-        [PHASE_GIVING_UP] = "giving up",
-        [PHASE_LEAVING] = "leaving",
-        [PHASE_CLOSING] = "closing",
-        [PHASE_CUT] = "cut",
+        [PHASE_PREPARING] = "preparing", [PHASE_RISING] = "rising",
+        [PHASE_STARTING] = "starting",   [PHASE_RUNNING] = "running",
+        [PHASE_STANDING] = "standing",   [PHASE_ASKED] = "asked",
+        [PHASE_ENDING] = "ending",       [PHASE_KILLING] = "killing",
+        [PHASE_GIVING_UP] = "giving up", [PHASE_LEAVING] = "leaving",
+        [PHASE_CLOSING] = "closing",     [PHASE_CUT] = "cut",
     };
 
     return names[phase];

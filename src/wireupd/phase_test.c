@@ -11,8 +11,8 @@ static int rank_of(enum phase p)
 {
     static const int ranks[PHASES] = {
         [PHASE_PREPARING] = 0, [PHASE_RISING] = 1,  [PHASE_STARTING] = 2, [PHASE_RUNNING] = 3,
-        [PHASE_STANDING] = 3,  [PHASE_ASKED] = 4,   [PHASE_KILLING] = 5,  [PHASE_GIVING_UP] = 5,
-        [PHASE_LEAVING] = 6,   [PHASE_CLOSING] = 6, [PHASE_CUT] = 7,
+        [PHASE_STANDING] = 3,  [PHASE_ASKED] = 4,   [PHASE_ENDING] = 5,   [PHASE_KILLING] = 6,
+        [PHASE_GIVING_UP] = 5, [PHASE_LEAVING] = 7, [PHASE_CLOSING] = 7,  [PHASE_CUT] = 8,
     };
 
     return ranks[p];
@@ -65,6 +65,18 @@ static void test_late(void)
     }
 }
 
+/* Whoever is asked again and again does not take longer for it. */
+static void test_impatient(void)
+{
+    for (int p = 0; p < PHASE_CUT; p++) {
+        enum phase at = (enum phase)p;
+        int signals = 0;
+        while (at != PHASE_CUT && signals++ < PHASES)
+            phase_step(&at, PHASE_SIGNAL);
+        OK_F(signals <= 3, "%s: cut at the third signal at last", phase_name((enum phase)p));
+    }
+}
+
 static void test_signals(void)
 {
     OK(phase_is_end(SIGINT) && phase_is_end(SIGTERM) && phase_is_end(SIGHUP));
@@ -76,6 +88,7 @@ int main(void)
     test_rows();
     test_ways_out();
     test_late();
+    test_impatient();
     test_signals();
     return tap_done();
 }

@@ -140,10 +140,14 @@ static void maybe_over(struct share *s)
     }
     if (share_is_root(s) && s->closed && !s->told) {
         s->told = true;
-        if (s->calls.on_gone)
-            s->calls.on_gone(s->arg);
-        ending_unshared(s->node);
+        if (!s->calls.on_gone || s->calls.on_gone(s->arg))
+            ending_unshared(s->node);
     }
+}
+
+void share_gone(struct share *s)
+{
+    ending_unshared(s->node);
 }
 
 void share_streams_ended(struct share *s)

@@ -27,7 +27,9 @@ struct share_calls {
     /* Launcher: what a node has (view_pack.h), or the sentence why it cannot tell. */
     void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
     void (*on_quit)(void *arg); /* Launcher: everybody is told to go */
-    void (*on_gone)(void *arg); /* nothing is left of the others; last call */
+    /* Nothing is left of the others; last call.  False: share_gone() will be called, when nothing
+     * is left of what has started them either. */
+    bool (*on_gone)(void *arg);
 };
 
 struct share {
@@ -89,6 +91,9 @@ void share_streams_ended(struct share *s);
 void share_hear(struct share *s, const struct msg *m);
 /* A daemon: it cannot stay. */
 void share_end(struct share *s, const char *why);
+
+/* See on_gone(). */
+void share_gone(struct share *s);
 
 /* Launcher: everybody ends; share->closed is set and the node told (ending_unshared()) when nothing
  * is left of them. */

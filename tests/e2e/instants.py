@@ -58,11 +58,13 @@ class Run:
         self.seed, self.slot, self.hosts, self.args = seed, slot, hosts, args
         r = self.random = random.Random(seed)
         self.world = os.environ.get('INSTANTS_WORLD') or r.choice(WORLDS)
+        if self.world == 'four' and seed % 12 == 0:     # rarely: each takes the launcher's whole patience
+            self.world = 'stuck'
         self.how = os.environ.get('INSTANTS_HOW') or r.choice(HOWS)
         self.mode = os.environ.get('INSTANTS_MODE') or r.choice(MODES)
         self.sign = r.choice(SIGNALS)
         self.again = r.choice(SIGNALS)
-        span = r.choice((0.005, 0.03, 0.1, 0.3, 0.6))
+        span = r.choice((0.03, 0.1, 0.3, 0.6, 1.5) if self.world == 'srun' else (0.005, 0.03, 0.1, 0.3, 0.6))
         self.delay, self.delay_again = r.uniform(0, span), r.choice((0.03, 0.1, 0.3)) * r.random() + 0.025
         self.target = r.choice(('up', 'run', 'run', 'down')) if self.world == 'dvm' else 'job'
         self.width = r.choice((1, 2, 32))
@@ -73,7 +75,7 @@ class Run:
             self.sign, self.delay = signal.SIGTERM, 0.2
         self.folder = os.path.join(args.folder, f'run{seed}')
         self.mark = f'INSTANTS_RUN={os.getpid()}.{seed}'.encode()
-        self.wrong, self.said_all = [], []
+        self.wrong, self.said_all, self.stopped = [], [], []
         self.took = 0
 
     def __str__(self):
@@ -115,8 +117,10 @@ class Run:
         return ['sh', '-c', 'echo run >>"$INSTANTS_STARTED"; ' + then]
 
     def nodes(self):
+        if self.world == 'srun':        # as the allocation says
+            return ['-wireupd', self.args.wireupd]
         words = ['-launch-agent', self.args.agent, '-wireupd', self.args.wireupd, '-tree-width', str(self.width)]
-        names = {'four': 'n1,n2,n3,n4', 'hang': 'n1,hang,n2', 'dvm': 'n1,n2,n3'}
+        names = {'four': 'n1,n2,n3,n4', 'stuck': 'n1,n2,n3,n4', 'hang': 'n1,hang,n2', 'dvm': 'n1,n2,n3'}
         return words + ['-hosts', names[self.world]] if self.world in names else []
 
     def command(self, words):
@@ -159,6 +163,7 @@ class Run:
             if self.how == 'quit':          # a report, and nothing ends by it
                 p.poll() is None and self.delay > 0.02 and os.kill(p.pid, signal.SIGQUIT)
                 time.sleep(0.05)
+            self.freeze()
             signal_all([p.pid] if p.poll() is None else [], self.sign)
         if self.how == 'twice' or self.mode == 'stubborn' and self.how == 'signal' and self.seed % 8:
             try:
@@ -174,6 +179,26 @@ class Run:
             kill_tree(p.pid)
             p.wait()
         self.took = time.monotonic() - began
+
+    def freeze(self):
+        """All of n2, as if it hung."""
+        if self.world != 'stuck':
+            return
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            there = {p for p, _ in living(self.mark).get(self.hosts[1].space, [])}
+            if there <= set(self.stopped) and kills.all_stand(self.stopped):
+                return
+            signal_all(there, signal.SIGSTOP)
+            self.stopped = list(there | set(self.stopped))
+            time.sleep(0.002)
+
+    def thaw(self):
+        """It comes back, finds itself alone, and ends."""
+        if self.stopped:
+            others = [h.space for h in self.hosts if h is not self.hosts[1]]
+            self.wait_gone(others + [os.readlink('/proc/self/ns/net')], self.stopped)
+        signal_all(self.stopped, signal.SIGCONT)
 
     # ---- the judgement
 
@@ -239,19 +264,28 @@ class Run:
             self.judge_status(p, (0,))
             self.whole(['down'], 'down')    # it may be down, or be going
 
-    def left(self, spaces):
-        found = {s: v for s, v in living(self.mark).items() if s in spaces}
+    def left(self, spaces, but=()):
+        found = {s: [one for one in v if one[0] not in but] for s, v in living(self.mark).items()
+                 if s in spaces or self.world == 'srun'}
+        if self.world == 'srun':
+            steps = subprocess.run(['squeue', '-s', '-h', '-j', os.environ['SLURM_JOB_ID'], '-o', '%i %j'],
+                                   capture_output=True, text=True).stdout.split('\n')
+            found['steps'] = [(0, s) for s in steps if 'wireupd' in s]
         return {s: v for s, v in found.items() if v}
 
-    def judge_rest(self):
-        here = [h.space for h in self.hosts] + [os.readlink('/proc/self/ns/net')]
-        until = time.monotonic() + min(BOUND, PATIENCE)
-        while (left := self.left(here)) and time.monotonic() < until:
+    def wait_gone(self, spaces, but=()):
+        until = time.monotonic() + BOUND
+        while (left := self.left(spaces, but)) and time.monotonic() < until:
             time.sleep(0.02)
         if left:
             self.wrong.append(f'left: {left}')
             for pids in left.values():
-                signal_all([p for p, _ in pids], signal.SIGKILL)
+                signal_all([p for p, _ in pids if p], signal.SIGKILL)
+
+    def judge_rest(self):
+        self.thaw()
+        self.wait_gone([h.space for h in self.hosts] + [os.readlink('/proc/self/ns/net')])
+        until = time.monotonic() + BOUND
         while time.monotonic() < until and any(h.sockets() for h in self.hosts):
             time.sleep(0.02)
         self.wrong += [f'sockets: {h.sockets()}' for h in self.hosts if h.sockets()]

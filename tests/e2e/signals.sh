@@ -105,6 +105,7 @@ wait_until 120 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
 # shellcheck disable=SC2046
 kill -9 "$pid" $(launcher_processes)
 wait "$pid" 2>/dev/null
+"$WIREUP" ps >"$out" 2>&1 # whoever comes next removes where they were to be found
 nothing_left "after kill -9 of all that the launcher is made of, at once"
 
 fresh
@@ -123,5 +124,36 @@ wait_until 120 eval '[ "$(grep -c ready "$out")" = 2 ]'
 kill -TERM "$pid"
 wait "$pid"
 rc=$?
-ok "SIGTERM ends a job in the background, not with 0 (it was $rc)" [ "$rc" != 0 ]
+same "SIGTERM ends a job in the background" "$rc" 143
+
+# ---- before there is a job: a list of hosts that does not come, a host that does not answer
+mkfifo hosts
+run 60 "$WIREUP" -timeout 1 -hostfile hosts -n 2 true
+same "the time limit counts while the hosts are read" "$rc $(cat "$err")" \
+    "124 wireup: nothing could be started within the time limit of 1 s (-timeout)" || explain
+for s in INT TERM HUP; do
+    run 60 timeout -s $s --preserve-status 0.3 "$WIREUP" -hostfile hosts -n 2 true
+    same "SIG$s ends it then" "$(kill -l "$rc") $(cat "$err")" \
+        "$s wireup: interrupted before anything was started" || explain
+done
+run 60 timeout -s HUP -k 1 --preserve-status 0.3 sh -c "trap '' HUP; exec '$WIREUP' -hostfile hosts -n 2 true"
+same "SIGHUP that is ignored stays so (nohup)" "$rc $(grep -c interrupted "$err")" "137 0" || explain
+printf '#!/bin/sh\necho "$1" >>asked\nexec sleep 1000\n' >"$bin/silent"
+chmod +x "$bin/silent"
+run 60 "$WIREUP" -timeout 1 -launch-agent "$bin/silent" -hosts n1,n2 -n 2 true
+ok "the time limit counts while nodes come up" eval '[ "$rc" = 124 ] &&
+    grep -q "^wireup: the time limit of 1 s is over while the nodes came up (0 of 2): nothing was started; n1: silent has not answered for " "$err"' ||
+    explain
+run 60 "$WIREUP" up -timeout 1 -launch-agent "$bin/silent" -hosts n1,n2
+same "so it does for standing daemons" "$rc" 124 || explain
+run 60 timeout -s INT --preserve-status 0.5 "$WIREUP" up -launch-agent "$bin/silent" -hosts n1,n2
+same "which Ctrl-C ends, too" "$rc $(cat "$err")" \
+    "130 wireup: interrupted while the nodes came up (0 of 2): nothing was started" || explain
+rm -f asked
+"$WIREUP" up -launch-agent "$bin/silent" -hosts n1,n2 >"$out" 2>"$err" </dev/null &
+pid=$!
+wait_until 60 [ -s asked ]
+kill -9 $pid
+wait "$pid" 2>/dev/null
+nothing_left "after kill -9 of who waits for standing daemons"
 finish
