@@ -49,6 +49,17 @@ int link_open_fd(struct link *l, int fd)
     return 0;
 }
 
+int link_open_own_fd(struct link *l, int fd)
+{
+    int rc = link_open_fd(l, fd);
+
+    if (rc < 0)
+        close(fd);
+    else
+        l->ours = true;
+    return rc;
+}
+
 static int dial(const struct addrinfo *a, int *fd_p)
 {
     int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol), one = 1;

@@ -35,6 +35,9 @@ struct link {
  * 0; -EBADF: not open; -ENOMEM. */
 int link_open_fd(struct link *l, int fd);
 
+/* The same for a descriptor of our own: link_close closes it, and so does a failure. */
+int link_open_own_fd(struct link *l, int fd);
+
 /* Connects to "host:port".  0 or -errno, with a sentence in err. */
 int link_open_port(struct link *l, const char *address, struct errmsg *err);
 

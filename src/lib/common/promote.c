@@ -67,8 +67,9 @@ int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
     return 0;
 }
 
-void promote_end(pid_t pid)
+void promote_end(pid_t *pid_p)
 {
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    while (*pid_p > 0 && waitpid(*pid_p, NULL, 0) < 0 && errno == EINTR) {
     }
+    *pid_p = 0;
 }

@@ -15,7 +15,8 @@
  * connection and the launcher's pid; or -errno with a sentence (-ENOENT: it is not installed). */
 int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err);
 
-/* The connection has been closed: waits for the launcher's end, so that it is no zombie of ours. */
-void promote_end(pid_t pid);
+/* The connection has been closed: waits for the launcher's end, so that it is no zombie of ours,
+ * and forgets it.  0 instead of a pid: there is none. */
+void promote_end(pid_t *pid_p);
 
 #endif

@@ -220,11 +220,10 @@ static int carry_puts(struct client *c, const struct seg_view *old, struct errms
 static int join_promoter(struct client *c, int fd, struct errmsg *err)
 {
     struct client_env env = { .fd = fd, .wireup_fd = fd, .size = 1 };
-    int rc = link_open_fd(&c->link, fd);
+    int rc = link_open_own_fd(&c->link, fd);
 
     if (rc < 0)
         return errmsg_set(err, rc, "no connection to the process manager: %s", err_text(rc));
-    c->link.ours = true;
     c->kind = CLIENT_LEGACY;
     c->name_max = 0;
     rc = talk_begin(c, err);
@@ -252,6 +251,7 @@ int client_promote(struct client *c, struct errmsg *err)
         free(name);
     if (rc != CLIENT_OK && !c->store.base) { /* it never got as far as a job: alone as before */
         link_close(&c->link);
+        promote_end(&c->promoter);
         c->kind = CLIENT_ALONE;
         c->name_max = LIMIT_PMI_KVSNAME;
     }
@@ -293,7 +293,7 @@ struct client *client_free(struct client *c)
     if (!c)
         return NULL;
     link_close(&c->link);
-    promote_end(c->promoter);
+    promote_end(&c->promoter);
     buf_free(&c->out);
     arena_free(&c->arena);
     batch_free(&c->batch);

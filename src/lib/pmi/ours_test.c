@@ -1,5 +1,7 @@
 /* ours_test.c - our library and our server: what they can do for each other beyond PMI-1's lines,
  * many clients and many threads at once, and every allocation that may fail. */
+#include <sys/stat.h>
+
 #include "lib/pmi/world.h"
 
 #include "lib/pmi/client.h"
@@ -687,9 +689,28 @@ static void starve(const char *what, bool ours, bool alone)
     OK_F(bad == 0 && runs > 10, "%s: %d lives, each short of memory at another place", what, runs);
 }
 
+/* A launcher that hears one line, or that its program is gone, and ends: who has started it must
+ * not wait for it with the connection still open. */
+static void starve_beside_launcher(void)
+{
+    static const char text[] = "#!/bin/sh\nread -r line <&3\n";
+    char path[] = "/tmp/wu-launcher.XXXXXX";
+    int fd = mkstemp(path);
+    bool made = fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1 &&
+                fchmod(fd, 0700) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    if (OK_F(made, "a launcher that does not answer"))
+        setenv("WIREUP", path, 1);
+    starve("a launcher that ends", false, true);
+    unlink(path);
+}
+
 int main(void)
 {
     unsetenv("PMI_DEBUG");
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
     for (int i = 0; i < 2; i++) {
         dripping = i;
         test_words();
@@ -711,5 +732,6 @@ int main(void)
     starve("our server", true, false);
     starve("a legacy server", false, false);
     starve("no server", false, true);
+    starve_beside_launcher();
     return tap_done();
 }

@@ -978,6 +978,7 @@ static void test_reasons(void)
 int main(void)
 {
     forget_environment();
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
     test_before_init();
     test_nulls();
     for (int i = 0; i < 2; i++) {

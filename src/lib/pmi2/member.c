@@ -209,8 +209,7 @@ int member_promote(struct membership *m, struct errmsg *err)
         return MEMBER_OK;
     if (promote(name, &fd, &m->promoter, err) < 0)
         return MEMBER_FAILED;
-    rc = link_open_fd(&m->link, fd);
-    m->link.ours = true;
+    rc = link_open_own_fd(&m->link, fd);
     m->kind = MEMBER_LEGACY;
     m->view = &m->store.view;
     if (rc == 0)
@@ -221,6 +220,7 @@ int member_promote(struct membership *m, struct errmsg *err)
         free(name);
     if (rc != MEMBER_OK) { /* it never got as far as a job: alone as before */
         link_close(&m->link);
+        promote_end(&m->promoter);
         m->kind = MEMBER_ALONE;
         m->view = &m->writer.view;
     }
@@ -261,7 +261,7 @@ struct membership *member_free(struct membership *m)
     if (!m)
         return NULL;
     link_close(&m->link);
-    promote_end(m->promoter);
+    promote_end(&m->promoter);
     buf_free(&m->out);
     arena_free(&m->arena);
     batch_free(&m->batch);
