@@ -6,6 +6,7 @@
 #   second-user.sh nodes          daemons of many nodes, and standing ones
 #   second-user.sh ranks          a rank that becomes another user; who takes a singleton's port
 #   second-user.sh files          names that he has taken before
+#   second-user.sh control        a server that believes what it is told of closed connections is seen
 #   second-user.sh crowds         a job is not kept from its work by those who are not let in
 #
 # shellcheck source=tests/e2e/lib.sh
@@ -242,6 +243,25 @@ files)
         same "and nothing of root's is in them" "$(find "$tmp/tmp" -user root ! -path "$tmp/tmp")" ""
         xargs rm -rf <"$tmp/taken"
     done
+    ;;
+control)
+    c_program second_user_trust -shared -fPIC -ldl
+    LD_PRELOAD=$bin/second_user_trust
+    export LD_PRELOAD
+    job_up root -tools on
+    unset LD_PRELOAD
+    doors >"$tmp/doors"
+    honest_tool "$(door_of tcp "$tmp/doors")"
+    while read -r kind name pid; do
+        [ "$kind" = tcp ] || continue
+        python3 "$attacker" leave "$name" "$pid" "$tmp/canary/root" 0 $intruder >"$tmp/said" 2>&1
+    done <"$tmp/doors"
+    exec 9>&-
+    wait $job
+    wait $reader
+    note "$(canaries)"
+    ok "a server that trusts the state of closed sockets starts programs for anybody, and is seen to" \
+        [ "$(canaries)" != "$expected_canaries" ]
     ;;
 crowds)
     job_up $ordinary -tools on
