@@ -263,6 +263,7 @@ static void note_wait(const struct call *k, about *describe)
 
 static enum answer_status do_attach(const struct call *k)
 {
+    k->job->procs[k->rank].speaks = (uint8_t)k->rq->number;
     job_event(k->job, k->rank, LIFE_ATTACH, 0);
     return ANSWER_OK;
 }
@@ -771,17 +772,45 @@ static enum answer_status do_finalize(const struct call *k)
     return ANSWER_OK;
 }
 
+static const char *family_of(uint8_t speaks)
+{
+    return speaks == SPEAKS_PMIX ? "PMIx" : "PMI";
+}
+
+/* Why an MPI library may have aborted without a word of its own: another one is in the same job,
+ * and speaks another protocol.  The text is empty, or begins with "; ". */
+static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
+{
+    uint8_t mine = j->procs[rank].speaks;
+
+    text->text[0] = '\0';
+    for (uint32_t r = 0; r < j->plan.nprocs && mine; r++) {
+        uint8_t other = j->procs[r].speaks;
+        if (other == 0 || (other == SPEAKS_PMIX) == (mine == SPEAKS_PMIX))
+            continue;
+        errmsg_set(
+            text, 0,
+            "; it speaks %s and rank %u %s: if they have different MPI libraries, run them as "
+            "jobs of their own",
+            family_of(mine), r, family_of(other));
+        return;
+    }
+}
+
 static enum answer_status do_abort(const struct call *k)
 {
     const struct plan *p = &k->job->plan;
     struct slice why = slice_head(k->rq->value, 512);
+    struct errmsg mixture = { "" };
 
     if (k->job->is_tool) /* its own end is its own matter */
         return ANSWER_OK;
+    if (why.len == 0)
+        say_mixture(k->job, k->rank, &mixture);
     job_abort(k->job, k->rank, (int)k->rq->number,
-              "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT, k->rank,
+              "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
               p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, (int)k->rq->number,
-              why.len ? ": " : "", SLICE_ARG(why));
+              why.len ? ": " : "", SLICE_ARG(why), mixture.text);
     return ANSWER_OK;
 }
 

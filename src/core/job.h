@@ -38,6 +38,7 @@ struct proc {
     bool unreachable;   /* will not take part in anything any more */
     bool left;          /* that is because it ended as it should */
     bool joined;        /* has called an init of PMI or PMIx */
+    uint8_t speaks;     /* SPEAKS_...: by which, last; of processes that are here */
     uint32_t fences;    /* that it waits in */
     uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */

@@ -21,7 +21,7 @@ enum request_kind {
                       a tool says of itself, as infos in its own encoding */
     REQ_HOST,      /* a command of PMIx for the host: number; value: its words, unread; the answer's
                       value is the whole reply */
-    REQ_ATTACH,    /* the first words of a process: it takes part from now on */
+    REQ_ATTACH,    /* the first words of a process: it takes part from now on; number: SPEAKS_... */
     REQ_PUT,       /* kvs, key, value */
     REQ_PUT_MANY,  /* value: records as in mput_wireup; count */
     REQ_GET,       /* kvs (empty: the own job's), key; number: who put it, if has_rank */
@@ -71,6 +71,9 @@ struct member {
     struct slice nspace;
     uint32_t rank; /* REQUEST_ALL_RANKS: everybody */
 };
+
+/* The protocol of a process; 0: not known. */
+enum { SPEAKS_PMI1 = 1, SPEAKS_PMI2, SPEAKS_PMIX };
 
 enum { REQUEST_ALL_RANKS = 0xfffffffe };
 

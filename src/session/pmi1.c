@@ -190,7 +190,7 @@ static int on_init(struct pmi1 *s, const struct incoming *in)
     if (!known)
         return SESSION_IDLE;
     s->state = TEXT_READY;
-    return ask(s, PMI1_init, in->rq, (struct request){ .kind = REQ_ATTACH });
+    return ask(s, PMI1_init, in->rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI1 });
 }
 
 static int on_initack(struct pmi1 *s, const struct incoming *in)
@@ -621,7 +621,7 @@ static int attach_silently(struct pmi1 *s, struct request *rq)
 {
     s->state = TEXT_READY;
     s->consumed = 0;
-    return ask(s, PMI1_init, rq, (struct request){ .kind = REQ_ATTACH });
+    return ask(s, PMI1_init, rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI1 });
 }
 
 static int on_message(struct pmi1 *s, enum text_style style, struct slice text, struct request *rq,

@@ -680,7 +680,7 @@ static int on_init(struct pmi2 *s, const struct pmi1_init *m, struct request *rq
     s->state = s->ours ? TEXT_READY : TEXT_START; /* it knows all that fullinit would tell */
     if (!s->base.peer->job)
         return SESSION_IDLE;
-    return tell(s, rq, (struct request){ .kind = REQ_ATTACH }, err);
+    return tell(s, rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI2 }, err);
 }
 
 /* A line that does not begin PMI-2 is not for us. */
@@ -838,7 +838,7 @@ static int pmi2_next(struct session *base, struct request *rq_p, struct errmsg *
         rc = errmsg_set(err, SESSION_BROKEN, "a message of more than %zu bytes", s->in.max);
     if (rc == SESSION_IDLE && s->attach_due) {
         s->attach_due = false;
-        return tell(s, rq_p, (struct request){ .kind = REQ_ATTACH }, err);
+        return tell(s, rq_p, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI2 }, err);
     }
     while (rc == SESSION_IDLE) {
         bool due = s->raw && s->raw_bytes == 0;

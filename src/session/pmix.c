@@ -1355,7 +1355,9 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
             return SESSION_IDLE; /* not known: the owner closes */
         if (s->state == PMIX_WELCOME) {
             s->state = PMIX_TALKING;
-            *rq_p = (struct request){ .kind = REQ_ATTACH, .token = ++base->peer->next_token };
+            *rq_p = (struct request){ .kind = REQ_ATTACH,
+                                      .number = SPEAKS_PMIX,
+                                      .token = ++base->peer->next_token };
             return SESSION_REQUEST;
         }
         rc = step_command(s, rq_p, err);

@@ -63,6 +63,14 @@ if command -v oshcc >/dev/null 2>&1 && oshcc -o "$bin/osh" "$e2e/mpi/osh.c" 2>/d
 else
     skip "shmem_global_exit(0)" "Open MPI has no OpenSHMEM here"
 fi
+if [ -x "$bin/abort.ompi" ] && [ -x "$bin/abort" ]; then
+    launch 1 "$bin/abort" : -n 2 "$bin/abort.ompi"
+    ok "different MPI libraries in one job are told of" eval \
+        '[ "$rc" != 0 ] && grep -q "aborted with code .*; it speaks PMIx and rank 0 PMI: if they have different" "$err"' || explain
+else
+    skip "different MPI libraries in one job" "one of them has no compiler here"
+fi
+
 # ---- bare names: PATH, then the working directory of the rank
 mkdir away way
 for dir in . away; do
@@ -217,6 +225,7 @@ else
     skip "MPICH's universe" "MPICH's compiler is not installed"
 fi
 
-# What ranks that were ended leave behind is Open MPI's own.
-[ -z "${WU_PRIVATE-}" ] || rm -rf /dev/shm/vader_segment.* /dev/shm/osh* # else they may be somebody's
+# What ranks that were ended leave behind is their libraries' own.
+[ -z "${WU_PRIVATE-}" ] || # else they may be somebody's
+    rm -rf /dev/shm/vader_segment.* /dev/shm/osh* /tmp/mpich_shar_tmp* /dev/shm/mpich_shar_tmp*
 finish
