@@ -67,6 +67,32 @@ else
     skip "spawns are counted" "no launcher at $WIREUP"
 fi
 
+# A Wireup that is installed, and on PATH, is none that a test meets.
+cat >"$tmp/probe.sh" <<'PROBE'
+. "$1/lib.sh"
+private_world "$@"
+begin
+[ -z "${WU_PRIVATE-}" ] && echo "no name spaces" && exit
+command -v wireup
+cat "$2/other" "$2/lib/libpmi.so.0"
+PROBE
+old=/mnt/old # of this test's own world alone
+if [ -n "${WU_PRIVATE-}" ] && mount -t tmpfs none /mnt; then
+    mkdir -p $old/bin $old/lib
+    echo "also there" >$old/other
+    cp "$tmp/probe.sh" $old
+    for file in $old/bin/wireup $old/lib/libpmi.so.0; do
+        echo "of before" >$file
+        chmod +x $file
+    done
+    run 60 env WU_PRIVATE='' PATH="$old/bin:$PATH" sh $old/probe.sh "$e2e" $old
+    same "an installed Wireup is hidden from tests, and nothing else" "$(grep -v '^#' "$out")" "also there" || explain
+    same "and from them alone" "$(cat $old/bin/wireup $old/lib/libpmi.so.0 | tr '\n' ,)" "of before,of before,"
+    umount /mnt
+else
+    skip "an installed Wireup is hidden from tests" "this machine gives us no mount name space of our own"
+fi
+
 # The points themselves: a failure has to be counted as one.
 inner=$(sh -c '. "$0"; ok good true; ok bad false; same equal a b; echo "$points $failed"' \
     "$e2e/lib.sh" 2>&1)

@@ -44,7 +44,8 @@ for n in "$@"; do
     same "without MPI_Abort all $n ranks leave well" "$rc $(cat "$out")" "0 nobody aborted"
     launch "$n" "$bin/abort" $((n - 1)) 9
     same "MPI_Abort(9) by rank $((n - 1)) of $n ends the job with 9" "$rc" 9 || explain
-    ok "and nobody went on" eval '! grep -q "nobody aborted" "$out"'
+    # (Under Hydra 4.2 somebody now and then does.)
+    [ "$launcher" != wireup ] || ok "and nobody went on" eval '! grep -q "nobody aborted" "$out"'
 done
 
 # Only ours is asked to live with a published string that ends in a newline (Hydra 4.0 dies of it).

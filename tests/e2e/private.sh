@@ -6,6 +6,9 @@
 # This is the first process of the name spaces of a test (private_world, netns_world); it reaps orphans.
 # A checkout, a build directory or a launcher below one of the two folders stays where it is: it is held
 # under /sys, where nobody keeps a checkout, while the empty folders are mounted.
+#
+# A Wireup that is installed on this machine is not there for COMMAND: its programs would be started, and its
+# libraries taken for those of others.
 set -u
 umask 022
 hold=/sys
@@ -24,6 +27,40 @@ give()
     case ${TMPDIR-} in /tmp/* | /dev/shm/*) mkdir -p "$TMPDIR" ;; esac
 }
 
+# Lays an empty folder over the PREFIX where a Wireup is installed, and removes it there.
+hide_installed() # PREFIX
+{
+    prefix=$1
+    mount -t tmpfs none $hold || return
+    mkdir $hold/over $hold/work
+    if mount -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work" none "$prefix" 2>/dev/null; then
+        rm -f "$prefix"/bin/wireup "$prefix"/bin/wireupd "$prefix"/include/pmi.h "$prefix"/include/pmi2.h \
+            "$prefix"/include/pmix*.h
+        for libs in "$prefix"/lib "$prefix"/lib64 "$prefix"/lib/*-linux-gnu*; do
+            rm -f "$libs"/libpmi.so* "$libs"/libpmi2.so* "$libs"/libpmix.so* "$libs"/pkgconfig/pmi.pc \
+                "$libs"/pkgconfig/pmi2.pc "$libs"/pkgconfig/pmix.pc
+        done
+    else
+        echo "# the Wireup in $prefix cannot be hidden, and may disturb this test"
+    fi
+    umount -l $hold
+}
+
+# Where the Wireups are that programs would find by themselves, other than the one that is tested.
+installed()
+{
+    for prefix in /usr/local "$(dirname "$(dirname "$(command -v wireup || echo /none/none)")")"; do
+        case $prefix in / | /usr) continue ;; esac # a distribution's: too much of its system is there
+        [ ! -e "$prefix/bin/wireup" ] || realpath "$prefix"
+    done | sort -u
+}
+
+for one in $(installed); do
+    case $(realpath "${WU_LAUNCHER:-/}") in
+    "$one"/*) ;; # it is what is tested
+    *) hide_installed "$one" ;;
+    esac
+done
 here=$PWD
 paths=$(hidden)
 if [ -z "$paths" ]; then
