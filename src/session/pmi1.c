@@ -173,20 +173,33 @@ void pmi1_facts(struct peer *p, struct pmi1_response_to_init *r)
     p->pass_store = p->can_pass_fd;
 }
 
+/* Which version we speak.  All clients ask for 1.1.  MPICH's from 5.0 on read in the answer whether
+ * the server knows barriers of groups (1.2); older ones do not look; Flux's refuses whatever is not
+ * 1.1.  All read the same line, and cut it in two ways: for MPICH's only a blank ends a word, for
+ * Flux's a tab does, too; and of two values the first counts. */
+static void say_both_versions(struct pmi1 *s)
+{
+    buf_str(&s->base.peer->out, "cmd=response_to_init rc=0 pmi_version=1 "
+                                "strict=1.1\tpmi_subversion=1 pmi_subversion=2\n");
+}
+
 static int on_init(struct pmi1 *s, const struct incoming *in)
 {
     const struct pmi1_init *m = &in->m->init;
     struct pmi1_response_to_init r = { .has = 0 };
-    bool known = m->pmi_version == 1;
+    bool known = m->pmi_version == 1, ours = PMI1_HAS(m, init, wireup) && m->wireup >= 1;
 
     RC(r, response_to_init, known ? 0 : -1);
     PMI1_SET(r, response_to_init, pmi_version, 1);
     PMI1_SET(r, response_to_init, pmi_subversion, known && m->pmi_subversion >= 2 ? 2 : 1);
-    if (known && PMI1_HAS(m, init, wireup) && m->wireup >= 1) {
+    if (known && ours) {
         pmi1_facts(s->base.peer, &r);
         s->ours = true;
     }
-    say(s, PMI1_response_to_init, &r);
+    if (known && !ours && m->pmi_subversion == 1)
+        say_both_versions(s);
+    else
+        say(s, PMI1_response_to_init, &r);
     if (!known)
         return SESSION_IDLE;
     s->state = TEXT_READY;

@@ -119,13 +119,16 @@ static const char *heard(struct world *w, uint32_t rank)
 
 static const char START[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
+#define BOTH_VERSIONS                                                                              \
+    "cmd=response_to_init rc=0 pmi_version=1 strict=1.1\tpmi_subversion=1 pmi_subversion=2\n"
+
 static void test_conversation(void)
 {
     struct world w;
 
     open_world(&w, 2, false);
     send(&w, 0, START);
-    HEARS(&w, 0, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n");
+    HEARS(&w, 0, BOTH_VERSIONS);
     send(&w, 1, "cmd=init pmi_version=1 pmi_subversion=2\n");
     HEARS(&w, 1, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n");
     send(&w, 0, "cmd=get_maxes\n");
@@ -167,7 +170,7 @@ static void test_conversation(void)
     HEARS(&w, 0, "cmd=finalize_ack rc=0\n");
     EQ(w.job->procs[0].state, LIFE_LEAVING);
     send(&w, 0, START);
-    HEARS(&w, 0, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n");
+    HEARS(&w, 0, BOTH_VERSIONS);
     EQ(w.job->procs[0].state, LIFE_ATTACHED);
     close_world(&w);
 }
@@ -421,8 +424,34 @@ static void test_spawn(void)
     close_world(&w);
 }
 
+/* The number behind the first KEY= that follows one of these separators; -1: there is none. */
+static int number_of(const char *line, const char *key, const char *separators)
+{
+    size_t len = strlen(key);
+
+    for (const char *at = line; (at = strstr(at, key)); at++) {
+        if (at != line && strchr(separators, at[-1]) && at[len] == '=')
+            return atoi(at + len + 1);
+    }
+    return -1;
+}
+
+/* The answer to 1.1, as MPICH's clients cut it (blanks) and as Flux's do (any white space). */
+static void test_both_versions(void)
+{
+    static const char blank[] = " ", white[] = " \t\n\v\f\r";
+
+    EQ(number_of(BOTH_VERSIONS, "pmi_version", blank), 1);
+    EQ(number_of(BOTH_VERSIONS, "pmi_version", white), 1);
+    EQ(number_of(BOTH_VERSIONS, "rc", blank), 0);
+    EQ(number_of(BOTH_VERSIONS, "rc", white), 0);
+    OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", blank) == 2, "MPICH 5 sees 1.2");
+    OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", white) == 1, "Flux sees 1.1");
+}
+
 int main(void)
 {
+    test_both_versions();
     test_conversation();
     test_spaces_and_names();
     test_groups();

@@ -16,7 +16,7 @@ static const struct {
     enum pmi1_msg msg;
     const char *fields;
 } needed[] = {
-    { PMI1_response_to_init, "rc pmi_version pmi_subversion" },
+    { PMI1_response_to_init, "rc pmi_version" },
     { PMI1_maxes, "kvsname_max keylen_max vallen_max" },
     { PMI1_appnum, "appnum" },
     { PMI1_universe_size, "size" },
