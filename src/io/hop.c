@@ -778,27 +778,16 @@ static int bind_port(int fd, int family, uint16_t port)
     return bind(fd, (struct sockaddr *)&at, len) < 0 ? -errno : 0;
 }
 
-static int bind_range(int fd, int family, uint16_t low, uint16_t high)
+/* A listening socket of one family on that port, or -errno; IPv6's takes IPv4 callers too.  What is
+ * left of connections that we closed does not keep the port. */
+static int listen_on(int family, const char *device, uint16_t port)
 {
-    uint32_t n = (uint32_t)high - low + 1, first;
-    int rc = -EADDRINUSE;
-
-    if (low == 0)
-        return bind_port(fd, family, 0);
-    first = randombytes_uniform(n);
-    for (uint32_t i = 0; i < n && (rc == -EADDRINUSE || rc == -EACCES); i++)
-        rc = bind_port(fd, family, (uint16_t)(low + (first + i) % n));
-    return rc;
-}
-
-/* A listening socket for one family; IPv6's takes IPv4 callers too. */
-static int open_listener(int family, const char *device, uint16_t low, uint16_t high)
-{
-    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, rc = 0;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, on = 1, rc = 0;
 
     if (fd < 0)
         return -errno;
-    if (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0)
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0))
         rc = -errno;
     /* Where that is not allowed, the other interfaces just hear refusals. */
     if (device &&
@@ -806,12 +795,24 @@ static int open_listener(int family, const char *device, uint16_t low, uint16_t 
         errno != EPERM)
         rc = -errno;
     if (rc == 0)
-        rc = bind_range(fd, family, low, high);
+        rc = bind_port(fd, family, port);
     if (rc == 0 && listen(fd, SOMAXCONN) < 0)
         rc = -errno;
     if (rc == 0)
         return fd;
     close(fd);
+    return rc;
+}
+
+static int open_listener(int family, const char *device, uint16_t low, uint16_t high)
+{
+    uint32_t n = (uint32_t)high - low + 1, first = low ? randombytes_uniform(n) : 0;
+    int rc = -EADDRINUSE;
+
+    if (low == 0)
+        return listen_on(family, device, 0);
+    for (uint32_t i = 0; i < n && (rc == -EADDRINUSE || rc == -EACCES); i++)
+        rc = listen_on(family, device, (uint16_t)(low + (first + i) % n));
     return rc;
 }
 
