@@ -437,7 +437,11 @@ class Run:
 
     def lost_all(self, said):
         """A launcher that hung may find several nodes lost at once, or gone before they were up:
-        one sentence about each."""
+        one sentence about each, or one table of those that do not come up."""
+        if self.phase in ('start', 'boot') and len(said) > 1 and re.fullmatch(
+                rf'wireup: ([2-{self.nodes}]) of {self.nodes} nodes do not come up, and nothing was started:',
+                said[0]):
+            return all(re.match(r'wireup:   n\[?[1-9][-0-9,\]]* +\S', line) for line in said[1:])
         early = '(?: is lost)?' if self.phase in ('start', 'boot') else ' is lost'
         about = [re.match(rf'wireup: node n([1-{self.nodes}]){early}: ', line) for line in said]
         return all(about) and len(said) == len({m.group(1) for m in about}) > 1
