@@ -83,6 +83,8 @@ start 10 -disable-auto-cleanup -oversubscribe -n 10 sh -c '
     while [ ! -e "$0/go" ]; do sleep 0.1; done
     [ "$PMI_RANK" != 0 ] || exec "$1" once 20' "$tmp" "$build/e2e-dynamic"
 die n2
+# (A spawn that comes before the loss is known would be given places there, and fail with it.)
+wait_until 60 grep -q "node n2 is lost" "$err"
 touch "$tmp/go"
 end
 same "what is spawned then starts on the nodes that are left" "$(grep '^once' "$out")" "once 20 good" || explain
