@@ -31,6 +31,8 @@ launch 2 env LD_PRELOAD="$bin/nopmixget" "$bin/hello"
 ok "where every Get fails, there is no job of two" eval '! grep -q "of 2" "$out"' || explain
 
 # ---- the programs
+fixed_places=
+! setarch -R true 2>/dev/null || fixed_places="setarch -R"
 for n in "$@"; do
     launch "$n" "$bin/hello"
     same "hello on $n ranks" "$rc $(sort -u "$out" | wc -l) $(grep -c "of $n\$" "$out")" "0 $n $n" ||
@@ -107,8 +109,11 @@ for n in "$@"; do
         skip "hpcc on $n ranks" "hpcc is not installed"
     fi
     # Debian's OpenSHMEM crashes in its finalize, under its own launcher too.
+    # (That of Open MPI 5 wants one address in all ranks, which one of them has found free: with each rank's memory
+    # at a place of chance, one in 64 now and then has something there.)
     if [ -x "$bin/osh" ]; then
-        launch "$n" "$bin/osh"
+        # shellcheck disable=SC2086
+        launch "$n" $fixed_places "$bin/osh"
         same "OpenSHMEM on $n ranks" "$(grep -c "^osh .* of $n good" "$out") $(grep -c WRONG "$out")" "$n 0" ||
             explain
     else
