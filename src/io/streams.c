@@ -324,10 +324,40 @@ static void take_owned(struct source *s, struct slice bytes)
         timer_set(&s->sink->patience, s->sink->patience_ms);
 }
 
+/* Only a first line that comes whole. */
+static bool hold_back(struct source *s, struct slice bytes)
+{
+    hold_fn *hold = s->hold;
+
+    s->hold = NULL;
+    if (!hold || !hold(bytes))
+        return false;
+    buf_slice_put(&s->tail, bytes);
+    s->held = buf_ok(&s->tail);
+    return s->held;
+}
+
+struct slice source_held(const struct source *s)
+{
+    return s->held ? buf_slice(&s->tail) : SLICE_NULL;
+}
+
+void source_drop_held(struct source *s)
+{
+    if (s->held)
+        buf_clear(&s->tail);
+    source_show_held(s);
+}
+
 static void take_bytes(struct source *s, struct slice bytes)
 {
     size_t whole = last_newline(bytes);
 
+    if (hold_back(s, bytes))
+        return;
+    if (s->held)
+        flush_tail(s);
+    s->held = false;
     if (s->sink->owner == s || (s->sink->nsources == 1 && buf_len(&s->tail) == 0)) {
         take_owned(s, bytes);
         return;
@@ -347,6 +377,16 @@ static void take_bytes(struct source *s, struct slice bytes)
         timer_set(&s->moment, s->sink->moment_ms);
 }
 
+static void let_go(struct source *s)
+{
+    flush_tail(s);
+    buf_free(&s->tail);
+    if (s->sink->last == s)
+        s->sink->last = s->sink;
+}
+
+/* What is held back outlives the pipe: whoever asks for it knows more after the process has ended.
+ */
 static void source_end(struct source *s)
 {
     loop_fn *on_end = s->on_end;
@@ -357,11 +397,9 @@ static void source_end(struct source *s)
     watch_close(&s->watch);
     close(s->fd);
     s->fd = -1;
-    flush_tail(s);
+    if (!s->held)
+        let_go(s);
     hand_back(s);
-    buf_free(&s->tail);
-    if (s->sink->last == s)
-        s->sink->last = s->sink;
     list_unlink(&s->link);
     s->on_end = NULL;
     if (on_end)
@@ -425,9 +463,21 @@ void source_catch_up(struct source *s)
     }
 }
 
+void source_show_held(struct source *s)
+{
+    bool held = s->held;
+
+    s->held = false;
+    if (held && s->fd < 0)
+        let_go(s);
+    else if (held)
+        flush_tail(s);
+}
+
 void source_close(struct source *s)
 {
     source_catch_up(s);
+    source_show_held(s);
     if (s->fd >= 0 && s->sink)
         source_end(s);
 }

@@ -58,6 +58,9 @@ typedef const char *label_fn(void *arg);
 struct source;
 typedef bool tap_fn(struct source *s, struct slice bytes);
 
+/* Whether the first bytes of a source are to be held back: until more come, or it is closed. */
+typedef bool hold_fn(struct slice bytes);
+
 struct source {
     struct list link; /* in its sink */
     struct sink *sink;
@@ -66,6 +69,8 @@ struct source {
     struct buf tail; /* a line without its end */
     tap_fn *tap;     /* may be NULL */
     label_fn *label; /* what stands before each line; NULL: nothing */
+    hold_fn *hold;   /* may be NULL; its first bytes only are looked at */
+    bool held;       /* the tail is such a line */
     bool labelled;   /* the current line has got it */
     bool prompts;    /* shows unfinished lines after a moment: somebody may be waiting for them */
     struct timer moment;
@@ -96,6 +101,11 @@ void sink_close(struct sink *k);
 int source_open(struct source *s, struct sink *k, int fd, label_fn *label, loop_fn *on_end,
                 void *arg);
 void source_catch_up(struct source *s); /* takes what is in the pipe now */
+/* What is held back, or nothing, also after the end of the pipe; it is shown now; it is not to be
+ * shown: whoever has asked will tell it. */
+struct slice source_held(const struct source *s);
+void source_show_held(struct source *s);
+void source_drop_held(struct source *s);
 /* Takes what is in the pipe now and closes it, whoever still holds the other end. */
 void source_close(struct source *s); /* harmless twice, and on zeroed memory with fd -1 */
 

@@ -233,7 +233,7 @@ static void tell_silent(struct far *f)
 
     for (uint32_t i = 0; f->crew.agent && agent_times(f->crew.agent, i, &t); i++) {
         uint64_t s = t.asked_ns ? (now - t.asked_ns) / NS_PER_S : 0;
-        if (s >= LIMIT_FAILED_MORE_MS / 1000 && agent_waits(f->crew.agent, t.position))
+        if (s >= LIMIT_FAILED_MORE_MS / 1000 - 1 && agent_waits(f->crew.agent, t.position))
             log_error(&f->log, "node %s: %s has not answered for %llu s", f->names[t.position],
                       agent_how(f->crew.agent), (unsigned long long)s);
     }

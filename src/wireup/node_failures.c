@@ -227,8 +227,9 @@ void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out)
     }
 }
 
-void node_failures_json(const struct node_failures *f, struct buf *out)
+void node_failures_json(struct node_failures *f, struct buf *out)
 {
+    qsort(f->items, f->count, sizeof *f->items, by_name);
     buf_str(out, "{\"failed_nodes\": [");
     for (uint32_t i = 0; i < f->count; i++) {
         buf_str(out, i ? ", {\"node\": " : "{\"node\": ");

@@ -36,7 +36,7 @@ void node_failures_add(struct node_failures *f, const char *name, struct slice t
  * and a row for each reason. */
 void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out);
 /* {"failed_nodes": [{"node": "n2", "why": "..."}]} and a newline. */
-void node_failures_json(const struct node_failures *f, struct buf *out);
+void node_failures_json(struct node_failures *f, struct buf *out);
 
 /* Names as in a host list, consecutive numbers as ranges: "n[1-4,7],head".  In the order given. */
 void node_names_put(const char *const *names, uint32_t n, struct buf *out);

@@ -243,11 +243,31 @@ static void hear_over(struct share *s, const struct msg_over *m)
         ending_forget(s->node, j);
 }
 
+void announce_unloaded(struct share *s, const struct job *j, uint32_t rank, struct slice line)
+{
+    struct msg m = { .kind = MSG_unloaded };
+
+    m.u.unloaded.job = j->id;
+    m.u.unloaded.rank = rank;
+    m.u.unloaded.line = line;
+    tell_to(s, &m, 0);
+}
+
+static void hear_unloaded(struct share *s, const struct msg_unloaded *m)
+{
+    struct job *j = share_job_with(s, m->job, m->rank);
+    struct work *w = j && share_is_root(s) ? work_of(s->node, j) : NULL;
+
+    if (w && program_is_unloaded(m->line))
+        unloaded_add(&w->unloaded, (uint32_t)m->rank, m->line);
+}
+
 void announce_hear(struct share *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_job: hear_job(s, &m->u.job); break;
     case MSG_news: hear_news(s, &m->u.news); break;
+    case MSG_unloaded: hear_unloaded(s, &m->u.unloaded); break;
     case MSG_abort:
         hear_end(s, m->u.abort.job, m->u.abort.culprit, m->u.abort.code, m->u.abort.reason);
         break;

@@ -18,7 +18,10 @@ void announce_ask_end(struct share *s, struct job *j, uint32_t rank, int code, c
 /* EFFECT_ABORT */
 void announce_ask_abort(struct share *s, const struct effect *e);
 
-/* MSG_job, _news, _abort, _kill or _over. */
+/* A daemon: that rank's shared libraries are not found; before the news of its end. */
+void announce_unloaded(struct share *s, const struct job *j, uint32_t rank, struct slice line);
+
+/* MSG_job, _news, _unloaded, _abort, _kill or _over. */
 void announce_hear(struct share *s, const struct msg *m);
 
 #endif

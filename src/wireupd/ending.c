@@ -59,13 +59,23 @@ static void say_why(struct node *n, const struct job *job)
         ending_say(n, &job->reason);
 }
 
+/* The sentence about the one that failed first is that of all who failed like it. */
+static void tell_why(struct node *n, const struct job *job)
+{
+    struct work *w = work_of(n, job);
+
+    if (w)
+        unloaded_tell(&w->unloaded, &n->config.log);
+    if (job->failed && (!w || !unloaded_has(&w->unloaded, job->culprit)))
+        say_why(n, job);
+}
+
 static void report_end(struct node *n, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
         return;
     help_tell(n);
-    if (job->failed)
-        say_why(n, job);
+    tell_why(n, job);
     if (n->config.print_exit_codes)
         print_codes(n, job);
     if (job->id == n->first_job)

@@ -220,6 +220,7 @@ void share_hear(struct share *s, const struct msg *m)
     case MSG_quit: share_quit(s); break;
     case MSG_job:
     case MSG_news:
+    case MSG_unloaded:
     case MSG_abort:
     case MSG_kill:
     case MSG_over: announce_hear(s, m); break;

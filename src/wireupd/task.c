@@ -24,7 +24,7 @@
 #include "wireupd/overhear.h"
 #include "wireupd/work.h"
 
-enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64 };
+enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
 
 /* As PMIx has them. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
@@ -279,6 +279,8 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
     rc = child_start(&plan, pid_p, err);
     if (rc != -ENOEXEC)
         return rc;
+    if (program_is_foreign(plan.path, err))
+        return rc;
     /* A script without its `#!` line: as shells do, give it to the shell. */
     shell = arena_array(&n->env_arena, app->argc + 2, sizeof *shell);
     if (!shell)
@@ -332,6 +334,8 @@ static void open_streams(struct task *t, const struct wires *w)
                 NULL, t);
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = overhear;
+    if (!n->config.errfile)
+        t->err.hold = program_is_unloaded;
 }
 
 static struct task *task_new(struct node *n, struct job *job, uint32_t rank)
@@ -571,6 +575,32 @@ static void hear_out(struct link *l)
     } while (!l->peer->closing && link_take(l) && left > -STDIO_CHUNK);
 }
 
+/* Or by us, between its line and its end, because another one was quicker. */
+static bool ended_by_loader(int status)
+{
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL;
+    return WEXITSTATUS(status) == LOADER_CODE;
+}
+
+/* The loader's line of a process that has never come to its program: told once for all ranks. */
+static void keep_unloaded(struct task *t)
+{
+    struct node *n = t->node;
+    struct work *w = work_of(n, t->job);
+    struct slice line;
+
+    source_catch_up(&t->err);
+    line = source_held(&t->err);
+    if (!line.len || !w || t->job->procs[t->rank].state != LIFE_RUNNING)
+        return;
+    if (t->job->follows)
+        announce_unloaded(n->share, t->job, t->rank, line);
+    else
+        unloaded_add(&w->unloaded, t->rank, line);
+    source_drop_held(&t->err);
+}
+
 void task_ended(struct task *t, int wait_status)
 {
     t->ended = true;
@@ -588,6 +618,9 @@ void task_ended(struct task *t, int wait_status)
             hear_out(stranger);
     }
     timing_note(&t->node->timing, t->job, t->rank, STARTUP_GONE);
+    if (ended_by_loader(wait_status))
+        keep_unloaded(t);
+    source_show_held(&t->err);
     if (WIFSIGNALED(wait_status))
         server_event(&t->node->server, t->job, t->rank, LIFE_DEATH, WTERMSIG(wait_status));
     else

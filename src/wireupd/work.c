@@ -77,6 +77,7 @@ struct work *work_new(struct node *n, struct job_order *o)
         return NULL;
     w->node = n;
     list_init(&w->link);
+    list_init(&w->unloaded.all);
     timer_init(&w->grace, &n->loop, grace_over, w);
     if ((o->here == JOB_NONE_HERE ? segment_open_private : segment_open)(&w->store) == 0) {
         o->region = &w->store.region;
@@ -148,6 +149,7 @@ static void take_down(struct work *w, void (*end)(struct segment *))
     server_job_remove(&w->node->server, w->job);
     end(&w->store);
     list_unlink(&w->link);
+    unloaded_free(&w->unloaded);
     free(w->codes);
     free(w->awaited);
     free(w);

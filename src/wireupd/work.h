@@ -6,6 +6,7 @@
 #define WIREUP_WIREUPD_WORK_H
 
 #include "wireupd/node_priv.h"
+#include "wireupd/program_check.h"
 
 struct work {
     struct list link;
@@ -25,6 +26,7 @@ struct work {
     enum node_stdin push_to; /* who has a standard input that others feed */
     uint32_t push_rank;
     struct timer grace;
+    struct unloaded unloaded; /* launcher: ranks whose libraries are not found */
     struct node *node;
 };
 
