@@ -29,6 +29,8 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
 {
     const struct peer *p = c->s->base.peer;
 
+    if (p->lesser)
+        return PMIX_ERR_NO_PERMISSIONS;
     for (size_t i = 0; i < n; i++) {
         const struct job *j = core_job_named(p->core, slice_str(procs[i].nspace));
         const struct grave *g = j ? NULL : core_grave(p->core, slice_str(procs[i].nspace));

@@ -639,6 +639,16 @@ static int on_greet(struct replay *r, const struct record *d)
     return server_greet_singleton(&r->server, l->peer) < 0 ? bad(r, "out of memory") : REPLAY_SAME;
 }
 
+static int on_lessen(struct replay *r, const struct record *d)
+{
+    struct line *l = line_of(r, d->u.lessen.connection);
+
+    if (!l)
+        return bad(r, "another user on a connection that is not there");
+    server_lessen(&r->server, l->peer);
+    return REPLAY_SAME;
+}
+
 /* Some say who they are in words that the server itself understands. */
 static int same_identity(struct replay *r, const struct line *l, const struct record_identify *i)
 {
@@ -967,6 +977,7 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_tick] = on_tick,
     [RECORD_open] = on_open,
     [RECORD_greet] = on_greet,
+    [RECORD_lessen] = on_lessen,
     [RECORD_in] = on_in,
     [RECORD_identify] = on_identify,
     [RECORD_out] = on_out,

@@ -9,6 +9,7 @@
 #include "session/pmi1.h"
 #include "session/pmi2.h"
 #include "session/pmix.h"
+#include "session/rights.h"
 #include "session/server_priv.h"
 
 void server_init(struct server *s, uint64_t seed, const struct log *log)
@@ -274,13 +275,37 @@ static void tell_identity(const struct server *s, const struct peer *p)
          .rank = p->rank);
 }
 
+void server_lessen(struct server *s, struct peer *p)
+{
+    if (p->lesser)
+        return;
+    TELL(s, lessen, .connection = p->id);
+    p->lesser = true;
+}
+
+static enum answer_status refuse_rights(const struct server *s, struct peer *p,
+                                        const struct request *rq)
+{
+    if (!p->lesser_told)
+        log_warn(s->log,
+                 "rank %u runs as another user than its launcher: it may not start programs, reach "
+                 "other jobs, or have files removed",
+                 p->rank);
+    p->lesser_told = true;
+    if (rq->kind == REQ_SPAWN)
+        spawn_free(rq->spawn);
+    return ANSWER_RESERVED;
+}
+
 static void decide(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns)
 {
     struct answer a = { .status = ANSWER_FAILED };
     uint64_t ticket = ticket_of(p, rq->token);
     bool known = p->job != NULL;
 
-    if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
+    if (p->lesser && rights_needed(rq)) {
+        a.status = refuse_rights(s, p, rq);
+    } else if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
         /* the host's */
     } else if (rq->kind == REQ_IDENTIFY) {
         identify(s, p, rq, ticket, &a);

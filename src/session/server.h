@@ -131,6 +131,10 @@ struct peer *server_peer_free(struct server *s, struct peer *p);
  * meanwhile. */
 bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t now_ns);
 
+/* Somebody else than the user of this process manager writes on it: from now on, for ever, it has
+ * the rights of a stranger in the job (rights.h).  Before the bytes are given to server_input(). */
+void server_lessen(struct server *s, struct peer *p);
+
 /* Bytes arrived.  Requests are decided at once; answers wait in p->out. */
 void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "session/replay.h"
+#include "session/rights.h"
 #include "session/server.h"
 #include "shm/memory.h"
 #include "tests/plan.h"
@@ -449,9 +450,62 @@ static void test_both_versions(void)
     OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", white) == 1, "Flux sees 1.1");
 }
 
+/* A rank that has become another user takes part in its job, and has nothing done for it with the
+ * rights of who has started it. */
+static void test_lesser(void)
+{
+    static const char spawn[] = "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\n"
+                                "spawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd\n";
+    struct world w;
+
+    open_world(&w, 2, false);
+    send(&w, 0, START);
+    send(&w, 1, START);
+    heard(&w, 0);
+    heard(&w, 1);
+    server_lessen(&w.server, w.peers[1]);
+    effects_seen = 0;
+    send(&w, 1, spawn);
+    HEARS(&w, 1, "cmd=spawn_result rc=1 msg=reserved_for_the_process_manager\n");
+    send(&w, 1, "cmd=publish_name service=a port=b\n");
+    HEARS(&w, 1, "cmd=publish_result info=fail rc=1 msg=reserved_for_the_process_manager\n");
+    OK_F(effects_seen == 0, "nothing is done for it");
+    send(&w, 1, "cmd=put kvsname=kvs_test key=k value=v\n");
+    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    send(&w, 0, "cmd=barrier_in\n");
+    send(&w, 1, "cmd=barrier_in\n");
+    HEARS(&w, 1, "cmd=barrier_out rc=0\n");
+    send(&w, 0, spawn);
+    OK_F(last.kind == EFFECT_SPAWN, "the others have what they had");
+    server_answer(&w.server, last.ticket, &(struct answer){ .status = ANSWER_FAILED });
+    spawn_free(last.spawn);
+    last.spawn = NULL;
+    close_world(&w);
+}
+
+/* Which requests are of the job, and which of the launcher's user. */
+static void test_rights(void)
+{
+    static const bool needed[] = {
+        [REQ_SPAWN] = true,  [REQ_SIGNAL] = true,     [REQ_SWEEP] = true,   [REQ_INPUT] = true,
+        [REQ_LISTEN] = true, [REQ_PUBLISH] = true,    [REQ_CONNECT] = true, [REQ_UNPUBLISH] = true,
+        [REQ_LOOKUP] = true, [REQ_CREDENTIAL] = true, [REQ_HOST] = true,    [REQ_ABORT] = false
+    };
+    unsigned wrong = 0;
+
+    for (int k = 0; k <= REQ_ABORT; k++)
+        wrong += rights_needed(&(struct request){ .kind = (enum request_kind)k }) != needed[k];
+    EQ(wrong, 0);
+    OK(rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("syslog") }));
+    OK(!rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("stderr") }));
+    OK(!rights_needed(&(struct request){ .kind = REQ_CREDENTIAL, .number = 1 }));
+}
+
 int main(void)
 {
     test_both_versions();
+    test_lesser();
+    test_rights();
     test_conversation();
     test_spaces_and_names();
     test_groups();

@@ -43,6 +43,8 @@ struct peer {
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
+    bool lesser_told;        /* that something was refused for that */
+    bool lesser;             /* who writes has not the rights of who has started it (rights.h) */
     bool wants_output;       /* the session has begun to listen: it is to hear what was kept */
     bool hears;              /* events: it has registered for some */
     struct session *session; /* NULL: nothing was said yet */

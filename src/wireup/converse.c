@@ -334,6 +334,7 @@ void converse_record(void *arg, const struct story_line *l, const struct record 
     case RECORD_heard:
     case RECORD_unpublish: comment(c, "neighbours and their names"); break;
     case RECORD_greet: comment(c, "a greeting"); break;
+    case RECORD_lessen: comment(c, "another user writes here"); break;
     default: break;
     }
 }

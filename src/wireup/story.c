@@ -114,6 +114,7 @@ static int find_line(struct story *s, const struct record *r, struct story_line 
     *l_p = NULL;
     switch (r->kind) {
     case RECORD_greet: number = r->u.greet.connection; break;
+    case RECORD_lessen: number = r->u.lessen.connection; break;
     case RECORD_in: number = r->u.in.connection; break;
     case RECORD_identify: number = r->u.identify.connection; break;
     case RECORD_out: number = r->u.out.connection; break;

@@ -29,6 +29,7 @@ struct link {
     struct peer *peer;
     int fd;
     bool lone;   /* the process is not our child: the end of its connection is its end */
+    bool marked; /* its bytes carry their writer's user (peer_cred_mark()) */
     bool proven; /* it is known whose it is: inherited, or asked after (listener_proves()) */
     struct peer_cred cred; /* of one that came by itself; socket 0: it has not been asked yet */
     struct watch watch;

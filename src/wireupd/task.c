@@ -207,6 +207,8 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
     if (!(n->config.pmi_port && job->id == n->first_job) &&
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->pmi) < 0)
         return -errno;
+    if (w->pmi[0] >= 0 && peer_cred_mark(w->pmi[0]) < 0)
+        return -errno;
     move_away(&w->in[0]);
     move_away(&w->out[0]);
     move_away(&w->err[0]);
@@ -398,7 +400,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     if (!peer)
         return -ENOMEM;
     link_open(&t->conn, n, w->pmi[0], peer, t);
-    t->conn.proven = true;
+    t->conn.proven = t->conn.marked = true;
     w->pmi[0] = -1;
     return 0;
 }
@@ -513,11 +515,26 @@ static void link_writable(void *arg)
     link_flush(l);
 }
 
+/* What an inherited connection carries is of the rank, or of whoever it has become. */
+static ssize_t link_recv(struct link *l)
+{
+    struct node *n = l->node;
+    ssize_t got;
+    uid_t uid;
+
+    if (!l->marked)
+        return recv(l->fd, n->scratch, STDIO_CHUNK, MSG_DONTWAIT);
+    got = peer_cred_recv(l->fd, n->scratch, STDIO_CHUNK, &uid);
+    if (got > 0 && uid != getuid())
+        server_lessen(&n->server, l->peer);
+    return got;
+}
+
 /* False: closed, or nothing there now. */
 static bool link_take(struct link *l)
 {
     struct node *n = l->node;
-    ssize_t got = recv(l->fd, n->scratch, STDIO_CHUNK, MSG_DONTWAIT);
+    ssize_t got = link_recv(l);
 
     if (got < 0 && errno == EINTR)
         return true;

@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import sys
+import time
 
 port, uid, count, made = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
 TOOL, SPAWN = 3, 9
@@ -57,7 +58,10 @@ for i in range(1 if count == "stay" else int(count)):
         if count == "stay":
             s.settimeout(60)
             print("welcome" if s.recv(4096) else "refused", flush=True)
-            s.recv(4096)  # about the process
+            for _ in range(3000):  # its program is not to find it gone
+                if os.path.exists(made):
+                    break
+                time.sleep(0.02)
         elif i % 3 == 2:
             s.shutdown(socket.SHUT_WR)
             half_closed.append(s)

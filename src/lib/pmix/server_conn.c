@@ -22,6 +22,7 @@ struct sconn {
     struct peer *peer;
     int fd;
     struct peer_cred cred;
+    bool marked;  /* its bytes carry their writer's user (peer_cred_mark()) */
     bool proven;  /* it is known whose it is: inherited, or asked after its first words */
     bool blocked; /* who is there does not read */
     size_t held;  /* what its requests take that the host has not carried out */
@@ -202,6 +203,20 @@ static bool still_who_came(const struct sconn *c)
     return rc == 0;
 }
 
+/* A process that has been given its connection may run as somebody else since. */
+static ssize_t read_chunk(struct sconn *c, char *chunk, size_t room)
+{
+    ssize_t n;
+    uid_t uid;
+
+    if (!c->marked)
+        return recv(c->fd, chunk, room, MSG_DONTWAIT);
+    n = peer_cred_recv(c->fd, chunk, room, &uid);
+    if (n > 0 && uid != c->cred.uid)
+        server_lessen(&c->s->server, c->peer);
+    return n;
+}
+
 static void conn_ready(void *arg, unsigned what)
 {
     struct sconn *c = arg;
@@ -212,7 +227,7 @@ static void conn_ready(void *arg, unsigned what)
         sconn_flush(c);
     if (!(what & SLOOP_READ) || c->fd < 0)
         return;
-    n = recv(c->fd, chunk, sizeof chunk, MSG_DONTWAIT);
+    n = read_chunk(c, chunk, sizeof chunk);
     if (n > 0 && still_who_came(c)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
         c->proven = c->proven || c->peer->job;
@@ -244,10 +259,13 @@ struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t ran
 
 struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l)
 {
-    struct sconn *c = sconn_new(s, fd, l->space->job, l->rank, true);
+    struct sconn *c =
+        peer_cred_mark(fd) < 0 ? NULL : sconn_new(s, fd, l->space->job, l->rank, true);
 
-    if (c)
-        c->cred = (struct peer_cred){ .uid = l->uid, .gid = l->gid, .has_gid = true };
+    if (!c)
+        return NULL;
+    c->marked = true;
+    c->cred = (struct peer_cred){ .uid = l->uid, .gid = l->gid, .has_gid = true };
     return c;
 }
 

@@ -1,0 +1,52 @@
+/* rights.c - see rights.h.  Every kind of request stands here: the compiler tells of a new one. */
+#include "session/rights.h"
+
+#include "wire/pmix_command.h"
+
+/* Of those that a host carries out, a process may always end. */
+static bool host_needs(int64_t command)
+{
+    return command != CMD_FINALIZE && command != CMD_ABORT;
+}
+
+bool rights_needed(const struct request *rq)
+{
+    switch (rq->kind) {
+    case REQ_SPAWN:   /* programs */
+    case REQ_SIGNAL:  /* the end of others */
+    case REQ_SWEEP:   /* files */
+    case REQ_INPUT:   /* what others read */
+    case REQ_LISTEN:  /* what others write */
+    case REQ_PUBLISH: /* names that the user's launchers share */
+    case REQ_UNPUBLISH:
+    case REQ_LOOKUP:
+    case REQ_CONNECT: return true;               /* other jobs */
+    case REQ_CREDENTIAL: return rq->number == 0; /* a proof of being the launcher's user */
+    case REQ_LOG: return slice_is(rq->key, "syslog");
+    case REQ_HOST: return host_needs(rq->number);
+    case REQ_IDENTIFY:
+    case REQ_ATTACH:
+    case REQ_PUT:
+    case REQ_PUT_MANY:
+    case REQ_GET:
+    case REQ_GET_INDEX:
+    case REQ_KVS_CREATE:
+    case REQ_KVS_DELETE:
+    case REQ_FENCE:
+    case REQ_NODE_PUT:
+    case REQ_NODE_GET:
+    case REQ_JOB_ATTR:
+    case REQ_RING:
+    case REQ_DISCONNECT:
+    case REQ_COMMIT:
+    case REQ_GET_CARD:
+    case REQ_MEET:
+    case REQ_NOTIFY:
+    case REQ_RECALL:
+    case REQ_MONITOR:
+    case REQ_BEAT:
+    case REQ_FINALIZE:
+    case REQ_ABORT: return false;
+    }
+    return true;
+}
