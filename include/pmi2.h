@@ -82,8 +82,9 @@ typedef struct PMI2_Connect_comm {
  *     list is an array of pointers to structs.
  *   MPICH from 4.1 on with its own PMI-2: PMI2_keyval_t { const char *key; const char *val; }, both
  *     lists arrays of structs.
- * A library named libpmi2.so.0 is called by programs built for Slurm's, so this one takes the first
- * form. */
+ * A library named libpmi2.so.0 is called by programs built for Slurm's, so this header declares the
+ * first form.  Lists in the second are recognized, and taken all the same; what is in neither is an
+ * error (PMI2_ERR_INVALID_ARG), and never touched. */
 typedef struct MPID_Info {
     int handle;
     int pobj_mutex;

@@ -18,6 +18,7 @@
 #include "lib/pmi2/jobs.h"
 #include "lib/pmi2/data.h"
 #include "lib/pmi2/member.h"
+#include "lib/pmi2/pairs.h"
 
 static struct library lib = LIBRARY_INIT("libpmi2");
 
@@ -310,10 +311,8 @@ static const char *command_fault(const struct spawn_args *s, int i)
     }
     if (ninfos < 0 || ninfos > LIMIT_SPAWN_ITEMS || (ninfos && (!s->infos || !s->infos[i])))
         return "an info list that makes no sense";
-    for (int n = 0; n < ninfos; n++) {
-        if (!s->infos[i][n].key)
-            return "an info pair without a key";
-    }
+    if (ninfos && pairs_form_of(s->infos[i], ninfos, false) == PAIRS_UNKNOWN)
+        return "an info list with a pair that has no key, or is of an unknown form";
     return NULL;
 }
 
@@ -325,27 +324,21 @@ static const char *spawn_fault(const struct spawn_args *s)
         return "no commands, or too many";
     if (s->npreputs < 0 || s->npreputs > LIMIT_SPAWN_ITEMS || (s->npreputs && !s->preputs))
         return "a preput list that makes no sense";
-    for (int i = 0; i < s->npreputs; i++) {
-        if (!s->preputs[i] || !s->preputs[i]->key)
-            return "a preput pair without a key";
-    }
+    if (s->npreputs && pairs_form_of(s->preputs, s->npreputs, true) == PAIRS_UNKNOWN)
+        return "a preput list with a pair that has no key, or is of an unknown form";
     for (int i = 0; i < s->count && !fault; i++)
         fault = command_fault(s, i);
     return fault;
-}
-
-static struct jobs_pair pair_of(const struct MPID_Info *info)
-{
-    return (struct jobs_pair){ info->key, info->value ? info->value : "" };
 }
 
 static void take_command(struct arena *a, const struct spawn_args *s, int i, struct jobs_command *c)
 {
     uint32_t ninfos = s->info_sizes ? (uint32_t)s->info_sizes[i] : 0;
     struct jobs_pair *infos = arena_array(a, ninfos, sizeof *infos);
+    enum pairs_form form = ninfos ? pairs_form_of(s->infos[i], (int)ninfos, false) : PAIRS_SLURM;
 
     for (uint32_t n = 0; infos && n < ninfos; n++)
-        infos[n] = pair_of(&s->infos[i][n]);
+        infos[n] = pairs_get(s->infos[i], (int)n, false, form);
     *c = (struct jobs_command){ .program = s->cmds[i],
                                 .args = s->argvs ? s->argvs[i] : NULL,
                                 .nargs = s->argcs ? (uint32_t)s->argcs[i] : 0,
@@ -359,6 +352,7 @@ static int take_request(struct arena *a, const struct spawn_args *s, struct jobs
 {
     struct jobs_command *commands = arena_array(a, (size_t)s->count, sizeof *commands);
     struct jobs_pair *preputs = arena_array(a, (size_t)s->npreputs, sizeof *preputs);
+    enum pairs_form form = pairs_form_of(s->preputs, s->npreputs, true);
     uint64_t total = 0;
 
     for (int i = 0; commands && i < s->count; i++) {
@@ -366,7 +360,7 @@ static int take_request(struct arena *a, const struct spawn_args *s, struct jobs
         total += commands[i].nprocs;
     }
     for (int i = 0; preputs && i < s->npreputs; i++)
-        preputs[i] = pair_of(s->preputs[i]);
+        preputs[i] = pairs_get(s->preputs, i, true, form);
     if (!arena_ok(a))
         return errmsg_set(err, -ENOMEM, "out of memory");
     if (total > LIMIT_JOB_PROCS)

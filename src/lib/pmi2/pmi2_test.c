@@ -259,6 +259,37 @@ static void test_spawn(void)
     finish(&s);
 }
 
+/* Programs that were built for MPICH 4.1 and later hand over lists of another form. */
+static void test_spawn_of_mpich(void)
+{
+    static const struct line lines[] = {
+        HYDRA_START,
+        { TOLD, "cmd=spawn;ncmds=1;preputcount=2;ppkey0=P;ppval0=tag#0$x;ppkey1=Q;ppval1=;"
+                "subcmd=c;maxprocs=3;argc=0;infokeycount=1;infokey0=wdir;infoval0=/tmp;" },
+        { TELL, "cmd=spawn-response;rc=0;jobid=K2;nerrs=0;" },
+        FINISH,
+    };
+    struct mpich_pair {
+        const char *key, *val;
+    } info[] = { { "wdir", "/tmp" } }, preputs[] = { { "P", "tag#0$x" }, { "Q", "" } },
+      bad[] = { { NULL, "x" } };
+    const char *cmds[] = { "c" };
+    const MPID_Info *infos[] = { (const MPID_Info *)(const void *)info };
+    int argcs[] = { 0 }, sizes[] = { 1 }, three = 3;
+    struct script s;
+    char job[16];
+
+    init(&s, lines);
+    EQ(PMI2_Job_Spawn(1, cmds, argcs, NULL, &three, sizes, infos, 2,
+                      (const MPID_Info **)(void *)preputs, job, 16, NULL),
+       PMI2_SUCCESS);
+    OK(!strcmp(job, "K2"));
+    EQ(PMI2_Job_Spawn(1, cmds, argcs, NULL, &three, NULL, NULL, 1, (const MPID_Info **)(void *)bad,
+                      job, 16, NULL),
+       PMI2_ERR_INVALID_ARG);
+    finish(&s);
+}
+
 static void test_port(void)
 {
     static const struct line lines[] = {
@@ -580,6 +611,7 @@ int main(void)
     test_hydra5();
     test_slurm();
     test_spawn();
+    test_spawn_of_mpich();
     test_port();
     test_dripping();
     test_bad_starts();
