@@ -650,6 +650,10 @@ def turncoat(canary, intruder):
     print('as root, the store takes', write_to(fds[0]) if fds else 'nothing')
     if 'rank' in os.environ.get('WU_SPOIL', ''):
         print('root asks:', ask(s, pmi1_spawn(canary)))
+        until = time.monotonic() + NET
+        while not os.path.exists(canary) and time.monotonic() < until:
+            time.sleep(0.01)
+        print('and leaves:', ask(s, b'cmd=finalize\n'))
         return
     os.setgroups([])
     os.setresgid(*[int(intruder)] * 3)
@@ -663,7 +667,7 @@ def refuse(path):
     """A daemon's call is answered with: other version, install the same everywhere."""
     door = socket.create_server(('127.0.0.1', 0))
     write_port(path, door)
-    no = b'\x89WIREUP\n' + struct.pack('>HHBBH', 9, 9, 3, 1, 0) + b'6.6.6'.ljust(16, b'\0')
+    no = b'\x89WIREUP\n' + struct.pack('>HHBBH', 9, 9, 3, 2, 0) + b'6.6.6'.ljust(16, b'\0')
     print('ready', flush=True)
     while True:
         s, _ = door.accept()
