@@ -135,6 +135,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     }
     n->config = *config;
     n->started_ns = clock_now_ns();
+    n->uid = getuid();
     n->topology = TOPOLOGY_NULL;
     n->tape = TAPE_NULL;
     n->spare_fd = n->null_fd = n->chld_fd = -1;

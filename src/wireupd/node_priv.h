@@ -53,6 +53,7 @@ struct node {
     struct loop loop;
     struct server server;
     uint64_t started_ns;
+    uid_t uid; /* ours: asked for once, not for each message */
     struct list tasks;
     struct map by_pid;
     struct list works;

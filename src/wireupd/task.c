@@ -525,7 +525,7 @@ static ssize_t link_recv(struct link *l)
     if (!l->marked)
         return recv(l->fd, n->scratch, STDIO_CHUNK, MSG_DONTWAIT);
     got = peer_cred_recv(l->fd, n->scratch, STDIO_CHUNK, &uid);
-    if (got > 0 && uid != getuid())
+    if (got > 0 && uid != n->uid)
         server_lessen(&n->server, l->peer);
     return got;
 }
