@@ -42,7 +42,8 @@ void session_dir_name(struct session_dir *d, const char *tmp)
 
 static void sweep_path(const char *path)
 {
-    sweep(&(struct sweep_order){ .path = slice_str(path), .directory = true, .recursive = true });
+    sweep(&(struct sweep_order){
+        .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
 }
 
 /* ---- what others have left ------------------------------------------------------------------- */

@@ -185,6 +185,33 @@ static void test_crowd(void)
     OK(!there(base));
 }
 
+/* Not only root's directories go. */
+static void test_ordinary_user(void)
+{
+    char own[] = "/tmp/wu-session-user.XXXXXX";
+    struct session_dir d;
+    int status = -1;
+    pid_t pid;
+
+    if (!mkdtemp(own) || chown(own, 65534, 65534) < 0) {
+        rmdir(own);
+        return; /* this is an ordinary user, for whom all of the above was tried */
+    }
+    pid = fork();
+    if (pid == 0) {
+        if (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0)
+            _exit(2);
+        session_dir_name(&d, own);
+        if (session_dir_make(&d, 0, 0) != 0 || !there(below(&d, "0/0")))
+            _exit(3);
+        session_dir_remove(&d);
+        _exit(there(d.path) ? 4 : 0);
+    }
+    OK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    EQ(status, 0);
+    EQ(rmdir(own), 0);
+}
+
 int main(void)
 {
     snprintf(top, sizeof top, "/tmp/wireup-session-test.%d", (int)getpid());
@@ -199,5 +226,6 @@ int main(void)
     test_links();
     test_crowd();
     OK(rmdir(top) == 0);
+    test_ordinary_user();
     return tap_done();
 }

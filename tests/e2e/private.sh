@@ -17,13 +17,13 @@ hold=/sys
 hidden()
 {
     for path in "${WU_SRC-}" "${WU_BUILD-}" "$(dirname "${WU_LAUNCHER:-/}")" "$PWD"; do
-        [ -n "$path" ] && realpath "$path"
+        [ -n "$path" ] && realpath "$path" 2>/dev/null
     done | grep -E '^/(tmp|dev/shm)/' | sort -u
 }
 
 give()
 {
-    mount -t tmpfs none /dev/shm && mount -t tmpfs none /tmp || exit 99
+    mount -n -t tmpfs none /dev/shm && mount -n -t tmpfs none /tmp || exit 99
     case ${TMPDIR-} in /tmp/* | /dev/shm/*) mkdir -p "$TMPDIR" ;; esac
 }
 
@@ -31,9 +31,9 @@ give()
 hide_installed() # PREFIX
 {
     prefix=$1
-    mount -t tmpfs none $hold || return
+    mount -n -t tmpfs none $hold || return
     mkdir $hold/over $hold/work
-    if mount -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work" none "$prefix" 2>/dev/null; then
+    if mount -n -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work" none "$prefix" 2>/dev/null; then
         rm -f "$prefix"/bin/wireup "$prefix"/bin/wireupd "$prefix"/include/pmi.h "$prefix"/include/pmi2.h \
             "$prefix"/include/pmix*.h
         for libs in "$prefix"/lib "$prefix"/lib64 "$prefix"/lib/*-linux-gnu*; do
@@ -43,7 +43,7 @@ hide_installed() # PREFIX
     else
         echo "# the Wireup in $prefix cannot be hidden, and may disturb this test"
     fi
-    umount -l $hold
+    umount -n -l $hold
 }
 
 # Where the Wireups are that programs would find by themselves, other than the one that is tested.
@@ -66,17 +66,17 @@ paths=$(hidden)
 if [ -z "$paths" ]; then
     give
 else
-    mount -t tmpfs none $hold || exit 99
+    mount -n -t tmpfs none $hold || exit 99
     printf '%s\n' "$paths" | while read -r path; do
         n=$((${n-0} + 1))
-        mkdir $hold/$n && mount --rbind "$path" $hold/$n || exit 99
+        mkdir $hold/$n && mount -n --rbind "$path" $hold/$n || exit 99
     done || exit 99
     give
     printf '%s\n' "$paths" | while read -r path; do
         n=$((${n-0} + 1))
-        mkdir -p "$path" && mount --move $hold/$n "$path" || exit 99
+        mkdir -p "$path" && mount -n --move $hold/$n "$path" || exit 99
     done || exit 99
-    umount $hold
+    umount -n $hold
 fi
 cd "$here" || exit 99
 "$@"
