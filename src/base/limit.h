@@ -275,7 +275,7 @@
 #define LIMIT_FAILED_MORE_MS 3000
 
 /* What starts daemons (ssh, srun) and has been asked to end is killed after so long. */
-#define LIMIT_AGENT_STOP_MS 2000
+#define LIMIT_AGENT_STOP_MS 3000
 
 /* Events that are kept for processes that register for them late: how many, and the bytes of what
  * is said about them. */

@@ -5,7 +5,9 @@
 
 #include "wireupd/node_priv.h"
 
-int control_open(struct node *n); /* 0 or -errno */
+/* 0 or -errno.  Before anything is made that somebody would have to remove: until then the guard
+ * kills us on a signal. */
+int control_open(struct node *n);
 void control_close(struct node *n);
 
 /* What the node itself brings about. */

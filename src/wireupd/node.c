@@ -93,6 +93,8 @@ static int open_doors(struct node *n)
     char wdir[PATH_MAX];
     int rc = loop_init(&n->loop);
 
+    if (rc == 0)
+        rc = control_open(n);
     if (rc < 0)
         return rc;
     output_open(n, ending_check);
@@ -119,8 +121,6 @@ static int open_doors(struct node *n)
         rc = listener_open(n);
     if (rc == 0)
         tools_open(&n->tools, n);
-    if (rc == 0)
-        rc = control_open(n);
     return rc;
 }
 

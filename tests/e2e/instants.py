@@ -290,6 +290,8 @@ class Run:
             time.sleep(0.02)
         self.wrong += [f'sockets: {h.sockets()}' for h in self.hosts if h.sockets()]
         files = [f for name in ('home', 'tmp', 'run') for f in files_below(os.path.join(self.folder, name))]
+        # Daemons that Slurm kills leave where they are to be found; who comes next removes it.
+        files = [f for f in files if not (self.world == 'srun' and '/run/wireup/' in f)]
         if files:
             self.wrong.append(f'files: {files}')
 
