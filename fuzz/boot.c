@@ -20,7 +20,7 @@ static void check_record(struct boot *b, struct arena *a)
     struct buf once = BUF_NULL(1 << 24), twice = BUF_NULL(1 << 24);
     struct agent_spec spec;
     struct errmsg err;
-    struct boot back;
+    struct boot back = { 0 };
 
     if (boot_write(b, &once) == 0) {
         must(boot_length(buf_slice(&once)) == buf_len(&once));
@@ -29,6 +29,7 @@ static void check_record(struct boot *b, struct arena *a)
              memcmp(buf_slice(&once).ptr, buf_slice(&twice).ptr, buf_len(&once)) == 0);
     }
     agent_spec_get(&spec, b, &err);
+    boot_wipe(&back);
     buf_free(&once);
     buf_free(&twice);
 }

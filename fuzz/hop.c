@@ -62,7 +62,7 @@ static void seal(struct hop_code *from, struct slice plain, struct buf *out)
     memcpy(room, head, 4);
     crypto_aead_chacha20poly1305_ietf_encrypt((unsigned char *)room + 4, NULL,
                                               (const unsigned char *)plain.ptr, plain.len, head, 4,
-                                              NULL, nonce, from->seal_key);
+                                              NULL, nonce, from->keys->seal);
     buf_commit(out, 4 + n);
 }
 

@@ -10,10 +10,26 @@ void buf_init(struct buf *b, size_t max)
     *b = BUF_NULL(max);
 }
 
+void buf_init_secret(struct buf *b, size_t max)
+{
+    *b = BUF_NULL(max);
+    b->secret = true;
+}
+
+static void drop_memory(struct buf *b)
+{
+    if (b->secret && b->mem)
+        explicit_bzero(b->mem, b->cap);
+    free(b->mem);
+}
+
 void buf_free(struct buf *b)
 {
-    free(b->mem);
+    bool secret = b->secret;
+
+    drop_memory(b);
     *b = BUF_NULL(b->max);
+    b->secret = secret;
 }
 
 void buf_clear(struct buf *b)
@@ -22,9 +38,13 @@ void buf_clear(struct buf *b)
     b->error = BUF_FINE;
 }
 
-static size_t grown(size_t cap, size_t need)
+/* What is copied in one go stands in registers for a while, and the linker may put those on the
+ * stack: so a key, at the begin of much, is never among little that is copied. */
+enum { FIRST = 256, FIRST_SECRET = 4096 };
+
+static size_t grown(const struct buf *b, size_t need)
 {
-    size_t want = cap ? cap : 256;
+    size_t want = b->cap ? b->cap : b->secret ? FIRST_SECRET : FIRST;
 
     while (want < need)
         want = want > SIZE_MAX / 2 ? need : want * 2;
@@ -47,7 +67,7 @@ char *buf_room(struct buf *b, size_t n)
     if (b->start && b->cap - live > n && b->start >= live) {
         memcpy(b->mem, b->mem + b->start, live);
     } else {
-        size_t cap = grown(b->cap, live + n + 1);
+        size_t cap = grown(b, live + n + 1);
         char *mem = malloc(cap);
         if (!mem) {
             b->error = BUF_NO_MEMORY;
@@ -55,7 +75,7 @@ char *buf_room(struct buf *b, size_t n)
         }
         if (live)
             memcpy(mem, b->mem + b->start, live);
-        free(b->mem);
+        drop_memory(b);
         b->mem = mem;
         b->cap = cap;
     }

@@ -24,11 +24,14 @@ struct buf {
     size_t cap;
     size_t max; /* live bytes never exceed this */
     enum buf_error error;
+    bool secret; /* memory is wiped before it is given back */
 };
 
-#define BUF_NULL(maximum) ((struct buf){ NULL, 0, 0, 0, (maximum), BUF_FINE })
+#define BUF_NULL(maximum) ((struct buf){ NULL, 0, 0, 0, (maximum), BUF_FINE, false })
 
 void buf_init(struct buf *b, size_t max);
+/* For what holds a key. */
+void buf_init_secret(struct buf *b, size_t max);
 void buf_free(struct buf *b); /* back to empty; harmless twice; the maximum stays */
 
 static inline size_t buf_len(const struct buf *b)

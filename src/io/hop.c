@@ -69,7 +69,6 @@ struct hop {
 
 struct hop_net {
     struct hop_config c;
-    unsigned char key[HOP_KEY];
     struct door door;
     uint16_t port;
     struct list strangers, hops;
@@ -131,7 +130,7 @@ static struct line *line_new(struct hop_net *net, struct hop *h, int fd, const s
     l->fd = fd;
     hop_where_text(at, l->where);
     randombytes_buf(seed, sizeof seed);
-    rc = hop_code_init(&l->code, h ? HOP_CALLS : HOP_ANSWERS, net->key, seed, net->c.position,
+    rc = hop_code_init(&l->code, h ? HOP_CALLS : HOP_ANSWERS, net->c.key, seed, net->c.position,
                        h ? LIMIT_HOP_QUEUE : STRANGER_OUT);
     sodium_memzero(seed, sizeof seed);
     watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
@@ -869,13 +868,13 @@ struct hop_net *hop_net_new(const struct hop_config *config, struct errmsg *err)
 {
     struct hop_net *net = calloc(1, sizeof *net);
 
-    if (!net) {
-        errmsg_set(err, 0, "out of memory");
+    /* Before anything else of sodium is used; again is harmless. */
+    if (!net || !config->key || sodium_init() < 0) {
+        errmsg_set(err, 0, net ? "the library sodium, or a key, is missing" : "out of memory");
+        free(net);
         return NULL;
     }
     net->c = *config;
-    memcpy(net->key, config->key, HOP_KEY);
-    net->c.key = NULL;
     net->door = DOOR_CLOSED;
     list_init(&net->strangers);
     list_init(&net->hops);
@@ -896,7 +895,6 @@ void hop_net_free(struct hop_net *net)
     door_close(&net->door);
     if (net->quota == &net->own)
         quota_tell(&net->own, net->c.log);
-    sodium_memzero(net->key, sizeof net->key);
     free(net);
 }
 

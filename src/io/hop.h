@@ -50,10 +50,10 @@ struct hop_calls {
 
 struct hop_config {
     struct loop *loop;
-    const struct log *log; /* for refusals; may be NULL */
-    struct quota *quota;   /* of all strangers to this process; NULL: of this module alone */
-    const unsigned char *key;
-    uint32_t position; /* ours in the job */
+    const struct log *log;    /* for refusals; may be NULL */
+    struct quota *quota;      /* of all strangers to this process; NULL: of this module alone */
+    const unsigned char *key; /* outlives the net, which has no copy */
+    uint32_t position;        /* ours in the job */
     struct hop_calls calls;
     void *arg;
     uint32_t alive_ms;  /* after so much silence of ours a sign of life is sent; 0: never */

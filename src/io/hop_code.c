@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "io/secret.h"
 
 enum kind { KIND_HELLO = 1, KIND_ANSWER, KIND_REFUSAL };
 enum record { RECORD_LAST = 1, RECORD_PIECE, RECORD_ALIVE, RECORD_BYE };
@@ -18,8 +19,7 @@ enum {
     UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* of a hello: what its MAC covers */
     IN_FIRST = 8 << 10, /* read at once while little comes: a few pages of the heap */
     IN_STEP = 64 << 10, /* ... and when more does */
-    MUCH = 16 << 10,
-    KEEP = 256 << 10, /* a buffer larger than this is given back when it is empty */
+    KEEP = 256 << 10,   /* a buffer larger than this is given back when it is empty */
 };
 
 static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
@@ -49,15 +49,6 @@ static uint32_t get32(const unsigned char *p)
 }
 
 /* ---- secrets ---- */
-
-/* libsodium works before sodium_init(), which looks for what this processor does faster: forty
- * microseconds and more on a virtual machine, where the hypervisor answers each question.  A
- * greeting is over sooner; who moves much has it asked. */
-static void expect_much(size_t n)
-{
-    if (n >= MUCH && sodium_init() < 0)
-        return; /* it goes on as it was */
-}
 
 /* MAC or derived bytes: keyed by the job's key, told apart by the label. */
 static void digest(const struct hop_code *c, const char label[8], unsigned char *to, size_t n,
@@ -92,19 +83,26 @@ static void sign_proof(const struct hop_code *c, unsigned char *to)
     digest(c, "proof  1", to, 32, c->hello, HOP_HELLO, c->answer, HOP_HELLO, NULL, 0);
 }
 
+/* A refusal's: over the first part of the hello that it answers, whose fresh key no other has. */
+static void sign_refusal(const struct hop_code *c, const unsigned char *hello,
+                         const unsigned char *head, unsigned char *to)
+{
+    digest(c, "refusal1", to, 32, hello, UNSIGNED, head, HOP_HEAD, NULL, 0);
+}
+
 /* False: the other's public key is one of the few that give no secret. */
 static bool derive_keys(struct hop_code *c, const unsigned char *theirs)
 {
     unsigned char shared[crypto_scalarmult_BYTES], both[64];
-    bool good = crypto_scalarmult(shared, c->secret, theirs) == 0;
+    bool good = crypto_scalarmult(shared, c->keys->secret, theirs) == 0;
 
     digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, HOP_HELLO, c->answer,
            HOP_HELLO);
-    memcpy(c->role == HOP_CALLS ? c->seal_key : c->open_key, both, 32);
-    memcpy(c->role == HOP_CALLS ? c->open_key : c->seal_key, both + 32, 32);
+    memcpy(c->role == HOP_CALLS ? c->keys->seal : c->keys->open, both, 32);
+    memcpy(c->role == HOP_CALLS ? c->keys->open : c->keys->seal, both + 32, 32);
     sodium_memzero(shared, sizeof shared);
     sodium_memzero(both, sizeof both);
-    sodium_memzero(c->secret, sizeof c->secret);
+    sodium_memzero(c->keys->secret, sizeof c->keys->secret);
     return good;
 }
 
@@ -137,15 +135,18 @@ int hop_code_init(struct hop_code *c, enum hop_role role, const unsigned char ke
     memset(c, 0, sizeof *c);
     c->role = role;
     c->in_step = IN_FIRST;
-    memcpy(c->key, key, HOP_KEY);
-    memcpy(c->secret, seed, HOP_SEED);
+    c->key = key;
+    c->keys = secret_new(sizeof *c->keys);
+    if (!c->keys)
+        return -ENOMEM;
+    memcpy(c->keys->secret, seed, HOP_SEED);
     buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
     buf_init(&c->out, out_max);
     buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
     c->own = position;
     if (role == HOP_ANSWERS)
         return 0; /* the keys of a connection cost time: only for who knows the job's */
-    fill_hello(c->hello, KIND_HELLO, position, c->secret);
+    fill_hello(c->hello, KIND_HELLO, position, c->keys->secret);
     sign_hello(c, c->hello, c->hello + UNSIGNED);
     buf_put(&c->out, c->hello, HOP_HELLO);
     return buf_ok(&c->out) ? 0 : -ENOMEM;
@@ -156,10 +157,7 @@ void hop_code_free(struct hop_code *c)
     buf_free(&c->in);
     buf_free(&c->out);
     buf_free(&c->pieces);
-    sodium_memzero(c->key, sizeof c->key);
-    sodium_memzero(c->secret, sizeof c->secret);
-    sodium_memzero(c->seal_key, sizeof c->seal_key);
-    sodium_memzero(c->open_key, sizeof c->open_key);
+    c->keys = secret_free(c->keys, sizeof *c->keys);
 }
 
 /* ---- bytes ---- */
@@ -202,14 +200,19 @@ static enum hop_event fail(struct hop_code *c, enum hop_fault fault)
     return HOP_FAILED;
 }
 
-/* An answerer's no, to those who speak our language. */
+/* An answerer's no, to those who speak our language.  What it says of versions is advice, and so it
+ * is proved; who has another key could not check that. */
 static enum hop_event refuse(struct hop_code *c, enum hop_fault fault)
 {
-    unsigned char head[HOP_HEAD];
+    unsigned char head[HOP_HEAD], mac[32];
 
     if (c->role == HOP_ANSWERS) {
         fill_head(head, KIND_REFUSAL, fault);
         buf_put(&c->out, head, HOP_HEAD);
+        if (fault == HOP_OTHER_VERSION) {
+            sign_refusal(c, (const unsigned char *)buf_slice(&c->in).ptr, head, mac);
+            buf_put(&c->out, mac, sizeof mac);
+        }
     }
     return fail(c, fault);
 }
@@ -231,20 +234,48 @@ static void keep_version(struct hop_code *c, const unsigned char *text)
     c->version[n] = '\0';
 }
 
-static enum hop_event refused(struct hop_code *c, unsigned why, unsigned newest)
+/* Anybody can wait at an address that we call, and say no: what it says is told as its word, and
+ * only what is proved by the job's key becomes advice. */
+static enum hop_event unproved(struct hop_code *c, const char *word)
 {
-    switch (why) {
-    case HOP_OTHER_VERSION:
-        errmsg_set(
-            &c->err, 0,
-            "it is version %s and speaks version %u of the link, this is %s with version %u; "
-            "install the same Wireup everywhere",
-            c->version, newest, WIREUP_VERSION, HOP_VERSION);
-        break;
-    case HOP_WRONG_KEY: errmsg_set(&c->err, 0, "it belongs to another job (other key)"); break;
-    default: errmsg_set(&c->err, 0, "it refuses the connection (reason %u)", why); break;
-    }
+    errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
+               word ? " (it says: " : "", word ? word : "", word ? ")" : "");
     return fail(c, HOP_REFUSED);
+}
+
+static enum hop_event read_refusal(struct hop_code *c)
+{
+    const unsigned char *head = bytes_in(c);
+    unsigned char mac[32];
+
+    if (head[13] == HOP_WRONG_KEY)
+        return unproved(c, "another job");
+    if (head[13] != HOP_OTHER_VERSION)
+        return unproved(c, NULL);
+    if (buf_len(&c->in) < HOP_HEAD + sizeof mac)
+        return HOP_MORE;
+    sign_refusal(c, c->hello, head, mac);
+    if (sodium_memcmp(mac, head + HOP_HEAD, sizeof mac) != 0)
+        return unproved(c, "another version");
+    errmsg_set(&c->err, 0,
+               "it is version %s and speaks version %u of the link, this is %s with version %u; "
+               "install the same Wireup everywhere",
+               c->version, get16(head + 8), WIREUP_VERSION, HOP_VERSION);
+    return fail(c, HOP_REFUSED);
+}
+
+/* A greeting that we cannot read to its end. */
+static enum hop_event other_version(struct hop_code *c, unsigned newest, unsigned oldest)
+{
+    if (c->role == HOP_CALLS)
+        return unproved(c, "another version");
+    if (buf_len(&c->in) < UNSIGNED)
+        return HOP_MORE; /* until there is what the refusal answers */
+    errmsg_set(&c->err, 0,
+               "it says that it is version %s and speaks versions %u to %u of the link; this is %s "
+               "with version %u",
+               c->version, oldest, newest, WIREUP_VERSION, HOP_VERSION);
+    return refuse(c, HOP_OTHER_VERSION);
 }
 
 static enum hop_event read_head(struct hop_code *c)
@@ -264,14 +295,9 @@ static enum hop_event read_head(struct hop_code *c)
     kind = head[12];
     keep_version(c, head + 16);
     if (c->role == HOP_CALLS && kind == KIND_REFUSAL)
-        return refused(c, head[13], newest);
-    if (oldest > HOP_VERSION || newest < HOP_VERSION) {
-        errmsg_set(&c->err, 0,
-                   "it is version %s and speaks versions %u to %u of the link, this is %s with "
-                   "version %u; install the same Wireup everywhere",
-                   c->version, oldest, newest, WIREUP_VERSION, HOP_VERSION);
-        return refuse(c, HOP_OTHER_VERSION);
-    }
+        return read_refusal(c);
+    if (oldest > HOP_VERSION || newest < HOP_VERSION)
+        return other_version(c, newest, oldest);
     if (kind != (c->role == HOP_CALLS ? KIND_ANSWER : KIND_HELLO)) {
         errmsg_set(&c->err, 0, "it greets out of turn");
         return fail(c, HOP_STRANGER);
@@ -301,7 +327,7 @@ static enum hop_event read_hello(struct hop_code *c)
     if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
         return wrong_key(c);
     c->greeted = true;
-    fill_hello(c->answer, KIND_ANSWER, c->own, c->secret);
+    fill_hello(c->answer, KIND_ANSWER, c->own, c->keys->secret);
     sign_answer(c, c->answer + UNSIGNED);
     if (!derive_keys(c, c->hello + HOP_HEAD + 8))
         return wrong_key(c);
@@ -429,9 +455,8 @@ static enum hop_event read_record(struct hop_code *c, struct slice *message)
     if (have < 4 + n)
         return HOP_MORE;
     number(c->opened++, nonce);
-    expect_much(n);
     if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
-                                                  c->open_key) != 0)
+                                                  c->keys->open) != 0)
         return altered(c);
     c->used = 4 + n;
     return take_record(c, at + 4, plain, message);
@@ -493,9 +518,8 @@ static void seal(struct hop_code *c, enum record kind, size_t n, const struct sl
     if (n)
         gather(to + 5, n, part, at);
     number(c->sealed++, nonce);
-    expect_much(n);
     crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
-                                              c->seal_key);
+                                              c->keys->seal);
     buf_commit(&c->out, HOP_RECORD_EXTRA + n);
 }
 

@@ -11,8 +11,10 @@
  * secret that the fresh keys give and both messages; one key for each direction, numbered records.
  *
  * The head (32 bytes) is the same in all versions to come: it names the versions that its sender
- * speaks, so that a mismatch can name both.  An answerer that refuses says why in a head alone, and
- * only to those whose first bytes are ours.
+ * speaks, so that a mismatch can name both; so is what a hello has before its MAC.  An answerer
+ * that refuses says why in a head, and only to those whose first bytes are ours.  Of versions it
+ * says so with a MAC (key; the caller's hello without its MAC, the head): that is advice, and a
+ * caller gives none at the word of who has not proved itself.
  *
  * A record is 4 bytes of length and the sealed bytes: a kind and a piece of a message.  Large
  * messages travel in pieces, so that a sign of life is never behind more than one of them.
@@ -66,6 +68,11 @@ enum hop_fault {
     HOP_NO_MEMORY,
 };
 
+struct hop_keys {
+    unsigned char secret[32]; /* until the keys are known */
+    unsigned char seal[32], open[32];
+};
+
 struct hop_code {
     enum hop_role role;
     enum hop_fault fault;
@@ -73,12 +80,12 @@ struct hop_code {
     unsigned step;
     bool greeted; /* its hello or answer was good */
     bool up, said_bye;
-    uint32_t own;      /* our position */
-    uint32_t position; /* of the other end, once up */
-    char version[17];  /* of its program; printable */
-    unsigned char key[HOP_KEY], secret[32];
+    uint32_t own;             /* our position */
+    uint32_t position;        /* of the other end, once up */
+    char version[17];         /* of its program; printable */
+    const unsigned char *key; /* the job's; the caller's */
+    struct hop_keys *keys;    /* of this connection (secret.h) */
     unsigned char hello[HOP_HELLO], answer[HOP_HELLO];
-    unsigned char seal_key[32], open_key[32];
     uint64_t sealed, opened; /* records */
     struct buf in, out;
     size_t in_step;    /* how much is read at once */
@@ -87,7 +94,7 @@ struct hop_code {
     bool lent;         /* `pieces` is what was returned last */
 };
 
-/* position: ours.  out_max: bytes that may wait to be sent.  0, -errno. */
+/* key: outlives it.  position: ours.  out_max: bytes that may wait to be sent.  0, -errno. */
 int hop_code_init(struct hop_code *c, enum hop_role role, const unsigned char key[HOP_KEY],
                   const unsigned char seed[HOP_SEED], uint32_t position, size_t out_max);
 void hop_code_free(struct hop_code *c); /* harmless twice */

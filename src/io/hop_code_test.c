@@ -321,7 +321,7 @@ static void test_changed_greeting(void)
 static void test_strangers(void)
 {
     struct hop_code a, b;
-    char future[HOP_HEAD];
+    char future[HOP_HELLO];
 
     open_code(&b, HOP_ANSWERS, key, 0);
     feed(&b, slice_str("GET / HTTP/1.0\r\n\r\n"));
@@ -342,14 +342,57 @@ static void test_strangers(void)
     future[9] = 9;
     future[11] = 7;
     memcpy(future + 16, "9.1.0\0\0\0\0\0\0\0\0\0\0", 16);
+    memcpy(a.hello, future, sizeof future); /* so it has said it */
     feed(&b, slice_mem(future, sizeof future));
     OK_F(next(&b) == HOP_FAILED && b.fault == HOP_OTHER_VERSION && strstr(b.err.text, "9.1.0") &&
              strstr(b.err.text, WIREUP_VERSION),
          "a version from the future is named: %s", b.err.text);
     carry(&b, &a, 1000);
-    OK_F(next(&a) == HOP_FAILED && a.fault == HOP_REFUSED && strstr(a.err.text, WIREUP_VERSION),
+    OK_F(next(&a) == HOP_FAILED && a.fault == HOP_REFUSED && strstr(a.err.text, "install the same"),
          "and the caller hears it: %s", a.err.text);
     close_pair(&a, &b);
+}
+
+/* Whoever waits at an address can say no; the caller gives no advice by it. */
+static void hear_no(unsigned why, const struct hop_code *by, const char *name)
+{
+    struct hop_code a;
+    char no[HOP_HEAD + 32] = "\x89WIREUP\n\0\x9\0\x9\3";
+
+    open_code(&a, HOP_CALLS, key, 5);
+    no[13] = (char)why;
+    memcpy(no + 16, "6.6.6", 5);
+    if (by)
+        memcpy(no, hop_code_out(by).ptr, sizeof no);
+    feed(&a, slice_mem(no, sizeof no));
+    OK_F(next(&a) == HOP_FAILED && a.fault == HOP_REFUSED && !strstr(a.err.text, "install") &&
+             strstr(a.err.text, "does not prove"),
+         "%s: %s", name, a.err.text);
+    hop_code_free(&a);
+}
+
+static void test_forged(void)
+{
+    struct hop_code a, b;
+    char future[HOP_HELLO];
+
+    for (unsigned why = 0; why < 9; why++)
+        hear_no(why, NULL, "a refusal that anybody can write");
+    open_code(&a, HOP_CALLS, key, 5);
+    open_code(&b, HOP_ANSWERS, key, 0);
+    memcpy(future, hop_code_out(&a).ptr, sizeof future);
+    future[9] = future[11] = 9;
+    feed(&b, slice_mem(future, sizeof future));
+    OK(next(&b) == HOP_FAILED && hop_code_out(&b).len == HOP_HEAD + 32);
+    hear_no(0, &b, "one that was said to another caller");
+    close_pair(&a, &b);
+    open_code(&a, HOP_CALLS, key, 5);
+    memset(future, 0, sizeof future);
+    memcpy(future, "\x89WIREUP\n\0\x9\0\x9\2", 13);
+    feed(&a, slice_mem(future, sizeof future));
+    OK_F(next(&a) == HOP_FAILED && !strstr(a.err.text, "install"),
+         "an answer of another version: %s", a.err.text);
+    hop_code_free(&a);
 }
 
 static void test_limits(void)
@@ -391,6 +434,7 @@ int main(void)
     test_replay();
     test_changed_greeting();
     test_strangers();
+    test_forged();
     test_limits();
     return tap_done();
 }

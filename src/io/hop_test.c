@@ -671,7 +671,7 @@ static void test_strangers(void)
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
     struct bare m;
     unsigned char seed[HOP_SEED] = { 7 };
-    char head[HOP_HEAD];
+    char head[HOP_HELLO];
     int fds[LIMIT_STRANGERS + 20], fd;
 
     link_up(a, b);

@@ -509,7 +509,9 @@ int far_open(struct far *f, struct launch_options *opt, struct node *node, struc
     node_failures_init(&f->failures);
     if (gethostname(f->host, sizeof f->host - 1) < 0)
         memcpy(f->host, "localhost", sizeof "localhost");
-    if (getrandom(f->boot.key, sizeof f->boot.key, 0) != (ssize_t)sizeof f->boot.key)
+    if (boot_make_key(&f->boot) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    if (getrandom(f->boot.key, BOOT_KEY, 0) != BOOT_KEY)
         return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
     rc = number_nodes(f, plan);
     f->boot.width = crew_width(kind_of(opt), f->boot.count, opt->tree_width);

@@ -337,7 +337,6 @@ static int write_file(struct command *k, struct errmsg *err)
         close(fd);
     if (rc < 0)
         return errmsg_set(err, rc, "cannot write %s: %s", k->file, err_text(rc));
-    explicit_bzero(k->record.mem, k->record.cap);
     buf_free(&k->record);
     return 0;
 }
@@ -358,7 +357,7 @@ static int make_record(struct command *k, struct errmsg *err)
 
     drop_file(k);
     buf_free(&k->record);
-    buf_init(&k->record, LIMIT_BOOT_RECORD);
+    buf_init_secret(&k->record, LIMIT_BOOT_RECORD);
     rc = a->c.calls.record(a->c.arg, all ? BOOT_BY_NAME : k->guests[0]->node.position, &k->record);
     if (rc < 0 || !buf_ok(&k->record))
         return errmsg_set(err, rc < 0 ? rc : -ENOMEM, "cannot make the daemon's record: %s",

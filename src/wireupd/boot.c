@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/limit.h"
+#include "io/secret.h"
 
 enum { FORMAT = 1 };
 
@@ -178,6 +179,8 @@ static int get_key(struct reader *r, struct slice value)
 {
     if (value.len != 2 * BOOT_KEY)
         return bad(r, "the key");
+    if (!r->b->key && boot_make_key(r->b) < 0)
+        return -ENOMEM;
     for (int i = 0; i < BOOT_KEY; i++) {
         int high = digit(value.ptr[2 * i]), low = digit(value.ptr[2 * i + 1]);
         if (high < 0 || low < 0)
@@ -373,9 +376,15 @@ int boot_read(struct boot *b, struct arena *a, struct slice text, struct errmsg 
     return rc ? rc : bad(&r, "its end is missing");
 }
 
+int boot_make_key(struct boot *b)
+{
+    b->key = secret_new(BOOT_KEY);
+    return b->key ? 0 : -ENOMEM;
+}
+
 void boot_wipe(struct boot *b)
 {
-    explicit_bzero(b->key, sizeof b->key);
+    b->key = secret_free(b->key, BOOT_KEY);
 }
 
 int boot_put_option(struct arena *a, struct boot *b, const char *name, const char *value)

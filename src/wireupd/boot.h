@@ -46,12 +46,12 @@ struct boot_pair {
 };
 
 struct boot {
-    uint32_t position; /* or BOOT_BY_NAME */
-    uint32_t count;    /* daemons of the job, the launcher included */
-    uint32_t width;    /* of the tree */
-    unsigned char key[BOOT_KEY];
-    uint32_t parent;          /* the position of who waits ... */
-    const char *addresses;    /* ... here (hop.h) */
+    uint32_t position;     /* or BOOT_BY_NAME */
+    uint32_t count;        /* daemons of the job, the launcher included */
+    uint32_t width;        /* of the tree */
+    unsigned char *key;    /* BOOT_KEY bytes (io/secret.h); all copies of a record point to them */
+    uint32_t parent;       /* the position of who waits ... */
+    const char *addresses; /* ... here (hop.h) */
     struct boot_above *above; /* those above the parent: where to go when it is lost */
     uint32_t nabove;
     const char *interface; /* or NULL: all */
@@ -71,9 +71,11 @@ int boot_write(const struct boot *b, struct buf *out);
 /* How many bytes of the text are the record; 0: its end has not come yet. */
 size_t boot_length(struct slice text);
 
-/* The strings land in the arena.  0; BOOT_BAD with one sentence; -ENOMEM. */
+/* The strings land in the arena, the key in memory of its own: boot_wipe(), also when this fails.
+ * 0; BOOT_BAD with one sentence; -ENOMEM. */
 int boot_read(struct boot *b, struct arena *a, struct slice text, struct errmsg *err);
-void boot_wipe(struct boot *b); /* forgets the key */
+int boot_make_key(struct boot *b); /* room for one.  0 or -ENOMEM */
+void boot_wipe(struct boot *b);    /* forgets the key; harmless twice */
 
 /* One more, in the arena; a value NULL: none.  0 or -ENOMEM. */
 int boot_put_option(struct arena *a, struct boot *b, const char *name, const char *value);

@@ -62,7 +62,6 @@ static int record(void *arg, uint32_t position, struct buf *out)
         b.nnodes = choose(w, position, b.nodes);
         rc = boot_write(&b, out);
     }
-    boot_wipe(&b);
     arena_free(&a);
     return rc;
 }

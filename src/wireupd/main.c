@@ -134,6 +134,7 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
     struct buf text = BUF_NULL(LIMIT_BOOT_RECORD);
     int fd = file ? open_record(file, err) : STDIN_FILENO, rc;
 
+    text.secret = true;
     if (fd < 0)
         return fd;
     rc = read_input(fd, &text);
@@ -141,8 +142,6 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
         rc = no_record(rc, err);
     if (rc == 0)
         rc = boot_read(&d->boot, &d->arena, buf_slice(&text), err);
-    if (text.mem)
-        explicit_bzero(text.mem, text.end); /* of the rest no page has been touched */
     buf_free(&text);
     if (file)
         close(fd);

@@ -233,7 +233,6 @@ int main(int argc, char **argv)
     struct buf ours = BUF_NULL(65536);
     struct cluster_config c = { .loop = &loop,
                                 .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise", NULL },
-                                .key = boot.key,
                                 .host = "launcher",
                                 .calls = { .on_message = on_message,
                                            .on_ready = on_ready,
@@ -258,7 +257,10 @@ int main(int argc, char **argv)
     }
     boot.count = (uint32_t)argc + 1;
     boot.width = crew_width(spec.kind, boot.count, width);
-    randombytes_buf(boot.key, sizeof boot.key);
+    if (boot_make_key(&boot) < 0)
+        return 99;
+    randombytes_buf(boot.key, BOOT_KEY);
+    c.key = boot.key;
     boot.nodes = arena_array(&arena, (size_t)argc, sizeof *boot.nodes);
     for (int i = 0; i < argc; i++)
         boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL, 0 };
