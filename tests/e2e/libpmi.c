@@ -6,7 +6,8 @@
  *   e2e-libpmi spoil                   the same, and the last rank puts a wrong value
  *   e2e-libpmi all ours|legacy|alone   every function, and what it must do under that server
  *   e2e-libpmi any                     a value with every byte but NUL: arrives whole, or is
- * refused e2e-libpmi threads                 eight threads per rank e2e-libpmi fork forks and execs
+ * refused e2e-libpmi threads                 eight threads per rank e2e-libpmi tags
+ * barriers of six threads per rank, each with its tags e2e-libpmi fork forks and execs
  * children while connected e2e-libpmi abort CODE RANK TEXT    that rank aborts, the others wait in
  * a barrier e2e-libpmi child FD                (of fork) is the descriptor open?
  *
@@ -377,6 +378,48 @@ static void *busy(void *arg)
     return (void *)(intptr_t)bad;
 }
 
+/* Each thread has barriers of its own, of all or of the node, in whatever order they come. */
+static void *meets(void *arg)
+{
+    long me = (long)(intptr_t)arg, bad = 0;
+    char tag[32], key[64];
+    int *everybody = calloc((size_t)size, sizeof *everybody);
+
+    for (int r = 0; everybody && r < size; r++)
+        everybody[r] = r;
+    for (int i = 0; everybody && i < 20; i++) {
+        snprintf(tag, sizeof tag, "%ld.%d", me, i);
+        snprintf(key, sizeof key, "m-%d-%ld-%d", rank, me, i);
+        bad += PMI_KVS_Put(kvs, key, tag) != PMI_SUCCESS;
+        if (me % 3 == 0)
+            bad += PMI_Barrier_group(PMI_GROUP_WORLD, 0, tag) != PMI_SUCCESS;
+        else if (me % 3 == 1)
+            bad += PMI_Barrier_group(everybody, size, tag) != PMI_SUCCESS;
+        else
+            bad += PMI_Barrier_group(PMI_GROUP_NODE, 0, tag) != PMI_SUCCESS;
+    }
+    bad += !everybody;
+    free(everybody);
+    return (void *)(intptr_t)bad;
+}
+
+static int tags(void)
+{
+    pthread_t thread[6];
+    void *bad;
+
+    init();
+    for (long i = 0; i < 6; i++) /* the last first on every other rank */
+        if (pthread_create(&thread[i], NULL, meets, (void *)(intptr_t)(rank % 2 ? 5 - i : i)) != 0)
+            return 3;
+    for (int i = 0; i < 6; i++) {
+        pthread_join(thread[i], &bad);
+        WANT(bad == NULL);
+    }
+    meet();
+    return verdict("tags", "");
+}
+
 static int threads(void)
 {
     pthread_t thread[8];
@@ -485,6 +528,8 @@ int main(int argc, char **argv)
         return any();
     if (strcmp(what, "threads") == 0)
         return threads();
+    if (strcmp(what, "tags") == 0)
+        return tags();
     if (strcmp(what, "fork") == 0)
         return fork_children(argv[0]);
     if (strcmp(what, "abort") == 0 && argc == 5)

@@ -30,6 +30,13 @@ for n in "$@"; do
 done
 launch 3 "$lib" exchange "$longest"
 same "values of $longest bytes" "$rc $(head -n 1 "$out")" "0 lib 3 good" || explain
+if [ "$launcher" = wireup ]; then
+    for n in 2 5; do
+        launch "$n" "$lib" tags
+        same "six threads in each of $n ranks, each in barriers of its own" "$rc $(cat "$out" "$err")" "0 tags $n good" ||
+            explain
+    done
+fi
 launch 3 "$lib" threads
 same "eight threads in each of 3 ranks" "$rc $(cat "$out" "$err")" "0 threads 3 good" || explain
 launch 3 "$lib" fork

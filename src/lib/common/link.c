@@ -318,6 +318,13 @@ static int ready(struct link *l)
     return l->broken || l->fd < 0 ? -EPIPE : 0;
 }
 
+bool link_has_line(const struct link *l)
+{
+    struct slice rest = slice_skip(buf_slice(&l->in), l->lent);
+
+    return slice_find(rest, '\n') < rest.len;
+}
+
 int link_line(struct link *l, struct slice *line_p)
 {
     size_t seen = 0, end;

@@ -60,6 +60,9 @@ void link_send_aside(const struct link *l, struct slice bytes);
 int link_line(struct link *l, struct slice *line_p);
 int link_bytes(struct link *l, size_t n, struct slice *bytes_p);
 
+/* A whole line has been received already: link_line() will not wait. */
+bool link_has_line(const struct link *l);
+
 /* The descriptor that came along, now the caller's; -1: none. */
 int link_take_fd(struct link *l);
 

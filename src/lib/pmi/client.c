@@ -277,6 +277,7 @@ int client_start(const struct client_env *env, struct gate *gate, struct client 
     c->view = &c->store.view;
     buf_init(&c->out, (size_t)LIMIT_CLIENT_STORE + LIMIT_PMI_SPAWN);
     arena_init(&c->arena, LIMIT_PMI_LINE);
+    list_init(&c->tagged);
     batch_init(&c->batch);
     map_init(&c->spaces, (uint64_t)(uintptr_t)c);
     rc = env->fd < 0 && !env->port ? start_alone(c, err) : start_served(c, env, err);

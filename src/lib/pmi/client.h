@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/slice.h"
 #include "lib/common/attach.h"
@@ -72,7 +73,8 @@ struct client {
     struct arena arena;
     union pmi1_any reply;
     bool sending;
-    bool saying_puts; /* out holds the unsent puts */
+    bool saying_puts;   /* out holds the unsent puts */
+    struct list tagged; /* of struct talk_tagged: barriers whose ends others may read */
 
     struct batch batch;      /* puts not yet acknowledged (ours) or shown to all (legacy) */
     uint32_t unacknowledged; /* blocks of puts sent whose answer was not read yet */

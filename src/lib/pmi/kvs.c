@@ -336,10 +336,36 @@ int kvs_get(struct client *c, const char *space, const char *key, kvs_use *use, 
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
+static int broken_barrier(struct slice why, struct errmsg *err)
+{
+    return errmsg_set(err, CLIENT_FAILED, "the barrier was broken: " SLICE_FMT,
+                      SLICE_ARG(why.len ? why : SLICE("a process has died or left")));
+}
+
+/* A barrier of everybody: the wire stays ours until it is over. */
+static int barrier_of_all(struct client *c, struct errmsg *err)
 {
     const struct pmi1_barrier_out *r = &c->reply.barrier_out;
     struct pmi1_barrier_in m = { .has = 0 };
+    int rc = talk_ask(c, PMI1_barrier_in, &m, PMI1_barrier_out, err);
+
+    return rc == CLIENT_OK && r->rc != 0 ? broken_barrier(r->msg, err) : rc;
+}
+
+/* One with a tag: other threads may go on, into others with other tags. */
+static int barrier_of_group(struct client *c, struct slice group, struct errmsg *err)
+{
+    struct pmi1_barrier_in m = { .has = 0 };
+    bool broken = false;
+    int rc;
+
+    PMI1_SET(m, barrier_in, group, group);
+    rc = talk_meet_tagged(c, &m, &broken, err);
+    return rc == CLIENT_OK && broken ? broken_barrier(SLICE_NULL, err) : rc;
+}
+
+int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
+{
     int rc;
 
     if (c->kind == CLIENT_ALONE)
@@ -347,14 +373,9 @@ int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
     rc = talk_begin(c, err);
     if (rc != CLIENT_OK)
         return rc;
-    if (group.len)
-        PMI1_SET(m, barrier_in, group, group);
     rc = talk_say_puts(c, err);
     if (rc == CLIENT_OK)
-        rc = talk_ask(c, PMI1_barrier_in, &m, PMI1_barrier_out, err);
-    if (rc == CLIENT_OK && r->rc != 0)
-        rc = errmsg_set(err, CLIENT_FAILED, "the barrier was broken: " SLICE_FMT,
-                        SLICE_ARG(r->msg.len ? r->msg : SLICE("a process has died or left")));
+        rc = group.len ? barrier_of_group(c, group, err) : barrier_of_all(c, err);
     if (rc == CLIENT_OK)
         rc = talk_put_verdict(c, err);
     if (rc == CLIENT_OK && c->kind == CLIENT_LEGACY) {

@@ -2,8 +2,60 @@
 #include "lib/pmi/talk.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/limit.h"
+
+/* Somebody waits for the end of a barrier. */
+struct talk_tagged {
+    struct list link;
+    char tag[24];
+    int wake; /* an eventfd: it is over */
+    bool over, lost, broken;
+};
+
+static void end_tagged(struct talk_tagged *t)
+{
+    uint64_t one = 1;
+
+    t->over = true;
+    while (write(t->wake, &one, sizeof one) < 0 && errno == EINTR) {
+        /* once more */
+    }
+}
+
+/* Nobody knows any more what belongs to whom: all are told. */
+static void lose_tagged(struct client *c)
+{
+    LIST_EACH(l, &c->tagged)
+    {
+        struct talk_tagged *t = LIST_OF(l, struct talk_tagged, link);
+        t->lost = true;
+        if (!t->over)
+            end_tagged(t);
+    }
+}
+
+/* The end of a barrier, in c->reply, goes to whoever has waited longest for that tag. */
+static bool hand_out(struct client *c)
+{
+    const struct pmi1_barrier_out *r = &c->reply.barrier_out;
+
+    LIST_EACH(l, &c->tagged)
+    {
+        struct talk_tagged *t = LIST_OF(l, struct talk_tagged, link);
+        if (t->over || !PMI1_HAS(r, barrier_out, tag) || !slice_is(r->tag, t->tag))
+            continue;
+        t->broken = r->rc != 0;
+        end_tagged(t);
+        return true;
+    }
+    return false;
+}
 
 static int no_memory(struct errmsg *err)
 {
@@ -35,8 +87,17 @@ int talk_begin(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
+static int hear_tagged(struct client *c, struct errmsg *err);
+
+/* What has been received with our answer is nobody's to wait for. */
 void talk_end(struct client *c)
 {
+    struct errmsg err;
+
+    while (!list_empty(&c->tagged) && !c->link.broken && link_has_line(&c->link) &&
+           hear_tagged(c, &err) == CLIENT_OK) {
+        /* the next */
+    }
     gate_wire_give(c->gate);
 }
 
@@ -95,37 +156,102 @@ int talk_send(struct client *c, struct errmsg *err)
 static int not_understood(struct client *c, struct slice line, const char *why, struct errmsg *err)
 {
     c->link.broken = true;
+    lose_tagged(c);
     return errmsg_set(err, CLIENT_FAILED,
                       "not understood from the process manager (%s): " SLICE_FMT, why,
                       SLICE_ARG(slice_head(line, 200)));
 }
 
+/* The next message, whatever it is. */
+static int hear_any(struct client *c, unsigned *got_p, struct slice *line_p, struct errmsg *err)
+{
+    struct errmsg why;
+    int rc;
+
+    *line_p = SLICE_NULL;
+    gate_unlock(c->gate);
+    rc = link_line(&c->link, line_p);
+    gate_lock(c->gate);
+    if (rc < 0) {
+        lose_tagged(c);
+        return lost(rc, err);
+    }
+    arena_free(&c->arena);
+    rc = text_decode(&pmi1_proto, TEXT_BLANKS, *line_p, &c->arena, got_p, &c->reply,
+                     sizeof c->reply, &why);
+    if (rc < 0) {
+        c->link.broken = true;
+        lose_tagged(c);
+        return lost(rc, err);
+    }
+    return rc > 0 ? not_understood(c, *line_p, why.text, err) : CLIENT_OK;
+}
+
 int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err)
 {
-    struct slice line = SLICE_NULL;
+    struct slice line;
     struct errmsg why;
     unsigned got = 0;
     int rc;
 
-    gate_unlock(c->gate);
-    rc = link_line(&c->link, &line);
-    gate_lock(c->gate);
-    if (rc < 0)
-        return lost(rc, err);
-    arena_free(&c->arena);
-    rc = text_decode(&pmi1_proto, TEXT_BLANKS, line, &c->arena, &got, &c->reply, sizeof c->reply,
-                     &why);
-    if (rc < 0) {
-        c->link.broken = true;
-        return lost(rc, err);
+    do
+        rc = hear_any(c, &got, &line, err);
+    while (rc == CLIENT_OK && got == PMI1_barrier_out && hand_out(c));
+    if (rc != CLIENT_OK || got == want)
+        return rc;
+    errmsg_set(&why, 0, "%s was due", pmi1_proto.msgs[want].name);
+    return not_understood(c, line, why.text, err);
+}
+
+/* ---- barriers with tags ---------------------------------------------------------------------- */
+
+static int hear_tagged(struct client *c, struct errmsg *err)
+{
+    struct slice line;
+    unsigned got = 0;
+    int rc = hear_any(c, &got, &line, err);
+
+    if (rc == CLIENT_OK && (got != PMI1_barrier_out || !hand_out(c)))
+        return not_understood(c, line, "the end of a barrier was due", err);
+    return rc;
+}
+
+/* Until our barrier is over, or there is something to read.  Without the wire, and unlocked. */
+static void await_news(const struct client *c, const struct talk_tagged *t)
+{
+    struct pollfd fds[] = { { .fd = c->link.fd, .events = POLLIN },
+                            { .fd = t->wake, .events = POLLIN } };
+
+    while (poll(fds, 2, -1) < 0 && errno == EINTR) {
+        /* once more */
     }
-    if (rc > 0)
-        return not_understood(c, line, why.text, err);
-    if (got != want) {
-        errmsg_set(&why, 0, "%s was due", pmi1_proto.msgs[want].name);
-        return not_understood(c, line, why.text, err);
+}
+
+static bool is_readable(const struct client *c)
+{
+    struct pollfd fd = { .fd = c->link.fd, .events = POLLIN };
+
+    return link_has_line(&c->link) || poll(&fd, 1, 0) > 0;
+}
+
+static int wait_tagged(struct client *c, const struct talk_tagged *t, struct errmsg *err)
+{
+    int rc = CLIENT_OK;
+
+    while (rc == CLIENT_OK && !t->over) {
+        if (!is_readable(c)) {
+            talk_end(c);
+            gate_unlock(c->gate);
+            await_news(c, t);
+            gate_lock(c->gate);
+            gate_wire_take(c->gate);
+        } else {
+            rc = hear_tagged(c, err);
+        }
     }
-    return CLIENT_OK;
+    if (rc == CLIENT_OK && t->lost)
+        rc = errmsg_set(err, CLIENT_FAILED, "the connection to the process manager is lost");
+    return rc;
 }
 
 int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct errmsg *err)
@@ -188,6 +314,37 @@ int talk_ask(struct client *c, enum pmi1_msg msg, const void *in, enum pmi1_msg 
     if (rc == CLIENT_OK)
         rc = talk_hear_puts(c, err);
     return rc == CLIENT_OK ? talk_hear(c, want, err) : rc;
+}
+
+static int meet_tagged(struct client *c, const struct pmi1_barrier_in *m,
+                       const struct talk_tagged *t, struct errmsg *err)
+{
+    int rc = talk_say(c, PMI1_barrier_in, m, err);
+
+    if (rc == CLIENT_OK)
+        rc = talk_send(c, err);
+    if (rc == CLIENT_OK)
+        rc = talk_hear_puts(c, err);
+    return rc == CLIENT_OK ? wait_tagged(c, t, err) : rc;
+}
+
+int talk_meet_tagged(struct client *c, const struct pmi1_barrier_in *m, bool *broken_p,
+                     struct errmsg *err)
+{
+    struct slice tag = slice_skip(m->group, slice_find(m->group, ':') + 1);
+    struct talk_tagged t = { .wake = eventfd(0, EFD_CLOEXEC) };
+    int rc;
+
+    if (t.wake < 0)
+        return errmsg_set(err, CLIENT_FAILED, "no descriptor is left for a barrier");
+    snprintf(t.tag, sizeof t.tag, SLICE_FMT, SLICE_ARG(tag));
+    list_init(&t.link);
+    list_append(&c->tagged, &t.link);
+    rc = meet_tagged(c, m, &t, err);
+    list_unlink(&t.link);
+    close(t.wake);
+    *broken_p = t.broken;
+    return rc;
 }
 
 int talk_put_verdict(struct client *c, struct errmsg *err)

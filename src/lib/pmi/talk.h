@@ -1,7 +1,10 @@
 /* talk.h - conversations of a PMI-1 client with its server.
  *
- * Strictly request and reply.  Between talk_begin and talk_end the wire is the caller's; slices of
- * a reply live as long.  The gate is open while bytes travel.
+ * Request and reply.  Between talk_begin and talk_end the wire is the caller's; slices of a reply
+ * live as long.  The gate is open while bytes travel.
+ *
+ * The one exception are barriers with tags: several threads may be in one each.  Who waits for the
+ * end of such a barrier does not keep the wire; the end goes to whom it is for, whoever reads it.
  */
 #ifndef WIREUP_LIB_PMI_TALK_H
 #define WIREUP_LIB_PMI_TALK_H
@@ -27,6 +30,11 @@ int talk_hear_puts(struct client *c, struct errmsg *err);
 /* The next message of the server, which must be `want`, into c->reply.  0, CLIENT_FAILED or
  * -ENOMEM. */
 int talk_hear(struct client *c, enum pmi1_msg want, struct errmsg *err);
+
+/* A barrier with a tag: sends what was added, then `m`, and waits for the end; others have the wire
+ * meanwhile.  *broken_p: the barrier has failed.  0, CLIENT_FAILED, CLIENT_BAD_ARG or -ENOMEM. */
+int talk_meet_tagged(struct client *c, const struct pmi1_barrier_in *m, bool *broken_p,
+                     struct errmsg *err);
 
 /* Raw bytes behind a message. */
 int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct errmsg *err);
