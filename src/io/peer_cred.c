@@ -504,6 +504,14 @@ int peer_cred_mark(int fd)
     return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? -errno : 0;
 }
 
+bool peer_cred_is_marked(int fd)
+{
+    int on = 0;
+    socklen_t len = sizeof on;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, &len) == 0 && on;
+}
+
 ssize_t peer_cred_recv(int fd, void *bytes, size_t room, uid_t *uid_p)
 {
     union {

@@ -55,6 +55,9 @@ const char *peer_cred_text(int rc);
 /* The other end's writes carry their writer's user from now on.  0 or -errno. */
 int peer_cred_mark(int fd);
 
+/* It was marked already, by who has made it. */
+bool peer_cred_is_marked(int fd);
+
 /* As recv(MSG_DONTWAIT) on a socket that was marked; *uid_p: the real user id of who has written
  * the bytes, (uid_t)-1 when that is not known.  Bytes of two users never come together. */
 ssize_t peer_cred_recv(int fd, void *bytes, size_t room, uid_t *uid_p);

@@ -384,7 +384,9 @@ static void test_writers(void)
 
     socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair);
     EQ(write(pair[1], "early", 5), 5);
+    OK(!peer_cred_is_marked(pair[0]));
     EQ(peer_cred_mark(pair[0]), 0);
+    OK(peer_cred_is_marked(pair[0]) && !peer_cred_is_marked(pair[1]));
     EQ(peer_cred_recv(pair[0], bytes, sizeof bytes, &uid), 5);
     OK_F(uid == (uid_t)-1 || peer_cred_is_overflow(uid) || uid == 65534,
          "what came before the mark is nobody's");

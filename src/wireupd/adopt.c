@@ -93,6 +93,7 @@ static struct peer *adopt_connection(struct node *n, int fd, bool inherited, int
     link_open(l, n, fd, peer, NULL);
     l->lone = true;
     l->proven = inherited;
+    l->marked = inherited && peer_cred_is_marked(fd);
     list_append(&n->strangers, &l->strange);
     server_event(&n->server, peer->job, 0, LIFE_STARTED, 0);
     return peer;

@@ -41,7 +41,7 @@ static int start(const char *program, const char *name, int fd, pid_t *pid_p)
 int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
 {
     const char *program = getenv("WIREUP");
-    int ends[2], rc;
+    int ends[2], on = 1, rc;
 
     if (privilege_is_lent()) /* WIREUP and PATH are those of somebody with other rights */
         return errmsg_set(err, -EPERM,
@@ -52,6 +52,8 @@ int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
         program = "wireup";
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return errmsg_set(err, -errno, "no connection to a process manager: %s", err_text(errno));
+    /* The launcher is to know whether we have become somebody else since. */
+    setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
     rc = start(program, name, ends[1], pid_p);
     close(ends[1]);
     if (rc < 0) {
