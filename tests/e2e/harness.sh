@@ -75,18 +75,23 @@ begin
 [ -z "${WU_PRIVATE-}" ] && echo "no name spaces" && exit
 command -v wireup
 cat "$2/other" "$2/lib/libpmi.so.0"
+ls -d "$2"/*
 PROBE
 old=/mnt/old # of this test's own world alone
 if [ -n "${WU_PRIVATE-}" ] && mount -t tmpfs none /mnt; then
     mkdir -p $old/bin $old/lib
     echo "also there" >$old/other
     cp "$tmp/probe.sh" $old
+    mkdir -p $old/share/wireup
+    printf '%s\n' $old/share $old/share/wireup $old/share/wireup/installed $old/other2 >$old/share/wireup/installed
+    : >$old/other2
     for file in $old/bin/wireup $old/lib/libpmi.so.0; do
         echo "of before" >$file
         chmod +x $file
     done
     run 60 env WU_PRIVATE='' PATH="$old/bin:$PATH" sh $old/probe.sh "$e2e" $old
-    same "an installed Wireup is hidden from tests, and nothing else" "$(grep -v '^#' "$out")" "also there" || explain
+    same "an installed Wireup is hidden from tests, and nothing else" \
+        "$(grep -v '^#' "$out" | tr '\n' ,)" "also there,$old/bin,$old/lib,$old/other,$old/probe.sh," || explain
     same "and from them alone" "$(cat $old/bin/wireup $old/lib/libpmi.so.0 | tr '\n' ,)" "of before,of before,"
     umount /mnt
 else

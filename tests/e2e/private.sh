@@ -34,6 +34,10 @@ hide_installed() # PREFIX
     mount -n -t tmpfs none $hold || return
     mkdir $hold/over $hold/work
     if mount -n -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work" none "$prefix" 2>/dev/null; then
+        # What make install has noted (paths of this prefix alone), and what it did not note in earlier versions.
+        grep "^$prefix/" "$prefix/share/wireup/installed" 2>/dev/null | LC_ALL=C sort -r | while read -r path; do
+            rmdir "$path" 2>/dev/null || rm -f "$path" 2>/dev/null
+        done
         rm -f "$prefix"/bin/wireup "$prefix"/bin/wireupd "$prefix"/include/pmi.h "$prefix"/include/pmi2.h \
             "$prefix"/include/pmix*.h
         for libs in "$prefix"/lib "$prefix"/lib64 "$prefix"/lib/*-linux-gnu*; do
