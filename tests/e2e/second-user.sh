@@ -78,6 +78,7 @@ host)
     for call in publish lookup unpublish; do
         ok "the host hears who the client is: $call" grep -q "^$call of guests user $intruder" "$out" || explain
     done
+    same "the client had nothing to complain of" "$(grep 'guest failed' "$out")$(cat "$err")" ""
     same "and nowhere that it is root" "$(grep -E ' (user|group) 0' "$out")" "" || explain
 
     # ---- who comes to its port
@@ -131,7 +132,7 @@ END
             same "a no from somebody who is not the parent keeps no daemon from it" \
                 "$rc $(tr '\n' ' ' <"$out")" "0 started started " || explain
         else
-            same "and alone he starts nothing" "$(grep -c started "$out")" 0 || explain
+            same "and gives nobody advice" "$(grep -c started "$out") $(grep -c 'install the same' "$err")" "0 0" || explain
         fi
     done
     ok "he has been called, and has said no" grep -q 'refused one' "$tmp/said" || note "$(cat "$tmp/misled")"
@@ -168,7 +169,7 @@ END
     ;;
 ranks)
     victim=root
-    # ---- a rank of root's that becomes another user
+    # ---- a rank of root's that becomes another user keeps nothing of what root may
     run 60 env WU_SPOIL=rank "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/honest" $intruder
     ok "root's rank gets its program: the judge sees what is to be seen" \
         wait_until 60 [ -e "$tmp/canary/root/honest" ] || explain
@@ -176,6 +177,9 @@ ranks)
     run 60 "$WIREUP" -n 1 python3 "$attacker" turncoat "$tmp/canary/root/turncoat" $intruder
     ok "it had begun well, with the store" grep -q '^init True store 1' "$out" || explain
     same "nobody writes to the store" "$(grep 'store takes' "$out" | grep -v '\[\]$')" "" || explain
+    same "a rank that has become another user starts no program" \
+        "$(canaries)$(grep -c 'asks: cmd=spawn_result rc=0' "$out")" 0 || explain
+    same "and publishes nothing" "$(grep -c 'publishes: .*rc=0' "$out")" 0 || explain
     rm -f "$tmp/canary/root/turncoat"
 
     # ---- the port of a singleton that has gone is the intruder's now

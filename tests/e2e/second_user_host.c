@@ -236,6 +236,8 @@ static void wish(char *path)
                    PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_CLEANUP_RECURSIVE, &yes, PMIX_BOOL);
     PMIx_Job_control(NULL, 0, info, dir ? 2 : 1, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
 }
 
 static void claim(pmix_info_t info[3])
@@ -303,6 +305,8 @@ static void make_claims(void)
     PMIx_Allocation_request(PMIX_ALLOC_NEW, info, 2, NULL, NULL);
     PMIx_Job_control(NULL, 0, info, 3, NULL, NULL);
     PMIx_Get_credential(info, 2, &credential);
+    for (int i = 0; i < 3; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
 }
 
 static int guest(int n, char **words)
