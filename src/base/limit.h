@@ -239,7 +239,7 @@
 /* A daemon that is closed out before it was answered (its parent has too many callers) calls again,
  * so often and after so long; each time twice as long. */
 #define LIMIT_HOP_RECALLS   6
-#define LIMIT_HOP_RECALL_MS 50
+#define LIMIT_HOP_RECALL_MS 50u
 
 /* How long a link that is being closed may take to send what waits. */
 #define LIMIT_HOP_LINGER_MS 5000

@@ -91,7 +91,7 @@ exec 9>more
 ok "a job whose launcher has an abstract name" wait_until 60 grep -q '^held' "$tmp/one" || explain
 # shellcheck disable=SC2046
 flood names "$FLOODS" "$(id -u)" $(seq 2 400)
-ok "very many names are taken" wait_until 300 under_way || note "$(cat "$tmp/flood")"
+ok "very many names are taken" wait_until 1000 under_way || note "$(cat "$tmp/flood")"
 "$WIREUP" -n 1 "$bin/rawpmi1" hold <more >"$tmp/two" 2>>"$err" 7>&- 9>&- &
 two=$!
 ok "and one whose launcher has a private one" wait_until 60 grep -q '^held' "$tmp/two" || explain
