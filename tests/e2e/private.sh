@@ -10,6 +10,11 @@
 # A Wireup that is installed on this machine is not there for COMMAND: its programs would be started, and its
 # libraries taken for those of others.
 set -u
+# It lays empty folders over /tmp: never over those of the machine.
+if [ $$ -ne 1 ]; then
+    echo "private.sh: is the first process of its own name spaces (unshare -m -p -f), or nothing" >&2
+    exit 99
+fi
 umask 022
 hold=/sys
 
