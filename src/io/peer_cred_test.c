@@ -125,7 +125,7 @@ static void act_now(const struct visit *v, bool ends)
     char c;
 
     if (write(v->go, "!", 1) != 1 || read(v->go, &c, 1) != 1)
-        OK(!"the other process acts");
+        OK_F(false, "the other process acts");
     if (ends)
         poll(&p, 1, 10000);
 }

@@ -152,7 +152,7 @@ static void check_kvs(enum server server)
         NEED(PMI2_KVS_Put("empty", ""));
     }
     if (rank == 0)
-        NEED(PMI2_KVS_Put("long", card(7, longest)));
+        NEED(PMI2_KVS_Put("long", card(7, (size_t)longest)));
     NEED(PMI2_KVS_Fence());
     for (int r = 0; r < size; r++) {
         snprintf(key, sizeof key, "all-%d", r);

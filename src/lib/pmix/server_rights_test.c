@@ -395,7 +395,7 @@ static void make(const char *name, bool is_dir, uid_t uid)
     else
         close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     if (uid != geteuid() && chown(path, uid, client_gid) < 0)
-        OK(!"files of another user");
+        OK_F(false, "files of another user");
 }
 
 static bool is_there(const char *name)
