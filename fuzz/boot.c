@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wireupd/agent_words.h"
-#include "wireupd/boot.h"
+#include "wireupd/launch_methods.h"
+#include "wireupd/bootstrap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,21 +15,22 @@ static void must(bool good)
         abort();
 }
 
-static void check_record(struct boot *b, struct arena *a)
+static void check_record(struct bootstrap *b, struct arena *a)
 {
     struct buf once = BUF_NULL(1 << 24), twice = BUF_NULL(1 << 24);
     struct agent_spec spec;
     struct errmsg err;
-    struct boot back = { 0 };
+    struct bootstrap back = { 0 };
 
-    if (boot_write(b, &once) == 0) {
-        must(boot_length(buf_slice(&once)) == buf_len(&once));
-        must(boot_read(&back, a, buf_slice(&once), &err) == 0 && boot_write(&back, &twice) == 0);
+    if (bootstrap_write(b, &once) == 0) {
+        must(bootstrap_length(buf_slice(&once)) == buf_len(&once));
+        must(bootstrap_read(&back, a, buf_slice(&once), &err) == 0 &&
+             bootstrap_write(&back, &twice) == 0);
         must(buf_len(&once) == buf_len(&twice) &&
              memcmp(buf_slice(&once).ptr, buf_slice(&twice).ptr, buf_len(&once)) == 0);
     }
     agent_spec_get(&spec, b, &err);
-    boot_wipe(&back);
+    bootstrap_wipe(&back);
     buf_free(&once);
     buf_free(&twice);
 }
@@ -41,15 +42,15 @@ static void check_answers(struct slice text)
         struct buf out = BUF_NULL(1 << 20);
         uint32_t position, back;
         struct slice again, written;
-        enum boot_answer what = boot_answer_read(line, &position, &said);
+        enum bootstrap_answer what = bootstrap_answer_read(line, &position, &said);
         char words[256];
 
-        if (what != BOOT_NOISE && said.len < sizeof words && !memchr(said.ptr, 0, said.len)) {
+        if (what != BOOTSTRAP_NOISE && said.len < sizeof words && !memchr(said.ptr, 0, said.len)) {
             memcpy(words, said.ptr, said.len);
             words[said.len] = '\0';
-            boot_answer_write(&out, what, position, words);
+            bootstrap_answer_write(&out, what, position, words);
             written = buf_slice(&out);
-            must(boot_answer_read(slice_cut(&written, '\n'), &back, &again) == what &&
+            must(bootstrap_answer_read(slice_cut(&written, '\n'), &back, &again) == what &&
                  back == position && again.len == said.len && written.len == 0);
         }
         buf_free(&out);
@@ -61,13 +62,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice text = slice_mem(data, size);
     struct arena a = ARENA_NULL(64u << 20);
     struct errmsg err;
-    struct boot b;
-    size_t n = boot_length(text);
+    struct bootstrap b;
+    size_t n = bootstrap_length(text);
 
     must(n <= size);
-    if (boot_read(&b, &a, n ? slice_head(text, n) : text, &err) == 0)
+    if (bootstrap_read(&b, &a, n ? slice_head(text, n) : text, &err) == 0)
         check_record(&b, &a);
-    boot_wipe(&b);
+    bootstrap_wipe(&b);
     check_answers(text);
     arena_free(&a);
     return 0;

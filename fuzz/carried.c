@@ -10,8 +10,8 @@
 
 #include "base/map.h"
 #include "core/block.h"
-#include "core/bond.h"
-#include "core/plan_pack.h"
+#include "core/proc_connect.h"
+#include "core/job_map_pack.h"
 #include "core/spawn_pack.h"
 #include "core/startup.h"
 #include "core/startup_report.h"
@@ -36,7 +36,7 @@ static bool same(const struct buf *a, const struct buf *b)
 static void try_plan(struct slice bytes)
 {
     struct buf once = BUF_NULL(1 << 28), twice = BUF_NULL(1 << 28);
-    struct plan p, q;
+    struct job_map p, q;
     struct errmsg err;
 
     if (plan_unpack(bytes, &p, &err) == 0) {
@@ -44,9 +44,9 @@ static void try_plan(struct slice bytes)
         must(buf_ok(&once) && plan_unpack(buf_slice(&once), &q, &err) == 0);
         plan_pack(&q, &twice);
         must(same(&once, &twice));
-        plan_free(&q);
+        job_map_free(&q);
     }
-    plan_free(&p);
+    job_map_free(&p);
     buf_free(&once);
     buf_free(&twice);
 }
@@ -147,8 +147,8 @@ static void try_bond(struct slice bytes)
     struct core c;
 
     core_init(&c, 1);
-    bond_heard(&c, bytes, true);
-    bond_heard(&c, bytes, false);
+    proc_connect_heard(&c, bytes, true);
+    proc_connect_heard(&c, bytes, false);
     core_free(&c);
 }
 

@@ -7,28 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/hop_code.h"
+#include "io/daemon_link_crypto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const unsigned char key[HOP_KEY] = { 1, 2, 3 };
 
-static void feed(struct hop_code *c, struct slice bytes)
+static void feed(struct daemon_link_crypto *c, struct slice bytes)
 {
     struct slice m = SLICE_NULL;
     enum hop_event e;
 
     while (bytes.len && c->fault == HOP_FINE) {
         size_t n;
-        char *room = hop_code_room(c, &n);
+        char *room = daemon_link_crypto_room(c, &n);
         if (!room)
             abort();
         if (n > bytes.len)
             n = bytes.len;
         memcpy(room, bytes.ptr, n);
-        hop_code_came(c, n);
+        daemon_link_crypto_came(c, n);
         bytes = slice_skip(bytes, n);
-        while ((e = hop_code_next(c, &m)) != HOP_MORE && e != HOP_FAILED && e != HOP_BYE) {
+        while ((e = daemon_link_crypto_next(c, &m)) != HOP_MORE && e != HOP_FAILED &&
+               e != HOP_BYE) {
             if (e == HOP_MESSAGE && slice_hash(m, 1) == 0 && m.len)
                 continue; /* all of it is read */
         }
@@ -37,16 +38,16 @@ static void feed(struct hop_code *c, struct slice bytes)
     }
 }
 
-static void carry(struct hop_code *from, struct hop_code *to)
+static void carry(struct daemon_link_crypto *from, struct daemon_link_crypto *to)
 {
-    struct slice s = hop_code_out(from);
+    struct slice s = daemon_link_crypto_out(from);
 
     feed(to, s);
-    hop_code_sent(from, s.len);
+    daemon_link_crypto_sent(from, s.len);
 }
 
 /* One plain record under the next number of the sender. */
-static void seal(struct hop_code *from, struct slice plain, struct buf *out)
+static void seal(struct daemon_link_crypto *from, struct slice plain, struct buf *out)
 {
     unsigned char nonce[12] = { 0 }, head[4];
     size_t n = plain.len + 16;
@@ -66,7 +67,7 @@ static void seal(struct hop_code *from, struct slice plain, struct buf *out)
     buf_commit(out, 4 + n);
 }
 
-static void mad(struct hop_code *from, struct hop_code *to, struct slice data)
+static void mad(struct daemon_link_crypto *from, struct daemon_link_crypto *to, struct slice data)
 {
     struct buf out = BUF_NULL(16 << 20);
 
@@ -82,13 +83,13 @@ static void mad(struct hop_code *from, struct hop_code *to, struct slice data)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned char one[HOP_SEED] = { 0, 1 }, two[HOP_SEED] = { 0, 2 };
-    struct hop_code a, b;
+    struct daemon_link_crypto a, b;
     struct slice rest = slice_skip(slice_mem(data, size), 1);
 
     if (size == 0)
         return 0;
-    if (hop_code_init(&a, HOP_CALLS, key, one, 1, 1 << 20) < 0 ||
-        hop_code_init(&b, HOP_ANSWERS, key, two, 0, 1 << 20) < 0)
+    if (daemon_link_crypto_init(&a, HOP_CALLS, key, one, 1, 1 << 20) < 0 ||
+        daemon_link_crypto_init(&b, HOP_ANSWERS, key, two, 0, 1 << 20) < 0)
         abort();
     if (data[0] % 4 < 2) {
         feed(data[0] % 4 ? &a : &b, rest);
@@ -108,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             mad(&a, &b, rest);
         }
     }
-    hop_code_free(&a);
-    hop_code_free(&b);
+    daemon_link_crypto_free(&a);
+    daemon_link_crypto_free(&b);
     return 0;
 }

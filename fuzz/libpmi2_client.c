@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client_env env = { .wireup_fd = -1, .rank = 1, .size = 4 };
     struct membership *m = NULL;
-    struct gate gate = GATE_INIT;
+    struct lock gate = LOCK_INIT;
     struct errmsg err;
     const char *start;
     int ends[2];
@@ -97,13 +97,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     env.fd = ends[0];
     env.wireup_fd = data[0] % 4 == 3 ? ends[0] : -1;
     env.traced = data[0] & 16;
-    gate_lock(&gate);
+    lock_lock(&gate);
     if (member_start(&env, &gate, &m, &err) == MEMBER_OK) {
         for (int i = 0; i < STEPS; i++)
             step(m, data[1 + i], &err);
         member_stop(m, &err);
     }
-    gate_unlock(&gate);
+    lock_unlock(&gate);
     close(ends[0]);
     close(ends[1]);
     return 0;

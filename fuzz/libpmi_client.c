@@ -100,7 +100,7 @@ static void say(int fd, const void *bytes, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct client_env env = { .wireup_fd = -1, .rank = 1, .size = 4 };
-    struct gate gate = GATE_INIT;
+    struct lock gate = LOCK_INIT;
     struct client *c = NULL;
     struct errmsg err;
     const char *start;
@@ -116,13 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     env.wireup_fd = data[0] % 4 == 2 ? ends[0] : -1;
     env.id = data[0] % 4 == 3 ? "1" : NULL;
     env.traced = data[0] & 16;
-    gate_lock(&gate);
+    lock_lock(&gate);
     if (client_start(&env, &gate, &c, &err) == CLIENT_OK) {
         for (int i = 0; i < STEPS; i++)
             step(c, data[1 + i], &err);
         client_stop(c, &err);
     }
-    gate_unlock(&gate);
+    lock_unlock(&gate);
     close(ends[0]);
     close(ends[1]);
     return 0;

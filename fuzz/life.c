@@ -14,10 +14,10 @@ enum { PROCS = 3, STORE = 1 << 16 };
 
 static struct job *new_job(struct core *c, struct seg_region *region, bool keep_going)
 {
-    struct plan p;
+    struct job_map p;
     struct job *j;
 
-    plan_init(&p);
+    job_map_init(&p);
     p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
     p.nodes = arena_array(&p.arena, 1, sizeof *p.nodes);
     p.procs = arena_array(&p.arena, PROCS, sizeof *p.procs);
@@ -25,7 +25,7 @@ static struct job *new_job(struct core *c, struct seg_region *region, bool keep_
         abort();
     p.napps = p.nnodes = 1;
     p.nprocs = PROCS;
-    p.nodes[0] = (struct plan_node){ "here", PROCS, PROCS };
+    p.nodes[0] = (struct job_map_node){ "here", PROCS, PROCS };
     for (uint32_t r = 0; r < PROCS; r++)
         p.procs[r].rank = p.procs[r].local_rank = r;
     j = core_job_add(c, "life", &p, region, JOB_NO_RANK, keep_going);
@@ -50,22 +50,22 @@ static unsigned ends_of(struct core *c)
 static void one_event(struct job *j, uint8_t byte)
 {
     uint32_t rank = byte % PROCS;
-    unsigned event = byte / PROCS % (LIFE_EVENTS + 1);
+    unsigned event = byte / PROCS % (PROC_STATE_EVENTS + 1);
 
-    if (event == LIFE_EVENTS)
+    if (event == PROC_STATE_EVENTS)
         job_fence(j, rank, SLICE_NULL, false, byte, 0);
     else
-        job_event(j, rank, (enum life_event)event, byte >> 5);
+        job_event(j, rank, (enum proc_event)event, byte >> 5);
 }
 
 static void finish(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->state == LIFE_PLANNED)
-        job_event(j, rank, LIFE_NOT_STARTED, 1);
-    else if (p->state != LIFE_GONE)
-        job_event(j, rank, LIFE_EXIT, 0);
+    if (p->state == PROC_STATE_PLANNED)
+        job_event(j, rank, PROC_STATE_NOT_STARTED, 1);
+    else if (p->state != PROC_STATE_GONE)
+        job_event(j, rank, PROC_STATE_EXIT, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/carry.h"
+#include "overlay/overlay_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,7 +28,7 @@ static void hear(struct state *s, struct slice bytes)
     struct msg in;
 
     if (msg_read(bytes, &a, &in, &err) == 0 && in.kind == MSG_overlay)
-        m = carry_in(&in, COUNT);
+        m = overlay_codec_in(&in, COUNT);
     if (m)
         overlay_hear(&s->o, m);
     arena_free(&a);
@@ -36,20 +36,20 @@ static void hear(struct state *s, struct slice bytes)
 
 static void contribute(struct state *s, unsigned byte)
 {
-    struct posset all = { NULL, 0, 0, 0 };
+    struct rank_set all = { NULL, 0, 0, 0 };
     uint32_t me = s->o.config.me;
     unsigned round = s->round;
 
     if (round >= ROUNDS)
         return;
-    posset_add(&all, me, 1);
-    posset_add(&all, byte % COUNT, 1 + byte % (COUNT - byte % COUNT));
+    rank_set_add(&all, me, 1);
+    rank_set_add(&all, byte % COUNT, 1 + byte % (COUNT - byte % COUNT));
     if (overlay_contribute(&s->o, SLICE("f"), round, byte % 4 ? &all : NULL,
-                           byte % 3 ? bundle_one(me, SLICE("block")) : NULL) == 0) {
+                           byte % 3 ? block_set_one(me, SLICE("block")) : NULL) == 0) {
         s->inside[round] = true;
         s->round++;
     }
-    posset_free(&all);
+    rank_set_free(&all);
 }
 
 static void happen(struct state *s, unsigned byte)
@@ -82,10 +82,11 @@ static void check_out(const struct overlay_msg *m)
     struct errmsg err;
     struct msg out, in;
 
-    if (carry_out(m, &a, &out)) {
+    if (overlay_codec_out(m, &a, &out)) {
         msg_write(&out, &bytes);
         if (buf_ok(&bytes)) {
-            if (msg_read(buf_slice(&bytes), &a, &in, &err) != 0 || !(back = carry_in(&in, COUNT)))
+            if (msg_read(buf_slice(&bytes), &a, &in, &err) != 0 ||
+                !(back = overlay_codec_in(&in, COUNT)))
                 abort();
             overlay_msg_free(back);
         }

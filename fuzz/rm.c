@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "wireup/rm_text.h"
+#include "wireup/hostlist.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,8 +26,8 @@ static void check(int rc, const struct host_list *list, const struct errmsg *err
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static text_fn *const all[] = { rm_text_nodes, rm_text_slots, rm_text_pairs, rm_text_table,
-                                    rm_text_groups };
+    static text_fn *const all[] = { hostlist_nodes, hostlist_slots, hostlist_pairs, hostlist_table,
+                                    hostlist_groups };
     struct arena arena = ARENA_NULL(256u << 20);
     struct host_list list = { 0 };
     struct errmsg err = { "" };
@@ -40,9 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rc = all[data[0] % 6](&arena, &list, text, "VAR", &err);
     } else { /* counts for a list: before and behind the first newline */
         nodes = slice_cut(&text, '\n');
-        rc = rm_text_nodes(&arena, &list, nodes, "VAR", &err);
+        rc = hostlist_nodes(&arena, &list, nodes, "VAR", &err);
         if (rc == 0)
-            rc = rm_text_counts(&list, 0, text, "COUNTS", &err);
+            rc = hostlist_counts(&list, 0, text, "COUNTS", &err);
     }
     check(rc, &list, &err);
     arena_free(&arena);

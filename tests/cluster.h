@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/rand.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 #include "session/replay.h"
 #include "session/server.h"
 #include "shm/memory.h"
@@ -49,7 +49,7 @@ struct cluster_round {
     struct slice blocks[CLUSTER_NODES];
 };
 
-struct cluster {
+struct router {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
@@ -58,12 +58,12 @@ struct cluster {
     unsigned contributions, fetches, bytes; /* what has travelled */
 };
 
-static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
+static struct cluster_node *cluster_of(struct router *c, uint32_t job, uint32_t rank)
 {
     return &c->nodes[c->nodes[0].jobs[job]->plan.procs[rank].node];
 }
 
-static struct job *cluster_job_at(struct cluster *c, uint32_t node, uint32_t id)
+static struct job *cluster_job_at(struct router *c, uint32_t node, uint32_t id)
 {
     return core_job(&c->nodes[node].server.core, id);
 }
@@ -78,12 +78,12 @@ static void cluster_keep_record(void *arg, struct record *r)
 }
 
 /* Ranks are dealt to the nodes in turn when cyclic, else in blocks. */
-static void cluster_plan(struct plan *p, uint32_t ranks, uint32_t nodes, bool cyclic)
+static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool cyclic)
 {
     static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
     uint32_t ppn = (ranks + nodes - 1) / nodes;
 
-    plan_init(p);
+    job_map_init(p);
     p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, nodes, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, ranks, sizeof *p->procs);
@@ -92,15 +92,15 @@ static void cluster_plan(struct plan *p, uint32_t ranks, uint32_t nodes, bool cy
     p->nprocs = ranks;
     p->apps[0].nprocs = ranks;
     for (uint32_t n = 0; n < nodes; n++)
-        p->nodes[n] = (struct plan_node){ .name = names[n], .slots = ppn };
+        p->nodes[n] = (struct job_map_node){ .name = names[n], .slots = ppn };
     for (uint32_t r = 0; r < ranks; r++) {
         uint32_t node = cyclic ? r % nodes : r / ppn;
         p->procs[r] =
-            (struct plan_proc){ .rank = r, .node = node, .local_rank = p->nodes[node].nprocs++ };
+            (struct job_map_proc){ .rank = r, .node = node, .local_rank = p->nodes[node].nprocs++ };
     }
 }
 
-__attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
+__attribute__((unused)) static void router_open(struct router *c, uint32_t nodes, uint64_t seed)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
@@ -118,17 +118,17 @@ __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nod
     }
 }
 
-static void cluster_settle(struct cluster *c);
+static void cluster_settle(struct router *c);
 
 /* The same job on all nodes; node i of the plan is node i. */
 __attribute__((unused)) static uint32_t
-cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
+cluster_job_named(struct router *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
     uint32_t id = c->njobs++;
 
     for (uint32_t i = 0; i < c->nnodes; i++) {
         struct cluster_node *n = &c->nodes[i];
-        struct plan plan;
+        struct job_map plan;
         cluster_plan(&plan, ranks, c->nnodes, cyclic);
         if (seg_memory_open(1 << 22, &n->regions[id]) < 0)
             abort();
@@ -149,13 +149,13 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         struct cluster_node *n = cluster_of(c, id, r);
         n->jobs[id]->procs[r].pid = (int)(1000 + r);
         c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
-        server_event(&n->server, n->jobs[id], r, LIFE_STARTED, 0);
+        server_event(&n->server, n->jobs[id], r, PROC_STATE_STARTED, 0);
     }
     cluster_settle(c);
     return id;
 }
 
-__attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t ranks, bool cyclic,
+__attribute__((unused)) static uint32_t cluster_job(struct router *c, uint32_t ranks, bool cyclic,
                                                     bool keep_going)
 {
     char name[16];
@@ -166,7 +166,7 @@ __attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t 
 
 /* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
 
-static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const struct effect *e)
+static void router_send(struct router *c, uint32_t from, uint32_t to, const struct effect *e)
 {
     struct cluster_mail *m = calloc(1, sizeof *m);
 
@@ -177,7 +177,7 @@ static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const st
     m->e.bytes = NULL;
     effect_carry(&m->e, effect_key(e), effect_value(e));
     if (e->names) {
-        m->e.names = names_query_new(e->names->op, e->names->service, e->names->port);
+        m->e.names = nameservice_query_new(e->names->op, e->names->service, e->names->port);
         m->e.names->rank = e->names->rank;
         m->e.names->type = e->names->type;
         m->e.names->wait = e->names->wait;
@@ -189,19 +189,19 @@ static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const st
     list_append(&c->mail, &m->link);
 }
 
-static void cluster_send_others(struct cluster *c, uint32_t from, const struct effect *e)
+static void cluster_send_others(struct router *c, uint32_t from, const struct effect *e)
 {
     for (uint32_t i = 0; i < c->nnodes; i++) {
         if (i != from)
-            cluster_send(c, from, i, e);
+            router_send(c, from, i, e);
     }
 }
 
 #ifdef CLUSTER_OVERLAY /* collectives go another way: the includer's */
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e);
-static bool cluster_overlays(struct cluster *c);
+static void cluster_contribute(struct router *c, uint32_t node, struct effect *e);
+static bool cluster_overlays(struct router *c);
 #else
-static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
+static struct cluster_round *cluster_round(struct router *c, uint32_t node,
                                            const struct contribution *k)
 {
     struct cluster_round *r;
@@ -216,7 +216,7 @@ static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
     r = calloc(1, sizeof *r);
     r->identity = strdup(k->identity);
     r->generation = k->generation;
-    spread_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
+    exchange_data_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
     for (uint32_t i = 0; i < r->nplaces; i++)
         r->places[i] = places[i].node;
     free(places);
@@ -227,14 +227,14 @@ static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
 
 /* The completion is mail too, so that a quick node may be in the next round before a slow one has
  * heard of this one's end. */
-static void cluster_complete(struct cluster *c, struct cluster_round *r)
+static void cluster_complete(struct router *c, struct cluster_round *r)
 {
     for (uint32_t i = 0; i < r->nplaces; i++) {
         struct contribution *k = contribution_new(slice_str(r->identity), r->generation, false, 0);
         struct effect e = { .kind = EFFECT_CONTRIBUTE, .contribution = k };
         for (uint32_t b = 0; b < c->nnodes; b++)
             buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
-        cluster_send(c, CLUSTER_NODES, r->places[i], &e);
+        router_send(c, CLUSTER_NODES, r->places[i], &e);
     }
     for (uint32_t b = 0; b < c->nnodes; b++)
         free((void *)(uintptr_t)r->blocks[b].ptr);
@@ -243,7 +243,7 @@ static void cluster_complete(struct cluster *c, struct cluster_round *r)
     free(r);
 }
 
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct router *c, uint32_t node, struct effect *e)
 {
     struct cluster_round *r = cluster_round(c, node, e->contribution);
     size_t len;
@@ -261,14 +261,14 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *
         cluster_complete(c, r);
 }
 
-static bool cluster_overlays(struct cluster *c)
+static bool cluster_overlays(struct router *c)
 {
     (void)c;
     return false;
 }
 #endif
 
-static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_kill(struct router *c, uint32_t node, struct effect *e)
 {
     struct job *j = cluster_job_at(c, node, e->job);
 
@@ -282,47 +282,47 @@ static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
         effect_drop(&order);
     }
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (job_rank_is_here(j, r) && j->procs[r].state != LIFE_GONE)
-            server_event(&c->nodes[node].server, j, r, LIFE_DEATH, 15);
+        if (job_rank_is_here(j, r) && j->procs[r].state != PROC_STATE_GONE)
+            server_event(&c->nodes[node].server, j, r, PROC_STATE_DEATH, 15);
     }
 }
 
-static uint32_t cluster_node_of(const struct cluster *c, const struct effect *e)
+static uint32_t cluster_node_of(const struct router *c, const struct effect *e)
 {
     return c->nodes[0].jobs[e->job]->plan.procs[e->rank].node;
 }
 
-static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_carry_out(struct router *c, uint32_t node, struct effect *e)
 {
     uint64_t ticket;
 
     switch (e->kind) {
     case EFFECT_CONTRIBUTE: cluster_contribute(c, node, e); break;
-    case EFFECT_FETCH:
+    case EFFECT_MODEX_REQUEST:
         c->fetches++;
-        cluster_send(c, node, cluster_node_of(c, e), e);
+        router_send(c, node, cluster_node_of(c, e), e);
         break;
-    case EFFECT_CARDS: cluster_send(c, node, (uint32_t)e->ticket, e); break;
+    case EFFECT_MODEX_REPLY: router_send(c, node, (uint32_t)e->ticket, e); break;
     case EFFECT_REPLY:
         ticket = e->ticket >> 60;
         e->ticket &= (UINT64_C(1) << 60) - 1;
-        cluster_send(c, node, (uint32_t)ticket, e);
+        router_send(c, node, (uint32_t)ticket, e);
         break;
-    case EFFECT_NEWS:
+    case EFFECT_PROC_STATE:
         if (node == 0)
             cluster_send_others(c, 0, e);
         else
-            cluster_send(c, node, 0, e);
+            router_send(c, node, 0, e);
         break;
     case EFFECT_BOND:
     case EFFECT_ABORT:
-    case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
-    case EFFECT_ROUND: cluster_send(c, node, cluster_node_of(c, e), e); break;
+    case EFFECT_NAMES: router_send(c, node, 0, e); break;
+    case EFFECT_COLLECTIVE_QUERY: router_send(c, node, cluster_node_of(c, e), e); break;
     case EFFECT_TIE:
     case EFFECT_SPACE:
     case EFFECT_EVENT: cluster_send_others(c, node, e); break;
     case EFFECT_KILL: cluster_kill(c, node, e); break;
-    case EFFECT_HEED: break; /* everybody hears of everything */
+    case EFFECT_SUBSCRIBE_EXITS: break; /* everybody hears of everything */
     case EFFECT_JOB_ENDED: c->nodes[node].ends++; break;
     default: OK_F(false, "nobody carries out effect %d", (int)e->kind); break;
     }
@@ -330,18 +330,19 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
 }
 
 /* The root has told the others what they have to know of its own and of others' processes. */
-static void cluster_news(struct cluster *c, struct cluster_mail *m)
+static void cluster_news(struct router *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct job *j = cluster_job_at(c, m->to, m->e.job);
 
-    if (m->to != 0 && (job_rank_is_here(j, m->e.rank) || j->procs[m->e.rank].state == LIFE_GONE))
+    if (m->to != 0 &&
+        (job_rank_is_here(j, m->e.rank) || j->procs[m->e.rank].state == PROC_STATE_GONE))
         return;
     j->procs[m->e.rank].pid = m->e.pid;
     server_event(&n->server, j, m->e.rank, m->e.event, m->e.code);
 }
 
-static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
+static void cluster_deliver(struct router *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct server *s = &n->server;
@@ -355,10 +356,10 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
                          ANSWER_OK, &block, 1);
         break;
     }
-    case EFFECT_FETCH:
+    case EFFECT_MODEX_REQUEST:
         server_fetch(s, j, e->rank, effect_key(e), e->timeout_ns, m->from, n->now);
         break;
-    case EFFECT_CARDS: server_fetched(s, j, e->rank, e->status, effect_value(e)); break;
+    case EFFECT_MODEX_REPLY: server_fetched(s, j, e->rank, e->status, effect_value(e)); break;
     case EFFECT_NAMES:
         server_ask(s, j, e->names, (uint64_t)m->from << 60 | e->ticket, n->now);
         break;
@@ -373,7 +374,7 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
         server_answer(s, e->ticket, &a);
         break;
     }
-    case EFFECT_NEWS: cluster_news(c, m); break;
+    case EFFECT_PROC_STATE: cluster_news(c, m); break;
     case EFFECT_BOND: server_bonded(s, effect_value(e), e->code != 0); break;
     case EFFECT_TIE: server_tied(s, j, (uint32_t)e->number, e->code != 0); break;
     case EFFECT_SPACE: server_space_gone(s, j, effect_key(e)); break;
@@ -390,14 +391,14 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
                                            .rank = e->rank,
                                            .infos = effect_value(e) });
         break;
-    case EFFECT_ROUND:
+    case EFFECT_COLLECTIVE_QUERY:
         if (e->status == ANSWER_LATER) { /* the answer */
             server_round_heard(s, j, e->rank, effect_key(e), (uint64_t)e->number, e->code != 0);
         } else {
             struct effect back = *e;
             back.status = ANSWER_LATER;
             back.code = server_round(s, j, e->rank, effect_key(e), (uint64_t)e->number);
-            cluster_send(c, m->to, m->from, &back);
+            router_send(c, m->to, m->from, &back);
         }
         break;
     default: break;
@@ -405,7 +406,7 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 }
 
 /* The next message: the first of a pair of nodes that the seed picks. */
-static struct cluster_mail *cluster_next(struct cluster *c)
+static struct cluster_mail *cluster_next(struct router *c)
 {
     struct cluster_mail *first = LIST_OF(list_first(&c->mail), struct cluster_mail, link);
     struct cluster_mail *chosen = first;
@@ -426,7 +427,7 @@ static struct cluster_mail *cluster_next(struct cluster *c)
     return chosen;
 }
 
-static void cluster_effects(struct cluster *c)
+static void cluster_effects(struct router *c)
 {
     struct effect e;
 
@@ -436,7 +437,7 @@ static void cluster_effects(struct cluster *c)
     }
 }
 
-static void cluster_deliver_all(struct cluster *c)
+static void cluster_deliver_all(struct router *c)
 {
     while (!list_empty(&c->mail)) {
         struct cluster_mail *m = cluster_next(c);
@@ -448,7 +449,7 @@ static void cluster_deliver_all(struct cluster *c)
     }
 }
 
-static void cluster_settle(struct cluster *c)
+static void cluster_settle(struct router *c)
 {
     do {
         cluster_effects(c);
@@ -458,7 +459,7 @@ static void cluster_settle(struct cluster *c)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-__attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job, uint32_t rank,
+__attribute__((unused)) static void cluster_say(struct router *c, uint32_t job, uint32_t rank,
                                                 struct slice bytes)
 {
     struct cluster_node *n = cluster_of(c, job, rank);
@@ -467,7 +468,7 @@ __attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job,
     cluster_settle(c);
 }
 
-__attribute__((unused)) static const char *cluster_heard(struct cluster *c, uint32_t job,
+__attribute__((unused)) static const char *cluster_heard(struct router *c, uint32_t job,
                                                          uint32_t rank)
 {
     static char text[1 << 14];
@@ -479,8 +480,8 @@ __attribute__((unused)) static const char *cluster_heard(struct cluster *c, uint
     return text;
 }
 
-__attribute__((unused)) static void cluster_event(struct cluster *c, uint32_t job, uint32_t rank,
-                                                  enum life_event event, int code)
+__attribute__((unused)) static void cluster_event(struct router *c, uint32_t job, uint32_t rank,
+                                                  enum proc_event event, int code)
 {
     struct cluster_node *n = cluster_of(c, job, rank);
 
@@ -488,7 +489,7 @@ __attribute__((unused)) static void cluster_event(struct cluster *c, uint32_t jo
     cluster_settle(c);
 }
 
-__attribute__((unused)) static void cluster_tick(struct cluster *c, uint64_t ns)
+__attribute__((unused)) static void cluster_tick(struct router *c, uint64_t ns)
 {
     for (uint32_t i = 0; i < c->nnodes; i++) {
         c->nodes[i].now += ns;
@@ -511,7 +512,7 @@ static void cluster_play_back(struct cluster_node *n, uint32_t number)
     replay_free(r);
 }
 
-__attribute__((unused)) static void cluster_close(struct cluster *c)
+__attribute__((unused)) static void router_close(struct router *c)
 {
     cluster_settle(c);
     LIST_EACH(l, &c->rounds)

@@ -35,11 +35,11 @@ struct world {
 };
 
 /* Ranks are dealt to the nodes in turn (cyclic), so that node order is not rank order. */
-__attribute__((unused)) static bool world_plan(struct plan *p, uint32_t n, uint32_t nodes)
+__attribute__((unused)) static bool world_plan(struct job_map *p, uint32_t n, uint32_t nodes)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
 
-    plan_init(p);
+    job_map_init(p);
     p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, nodes, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, n, sizeof *p->procs);
@@ -51,11 +51,11 @@ __attribute__((unused)) static bool world_plan(struct plan *p, uint32_t n, uint3
     p->universe = -1;
     p->apps[0].nprocs = n;
     for (uint32_t i = 0; i < nodes; i++)
-        p->nodes[i] = (struct plan_node){ .name = names[i % 4], .slots = n };
+        p->nodes[i] = (struct job_map_node){ .name = names[i % 4], .slots = n };
     for (uint32_t r = 0; r < n; r++)
-        p->procs[r] = (struct plan_proc){ .rank = r,
-                                          .node = r % nodes,
-                                          .local_rank = p->nodes[r % nodes].nprocs++ };
+        p->procs[r] = (struct job_map_proc){ .rank = r,
+                                             .node = r % nodes,
+                                             .local_rank = p->nodes[r % nodes].nprocs++ };
     return true;
 }
 
@@ -66,7 +66,7 @@ __attribute__((unused)) static uint32_t world_job(struct world *w, uint32_t n, u
 {
     struct world_job *j = &w->jobs[w->njobs];
     char name[32];
-    struct plan plan;
+    struct job_map plan;
 
     snprintf(name, sizeof name, "job_%u", w->njobs);
     if (!world_plan(&plan, n, nodes) || seg_memory_open(WORLD_STORE, &j->region) < 0)
@@ -76,7 +76,7 @@ __attribute__((unused)) static uint32_t world_job(struct world *w, uint32_t n, u
         abort();
     for (uint32_t r = 0; r < n; r++) {
         j->peers[r] = server_peer_new(&w->server, j->job, r, false, NULL);
-        job_event(j->job, r, LIFE_STARTED, 0);
+        job_event(j->job, r, PROC_STATE_STARTED, 0);
     }
     return w->njobs++;
 }

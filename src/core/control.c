@@ -194,7 +194,7 @@ void control_ended(struct job *j, uint32_t rank)
     LIST_EACH(l, &j->sweeps)
     {
         struct sweep *s = LIST_OF(l, struct sweep, link);
-        struct effect e = { .kind = EFFECT_SWEEP, .job = j->id, .number = s->flags };
+        struct effect e = { .kind = EFFECT_CLEANUP, .job = j->id, .number = s->flags };
         if (s->rank != rank)
             continue;
         e.rank = rank;

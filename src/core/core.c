@@ -2,7 +2,7 @@
 #include "core/core.h"
 
 #include "core/control.h"
-#include "core/meet.h"
+#include "core/collective_multijob.h"
 #include "core/modex.h"
 #include "core/startup.h"
 
@@ -17,14 +17,14 @@ void core_init(struct core *c, uint64_t seed)
     memset(c, 0, sizeof *c);
     c->seed = seed;
     list_init(&c->jobs);
-    names_init(&c->names, seed);
+    nameservice_init(&c->names, seed);
     list_init(&c->lookups);
     list_init(&c->sets);
-    waits_init(&c->waits, seed);
-    coll_set_init(&c->meetings, seed);
+    pendings_init(&c->waits, seed);
+    collective_set_init(&c->meetings, seed);
 }
 
-static void drop_lookup(struct names_wait *w)
+static void drop_lookup(struct nameservice_wait *w)
 {
     list_unlink(&w->link);
     free(w->query);
@@ -36,11 +36,11 @@ void core_free(struct core *c)
     LIST_EACH(l, &c->jobs)
     job_free(LIST_OF(l, struct job, link));
     LIST_EACH(l, &c->lookups)
-    drop_lookup(LIST_OF(l, struct names_wait, link));
-    names_free(&c->names);
-    sets_free(&c->sets);
-    waits_free(&c->waits);
-    coll_set_free(&c->meetings);
+    drop_lookup(LIST_OF(l, struct nameservice_wait, link));
+    nameservice_free(&c->names);
+    psets_free(&c->sets);
+    pendings_free(&c->waits);
+    collective_set_free(&c->meetings);
     effects_free(&c->effects);
 }
 
@@ -76,7 +76,7 @@ struct job *core_job_order(struct core *c, const struct job_order *o)
     return j;
 }
 
-struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
+struct job *core_job_add(struct core *c, const char *nspace, struct job_map *plan,
                          struct seg_region *region, uint32_t parent, bool keep_going)
 {
     return core_job_order(c, &(struct job_order){ .nspace = nspace,
@@ -121,7 +121,7 @@ void core_job_remove(struct core *c, struct job *j)
 {
     if (!j->is_tool)
         bury(c, j);
-    names_drop_job(&c->names, j->id);
+    nameservice_drop_job(&c->names, j->id);
     LIST_EACH(l, &c->jobs)
     job_forget(LIST_OF(l, struct job, link), j->id);
     job_free(j);
@@ -220,12 +220,12 @@ struct call {
 
 /* What is told of those that have to wait. */
 
-static void about_key(const struct call *k, struct wait *w)
+static void about_key(const struct call *k, struct pending *w)
 {
     w->name = k->rq->key;
 }
 
-static void about_card(const struct call *k, struct wait *w)
+static void about_card(const struct call *k, struct pending *w)
 {
     const struct job *owner = k->rq->kvs.len ? core_job_named(k->core, k->rq->kvs) : k->job;
 
@@ -236,7 +236,7 @@ static void about_card(const struct call *k, struct wait *w)
     }
 }
 
-static void about_spawn(const struct call *k, struct wait *w)
+static void about_spawn(const struct call *k, struct pending *w)
 {
     const struct spawn_request *s = k->rq->spawn;
 
@@ -245,26 +245,26 @@ static void about_spawn(const struct call *k, struct wait *w)
         w->name = slice_str(s->commands[0].program);
 }
 
-typedef void about(const struct call *k, struct wait *w);
+typedef void about(const struct call *k, struct pending *w);
 
 static void note_wait(const struct call *k, about *describe)
 {
-    struct wait w = { .ticket = k->ticket,
-                      .since_ns = k->now_ns,
-                      .job = k->job->id,
-                      .rank = k->rank,
-                      .kind = k->rq->kind,
-                      .owner_job = WAIT_NOBODY,
-                      .owner_rank = WAIT_NOBODY };
+    struct pending w = { .ticket = k->ticket,
+                         .since_ns = k->now_ns,
+                         .job = k->job->id,
+                         .rank = k->rank,
+                         .kind = k->rq->kind,
+                         .owner_job = PENDING_NOBODY,
+                         .owner_rank = PENDING_NOBODY };
 
     describe(k, &w);
-    waits_add(&k->core->waits, &w);
+    pendings_add(&k->core->waits, &w);
 }
 
 static enum answer_status do_attach(const struct call *k)
 {
     k->job->procs[k->rank].speaks = (uint8_t)k->rq->number;
-    job_event(k->job, k->rank, LIFE_ATTACH, 0);
+    job_event(k->job, k->rank, PROC_STATE_ATTACH, 0);
     return ANSWER_OK;
 }
 
@@ -456,9 +456,9 @@ static enum answer_status do_fence(const struct call *k)
 }
 
 /* What this launcher does not know, another one of the same user may. */
-static enum answer_status ask_neighbours(const struct call *k, enum names_op op)
+static enum answer_status ask_neighbours(const struct call *k, enum nameservice_op op)
 {
-    struct names_query *q = names_query_new(op, k->rq->key, k->rq->value);
+    struct nameservice_query *q = nameservice_query_new(op, k->rq->key, k->rq->value);
 
     if (!q)
         return ANSWER_NO_MEMORY;
@@ -489,7 +489,7 @@ static void uncharge(struct core *c, const struct name_entry *e)
 /* What a look-up gets: whoever reads a name that may be read once takes it with him. */
 static const struct name_entry *read_name(struct core *c, struct slice service)
 {
-    const struct name_entry *e = names_read(&c->names, service);
+    const struct name_entry *e = nameservice_read(&c->names, service);
 
     if (e && e->life == NAME_READ_ONCE)
         uncharge(c, e);
@@ -497,10 +497,11 @@ static const struct name_entry *read_name(struct core *c, struct slice service)
 }
 
 /* The answer travels with the question: in a moment the name may be another one. */
-static void give_name(struct core *c, struct names_wait *w)
+static void give_name(struct core *c, struct nameservice_wait *w)
 {
-    const struct name_entry *e = names_lookup(&c->names, w->query->service);
-    struct names_query *q = names_query_new(NAMES_LOOKUP, w->query->service, e->port);
+    const struct name_entry *e = nameservice_lookup(&c->names, w->query->service);
+    struct nameservice_query *q =
+        nameservice_query_new(NAMESERVICE_LOOKUP, w->query->service, e->port);
 
     if (!q)
         return; /* it goes on waiting; the name is there */
@@ -517,12 +518,12 @@ static void give_name(struct core *c, struct names_wait *w)
  * once, who has waited longest. */
 static void wake_lookups(struct core *c, struct slice service)
 {
-    const struct name_entry *e = names_lookup(&c->names, service);
+    const struct name_entry *e = nameservice_lookup(&c->names, service);
     bool once = e && e->life == NAME_READ_ONCE, over = false;
 
     LIST_EACH(l, &c->lookups)
     {
-        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        struct nameservice_wait *w = LIST_OF(l, struct nameservice_wait, link);
         if (over || !slice_eq(w->query->service, service))
             continue;
         if (once)
@@ -543,19 +544,19 @@ void core_lookups_drop(struct core *c, uint64_t first, uint64_t last)
 {
     LIST_EACH(l, &c->lookups)
     {
-        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        struct nameservice_wait *w = LIST_OF(l, struct nameservice_wait, link);
         if (w->ticket >= first && w->ticket <= last)
             drop_lookup(w);
     }
 }
 
 static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
-                                        const struct names_query *q)
+                                        const struct nameservice_query *q)
 {
-    struct names_wait *w = calloc(1, sizeof *w);
+    struct nameservice_wait *w = calloc(1, sizeof *w);
 
     if (w)
-        w->query = names_query_new(q->op, q->service, SLICE_NULL);
+        w->query = nameservice_query_new(q->op, q->service, SLICE_NULL);
     if (!w || !w->query) {
         free(w);
         return ANSWER_NO_MEMORY;
@@ -575,7 +576,7 @@ static void answer_name(const struct core *c, const struct name_entry *e, struct
     a_p->rank = e->rank;
 }
 
-void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p)
+void core_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p)
 {
     const struct name_entry *e = q->found ? NULL : read_name(c, q->service);
 
@@ -603,10 +604,10 @@ static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
 
     if (p->names >= LIMIT_CLIENT_NAMES || !proc_can_keep(p, n->service.len + n->port.len))
         return ANSWER_OVER_QUOTA;
-    rc = names_publish(&c->names, n->service, n->port, j->id, rank, n->life, n->type);
+    rc = nameservice_publish(&c->names, n->service, n->port, j->id, rank, n->life, n->type);
     if (rc < 0)
         return ANSWER_NO_MEMORY;
-    if (rc != NAMES_OK)
+    if (rc != NAMESERVICE_OK)
         return ANSWER_DUPLICATE;
     p->names++;
     proc_keeps(p, n->service.len + n->port.len);
@@ -623,22 +624,23 @@ static enum answer_status do_publish(const struct call *k)
     if (k->rq->value.len > LIMIT_NAME_PORT)
         return ANSWER_BAD_VALUE;
     if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMES_PUBLISH);
-    if (names_lookup(&k->core->names, k->rq->key))
+        return ask_neighbours(k, NAMESERVICE_PUBLISH);
+    if (nameservice_lookup(&k->core->names, k->rq->key))
         return ANSWER_DUPLICATE;
     if (k->core->has_neighbours)
-        return ask_neighbours(k, NAMES_PUBLISH);
+        return ask_neighbours(k, NAMESERVICE_PUBLISH);
     return publish(k->core, k->job, k->rank,
                    &(struct name_wish){ k->rq->key, k->rq->value, k->rq->type, k->rq->life });
 }
 
 enum answer_status core_unpublish(struct core *c, struct slice service)
 {
-    const struct name_entry *e = names_lookup(&c->names, service);
+    const struct name_entry *e = nameservice_lookup(&c->names, service);
 
     if (e)
         uncharge(c, e);
-    return names_unpublish(&c->names, service) == NAMES_OK ? ANSWER_OK : ANSWER_NOT_FOUND;
+    return nameservice_unpublish(&c->names, service) == NAMESERVICE_OK ? ANSWER_OK
+                                                                       : ANSWER_NOT_FOUND;
 }
 
 static enum answer_status do_unpublish(const struct call *k)
@@ -646,17 +648,17 @@ static enum answer_status do_unpublish(const struct call *k)
     enum answer_status st;
 
     if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMES_UNPUBLISH);
+        return ask_neighbours(k, NAMESERVICE_UNPUBLISH);
     st = core_unpublish(k->core, k->rq->key);
     if (st == ANSWER_NOT_FOUND && k->core->has_neighbours)
-        return ask_neighbours(k, NAMES_UNPUBLISH);
+        return ask_neighbours(k, NAMESERVICE_UNPUBLISH);
     return st;
 }
 
 /* Nobody else to ask: the query is only what the wait is made of. */
 static enum answer_status wait_alone(const struct call *k)
 {
-    struct names_query *q = names_query_new(NAMES_LOOKUP, k->rq->key, SLICE_NULL);
+    struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, k->rq->key, SLICE_NULL);
     enum answer_status st;
 
     if (!q)
@@ -672,10 +674,10 @@ static enum answer_status do_lookup(const struct call *k)
     const struct name_entry *e;
 
     if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMES_LOOKUP);
+        return ask_neighbours(k, NAMESERVICE_LOOKUP);
     e = read_name(k->core, k->rq->key);
     if (!e && k->core->has_neighbours)
-        return ask_neighbours(k, NAMES_LOOKUP);
+        return ask_neighbours(k, NAMESERVICE_LOOKUP);
     if (!e && k->rq->wait)
         return wait_alone(k);
     if (!e)
@@ -684,20 +686,20 @@ static enum answer_status do_lookup(const struct call *k)
     return ANSWER_OK;
 }
 
-void core_names_heard(struct core *c, uint64_t ticket, const struct names_query *q, bool found,
-                      struct slice port, struct answer *a_p)
+void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
+                      bool found, struct slice port, struct answer *a_p)
 {
     struct job *j = core_job(c, q->job);
 
     *a_p = (struct answer){ .status = found ? ANSWER_OK : ANSWER_NOT_FOUND };
-    if (q->op == NAMES_LOOKUP)
+    if (q->op == NAMESERVICE_LOOKUP)
         a_p->value = port;
-    if (q->op == NAMES_LOOKUP && !found) {
+    if (q->op == NAMESERVICE_LOOKUP && !found) {
         core_lookup_now(c, q, a_p); /* published here while we asked? */
         if (a_p->status == ANSWER_NOT_FOUND && q->wait)
             a_p->status = wait_for_name(c, ticket, q);
     }
-    if (q->op == NAMES_PUBLISH)
+    if (q->op == NAMESERVICE_PUBLISH)
         a_p->status = found ? ANSWER_DUPLICATE
                       : j   ? publish(c, j, q->rank,
                                       &(struct name_wish){ q->service, q->port, q->type, q->life })
@@ -735,7 +737,8 @@ static enum answer_status do_get_card(const struct call *k)
 
 static enum answer_status do_meet(const struct call *k)
 {
-    enum answer_status st = meet_enter(k->core, k->job, k->rank, k->rq, k->ticket, k->now_ns);
+    enum answer_status st =
+        collective_multijob_enter(k->core, k->job, k->rank, k->rq, k->ticket, k->now_ns);
 
     k->a->number = (int64_t)core_meetings(k->core);
     return st;
@@ -768,7 +771,7 @@ static enum answer_status do_credential(const struct call *k)
 
 static enum answer_status do_finalize(const struct call *k)
 {
-    job_event(k->job, k->rank, LIFE_FINALIZE, 0);
+    job_event(k->job, k->rank, PROC_STATE_FINALIZE, 0);
     return ANSWER_OK;
 }
 
@@ -799,7 +802,7 @@ static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
 
 static enum answer_status do_abort(const struct call *k)
 {
-    const struct plan *p = &k->job->plan;
+    const struct job_map *p = &k->job->plan;
     struct slice why = slice_head(k->rq->value, 512);
     struct errmsg mixture = { "" };
 
@@ -842,7 +845,7 @@ static const struct {
     [REQ_MEET] = { do_meet, "connect", NULL },
     [REQ_SIGNAL] = { do_signal, "signal", NULL },
     [REQ_INPUT] = { do_input, "push input", NULL },
-    [REQ_SWEEP] = { do_sweep, "register cleanup", NULL },
+    [REQ_REGISTER_CLEANUP] = { do_sweep, "register cleanup", NULL },
     [REQ_LOG] = { do_log, "log", NULL },
     [REQ_CREDENTIAL] = { do_credential, "credential", NULL },
     [REQ_FINALIZE] = { do_finalize, "finalize", NULL },
@@ -856,7 +859,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 uint64_t core_tick(struct core *c, uint64_t now_ns)
 {
-    uint64_t next = meet_tick(c, now_ns);
+    uint64_t next = collective_multijob_tick(c, now_ns);
 
     LIST_EACH(l, &c->jobs)
     {
@@ -866,7 +869,7 @@ uint64_t core_tick(struct core *c, uint64_t now_ns)
     }
     LIST_EACH(l, &c->lookups)
     {
-        struct names_wait *w = LIST_OF(l, struct names_wait, link);
+        struct nameservice_wait *w = LIST_OF(l, struct nameservice_wait, link);
         if (w->query->deadline_ns > now_ns) {
             next = w->query->deadline_ns < next ? w->query->deadline_ns : next;
             continue;

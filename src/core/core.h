@@ -11,9 +11,9 @@
 #include "base/list.h"
 #include "core/effect.h"
 #include "core/job.h"
-#include "core/names.h"
-#include "core/sets.h"
-#include "core/wait.h"
+#include "core/nameservice.h"
+#include "core/psets.h"
+#include "core/pending.h"
 
 /* What is remembered of a job that is gone. */
 struct grave {
@@ -32,19 +32,20 @@ struct startup;
 
 struct core {
     struct list jobs;
-    struct names names;
-    struct list lookups; /* struct names_wait */
-    struct waits waits;  /* requests without an answer that are in no collective */
-    struct list sets;    /* of processes, as the host has defined them (core/sets.h) */
+    struct nameservice names;
+    struct list lookups;       /* struct nameservice_wait */
+    struct pending_list waits; /* requests without an answer that are in no collective */
+    struct list sets;          /* of processes, as the host has defined them (core/psets.h) */
     struct effects effects;
     uint32_t next_job, next_base;
-    struct coll_set meetings; /* fences across jobs; members are job->base + rank */
-    uint32_t nmeetings;       /* that have come to pass */
-    uint32_t position;        /* of this node among all, 0 for the one with the launcher */
+    struct collective_set meetings; /* fences across jobs; members are job->base + rank */
+    uint32_t nmeetings;             /* that have come to pass */
+    uint32_t position;              /* of this node among all, 0 for the one with the launcher */
     uint64_t seed;
     bool has_topology;   /* the host can find out PMI_hwloc_xmlfile and CORE_TOPOLOGY */
     bool is_manager;     /* the host starts every process and decides what becomes of it: each has a
-                            pid in the end (MODEX_PID), and who has connected fails together (bond.h) */
+                            pid in the end (MODEX_PID), and who has connected fails together
+                            (proc_connect.h) */
     bool has_neighbours; /* the host can ask other launchers about names */
     bool tells_meetings; /* also those that happen on this node alone are EFFECT_CONTRIBUTE */
     const char *name;    /* of the server, as its address tells; the host's, or NULL */
@@ -75,7 +76,7 @@ struct core {
 /* A job as a host with several nodes describes it. */
 struct job_order {
     const char *nspace;
-    struct plan *plan;         /* taken over on success */
+    struct job_map *plan;      /* taken over on success */
     struct seg_region *region; /* outlives the job */
     uint32_t parent;           /* or JOB_NO_RANK */
     bool keep_going;
@@ -95,7 +96,7 @@ void core_free(struct core *c);
 void core_place(struct core *c, const struct job *j, uint32_t rank);
 
 /* A new job.  The plan is taken over on success; the region outlives the job.  NULL: no memory. */
-struct job *core_job_add(struct core *c, const char *nspace, struct plan *plan,
+struct job *core_job_add(struct core *c, const char *nspace, struct job_map *plan,
                          struct seg_region *region, uint32_t parent, bool keep_going);
 struct job *core_job_order(struct core *c, const struct job_order *o);
 void core_job_remove(struct core *c, struct job *j); /* its names go, but those that stay */
@@ -121,15 +122,15 @@ void core_abort_connected(struct core *c, const struct job *j);
 void core_lookups_drop(struct core *c, uint64_t first, uint64_t last);
 
 /* A look-up that had to wait is answered from what is published now. */
-void core_lookup_now(struct core *c, const struct names_query *q, struct answer *a_p);
+void core_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p);
 
 /* A name is withdrawn, by whomever. */
 enum answer_status core_unpublish(struct core *c, struct slice service);
 
 /* The neighbours have been asked: found says whether one of them has (or had, and has withdrawn)
  * the name, with its port.  Decides the query and fills the answer, which borrows from port. */
-void core_names_heard(struct core *c, uint64_t ticket, const struct names_query *q, bool found,
-                      struct slice port, struct answer *a_p);
+void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
+                      bool found, struct slice port, struct answer *a_p);
 
 /* Time has passed: answers what was promised until now, and says when to call again (UINT64_MAX:
  * nothing is waited for). */

@@ -12,26 +12,26 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "core/life.h"
-#include "core/names.h"
+#include "core/proc_state.h"
+#include "core/nameservice.h"
 #include "core/request.h"
 
 enum effect_kind {
-    EFFECT_ANSWER, /* a request that had to wait is done: ticket, status, what it carries */
-    EFFECT_ATTR,   /* find out an attribute of the job: ticket; it carries the key */
-    EFFECT_SPAWN,  /* start these commands for the job: ticket, spawn */
-    EFFECT_NAMES,  /* ask the neighbours about a name: ticket, names; then core_names_heard() */
-    EFFECT_SIGNAL, /* number: the signal, for rank or (JOB_NO_RANK) all of the job; code 1: it is
-                      meant to end them (then server_commanded() on the other nodes) */
-    EFFECT_ROOT,   /* remember in which root directory a process has its paths: job, rank; it
-                      has asked for an EFFECT_SWEEP that will come when it may have gone */
-    EFFECT_SWEEP,  /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
-                      code: the rank in whose root it is */
-    EFFECT_PLACE,  /* make the session directory of a job, and of rank (or JOB_NO_RANK): it is
-                      told to somebody */
-    EFFECT_LOG,    /* key: the channel, value: the text, number: the priority; rank says it */
-    EFFECT_HELP,   /* value: a help message (empty: it has been shown), key: its topic, by which
-                      several processes that send it are known; rank says it */
+    EFFECT_ANSWER,  /* a request that had to wait is done: ticket, status, what it carries */
+    EFFECT_ATTR,    /* find out an attribute of the job: ticket; it carries the key */
+    EFFECT_SPAWN,   /* start these commands for the job: ticket, spawn */
+    EFFECT_NAMES,   /* ask the neighbours about a name: ticket, names; then core_names_heard() */
+    EFFECT_SIGNAL,  /* number: the signal, for rank or (JOB_NO_RANK) all of the job; code 1: it is
+                       meant to end them (then server_commanded() on the other nodes) */
+    EFFECT_ROOT,    /* remember in which root directory a process has its paths: job, rank; it
+                       has asked for an EFFECT_CLEANUP that will come when it may have gone */
+    EFFECT_CLEANUP, /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
+                     code: the rank in whose root it is */
+    EFFECT_PLACE,   /* make the session directory of a job, and of rank (or JOB_NO_RANK): it is
+                       told to somebody */
+    EFFECT_LOG,     /* key: the channel, value: the text, number: the priority; rank says it */
+    EFFECT_HELP,    /* value: a help message (empty: it has been shown), key: its topic, by which
+                       several processes that send it are known; rank says it */
     EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
     EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
                           number 1: its end; ticket (0: nobody waits): then server_answer() */
@@ -42,33 +42,33 @@ enum effect_kind {
                         */
 
     /* For the other nodes of a job (docs/design/nodes.md). */
-    EFFECT_CONTRIBUTE, /* a collective is complete here: contribution; then server_completed() */
-    EFFECT_FETCH,      /* get a process's cards from its node: job, rank, the key that is waited for
-                          (empty: any), timeout_ns; then server_fetched() */
-    EFFECT_CARDS,      /* the cards that server_fetch() asked for: ticket, job, rank, status, the
-                          block in value; pid, or 0 */
+    EFFECT_CONTRIBUTE,    /* a collective is complete here: contribution; then server_completed() */
+    EFFECT_MODEX_REQUEST, /* get a process's cards from its node: job, rank, the key that is waited
+                     for (empty: any), timeout_ns; then server_fetched() */
+    EFFECT_MODEX_REPLY,   /* the cards that server_fetch() asked for: ticket, job, rank, status, the
+                       block in value; pid, or 0 */
     EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and what an answer carries; job
                      and rank: whom it is about (or JOB_NO_RANK) */
-    EFFECT_NEWS,  /* tell who decides about the job: rank, event, code, pid; it tells the others of
-                     ends */
-    EFFECT_ABORT, /* ask who decides to end the job: rank (the culprit), code, why in value */
+    EFFECT_PROC_STATE, /* tell who decides about the job: rank, event, code, pid; it tells the
+                    others of ends */
+    EFFECT_ABORT,      /* ask who decides to end the job: rank (the culprit), code, why in value */
     EFFECT_EVENT, /* tell other nodes of an event: job (which may have ended), its name in key, rank
                      (its source), notice in event_*, infos in value; then server_notify() there.
-                     code 1: an end, which only concerns nodes that heed (EFFECT_HEED) */
+                     code 1: an end, which only concerns nodes that heed (EFFECT_SUBSCRIBE_EXITS) */
     EFFECT_LISTEN, /* a client wants (number: a mask of channels; 0: not any more) what rank, or
                       all, of the job named key write on other nodes: ticket, its name for that;
                       then server_overheard() */
-    EFFECT_HEED,   /* a client here has asked for events by their codes, the first one: who decides
-                      tells this node of ends from now on, and of those that it keeps
-                      (server_kept_ends() there) */
+    EFFECT_SUBSCRIBE_EXITS, /* a client here has asked for events by their codes, the first one: who
+                    decides tells this node of ends from now on, and of those that it keeps
+                    (server_kept_ends() there) */
     EFFECT_TIE,   /* tell other nodes that the job has connected to the one of that number (code 1),
                      or disconnected (0); then server_tied() */
     EFFECT_BOND,  /* tell who decides about jobs that processes here have connected (code 1) or
                      disconnected (0): value; then server_bonded() */
     EFFECT_SPACE, /* tell other nodes that a key-value space of the job (key) is destroyed; then
                      server_space_gone() */
-    EFFECT_ROUND  /* ask the node of rank whether it has contributed, or still can, to the
-                     collective identity (key), generation (number); then server_round_heard() */
+    EFFECT_COLLECTIVE_QUERY /* ask the node of rank whether it has contributed, or still can, to the
+                    collective identity (key), generation (number); then server_round_heard() */
 };
 
 /* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */
@@ -103,10 +103,10 @@ struct effect {
     uint32_t job;
     uint64_t ticket;
     struct spawn_request *spawn;
-    struct names_query *names;
+    struct nameservice_query *names;
     struct contribution *contribution;
     uint32_t rank;
-    enum life_event event;
+    enum proc_event event;
     int code, pid;
     uint64_t timeout_ns; /* 0: none */
     uint16_t type;       /* EFFECT_REPLY: as in struct answer */

@@ -3,7 +3,7 @@
 
 #include "core/control.h"
 #include "core/modex.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum { JOB_NAME_MAX = 128, JOB_SPACE_NAME = 100 /* so much of it is the job's na
 /* ---- birth ----------------------------------------------------------------------------------- */
 
 /* A job of one node leaves no node, wherever that is. */
-static bool find_mine(struct job *j, const struct plan *p)
+static bool find_mine(struct job *j, const struct job_map *p)
 {
     uint32_t n = 0;
 
@@ -38,13 +38,13 @@ static bool find_mine(struct job *j, const struct plan *p)
     return j->mine != NULL;
 }
 
-static int make_world(struct job *j, const struct plan *p)
+static int make_world(struct job *j, const struct job_map *p)
 {
     struct slice name = SLICE("WORLD:0");
 
-    return j->spread ? coll_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL, p->nprocs,
-                                             true, &j->world)
-                     : coll_group_get(&j->colls, name, NULL, p->nprocs, true, &j->world);
+    return j->spread ? collective_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL,
+                                                   p->nprocs, true, &j->world)
+                     : collective_group_get(&j->colls, name, NULL, p->nprocs, true, &j->world);
 }
 
 static bool job_fill(struct job *j, const struct job_params *p)
@@ -85,16 +85,16 @@ struct job *job_new(const struct job_params *p)
     j->base = p->base;
     j->here = p->here;
     j->follows = p->follows;
-    plan_init(&j->plan);
-    coll_set_init(&j->colls, p->seed);
+    job_map_init(&j->plan);
+    collective_set_init(&j->colls, p->seed);
     map_init(&j->spaces, p->seed);
     map_init(&j->gone_spaces, p->seed);
     nodeattrs_init(&j->waiting, p->seed);
-    facts_init(&j->facts, p->seed);
+    host_info_init(&j->facts, p->seed);
     if (!job_fill(j, p))
         return job_free(j);
     j->plan = *p->plan;
-    plan_init(p->plan);
+    job_map_init(p->plan);
     return j;
 }
 
@@ -113,7 +113,7 @@ struct job *job_free(struct job *j)
     while ((name = map_next(&j->gone_spaces, &at)))
         free(name);
     map_free(&j->gone_spaces);
-    coll_set_free(&j->colls);
+    collective_set_free(&j->colls);
     modex_free(j);
     control_free(j);
     nodeattrs_free(&j->waiting);
@@ -123,8 +123,8 @@ struct job *job_free(struct job *j)
         buf_free(&j->wire_info[i]);
     buf_free(&j->topology);
     free(j->parent_nspace);
-    facts_free(&j->facts);
-    plan_free(&j->plan);
+    host_info_free(&j->facts);
+    job_map_free(&j->plan);
     free(j->procs);
     free(j->nspace);
     free(j->parent_name);
@@ -241,7 +241,7 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
     if (st != ANSWER_OK)
         return st;
     proc_keeps(p, key.len + value.len);
-    if (j->spread && spread_note(j, rank, k.key) < 0)
+    if (j->spread && exchange_data_note(j, rank, k.key) < 0)
         return ANSWER_NO_MEMORY;
     return is_main_space(j, space) ? note_card(j, rank, k.key) : ANSWER_OK;
 }
@@ -501,14 +501,14 @@ static const char *host_of(const struct job *j, uint32_t rank)
     return j->plan.nodes[j->plan.procs[rank].node].name;
 }
 
-static void describe_end(struct job *j, uint32_t rank, enum life_state before)
+static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
 {
     const struct proc *p = &j->procs[rank];
 
     if (p->signalled) {
         const char *abbrev = sigabbrev_np(p->code);
         /* When its connection closed we may have ended it ourselves: tell what came first. */
-        bool by_us = before == LIFE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
+        bool by_us = before == PROC_STATE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
         errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) %swas killed by signal %d (SIG%s)", rank,
                    host_of(j, rank), p->pid,
                    by_us ? "closed its connection without calling finalize, and " : "", p->code,
@@ -516,14 +516,14 @@ static void describe_end(struct job *j, uint32_t rank, enum life_state before)
     } else {
         errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) exited with code %d%s", rank,
                    host_of(j, rank), p->pid, p->code,
-                   before == LIFE_LEAVING || before == LIFE_RUNNING
+                   before == PROC_STATE_LEAVING || before == PROC_STATE_RUNNING
                        ? ""
                        : " without calling finalize: the job is ended");
     }
 }
 
 /* The first failure that nobody caused on purpose decides code and reason. */
-static void note_failure(struct job *j, uint32_t rank, enum life_state before)
+static void note_failure(struct job *j, uint32_t rank, enum proc_state before)
 {
     const struct proc *p = &j->procs[rank];
     bool decides = !j->failed || (j->code_pending && j->culprit == rank);
@@ -556,7 +556,7 @@ static void list_the_dead(struct job *j)
 /* Nobody waits for a process that will not come. */
 static void give_up(struct job *j, uint32_t rank)
 {
-    struct coll *c;
+    struct collective *c;
 
     if (j->procs[rank].unreachable)
         return;
@@ -569,28 +569,28 @@ static void give_up(struct job *j, uint32_t rank)
             job_fence_ask(j, rank);
         return;
     }
-    while ((c = coll_take_broken(&j->colls, rank))) {
+    while ((c = collective_take_broken(&j->colls, rank))) {
         job_answer_round(j, c, ANSWER_FAILED);
-        coll_free(&j->colls, c);
+        collective_free(&j->colls, c);
     }
 }
 
 /* Members of other jobs do not wait for it either. */
 static void break_meetings(struct job *j, uint32_t rank)
 {
-    struct coll *c;
+    struct collective *c;
 
-    if (!j->meetings || (j->procs[rank].state != LIFE_GONE && !j->procs[rank].unreachable))
+    if (!j->meetings || (j->procs[rank].state != PROC_STATE_GONE && !j->procs[rank].unreachable))
         return;
-    while ((c = coll_take_broken(j->meetings, j->base + rank))) {
+    while ((c = collective_take_broken(j->meetings, j->base + rank))) {
         for (uint32_t i = 0; i < c->group->count; i++) {
-            if (coll_is_here(c, i))
+            if (collective_is_here(c, i))
                 effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
                                                           .status = ANSWER_FAILED,
                                                           .job = j->id,
                                                           .ticket = c->tickets[i] });
         }
-        coll_free(j->meetings, c);
+        collective_free(j->meetings, c);
     }
 }
 
@@ -621,16 +621,16 @@ static void leave(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
 
-    if (p->state != LIFE_GONE || p->unreachable || j->phase != JOB_RUNNING)
+    if (p->state != PROC_STATE_GONE || p->unreachable || j->phase != JOB_RUNNING)
         return;
     p->left = p->joined || p->code == 0 || !j->keep_going;
     job_fence_forget(j, rank);
-    if (job_rank_is_here(j, rank) && coll_is_awaited(&j->colls, rank))
+    if (job_rank_is_here(j, rank) && collective_is_awaited(&j->colls, rank))
         job_miss(j, rank);
     give_up(j, rank);
 }
 
-static void end_badly(struct job *j, uint32_t rank, enum life_state before)
+static void end_badly(struct job *j, uint32_t rank, enum proc_state before)
 {
     note_failure(j, rank, before);
     fail_or_go_on(j, rank);
@@ -661,17 +661,17 @@ static void break_rules(struct job *j, uint32_t rank)
                   j->procs[rank].pid);
 }
 
-static void note_end(struct proc *p, enum life_event event, int code)
+static void note_end(struct proc *p, enum proc_event event, int code)
 {
-    if (event == LIFE_EXIT || event == LIFE_DEATH) {
-        p->signalled = event == LIFE_DEATH;
+    if (event == PROC_STATE_EXIT || event == PROC_STATE_DEATH) {
+        p->signalled = event == PROC_STATE_DEATH;
         p->code = code;
     }
 }
 
-static void tell_news(struct job *j, uint32_t rank, enum life_event event, int code)
+static void send_queue_news(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
-    effects_push(j->effects, (struct effect){ .kind = EFFECT_NEWS,
+    effects_push(j->effects, (struct effect){ .kind = EFFECT_PROC_STATE,
                                               .job = j->id,
                                               .rank = rank,
                                               .event = event,
@@ -680,84 +680,86 @@ static void tell_news(struct job *j, uint32_t rank, enum life_event event, int c
 }
 
 /* Who decides tells the other nodes of ends: they may wait for that process. */
-static void tell_end(struct job *j, uint32_t rank, enum life_state before, enum life_event event,
+static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
                      int code)
 {
     const struct proc *p = &j->procs[rank];
 
-    if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == LIFE_GONE ||
-        !(p->state == LIFE_GONE || (p->state == LIFE_LOST && before != LIFE_LOST)))
+    if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == PROC_STATE_GONE ||
+        !(p->state == PROC_STATE_GONE ||
+          (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
         return;
-    if (before == LIFE_ATTACHED || before == LIFE_LOST)
-        tell_news(j, rank, LIFE_ATTACH, 0); /* it took part, which they did not know */
-    tell_news(j, rank, event, code);
+    if (before == PROC_STATE_ATTACHED || before == PROC_STATE_LOST)
+        send_queue_news(j, rank, PROC_STATE_ATTACH, 0); /* it took part, which they did not know */
+    send_queue_news(j, rank, event, code);
 }
 
-static void act(struct job *j, uint32_t rank, enum life_event event, int code)
+static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
     struct proc *p = &j->procs[rank];
-    enum life_state before = p->state;
+    enum proc_state before = p->state;
 
-    switch (life_step(&p->state, event)) {
-    case LIFE_count_start: j->started++; break;
-    case LIFE_fail_start:
+    switch (proc_state_step(&p->state, event)) {
+    case PROC_STATE_count_start: j->started++; break;
+    case PROC_STATE_fail_start:
         if (!j->follows)
             job_abort(j, rank, code, "rank %u on %s could not be started", rank, host_of(j, rank));
         count_end(j, rank);
         break;
-    case LIFE_count_end:
+    case PROC_STATE_count_end:
         if (p->code)
             note_failure(j, rank, before);
         count_end(j, rank);
         break;
-    case LIFE_end_badly: end_badly(j, rank, before); break;
-    case LIFE_lose: lose(j, rank); break;
-    case LIFE_break_rules: break_rules(j, rank); break;
-    case LIFE_nothing: break;
-    case LIFE_impossible:
+    case PROC_STATE_end_badly: end_badly(j, rank, before); break;
+    case PROC_STATE_lose: lose(j, rank); break;
+    case PROC_STATE_break_rules: break_rules(j, rank); break;
+    case PROC_STATE_nothing: break;
+    case PROC_STATE_impossible:
         job_abort(j, rank, 1, "internal error: event '%s' for rank %u in state '%s'",
-                  life_event_name(event), rank, life_state_name(before));
+                  proc_state_event_name(event), rank, proc_state_state_name(before));
         break;
     }
 }
 
 /* What is told of a process elsewhere by who decides about the job: not everything, so that a state
  * may be reached from any other. */
-static void follow(struct job *j, uint32_t rank, enum life_event event)
+static void follow(struct job *j, uint32_t rank, enum proc_event event)
 {
     struct proc *p = &j->procs[rank];
-    bool took_part = p->state == LIFE_ATTACHED || p->state == LIFE_LOST;
+    bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
 
     switch (event) {
-    case LIFE_STARTED: p->state = LIFE_RUNNING; break;
-    case LIFE_ATTACH: p->state = LIFE_ATTACHED; break;
-    case LIFE_FINALIZE: p->state = LIFE_LEAVING; break;
-    case LIFE_HANGUP:
-    case LIFE_BREAK:
-        if (p->state == LIFE_ATTACHED)
-            p->state = LIFE_LOST;
+    case PROC_STATE_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_STATE_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_STATE_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    case PROC_STATE_HANGUP:
+    case PROC_STATE_BREAK:
+        if (p->state == PROC_STATE_ATTACHED)
+            p->state = PROC_STATE_LOST;
         break;
-    case LIFE_NOT_STARTED:
-    case LIFE_EXIT:
-    case LIFE_DEATH: p->state = LIFE_GONE; break;
-    case LIFE_EVENTS: break;
+    case PROC_STATE_NOT_STARTED:
+    case PROC_STATE_EXIT:
+    case PROC_STATE_DEATH: p->state = PROC_STATE_GONE; break;
+    case PROC_STATE_EVENTS: break;
     }
-    if (p->state == LIFE_LOST || (p->state == LIFE_GONE && (took_part || event != LIFE_EXIT)))
+    if (p->state == PROC_STATE_LOST ||
+        (p->state == PROC_STATE_GONE && (took_part || event != PROC_STATE_EXIT)))
         give_up(j, rank);
 }
 
 /* A tool comes and goes as it likes: nothing fails with it. */
-static void act_of_tool(struct job *j, uint32_t rank, enum life_event event)
+static void act_of_tool(struct job *j, uint32_t rank, enum proc_event event)
 {
     struct proc *p = &j->procs[rank];
 
     switch (event) {
-    case LIFE_STARTED: p->state = LIFE_RUNNING; break;
-    case LIFE_ATTACH: p->state = LIFE_ATTACHED; break;
-    case LIFE_FINALIZE: p->state = LIFE_LEAVING; break;
-    default: p->state = LIFE_GONE; break;
+    case PROC_STATE_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_STATE_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_STATE_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    default: p->state = PROC_STATE_GONE; break;
     }
-    if (p->state != LIFE_GONE || j->phase == JOB_ENDED)
+    if (p->state != PROC_STATE_GONE || j->phase == JOB_ENDED)
         return;
     p->unreachable = true;
     j->ended = j->plan.nprocs;
@@ -766,20 +768,20 @@ static void act_of_tool(struct job *j, uint32_t rank, enum life_event event)
     job_settle(j);
 }
 
-void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
+void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
     struct proc *p = &j->procs[rank];
     bool here = job_rank_is_here(j, rank), had_ended = j->phase == JOB_ENDED;
-    enum life_state before = p->state;
+    enum proc_state before = p->state;
 
     note_end(p, event, code);
-    p->joined = p->joined || (event == LIFE_ATTACH && before != LIFE_GONE);
-    if (here && !list_empty(&j->waits) && event != LIFE_ATTACH && event != LIFE_STARTED)
+    p->joined = p->joined || (event == PROC_STATE_ATTACH && before != PROC_STATE_GONE);
+    if (here && !list_empty(&j->waits) && event != PROC_STATE_ATTACH && event != PROC_STATE_STARTED)
         modex_owner_gone(j, rank);
-    if (here && !list_empty(&j->waits) && event == LIFE_STARTED)
+    if (here && !list_empty(&j->waits) && event == PROC_STATE_STARTED)
         modex_wake(j, rank); /* its pid is known */
     if (j->follows && here)
-        tell_news(j, rank, event, code);
+        send_queue_news(j, rank, event, code);
     if (j->is_tool)
         act_of_tool(j, rank, event);
     else if (j->follows && !here)
@@ -789,7 +791,7 @@ void job_event(struct job *j, uint32_t rank, enum life_event event, int code)
     tell_end(j, rank, before, event, code);
     leave(j, rank);
     break_meetings(j, rank);
-    if (p->state == LIFE_GONE && before != LIFE_GONE)
+    if (p->state == PROC_STATE_GONE && before != PROC_STATE_GONE)
         control_ended(j, rank);
     if (j->phase == JOB_ENDED && !had_ended)
         control_ended(j, JOB_NO_RANK);

@@ -12,12 +12,12 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/coll.h"
+#include "core/collective.h"
 #include "core/effect.h"
-#include "core/facts.h"
-#include "core/life.h"
+#include "core/host_info.h"
+#include "core/proc_state.h"
 #include "core/nodeattr.h"
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "core/request.h"
 #include "shm/store_write.h"
 
@@ -31,7 +31,7 @@ enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
 
 struct proc {
-    enum life_state state;
+    enum proc_state state;
     int pid;  /* for people; 0: not started */
     int code; /* exit code, or signal number when signalled */
     bool signalled;
@@ -42,11 +42,12 @@ struct proc {
     uint32_t fences;    /* that it waits in */
     uint32_t lines;     /* connections through which it, or a child of it, takes part */
     bool committed;     /* has said commit (PMIx) */
-    bool fetching;      /* elsewhere: its cards have been asked for (EFFECT_FETCH) */
+    bool fetching;      /* elsewhere: its cards have been asked for (EFFECT_MODEX_REQUEST) */
     bool commanded;     /* somebody has asked for its end: that is no failure of the job */
     struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
     uint32_t nkeys, keys_room;
-    struct slice *fresh; /* keys that no fence of everybody has brought to other nodes (spread.h) */
+    struct slice
+        *fresh; /* keys that no fence of everybody has brought to other nodes (exchange_data.h) */
     uint32_t nfresh, fresh_room;
     uint32_t names;         /* published */
     uint32_t bonds;         /* meetings by which it is connected to processes of other jobs */
@@ -76,15 +77,15 @@ struct job {
     uint32_t nmine;
     char *parent_name; /* NULL: nobody */
     char *nspace;      /* name of the job and of its key-value space */
-    struct plan plan;
+    struct job_map plan;
     struct proc *procs;
     struct seg_region *region; /* the caller's */
     struct seg_writer store;
-    struct coll_set colls;
-    struct coll_group *world; /* the fence of everybody, by far the most used */
-    struct list waits;        /* gets that wait for a card of this job (modex.h) */
-    uint64_t waits_due;       /* none of them is over before */
-    struct list sweeps;       /* paths to be cleared up (control.h) */
+    struct collective_set colls;
+    struct collective_group *world; /* the fence of everybody, by far the most used */
+    struct list waits;              /* gets that wait for a card of this job (modex.h) */
+    uint64_t waits_due;             /* none of them is over before */
+    struct list sweeps;             /* paths to be cleared up (control.h) */
     uint32_t nsweeps;
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
@@ -103,16 +104,16 @@ struct job {
     bool code_pending; /* the culprit's own code is not known yet and will decide */
     struct errmsg reason;
     struct effects *effects;
-    struct coll_set *meetings; /* across jobs; members are base + rank */
-    char *parent_nspace;       /* of the process that spawned it; NULL: the user started it */
+    struct collective_set *meetings; /* across jobs; members are base + rank */
+    char *parent_nspace;             /* of the process that spawned it; NULL: the user started it */
     uint32_t parent_rank;
     struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
     bool info_told;          /* … and is in the store */
     struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: asked for once */
     bool topology_asked;
-    const char *wdir;     /* of applications without one of their own; the core's, or NULL */
-    const char *sessions; /* the core's (core.h) */
-    struct facts facts;   /* what its resource manager has said of it */
+    const char *wdir;       /* of applications without one of their own; the core's, or NULL */
+    const char *sessions;   /* the core's (core.h) */
+    struct host_info facts; /* what its resource manager has said of it */
     bool is_tool;  /* of one process, which takes part in nothing; it ends with its connection */
     bool is_asked; /* a tool has asked for it */
 };
@@ -120,14 +121,14 @@ struct job {
 struct job_params {
     uint32_t id, parent, base;
     const char *nspace, *parent_name;
-    struct plan *plan;         /* taken over on success */
+    struct job_map *plan;      /* taken over on success */
     struct seg_region *region; /* outlives the job */
     uint64_t seed;
     bool keep_going;
     uint32_t here;
     bool follows;
     struct effects *effects;
-    struct coll_set *meetings; /* the core's; NULL: none */
+    struct collective_set *meetings; /* the core's; NULL: none */
 };
 
 /* NULL: no memory. */
@@ -138,7 +139,7 @@ struct job *job_free(struct job *j); /* returns NULL */
 int modex_note_key(struct proc *p, struct slice key);
 
 /* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
-void job_event(struct job *j, uint32_t rank, enum life_event event, int code);
+void job_event(struct job *j, uint32_t rank, enum proc_event event, int code);
 
 static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 {
@@ -202,7 +203,7 @@ enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice gr
                                    uint64_t deadline_ns);
 /* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
-/* The other nodes have contributed too (spread.h): answers the members that are here. */
+/* The other nodes have contributed too (exchange_data.h): answers the members that are here. */
 void job_fence_over(struct job *j, struct slice group, uint64_t generation,
                     enum answer_status status);
 /* One who will not come any more was asked about: it has contributed to the round, or not. */
@@ -214,7 +215,7 @@ void job_fence_forget(struct job *j, uint32_t rank);
 /* Asks that of everybody who waits for this rank, which is elsewhere and will not come. */
 void job_fence_ask(struct job *j, uint32_t rank);
 /* Everybody of this node who takes part in a fence is answered. */
-void job_answer_round(struct job *j, const struct coll *c, enum answer_status status);
+void job_answer_round(struct job *j, const struct collective *c, enum answer_status status);
 
 /* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
  * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/limit.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 
 struct member_list {
     uint32_t *ranks;
@@ -87,16 +87,16 @@ static struct slice members_of(struct slice group)
 
 /* Several nodes: the members that are here, and whether there are others. */
 static int get_group(struct job *j, struct slice name, const struct member_list *m,
-                     struct coll_group **group_p)
+                     struct collective_group **group_p)
 {
     struct member_list here = { NULL, 0 };
     int rc;
 
     if (!j->spread)
-        return coll_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
+        return collective_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
     if (!m->ranks)
-        return coll_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL, m->count, false,
-                                     group_p);
+        return collective_group_get_spread(&j->colls, name, j->mine, j->nmine, NULL, m->count,
+                                           false, group_p);
     here.ranks = calloc(m->count + (size_t)1, sizeof *here.ranks);
     if (!here.ranks)
         return -ENOMEM;
@@ -105,16 +105,16 @@ static int get_group(struct job *j, struct slice name, const struct member_list 
             here.ranks[here.count++] = m->ranks[i];
     }
     if (here.count == m->count)
-        rc = coll_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
+        rc = collective_group_get(&j->colls, name, m->ranks, m->count, false, group_p);
     else
-        rc = coll_group_get_spread(&j->colls, name, here.ranks, here.count, m->ranks, m->count,
-                                   false, group_p);
+        rc = collective_group_get_spread(&j->colls, name, here.ranks, here.count, m->ranks,
+                                         m->count, false, group_p);
     free(here.ranks);
     return rc;
 }
 
 static enum answer_status find_group(struct job *j, uint32_t rank, struct slice group,
-                                     struct coll_group **group_p)
+                                     struct collective_group **group_p)
 {
     struct slice who = members_of(group);
     struct member_list m = { NULL, j->plan.nprocs };
@@ -145,13 +145,13 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
     return st;
 }
 
-static bool is_lost_member(const struct job *j, const struct coll_group *g, uint32_t rank)
+static bool is_lost_member(const struct job *j, const struct collective_group *g, uint32_t rank)
 {
-    return j->procs[rank].unreachable && coll_includes(g, rank);
+    return j->procs[rank].unreachable && collective_includes(g, rank);
 }
 
 /* The one whose failure counts already, else the first; JOB_NO_RANK: all can still come. */
-static uint32_t lost_member(const struct job *j, const struct coll_group *g)
+static uint32_t lost_member(const struct job *j, const struct collective_group *g)
 {
     if (j->failed && j->culprit < j->plan.nprocs && is_lost_member(j, g, j->culprit))
         return j->culprit;
@@ -161,8 +161,8 @@ static uint32_t lost_member(const struct job *j, const struct coll_group *g)
             return rank;
     }
     for (uint32_t i = 0; !g->spread && i < g->count; i++) {
-        if (j->procs[coll_member(g, i)].unreachable)
-            return coll_member(g, i);
+        if (j->procs[collective_member(g, i)].unreachable)
+            return collective_member(g, i);
     }
     return JOB_NO_RANK;
 }
@@ -178,11 +178,11 @@ uint32_t job_lost_rank(const struct job *j)
     return r;
 }
 
-void job_answer_round(struct job *j, const struct coll *c, enum answer_status status)
+void job_answer_round(struct job *j, const struct collective *c, enum answer_status status)
 {
     for (uint32_t i = 0; i < c->group->count; i++) {
-        struct proc *p = &j->procs[coll_member(c->group, i)];
-        if (!coll_is_here(c, i))
+        struct proc *p = &j->procs[collective_member(c->group, i)];
+        if (!collective_is_here(c, i))
             continue;
         p->fences -= p->fences > 0;
         effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
@@ -192,10 +192,10 @@ void job_answer_round(struct job *j, const struct coll *c, enum answer_status st
     }
 }
 
-static void wake_others(struct job *j, const struct coll *c, uint64_t but)
+static void wake_others(struct job *j, const struct collective *c, uint64_t but)
 {
     for (uint32_t i = 0; i < c->group->count; i++) {
-        struct proc *p = &j->procs[coll_member(c->group, i)];
+        struct proc *p = &j->procs[collective_member(c->group, i)];
         if (c->tickets[i] == but)
             continue;
         p->fences -= p->fences > 0;
@@ -218,7 +218,7 @@ static void say_why(const struct job *j, uint32_t rank, struct errmsg *why)
 
     errmsg_set(&who, 0, "rank %u on %s (pid %d)", rank,
                j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
-    if (p->state != LIFE_GONE)
+    if (p->state != PROC_STATE_GONE)
         errmsg_set(why, 0, "%s does not take part any more, %s", who.text, others);
     else if (p->signalled)
         errmsg_set(why, 0, "%s was killed by signal %d (SIG%s), %s", who.text, p->code,
@@ -248,7 +248,7 @@ void job_fence_forget(struct job *j, uint32_t rank)
 {
     uint64_t ticket;
 
-    while (coll_withdraw_rank(&j->colls, rank, &ticket)) {
+    while (collective_withdraw_rank(&j->colls, rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
         effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
                                                   .status = ANSWER_FAILED,
@@ -258,24 +258,24 @@ void job_fence_forget(struct job *j, uint32_t rank)
 }
 
 /* Without memory for a deadline the fence is waited for without one. */
-static enum answer_status wait_in(struct job *j, struct coll_group *g, uint32_t rank,
+static enum answer_status wait_in(struct job *j, struct collective_group *g, uint32_t rank,
                                   uint64_t ticket, uint64_t deadline_ns)
 {
     j->procs[rank].fences++;
     if (deadline_ns != UINT64_MAX)
-        coll_wait_until(&j->colls, g, rank, ticket, deadline_ns);
+        collective_wait_until(&j->colls, g, rank, ticket, deadline_ns);
     return ANSWER_LATER;
 }
 
 /* All that are here have come; the last one waits with them for those that are not. */
-static enum answer_status contribute(struct job *j, uint32_t rank, struct coll *c, uint64_t ticket,
-                                     uint64_t deadline_ns)
+static enum answer_status contribute(struct job *j, uint32_t rank, struct collective *c,
+                                     uint64_t ticket, uint64_t deadline_ns)
 {
-    if (spread_fence(j, c))
+    if (exchange_data_fence(j, c))
         return wait_in(j, c->group, rank, ticket, deadline_ns);
     j->procs[rank].fences++;
     job_answer_round(j, c, ANSWER_NO_MEMORY);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
     job_abort(j, JOB_NO_RANK, 1, "out of memory for a fence of several nodes"); /* others wait */
     return ANSWER_LATER;
 }
@@ -283,29 +283,30 @@ static enum answer_status contribute(struct job *j, uint32_t rank, struct coll *
 void job_fence_over(struct job *j, struct slice group, uint64_t generation,
                     enum answer_status status)
 {
-    struct coll *c = coll_take_contributed(&j->colls, group, generation);
+    struct collective *c = collective_take_contributed(&j->colls, group, generation);
 
     if (!c) /* it was given up meanwhile */
         return;
     job_answer_round(j, c,
                      status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);
     if (status == ANSWER_OK)
-        coll_over(&j->colls, c);
+        collective_over(&j->colls, c);
     else
-        coll_free(&j->colls, c);
+        collective_free(&j->colls, c);
 }
 
-static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct coll *c)
+static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct collective *c)
 {
     struct buf identity = BUF_NULL(LIMIT_BLOCK);
-    struct effect e = {
-        .kind = EFFECT_ROUND, .job = j->id, .rank = rank, .number = (int64_t)c->generation
-    };
+    struct effect e = { .kind = EFFECT_COLLECTIVE_QUERY,
+                        .job = j->id,
+                        .rank = rank,
+                        .number = (int64_t)c->generation };
 
     if (is_meeting)
         buf_str(&identity, c->group->name);
     else
-        spread_identity(j, c->group, &identity);
+        exchange_data_identity(j, c->group, &identity);
     if (buf_ok(&identity) && effect_carry(&e, buf_slice(&identity), SLICE_NULL))
         effects_push(j->effects, e);
     else
@@ -313,17 +314,18 @@ static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struc
     buf_free(&identity);
 }
 
-static void ask_about_all(struct job *j, uint32_t rank, const struct coll_set *s, uint32_t number)
+static void ask_about_all(struct job *j, uint32_t rank, const struct collective_set *s,
+                          uint32_t number)
 {
     LIST_EACH(l, &s->all)
     {
-        struct coll_group *g = LIST_OF(l, struct coll_group, link);
-        if (!g->spread || !coll_includes(g, number))
+        struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        if (!g->spread || !collective_includes(g, number))
             continue;
         LIST_EACH(w, &g->rounds)
-        ask_about(j, rank, s == j->meetings, LIST_OF(w, struct coll, link));
+        ask_about(j, rank, s == j->meetings, LIST_OF(w, struct collective, link));
         LIST_EACH(k, &g->contributed)
-        ask_about(j, rank, s == j->meetings, LIST_OF(k, struct coll, link));
+        ask_about(j, rank, s == j->meetings, LIST_OF(k, struct collective, link));
     }
 }
 
@@ -337,41 +339,41 @@ void job_fence_ask(struct job *j, uint32_t rank)
 void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
                      bool will_complete)
 {
-    struct coll *c = will_complete ? NULL : coll_take(&j->colls, group, generation);
+    struct collective *c = will_complete ? NULL : collective_take(&j->colls, group, generation);
 
     if (!c)
         return;
     if (c->arrived)
         job_miss(j, rank);
     job_answer_round(j, c, ANSWER_FAILED);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
 }
 
-static void note_wishes(struct coll *c, bool collect, struct slice ways)
+static void note_wishes(struct collective *c, bool collect, struct slice ways)
 {
     c->collect = c->collect || collect;
     if (!c->ways[0])
         snprintf(c->ways, sizeof c->ways, SLICE_FMT, SLICE_ARG(ways));
 }
 
-static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, bool collect,
-                                struct slice ways, uint64_t ticket, uint64_t now_ns,
+static enum answer_status enter(struct job *j, struct collective_group *g, uint32_t rank,
+                                bool collect, struct slice ways, uint64_t ticket, uint64_t now_ns,
                                 uint64_t deadline_ns)
 {
-    uint32_t lost = j->lost && !coll_is_behind(g, rank) ? lost_member(j, g) : JOB_NO_RANK;
-    struct coll *c;
+    uint32_t lost = j->lost && !collective_is_behind(g, rank) ? lost_member(j, g) : JOB_NO_RANK;
+    struct collective *c;
 
     if (lost != JOB_NO_RANK)
         return job_miss(j, lost);
     if (j->procs[rank].fences >= LIMIT_CLIENT_FENCES)
         return ANSWER_OVER_QUOTA;
-    switch (coll_enter(g, rank, ticket, now_ns, &c)) {
-    case COLL_OK: break;
-    case COLL_WAITING:
+    switch (collective_enter(g, rank, ticket, now_ns, &c)) {
+    case COLLECTIVE_OK: break;
+    case COLLECTIVE_WAITING:
         note_wishes(c, collect, ways);
         return wait_in(j, g, rank, ticket, deadline_ns);
-    case COLL_OVER: coll_paid(&j->colls, c); return ANSWER_OK;
-    case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
+    case COLLECTIVE_OVER: collective_paid(&j->colls, c); return ANSWER_OK;
+    case COLLECTIVE_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
     note_wishes(c, collect, ways);
@@ -379,7 +381,7 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
         return contribute(j, rank, c, ticket, deadline_ns);
     seg_publish(&j->store);
     wake_others(j, c, ticket);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
     return ANSWER_OK;
 }
 
@@ -387,14 +389,14 @@ enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice gr
                                    struct slice ways, uint64_t ticket, uint64_t now_ns,
                                    uint64_t deadline_ns)
 {
-    struct coll_group *g = j->world;
+    struct collective_group *g = j->world;
     enum answer_status st = group.len ? find_group(j, rank, group, &g) : ANSWER_OK;
 
     if (st != ANSWER_OK)
         return st;
     st = enter(j, g, rank, collect, ways, ticket, now_ns, deadline_ns);
     if (st != ANSWER_OK && st != ANSWER_LATER)
-        coll_group_drop_idle(&j->colls, g);
+        collective_group_drop_idle(&j->colls, g);
     return st;
 }
 
@@ -409,7 +411,7 @@ uint64_t job_fences_tick(struct job *j, uint64_t now_ns)
     uint64_t ticket;
     uint32_t rank;
 
-    while (coll_withdraw_late(&j->colls, now_ns, &rank, &ticket)) {
+    while (collective_withdraw_late(&j->colls, now_ns, &rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
         effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
                                                   .status = ANSWER_TIMEOUT,

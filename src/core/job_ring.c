@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 #include "wire/parts.h"
 
 /* What one process left. */
@@ -45,7 +45,7 @@ static struct slice to_right(const struct note *n)
 }
 
 /* order_p[i] is the rank at place i. */
-static bool ring_order(const struct plan *p, uint32_t **order_p)
+static bool ring_order(const struct job_map *p, uint32_t **order_p)
 {
     uint32_t *first = calloc(p->nnodes + (size_t)1, sizeof *first);
     uint32_t *order = calloc(p->nprocs + (size_t)1, sizeof *order);
@@ -66,7 +66,8 @@ static bool ring_order(const struct plan *p, uint32_t **order_p)
     return true;
 }
 
-static void answer_one(struct job *j, const struct coll *c, uint32_t place, const uint32_t *order)
+static void answer_one(struct job *j, const struct collective *c, uint32_t place,
+                       const uint32_t *order)
 {
     uint32_t n = j->plan.nprocs;
     const struct note *before = c->notes[order[(place + n - 1) % n]];
@@ -82,7 +83,7 @@ static void answer_one(struct job *j, const struct coll *c, uint32_t place, cons
     effects_push(j->effects, e);
 }
 
-static void answer_all(struct job *j, const struct coll *c)
+static void answer_all(struct job *j, const struct collective *c)
 {
     uint32_t *order = NULL;
 
@@ -107,12 +108,12 @@ static void put_part(struct buf *out, struct slice s)
     buf_slice_put(out, s);
 }
 
-static bool push_contribution(struct job *j, const struct coll *c)
+static bool push_contribution(struct job *j, const struct collective *c)
 {
     struct buf identity = BUF_NULL(LIMIT_PMI_LINE);
     struct contribution *k = NULL;
 
-    if (spread_identity(j, c->group, &identity))
+    if (exchange_data_identity(j, c->group, &identity))
         k = contribution_new(buf_slice(&identity), c->generation, false, 1);
     buf_free(&identity);
     if (!k)
@@ -149,7 +150,7 @@ static bool read_part(struct slice *rest, struct ring_part *p)
 }
 
 /* The next node with processes in this direction, around the ring. */
-static uint32_t next_node(const struct plan *p, uint32_t from, uint32_t step)
+static uint32_t next_node(const struct job_map *p, uint32_t from, uint32_t step)
 {
     uint32_t n = from;
 
@@ -186,7 +187,7 @@ static void find_ends(const struct job *j, const struct slice *blocks, uint32_t 
     }
 }
 
-static uint32_t first_place(const struct plan *p, uint32_t node)
+static uint32_t first_place(const struct job_map *p, uint32_t node)
 {
     uint32_t place = 0;
 
@@ -195,7 +196,7 @@ static uint32_t first_place(const struct plan *p, uint32_t node)
     return place;
 }
 
-static void answer_here(struct job *j, const struct coll *c, uint32_t i, uint32_t first,
+static void answer_here(struct job *j, const struct collective *c, uint32_t i, uint32_t first,
                         const struct ring_ends *ends, enum answer_status status)
 {
     uint32_t last = c->group->count - 1;
@@ -214,7 +215,7 @@ static void answer_here(struct job *j, const struct coll *c, uint32_t i, uint32_
 void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
                    const struct slice *blocks, uint32_t nblocks)
 {
-    struct coll *c = coll_take_contributed(&j->colls, SLICE(JOB_RING), generation);
+    struct collective *c = collective_take_contributed(&j->colls, SLICE(JOB_RING), generation);
     struct ring_ends ends;
     uint32_t first;
 
@@ -226,29 +227,29 @@ void job_ring_over(struct job *j, uint64_t generation, enum answer_status status
     first = first_place(&j->plan, j->here);
     for (uint32_t i = 0; i < c->group->count; i++)
         answer_here(j, c, i, first, &ends, status);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
 }
 
-static void contribute(struct job *j, struct coll *c)
+static void contribute(struct job *j, struct collective *c)
 {
     if (push_contribution(j, c)) {
-        coll_contributed(c);
+        collective_contributed(c);
         return;
     }
     for (uint32_t i = 0; i < c->group->count; i++)
         answer_here(j, c, i, 0, NULL, ANSWER_NO_MEMORY);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
 }
 
-static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t rank, uint64_t ticket,
-                                uint64_t now_ns, struct note *note)
+static enum answer_status enter(struct job *j, struct collective_group *g, uint32_t rank,
+                                uint64_t ticket, uint64_t now_ns, struct note *note)
 {
-    struct coll *c;
+    struct collective *c;
 
-    switch (coll_enter_with(g, rank, ticket, now_ns, note, &c)) {
-    case COLL_OK: break;
-    case COLL_WAITING: return ANSWER_LATER;
-    case COLL_NOT_MEMBER: return ANSWER_BAD_KEY;
+    switch (collective_enter_with(g, rank, ticket, now_ns, note, &c)) {
+    case COLLECTIVE_OK: break;
+    case COLLECTIVE_WAITING: return ANSWER_LATER;
+    case COLLECTIVE_NOT_MEMBER: return ANSWER_BAD_KEY;
     default: return ANSWER_NO_MEMORY;
     }
     if (g->spread) {
@@ -256,11 +257,11 @@ static enum answer_status enter(struct job *j, struct coll_group *g, uint32_t ra
         return ANSWER_LATER;
     }
     answer_all(j, c);
-    coll_free(&j->colls, c);
+    collective_free(&j->colls, c);
     return ANSWER_LATER;
 }
 
-static uint32_t rounds_of(const struct coll_group *g)
+static uint32_t rounds_of(const struct collective_group *g)
 {
     uint32_t n = 0;
 
@@ -272,7 +273,7 @@ static uint32_t rounds_of(const struct coll_group *g)
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
                             uint64_t ticket, uint64_t now_ns)
 {
-    struct coll_group *g;
+    struct collective_group *g;
     enum answer_status st;
     struct note *note;
 
@@ -280,10 +281,10 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
         return ANSWER_BAD_VALUE;
     if (j->lost)
         return job_miss(j, job_lost_rank(j));
-    if ((j->spread
-             ? coll_group_get_spread(&j->colls, SLICE(JOB_RING), j->mine, j->nmine, NULL,
-                                     j->plan.nprocs, false, &g)
-             : coll_group_get(&j->colls, SLICE(JOB_RING), NULL, j->plan.nprocs, false, &g)) < 0)
+    if ((j->spread ? collective_group_get_spread(&j->colls, SLICE(JOB_RING), j->mine, j->nmine,
+                                                 NULL, j->plan.nprocs, false, &g)
+                   : collective_group_get(&j->colls, SLICE(JOB_RING), NULL, j->plan.nprocs, false,
+                                          &g)) < 0)
         return ANSWER_NO_MEMORY;
     if (rounds_of(g) > LIMIT_RING_ROUNDS)
         return ANSWER_OVER_QUOTA;
@@ -291,7 +292,7 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
     st = note ? enter(j, g, rank, ticket, now_ns, note) : ANSWER_NO_MEMORY;
     if (st != ANSWER_LATER) {
         free(note);
-        coll_group_drop_idle(&j->colls, g);
+        collective_group_drop_idle(&j->colls, g);
     }
     return st;
 }

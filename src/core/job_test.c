@@ -18,7 +18,7 @@ struct world {
 
 static void open_world(struct world *w, size_t store)
 {
-    struct plan p;
+    struct job_map p;
 
     core_init(&w->core, 3);
     seg_memory_open(store, &w->region);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 
 static struct card card_of(const struct seg_item *item)
 {
@@ -75,7 +75,7 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     if (rc)
         return ANSWER_NO_MEMORY;
     proc_keeps(p, c->key.len + c->value.len);
-    if (j->spread && spread_note(j, rank, c->key) < 0)
+    if (j->spread && exchange_data_note(j, rank, c->key) < 0)
         return ANSWER_NO_MEMORY;
     if (known)
         return ANSWER_OK;
@@ -89,13 +89,13 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
 static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answer_status status)
 {
     struct effect e = {
-        .kind = EFFECT_CARDS, .job = j->id, .rank = rank, .ticket = ticket, .status = status
+        .kind = EFFECT_MODEX_REPLY, .job = j->id, .rank = rank, .ticket = ticket, .status = status
     };
     bool is_here = rank < j->plan.nprocs && job_rank_is_here(j, rank);
     struct buf block = BUF_NULL(LIMIT_BLOCK);
 
     if (status == ANSWER_OK)
-        spread_cards(j, rank, &block);
+        exchange_data_cards(j, rank, &block);
     e.pid = is_here ? j->procs[rank].pid : 0;
     if (!buf_ok(&block) || !effect_carry(&e, SLICE_NULL, buf_slice(&block)))
         e.status = ANSWER_NO_MEMORY;
@@ -154,14 +154,14 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
 
 static bool owner_may_put(const struct job *j, uint32_t rank)
 {
-    enum life_state s;
+    enum proc_state s;
 
     if (rank == SEG_ANY_RANK)
         return j->phase == JOB_RUNNING;
     if (rank >= j->plan.nprocs)
         return false;
     s = j->procs[rank].state;
-    return s == LIFE_PLANNED || s == LIFE_RUNNING || s == LIFE_ATTACHED;
+    return s == PROC_STATE_PLANNED || s == PROC_STATE_RUNNING || s == PROC_STATE_ATTACHED;
 }
 
 static bool is_elsewhere(const struct job *j, uint32_t rank)
@@ -173,7 +173,7 @@ static bool is_elsewhere(const struct job *j, uint32_t rank)
 static void fetch(struct job *j, struct modex_wait *w, uint64_t timeout_ns)
 {
     struct effect e = {
-        .kind = EFFECT_FETCH, .job = j->id, .rank = w->rank, .timeout_ns = timeout_ns
+        .kind = EFFECT_MODEX_REQUEST, .job = j->id, .rank = w->rank, .timeout_ns = timeout_ns
     };
 
     if (j->procs[w->rank].fetching)

@@ -28,7 +28,7 @@ struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
-    bool foreign; /* another node asks: its host has the ticket (EFFECT_CARDS) */
+    bool foreign; /* another node asks: its host has the ticket (EFFECT_MODEX_REPLY) */
     bool asked;   /* the key that the owner's node has been asked for is this one */
     struct slice key;
     char text[]; /* the key's bytes */
@@ -49,10 +49,10 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
 /* OK: it is there; LATER; NOT_FOUND. */
 enum answer_status modex_get(struct job *owner, const struct modex_get *g);
 
-/* The same for another node; the answer is always an EFFECT_CARDS. */
+/* The same for another node; the answer is always an EFFECT_MODEX_REPLY. */
 void modex_serve(struct job *owner, const struct modex_get *g);
 
-/* The owner's node has answered EFFECT_FETCH; what it has sent is in the store already. */
+/* The owner's node has answered EFFECT_MODEX_REQUEST; what it has sent is in the store already. */
 void modex_fetched(struct job *owner, uint32_t rank, enum answer_status status);
 
 /* Cards of the rank have come: who waited for them is answered. */

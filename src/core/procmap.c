@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/plan.h"
+#include "core/job_map.h"
 
 /* ---- writing ---- */
 
@@ -63,7 +63,7 @@ void procmap_end(struct procmap_writer *w)
     buf_byte(w->out, ')');
 }
 
-void procmap_of_plan(const struct plan *p, struct buf *out)
+void procmap_of_plan(const struct job_map *p, struct buf *out)
 {
     struct procmap_writer w;
 

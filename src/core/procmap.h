@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/slice.h"
 
-struct plan;
+struct job_map;
 
 /* Writing, rank by rank or in runs.  Memory is constant; the text goes to the caller's buffer,
  * whose maximum bounds it (it is poisoned when the map is longer). */
@@ -37,7 +37,7 @@ void procmap_put(struct procmap_writer *w, uint32_t node, uint32_t nranks);
 void procmap_end(struct procmap_writer *w);
 
 /* The whole map of a plan. */
-void procmap_of_plan(const struct plan *p, struct buf *out);
+void procmap_of_plan(const struct job_map *p, struct buf *out);
 
 enum {
     PROCMAP_BAD = 1, /* not a map; the sentence says where */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "core/procmap.h"
 #include "tests/tap.h"
 
@@ -161,10 +161,10 @@ static void test_random(void)
 
 static void test_plan(void)
 {
-    struct plan p;
+    struct job_map p;
     struct buf out = BUF_NULL(1023);
 
-    plan_init(&p);
+    job_map_init(&p);
     p.nprocs = 1000;
     p.procs = arena_array(&p.arena, p.nprocs, sizeof *p.procs);
     for (uint32_t i = 0; i < p.nprocs; i++)
@@ -177,7 +177,7 @@ static void test_plan(void)
     procmap_of_plan(&p, &out);
     OK_F(out.error == BUF_TOO_LONG, "a map that does not fit is known by its buffer");
     buf_free(&out);
-    plan_free(&p);
+    job_map_free(&p);
 }
 
 int main(void)

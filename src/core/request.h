@@ -47,16 +47,16 @@ enum request_kind {
     REQ_RECALL,     /* the events that the server keeps, for who has registered late; value: for
                        which codes (int each), count of them; none: for all */
     REQ_SIGNAL,     /* members, count; number: the signal; immediate: it is meant to end them */
-    REQ_SWEEP,      /* members, count, key, value, number: core/control.h */
-    REQ_LOG,        /* key, value, number, kvs: core/control.h */
-    REQ_CREDENTIAL, /* number, value: core/control.h */
-    REQ_LISTEN,     /* the output that the server keeps, for who has begun to listen */
-    REQ_INPUT,      /* members, count; value: bytes for their standard input; immediate: its end */
-    REQ_MONITOR,    /* heartbeats are due every timeout_ns (0: no more of them); count: how many may
-                       be missing, number: event code, key: a name for it */
-    REQ_BEAT,       /* */
-    REQ_FINALIZE,   /* */
-    REQ_ABORT       /* number: exit code, value: message; never answered */
+    REQ_REGISTER_CLEANUP, /* members, count, key, value, number: core/control.h */
+    REQ_LOG,              /* key, value, number, kvs: core/control.h */
+    REQ_CREDENTIAL,       /* number, value: core/control.h */
+    REQ_LISTEN,           /* the output that the server keeps, for who has begun to listen */
+    REQ_INPUT,    /* members, count; value: bytes for their standard input; immediate: its end */
+    REQ_MONITOR,  /* heartbeats are due every timeout_ns (0: no more of them); count: how many may
+                     be missing, number: event code, key: a name for it */
+    REQ_BEAT,     /* */
+    REQ_FINALIZE, /* */
+    REQ_ABORT     /* number: exit code, value: message; never answered */
 };
 
 /* What one process puts under a key (core/modex.h says what the bytes are). */

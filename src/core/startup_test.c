@@ -23,7 +23,7 @@ struct world {
 
 static void open_world(struct world *w)
 {
-    struct plan p;
+    struct job_map p;
 
     memset(w, 0, sizeof *w);
     core_init(&w->core, 3);
@@ -53,7 +53,7 @@ static void ask(struct world *w, uint32_t rank, uint64_t at_ms, struct request r
 
 static void start(struct world *w, uint32_t rank, uint64_t at_ms)
 {
-    job_event(w->job, rank, LIFE_STARTED, 0);
+    job_event(w->job, rank, PROC_STATE_STARTED, 0);
     startup_note(&w->startup, rank, STARTUP_STARTED, at_ms * MS);
 }
 
@@ -180,7 +180,7 @@ static void test_silence(void)
     open_world(&w);
     w.core.startup = NULL;
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(w.job, r, LIFE_STARTED, 0);
+        job_event(w.job, r, PROC_STATE_STARTED, 0);
         ask(&w, r, 1, (struct request){ .kind = REQ_ATTACH });
     }
     OK(!fence(&w, nothing, (const unsigned[]){ 2, 3, 4, 5 }, 6));

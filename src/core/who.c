@@ -37,7 +37,7 @@ static const char *machine_state(const struct writer *w, const struct proc *p)
 {
     const char *s = p->told_state;
 
-    if (!s && w->o->machine_state && p->pid && p->state != LIFE_GONE)
+    if (!s && w->o->machine_state && p->pid && p->state != PROC_STATE_GONE)
         s = w->o->machine_state(w->o->arg, p->pid);
     return s ? s : "";
 }
@@ -48,8 +48,8 @@ static void proc_text(struct writer *w, const struct job *j, uint32_t rank)
     const char *state = machine_state(w, p);
 
     buf_printf(w->out, "    rank %u on %s (pid %d) %s%s%s", rank,
-               j->plan.nodes[j->plan.procs[rank].node].name, p->pid, life_state_name(p->state),
-               *state ? ", " : "", state);
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid,
+               proc_state_state_name(p->state), *state ? ", " : "", state);
     if (p->last_word)
         buf_printf(w->out, "; last request: %s, %.1f s ago\n", p->last_word,
                    seconds(p->last_ns, w->o->now_ns));
@@ -65,7 +65,7 @@ static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
     buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
     buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
     buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"machine_state\":\"%s\"", p->pid,
-               life_state_name(p->state), machine_state(w, p));
+               proc_state_state_name(p->state), machine_state(w, p));
     if (p->last_word)
         buf_printf(w->out, ",\"last_request\":\"%s\",\"seconds_ago\":%.3f", p->last_word,
                    seconds(p->last_ns, w->o->now_ns));
@@ -103,7 +103,7 @@ static bool joins(const struct range *r, const struct job *job, uint32_t rank)
 }
 
 /* Members from *at on that follow each other, of one job, and are missing; false: no more. */
-static bool next_missing(const struct writer *w, const struct job *j, const struct coll *c,
+static bool next_missing(const struct writer *w, const struct job *j, const struct collective *c,
                          uint32_t *at, struct range *r_p)
 {
     const struct job *job;
@@ -111,11 +111,11 @@ static bool next_missing(const struct writer *w, const struct job *j, const stru
     uint32_t rank;
 
     for (; *at < c->group->count; ++*at) {
-        if (coll_is_here(c, *at) && begun)
+        if (collective_is_here(c, *at) && begun)
             break;
-        if (coll_is_here(c, *at))
+        if (collective_is_here(c, *at))
             continue;
-        job = whose(w, j, coll_member(c->group, *at), &rank);
+        job = whose(w, j, collective_member(c->group, *at), &rank);
         if (begun && !joins(r_p, job, rank))
             break;
         *r_p = (struct range){ job, begun ? r_p->first : rank, rank };
@@ -125,7 +125,7 @@ static bool next_missing(const struct writer *w, const struct job *j, const stru
 }
 
 /* "3-5,9", and in a meeting "3-5 of wireup-1, 9 of wireup-2". */
-static void missing_ranges(const struct writer *w, const struct job *j, const struct coll *c)
+static void missing_ranges(const struct writer *w, const struct job *j, const struct collective *c)
 {
     const char *between = "";
     uint32_t at = 0;
@@ -140,14 +140,14 @@ static void missing_ranges(const struct writer *w, const struct job *j, const st
 }
 
 /* Some of the missing were here, and waited in vain. */
-static void withdrawn_list(const struct writer *w, const struct job *j, const struct coll *c)
+static void withdrawn_list(const struct writer *w, const struct job *j, const struct collective *c)
 {
     const char *between = "; timed out: ";
     uint32_t rank;
 
     for (uint32_t i = 0; c->withdrawn && i < c->group->count; i++) {
-        const struct job *job = whose(w, j, coll_member(c->group, i), &rank);
-        if (!coll_has_withdrawn(c, i))
+        const struct job *job = whose(w, j, collective_member(c->group, i), &rank);
+        if (!collective_has_withdrawn(c, i))
             continue;
         buf_printf(w->out, "%s%u", between, rank);
         if (!j && job)
@@ -164,20 +164,20 @@ static void one_proc(struct writer *w, const struct job *j, uint32_t rank)
         proc_text(w, j, rank);
 }
 
-static void each_missing(struct writer *w, const struct job *j, const struct coll *c)
+static void each_missing(struct writer *w, const struct job *j, const struct collective *c)
 {
     uint32_t told = 0, rank;
 
     for (uint32_t i = 0; i < c->group->count && told < WHO_DETAILS_MAX; i++) {
-        const struct job *job = whose(w, j, coll_member(c->group, i), &rank);
-        if (coll_is_here(c, i) || !job)
+        const struct job *job = whose(w, j, collective_member(c->group, i), &rank);
+        if (collective_is_here(c, i) || !job)
             continue;
         told++;
         one_proc(w, job, rank);
     }
 }
 
-static void fence_text(struct writer *w, const struct job *j, const struct coll *c)
+static void fence_text(struct writer *w, const struct job *j, const struct collective *c)
 {
     buf_str(w->out, j ? "  fence " : "  meeting ");
     coll_id_show(slice_str(c->group->name), w->out);
@@ -190,7 +190,7 @@ static void fence_text(struct writer *w, const struct job *j, const struct coll 
     each_missing(w, j, c);
 }
 
-static void fence_json(struct writer *w, const struct job *j, const struct coll *c)
+static void fence_json(struct writer *w, const struct job *j, const struct collective *c)
 {
     struct buf name = BUF_NULL(LIMIT_BLOCK);
 
@@ -211,7 +211,7 @@ static void fence_json(struct writer *w, const struct job *j, const struct coll 
     w->first = false;
 }
 
-static void one_fence(struct writer *w, const struct job *j, const struct coll *c)
+static void one_fence(struct writer *w, const struct job *j, const struct collective *c)
 {
     if (w->o->json)
         fence_json(w, j, c);
@@ -219,22 +219,22 @@ static void one_fence(struct writer *w, const struct job *j, const struct coll *
         fence_text(w, j, c);
 }
 
-static uint32_t each_round(struct writer *w, const struct job *j, const struct coll_group *g)
+static uint32_t each_round(struct writer *w, const struct job *j, const struct collective_group *g)
 {
     uint32_t n = 0;
 
     LIST_EACH(l, &g->rounds)
     {
-        one_fence(w, j, LIST_OF(l, struct coll, link));
+        one_fence(w, j, LIST_OF(l, struct collective, link));
         n++;
     }
     return n;
 }
 
-static bool takes_part(const struct job *j, const struct coll_group *g)
+static bool takes_part(const struct job *j, const struct collective_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
-        uint32_t member = coll_member(g, i);
+        uint32_t member = collective_member(g, i);
         if (member >= j->base && member - j->base < j->plan.nprocs)
             return true;
     }
@@ -246,10 +246,10 @@ static uint32_t each_fence(struct writer *w, const struct job *j)
     uint32_t n = 0;
 
     LIST_EACH(l, &j->colls.all)
-    n += each_round(w, j, LIST_OF(l, struct coll_group, link));
+    n += each_round(w, j, LIST_OF(l, struct collective_group, link));
     LIST_EACH(l, &w->core->meetings.all)
     {
-        const struct coll_group *g = LIST_OF(l, struct coll_group, link);
+        const struct collective_group *g = LIST_OF(l, struct collective_group, link);
         if (takes_part(j, g))
             n += each_round(w, NULL, g);
     }
@@ -271,14 +271,15 @@ static const struct {
     [REQ_SPAWN] = { "spawn", "it is being started" },
 };
 
-static const struct job *owner_of(const struct writer *w, const struct wait *one)
+static const struct job *owner_of(const struct writer *w, const struct pending *one)
 {
-    const struct job *j = one->owner_job == WAIT_NOBODY ? NULL : core_job(w->core, one->owner_job);
+    const struct job *j =
+        one->owner_job == PENDING_NOBODY ? NULL : core_job(w->core, one->owner_job);
 
     return j && one->owner_rank < j->plan.nprocs ? j : NULL;
 }
 
-static void wait_text(struct writer *w, const struct job *j, const struct wait *one)
+static void wait_text(struct writer *w, const struct job *j, const struct pending *one)
 {
     const struct job *owner = owner_of(w, one);
 
@@ -303,7 +304,7 @@ static void wait_text(struct writer *w, const struct job *j, const struct wait *
         proc_text(w, owner, one->owner_rank);
 }
 
-static void wait_json(struct writer *w, const struct wait *one)
+static void wait_json(struct writer *w, const struct pending *one)
 {
     const struct job *owner = owner_of(w, one);
 
@@ -332,7 +333,7 @@ static uint32_t each_wait(struct writer *w, const struct job *j)
 
     LIST_EACH(l, &w->core->waits.all)
     {
-        const struct wait *one = LIST_OF(l, struct wait, link);
+        const struct pending *one = LIST_OF(l, struct pending, link);
         if (one->job != j->id || n++ >= WHO_DETAILS_MAX)
             continue;
         if (w->o->json)
@@ -349,7 +350,7 @@ static uint32_t each_wait(struct writer *w, const struct job *j)
 
 static void count_states(const struct job *j, uint32_t *counts)
 {
-    memset(counts, 0, LIFE_STATES * sizeof *counts);
+    memset(counts, 0, PROC_STATE_STATES * sizeof *counts);
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
         counts[j->procs[r].state]++;
 }
@@ -357,9 +358,9 @@ static void count_states(const struct job *j, uint32_t *counts)
 /* It will take part in nothing any more, and that is not how it should have ended. */
 static bool is_dead(const struct proc *p)
 {
-    if (p->state == LIFE_GONE)
+    if (p->state == PROC_STATE_GONE)
         return p->signalled || p->code != 0 || (p->unreachable && !p->left);
-    return p->state == LIFE_LOST;
+    return p->state == PROC_STATE_LOST;
 }
 
 static void dead_text(struct writer *w, const struct job *j, uint32_t rank)
@@ -369,7 +370,7 @@ static void dead_text(struct writer *w, const struct job *j, uint32_t rank)
 
     buf_printf(w->out, "  dead: rank %u on %s (pid %d), ", rank,
                j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
-    if (p->state == LIFE_LOST)
+    if (p->state == PROC_STATE_LOST)
         buf_str(w->out, "which has closed its connection\n");
     else if (p->signalled)
         buf_printf(w->out, "killed by signal %d (SIG%s)\n", p->code, abbrev ? abbrev : "?");
@@ -384,8 +385,8 @@ static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
     item(w);
     buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
     buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
-    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid, life_state_name(p->state),
-               p->signalled ? "signal" : "code", p->code);
+    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid,
+               proc_state_state_name(p->state), p->signalled ? "signal" : "code", p->code);
 }
 
 static void each_dead(struct writer *w, const struct job *j,
@@ -403,13 +404,13 @@ static void each_dead(struct writer *w, const struct job *j,
 
 static void job_text(struct writer *w, const struct job *j)
 {
-    uint32_t counts[LIFE_STATES];
+    uint32_t counts[PROC_STATE_STATES];
 
     count_states(j, counts);
     buf_printf(w->out, "job %u %s, %u processes:", j->id, j->nspace, j->plan.nprocs);
-    for (int s = 0; s < LIFE_STATES; s++) {
+    for (int s = 0; s < PROC_STATE_STATES; s++) {
         if (counts[s])
-            buf_printf(w->out, " %u %s", counts[s], life_state_name((enum life_state)s));
+            buf_printf(w->out, " %u %s", counts[s], proc_state_state_name((enum proc_state)s));
     }
     buf_byte(w->out, '\n');
     each_dead(w, j, dead_text);
@@ -419,7 +420,7 @@ static void job_text(struct writer *w, const struct job *j)
 
 static void job_json(struct writer *w, const struct job *j)
 {
-    uint32_t counts[LIFE_STATES];
+    uint32_t counts[PROC_STATE_STATES];
 
     count_states(j, counts);
     item(w);
@@ -427,9 +428,9 @@ static void job_json(struct writer *w, const struct job *j)
     buf_json(w->out, slice_str(j->nspace));
     buf_printf(w->out, ",\"processes\":%u,\"states\":{", j->plan.nprocs);
     w->first = true;
-    for (int s = 0; s < LIFE_STATES; s++) {
+    for (int s = 0; s < PROC_STATE_STATES; s++) {
         item(w);
-        buf_printf(w->out, "\"%s\":%u", life_state_name((enum life_state)s), counts[s]);
+        buf_printf(w->out, "\"%s\":%u", proc_state_state_name((enum proc_state)s), counts[s]);
     }
     buf_str(w->out, "},\"pending\":[");
     w->first = true;

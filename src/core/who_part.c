@@ -34,7 +34,7 @@ static void put_proc(const struct who_options *o, const struct job *j, uint32_t 
     const struct proc *p = &j->procs[rank];
     const char *state = NULL;
 
-    if (o->machine_state && p->pid && p->state != LIFE_GONE)
+    if (o->machine_state && p->pid && p->state != PROC_STATE_GONE)
         state = o->machine_state(o->arg, p->pid);
     parts_put_uint(out, PART_PROC);
     parts_put_uint(out, rank);
@@ -45,7 +45,7 @@ static void put_proc(const struct who_options *o, const struct job *j, uint32_t 
     parts_put_uint(out, age(o, p->last_ns));
 }
 
-static void put_members(const struct coll_group *g, struct buf *out)
+static void put_members(const struct collective_group *g, struct buf *out)
 {
     const uint32_t *all = g->spread ? g->all : g->members;
     uint32_t n = g->spread ? g->nall : g->count;
@@ -56,10 +56,10 @@ static void put_members(const struct coll_group *g, struct buf *out)
         parts_put_uint(out, all[i]);
 }
 
-static void put_round(const struct who_options *o, const struct coll *c, bool meeting,
+static void put_round(const struct who_options *o, const struct collective *c, bool meeting,
                       struct buf *out)
 {
-    const struct coll_group *g = c->group;
+    const struct collective_group *g = c->group;
 
     parts_put_uint(out, meeting ? PART_MEETING : PART_ROUND);
     put_text(out, slice_str(g->name));
@@ -68,21 +68,21 @@ static void put_round(const struct who_options *o, const struct coll *c, bool me
     put_members(g, out);
     parts_put_uint(out, c->arrived);
     for (uint32_t i = 0; i < g->count; i++) {
-        if (coll_is_here(c, i))
-            parts_put_uint(out, coll_member(g, i));
+        if (collective_is_here(c, i))
+            parts_put_uint(out, collective_member(g, i));
     }
 }
 
-static void put_rounds(const struct who_options *o, const struct coll_set *s, bool meetings,
+static void put_rounds(const struct who_options *o, const struct collective_set *s, bool meetings,
                        struct buf *out)
 {
     LIST_EACH(gl, &s->all)
     {
-        const struct coll_group *g = LIST_OF(gl, struct coll_group, link);
+        const struct collective_group *g = LIST_OF(gl, struct collective_group, link);
         LIST_EACH(l, &g->rounds)
-        put_round(o, LIST_OF(l, struct coll, link), meetings, out);
+        put_round(o, LIST_OF(l, struct collective, link), meetings, out);
         LIST_EACH(k, &g->contributed)
-        put_round(o, LIST_OF(k, struct coll, link), meetings, out);
+        put_round(o, LIST_OF(k, struct collective, link), meetings, out);
     }
 }
 
@@ -90,7 +90,7 @@ static void put_waits(const struct who_options *o, const struct core *c, struct 
 {
     LIST_EACH(l, &c->waits.all)
     {
-        const struct wait *one = LIST_OF(l, struct wait, link);
+        const struct pending *one = LIST_OF(l, struct pending, link);
         parts_put_uint(out, PART_WAIT);
         parts_put_uint(out, one->job);
         parts_put_uint(out, one->rank);
@@ -137,7 +137,7 @@ struct who_picture {
 static void job_drop(struct job *j)
 {
     list_unlink(&j->link);
-    coll_set_free(&j->colls);
+    collective_set_free(&j->colls);
     free(j->procs);
     free(j);
 }
@@ -154,7 +154,7 @@ static bool job_copy(struct who_picture *p, const struct job *from)
     j->nspace = from->nspace;
     j->plan = from->plan;
     list_init(&j->link);
-    coll_set_init(&j->colls, from->id);
+    collective_set_init(&j->colls, from->id);
     list_append(&p->core.jobs, &j->link);
     j->procs = calloc(from->plan.nprocs ? from->plan.nprocs : 1, sizeof *j->procs);
     for (uint32_t r = 0; j->procs && r < from->plan.nprocs; r++) {
@@ -257,7 +257,7 @@ static void read_proc(struct reader *r, struct job *j)
 {
     uint32_t rank = (uint32_t)number(r, UINT32_MAX);
     int pid = (int)number(r, INT32_MAX);
-    enum life_state state = (enum life_state)number(r, LIFE_STATES - 1);
+    enum proc_state state = (enum proc_state)number(r, PROC_STATE_STATES - 1);
     struct slice machine = text(r), word = text(r);
     uint64_t ago = number(r, UINT64_MAX);
     struct proc *p;
@@ -297,28 +297,28 @@ static uint32_t read_members(struct reader *r, uint32_t **members_p)
 }
 
 /* Passes over, when c is NULL. */
-static void read_arrivals(struct reader *r, struct coll *c)
+static void read_arrivals(struct reader *r, struct collective *c)
 {
     uint32_t n = (uint32_t)number(r, UINT32_MAX);
 
     for (uint32_t i = 0; i < n && !r->bad; i++) {
         uint32_t member = (uint32_t)number(r, UINT32_MAX);
         if (c)
-            coll_note_arrival(c, member);
+            collective_note_arrival(c, member);
     }
 }
 
-static void read_round(struct reader *r, struct coll_set *s, uint64_t most)
+static void read_round(struct reader *r, struct collective_set *s, uint64_t most)
 {
     struct slice name = text(r);
     uint64_t generation = number(r, UINT64_MAX), ago = number(r, UINT64_MAX);
     uint32_t *members, n = read_members(r, &members);
-    struct coll_group *g;
-    struct coll *c = NULL;
+    struct collective_group *g;
+    struct collective *c = NULL;
 
     if (!r->bad && !r->no_memory && s && n <= most) {
-        if (coll_group_get(s, name, members, n, true, &g) == 0 && g->count == n)
-            c = coll_round(g, generation, since(r, ago));
+        if (collective_group_get(s, name, members, n, true, &g) == 0 && g->count == n)
+            c = collective_round(g, generation, since(r, ago));
         r->no_memory = r->no_memory || !c;
     }
     free(members);
@@ -327,7 +327,7 @@ static void read_round(struct reader *r, struct coll_set *s, uint64_t most)
 
 static void read_wait(struct reader *r)
 {
-    struct wait one = { .ticket = ++r->p->tickets };
+    struct pending one = { .ticket = ++r->p->tickets };
 
     one.job = (uint32_t)number(r, UINT32_MAX);
     one.rank = (uint32_t)number(r, UINT32_MAX);
@@ -338,7 +338,7 @@ static void read_wait(struct reader *r)
     one.since_ns = since(r, number(r, UINT64_MAX));
     one.name = text(r);
     if (!r->bad && who_tells(one.kind))
-        waits_add(&r->p->core.waits, &one);
+        pendings_add(&r->p->core.waits, &one);
 }
 
 static void read_job(struct reader *r, struct job *j)

@@ -20,7 +20,7 @@ struct world {
 
 static struct job *add_job(struct world *w, unsigned i, const char *name)
 {
-    struct plan p;
+    struct job_map p;
     struct job *j;
 
     seg_memory_open(1 << 20, &w->regions[i]);
@@ -28,7 +28,7 @@ static struct job *add_job(struct world *w, unsigned i, const char *name)
     j = core_job_add(&w->core, name, &p, &w->regions[i], JOB_NO_RANK, true);
     for (uint32_t r = 0; r < RANKS; r++) {
         j->procs[r].pid = (int)(100 * (i + 1) + r);
-        job_event(j, r, LIFE_STARTED, 0);
+        job_event(j, r, PROC_STATE_STARTED, 0);
     }
     return j;
 }
@@ -56,7 +56,7 @@ static void settle(struct world *w)
 
     while (core_effect(&w->core, &e)) {
         if (e.kind == EFFECT_ANSWER) {
-            waits_done(&w->core.waits, e.ticket);
+            pendings_done(&w->core.waits, e.ticket);
             effect_drop(&e);
         } else {
             effect_drop(&w->last);
@@ -181,7 +181,7 @@ static void test_card(void)
     get.number = 4;
     EQ(ask(&w, 1, 3, 3, 6, get), ANSWER_LATER);
     OK(strstr(report(&w, "two", false), "get everything of rank 4 of one, for 4.0 s") != NULL);
-    waits_drop(&w.core.waits, 3, 3); /* its connection is closed */
+    pendings_drop(&w.core.waits, 3, 3); /* its connection is closed */
     OK(strstr(report(&w, "two", false), "everything") == NULL);
     ask(&w, 0, 5, 4, 7, (struct request){ .kind = REQ_COMMIT, .cards = &card, .count = 1 });
     OK(strstr(report(&w, "one", false), "nobody waits") != NULL);
@@ -206,7 +206,7 @@ static void test_spawn(void)
          "  spawn \"/bin/a\", 5 processes, for 6.0 s, by rank 1: it is being started\n");
     OK(strstr(report(&w, "one", true), "{\"request\":\"spawn\",\"name\":\"/bin/a\",\"rank\":1,"
                                        "\"seconds\":6.000,\"count\":5,") != NULL);
-    waits_done(&w.core.waits, 7);
+    pendings_done(&w.core.waits, 7);
     OK(strstr(report(&w, "one", false), "nobody waits") != NULL);
     close_world(&w);
 }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "io/holder.h"
+#include "io/socket_owner.h"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
@@ -447,7 +447,7 @@ static void look_at(struct look *k, pid_t pid)
     process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (process < 0)
         return;
-    if (holder_has(pid, k->cred->socket) && read_ids(process, &uid, &gid)) {
+    if (socket_owner_has(pid, k->cred->socket) && read_ids(process, &uid, &gid)) {
         k->differs = k->differs || uid != k->cred->uid || (k->pid && gid != k->gid);
         if (!k->pid) {
             k->pid = pid;
@@ -485,7 +485,7 @@ void peer_cred_find_process(struct peer_cred *c, pid_t root)
     if (c->socket == 0 || c->pid > 0)
         return;
     if (root > 0)
-        holder_find(root, look_below, &look);
+        socket_owner_find(root, look_below, &look);
     else
         look_everywhere(&k);
     if (!k.pid || k.differs || is_overflow_group(k.gid))

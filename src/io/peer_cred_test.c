@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/holder.h"
+#include "io/socket_owner.h"
 #include "io/peer_cred.h"
 #include "tests/tap.h"
 
@@ -149,8 +149,8 @@ static void test_there(const char *what, const struct place *here, const struct 
          what, (unsigned)other_user(), (unsigned)c.uid);
     OK_F(c.socket != 0 && c.pid == 0 && !c.has_gid, "%s: no process or group is guessed", what);
     OK_F(peer_cred_check(v.fd, &c) == 0, "%s: it still is", what);
-    OK(holder_is_below(v.pid, c.socket) && holder_is_below(getpid(), c.socket));
-    OK(!holder_is_below(v.pid, (ino_t)-1) && !holder_is_below(getpid(), (ino_t)-1));
+    OK(socket_owner_is_below(v.pid, c.socket) && socket_owner_is_below(getpid(), c.socket));
+    OK(!socket_owner_is_below(v.pid, (ino_t)-1) && !socket_owner_is_below(getpid(), (ino_t)-1));
     peer_cred_find_process(&c, getpid());
     OK_F(c.pid == v.pid && c.has_gid && c.gid == getgid(), "%s: its process and group are found",
          what);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "io/create.h"
-#include "io/sweep.h"
+#include "io/cleanup.h"
 
 enum { TRIES = 8, OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -42,7 +42,7 @@ void session_dir_name(struct session_dir *d, const char *tmp)
 
 static void sweep_path(const char *path)
 {
-    sweep(&(struct sweep_order){
+    sweep(&(struct cleanup_order){
         .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
 }
 

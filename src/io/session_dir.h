@@ -10,8 +10,9 @@
  * was there before) is passed over: then the launch has a name of its own beside it.
  *
  * Everything below goes with the launch, and with a job that ends before it; no link is followed.
- * Whoever is killed is swept behind by its other half (wireupd/guard.h); where all were killed, by
- * the next of the user's launches that makes one: a living owner holds a lock (flock) on its own.
+ * Whoever is killed is swept behind by its other half (wireupd/supervisor.h); where all were
+ * killed, by the next of the user's launches that makes one: a living owner holds a lock (flock) on
+ * its own.
  */
 #ifndef WIREUP_IO_SESSION_DIR_H
 #define WIREUP_IO_SESSION_DIR_H

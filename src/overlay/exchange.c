@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/collect.h"
+#include "overlay/gather.h"
 
 enum { PIECES_MAX = 1 << 20 };
 
@@ -16,35 +16,35 @@ static uint32_t steps_of(uint32_t n)
 {
     uint32_t s = 0;
 
-    while (s < COLLECT_STEPS - 1 && (UINT64_C(1) << s) < n)
+    while (s < GATHER_STEPS - 1 && (UINT64_C(1) << s) < n)
         s++;
     return s;
 }
 
-static uint32_t count_in(const struct collect *c, uint32_t step)
+static uint32_t count_in(const struct gather *c, uint32_t step)
 {
     uint32_t n = c->all.count, d = UINT32_C(1) << step;
 
     return d < n - d ? d : n - d;
 }
 
-static uint32_t peer(const struct collect *c, uint32_t step, bool behind)
+static uint32_t peer(const struct gather *c, uint32_t step, bool behind)
 {
     uint32_t n = c->all.count, d = UINT32_C(1) << step;
     uint64_t index = behind ? (uint64_t)c->me + d : (uint64_t)c->me + n - d;
 
-    return posset_nth(&c->all, (uint32_t)(index % n));
+    return rank_set_nth(&c->all, (uint32_t)(index % n));
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static bool send_piece(struct overlay *o, const struct collect *c, uint32_t step,
-                       struct bundle *data, uint32_t piece, uint32_t pieces)
+static bool send_piece(struct overlay *o, const struct gather *c, uint32_t step,
+                       struct block_set *data, uint32_t piece, uint32_t pieces)
 {
     struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_PIECE, c, peer(c, step, false));
 
     if (!m) {
-        bundle_drop(data);
+        block_set_drop(data);
         return false;
     }
     m->step = step;
@@ -57,17 +57,17 @@ static bool send_piece(struct overlay *o, const struct collect *c, uint32_t step
 }
 
 /* Whole blocks, as many as fit; at least one. */
-static uint32_t count_pieces(const struct overlay *o, const struct bundle *all)
+static uint32_t count_pieces(const struct overlay *o, const struct block_set *all)
 {
     uint64_t max = o->config.piece_max, bytes = 0;
-    const struct bundle *b;
-    struct bundle_walk w;
+    const struct block_set *b;
+    struct block_set_walk w;
     uint32_t n = 1;
 
     if (max == 0 || all->bytes <= max)
         return 1;
-    bundle_walk_begin(&w, all);
-    while ((b = bundle_walk_next(&w))) {
+    block_set_walk_begin(&w, all);
+    while ((b = block_set_walk_next(&w))) {
         if (bytes && bytes + b->bytes > max) {
             n++;
             bytes = 0;
@@ -76,86 +76,86 @@ static uint32_t count_pieces(const struct overlay *o, const struct bundle *all)
     }
     if (w.no_memory)
         n = 0;
-    bundle_walk_end(&w);
+    block_set_walk_end(&w);
     return n;
 }
 
-static bool send_cut(struct overlay *o, const struct collect *c, uint32_t step, struct bundle *all,
-                     uint32_t pieces)
+static bool send_cut(struct overlay *o, const struct gather *c, uint32_t step,
+                     struct block_set *all, uint32_t pieces)
 {
-    struct bundle *part = NULL;
-    struct bundle_walk w;
-    const struct bundle *b;
+    struct block_set *part = NULL;
+    struct block_set_walk w;
+    const struct block_set *b;
     uint32_t piece = 0;
     bool good = true;
 
-    bundle_walk_begin(&w, all);
-    while (good && (b = bundle_walk_next(&w))) {
-        if (bundle_bytes(part) && part->bytes + b->bytes > o->config.piece_max) {
+    block_set_walk_begin(&w, all);
+    while (good && (b = block_set_walk_next(&w))) {
+        if (block_set_bytes(part) && part->bytes + b->bytes > o->config.piece_max) {
             good = send_piece(o, c, step, part, piece++, pieces);
             part = NULL;
         }
-        good = good && bundle_join(&part, part, bundle_ref((struct bundle *)(uintptr_t)b));
+        good = good && block_set_join(&part, part, block_set_ref((struct block_set *)(uintptr_t)b));
     }
     good = good && !w.no_memory && send_piece(o, c, step, part, piece, pieces);
-    bundle_walk_end(&w);
+    block_set_walk_end(&w);
     return good;
 }
 
-static bool send_step(struct overlay *o, const struct collect *c, uint32_t step)
+static bool send_step(struct overlay *o, const struct gather *c, uint32_t step)
 {
-    struct bundle *all;
+    struct block_set *all;
     uint32_t pieces;
     bool good;
 
-    if (!bundle_first(&all, c->data, count_in(c, step)))
+    if (!block_set_first(&all, c->data, count_in(c, step)))
         return false;
     pieces = count_pieces(o, all);
     if (pieces <= 1)
         return pieces == 1 && send_piece(o, c, step, all, 0, 1);
     good = send_cut(o, c, step, all, pieces);
-    bundle_drop(all);
+    block_set_drop(all);
     return good;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static void step_free(struct collect_step *s)
+static void step_free(struct gather_step *s)
 {
     for (uint32_t i = 0; s->pieces && i < s->npieces; i++)
-        bundle_drop(s->pieces[i]);
+        block_set_drop(s->pieces[i]);
     free(s->pieces);
-    bundle_drop(s->all);
-    *s = (struct collect_step){ NULL, 0, 0, NULL };
+    block_set_drop(s->all);
+    *s = (struct gather_step){ NULL, 0, 0, NULL };
 }
 
-void exchange_free(struct collect *c)
+void exchange_free(struct gather *c)
 {
-    for (uint32_t i = 0; c->got && i < COLLECT_STEPS; i++)
+    for (uint32_t i = 0; c->got && i < GATHER_STEPS; i++)
         step_free(&c->got[i]);
     free(c->got);
     c->got = NULL;
 }
 
-static bool make_steps(struct collect *c)
+static bool make_steps(struct gather *c)
 {
     if (c->got)
         return true;
     c->steps = steps_of(c->all.count);
     c->me = 0;
-    c->got = calloc(COLLECT_STEPS, sizeof *c->got);
+    c->got = calloc(GATHER_STEPS, sizeof *c->got);
     return c->got != NULL;
 }
 
 /* Goes on with the steps that are there. */
-static void go_on(struct overlay *o, struct collect *c)
+static void go_on(struct overlay *o, struct gather *c)
 {
     while (c->step < c->steps && c->got[c->step].all) {
-        struct collect_step *s = &c->got[c->step];
-        struct bundle *more = s->all;
+        struct gather_step *s = &c->got[c->step];
+        struct block_set *more = s->all;
         s->all = NULL;
         step_free(s);
-        if (!bundle_join(&c->data, c->data, more)) {
+        if (!block_set_join(&c->data, c->data, more)) {
             o->no_memory = true;
             return;
         }
@@ -165,17 +165,17 @@ static void go_on(struct overlay *o, struct collect *c)
             return;
         }
     }
-    collect_account(o, c);
+    gather_account(o, c);
     if (c->step == c->steps)
-        collect_finish(o, c);
+        gather_finish(o, c);
 }
 
-static void tell_peers(struct overlay *o, const struct collect *c)
+static void tell_peers(struct overlay *o, const struct gather *c)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
     for (uint32_t s = 0; e && s < c->steps; s++) {
-        if (posset_add(&e->peers, peer(c, s, false), 1) < 0)
+        if (rank_set_add(&e->peers, peer(c, s, false), 1) < 0)
             o->no_memory = true;
     }
     o->no_memory = o->no_memory || !e;
@@ -185,21 +185,21 @@ static void tell_peers(struct overlay *o, const struct collect *c)
     overlay_push_event(o, e);
 }
 
-void exchange_begin(struct overlay *o, struct collect *c)
+void exchange_begin(struct overlay *o, struct gather *c)
 {
-    c->phase = COLLECT_EXCHANGES;
-    bundle_drop(c->data);
+    c->phase = GATHER_EXCHANGES;
+    block_set_drop(c->data);
     c->data = NULL;
     if (!c->mine) {
-        collect_finish(o, c);
+        gather_finish(o, c);
         return;
     }
-    c->data = c->own ? bundle_ref(c->own) : bundle_one(o->config.me, SLICE_NULL);
+    c->data = c->own ? block_set_ref(c->own) : block_set_one(o->config.me, SLICE_NULL);
     if (!make_steps(c) || !c->data) {
         o->no_memory = true;
         return;
     }
-    c->me = posset_rank(&c->all, o->config.me);
+    c->me = rank_set_rank(&c->all, o->config.me);
     tell_peers(o, c);
     if (c->steps && !send_step(o, c, 0)) {
         o->no_memory = true;
@@ -210,22 +210,22 @@ void exchange_begin(struct overlay *o, struct collect *c)
     go_on(o, c);
 }
 
-static bool put_together(struct collect_step *s)
+static bool put_together(struct gather_step *s)
 {
     for (uint32_t i = 0; i < s->npieces; i++) {
-        struct bundle *piece = s->pieces[i];
+        struct block_set *piece = s->pieces[i];
         s->pieces[i] = NULL;
-        if (!bundle_join(&s->all, s->all, piece))
+        if (!block_set_join(&s->all, s->all, piece))
             return false;
     }
     return true;
 }
 
-static int take_piece(struct overlay *o, struct collect *c, struct overlay_msg *m)
+static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m)
 {
-    struct collect_step *s;
+    struct gather_step *s;
 
-    c->me = posset_rank(&c->all, o->config.me);
+    c->me = rank_set_rank(&c->all, o->config.me);
     if (m->step >= c->steps || m->pieces == 0 || m->pieces > PIECES_MAX || m->piece >= m->pieces ||
         m->from != peer(c, m->step, true) || !m->data)
         return 1;
@@ -248,39 +248,39 @@ static int take_piece(struct overlay *o, struct collect *c, struct overlay_msg *
         return 0;
     if (!put_together(s))
         return -ENOMEM;
-    return bundle_count(s->all) == count_in(c, m->step) ? 0 : 1;
+    return block_set_count(s->all) == count_in(c, m->step) ? 0 : 1;
 }
 
-static bool has_step(const struct collect *c, uint32_t step)
+static bool has_step(const struct gather *c, uint32_t step)
 {
-    return step < c->step || (c->got && step < COLLECT_STEPS && c->got[step].all);
+    return step < c->step || (c->got && step < GATHER_STEPS && c->got[step].all);
 }
 
 int exchange_piece(struct overlay *o, struct overlay_msg *m)
 {
-    struct collect *c = collect_find(&o->pending, m->what, m->generation);
+    struct gather *c = gather_find(&o->pending, m->what, m->generation);
     int rc;
 
     if (!c || !c->mine) /* it has failed here, or is over */
         return 0;
     if (m->failed) {
         if (!has_step(c, m->step)) /* else it had come before it was asked for again */
-            collect_fail(o, c, m->culprit);
+            gather_fail(o, c, m->culprit);
         return 0;
     }
     rc = make_steps(c) ? take_piece(o, c, m) : -ENOMEM;
     o->no_memory = o->no_memory || rc < 0;
     if (rc == 1) /* a step that does not fit would never be complete */
-        step_free(&c->got[m->step < COLLECT_STEPS ? m->step : 0]);
-    collect_account(o, c);
-    if (rc == 0 && c->phase == COLLECT_EXCHANGES)
+        step_free(&c->got[m->step < GATHER_STEPS ? m->step : 0]);
+    gather_account(o, c);
+    if (rc == 0 && c->phase == GATHER_EXCHANGES)
         go_on(o, c);
     return rc != 0;
 }
 
 /* ---- after a loss ---------------------------------------------------------------------------- */
 
-void exchange_ask_again(struct overlay *o, struct collect *c)
+void exchange_ask_again(struct overlay *o, struct gather *c)
 {
     for (uint32_t s = c->step; s < c->steps; s++) {
         struct overlay_msg *m;
@@ -315,16 +315,16 @@ static void refuse(struct overlay *o, const struct overlay_msg *asked, uint32_t 
 /* Who has not got so far yet will send it when it has. */
 int exchange_again(struct overlay *o, struct overlay_msg *m)
 {
-    struct collect *c = collect_find(&o->pending, m->what, m->generation);
+    struct gather *c = gather_find(&o->pending, m->what, m->generation);
     bool over = !c;
 
     if (over)
-        c = collect_find(&o->done, m->what, m->generation);
+        c = gather_find(&o->done, m->what, m->generation);
     if (!c || c->failed || (over && !c->data)) {
         refuse(o, m, c && c->failed ? c->culprit : TREE_NONE);
         return 0;
     }
-    if (!over && (c->phase != COLLECT_EXCHANGES || c->step < m->step))
+    if (!over && (c->phase != GATHER_EXCHANGES || c->step < m->step))
         return 0;
     if (!c->mine || m->step >= c->steps || peer(c, m->step, false) != m->from)
         return 1;

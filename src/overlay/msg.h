@@ -1,7 +1,7 @@
 /* msg.h - messages between daemons: the table proto/overlay.def as structs and bytes.
  *
- * One message is one record of a link (io/hop.h): kind, from, to, parts.  The link cares for
- * secrecy, order and length; here nothing is trusted but that.
+ * One message is one record of a link (io/daemon_link.h): kind, from, to, parts.  The link cares
+ * for secrecy, order and length; here nothing is trusted but that.
  */
 #ifndef WIREUP_OVERLAY_MSG_H
 #define WIREUP_OVERLAY_MSG_H
@@ -56,7 +56,7 @@ enum msg_kind {
 struct msg {
     enum msg_kind kind;
     uint32_t from, to;
-    uint64_t number, heard; /* of trail.h; 0: none */
+    uint64_t number, heard; /* of reliable.h; 0: none */
     union {
 #define MSG(id, name) struct msg_##id id;
 #define PART(id, kind, member, name)

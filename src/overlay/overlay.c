@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/collect.h"
+#include "overlay/gather.h"
 
 enum { WORDS_MAX = 16 << 20 };
 
@@ -73,9 +73,9 @@ struct overlay_msg *overlay_msg_free(struct overlay_msg *m)
 {
     if (m) {
         list_unlink(&m->link);
-        posset_free(&m->all);
-        posset_free(&m->arrived);
-        bundle_drop(m->data);
+        rank_set_free(&m->all);
+        rank_set_free(&m->arrived);
+        block_set_drop(m->data);
         free(m->what);
         free(m);
     }
@@ -85,8 +85,8 @@ struct overlay_msg *overlay_msg_free(struct overlay_msg *m)
 struct overlay_event *overlay_event_free(struct overlay_event *e)
 {
     if (e) {
-        bundle_drop(e->blocks);
-        posset_free(&e->peers);
+        block_set_drop(e->blocks);
+        rank_set_free(&e->peers);
         free(e->what);
         free(e);
     }
@@ -100,7 +100,7 @@ void overlay_send(struct overlay *o, struct overlay_msg *m)
 }
 
 struct overlay_msg *overlay_msg_about(struct overlay *o, enum overlay_kind kind,
-                                      const struct collect *c, uint32_t to)
+                                      const struct gather *c, uint32_t to)
 {
     struct overlay_msg *m = overlay_msg_new(kind);
 
@@ -122,7 +122,7 @@ void overlay_push_event(struct overlay *o, struct overlay_event *e)
 }
 
 static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t from,
-                       struct bundle *words)
+                       struct block_set *words)
 {
     struct overlay_event *e = calloc(1, sizeof *e);
 
@@ -133,7 +133,7 @@ static void push_event(struct overlay *o, enum overlay_event_kind kind, uint32_t
     e->kind = kind;
     e->from = from;
     e->culprit = TREE_NONE;
-    e->blocks = bundle_ref(words);
+    e->blocks = block_set_ref(words);
     overlay_push_event(o, e);
 }
 
@@ -196,7 +196,7 @@ int overlay_init(struct overlay *o, const struct overlay_config *config)
     if (config->me == 0)
         o->heard = calloc(config->count, sizeof *o->heard);
     if ((config->me || o->heard) &&
-        posset_subtree(&o->subtree, config->width, config->count, config->me) == 0)
+        rank_set_subtree(&o->subtree, config->width, config->count, config->me) == 0)
         return 0;
     overlay_free(o);
     return -ENOMEM;
@@ -215,9 +215,9 @@ void overlay_free(struct overlay *o)
     if (!o->out.next)
         return;
     LIST_EACH(p, &o->pendings)
-    collect_free(LIST_OF(p, struct collect, link));
+    gather_free(LIST_OF(p, struct gather, link));
     LIST_EACH(d, &o->dones)
-    collect_free(LIST_OF(d, struct collect, link));
+    gather_free(LIST_OF(d, struct gather, link));
     while ((e = overlay_event(o)))
         overlay_event_free(e);
     free_messages(&o->out);
@@ -226,11 +226,11 @@ void overlay_free(struct overlay *o)
     free_messages(&o->words);
     map_free(&o->pending);
     map_free(&o->done);
-    posset_free(&o->below);
-    posset_free(&o->greeted);
-    posset_free(&o->subtree);
-    posset_free(&o->losses);
-    posset_free(&o->broken);
+    rank_set_free(&o->below);
+    rank_set_free(&o->greeted);
+    rank_set_free(&o->subtree);
+    rank_set_free(&o->losses);
+    rank_set_free(&o->broken);
     free(o->lost);
     free(o->shunned);
     free(o->heard);
@@ -245,13 +245,13 @@ static struct overlay_msg *copy_report(struct overlay *o, const struct overlay_m
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
 
-    if (!m || posset_copy(&m->arrived, &r->arrived) < 0) {
+    if (!m || rank_set_copy(&m->arrived, &r->arrived) < 0) {
         o->no_memory = true;
         return overlay_msg_free(m);
     }
     m->generation = r->generation;
     m->flags = r->flags;
-    m->data = bundle_ref(r->data);
+    m->data = block_set_ref(r->data);
     return m;
 }
 
@@ -282,17 +282,17 @@ static int report(struct overlay *o, struct overlay_msg *m)
 int overlay_report(struct overlay *o, struct slice bytes)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
-    struct bundle *words = bundle_one(o->config.me, bytes);
+    struct block_set *words = block_set_one(o->config.me, bytes);
 
     if (!m || !words) {
-        bundle_drop(words);
+        block_set_drop(words);
         overlay_msg_free(m);
         return -ENOMEM;
     }
     if (o->config.me == 0) {
         overlay_msg_free(m);
         push_event(o, OVERLAY_REPORTED, 0, words);
-        bundle_drop(words);
+        block_set_drop(words);
         return 0;
     }
     m->data = words;
@@ -303,7 +303,7 @@ static void report_losses(struct overlay *o)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_REPORT);
 
-    if (!m || posset_copy(&m->arrived, &o->broken) < 0) {
+    if (!m || rank_set_copy(&m->arrived, &o->broken) < 0) {
         o->no_memory = true;
         overlay_msg_free(m);
         return;
@@ -312,7 +312,7 @@ static void report_losses(struct overlay *o)
     report(o, m);
 }
 
-static void lose(struct overlay *o, const struct posset *gone);
+static void lose(struct overlay *o, const struct rank_set *gone);
 
 static void acknowledge(struct overlay *o, uint32_t to)
 {
@@ -361,14 +361,14 @@ static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
 
-    if (!m || posset_copy(&m->arrived, &w->arrived) < 0) {
+    if (!m || rank_set_copy(&m->arrived, &w->arrived) < 0) {
         o->no_memory = true;
         return overlay_msg_free(m);
     }
     m->to = to;
     m->generation = w->generation;
     m->flags = w->flags;
-    m->data = bundle_ref(w->data);
+    m->data = block_set_ref(w->data);
     return m;
 }
 
@@ -388,10 +388,10 @@ static void keep_word(struct overlay *o, struct overlay_msg *w)
 {
     list_unlink(&w->link);
     list_append(&o->words, &w->link);
-    o->words_bytes += bundle_bytes(w->data) + sizeof *w;
+    o->words_bytes += block_set_bytes(w->data) + sizeof *w;
     while (o->words_bytes > WORDS_MAX) {
         struct overlay_msg *old = LIST_OF(list_first(&o->words), struct overlay_msg, link);
-        o->words_bytes -= bundle_bytes(old->data) + sizeof *old;
+        o->words_bytes -= block_set_bytes(old->data) + sizeof *old;
         o->first_word = old->generation + 1;
         overlay_msg_free(old);
     }
@@ -412,14 +412,14 @@ int overlay_tell(struct overlay *o, struct slice bytes)
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_TELL);
 
     if (m)
-        m->data = bundle_one(0, bytes);
+        m->data = block_set_one(0, bytes);
     if (m && m->data)
         return tell(o, m);
     overlay_msg_free(m);
     return -ENOMEM;
 }
 
-static void apply_losses(struct overlay *o, const struct posset *gone);
+static void apply_losses(struct overlay *o, const struct rank_set *gone);
 
 /* Takes m over when it returns 0. */
 static int hear_word(struct overlay *o, struct overlay_msg *m)
@@ -448,7 +448,7 @@ static int hear_word(struct overlay *o, struct overlay_msg *m)
 /* A child has come, perhaps from elsewhere: what it has not been told. */
 static int hear_hello(struct overlay *o, struct overlay_msg *m)
 {
-    if (!posset_has(&o->below, m->from))
+    if (!rank_set_has(&o->below, m->from))
         return 1;
     LIST_EACH(l, &o->words)
     {
@@ -457,41 +457,41 @@ static int hear_hello(struct overlay *o, struct overlay_msg *m)
         if (copy)
             overlay_send(o, copy);
     }
-    if (posset_add(&o->greeted, m->from, 1) < 0)
+    if (rank_set_add(&o->greeted, m->from, 1) < 0)
         o->no_memory = true;
     return 0;
 }
 
 /* ---- links and losses ------------------------------------------------------------------------ */
 
-static bool is_on_my_way(const struct overlay *o, const struct posset *gone)
+static bool is_on_my_way(const struct overlay *o, const struct rank_set *gone)
 {
     uint32_t p = o->config.me;
 
     while (p) {
         p = tree_parent(o->config.width, p);
-        if (posset_has(gone, p))
+        if (rank_set_has(gone, p))
             return true;
     }
     return false;
 }
 
 /* Collectives that will not come about, and those that may have lost something on the way. */
-static void fail_collectives(struct overlay *o, const struct posset *gone)
+static void fail_collectives(struct overlay *o, const struct rank_set *gone)
 {
     LIST_EACH(l, &o->pendings)
     {
-        struct collect *c = LIST_OF(l, struct collect, link);
-        struct posset culprits;
-        if (posset_intersect(&culprits, &c->all, gone) < 0)
+        struct gather *c = LIST_OF(l, struct gather, link);
+        struct rank_set culprits;
+        if (rank_set_intersect(&culprits, &c->all, gone) < 0)
             o->no_memory = true;
         else if (culprits.count)
-            collect_fail(o, c, posset_nth(&culprits, 0));
-        else if (c->phase == COLLECT_EXCHANGES)
+            gather_fail(o, c, rank_set_nth(&culprits, 0));
+        else if (c->phase == GATHER_EXCHANGES)
             exchange_ask_again(o, c);
         else
             c->suspect = true;
-        posset_free(&culprits);
+        rank_set_free(&culprits);
     }
 }
 
@@ -506,16 +506,16 @@ static bool mark(struct overlay *o, uint64_t **bits, uint32_t p)
     return *bits != NULL;
 }
 
-static void apply_losses(struct overlay *o, const struct posset *gone)
+static void apply_losses(struct overlay *o, const struct rank_set *gone)
 {
-    struct posset fresh = { NULL, 0, 0, 0 };
+    struct rank_set fresh = { NULL, 0, 0, 0 };
 
     for (uint32_t i = 0; i < gone->nruns; i++) {
         for (uint32_t p = gone->runs[i].first; p < gone->runs[i].first + gone->runs[i].count; p++) {
             if (p >= o->config.count || tree_is_lost(o->lost, p))
                 continue;
-            if (!mark(o, &o->lost, p) || posset_add(&o->losses, p, 1) < 0 ||
-                posset_add(&fresh, p, 1) < 0)
+            if (!mark(o, &o->lost, p) || rank_set_add(&o->losses, p, 1) < 0 ||
+                rank_set_add(&fresh, p, 1) < 0)
                 o->no_memory = true;
             push_event(o, OVERLAY_LOST, p, NULL);
         }
@@ -526,18 +526,18 @@ static void apply_losses(struct overlay *o, const struct posset *gone)
         if (is_on_my_way(o, &fresh))
             send_reports(o);
     }
-    posset_free(&fresh);
+    rank_set_free(&fresh);
 }
 
 /* The top: the word goes out, and counts here too. */
-static void lose(struct overlay *o, const struct posset *gone)
+static void lose(struct overlay *o, const struct rank_set *gone)
 {
     struct overlay_msg *m;
 
-    if (posset_covers(&o->losses, gone))
+    if (rank_set_covers(&o->losses, gone))
         return;
     m = overlay_msg_new(OVERLAY_MSG_TELL);
-    if (!m || posset_copy(&m->arrived, gone) < 0) {
+    if (!m || rank_set_copy(&m->arrived, gone) < 0) {
         o->no_memory = true;
         overlay_msg_free(m);
         return;
@@ -549,11 +549,11 @@ static void lose(struct overlay *o, const struct posset *gone)
 
 void overlay_lose(struct overlay *o, uint32_t position)
 {
-    struct posset one = { NULL, 0, 0, 0 };
+    struct rank_set one = { NULL, 0, 0, 0 };
 
-    if (position && position < o->config.count && posset_add(&one, position, 1) == 0)
+    if (position && position < o->config.count && rank_set_add(&one, position, 1) == 0)
         lose(o, &one);
-    posset_free(&one);
+    rank_set_free(&one);
 }
 
 static void say_hello(struct overlay *o)
@@ -577,9 +577,9 @@ static void begin_with(struct overlay *o, uint32_t parent)
     send_reports(o);
     LIST_EACH(l, &o->pendings)
     {
-        struct collect *c = LIST_OF(l, struct collect, link);
+        struct gather *c = LIST_OF(l, struct gather, link);
         c->sent = false;
-        collect_advance(o, c);
+        gather_advance(o, c);
     }
 }
 
@@ -590,10 +590,10 @@ bool overlay_link_up(struct overlay *o, uint32_t position)
     if (position >= k->count || position == k->me || tree_is_lost(o->lost, position))
         return false;
     if (position > k->me) {
-        if (!tree_is_below(k->width, position, k->me) || posset_has(&o->broken, position))
+        if (!tree_is_below(k->width, position, k->me) || rank_set_has(&o->broken, position))
             return false;
         release_held(o);
-        return posset_add(&o->below, position, 1) == 0;
+        return rank_set_add(&o->below, position, 1) == 0;
     }
     if (!tree_is_below(k->width, k->me, position) || o->parent != TREE_NONE)
         return false;
@@ -602,19 +602,19 @@ bool overlay_link_up(struct overlay *o, uint32_t position)
     return true;
 }
 
-static int remove_from(struct posset *s, uint32_t p)
+static int remove_from(struct rank_set *s, uint32_t p)
 {
-    struct posset before = { NULL, 0, 0, 0 }, rest;
-    int rc = posset_add(&before, 0, p);
+    struct rank_set before = { NULL, 0, 0, 0 }, rest;
+    int rc = rank_set_add(&before, 0, p);
 
     if (rc == 0)
-        rc = posset_add(&before, p + 1, UINT32_MAX - 1 - p);
+        rc = rank_set_add(&before, p + 1, UINT32_MAX - 1 - p);
     if (rc == 0)
-        rc = posset_intersect(&rest, s, &before);
-    posset_free(&before);
+        rc = rank_set_intersect(&rest, s, &before);
+    rank_set_free(&before);
     if (rc < 0)
         return rc;
-    posset_free(s);
+    rank_set_free(s);
     *s = rest;
     return 0;
 }
@@ -626,10 +626,10 @@ void overlay_link_down(struct overlay *o, uint32_t position)
         overlay_shun(o, position);
         return;
     }
-    if (!posset_has(&o->below, position))
+    if (!rank_set_has(&o->below, position))
         return;
     if (remove_from(&o->below, position) < 0 || remove_from(&o->greeted, position) < 0 ||
-        posset_add(&o->broken, position, 1) < 0)
+        rank_set_add(&o->broken, position, 1) < 0)
         o->no_memory = true;
     if (tree_is_lost(o->lost, position))
         return;
@@ -647,10 +647,10 @@ static bool miss_children(struct overlay *o, uint32_t gone)
     bool some = false;
 
     for (uint32_t c = first; c < first + n; c++) {
-        if (tree_is_lost(o->lost, c) || posset_has(&o->below, c) || posset_has(&o->broken, c))
+        if (tree_is_lost(o->lost, c) || rank_set_has(&o->below, c) || rank_set_has(&o->broken, c))
             continue;
         some = true;
-        if (posset_add(&o->broken, c, 1) < 0)
+        if (rank_set_add(&o->broken, c, 1) < 0)
             o->no_memory = true;
     }
     return some;
@@ -697,7 +697,7 @@ uint32_t overlay_route(const struct overlay *o, uint32_t to)
     if (to >= o->config.count || to == o->config.me)
         return TREE_NONE;
     for (; p != TREE_NONE && p > o->config.me; p = tree_parent(o->config.width, p)) {
-        if (posset_has(&o->below, p))
+        if (rank_set_has(&o->below, p))
             return p;
     }
     return p == o->config.me ? TREE_NONE : o->parent;
@@ -715,8 +715,8 @@ int overlay_hear(struct overlay *o, struct overlay_msg *m)
     int rc = 1;
 
     switch (m->kind) {
-    case OVERLAY_MSG_GATHER: rc = has_what(m) ? collect_gathering(o, m) : 1; break;
-    case OVERLAY_MSG_RESULT: rc = has_what(m) ? collect_result(o, m) : 1; break;
+    case OVERLAY_MSG_GATHER: rc = has_what(m) ? gather_gathering(o, m) : 1; break;
+    case OVERLAY_MSG_RESULT: rc = has_what(m) ? gather_result(o, m) : 1; break;
     case OVERLAY_MSG_PIECE: rc = has_what(m) ? exchange_piece(o, m) : 1; break;
     case OVERLAY_MSG_AGAIN: rc = has_what(m) ? exchange_again(o, m) : 1; break;
     case OVERLAY_MSG_REPORT: rc = hear_report(o, m); break;
@@ -736,9 +736,9 @@ uint32_t overlay_missing(const struct overlay *o, struct slice what, uint64_t ge
 {
     LIST_EACH(l, &o->pendings)
     {
-        const struct collect *c = LIST_OF(l, struct collect, link);
+        const struct gather *c = LIST_OF(l, struct gather, link);
         if (c->generation == generation && slice_is(what, c->what))
-            return posset_missing(&c->expected, &c->arrived);
+            return rank_set_missing(&c->expected, &c->arrived);
     }
     return TREE_NONE;
 }

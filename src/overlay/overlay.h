@@ -1,7 +1,7 @@
 /* overlay.h - one node's part in what the nodes of a launch do together: collectives over the tree,
  * reports to the top that no loss of a relay swallows, words of the top for everybody.
  *
- * Sans-IO: no descriptor, no clock.  The host (wireupd/cluster.h, or the simulator) says which
+ * Sans-IO: no descriptor, no clock.  The host (wireupd/router.h, or the simulator) says which
  * links are up, brings messages, and carries messages and events away.  Positions and shape:
  * tree.h.
  *
@@ -14,7 +14,8 @@
  *             participant sends to the ones 1, 2, 4 ... places before it what it has by then
  * (Bruck): log2(n) messages, and no byte reaches anybody twice.  The tree would carry each byte
  *             `width` times out of each daemon.
- * A barrier is a gathering without data.  Blocks that are equal travel once in a message (carry.h).
+ * A barrier is a gathering without data.  Blocks that are equal travel once in a message
+ * (overlay_codec.h).
  *
  * Losses.  Who is lost is told by the top to everybody.  A collective with a lost participant fails
  * on every node that has not completed it, and names the node.  A lost relay costs nothing but
@@ -30,8 +31,8 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "overlay/bundle.h"
-#include "overlay/posset.h"
+#include "overlay/block_set.h"
+#include "overlay/rank_set.h"
 #include "overlay/tree.h"
 
 enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
@@ -85,11 +86,11 @@ struct overlay_msg {
     unsigned flags;
     bool failed;
     uint32_t culprit; /* the lost one, when failed; TREE_NONE: nobody */
-    struct posset all,
+    struct rank_set all,
         arrived;    /* GATHER; TELL and REPORT with OVERLAY_LOSSES: arrived is the lost */
     uint64_t bytes; /* GATHER: of all blocks, withheld ones too */
     uint32_t step, piece, pieces;
-    struct bundle *data;
+    struct block_set *data;
 };
 
 struct overlay_msg *overlay_msg_new(enum overlay_kind kind); /* NULL: no memory */
@@ -112,11 +113,11 @@ struct overlay_event {
     uint64_t generation;
     bool failed;
     uint32_t culprit, from;
-    struct bundle *blocks;
+    struct block_set *blocks;
     uint32_t nodes; /* DECIDED */
     uint64_t bytes;
     bool exchanges;
-    struct posset peers; /* EXCHANGING */
+    struct rank_set peers; /* EXCHANGING */
 };
 
 struct overlay_event *overlay_event_free(struct overlay_event *e); /* returns NULL */
@@ -129,14 +130,14 @@ struct overlay_stats {
 struct overlay {
     struct overlay_config config;
     uint32_t parent;          /* the link towards the top; TREE_NONE: there is none now */
-    struct posset below;      /* links of the other kind */
-    struct posset greeted;    /* of these, the ones that have said what they were told last */
-    struct posset subtree;    /* ours */
+    struct rank_set below;    /* links of the other kind */
+    struct rank_set greeted;  /* of these, the ones that have said what they were told last */
+    struct rank_set subtree;  /* ours */
     uint64_t *lost;           /* bits */
     uint64_t *shunned;        /* bits: ancestors that cannot be reached */
-    struct posset losses;     /* the same */
-    struct posset broken;     /* below us, gone, and not yet told by the top */
-    struct map pending, done; /* struct collect, by what and generation */
+    struct rank_set losses;   /* the same */
+    struct rank_set broken;   /* below us, gone, and not yet told by the top */
+    struct map pending, done; /* struct gather, by what and generation */
     struct list pendings, dones;
     uint64_t kept; /* bytes of results in dones */
     struct list out, events, held;
@@ -179,10 +180,10 @@ void overlay_hold(struct overlay *o, struct overlay_msg *m);
 /* This node's part in a collective.  all NULL: everybody.  The block is taken over (NULL: none).
  * OVERLAY_COMPLETED comes.  0, -EINVAL: we are none of them, -ENOMEM. */
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
-                       const struct posset *all, struct bundle *block);
+                       const struct rank_set *all, struct block_set *block);
 /* The same, and how this one should go; the first that is said on a way up counts. */
 int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
-                          uint64_t generation, const struct posset *all, struct bundle *block);
+                          uint64_t generation, const struct rank_set *all, struct block_set *block);
 /* To the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);
 /* Top: to everybody else, once, in order. */

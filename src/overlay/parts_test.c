@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rand.h"
-#include "overlay/carry.h"
+#include "overlay/overlay_codec.h"
 #include "tests/tap.h"
 
 static void test_tree(void)
@@ -33,14 +33,14 @@ static void test_tree(void)
 
 enum { BITS = 150 };
 
-static bool same(const struct posset *s, const bool *bits)
+static bool same(const struct rank_set *s, const bool *bits)
 {
     uint32_t n = 0;
 
     for (uint32_t p = 0; p < BITS; p++) {
-        if (posset_has(s, p) != bits[p] || posset_rank(s, p) != n)
+        if (rank_set_has(s, p) != bits[p] || rank_set_rank(s, p) != n)
             return false;
-        if (bits[p] && posset_nth(s, n++) != p)
+        if (bits[p] && rank_set_nth(s, n++) != p)
             return false;
     }
     for (uint32_t i = 1; i < s->nruns; i++) {
@@ -50,12 +50,12 @@ static bool same(const struct posset *s, const bool *bits)
     return s->count == n;
 }
 
-static void fill(struct posset *s, bool *bits, uint64_t *rand)
+static void fill(struct rank_set *s, bool *bits, uint64_t *rand)
 {
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t first = (uint32_t)rand_below(rand, BITS), n = (uint32_t)rand_below(rand, 20);
         n = n < BITS - first ? n : BITS - first;
-        posset_add(s, first, n);
+        rank_set_add(s, first, n);
         memset(bits + first, 1, n);
     }
 }
@@ -66,13 +66,13 @@ static void test_sets(void)
     bool good = true;
 
     for (int round = 0; round < 500; round++) {
-        struct posset a = { NULL, 0, 0, 0 }, b = a, both, copy;
+        struct rank_set a = { NULL, 0, 0, 0 }, b = a, both, copy;
         bool x[BITS] = { false }, y[BITS] = { false }, z[BITS];
         uint32_t missing = UINT32_MAX;
         bool meets = false;
         fill(&a, x, &rand);
         fill(&b, y, &rand);
-        posset_intersect(&both, &a, &b);
+        rank_set_intersect(&both, &a, &b);
         for (uint32_t p = 0; p < BITS; p++) {
             z[p] = x[p] && y[p];
             meets = meets || z[p];
@@ -80,72 +80,73 @@ static void test_sets(void)
                 missing = p;
         }
         good = good && same(&a, x) && same(&b, y) && same(&both, z);
-        good = good && posset_meets(&a, &b) == meets && posset_missing(&a, &b) == missing;
-        good = good && posset_covers(&b, &a) == (missing == UINT32_MAX);
-        posset_copy(&copy, &a);
-        posset_add_all(&copy, &b);
+        good = good && rank_set_meets(&a, &b) == meets && rank_set_missing(&a, &b) == missing;
+        good = good && rank_set_covers(&b, &a) == (missing == UINT32_MAX);
+        rank_set_copy(&copy, &a);
+        rank_set_add_all(&copy, &b);
         for (uint32_t p = 0; p < BITS; p++)
             z[p] = x[p] || y[p];
         good = good && same(&copy, z);
-        posset_free(&a);
-        posset_free(&b);
-        posset_free(&both);
-        posset_free(&copy);
+        rank_set_free(&a);
+        rank_set_free(&b);
+        rank_set_free(&both);
+        rank_set_free(&copy);
     }
     OK_F(good, "sets of runs are sets");
     {
-        struct posset s;
-        posset_subtree(&s, 2, 12, 1);
-        OK(s.count == 7 && s.nruns == 3 && posset_has(&s, 9) && !posset_has(&s, 2));
-        posset_free(&s);
+        struct rank_set s;
+        rank_set_subtree(&s, 2, 12, 1);
+        OK(s.count == 7 && s.nruns == 3 && rank_set_has(&s, 9) && !rank_set_has(&s, 2));
+        rank_set_free(&s);
     }
 }
 
-static struct bundle *numbered(uint32_t from, uint32_t to)
+static struct block_set *numbered(uint32_t from, uint32_t to)
 {
-    struct bundle *b = NULL;
+    struct block_set *b = NULL;
     char text[16];
 
     for (uint32_t p = from; p < to; p++) {
         snprintf(text, sizeof text, "b%u", p % 3);
-        bundle_join(&b, b, bundle_one(p, slice_str(text)));
+        block_set_join(&b, b, block_set_one(p, slice_str(text)));
     }
     return b;
 }
 
-static bool is_run(const struct bundle *b, uint32_t from, uint32_t to)
+static bool is_run(const struct block_set *b, uint32_t from, uint32_t to)
 {
-    const struct bundle *one;
-    struct bundle_walk w;
+    const struct block_set *one;
+    struct block_set_walk w;
     char text[16];
     bool good = true;
 
-    bundle_walk_begin(&w, b);
-    while ((one = bundle_walk_next(&w))) {
+    block_set_walk_begin(&w, b);
+    while ((one = block_set_walk_next(&w))) {
         snprintf(text, sizeof text, "b%u", from % 3);
         good = good && one->position == from++ && slice_is(one->block, text);
     }
-    bundle_walk_end(&w);
+    block_set_walk_end(&w);
     return good && from == to;
 }
 
 static void test_bundles(void)
 {
-    struct bundle *b = NULL, *head;
+    struct block_set *b = NULL, *head;
     bool good = true;
 
     for (uint32_t part = 0; part < 10; part++)
-        bundle_join(&b, b, numbered(part * 10, part * 10 + 10));
+        block_set_join(&b, b, numbered(part * 10, part * 10 + 10));
     OK(b->count == 100 && b->bytes == 200 && is_run(b, 0, 100));
     for (uint32_t n = 0; n <= 100; n++) {
-        good = good && bundle_first(&head, b, n) && bundle_count(head) == n && is_run(head, 0, n);
-        bundle_drop(head);
+        good = good && block_set_first(&head, b, n) && block_set_count(head) == n &&
+               is_run(head, 0, n);
+        block_set_drop(head);
     }
     OK_F(good, "every head of a bundle is one");
-    bundle_drop(b);
+    block_set_drop(b);
     b = numbered(0, 50000); /* no recursion */
     OK(is_run(b, 0, 50000));
-    bundle_drop(b);
+    block_set_drop(b);
 }
 
 static void test_carry(void)
@@ -166,27 +167,27 @@ static void test_carry(void)
     m->step = 4;
     m->piece = 1;
     m->pieces = 9;
-    posset_add(&m->all, 2, 30);
-    posset_add(&m->arrived, 2, 3);
+    rank_set_add(&m->all, 2, 30);
+    rank_set_add(&m->arrived, 2, 3);
     m->data = numbered(2, 32);
-    OK(carry_out(m, &a, &out));
+    OK(overlay_codec_out(m, &a, &out));
     OK_F(out.u.overlay.blocks.n == 3 && out.u.overlay.positions.n == 30, "equal blocks stand once");
     msg_write(&out, &bytes);
     whole = buf_len(&bytes);
     OK(msg_read(buf_slice(&bytes), &a, &in, &err) == 0);
-    back = carry_in(&in, 100);
+    back = overlay_codec_in(&in, 100);
     OK(back && back->from == 3 && back->to == 7 && back->step == 4 && back->pieces == 9);
     OK(back && !strcmp(back->what, m->what) && back->generation == m->generation && back->failed);
     OK(back && back->culprit == 5 && back->all.count == 30 && back->arrived.count == 3);
     OK(back && is_run(back->data, 2, 32));
     overlay_msg_free(back);
-    OK_F(!carry_in(&in, 20), "positions that are none are refused");
+    OK_F(!overlay_codec_in(&in, 20), "positions that are none are refused");
     for (size_t n = 0; n < whole; n++) {
         struct arena cut = ARENA_NULL(1 << 20);
         char *copy = malloc(n + 1);
         memcpy(copy, buf_slice(&bytes).ptr, n);
         if (msg_read(slice_mem(copy, n), &cut, &in, &err) == 0 && in.kind == MSG_overlay)
-            overlay_msg_free(carry_in(&in, 100));
+            overlay_msg_free(overlay_codec_in(&in, 100));
         free(copy);
         arena_free(&cut);
     }

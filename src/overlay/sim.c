@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/rand.h"
-#include "overlay/carry.h"
+#include "overlay/overlay_codec.h"
 
 enum { SETS_MAX = 8, SLOWNESS = 100, COLLECT_ROOM = 64 };
 
@@ -66,7 +66,7 @@ struct sim_node {
 struct sim {
     struct sim_config c;
     struct sim_node *nodes;
-    struct posset sets[SETS_MAX];
+    struct rank_set sets[SETS_MAX];
     uint64_t *last; /* of each pair, when it arrived: links keep the order; NULL: no jitter */
     struct sim_event *heap;
     size_t nevents, room;
@@ -205,7 +205,7 @@ static uint64_t arrival(const struct sim *s, const struct sim_node *n, uint32_t 
 static void transmit(struct sim *s, uint32_t from, uint32_t to, struct overlay_msg *m)
 {
     struct sim_node *a = &s->nodes[from];
-    uint64_t size = carry_size(m), start = a->out_free > s->now ? a->out_free : s->now;
+    uint64_t size = overlay_codec_size(m), start = a->out_free > s->now ? a->out_free : s->now;
     bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
     uint64_t jitter = s->c.jitter_ns ? rand_below(&s->rand, s->c.jitter_ns) : 0;
     uint64_t there = arrival(s, a, to, start) + jitter;
@@ -236,8 +236,8 @@ static void arrive_in_order(struct sim *s, const struct sim_event *e)
     struct sim_node *n = &s->nodes[e->node];
     struct sim_event whole = *e;
 
-    n->in_free = (n->in_free > s->now ? n->in_free : s->now) + bytes_ns(s, carry_size(e->m)) +
-                 overhead(s, n);
+    n->in_free = (n->in_free > s->now ? n->in_free : s->now) +
+                 bytes_ns(s, overlay_codec_size(e->m)) + overhead(s, n);
     whole.kind = SIM_MESSAGE;
     whole.at = n->in_free;
     push(s, whole);
@@ -310,7 +310,7 @@ static void arrive(struct sim *s, const struct sim_event *e)
     n->intakes[n->nintakes++] = (struct sim_intake){
         .number = e->number,
         .from = e->other,
-        .left = bytes_ns(s, carry_size(e->m)) + overhead(s, n),
+        .left = bytes_ns(s, overlay_codec_size(e->m)) + overhead(s, n),
         .m = e->m,
     };
     plan_intake(s, e->node);
@@ -337,17 +337,17 @@ static bool is_linked(const struct sim *s, uint32_t node, uint32_t other)
 {
     const struct overlay *o = &s->nodes[node].o;
 
-    return o->parent == other || posset_has(&o->below, other);
+    return o->parent == other || rank_set_has(&o->below, other);
 }
 
 /* Where they wait is asked for along the tree, and then there are two turns of greeting. */
-static void links_come_up(struct sim *s, uint32_t p, const struct posset *peers)
+static void links_come_up(struct sim *s, uint32_t p, const struct rank_set *peers)
 {
     struct sim_node *n = &s->nodes[p];
     uint64_t up = s->now + 8 * s->c.latency_ns;
 
     for (uint32_t i = 0; s->c.link_ns && i < peers->count && !s->c.through_tree; i++) {
-        uint32_t to = posset_nth(peers, i);
+        uint32_t to = rank_set_nth(peers, i);
         if (is_linked(s, p, to) || link_to(n, to))
             continue;
         up += s->c.link_ns;
@@ -376,7 +376,7 @@ struct sim_block {
     uint32_t set, round, position, pad;
 };
 
-static struct bundle *make_block(const struct sim *s, uint32_t set, uint32_t round, uint32_t p)
+static struct block_set *make_block(const struct sim *s, uint32_t set, uint32_t round, uint32_t p)
 {
     struct sim_block b = { set, round, p, 0 };
     uint64_t bytes = s->c.card * s->c.ranks;
@@ -384,8 +384,8 @@ static struct bundle *make_block(const struct sim *s, uint32_t set, uint32_t rou
     if (bytes == 0 || (s->c.barrier_first && round == 0))
         return NULL;
     if (s->c.modelled)
-        return bundle_model(p, bytes);
-    return bundle_one(p, slice_mem(&b, sizeof b));
+        return block_set_model(p, bytes);
+    return block_set_one(p, slice_mem(&b, sizeof b));
 }
 
 static void say_result(struct sim *s, uint32_t p)
@@ -421,25 +421,26 @@ static void enter_later(struct sim *s, uint32_t p, uint32_t set)
 }
 
 static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round,
-                         const struct bundle *blocks)
+                         const struct block_set *blocks)
 {
-    struct posset seen = { NULL, 0, 0, 0 };
-    const struct bundle *b;
-    struct bundle_walk w;
+    struct rank_set seen = { NULL, 0, 0, 0 };
+    const struct block_set *b;
+    struct block_set_walk w;
     uint32_t n = 0;
 
     if (s->c.card * s->c.ranks == 0 || (s->c.barrier_first && round == 0)) {
-        if (bundle_bytes(blocks))
+        if (block_set_bytes(blocks))
             violated(s, "node %u got data in a barrier", p);
         return;
     }
     if (s->c.modelled) {
-        if (bundle_count(blocks) != s->sets[set].count)
-            violated(s, "node %u got %u of %u blocks", p, bundle_count(blocks), s->sets[set].count);
+        if (block_set_count(blocks) != s->sets[set].count)
+            violated(s, "node %u got %u of %u blocks", p, block_set_count(blocks),
+                     s->sets[set].count);
         return;
     }
-    bundle_walk_begin(&w, blocks);
-    while ((b = bundle_walk_next(&w))) {
+    block_set_walk_begin(&w, blocks);
+    while ((b = block_set_walk_next(&w))) {
         struct sim_block k;
         if (b->block.len != sizeof k)
             continue;
@@ -448,14 +449,14 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
         if (k.set != set || k.round != round || k.position != b->position)
             violated(s, "node %u got a block of node %u, round %u, in round %u of set %u", p,
                      k.position, k.round, round, set);
-        if (posset_add(&seen, k.position, 1) < 0)
+        if (rank_set_add(&seen, k.position, 1) < 0)
             s->no_memory = true;
     }
-    bundle_walk_end(&w);
-    if (n != s->sets[set].count || seen.count != n || !posset_covers(&seen, &s->sets[set]))
+    block_set_walk_end(&w);
+    if (n != s->sets[set].count || seen.count != n || !rank_set_covers(&seen, &s->sets[set]))
         violated(s, "node %u got %u blocks of %u nodes, not of %u, in round %u of set %u", p, n,
                  seen.count, s->sets[set].count, round, set);
-    posset_free(&seen);
+    rank_set_free(&seen);
 }
 
 static void completed(struct sim *s, uint32_t p, const struct overlay_event *e)
@@ -476,7 +477,7 @@ static void completed(struct sim *s, uint32_t p, const struct overlay_event *e)
         s->r->failed++;
         n->stopped[set] = true;
         if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].o.lost, e->culprit) ||
-            !posset_has(&s->sets[set], e->culprit))
+            !rank_set_has(&s->sets[set], e->culprit))
             violated(s, "node %u: round %u of set %u failed, and nobody of it is lost (%d)", p,
                      n->round[set], set, (int)e->culprit);
     } else {
@@ -647,10 +648,10 @@ static struct overlay_msg *recode(struct sim *s, struct overlay_msg *m)
     struct errmsg err = { "no memory" };
     struct msg out, in;
 
-    if (carry_out(m, &a, &out))
+    if (overlay_codec_out(m, &a, &out))
         msg_write(&out, &bytes);
     if (buf_ok(&bytes) && msg_read(buf_slice(&bytes), &a, &in, &err) == 0)
-        back = carry_in(&in, s->c.nodes);
+        back = overlay_codec_in(&in, s->c.nodes);
     if (!back)
         violated(s, "a message of kind %d does not survive its bytes: %s", (int)m->kind, err.text);
     overlay_msg_free(m);
@@ -731,7 +732,8 @@ static bool choose_sets(struct sim *s)
     for (uint32_t k = 0; k < s->c.sets; k++) {
         uint64_t density = k ? 1 + rand_below(&s->rand, 4) : 1;
         for (uint32_t p = 0; p < s->c.nodes; p++) {
-            if ((k == 0 || rand_below(&s->rand, density) == 0) && posset_add(&s->sets[k], p, 1) < 0)
+            if ((k == 0 || rand_below(&s->rand, density) == 0) &&
+                rank_set_add(&s->sets[k], p, 1) < 0)
                 return false;
         }
     }
@@ -755,7 +757,7 @@ static bool make_node(struct sim *s, uint32_t p)
     if (overlay_init(&n->o, &k) < 0)
         return false;
     for (uint32_t set = 0; set < s->c.sets; set++) {
-        if (posset_has(&s->sets[set], p))
+        if (rank_set_has(&s->sets[set], p))
             enter_later(s, p, set);
     }
     return true;
@@ -798,7 +800,7 @@ static void check_node(struct sim *s, uint32_t p)
     for (uint32_t set = 0; set < s->c.sets; set++) {
         if (n->inside[set])
             violated(s, "node %u waits for ever in round %u of set %u", p, n->round[set], set);
-        else if (posset_has(&s->sets[set], p) && !n->stopped[set] && n->round[set] < s->c.rounds)
+        else if (rank_set_has(&s->sets[set], p) && !n->stopped[set] && n->round[set] < s->c.rounds)
             violated(s, "node %u has not been through all rounds of set %u", p, set);
     }
     if (n->heard != n->reported && p)
@@ -856,7 +858,7 @@ static void free_all(struct sim *s)
         overlay_free(&s->nodes[p].o);
     }
     for (uint32_t k = 0; k < SETS_MAX; k++)
-        posset_free(&s->sets[k]);
+        rank_set_free(&s->sets[k]);
     free(s->nodes);
     free(s->last);
     free(s->heap);

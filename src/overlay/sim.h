@@ -37,7 +37,7 @@ struct sim_config {
     uint64_t notice_ns; /* after which a neighbour notices that a link is down */
     bool through_tree;  /* no links but the tree's: exchanges are relayed */
     uint32_t swallow;   /* each so-many-th message vanishes, which links never do: to see red */
-    bool encode;        /* every message goes through its bytes (carry.h) */
+    bool encode;        /* every message goes through its bytes (overlay_codec.h) */
 };
 
 void sim_defaults(struct sim_config *c);

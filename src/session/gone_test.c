@@ -11,17 +11,17 @@ enum { RANKS = 4 };
 
 struct protocol {
     const char *name;
-    void (*init)(struct cluster *c, uint32_t rank);
-    void (*fence)(struct cluster *c, uint32_t rank);
-    void (*finalize)(struct cluster *c, uint32_t rank);
+    void (*init)(struct router *c, uint32_t rank);
+    void (*fence)(struct router *c, uint32_t rank);
+    void (*finalize)(struct router *c, uint32_t rank);
 };
 
-static void say(struct cluster *c, uint32_t rank, const char *text)
+static void say(struct router *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static void say2(struct cluster *c, uint32_t rank, const char *text)
+static void say2(struct router *c, uint32_t rank, const char *text)
 {
     char framed[300];
 
@@ -29,22 +29,22 @@ static void say2(struct cluster *c, uint32_t rank, const char *text)
     say(c, rank, framed);
 }
 
-static void pmi1_init(struct cluster *c, uint32_t rank)
+static void pmi1_init(struct router *c, uint32_t rank)
 {
     say(c, rank, "cmd=init pmi_version=1 pmi_subversion=1\n");
 }
 
-static void pmi1_fence(struct cluster *c, uint32_t rank)
+static void pmi1_fence(struct router *c, uint32_t rank)
 {
     say(c, rank, "cmd=barrier_in\n");
 }
 
-static void pmi1_finalize(struct cluster *c, uint32_t rank)
+static void pmi1_finalize(struct router *c, uint32_t rank)
 {
     say(c, rank, "cmd=finalize\n");
 }
 
-static void pmi2_init(struct cluster *c, uint32_t rank)
+static void pmi2_init(struct router *c, uint32_t rank)
 {
     char text[100];
 
@@ -53,17 +53,17 @@ static void pmi2_init(struct cluster *c, uint32_t rank)
     say2(c, rank, text);
 }
 
-static void pmi2_fence(struct cluster *c, uint32_t rank)
+static void pmi2_fence(struct router *c, uint32_t rank)
 {
     say2(c, rank, "cmd=kvs-fence;");
 }
 
-static void pmi2_finalize(struct cluster *c, uint32_t rank)
+static void pmi2_finalize(struct router *c, uint32_t rank)
 {
     say2(c, rank, "cmd=finalize;");
 }
 
-static void pmix_init(struct cluster *c, uint32_t rank)
+static void pmix_init(struct router *c, uint32_t rank)
 {
     char text[300];
 
@@ -75,12 +75,12 @@ static void pmix_init(struct cluster *c, uint32_t rank)
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* what it asks for in its init */
 }
 
-static void pmix_fence(struct cluster *c, uint32_t rank)
+static void pmix_fence(struct router *c, uint32_t rank)
 {
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200"));
 }
 
-static void pmix_finalize(struct cluster *c, uint32_t rank)
+static void pmix_finalize(struct router *c, uint32_t rank)
 {
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0205"));
 }
@@ -95,13 +95,13 @@ static const struct protocol protocols[] = {
 
 static const struct end {
     const char *name;
-    enum life_event event;
+    enum proc_event event;
     int code, status; /* and the status of the job then */
     const char *words;
 } ends[] = {
-    { "exit 0", LIFE_EXIT, 0, 1, "exited with code 0" },
-    { "exit 3", LIFE_EXIT, 3, 3, "exited with code 3" },
-    { "kill -9", LIFE_DEATH, 9, 137, "was killed by signal 9" },
+    { "exit 0", PROC_STATE_EXIT, 0, 1, "exited with code 0" },
+    { "exit 3", PROC_STATE_EXIT, 3, 3, "exited with code 3" },
+    { "kill -9", PROC_STATE_DEATH, 9, 137, "was killed by signal 9" },
 };
 
 static const char *const instants[] = { "before the others' fence", "while the others wait",
@@ -114,14 +114,14 @@ struct scene {
     bool held; /* a grandchild holds the socket */
 };
 
-static void leave(struct cluster *c, const struct scene *s)
+static void leave(struct router *c, const struct scene *s)
 {
     if (!s->held)
         server_hangup(&cluster_of(c, 0, s->gone)->server, c->peers[0][s->gone]);
     cluster_event(c, 0, s->gone, s->end->event, s->end->code);
 }
 
-static void others_fence(struct cluster *c, const struct scene *s)
+static void others_fence(struct router *c, const struct scene *s)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
         if (r != s->gone && cluster_of(c, 0, r)->jobs[0]->phase == JOB_RUNNING)
@@ -129,7 +129,7 @@ static void others_fence(struct cluster *c, const struct scene *s)
     }
 }
 
-static void others_init(struct cluster *c, const struct scene *s)
+static void others_init(struct router *c, const struct scene *s)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
         if (r != s->gone)
@@ -137,7 +137,7 @@ static void others_init(struct cluster *c, const struct scene *s)
     }
 }
 
-static void act(struct cluster *c, const struct scene *s)
+static void act(struct router *c, const struct scene *s)
 {
     others_init(c, s);
     if (s->instant == 1) {
@@ -161,17 +161,17 @@ static bool says_why(const struct job *j, const struct scene *s)
 
     snprintf(who, sizeof who, "rank %u on ", s->gone);
     return strstr(j->reason.text, who) == j->reason.text && strstr(j->reason.text, s->end->words) &&
-           (s->end->event == LIFE_DEATH || strstr(j->reason.text, "wait for it in a fence"));
+           (s->end->event == PROC_STATE_DEATH || strstr(j->reason.text, "wait for it in a fence"));
 }
 
 /* One by one: whether the job was ended on all nodes, with the true reason and status. */
 static bool play(const struct scene *s, uint64_t seed)
 {
-    struct cluster c;
+    struct router c;
     struct job *j;
     bool good, all = true;
 
-    cluster_open(&c, s->nodes, seed);
+    router_open(&c, s->nodes, seed);
     cluster_job(&c, RANKS, false, false);
     act(&c, s);
     j = c.nodes[0].jobs[0];
@@ -183,7 +183,7 @@ static bool play(const struct scene *s, uint64_t seed)
                s->end->name, instants[s->instant], s->nodes, s->gone, s->held ? ", held" : "",
                (unsigned long long)seed, job_exit_code(j),
                all ? "" : "not ended everywhere: ", j->failed ? j->reason.text : "no reason");
-    cluster_close(&c);
+    router_close(&c);
     return good;
 }
 
@@ -209,28 +209,28 @@ static void test_scenes(const struct protocol *p, const struct end *e, uint32_t 
 /* Programs without PMI end as they like; the first code that is not 0 counts. */
 static void test_without_pmi(uint32_t nodes)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, nodes, nodes);
+    router_open(&c, nodes, nodes);
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r < RANKS; r++)
-        cluster_event(&c, 0, r, LIFE_EXIT, r == 2 ? 3 : 0);
+        cluster_event(&c, 0, r, PROC_STATE_EXIT, r == 2 ? 3 : 0);
     OK_F(c.nodes[0].kills == 0 && c.nodes[0].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 3,
          "%u nodes: programs without PMI end one by one", nodes);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* Nobody needs the one without PMI: groups of the others meet, and its cards are not waited for. */
 static void test_beside(uint32_t nodes)
 {
-    struct cluster c;
+    struct router c;
     bool good = true;
 
-    cluster_open(&c, nodes, 5);
+    router_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
-    cluster_event(&c, 0, RANKS - 1, LIFE_EXIT, 0);
+    cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 0);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
         cluster_heard(&c, 0, r);
         say(&c, r, "cmd=barrier_in group=0,1,2:7\n");
@@ -239,48 +239,48 @@ static void test_beside(uint32_t nodes)
         good = good && !strcmp(cluster_heard(&c, 0, r), "cmd=barrier_out rc=0 tag=7\n");
     OK_F(good && c.nodes[0].jobs[0]->phase == JOB_RUNNING && !c.nodes[0].jobs[0]->failed,
          "%u nodes: a program without PMI beside others that need only each other", nodes);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* A get of what it never put is answered, whether it came before the end or after it. */
 static void test_get(uint32_t nodes, bool early)
 {
     static const char get[] = PMIX_HEAD "0204 020a 'job0' 0203 0200 0210 'mykey.g'";
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, nodes, 5);
+    router_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
     pmix_init(&c, 0);
     cluster_heard(&c, 0, 0);
     if (early)
         cluster_say(&c, 0, 0, pmix_bytes(get));
-    cluster_event(&c, 0, RANKS - 1, LIFE_EXIT, 0);
+    cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 0);
     if (!early)
         cluster_say(&c, 0, 0, pmix_bytes(get));
     OK_F(buf_len(&c.peers[0][0]->out) > 0, "%u nodes: a get %s its end is answered", nodes,
          early ? "before" : "after");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* Where the job goes on whatever happens, who waits is told that the fence failed. */
 static void test_keep_going(uint32_t nodes, bool early)
 {
     static const char failed[] = "cmd=barrier_out rc=1 msg=a_member_has_died\n";
-    struct cluster c;
+    struct router c;
     bool good = true;
 
-    cluster_open(&c, nodes, 9);
+    router_open(&c, nodes, 9);
     cluster_job(&c, RANKS, false, true);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
     if (!early)
-        cluster_event(&c, 0, RANKS - 1, LIFE_EXIT, 3);
+        cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
         cluster_heard(&c, 0, r);
         pmi1_fence(&c, r);
     }
     if (early)
-        cluster_event(&c, 0, RANKS - 1, LIFE_EXIT, 3);
+        cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         good = good && !strcmp(cluster_heard(&c, 0, r), failed);
     OK_F(good && c.nodes[0].kills == 0 && c.nodes[0].jobs[0]->phase == JOB_RUNNING,
@@ -288,7 +288,7 @@ static void test_keep_going(uint32_t nodes, bool early)
          early ? "had begun" : "begins later");
     say(&c, 0, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     OK(!strcmp(cluster_heard(&c, 0, 0), "cmd=get_result rc=0 msg=success value=3\n"));
-    cluster_close(&c);
+    router_close(&c);
 }
 
 int main(void)

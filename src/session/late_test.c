@@ -25,7 +25,7 @@ struct rank {
 };
 
 struct model {
-    struct cluster c;
+    struct router c;
     struct rank ranks[MOST_RANKS];
     uint32_t n;
     unsigned rounds;
@@ -93,7 +93,7 @@ static void ends(struct model *m, uint32_t rank)
     says(m, rank, PMIX_HEAD "0205");
     cluster_effects(&m->c);
     server_hangup(&n->server, m->c.peers[0][rank]);
-    server_event(&n->server, n->jobs[0], rank, LIFE_EXIT, 0);
+    server_event(&n->server, n->jobs[0], rank, PROC_STATE_EXIT, 0);
     m->ranks[rank].state = GONE;
 }
 
@@ -205,7 +205,7 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
     m.rand = rand;
     m.n = nodes * each;
     m.rounds = 1 + (unsigned)rand_below(&m.rand, MOST_ROUNDS);
-    cluster_open(&m.c, nodes, seed);
+    router_open(&m.c, nodes, seed);
     cluster_job(&m.c, m.n, rand_below(&m.rand, 2) == 0, false);
     for (uint32_t r = 0; r < m.n; r++) {
         char hello[300];
@@ -225,7 +225,7 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
     if (m.wrong)
         printf("# seed %llu, %u nodes of %u ranks: %s: %s\n", (unsigned long long)seed, nodes, each,
                m.wrong, m.c.nodes[0].jobs[0]->reason.text);
-    cluster_close(&m.c);
+    router_close(&m.c);
     return !m.wrong;
 }
 

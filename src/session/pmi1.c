@@ -279,7 +279,7 @@ static int on_get_my_kvsname(struct pmi1 *s, const struct incoming *in)
 /* `cmd=put_ranks2hosts <bytes> <hosts>`, then `<length> <host> <rank>,<rank>, ` per host. */
 static int on_get_ranks2hosts(struct pmi1 *s, const struct incoming *in)
 {
-    const struct plan *p = &s->base.peer->job->plan;
+    const struct job_map *p = &s->base.peer->job->plan;
     struct buf text = BUF_NULL(LIMIT_CLIENT_QUEUE);
     int rc = SESSION_IDLE;
 

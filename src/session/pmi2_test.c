@@ -63,7 +63,7 @@ static void test_start(void)
     p = PEER(&w, 1);
     world_say(&w, p, slice_str(INIT));
     OK(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0\n"));
-    EQ(w.jobs[0].job->procs[1].state, LIFE_ATTACHED);
+    EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     frame(&w, p, "cmd=fullinit;pmijobid=x;pmirank=1;threaded=FALSE;");
     HEARS(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
              "debugged=FALSE;pmiverbose=FALSE;");
@@ -73,12 +73,13 @@ static void test_start(void)
     ASKS(&w, p, "cmd=allgather;value=x;",
          "cmd=allgather-response;rc=1;errmsg=unknown PMI-2 command 'allgather';");
     ASKS(&w, p, "cmd=finalize;", "cmd=finalize-response;rc=0;");
-    EQ(w.jobs[0].job->procs[1].state, LIFE_LEAVING);
+    EQ(w.jobs[0].job->procs[1].state, PROC_STATE_LEAVING);
     start(&w, p);
-    EQ(w.jobs[0].job->procs[1].state, LIFE_ATTACHED);
+    EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     ASKS(&w, p, "cmd=kvs-put;key=a;value=1;", "cmd=kvs-put-response;rc=0;");
     world_say(&w, p, SLICE("cmd=init pmi_version=1 pmi_subversion=1\ncmd=get_appnum\n"));
-    OK_F(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1\n"
+    OK_F(!strcmp(world_heard(p), "cmd=response_to_init rc=0 pmi_version=1 "
+                                 "strict=1.1\tpmi_subversion=1 pmi_subversion=2\n"
                                  "cmd=appnum rc=0 appnum=0\n"),
          "a wrapper's child may speak PMI-1 on the same connection");
     world_say(&w, p, slice_str(INIT));
@@ -372,7 +373,7 @@ static void test_port_known(void)
     frame(&w, p, "cmd=fullinit;pmirank=12;threaded=FALSE;");
     HEARS(p, "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=1;size=2;appnum=0;"
              "debugged=FALSE;pmiverbose=FALSE;");
-    EQ(w.jobs[0].job->procs[1].state, LIFE_ATTACHED);
+    EQ(w.jobs[0].job->procs[1].state, PROC_STATE_ATTACHED);
     world_close(&w);
 }
 

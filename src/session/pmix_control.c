@@ -80,7 +80,7 @@ static void ask_sweeps(struct control *k, const char *paths, bool directory)
 
     while (rest.len)
         ask_more(k->c, k->batch,
-                 (struct request){ .kind = REQ_SWEEP,
+                 (struct request){ .kind = REQ_REGISTER_CLEANUP,
                                    .members = k->members,
                                    .count = k->nmembers,
                                    .number = directory ? k->sweep | SWEEP_DIRECTORY : 0,

@@ -47,7 +47,7 @@ struct subject {
 static bool is_told(const struct subject *s, const char *key)
 {
     return s->job->facts.count &&
-           facts_find(&s->job->facts, s->about, s->index, slice_str(key)) != NULL;
+           host_info_find(&s->job->facts, s->about, s->index, slice_str(key)) != NULL;
 }
 
 struct infos {
@@ -102,7 +102,7 @@ static void put_infos(struct ppack *w, const char *key, pmix_info_t *list, size_
 
 static void put_array(struct ppack *w, const char *key, struct infos *i)
 {
-    const struct fact *f = facts_about(&i->about->job->facts, i->about->about, i->about->index);
+    const struct fact *f = host_info_about(&i->about->job->facts, i->about->about, i->about->index);
     size_t own = i->n, n;
     pmix_info_t *all;
 
@@ -131,17 +131,17 @@ static void put(struct ppack *w, const struct subject *s, const char *key, pmix_
 
 static void put_facts(struct ppack *w, const struct subject *s)
 {
-    for (const struct fact *f = facts_about(&s->job->facts, s->about, s->index); f; f = f->next)
+    for (const struct fact *f = host_info_about(&s->job->facts, s->about, s->index); f; f = f->next)
         pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
 }
 
 /* A host need not tell where everybody is: what it has left out lies on a node without a name. */
-static bool is_known(const struct plan *p, uint32_t node)
+static bool is_known(const struct job_map *p, uint32_t node)
 {
     return p->nodes[node].name[0] != '\0';
 }
 
-static bool all_known(const struct plan *p)
+static bool all_known(const struct job_map *p)
 {
     for (uint32_t n = 0; n < p->nnodes; n++) {
         if (!is_known(p, n))
@@ -150,7 +150,7 @@ static bool all_known(const struct plan *p)
     return true;
 }
 
-static void node_list(const struct plan *p, struct buf *out)
+static void node_list(const struct job_map *p, struct buf *out)
 {
     for (uint32_t n = 0; n < p->nnodes; n++) {
         if (n)
@@ -160,7 +160,7 @@ static void node_list(const struct plan *p, struct buf *out)
 }
 
 /* "0,2,5" for each node, in one pass over the ranks. */
-static bool peer_lists(const struct plan *p, struct buf *lists)
+static bool peer_lists(const struct job_map *p, struct buf *lists)
 {
     for (uint32_t n = 0; n < p->nnodes; n++)
         buf_init(&lists[n], INFO_MAX);
@@ -177,7 +177,7 @@ static bool peer_lists(const struct plan *p, struct buf *lists)
     return true;
 }
 
-static uint32_t slots_of(const struct plan *p)
+static uint32_t slots_of(const struct job_map *p)
 {
     uint64_t n = 0;
 
@@ -188,7 +188,7 @@ static uint32_t slots_of(const struct plan *p)
 
 /* PMIx has no word for "unlimited": then it is the slots of the job's nodes, or its processes where
  * they are more. */
-static uint32_t universe(const struct plan *p)
+static uint32_t universe(const struct job_map *p)
 {
     uint32_t slots = slots_of(p);
 
@@ -221,7 +221,7 @@ static void put_map(struct ppack *w, const struct subject *s, const struct buf *
 }
 
 /* The allocation is the same for the job and its session. */
-static void add_session(struct infos *i, const struct plan *p, const char *nodes)
+static void add_session(struct infos *i, const struct job_map *p, const char *nodes)
 {
     add(i, PMIX_SESSION_ID, u32(0));
     add(i, PMIX_UNIV_SIZE, u32(universe(p)));
@@ -240,7 +240,7 @@ static void add_session(struct infos *i, const struct plan *p, const char *nodes
 static void put_job(struct ppack *w, const struct job *j, const char *nodes,
                     const struct buf *peers)
 {
-    const struct plan *p = &j->plan;
+    const struct job_map *p = &j->plan;
     const struct subject job = { j, FACT_JOB, 0 }, session = { j, FACT_SESSION, 0 };
     struct infos i = { .about = &session };
 
@@ -267,7 +267,7 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
 
 static void put_node(struct ppack *w, const struct job *j, uint32_t n, const char *peers)
 {
-    const struct plan_node *node = &j->plan.nodes[n];
+    const struct job_map_node *node = &j->plan.nodes[n];
     const struct subject s = { j, FACT_NODE, n };
     struct infos i = { .about = &s };
 
@@ -295,7 +295,7 @@ static void join_words(struct buf *out, char *const *words)
 /* Ranks of an application follow each other, and so, mostly, do their nodes. */
 static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
 {
-    const struct plan *p = &j->plan;
+    const struct job_map *p = &j->plan;
     uint32_t first = p->apps[app].first_rank, n = p->apps[app].nprocs;
     bool *seen = calloc(p->nnodes + (size_t)1, sizeof *seen);
 
@@ -312,7 +312,7 @@ static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
 }
 
 /* "hwloc:0-3,8" */
-static void put_cpus(struct ppack *w, const struct subject *s, const struct plan_proc *p)
+static void put_cpus(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
 {
     struct buf list = BUF_NULL(MAP_MAX);
     size_t bits = 8 * p->cpus_bytes, word = 8 * sizeof *p->cpus;
@@ -336,7 +336,7 @@ static void put_cpus(struct ppack *w, const struct subject *s, const struct plan
 static void put_apps(struct ppack *w, const struct job *j)
 {
     for (uint32_t a = 0; a < j->plan.napps; a++) {
-        const struct plan_app *app = &j->plan.apps[a];
+        const struct job_map_app *app = &j->plan.apps[a];
         const struct subject s = { j, FACT_APP, a };
         struct infos i = { .about = &s };
         struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX);
@@ -358,7 +358,7 @@ static void put_apps(struct ppack *w, const struct job *j)
     }
 }
 
-static void put_place(struct ppack *w, const struct subject *s, const struct plan_proc *p)
+static void put_place(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
 {
     if (!is_known(&s->job->plan, p->node))
         return;
@@ -383,7 +383,7 @@ static void put_parent(struct ppack *w, const struct subject *s)
  * word of all of them, is answered when it is asked for (pmix_reply_known). */
 static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
 {
-    const struct plan_proc *p = &j->plan.procs[rank];
+    const struct job_map_proc *p = &j->plan.procs[rank];
     const struct subject s = { j, FACT_RANK, rank };
     /* Other hosts number their jobs' processes as they like. */
     uint32_t global = j->facts.count ? rank : j->base + rank;

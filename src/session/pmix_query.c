@@ -99,11 +99,11 @@ static void found_words(struct findings *f, const char *key, const char *words)
 static pmix_proc_state_t state_of(const struct proc *p)
 {
     switch (p->state) {
-    case LIFE_PLANNED: return PMIX_PROC_STATE_PREPPED;
-    case LIFE_RUNNING: return PMIX_PROC_STATE_RUNNING;
-    case LIFE_ATTACHED: return PMIX_PROC_STATE_CONNECTED;
-    case LIFE_LEAVING: return PMIX_PROC_STATE_RUNNING;
-    case LIFE_LOST: return PMIX_PROC_STATE_COMM_FAILED;
+    case PROC_STATE_PLANNED: return PMIX_PROC_STATE_PREPPED;
+    case PROC_STATE_RUNNING: return PMIX_PROC_STATE_RUNNING;
+    case PROC_STATE_ATTACHED: return PMIX_PROC_STATE_CONNECTED;
+    case PROC_STATE_LEAVING: return PMIX_PROC_STATE_RUNNING;
+    case PROC_STATE_LOST: return PMIX_PROC_STATE_COMM_FAILED;
     default: break;
     }
     if (p->signalled)
@@ -113,8 +113,8 @@ static pmix_proc_state_t state_of(const struct proc *p)
 
 static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
 {
-    const struct plan_proc *p = &j->plan.procs[rank];
-    const struct plan_app *app = &j->plan.apps[p->app];
+    const struct job_map_proc *p = &j->plan.procs[rank];
+    const struct job_map_app *app = &j->plan.apps[p->app];
 
     memset(to, 0, sizeof *to);
     pmix_set_proc(&to->proc, j->nspace, rank);
@@ -123,7 +123,7 @@ static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
     to->pid = j->procs[rank].pid;
     to->exit_code = j->procs[rank].code;
     /* How ranks of other nodes are is told to who decides about the job, not to everybody. */
-    if (j->follows && j->procs[rank].state == LIFE_PLANNED && !job_rank_is_here(j, rank))
+    if (j->follows && j->procs[rank].state == PROC_STATE_PLANNED && !job_rank_is_here(j, rank))
         to->state = PMIX_PROC_STATE_UNDEF;
     else
         to->state = state_of(&j->procs[rank]);
@@ -279,7 +279,7 @@ static void find_memory(struct findings *f, const char *key, const struct subjec
     }
     for (uint32_t r = 0; r < about->job->plan.nprocs; r++) {
         const struct proc *p = &about->job->procs[r];
-        if (p->pid <= 0 || p->state == LIFE_GONE ||
+        if (p->pid <= 0 || p->state == PROC_STATE_GONE ||
             (about->rank != PMIX_RANK_WILDCARD && about->rank != r))
             continue;
         bytes += memory_of(p->pid);
@@ -361,7 +361,7 @@ static void find_set_names(struct findings *f, const char *key, const struct sub
 static void find_set_members(struct findings *f, const char *key, const struct subject *about)
 {
     const struct pset *p =
-        about->group ? sets_find(&f->s->base.peer->core->sets, about->group) : NULL;
+        about->group ? psets_find(&f->s->base.peer->core->sets, about->group) : NULL;
     pmix_proc_t *members = p ? calloc(p->n + 1, sizeof *members) : NULL;
 
     if (!p) {

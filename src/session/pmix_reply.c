@@ -286,7 +286,7 @@ static void put_life(struct ppack *w, const struct proc *p)
 
     if (p->pid)
         ppack_kval(w, PMIX_PROC_PID, &pid);
-    if (p->state == LIFE_GONE)
+    if (p->state == PROC_STATE_GONE)
         ppack_kval(w, PMIX_EXIT_CODE, &code);
 }
 
@@ -296,7 +296,7 @@ static bool is_told_later(const struct proc *p, struct slice key)
     if (slice_is(key, PMIX_PROC_PID))
         return p->pid != 0;
     if (slice_is(key, PMIX_EXIT_CODE))
-        return p->state == LIFE_GONE;
+        return p->state == PROC_STATE_GONE;
     return slice_is(key, PMIX_REINCARNATION) || slice_is(key, PMIX_APP_RANK);
 }
 
@@ -319,7 +319,7 @@ bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_
 
     if (!p || !s->base.peer->core->is_manager || !slice_is(key, MODEX_PID) || p->pid)
         return false;
-    return !job_rank_is_here(j, rank) || p->state == LIFE_PLANNED;
+    return !job_rank_is_here(j, rank) || p->state == PROC_STATE_PLANNED;
 }
 
 static bool is_place(struct slice key)

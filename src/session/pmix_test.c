@@ -63,7 +63,7 @@ struct stage {
 
 static void stage_open(struct stage *t, size_t chunk)
 {
-    struct plan plan;
+    struct job_map plan;
 
     memset(t, 0, sizeof *t);
     t->chunk = chunk;
@@ -72,7 +72,7 @@ static void stage_open(struct stage *t, size_t chunk)
         abort();
     t->job = core_job_add(&t->server.core, "testns", &plan, &t->region, JOB_NO_RANK, false);
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(t->job, r, LIFE_STARTED, 0);
+        job_event(t->job, r, PROC_STATE_STARTED, 0);
         t->peers[r] = server_peer_new(&t->server, NULL, 0, false, NULL);
     }
 }
@@ -348,8 +348,8 @@ static void test_golden(const struct line *lines, size_t n, const char *encoding
             buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
     }
     OK_F(good, "%s, %zu bytes at a time: every answer is the one expected", encoding, chunk);
-    EQ(t.job->procs[0].state, LIFE_LEAVING);
-    EQ(t.job->procs[1].state, LIFE_LEAVING);
+    EQ(t.job->procs[0].state, PROC_STATE_LEAVING);
+    EQ(t.job->procs[1].state, PROC_STATE_LEAVING);
     stage_close(&t);
 }
 
@@ -435,7 +435,7 @@ static void test_refused(void)
         say_bytes(&t, 0, slice_of(&b));
         OK_F(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0, "refused without a word: %zu",
              i);
-        EQ(t.job->procs[0].state, LIFE_RUNNING);
+        EQ(t.job->procs[0].state, PROC_STATE_RUNNING);
         stage_close(&t);
     }
 }
@@ -649,7 +649,7 @@ static void test_meeting_of_dead(void)
     both_hello(&t);
     t.job->keep_going = true;
     says(&t, 0, HEAD("66", "00") "020a " EVERYBODY "0200");
-    job_event(t.job, 1, LIFE_DEATH, 9);
+    job_event(t.job, 1, PROC_STATE_DEATH, 9);
     settle(&t);
     OK(buf_len(&t.peers[0]->out) > 16);
     OK_F(memcmp(buf_slice(&t.peers[0]->out).ptr + 16, "\2\0", 2) != 0, "it is told that it failed");
@@ -721,7 +721,7 @@ static bool hears_topology(struct server *s, struct peer *p, enum answer_status 
 static void test_topology(enum answer_status status)
 {
     struct stage t = { .now = 0 };
-    struct plan plan;
+    struct job_map plan;
     bool asked;
 
     server_init(&t.server, 7, NULL);
@@ -730,7 +730,7 @@ static void test_topology(enum answer_status status)
         abort();
     t.job = core_job_add(&t.server.core, "testns", &plan, &t.region, JOB_NO_RANK, false);
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(t.job, r, LIFE_STARTED, 0);
+        job_event(t.job, r, PROC_STATE_STARTED, 0);
         t.peers[r] = server_peer_new(&t.server, NULL, 0, false, NULL);
         enter(&t, r, "5.0.7a1");
     }
@@ -765,7 +765,7 @@ static uint64_t tool_asks(struct stage *t, const char *hello)
 
 static struct job *tool_job(struct stage *t, struct seg_region *region)
 {
-    struct plan plan;
+    struct job_map plan;
     struct job *j;
 
     if (!world_plan(&plan, 1, 1) || seg_memory_open(1 << 20, region) < 0)
@@ -776,7 +776,7 @@ static struct job *tool_job(struct stage *t, struct seg_region *region)
                                                           .parent = JOB_NO_RANK,
                                                           .here = JOB_ALL_HERE,
                                                           .is_tool = true });
-    server_event(&t->server, j, 0, LIFE_STARTED, 0);
+    server_event(&t->server, j, 0, PROC_STATE_STARTED, 0);
     return j;
 }
 
@@ -800,7 +800,7 @@ static void test_tool(void)
     EQ(buf_len(&t.peers[0]->out), TOOL_WELCOME);
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4, "a-tool"));
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4 + 260, "server"));
-    EQ(j->procs[0].state, LIFE_ATTACHED);
+    EQ(j->procs[0].state, PROC_STATE_ATTACHED);
     OK(!server_admit(&t.server, ticket, j, ++t.now)); /* once is enough */
     buf_take(&t.peers[0]->out, TOOL_WELCOME);
     says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");

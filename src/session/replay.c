@@ -31,7 +31,7 @@ struct line {
 struct question {
     struct list link;
     uint64_t ticket;
-    struct names_query *query;
+    struct nameservice_query *query;
 };
 
 struct replay {
@@ -213,7 +213,7 @@ static int on_begin(struct replay *r, const struct record *d)
 
 /* A program's words; the arguments of all stand behind each other, and its own begin there.
  * Returns how many these are. */
-static uint32_t plan_words(struct plan *p, struct plan_app *app, const struct record_job *d,
+static uint32_t plan_words(struct job_map *p, struct job_map_app *app, const struct record_job *d,
                            uint32_t which, uint32_t at)
 {
     uint32_t n = which < d->argcs.n ? d->argcs.items[which] : 0;
@@ -229,7 +229,7 @@ static uint32_t plan_words(struct plan *p, struct plan_app *app, const struct re
     return n;
 }
 
-static bool plan_names(struct plan *p, const struct record_job *d)
+static bool plan_names(struct job_map *p, const struct record_job *d)
 {
     uint32_t at = 0;
 
@@ -250,23 +250,23 @@ static bool plan_names(struct plan *p, const struct record_job *d)
     return arena_ok(&p->arena);
 }
 
-static void place_run(struct plan *p, uint32_t first, const uint32_t *run)
+static void place_run(struct job_map *p, uint32_t first, const uint32_t *run)
 {
-    struct plan_app *app = &p->apps[run[1]];
-    struct plan_node *node = &p->nodes[run[2]];
+    struct job_map_app *app = &p->apps[run[1]];
+    struct job_map_node *node = &p->nodes[run[2]];
 
     if (app->nprocs == 0)
         app->first_rank = first;
     app->nprocs += run[0];
     node->nprocs += run[0];
     for (uint32_t i = 0; i < run[0]; i++)
-        p->procs[first + i] = (struct plan_proc){
+        p->procs[first + i] = (struct job_map_proc){
             .rank = first + i, .app = run[1], .node = run[2], .local_rank = run[3] + i
         };
 }
 
 /* NULL, or what is wrong with it. */
-static const char *make_plan(struct replay *r, struct plan *p, const struct record_job *d)
+static const char *make_plan(struct replay *r, struct job_map *p, const struct record_job *d)
 {
     const struct part_uints *runs = &d->runs;
     uint64_t count = 0;
@@ -291,7 +291,7 @@ static const char *make_plan(struct replay *r, struct plan *p, const struct reco
 }
 
 static struct job *order_job(struct replay *r, const struct record_job *j, const char *name,
-                             struct plan *plan, struct seg_region *region)
+                             struct job_map *plan, struct seg_region *region)
 {
     struct job_order o = { .nspace = name,
                            .plan = plan,
@@ -317,9 +317,9 @@ static int on_job(struct replay *r, const struct record *d)
     struct home *h = calloc(1, sizeof *h);
     char *name = strndup(j->nspace.ptr ? j->nspace.ptr : "", j->nspace.len);
     const char *why = h && name ? NULL : "out of memory";
-    struct plan plan;
+    struct job_map plan;
 
-    plan_init(&plan);
+    job_map_init(&plan);
     if (!why)
         why = make_plan(r, &plan, j);
     if (!why && j->parent >= 0 && !job_of(r, (uint64_t)j->parent))
@@ -330,7 +330,7 @@ static int on_job(struct replay *r, const struct record *d)
         h->job = order_job(r, j, name, &plan, &h->region);
     free(name);
     if (why || !h->job) {
-        plan_free(&plan);
+        job_map_free(&plan);
         if (h)
             seg_memory_close(&h->region);
         free(h);
@@ -388,10 +388,10 @@ static int on_event(struct replay *r, const struct record *d)
 
     if (!j || v->rank >= j->plan.nprocs)
         return bad(r, "an event of an unknown process");
-    for (int e = 0; e < LIFE_EVENTS; e++) {
-        if (slice_is(v->event, life_event_name((enum life_event)e))) {
+    for (int e = 0; e < PROC_STATE_EVENTS; e++) {
+        if (slice_is(v->event, proc_state_event_name((enum proc_event)e))) {
             j->procs[v->rank].pid = (int)v->pid;
-            server_event(&r->server, j, (uint32_t)v->rank, (enum life_event)e, (int)v->code);
+            server_event(&r->server, j, (uint32_t)v->rank, (enum proc_event)e, (int)v->code);
             return REPLAY_SAME;
         }
     }
@@ -531,7 +531,7 @@ static int on_fetched(struct replay *r, const struct record *d)
 
 static int on_fetch(struct replay *r, const struct record *d)
 {
-    const struct record_fetch *v = &d->u.fetch;
+    const struct record_modex_request *v = &d->u.modex_request;
     struct job *j = job_of(r, v->job);
 
     if (!j)
@@ -544,10 +544,11 @@ static int on_ask(struct replay *r, const struct record *d)
 {
     const struct record_ask *v = &d->u.ask;
     struct job *j = job_with(r, v->job, v->rank);
-    struct names_query *q = names_query_new(slice_is(v->word, "publish")     ? NAMES_PUBLISH
-                                            : slice_is(v->word, "unpublish") ? NAMES_UNPUBLISH
-                                                                             : NAMES_LOOKUP,
-                                            v->key, v->value);
+    struct nameservice_query *q =
+        nameservice_query_new(slice_is(v->word, "publish")     ? NAMESERVICE_PUBLISH
+                              : slice_is(v->word, "unpublish") ? NAMESERVICE_UNPUBLISH
+                                                               : NAMESERVICE_LOOKUP,
+                              v->key, v->value);
 
     if (!j || !q) {
         free(q);
@@ -582,7 +583,7 @@ static int on_notify(struct replay *r, const struct record *d)
 
 static int on_round(struct replay *r, const struct record *d)
 {
-    const struct record_round *v = &d->u.round;
+    const struct record_collective_query *v = &d->u.collective_query;
     struct job *j = job_with(r, v->job, v->rank);
 
     if (!j)
@@ -987,10 +988,10 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_end] = on_end,
     [RECORD_completed] = on_completed,
     [RECORD_fetched] = on_fetched,
-    [RECORD_fetch] = on_fetch,
+    [RECORD_modex_request] = on_fetch,
     [RECORD_ask] = on_ask,
     [RECORD_notify] = on_notify,
-    [RECORD_round] = on_round,
+    [RECORD_collective_query] = on_round,
     [RECORD_round_heard] = on_round_heard,
     [RECORD_output] = on_output,
     [RECORD_overheard] = on_overheard,

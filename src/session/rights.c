@@ -12,12 +12,12 @@ static bool host_needs(int64_t command)
 bool rights_needed(const struct request *rq)
 {
     switch (rq->kind) {
-    case REQ_SPAWN:   /* programs */
-    case REQ_SIGNAL:  /* the end of others */
-    case REQ_SWEEP:   /* files */
-    case REQ_INPUT:   /* what others read */
-    case REQ_LISTEN:  /* what others write */
-    case REQ_PUBLISH: /* names that the user's launchers share */
+    case REQ_SPAWN:            /* programs */
+    case REQ_SIGNAL:           /* the end of others */
+    case REQ_REGISTER_CLEANUP: /* files */
+    case REQ_INPUT:            /* what others read */
+    case REQ_LISTEN:           /* what others write */
+    case REQ_PUBLISH:          /* names that the user's launchers share */
     case REQ_UNPUBLISH:
     case REQ_LOOKUP:
     case REQ_CONNECT: return true;               /* other jobs */

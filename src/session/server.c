@@ -83,7 +83,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     TELL(s, close, .connection = p->id, .unsaid = buf_len(&p->out));
     map_del(&s->by_id, id_key(&p->id));
     server_monitors_drop(s, p);
-    waits_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
+    pendings_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     core_lookups_drop(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
@@ -147,7 +147,7 @@ static bool uncount_line(struct peer *p)
 void server_leaves(struct server *s, struct peer *p)
 {
     if (!uncount_line(p))
-        server_event(s, p->job, p->rank, LIFE_FINALIZE, 0);
+        server_event(s, p->job, p->rank, PROC_STATE_FINALIZE, 0);
 }
 
 static void give_up(struct server *s, struct peer *p, const char *why)
@@ -162,7 +162,7 @@ static void give_up(struct server *s, struct peer *p, const char *why)
         log_warn(s->log, "%s", why); /* who has not said who it is disturbs nobody */
     p->closing = true;
     if (p->job && !uncount_line(p))
-        job_event(p->job, p->rank, LIFE_BREAK, 0);
+        job_event(p->job, p->rank, PROC_STATE_BREAK, 0);
     server_mark_dirty(s, p);
 }
 
@@ -187,7 +187,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     uint32_t id = (uint32_t)(ticket >> 32);
     struct peer *p = map_get(&s->by_id, id_key(&id));
 
-    waits_done(&s->core.waits, ticket);
+    pendings_done(&s->core.waits, ticket);
     if (ticket & TICKET_OF_HOST)
         server_reply(s, ticket, a);
     if (!p) /* it has gone meanwhile */
@@ -207,7 +207,8 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
     struct job *j = core_job_named(&s->core, rq->kvs);
 
     if (j && rq->number >= 0 && rq->number < j->plan.nprocs &&
-        j->procs[rq->number].state != LIFE_GONE && job_rank_is_here(j, (uint32_t)rq->number)) {
+        j->procs[rq->number].state != PROC_STATE_GONE &&
+        job_rank_is_here(j, (uint32_t)rq->number)) {
         const struct proc *proc = &j->procs[rq->number];
         if (!proc->lines || !s->admit || s->admit(s->arg, p, j, (uint32_t)rq->number)) {
             p->job = j;
@@ -429,8 +430,8 @@ void server_hangup(struct server *s, struct peer *p)
     p->closing = true;
     /* What never spoke is not missed, nor is a child while the process itself is there. */
     if (!uncount_line(p) && p->attached) {
-        bool is_lost = p->job->procs[p->rank].state == LIFE_ATTACHED;
-        job_event(p->job, p->rank, LIFE_HANGUP, 0);
+        bool is_lost = p->job->procs[p->rank].state == PROC_STATE_ATTACHED;
+        job_event(p->job, p->rank, PROC_STATE_HANGUP, 0);
         if (is_lost && !p->job->is_tool)
             server_tell_lost(s, p->job, p->rank);
     }
@@ -444,7 +445,7 @@ bool server_effect_next(struct server *s, struct effect *e_p)
     if (!there)
         return false;
     if (e_p->kind == EFFECT_ANSWER)
-        waits_done(&s->core.waits, e_p->ticket);
+        pendings_done(&s->core.waits, e_p->ticket);
     if (e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
         server_turn_to_reply(s, e_p);
     server_tell_effect(s, e_p);

@@ -29,7 +29,7 @@ struct server {
     struct core core;
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
-    bool heeds; /* EFFECT_HEED has been said */
+    bool heeds; /* EFFECT_SUBSCRIBE_EXITS has been said */
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;
@@ -67,21 +67,21 @@ void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wa
 void server_record_end(struct server *s); /* harmless when nobody records */
 
 /* ---- jobs (server_host.c): as the functions of core and job that they call ------------------- */
-struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
+struct job *server_job_add(struct server *s, const char *nspace, struct job_map *plan,
                            struct seg_region *region, uint32_t parent, bool keep_going);
 struct job *server_job_order(struct server *s, const struct job_order *o);
 void server_job_remove(struct server *s, struct job *j);
 void server_preset(struct server *s, struct job *j, struct slice key, struct slice value);
 /* A process that has been started has its pid in j->procs already. */
-void server_event(struct server *s, struct job *j, uint32_t rank, enum life_event event, int code);
+void server_event(struct server *s, struct job *j, uint32_t rank, enum proc_event event, int code);
 void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_code,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 void server_abort_connected(struct server *s, struct job *j);
 /* As job_blame(). */
 void server_blame(struct server *s, struct job *j, int exit_code, const char *reason);
 /* The neighbours have answered EFFECT_NAMES. */
-void server_names_heard(struct server *s, uint64_t ticket, const struct names_query *q, bool found,
-                        struct slice port);
+void server_names_heard(struct server *s, uint64_t ticket, const struct nameservice_query *q,
+                        bool found, struct slice port);
 /* As core_tick(). */
 uint64_t server_tick(struct server *s, uint64_t now_ns);
 /* A neighbour withdraws a name. */
@@ -95,21 +95,21 @@ enum answer_status server_unpublish(struct server *s, struct slice service);
  * several may stand behind each other in one piece), or why it failed. */
 void server_completed(struct server *s, struct slice identity, uint64_t generation,
                       enum answer_status status, const struct slice *blocks, uint32_t nblocks);
-/* EFFECT_FETCH is answered: the block of EFFECT_CARDS there, or why there is none. */
+/* EFFECT_MODEX_REQUEST is answered: the block of EFFECT_MODEX_REPLY there, or why there is none. */
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
                     struct slice block);
-/* Another node's EFFECT_FETCH for a rank of this one; EFFECT_CARDS answers, now or later.
- * timeout_ns 0: none.  The ticket is the host's own. */
+/* Another node's EFFECT_MODEX_REQUEST for a rank of this one; EFFECT_MODEX_REPLY answers, now or
+ * later. timeout_ns 0: none.  The ticket is the host's own. */
 void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice key,
                   uint64_t timeout_ns, uint64_t ticket, uint64_t now_ns);
 /* Another node's EFFECT_NAMES, for the one that keeps the names; EFFECT_REPLY answers, and there
  * server_answer(). */
-void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
+void server_ask(struct server *s, struct job *j, const struct nameservice_query *q, uint64_t ticket,
                 uint64_t now_ns);
-/* Another node's EFFECT_HEED: the ends that are kept, for its server_notify(). */
+/* Another node's EFFECT_SUBSCRIBE_EXITS: the ends that are kept, for its server_notify(). */
 typedef void server_end_fn(void *arg, const struct notice *n);
 void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg);
-/* Another node's EFFECT_ROUND; and its answer there. */
+/* Another node's EFFECT_COLLECTIVE_QUERY; and its answer there. */
 bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation);
 void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,

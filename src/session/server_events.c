@@ -174,7 +174,7 @@ static bool is_end(const struct notice *n)
  * times N. */
 static void heed_ends(struct server *s, const struct peer *p)
 {
-    struct effect e = { .kind = EFFECT_HEED, .job = p->job->id, .rank = p->rank };
+    struct effect e = { .kind = EFFECT_SUBSCRIBE_EXITS, .job = p->job->id, .rank = p->rank };
 
     if (!s->core.has_others || s->heeds)
         return;

@@ -7,9 +7,9 @@
 
 #include "base/limit.h"
 #include "core/control.h"
-#include "core/bond.h"
+#include "core/proc_connect.h"
 #include "core/modex.h"
-#include "core/spread.h"
+#include "core/exchange_data.h"
 #include "pmix_common.h"
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"
@@ -68,9 +68,9 @@ static void describe_spawn(const struct effect *e, struct record_effect *r)
         r->key = slice_str(e->spawn->commands[0].program);
 }
 
-static const char *const names_ops[] = {
-    [NAMES_LOOKUP] = "lookup", [NAMES_PUBLISH] = "publish", [NAMES_UNPUBLISH] = "unpublish"
-};
+static const char *const names_ops[] = { [NAMESERVICE_LOOKUP] = "lookup",
+                                         [NAMESERVICE_PUBLISH] = "publish",
+                                         [NAMESERVICE_UNPUBLISH] = "unpublish" };
 
 static void describe_names(const struct effect *e, struct record_effect *r)
 {
@@ -102,21 +102,21 @@ void server_tell_effect(const struct server *s, const struct effect *e)
                                          [EFFECT_KILL] = "kill",
                                          [EFFECT_JOB_ENDED] = "job_ended",
                                          [EFFECT_CONTRIBUTE] = "contribute",
-                                         [EFFECT_FETCH] = "fetch",
-                                         [EFFECT_CARDS] = "cards",
+                                         [EFFECT_MODEX_REQUEST] = "fetch",
+                                         [EFFECT_MODEX_REPLY] = "cards",
                                          [EFFECT_REPLY] = "reply",
-                                         [EFFECT_NEWS] = "news",
+                                         [EFFECT_PROC_STATE] = "news",
                                          [EFFECT_ABORT] = "ask_abort",
                                          [EFFECT_EVENT] = "event",
-                                         [EFFECT_ROUND] = "round",
+                                         [EFFECT_COLLECTIVE_QUERY] = "round",
                                          [EFFECT_LISTEN] = "listen",
                                          [EFFECT_TIE] = "tie",
                                          [EFFECT_SPACE] = "space",
                                          [EFFECT_BOND] = "bond",
-                                         [EFFECT_HEED] = "heed",
+                                         [EFFECT_SUBSCRIBE_EXITS] = "heed",
                                          [EFFECT_SIGNAL] = "signal",
                                          [EFFECT_ROOT] = "root",
-                                         [EFFECT_SWEEP] = "sweep",
+                                         [EFFECT_CLEANUP] = "sweep",
                                          [EFFECT_LOG] = "log",
                                          [EFFECT_HELP] = "help",
                                          [EFFECT_CREDENTIAL] = "credential",
@@ -143,12 +143,12 @@ void server_tell_effect(const struct server *s, const struct effect *e)
     case EFFECT_ATTR: d->key = effect_key(e); break;
     case EFFECT_SPAWN: describe_spawn(e, d); break;
     case EFFECT_NAMES: describe_names(e, d); break;
-    case EFFECT_HEED:
+    case EFFECT_SUBSCRIBE_EXITS:
     case EFFECT_PLACE:
     case EFFECT_ROOT: break;
     case EFFECT_INPUT:
     case EFFECT_SIGNAL:
-    case EFFECT_SWEEP:
+    case EFFECT_CLEANUP:
     case EFFECT_LOG:
     case EFFECT_HELP:
         d->rank = e->rank;
@@ -165,8 +165,8 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->word = slice_str(e->contribution->collect ? "collect" : "");
         d->value = buf_slice(&e->contribution->block);
         break;
-    case EFFECT_NEWS:
-        d->word = slice_str(life_event_name(e->event));
+    case EFFECT_PROC_STATE:
+        d->word = slice_str(proc_state_event_name(e->event));
         d->number = e->code;
         break;
     case EFFECT_TIE:
@@ -177,18 +177,18 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->word = e->code ? SLICE("on") : SLICE("off");
         d->value = effect_value(e);
         break;
-    case EFFECT_FETCH:
+    case EFFECT_MODEX_REQUEST:
     case EFFECT_LISTEN:
     case EFFECT_SPACE:
-    case EFFECT_ROUND:
-        d->number = e->kind == EFFECT_FETCH ? (int64_t)e->timeout_ns : e->number;
+    case EFFECT_COLLECTIVE_QUERY:
+        d->number = e->kind == EFFECT_MODEX_REQUEST ? (int64_t)e->timeout_ns : e->number;
         d->key = effect_key(e);
         break;
-    case EFFECT_CARDS:
+    case EFFECT_MODEX_REPLY:
     case EFFECT_REPLY:
     case EFFECT_ABORT:
     case EFFECT_EVENT:
-        if (e->kind == EFFECT_CARDS || e->kind == EFFECT_REPLY)
+        if (e->kind == EFFECT_MODEX_REPLY || e->kind == EFFECT_REPLY)
             d->word = slice_str(answer_word(e->status));
         d->number = e->kind == EFFECT_ABORT ? e->code : e->number;
         d->key = effect_key(e);
@@ -201,13 +201,13 @@ void server_tell_effect(const struct server *s, const struct effect *e)
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* The placement, four numbers for each run of ranks whose local ranks count on. */
-static uint32_t *make_runs(const struct plan *p, uint32_t *n_p)
+static uint32_t *make_runs(const struct job_map *p, uint32_t *n_p)
 {
     uint32_t *runs = calloc(p->nprocs + (size_t)1, 4 * sizeof *runs);
     uint32_t n = 0;
 
     for (uint32_t r = 0; runs && r < p->nprocs; r++) {
-        const struct plan_proc *q = &p->procs[r];
+        const struct job_map_proc *q = &p->procs[r];
         uint32_t *last = n ? runs + 4 * (size_t)(n - 1) : NULL;
         if (last && last[1] == q->app && last[2] == q->node && last[3] + last[0] == q->local_rank) {
             last[0]++;
@@ -220,7 +220,7 @@ static uint32_t *make_runs(const struct plan *p, uint32_t *n_p)
     return runs;
 }
 
-static uint32_t count_args(const struct plan *p)
+static uint32_t count_args(const struct job_map *p)
 {
     uint32_t n = 0;
 
@@ -230,7 +230,7 @@ static uint32_t count_args(const struct plan *p)
 }
 
 /* The arguments of all applications; how many each has goes to argcs. */
-static struct slice *list_args(const struct plan *p, uint32_t *argcs)
+static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
 {
     struct slice *words = calloc(count_args(p) + (size_t)1, sizeof *words);
     uint32_t n = 0;
@@ -245,7 +245,7 @@ static struct slice *list_args(const struct plan *p, uint32_t *argcs)
 
 static void tell_job(const struct server *s, const struct job *j)
 {
-    const struct plan *p = &j->plan;
+    const struct job_map *p = &j->plan;
     struct slice *names = calloc(2 * (size_t)p->napps + p->nnodes + 1, sizeof *names);
     struct slice *nodes = names ? names + p->napps : NULL;
     struct slice *wdirs = names ? nodes + p->nnodes : NULL;
@@ -286,7 +286,7 @@ struct job *server_job_order(struct server *s, const struct job_order *o)
     return j;
 }
 
-struct job *server_job_add(struct server *s, const char *nspace, struct plan *plan,
+struct job *server_job_add(struct server *s, const char *nspace, struct job_map *plan,
                            struct seg_region *region, uint32_t parent, bool keep_going)
 {
     return server_job_order(s, &(struct job_order){ .nspace = nspace,
@@ -327,7 +327,7 @@ void server_tied(struct server *s, struct job *j, uint32_t other, bool on)
 void server_bonded(struct server *s, struct slice bond, bool on)
 {
     TELL(s, bonded, .bond = bond, .on = on);
-    if (!bond_heard(&s->core, bond, on))
+    if (!proc_connect_heard(&s->core, bond, on))
         log_error(s->log, "another node said who has connected, in words that are none");
 }
 
@@ -338,29 +338,29 @@ void server_space_gone(struct server *s, struct job *j, struct slice name)
 }
 
 /* What an end is to the others, or 0: nothing to tell. */
-static int event_code(const struct proc *p, enum life_event event)
+static int event_code(const struct proc *p, enum proc_event event)
 {
-    bool took_part = p->state == LIFE_ATTACHED || p->state == LIFE_LOST;
+    bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
 
-    if (p->commanded && (event == LIFE_DEATH || event == LIFE_EXIT))
+    if (p->commanded && (event == PROC_STATE_DEATH || event == PROC_STATE_EXIT))
         return PMIX_ERR_PROC_KILLED_BY_CMD;
-    if (event == LIFE_DEATH)
+    if (event == PROC_STATE_DEATH)
         return PMIX_ERR_PROC_ABORTED_BY_SIG;
-    if (event != LIFE_EXIT)
+    if (event != PROC_STATE_EXIT)
         return 0;
     return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
 }
 
-void server_event(struct server *s, struct job *j, uint32_t rank, enum life_event event, int code)
+void server_event(struct server *s, struct job *j, uint32_t rank, enum proc_event event, int code)
 {
     int told = event_code(&j->procs[rank], event);
 
-    TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(life_event_name(event)),
+    TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(proc_state_event_name(event)),
          .code = code, .pid = j->procs[rank].pid);
     job_event(j, rank, event, code);
     if (told)
         server_tell_end(s, j, rank, told, code);
-    if (event == LIFE_FINALIZE || event == LIFE_EXIT || event == LIFE_DEATH)
+    if (event == PROC_STATE_FINALIZE || event == PROC_STATE_EXIT || event == PROC_STATE_DEATH)
         server_tell_unbound(s, j, rank, told, code);
 }
 
@@ -401,8 +401,8 @@ void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
     server_deliver(s, ticket, a);
 }
 
-void server_names_heard(struct server *s, uint64_t ticket, const struct names_query *q, bool found,
-                        struct slice port)
+void server_names_heard(struct server *s, uint64_t ticket, const struct nameservice_query *q,
+                        bool found, struct slice port)
 {
     struct answer a;
 
@@ -438,7 +438,7 @@ void server_completed(struct server *s, struct slice identity, uint64_t generati
 {
     TELL(s, completed, .identity = identity, .generation = generation,
          .status = slice_str(answer_word(status)), .blocks = { blocks, nblocks });
-    spread_completed(&s->core, identity, generation, status, blocks, nblocks);
+    exchange_data_completed(&s->core, identity, generation, status, blocks, nblocks);
 }
 
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
@@ -447,7 +447,7 @@ void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_
     TELL(s, fetched, .job = j->id, .rank = rank, .status = slice_str(answer_word(status)),
          .block = block, .pid = (uint64_t)j->procs[rank].pid);
     if (status == ANSWER_OK)
-        status = spread_store(j, block);
+        status = exchange_data_store(j, block);
     modex_fetched(j, rank, status);
 }
 
@@ -459,17 +459,17 @@ void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice k
     };
 
     if (s->recorder)
-        server_tell(s, &(struct record){ .kind = RECORD_fetch,
+        server_tell(s, &(struct record){ .kind = RECORD_modex_request,
                                          .time_ns = now_ns,
-                                         .u.fetch = { .job = j->id,
-                                                      .rank = rank,
-                                                      .key = key,
-                                                      .timeout_ns = timeout_ns,
-                                                      .ticket = ticket } });
+                                         .u.modex_request = { .job = j->id,
+                                                              .rank = rank,
+                                                              .key = key,
+                                                              .timeout_ns = timeout_ns,
+                                                              .ticket = ticket } });
     modex_serve(j, &g);
 }
 
-static void tell_ask(const struct server *s, const struct job *j, const struct names_query *q,
+static void tell_ask(const struct server *s, const struct job *j, const struct nameservice_query *q,
                      uint64_t ticket, uint64_t now_ns)
 {
     server_tell(s, &(struct record){ .kind = RECORD_ask,
@@ -486,12 +486,12 @@ static void tell_ask(const struct server *s, const struct job *j, const struct n
                                                 .ticket = ticket } });
 }
 
-void server_ask(struct server *s, struct job *j, const struct names_query *q, uint64_t ticket,
+void server_ask(struct server *s, struct job *j, const struct nameservice_query *q, uint64_t ticket,
                 uint64_t now_ns)
 {
-    static const enum request_kind kinds[] = { [NAMES_LOOKUP] = REQ_LOOKUP,
-                                               [NAMES_PUBLISH] = REQ_PUBLISH,
-                                               [NAMES_UNPUBLISH] = REQ_UNPUBLISH };
+    static const enum request_kind kinds[] = { [NAMESERVICE_LOOKUP] = REQ_LOOKUP,
+                                               [NAMESERVICE_PUBLISH] = REQ_PUBLISH,
+                                               [NAMESERVICE_UNPUBLISH] = REQ_UNPUBLISH };
     struct request rq = { .kind = kinds[q->op],
                           .key = q->service,
                           .value = q->port,
@@ -518,8 +518,9 @@ void server_notify(struct server *s, const struct notice *n)
 bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation)
 {
-    TELL(s, round, .job = j->id, .rank = rank, .identity = identity, .generation = generation);
-    return spread_round(&s->core, j, rank, identity, generation);
+    TELL(s, collective_query, .job = j->id, .rank = rank, .identity = identity,
+         .generation = generation);
+    return exchange_data_round(&s->core, j, rank, identity, generation);
 }
 
 void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
@@ -527,7 +528,7 @@ void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct s
 {
     TELL(s, round_heard, .job = j->id, .rank = rank, .identity = identity, .generation = generation,
          .will_complete = will_complete);
-    spread_round_heard(&s->core, j, rank, identity, generation, will_complete);
+    exchange_data_round_heard(&s->core, j, rank, identity, generation, will_complete);
 }
 
 static struct effect make_reply(uint64_t ticket, const struct answer *a)

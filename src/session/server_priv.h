@@ -39,7 +39,8 @@ void server_event_request(struct server *s, struct peer *p, const struct request
                           struct answer *a);
 void server_events_free(struct server *s);
 void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
-/* It goes, of which `told` has been told, and may be connected to others yet (core/bond.h). */
+/* It goes, of which `told` has been told, and may be connected to others yet (core/proc_connect.h).
+ */
 void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code);
 void server_tell_lost(struct server *s, const struct job *j, uint32_t rank);
 void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code);

@@ -6,12 +6,12 @@
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
-static void say(struct cluster *c, uint32_t rank, const char *text)
+static void say(struct router *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static bool hears(struct cluster *c, uint32_t rank, const char *text)
+static bool hears(struct router *c, uint32_t rank, const char *text)
 {
     const char *got = cluster_heard(c, 0, rank);
     bool same = !strcmp(got, text);
@@ -23,7 +23,7 @@ static bool hears(struct cluster *c, uint32_t rank, const char *text)
 
 #define HEARS(c, rank, text) OK_F(hears(c, rank, text), "rank %d hears %s", (int)(rank), #text)
 
-static void init_all(struct cluster *c, uint32_t n)
+static void init_all(struct router *c, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
         say(c, r, INIT);
@@ -33,7 +33,7 @@ static void init_all(struct cluster *c, uint32_t n)
 
 /* ---- PMI-1: put, barrier, get --------------------------------------------------------------- */
 
-static bool put_fence_get(struct cluster *c, uint32_t n, unsigned round)
+static bool put_fence_get(struct router *c, uint32_t n, unsigned round)
 {
     char text[200], want[200];
     bool good = true;
@@ -64,10 +64,10 @@ static bool put_fence_get(struct cluster *c, uint32_t n, unsigned round)
 
 static void test_sixty_four(uint32_t nodes, bool cyclic)
 {
-    struct cluster c;
+    struct router c;
     unsigned before;
 
-    cluster_open(&c, nodes, nodes);
+    router_open(&c, nodes, nodes);
     cluster_job(&c, 64, cyclic, false);
     init_all(&c, 64);
     OK_F(put_fence_get(&c, 64, 0) && put_fence_get(&c, 64, 1),
@@ -84,20 +84,20 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     }
     for (uint32_t r = 0; r < 64; r++) {
         server_hangup(&cluster_of(&c, 0, r)->server, c.peers[0][r]);
-        cluster_event(&c, 0, r, LIFE_EXIT, 0);
+        cluster_event(&c, 0, r, PROC_STATE_EXIT, 0);
     }
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 0);
     EQ(c.nodes[0].kills + c.nodes[1].kills, 0);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* Groups: within a node nothing leaves it; across nodes only its members' nodes take part; rounds
  * of one name do not mix. */
 static void test_groups(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 4, 3);
+    router_open(&c, 4, 3);
     cluster_job(&c, 8, true, false); /* ranks 0 and 4 on node 0, 1 and 5 on node 1 ... */
     init_all(&c, 8);
     say(&c, 0, "cmd=barrier_in group=0,4:1\n");
@@ -131,15 +131,15 @@ static void test_groups(void)
     cluster_heard(&c, 0, 2);
     say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
     HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=x\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* Further spaces travel too; a key that two nodes have accepted has one value everywhere. */
 static void test_spaces(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 2, 1);
+    router_open(&c, 2, 1);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
     say(&c, 0, "cmd=create_kvs\n");
@@ -168,16 +168,16 @@ static void test_spaces(void)
     }
     say(&c, 0, "cmd=destroy_kvs kvsname=job0.0.1\n");
     HEARS(&c, 0, "cmd=kvs_destroyed rc=-1\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static void test_names(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 5);
+    router_open(&c, 3, 5);
     cluster_job(&c, 3, false, false);
     init_all(&c, 3);
     say(&c, 2, "cmd=publish_name service=svc port=here\n");
@@ -192,12 +192,12 @@ static void test_names(void)
     HEARS(&c, 1, "cmd=unpublish_result info=ok rc=0 msg=success\n");
     say(&c, 0, "cmd=lookup_name service=svc\n");
     HEARS(&c, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- PMI-2: fence and ring ------------------------------------------------------------------- */
 
-static void say2(struct cluster *c, uint32_t rank, const char *text)
+static void say2(struct router *c, uint32_t rank, const char *text)
 {
     char frame[512];
 
@@ -208,11 +208,11 @@ static void say2(struct cluster *c, uint32_t rank, const char *text)
 static void test_pmi2(void)
 {
     enum { N = 6, NODES = 3 };
-    struct cluster c;
+    struct router c;
     char text[200];
     bool good = true;
 
-    cluster_open(&c, NODES, 11);
+    router_open(&c, NODES, 11);
     cluster_job(&c, N, true, false);
     for (uint32_t r = 0; r < N; r++) {
         say(&c, r, "cmd=init pmi_version=2 pmi_subversion=0\n");
@@ -266,19 +266,19 @@ static void test_pmi2(void)
     OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
     for (uint32_t n = 0; n < NODES; n++)
         OK_F(!job_is_connected(c.nodes[n].jobs[0], 1), "and of its end");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- PMIx -------------------------------------------------------------------------------------
  */
 
-static void pmix_say(struct cluster *c, uint32_t rank, const char *text)
+static void pmix_say(struct router *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, pmix_bytes(text));
 }
 
 /* What the rank has heard holds these bytes. */
-static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
+static bool pmix_hears(struct router *c, uint32_t rank, const char *word)
 {
     struct peer *p = c->peers[0][rank];
     struct slice s = buf_slice(&p->out);
@@ -288,7 +288,7 @@ static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
     return found;
 }
 
-static void pmix_hello(struct cluster *c, uint32_t rank)
+static void pmix_hello(struct router *c, uint32_t rank)
 {
     char text[300];
 
@@ -301,7 +301,7 @@ static void pmix_hello(struct cluster *c, uint32_t rank)
 }
 
 /* mykey.g for all, mykey.l for the own node, mykey.r for others */
-static void pmix_commit(struct cluster *c, uint32_t rank)
+static void pmix_commit(struct router *c, uint32_t rank)
 {
     pmix_say(c, rank,
              PMIX_HEAD
@@ -310,14 +310,14 @@ static void pmix_commit(struct cluster *c, uint32_t rank)
     pmix_hears(c, rank, "");
 }
 
-static void pmix_fence(struct cluster *c, uint32_t rank, bool collect)
+static void pmix_fence(struct router *c, uint32_t rank, bool collect)
 {
     pmix_say(c, rank,
              collect ? PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
                      : PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200");
 }
 
-static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *key)
+static void pmix_get(struct router *c, uint32_t rank, uint32_t of, const char *key)
 {
     char text[200];
 
@@ -327,9 +327,9 @@ static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *
 
 static void test_pmix_modex(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 2, 31);
+    router_open(&c, 2, 31);
     cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -363,7 +363,7 @@ static void test_pmix_modex(void)
     OK(buf_len(&c.peers[0][2]->out) == 0 && c.fetches == 2);
     cluster_tick(&c, 3000000000);
     OK_F(pmix_hears(&c, 2, ""), "what nobody puts is waited for as long as was said");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* A name that may be read once goes with the look-up of whatever node. */
@@ -372,9 +372,9 @@ static void test_read_once(uint32_t nodes)
     static const char publish[] =
         PMIX_HEAD "0206 0200 0202 040e 'pubkey' 00 030e 'pubval' 1a 'pmix.persist' 00 1e01";
     static const char lookup[] = PMIX_HEAD "0207 0200 0201 020e 'pubkey' 0200";
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, nodes, 5);
+    router_open(&c, nodes, 5);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -387,15 +387,15 @@ static void test_read_once(uint32_t nodes)
         pmix_say(&c, i, lookup);
         OK_F(!pmix_hears(&c, i, "pubval"), "once");
     }
-    cluster_close(&c);
+    router_close(&c);
 }
 
 static void test_pmix_direct(void)
 {
-    struct cluster c;
+    struct router c;
     unsigned before;
 
-    cluster_open(&c, 2, 37);
+    router_open(&c, 2, 37);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -421,19 +421,19 @@ static void test_pmix_direct(void)
     OK(pmix_hears(&c, 0, "hello-remote") && c.fetches == 2);
     pmix_get(&c, 0, 2, "mykey.g");
     OK(buf_len(&c.peers[0][0]->out) == 0);
-    cluster_event(&c, 0, 2, LIFE_EXIT, 0);
+    cluster_event(&c, 0, 2, PROC_STATE_EXIT, 0);
     OK_F(pmix_hears(&c, 0, ""), "its owner has gone without it: that is an answer");
     pmix_get(&c, 0, 2, "mykey.g");
     OK(pmix_hears(&c, 0, ""));
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* One key, two owners: PMI processes and PMIx processes of one job share what they put. */
 static void test_mixed(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 2, 41);
+    router_open(&c, 2, 41);
     cluster_job(&c, 2, false, false);
     say(&c, 0, INIT);
     say(&c, 0, "cmd=put kvsname=job0 key=mykey.p value=from-pmi\n");
@@ -448,14 +448,14 @@ static void test_mixed(void)
     OK(pmix_hears(&c, 1, "from-pmi"));
     say(&c, 0, "cmd=get kvsname=job0 key=mykey.g\n");
     HEARS(&c, 0, "cmd=get_result rc=0 msg=success value=hello-global\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 static void test_events(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 43);
+    router_open(&c, 3, 43);
     cluster_job(&c, 3, false, false);
     for (uint32_t r = 0; r < 3; r++)
         pmix_hello(&c, r);
@@ -463,17 +463,17 @@ static void test_events(void)
     OK(pmix_hears(&c, 2, ""));
     pmix_say(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
     OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 static void test_abort(int code)
 {
-    struct cluster c;
+    struct router c;
     char words[64];
 
-    cluster_open(&c, 4, 17);
+    router_open(&c, 4, 17);
     cluster_job(&c, 8, true, false);
     init_all(&c, 8);
     say(&c, 0, "cmd=barrier_in\n");
@@ -486,41 +486,41 @@ static void test_abort(int code)
          c.nodes[0].jobs[0]->reason.text);
     for (uint32_t i = 0; i < 4; i++)
         OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends what is there, once", i);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 static void test_death(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 19);
+    router_open(&c, 3, 19);
     cluster_job(&c, 6, false, false);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
         say(&c, r, "cmd=barrier_in\n");
     server_hangup(&cluster_of(&c, 0, 5)->server, c.peers[0][5]);
-    cluster_event(&c, 0, 5, LIFE_DEATH, 11);
+    cluster_event(&c, 0, 5, PROC_STATE_DEATH, 11);
     EQ(job_exit_code(c.nodes[0].jobs[0]), 139);
     EQ(c.nodes[0].jobs[0]->culprit, 5);
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 5 on c"), "the root says who: %s",
          c.nodes[0].jobs[0]->reason.text);
     OK(c.nodes[0].kills == 1 && c.nodes[1].kills == 1 && c.nodes[2].kills == 1);
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && c.nodes[2].ends == 1);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* The job goes on: who waits for the dead is told, whether its node has contributed or not. */
 static void test_going_on(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 23);
+    router_open(&c, 3, 23);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
         say(&c, r, "cmd=barrier_in\n");
     say(&c, 0, "cmd=barrier_in group=0,2:8\n");
-    cluster_event(&c, 0, 5, LIFE_DEATH, 11);
+    cluster_event(&c, 0, 5, PROC_STATE_DEATH, 11);
     for (uint32_t r = 0; r < 5; r++)
         HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     say(&c, 2, "cmd=barrier_in group=0,2:8\n");
@@ -531,33 +531,33 @@ static void test_going_on(void)
     say(&c, 1, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && c.nodes[1].kills == 0);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* The same when one of the launcher's own node dies, which nobody else can know. */
 static void test_going_on_without_ours(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 47);
+    router_open(&c, 3, 47);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 2; r < 6; r++)
         say(&c, r, "cmd=barrier_in\n");
-    cluster_event(&c, 0, 0, LIFE_DEATH, 11);
+    cluster_event(&c, 0, 0, PROC_STATE_DEATH, 11);
     for (uint32_t r = 2; r < 6; r++)
         HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     say(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=0\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* A node is lost with all that is on it, and the job goes on. */
 static void test_node_down(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 3, 53);
+    router_open(&c, 3, 53);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     say(&c, 0, "cmd=barrier_in\n");
@@ -568,7 +568,7 @@ static void test_node_down(void)
     OK_F(c.nodes[1].events == 1 && c.nodes[2].events == 1 && c.nodes[0].events == 0,
          "every node is told of it, once");
     for (uint32_t r = 4; r < 6; r++)
-        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, LIFE_DEATH, 9);
+        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, PROC_STATE_DEATH, 9);
     cluster_settle(&c);
     HEARS(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
@@ -576,27 +576,27 @@ static void test_node_down(void)
     HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=4,5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && job_exit_code(c.nodes[0].jobs[0]) == 1);
     OK(!strcmp(c.nodes[0].jobs[0]->reason.text, "node c is lost"));
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* A rank leaves as it should, and others meet without it: the error of a program, and no hang. */
 static void test_leaving(void)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, 2, 29);
+    router_open(&c, 2, 29);
     cluster_job(&c, 4, false, false);
     init_all(&c, 4);
     for (uint32_t r = 0; r < 3; r++)
         say(&c, r, "cmd=barrier_in group=WORLD:4\n");
     say(&c, 3, "cmd=finalize\n");
     server_hangup(&cluster_of(&c, 0, 3)->server, c.peers[0][3]);
-    cluster_event(&c, 0, 3, LIFE_EXIT, 0);
+    cluster_event(&c, 0, 3, PROC_STATE_EXIT, 0);
     OK(c.nodes[0].jobs[0]->failed);
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text,
                 "rank 3 on b (pid 1003) exited with code 0 after finalize, and others"),
          "the root says why: %s", c.nodes[0].jobs[0]->reason.text);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- names that contain each other ----------------------------------------------------------- */
@@ -604,10 +604,10 @@ static void test_leaving(void)
 /* Two jobs fence over two nodes; whatever they are called, each hears of its own. */
 static void test_nested_names(const char *first, const char *second)
 {
-    struct cluster c;
+    struct router c;
     bool good = true;
 
-    cluster_open(&c, 2, 3);
+    router_open(&c, 2, 3);
     cluster_job_named(&c, first, 2, false, false);
     cluster_job_named(&c, second, 2, false, false);
     for (uint32_t i = 0; i < 4; i++) {
@@ -622,22 +622,22 @@ static void test_nested_names(const char *first, const char *second)
             good = good && strstr(cluster_heard(&c, i / 2, i % 2), "barrier_out rc=0");
     }
     OK_F(good, "jobs named '%s' and '%s' fence over two nodes", first, second);
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* Who names the same members in another order is in the same fence. */
 static void test_order(uint32_t nodes)
 {
-    struct cluster c;
+    struct router c;
 
-    cluster_open(&c, nodes, 3);
+    router_open(&c, nodes, 3);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
     say(&c, 0, "cmd=barrier_in group=0,1:7\n");
     say(&c, 1, "cmd=barrier_in group=1,0,1:7\n");
     HEARS(&c, 0, "cmd=barrier_out rc=0 tag=7\n");
     HEARS(&c, 1, "cmd=barrier_out rc=0 tag=7\n");
-    cluster_close(&c);
+    router_close(&c);
 }
 
 /* ---- who is missing -------------------------------------------------------------------------- */
@@ -649,7 +649,7 @@ static const char *asleep(void *arg, int pid)
 }
 
 /* The root's report, made of the parts of all nodes; cut: so many bytes of each part. */
-static const char *who(struct cluster *c, bool json, size_t cut)
+static const char *who(struct router *c, bool json, size_t cut)
 {
     static char text[1 << 14];
     struct who_options o = { .json = json, .now_ns = 100, .machine_state = asleep };
@@ -686,10 +686,10 @@ static void test_who(void)
         "    rank 5 on c (pid 1005) running, stopped; has not said anything yet\n"
         "  fence 0,2:7, generation 0, for 0.0 s: 1 of 2 have arrived; missing: 2\n"
         "    rank 2 on b (pid 1002) attached; last request: fence, 0.0 s ago\n";
-    struct cluster c;
+    struct router c;
     const char *got;
 
-    cluster_open(&c, 3, 47);
+    router_open(&c, 3, 47);
     cluster_job(&c, 6, false, false);
     init_all(&c, 5);
     for (uint32_t r = 0; r < 4; r++)
@@ -707,7 +707,7 @@ static void test_who(void)
     say(&c, 5, INIT);
     say(&c, 5, "cmd=barrier_in\n");
     OK(!strstr(who(&c, false, SIZE_MAX), "WORLD"));
-    cluster_close(&c);
+    router_close(&c);
 }
 
 int main(void)

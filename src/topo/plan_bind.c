@@ -16,26 +16,26 @@ int bind_look(struct bind_machine *m, struct arena *a, bool view, struct errmsg 
     return rc == TOPO_MISSING ? BIND_BAD : rc;
 }
 
-const struct plan_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,
-                                            const struct bind_order *order)
+const struct job_map_binding *plan_binding_new(struct arena *a, const struct bind_spec *spec,
+                                               const struct bind_order *order)
 {
-    struct plan_binding *b = arena_array(a, 1, sizeof *b);
+    struct job_map_binding *b = arena_array(a, 1, sizeof *b);
 
     if (!b)
         return NULL;
-    *b = (struct plan_binding){ .how = spec->how,
-                                .kind = spec->kind,
-                                .width = spec->width,
-                                .list = spec->list ? arena_str(a, slice_str(spec->list)) : NULL,
-                                .ordered = order->said,
-                                .order_kind = order->kind,
-                                .order_width = order->width,
-                                .order_block = order->block };
+    *b = (struct job_map_binding){ .how = spec->how,
+                                   .kind = spec->kind,
+                                   .width = spec->width,
+                                   .list = spec->list ? arena_str(a, slice_str(spec->list)) : NULL,
+                                   .ordered = order->said,
+                                   .order_kind = order->kind,
+                                   .order_width = order->width,
+                                   .order_block = order->block };
     return arena_ok(a) ? b : NULL;
 }
 
 /* A plan may come from elsewhere: its numbers are held against what exists. */
-static int read_binding(const struct plan_binding *b, struct bind_spec *spec,
+static int read_binding(const struct job_map_binding *b, struct bind_spec *spec,
                         struct bind_order *order, struct errmsg *err)
 {
     if (b->how > BIND_SLOTS || b->kind >= TOPO_KIND_COUNT || b->order_kind >= TOPO_KIND_COUNT ||
@@ -48,7 +48,7 @@ static int read_binding(const struct plan_binding *b, struct bind_spec *spec,
     return 0;
 }
 
-int plan_seats(struct arena *a, const struct plan_binding *b, struct bind_machine *m,
+int plan_seats(struct arena *a, const struct job_map_binding *b, struct bind_machine *m,
                struct bind_seats *seats_p, struct errmsg *err)
 {
     struct bind_spec spec;
@@ -64,7 +64,8 @@ int plan_seats(struct arena *a, const struct plan_binding *b, struct bind_machin
     return rc ? rc : bind_seats(a, &spec, &order, &m->view, m->allowed, seats_p, err);
 }
 
-static void take_seat(struct plan_proc *q, const struct plan_binding *b, const struct bind_seats *s)
+static void take_seat(struct job_map_proc *q, const struct job_map_binding *b,
+                      const struct bind_seats *s)
 {
     uint32_t turn = b && q->local_rank < b->nturns ? b->turns[q->local_rank] : q->local_rank;
     const struct bind_seat *seat = s->count ? &s->items[turn % s->count] : NULL;
@@ -76,9 +77,9 @@ static void take_seat(struct plan_proc *q, const struct plan_binding *b, const s
     q->binding = seat->text;
 }
 
-int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
+int plan_bind(struct job_map *p, uint32_t node, struct bind_machine *m, struct errmsg *err)
 {
-    const struct plan_binding *b = p->nodes[node].binding;
+    const struct job_map_binding *b = p->nodes[node].binding;
     struct bind_seats seats = { NULL, 0 };
     int rc = plan_seats(&p->arena, b, m, &seats, err);
 
@@ -91,13 +92,13 @@ int plan_bind(struct plan *p, uint32_t node, struct bind_machine *m, struct errm
 
 /* What was found out for one node holds for the next with the same binding and machine. */
 struct found {
-    const struct plan_binding *binding;
+    const struct job_map_binding *binding;
     const struct bind_machine *machine;
     bool guess;
     struct bind_seats seats;
 };
 
-static int find_seats(struct plan *p, uint32_t node, bind_machine_fn *machine, void *arg,
+static int find_seats(struct job_map *p, uint32_t node, bind_machine_fn *machine, void *arg,
                       const struct found *last, struct found *f, struct errmsg *err)
 {
     static struct bind_seat unknown = { .text = "as that node can" };
@@ -117,7 +118,7 @@ static int find_seats(struct plan *p, uint32_t node, bind_machine_fn *machine, v
     return 0;
 }
 
-int plan_bind_all(struct plan *p, bind_machine_fn *machine, void *arg, struct errmsg *err)
+int plan_bind_all(struct job_map *p, bind_machine_fn *machine, void *arg, struct errmsg *err)
 {
     struct found *found = calloc((size_t)p->nnodes + 1, sizeof *found);
     int rc = found ? 0 : -ENOMEM;

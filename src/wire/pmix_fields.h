@@ -14,8 +14,8 @@
 #include "proto/pmix_types.def"
 #undef TYPE
 
-/* A field of a struct names a data type or one of the kinds of pmix_structs.def.  For each: how it
- * is spelled, and which type its items have. */
+/* A field of a struct nameservice a data type or one of the kinds of pmix_structs.def.  For each:
+ * how it is spelled, and which type its items have. */
 enum {
     OP_TEXT = PTYPE_STR,
     OP_ARGV = PTYPE_ARGV,

@@ -587,13 +587,13 @@ static bool deeper(struct punpack *r)
 /* What takes more memory than the bytes that ask for it: so many of them, and no more. */
 static bool charge(struct punpack *r, size_t n, size_t most)
 {
-    size_t share = LIMIT_PMIX_TRUST / most; /* of what all kinds together may take */
+    size_t multinode = LIMIT_PMIX_TRUST / most; /* of what all kinds together may take */
 
-    if (n > (LIMIT_PMIX_TRUST - r->unpaid) / share) {
+    if (n > (LIMIT_PMIX_TRUST - r->unpaid) / multinode) {
         fail(r, PTYPE_TOO_LONG);
         return false;
     }
-    r->unpaid += (uint32_t)(n * share);
+    r->unpaid += (uint32_t)(n * multinode);
     return true;
 }
 

@@ -89,7 +89,7 @@ static bool same_binding(const struct host *a, const struct host *b)
 
 /* A host file may have said something of its own for a node. */
 static int node_binding(const struct binding *b, struct arena *a, const struct host *host,
-                        const struct plan_binding **binding_p, struct errmsg *err)
+                        const struct job_map_binding **binding_p, struct errmsg *err)
 {
     struct bind_spec spec = b->spec;
 
@@ -104,7 +104,7 @@ static int node_binding(const struct binding *b, struct arena *a, const struct h
 /* ---- the places of a rank file ---- */
 
 /* All nodes' lists in one piece of memory: room for each first, then what each rank has. */
-static char **slot_lists(const struct rankfile *file, struct plan *plan)
+static char **slot_lists(const struct rankfile *file, struct job_map *plan)
 {
     char **lists = arena_array(&plan->arena, (size_t)plan->nnodes + 1, sizeof *lists);
     size_t *room = calloc((size_t)plan->nnodes + 1, sizeof *room);
@@ -120,14 +120,14 @@ static char **slot_lists(const struct rankfile *file, struct plan *plan)
 }
 
 /* Ranks of a node come in the order of their local ranks. */
-static int fill_slot_lists(const struct rankfile *file, const struct plan *plan, char **lists)
+static int fill_slot_lists(const struct rankfile *file, const struct job_map *plan, char **lists)
 {
     char **at = calloc((size_t)plan->nnodes + 1, sizeof *at);
 
     if (!at)
         return -ENOMEM;
     for (uint32_t r = 0; r < plan->nprocs; r++) {
-        const struct plan_proc *q = &plan->procs[r];
+        const struct job_map_proc *q = &plan->procs[r];
         if (q->local_rank == 0)
             at[q->node] = lists[q->node];
         else
@@ -139,7 +139,7 @@ static int fill_slot_lists(const struct rankfile *file, const struct plan *plan,
     return 0;
 }
 
-static int bind_slots(const struct rankfile *file, struct plan *plan)
+static int bind_slots(const struct rankfile *file, struct job_map *plan)
 {
     struct bind_order order = { 0 };
     char **lists = slot_lists(file, plan);
@@ -158,7 +158,7 @@ static int bind_slots(const struct rankfile *file, struct plan *plan)
 
 /* ---- all of it ---- */
 
-int binding_nodes(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
+int binding_nodes(struct binding *b, struct job_map *plan, const struct host *const *node_hosts,
                   struct errmsg *err)
 {
     int rc = 0;
@@ -178,11 +178,11 @@ int binding_nodes(struct binding *b, struct plan *plan, const struct host *const
 
 /* What processes of a node sit on: their binding; for those that are not bound, the objects of the
  * mapping. */
-static int node_seats(struct binding *b, struct plan *plan, uint32_t node, struct bind_machine *m,
-                      struct bind_seats *seats_p, struct errmsg *err)
+static int node_seats(struct binding *b, struct job_map *plan, uint32_t node,
+                      struct bind_machine *m, struct bind_seats *seats_p, struct errmsg *err)
 {
     struct bind_spec spec = { .how = BIND_OBJECT, .kind = b->order.kind, .width = b->order.width };
-    const struct plan_binding *binding = plan->nodes[node].binding;
+    const struct job_map_binding *binding = plan->nodes[node].binding;
 
     *seats_p = (struct bind_seats){ NULL, 0 };
     if (binding)
@@ -193,7 +193,7 @@ static int node_seats(struct binding *b, struct plan *plan, uint32_t node, struc
 }
 
 /* The places of one node's processes, in the order of the mapping. */
-static int find_places(struct binding *b, struct plan *plan, uint32_t node, enum topo_kind kind,
+static int find_places(struct binding *b, struct job_map *plan, uint32_t node, enum topo_kind kind,
                        uint32_t *place, struct errmsg *err)
 {
     const char *name = plan->nodes[node].name;
@@ -212,14 +212,14 @@ static int find_places(struct binding *b, struct plan *plan, uint32_t node, enum
 
 /* Who is where depends on those before it only: so neighbours with the same machine and binding
  * need no answer of their own. */
-static bool has_places_of_last(struct binding *b, const struct plan *p, uint32_t n)
+static bool has_places_of_last(struct binding *b, const struct job_map *p, uint32_t n)
 {
     return n && p->nodes[n].binding == p->nodes[n - 1].binding &&
            p->nodes[n].nprocs <= p->nodes[n - 1].nprocs &&
            machine_of(b, p->nodes[n].name) == machine_of(b, p->nodes[n - 1].name);
 }
 
-static int find_all_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+static int find_all_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
                            const uint32_t **of_node, struct errmsg *err)
 {
     int rc = 0;
@@ -236,7 +236,7 @@ static int find_all_places(struct binding *b, struct plan *plan, enum topo_kind 
     return rc;
 }
 
-int binding_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+int binding_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
                    const uint32_t **places_p, struct errmsg *err)
 {
     const uint32_t **of_node = calloc((size_t)plan->nnodes + 1, sizeof *of_node);
@@ -260,11 +260,12 @@ static bool in_order(const uint32_t *turns, uint32_t n)
 }
 
 /* A binding with turns; that of the node before where it is the same. */
-static const struct plan_binding *with_turns(struct plan *p, const struct plan_binding *binding,
-                                             const struct plan_binding *last, const uint32_t *turns,
-                                             uint32_t n)
+static const struct job_map_binding *with_turns(struct job_map *p,
+                                                const struct job_map_binding *binding,
+                                                const struct job_map_binding *last,
+                                                const uint32_t *turns, uint32_t n)
 {
-    struct plan_binding *copy;
+    struct job_map_binding *copy;
 
     if (last && last->nturns == n && memcmp(last->turns, turns, n * sizeof *turns) == 0)
         return last;
@@ -278,7 +279,7 @@ static const struct plan_binding *with_turns(struct plan *p, const struct plan_b
 }
 
 /* All nodes' turns in one piece of memory, each node's by local rank. */
-static uint32_t *sort_turns(struct plan *p, const uint32_t *turns)
+static uint32_t *sort_turns(struct job_map *p, const uint32_t *turns)
 {
     uint32_t *sorted = arena_array(&p->arena, (size_t)p->nprocs + 1, sizeof *sorted), at = 0;
     uint32_t *first = calloc((size_t)p->nnodes + 1, sizeof *first);
@@ -295,15 +296,15 @@ static uint32_t *sort_turns(struct plan *p, const uint32_t *turns)
     return sorted;
 }
 
-int binding_turns(struct plan *plan, const uint32_t *turns)
+int binding_turns(struct job_map *plan, const uint32_t *turns)
 {
-    const struct plan_binding *last = NULL, *plain = NULL;
+    const struct job_map_binding *last = NULL, *plain = NULL;
     uint32_t *at = turns ? sort_turns(plan, turns) : NULL;
 
     if (turns && !at)
         return -ENOMEM;
     for (uint32_t n = 0; n < plan->nnodes && turns; n++) {
-        const struct plan_binding *binding = plan->nodes[n].binding;
+        const struct job_map_binding *binding = plan->nodes[n].binding;
         uint32_t count = plan->nodes[n].nprocs;
         if (binding && !in_order(at, count)) {
             last = with_turns(plan, binding, binding == plain ? last : NULL, at, count);
@@ -321,7 +322,7 @@ int binding_turns(struct plan *plan, const uint32_t *turns)
 
 struct applying {
     struct binding *binding;
-    const struct plan *plan;
+    const struct job_map *plan;
 };
 
 /* What cannot be had on another machine, that one says itself. */
@@ -336,7 +337,7 @@ static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
     return m;
 }
 
-int binding_apply(struct binding *b, struct plan *plan, struct errmsg *err)
+int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err)
 {
     struct applying a = { b, plan };
 

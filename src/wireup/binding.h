@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "topo/plan_bind.h"
 #include "wireup/hosts.h"
 #include "wireup/mapping.h"
@@ -40,19 +40,19 @@ int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *m
                 const char *node, uint32_t *per_node_p, struct errmsg *err);
 
 /* Fills plan->nodes[].binding.  node_hosts: the list entry of each node. */
-int binding_nodes(struct binding *b, struct plan *plan, const struct host *const *node_hosts,
+int binding_nodes(struct binding *b, struct job_map *plan, const struct host *const *node_hosts,
                   struct errmsg *err);
 
 /* On which object of a kind each rank is, by what the nodes' bindings (or the mapping) say; in the
  * plan's arena.  Before ranks are numbered anew. */
-int binding_places(struct binding *b, struct plan *plan, enum topo_kind kind,
+int binding_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
                    const uint32_t **places_p, struct errmsg *err);
 
 /* Ranks have been numbered anew: turns, as of ranking_apply(), goes into the nodes' bindings. */
-int binding_turns(struct plan *plan, const uint32_t *turns);
+int binding_turns(struct job_map *plan, const uint32_t *turns);
 
 /* Fills plan->procs[].cpus and .binding.  A node that is another machine and has not told what it
  * has is taken for one like this; what is not to be had here may be there: it finds out itself. */
-int binding_apply(struct binding *b, struct plan *plan, struct errmsg *err);
+int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err);
 
 #endif

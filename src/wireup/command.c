@@ -4,18 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wireup/ask.h"
+#include "wireup/queries.h"
 #include "wireup/options_doc.h"
-#include "wireup/standing.h"
+#include "wireup/dvm.h"
 #include "wireup/simulate.h"
 #include "wireup/trace.h"
 
 static int (*const runners[COMMANDS])(const struct command_line *l) = {
-    [COMMAND_who] = ask_who,         [COMMAND_names] = ask_names,
-    [COMMAND_trace] = trace_print,   [COMMAND_replay] = trace_replay,
-    [COMMAND_tools] = ask_tools,     [COMMAND_ps] = ask_ps,
-    [COMMAND_down] = standing_down,  [COMMAND_up] = standing_misused,
-    [COMMAND_on] = standing_misused, [COMMAND_sim] = simulate,
+    [COMMAND_who] = queries_who,     [COMMAND_names] = queries_names, [COMMAND_trace] = trace_print,
+    [COMMAND_replay] = trace_replay, [COMMAND_tools] = queries_tools, [COMMAND_ps] = queries_ps,
+    [COMMAND_down] = dvm_down,       [COMMAND_up] = dvm_misused,      [COMMAND_on] = dvm_misused,
+    [COMMAND_sim] = simulate,
 };
 
 static int usage(const struct log *log, const struct command_row *row)

@@ -12,14 +12,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
-#include "io/whole.h"
+#include "io/write_all.h"
 #include "wireup/command.h"
-#include "wireup/far.h"
-#include "wireup/prepare.h"
-#include "wireup/respawn.h"
-#include "wireup/standing.h"
-#include "wireupd/adopt.h"
-#include "wireupd/guard.h"
+#include "wireup/remote.h"
+#include "wireup/plan_builder.h"
+#include "wireup/spawn_plan.h"
+#include "wireup/dvm.h"
+#include "wireupd/singleton.h"
+#include "wireupd/supervisor.h"
 #include "wireupd/node.h"
 #include "wireupd/tools.h"
 
@@ -44,7 +44,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
 /* What the node's callbacks need. */
 struct launch {
     struct launch_options *options;
-    struct far far;
+    struct remote far;
     struct session_dir sessions;
     struct log log;
     uint64_t begun_ns;
@@ -56,17 +56,17 @@ static void reaped(void *arg, pid_t pid, int status)
 {
     struct launch *l = arg;
 
-    far_reaped(&l->far, pid, status);
+    remote_reaped(&l->far, pid, status);
 }
 
 static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
-                      struct plan *plan_p, int *codes, struct errmsg *err)
+                      struct job_map *plan_p, int *codes, struct errmsg *err)
 {
     struct launch *l = arg;
     struct launch_options o = *l->options;
 
-    o.nlost = far_lost(&l->far, &o.lost);
-    return respawn_plan(&o, parent, rq, plan_p, codes, err);
+    o.nlost = remote_lost(&l->far, &o.lost);
+    return spawn_plan_build(&o, parent, rq, plan_p, codes, err);
 }
 
 /* Daemons stand in other directories than we do: there the same name means the same path. */
@@ -85,7 +85,7 @@ static void progress(void *arg, struct node_progress *p)
 {
     struct launch *l = arg;
 
-    far_progress(&l->far, p);
+    remote_progress(&l->far, p);
 }
 
 static void configure(struct node_config *c, struct launch *l, struct log log)
@@ -126,7 +126,7 @@ static void configure(struct node_config *c, struct launch *l, struct log log)
     node_raise_nofile(c);
 }
 
-static int begin(struct node *node, struct launch *l, struct plan *plan, struct log log,
+static int begin(struct node *node, struct launch *l, struct job_map *plan, struct log log,
                  struct errmsg *err)
 {
     struct launch_options *o = l->options;
@@ -134,15 +134,16 @@ static int begin(struct node *node, struct launch *l, struct plan *plan, struct 
     int rc = node_tools(node, err);
 
     if (rc == 0 && o->remote)
-        return far_open(&l->far, o, node, plan, log, err);
+        return remote_open(&l->far, o, node, plan, log, err);
     if (rc == 0 && o->trace_file)
         rc = node_record(node, o->trace_file, err);
     if (rc)
         return rc;
     if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
-        return adopt_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid, err);
+        return singleton_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid,
+                            err);
     if (o->singleton.port)
-        return adopt_port(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
+        return singleton_port(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
     return node_start(node, plan, err);
 }
 
@@ -151,12 +152,12 @@ static void worker_killed(void *arg, const char *sentence)
 {
     struct launch *l = arg;
 
-    contacts_clear(tools_dir());
+    tool_filess_clear(tools_dir());
     session_dir_remove(&l->sessions);
     log_error(&l->log, "%s", sentence);
 }
 
-static int run_plan(struct launch *launch, struct plan *plan, struct log log)
+static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
 {
     struct node_config config;
     struct errmsg err;
@@ -178,7 +179,7 @@ static int run_plan(struct launch *launch, struct plan *plan, struct log log)
         log_error(&log, "%s", err.text);
     if (rc == NODE_BAD_FILE)
         code = launch_exit_code(LAUNCH_USAGE);
-    far_close(&launch->far);
+    remote_close(&launch->far);
     node_free(node);
     return code;
 }
@@ -189,20 +190,19 @@ static void limited(void *arg, uint32_t seconds)
     const struct launch *l = arg;
 
     if (seconds)
-        guard_limit(l->control_fd, l->begun_ns, seconds);
+        supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
 
 /* In the worker: the guard listens for it until it does so itself. */
 static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
 {
     /* Who says `run` means the standing system, where there is one. */
-    const struct launch_hooks hooks = { .standing = argc > 1 && !strcmp(argv[1], "run")
-                                                        ? standing_nodes
-                                                        : NULL,
+    const struct launch_hooks hooks = { .standing =
+                                            argc > 1 && !strcmp(argv[1], "run") ? dvm_nodes : NULL,
                                         .limited = limited,
                                         .arg = launch };
     struct launch_options options;
-    struct plan plan;
+    struct job_map plan;
     struct errmsg err = { "" };
     int rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err), code;
 
@@ -211,15 +211,15 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
         log.most = LOG_INFO;
     code = launch_exit_code(rc);
     if (rc == LAUNCH_SHOW) {
-        if (whole_write(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
+        if (write_all_write(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
             code = 1;
     } else if (rc != LAUNCH_GO) {
         log_error(&log, "%s", err.text);
     } else {
-        whole_write(STDERR_FILENO, buf_slice(&options.answer));
+        write_all_write(STDERR_FILENO, buf_slice(&options.answer));
         code = run_plan(launch, &plan, log);
     }
-    plan_free(&plan);
+    job_map_free(&plan);
     launch_options_free(&options);
     return code;
 }
@@ -235,17 +235,17 @@ int main(int argc, char **argv)
         log_error(&log, "%s", err.text);
         return launch_exit_code(LAUNCH_REFUSED);
     }
-    guard_tidy();
+    supervisor_tidy();
     if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
         !(argc == 3 && strstr(argv[2], "help")))
-        return standing_up(argc, argv, &log);
+        return dvm_up(argc, argv, &log);
     if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
-        return standing_on(argc, argv, &log);
+        return dvm_on(argc, argv, &log);
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
         return code;
-    session_dir_name(&launch.sessions, contacts_dir(NULL, "TMPDIR"));
-    if (guard_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
+    session_dir_name(&launch.sessions, tool_filess_dir(NULL, "TMPDIR"));
+    if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);
     }

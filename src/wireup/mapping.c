@@ -139,7 +139,7 @@ struct table {
 };
 
 struct dealer {
-    struct plan *plan;
+    struct job_map *plan;
     const struct mapping_request *req;
     struct errmsg *err;
     struct map by_name; /* number of the site + 1 */
@@ -260,7 +260,7 @@ static int full(struct dealer *d, const struct table *t)
 static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app)
 {
     struct site *s = &d->sites[site];
-    struct plan *p = d->plan;
+    struct job_map *p = d->plan;
 
     if (s->node == NOWHERE) {
         s->node = p->nnodes++;
@@ -329,7 +329,7 @@ static uint32_t next_site(struct dealer *d, struct table *t)
 
 static int deal_block(struct dealer *d, uint32_t app)
 {
-    struct plan_app *a = &d->plan->apps[app];
+    struct job_map_app *a = &d->plan->apps[app];
     struct table *t = table_of(d, d->req->blocks[app].hosts);
 
     for (uint32_t i = 0; i < a->nprocs; i++) {
@@ -372,7 +372,7 @@ static int make_tables(struct dealer *d)
 
 static int size_job(struct dealer *d)
 {
-    struct plan *p = d->plan;
+    struct job_map *p = d->plan;
     uint64_t total = 0;
 
     for (uint32_t i = 0; i < p->napps; i++) {
@@ -437,7 +437,7 @@ static void free_dealer(struct dealer *d)
     map_free(&d->by_name);
 }
 
-int mapping_place(struct plan *plan, const struct mapping_request *req,
+int mapping_place(struct job_map *plan, const struct mapping_request *req,
                   const struct host *const **node_hosts_p, struct errmsg *err)
 {
     struct dealer d = { .plan = plan, .req = req, .err = err, .by_name = MAP_NULL(0) };

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "topo/kind.h"
 #include "wireup/hosts.h"
 
@@ -69,7 +69,7 @@ struct mapping_request {
  * lists have them or as per_node and slots_of() do if that is more) and the ranks of ->apps (the
  * array exists).  *node_hosts_p: the first list entry of each node, in the arena.
  * 0; MAPPING_BAD or what slots_of() says, with the sentence; -ENOMEM. */
-int mapping_place(struct plan *plan, const struct mapping_request *req,
+int mapping_place(struct job_map *plan, const struct mapping_request *req,
                   const struct host *const **node_hosts_p, struct errmsg *err);
 
 #endif

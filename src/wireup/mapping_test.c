@@ -20,19 +20,19 @@ struct job {
 };
 
 /* "a:3,2 ..." nodes with their slots; then the node of each rank by its name. */
-static void plan_text(const struct plan *p, struct buf *out)
+static void plan_text(const struct job_map *p, struct buf *out)
 {
     for (uint32_t r = 0; r < p->nprocs; r++)
         buf_printf(out, "%s%s%u", r ? " " : "", p->nodes[p->procs[r].node].name,
                    p->procs[r].local_rank);
 }
 
-static bool consistent(const struct plan *p)
+static bool consistent(const struct job_map *p)
 {
     uint32_t seen = 0, next = 0, total = 0;
 
     for (uint32_t r = 0; r < p->nprocs; r++) {
-        const struct plan_proc *q = &p->procs[r];
+        const struct job_map_proc *q = &p->procs[r];
         if (q->rank != r || q->node > seen || q->node >= p->nnodes)
             return false;
         seen += q->node == seen; /* nodes are numbered by first use */
@@ -67,10 +67,10 @@ static void check(struct job j, const char *expected)
     const struct host *const *node_hosts;
     struct errmsg err = { "" };
     struct buf out = BUF_NULL(65536);
-    struct plan p;
+    struct job_map p;
     int rc;
 
-    plan_init(&p);
+    job_map_init(&p);
     p.napps = j.napps ? j.napps : 1;
     p.apps = arena_array(&p.arena, p.napps, sizeof *p.apps);
     for (uint32_t i = 0; i < p.napps; i++) {
@@ -90,7 +90,7 @@ static void check(struct job j, const char *expected)
     OK_F(rc || (consistent(&p) && (j.one_node || node_hosts[0]->name[0] == expected[0])),
          "and the plan holds together");
     buf_free(&out);
-    plan_free(&p);
+    job_map_free(&p);
     arena_free(&a);
 }
 
@@ -195,7 +195,7 @@ static void test_large(void)
     struct mapping_request req = { .blocks = &block };
     const struct host *const *node_hosts;
     struct errmsg err;
-    struct plan p;
+    struct job_map p;
     char name[32];
 
     for (int i = 0; i < 100000; i++) {
@@ -205,7 +205,7 @@ static void test_large(void)
         hosts_add(&a, &list, h);
     }
     for (int how = MAP_BY_SLOT; how <= MAP_BY_NODE; how++) {
-        plan_init(&p);
+        job_map_init(&p);
         p.napps = 1;
         p.apps = arena_array(&p.arena, 1, sizeof *p.apps);
         req.how = (enum mapping_how)how;
@@ -214,7 +214,7 @@ static void test_large(void)
         EQ(p.nodes[77777].nprocs, 900001); /* the only one without a limit */
         EQ(p.procs[999999].local_rank, 900000);
         OK(consistent(&p));
-        plan_free(&p);
+        job_map_free(&p);
     }
     arena_free(&a);
 }

@@ -6,7 +6,7 @@
  * rows (the last three in options_doc.h).
  *
  * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
- * (prepare.c), which hands their text to options_parse_config() and hosts_parse_file().
+ * (plan_builder.c), which hands their text to options_parse_config() and hosts_parse_file().
  *
  * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
  * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
@@ -101,7 +101,7 @@ struct launch_options {
     const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
     bool scouting;        /* … and must tell what they have before ranks can be placed */
-    struct prepare *prepared;  /* of prepare.c, for then */
+    struct plan_builder *prepared; /* of plan_builder.c, for then */
     uint32_t launcher;         /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
     const char *launcher_exec; /* or NULL */
     const char *launcher_args, *wireupd;  /* likewise */
@@ -109,8 +109,8 @@ struct launch_options {
     uint32_t launcher_port;               /* likewise; 0: the usual */
     const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
     const char *rmk;                      /* which resource manager is asked */
-    const char *rm;               /* the one that we are in an allocation of (rm.h), or NULL */
-    const char *interface;        /* towards other nodes; NULL: any */
+    const char *rm;        /* the one that we are in an allocation of (allocation.h), or NULL */
+    const char *interface; /* towards other nodes; NULL: any */
     uint32_t port_low, port_high; /* where daemons listen; 0, 0: anywhere */
     const char *const *lost;      /* nodes that are not there any more, nlost of them */
     uint32_t nlost;

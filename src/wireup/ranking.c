@@ -120,18 +120,18 @@ static void sort_app(struct key *keys, uint32_t n, enum ranking_how how)
         qsort(keys, n, sizeof *keys, by_turn);
 }
 
-static void make_keys(const struct plan *p, const uint32_t *places, struct key *keys)
+static void make_keys(const struct job_map *p, const uint32_t *places, struct key *keys)
 {
     for (uint32_t r = 0; r < p->nprocs; r++)
         keys[r] = (struct key){ p->procs[r].node, places ? places[r] : 0, 0, r };
 }
 
 /* Local ranks follow the ranks; who had which place of the mapping is told by turns. */
-static void renumber(struct plan *p, const struct key *keys, const struct plan_proc *old,
+static void renumber(struct job_map *p, const struct key *keys, const struct job_map_proc *old,
                      uint32_t *used, uint32_t *turns)
 {
     for (uint32_t r = 0; r < p->nprocs; r++) {
-        const struct plan_proc *q = &old[keys[r].mapped];
+        const struct job_map_proc *q = &old[keys[r].mapped];
         p->procs[r] = *q;
         p->procs[r].rank = r;
         p->procs[r].local_rank = used[q->node]++;
@@ -139,12 +139,12 @@ static void renumber(struct plan *p, const struct key *keys, const struct plan_p
     }
 }
 
-int ranking_apply(struct plan *plan, enum ranking_how how, const uint32_t *places,
+int ranking_apply(struct job_map *plan, enum ranking_how how, const uint32_t *places,
                   const uint32_t **turns_p)
 {
     size_t n = plan->nprocs;
     struct key *keys;
-    struct plan_proc *old;
+    struct job_map_proc *old;
     uint32_t *used, *turns;
     int rc = -ENOMEM;
 

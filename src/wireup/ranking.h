@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "topo/kind.h"
 
 enum ranking_how {
@@ -53,7 +53,7 @@ static inline bool ranking_needs_places(const struct ranking_spec *spec)
 /* plan: as the mapping has left it.  places: by its ranks, the object on the node; NULL: one for
  * all.  *turns_p, by new rank, in the plan's arena: which of its node's processes it was for the
  * mapping; NULL: nothing has changed.  0 or -ENOMEM. */
-int ranking_apply(struct plan *plan, enum ranking_how how, const uint32_t *places,
+int ranking_apply(struct job_map *plan, enum ranking_how how, const uint32_t *places,
                   const uint32_t **turns_p);
 
 #endif

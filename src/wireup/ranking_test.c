@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "core/plan_pack.h"
+#include "core/job_map_pack.h"
 #include "core/procmap.h"
 #include "tests/tap.h"
 #include "wireup/binding.h"
@@ -48,7 +48,7 @@ struct world {
     struct machines machines;
     struct binding binding;
     struct mapping_spec map;
-    struct plan plan;
+    struct job_map plan;
     struct errmsg err;
 };
 
@@ -59,7 +59,7 @@ static int ppr(void *arg, const char *node, uint32_t *slots_p, struct errmsg *er
     return binding_ppr(&w->binding, &w->machines.arena, &w->map, node, slots_p, err);
 }
 
-/* The way of prepare.c. */
+/* The way of plan_builder.c. */
 static int place(struct world *w, const struct job *j, const struct host_list *hosts)
 {
     struct mapping_block blocks[2] = { { j->nprocs, hosts }, { j->second, hosts } };
@@ -70,7 +70,7 @@ static int place(struct world *w, const struct job *j, const struct host_list *h
     const struct host *const *node_hosts;
     const uint32_t *places = NULL, *turns;
     struct ranking_spec spec;
-    struct plan *p = &w->plan;
+    struct job_map *p = &w->plan;
     int rc = ranking_parse(j->rank_by, &spec, &w->err);
 
     p->napps = j->second ? 2 : 1;
@@ -93,7 +93,7 @@ static void begin(struct world *w, const struct job *j, struct host_list *hosts)
 {
     memset(w, 0, sizeof *w);
     arena_init(&w->machines.arena, 1 << 26);
-    plan_init(&w->plan);
+    job_map_init(&w->plan);
     make_machine(&w->machines.arena, TWO, &w->machines.all);
     w->machines.has_other = j->other != NULL;
     if (j->other)
@@ -107,17 +107,17 @@ static void begin(struct world *w, const struct job *j, struct host_list *hosts)
 
 static void end(struct world *w)
 {
-    plan_free(&w->plan);
+    job_map_free(&w->plan);
     arena_free(&w->machines.arena);
 }
 
 /* Ranks, nodes and local ranks are what they must be whatever was asked for. */
-static bool consistent(const struct plan *p)
+static bool consistent(const struct job_map *p)
 {
     uint32_t local[8] = { 0 }, seen = 0;
 
     for (uint32_t r = 0; r < p->nprocs; r++) {
-        const struct plan_proc *q = &p->procs[r];
+        const struct job_map_proc *q = &p->procs[r];
         if (q->rank != r || q->node > seen || q->local_rank != local[q->node]++ ||
             r < p->apps[q->app].first_rank ||
             r >= p->apps[q->app].first_rank + p->apps[q->app].nprocs)
@@ -128,10 +128,10 @@ static bool consistent(const struct plan *p)
 }
 
 /* "a0 a1 b0": the node of each rank and, where it is bound, the first of its processors. */
-static void text_of(const struct plan *p, struct buf *out)
+static void text_of(const struct job_map *p, struct buf *out)
 {
     for (uint32_t r = 0; r < p->nprocs; r++) {
-        const struct plan_proc *q = &p->procs[r];
+        const struct job_map_proc *q = &p->procs[r];
         buf_printf(out, "%s%s", r ? " " : "", p->nodes[q->node].name);
         if (q->cpus)
             buf_printf(out, "%d", __builtin_ctzl(q->cpus[0]));
@@ -252,7 +252,7 @@ static void test_travel(void)
     static char *env[] = { NULL };
     uint32_t node_of[16];
     struct world w;
-    struct plan q;
+    struct job_map q;
     size_t same = 0;
 
     begin(&w, &j, &hosts);
@@ -277,7 +277,7 @@ static void test_travel(void)
         same += q.procs[r].local_rank == w.plan.procs[r].local_rank &&
                 q.procs[r].cpus[0] == w.plan.procs[r].cpus[0];
     EQ(same, q.nprocs);
-    plan_free(&q);
+    job_map_free(&q);
     buf_free(&bytes);
     buf_free(&map);
     end(&w);

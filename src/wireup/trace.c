@@ -12,8 +12,8 @@
 
 #include "base/limit.h"
 #include "session/replay.h"
-#include "wireup/converse.h"
-#include "wireup/story.h"
+#include "wireup/trace_to_script.h"
+#include "wireup/trace_reader.h"
 
 enum { TRACE_CHUNK = 1 << 20, TRACE_QUEUE = 64 << 10, TRACE_CUT = 72, TRACE_KEEP = 56 };
 
@@ -59,7 +59,7 @@ struct range {
 };
 
 struct trace {
-    struct story story;
+    struct trace_reader trace_reader;
     const struct command_line *line;
     struct errmsg err;
     struct buf out;
@@ -459,7 +459,7 @@ static void json_record(struct trace *t, const struct subject *s, const struct r
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-static void on_message(void *arg, const struct story_line *l, enum decode_way way,
+static void on_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
                        const struct decoded *m, uint64_t ns)
 {
     struct trace *t = arg;
@@ -474,7 +474,7 @@ static void on_message(void *arg, const struct story_line *l, enum decode_way wa
 }
 
 /* Whom a record is about, by its own word or by its connection. */
-static struct subject subject_of(const struct story_line *l, const struct record *r)
+static struct subject subject_of(const struct trace_reader_line *l, const struct record *r)
 {
     struct subject s = { r->time_ns, -1, -1, l ? l->number : 0 };
 
@@ -511,7 +511,7 @@ static bool name_wanted(const struct trace *t, const struct record *r)
     return command_wanted(t, slice_str(record_rows[r->kind].name));
 }
 
-static void on_record(void *arg, const struct story_line *l, const struct record *r)
+static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)
 {
     struct trace *t = arg;
     struct subject s = subject_of(l, r);
@@ -536,7 +536,7 @@ static void on_record(void *arg, const struct story_line *l, const struct record
 static int feed_story(void *arg, struct slice bytes)
 {
     struct trace *t = arg;
-    int rc = story_feed(&t->story, bytes, &t->err);
+    int rc = trace_reader_feed(&t->trace_reader, bytes, &t->err);
 
     if (rc)
         return 2;
@@ -546,28 +546,29 @@ static int feed_story(void *arg, struct slice bytes)
 /* After the last byte: the code, and what is to be said of the file. */
 static int end_story(struct trace *t, int code)
 {
-    if (code == 0 && story_end(&t->story, &t->err))
+    if (code == 0 && trace_reader_end(&t->trace_reader, &t->err))
         code = 2;
     flush(t);
     if (fflush(stdout) != 0 || t->broken)
         code = code ? code : 1;
     if (t->err.text[0])
         log_error(t->line->log, "%s: %s", file_name(t->line), t->err.text);
-    else if (code == 0 && !t->story.ended)
+    else if (code == 0 && !t->trace_reader.ended)
         log_warn(t->line->log, "%s has no end: the launcher was killed, or it is running still",
                  file_name(t->line));
     return code;
 }
 
-static int tell_story(const struct command_line *l, struct trace *t, struct story_teller teller)
+static int tell_story(const struct command_line *l, struct trace *t,
+                      struct trace_reader_teller teller)
 {
     int code;
 
     buf_init(&t->out, (size_t)LIMIT_RECORD * 8);
-    story_init(&t->story, teller);
+    trace_reader_init(&t->trace_reader, teller);
     code = each_piece(l, feed_story, t);
     code = end_story(t, code);
-    story_free(&t->story);
+    trace_reader_free(&t->trace_reader);
     buf_free(&t->out);
     return code;
 }
@@ -575,12 +576,13 @@ static int tell_story(const struct command_line *l, struct trace *t, struct stor
 static int print_script(const struct command_line *l)
 {
     struct trace t = { .line = l };
-    struct converse c;
+    struct trace_to_script c;
     int code;
 
-    converse_init(&c, &t.out);
-    code = tell_story(l, &t, (struct story_teller){ converse_record, converse_message, &c });
-    converse_free(&c);
+    trace_to_script_init(&c, &t.out);
+    code = tell_story(
+        l, &t, (struct trace_reader_teller){ trace_to_script_record, trace_to_script_message, &c });
+    trace_to_script_free(&c);
     return code;
 }
 
@@ -592,7 +594,7 @@ int trace_print(const struct command_line *l)
     if (l->choices[CHOICE_trace_conversation])
         return print_script(l);
     if (read_choices(&t, l))
-        code = tell_story(l, &t, (struct story_teller){ on_record, on_message, &t });
+        code = tell_story(l, &t, (struct trace_reader_teller){ on_record, on_message, &t });
     free(t.ranges);
     return code;
 }

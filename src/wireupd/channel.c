@@ -122,10 +122,10 @@ struct msg channel_data_msg(const struct channel *c, struct slice bytes)
 
 struct msg channel_credit_msg(const struct channel *c, uint64_t count)
 {
-    struct msg m = { .kind = MSG_credit };
+    struct msg m = { .kind = MSG_window_update };
 
-    m.u.credit.channel = c->number;
-    m.u.credit.count = count;
+    m.u.window_update.channel = c->number;
+    m.u.window_update.count = count;
     return m;
 }
 

@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "wireupd/ending.h"
-#include "wireupd/guard.h"
+#include "wireupd/shutdown.h"
+#include "wireupd/supervisor.h"
 #include "wireupd/output.h"
-#include "wireupd/share.h"
+#include "wireupd/multinode.h"
 #include "wireupd/signals.h"
-#include "wireupd/work.h"
+#include "wireupd/local_job.h"
 
 enum { LATE_CODE = 124 };
 
@@ -44,12 +44,12 @@ static void report(struct node *n)
 {
     struct node_progress p = progress_of(n);
 
-    tape_flush(&n->tape);
+    trace_writer_flush(&n->trace_writer);
     if (n->phase == PHASE_RISING && p.all)
         log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
-        inquest_begin(&n->inquests, SLICE_NULL, print_report, n);
+        pending_query_begin(&n->inquests, SLICE_NULL, print_report, n);
 }
 
 static void say_gave_up(const struct node *n, bool late)
@@ -97,7 +97,7 @@ static void end_jobs(struct node *n)
     timer_set(&n->patience, LIMIT_KILLED_MS);
     LIST_EACH(l, &n->works)
     {
-        struct job *j = LIST_OF(l, struct work, link)->job;
+        struct job *j = LIST_OF(l, struct local_job, link)->job;
         if (is_led(j))
             server_abort(&n->server, j, JOB_NO_RANK, 128 + n->ended_by, "the job was interrupted");
     }
@@ -155,7 +155,7 @@ static bool all_started(const struct node *n)
     const struct job *job = core_job((struct core *)(uintptr_t)&n->server.core, n->first_job);
 
     for (uint32_t r = 0; job && r < job->plan.nprocs; r++) {
-        if (job->procs[r].state == LIFE_PLANNED)
+        if (job->procs[r].state == PROC_STATE_PLANNED)
             return false;
     }
     return job != NULL;
@@ -174,8 +174,8 @@ static void happen(struct node *n, enum phase_event event, int sig)
     case PHASE_end_job: end_job(n); break;
     case PHASE_end_late:
         timer_set(&n->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
-        tape_flush(&n->tape);
-        inquest_begin(&n->inquests, SLICE_NULL, end_late, n);
+        trace_writer_flush(&n->trace_writer);
+        pending_query_begin(&n->inquests, SLICE_NULL, end_late, n);
         break;
     case PHASE_kill: kill_all(n, event == PHASE_SIGNAL); break;
     case PHASE_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
@@ -200,7 +200,7 @@ void node_stands(struct node *n)
 {
     timer_stop(&n->timeout);
     if (n->config.control_fd >= 0)
-        guard_limit(n->config.control_fd, 0, 0);
+        supervisor_limit(n->config.control_fd, 0, 0);
     happen(n, PHASE_STAND, 0);
 }
 
@@ -213,9 +213,9 @@ int control_code(const struct node *n)
 
 static void take_signal(struct node *n, int sig)
 {
-    if (n->share && n->share->cluster.config.me != 0) { /* users signal the launcher */
+    if (n->multinode && n->multinode->router.config.me != 0) { /* users signal the launcher */
         if (phase_is_end(sig))
-            ending_orphan(n);
+            shutdown_orphan(n);
         return;
     }
     switch (sig) {
@@ -240,9 +240,9 @@ static void guard_lost(struct node *n)
 {
     signals_job(n, NULL, SIGKILL);
     child_end_all();
-    tape_flush(&n->tape);
+    trace_writer_flush(&n->trace_writer);
     tools_close(&n->tools);
-    desk_close(&n->desk);
+    control_socket_close(&n->control_socket);
     rendezvous_tidy();
     if (n->config.sessions)
         session_dir_remove(n->config.sessions);
@@ -298,7 +298,7 @@ int control_open(struct node *n)
         set_limit(n);
     if (n->config.control_fd < 0)
         return 0;
-    guard_listening(n->config.control_fd);
+    supervisor_listening(n->config.control_fd);
     watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
     return watch_want(&n->control, LOOP_READ);
 }

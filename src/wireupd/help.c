@@ -6,8 +6,8 @@
 
 #include "base/limit.h"
 #include "wireupd/node_priv.h"
-#include "wireupd/share.h"
-#include "wireupd/tell.h"
+#include "wireupd/multinode.h"
+#include "wireupd/send_queue.h"
 
 static void tell_one(void *arg, struct slice topic, uint32_t more)
 {
@@ -51,7 +51,7 @@ void help_close(struct node *n)
 static bool wants_all(const struct job *j, uint32_t rank)
 {
     static const char name[] = "OMPI_MCA_orte_base_help_aggregate=";
-    const struct plan *p = &j->plan;
+    const struct job_map *p = &j->plan;
     char *const *env = p->apps && rank < p->nprocs ? p->apps[p->procs[rank].app].env : NULL;
 
     for (; env && *env; env++) {
@@ -85,7 +85,7 @@ void help_effect(struct node *n, struct effect *e)
         m.u.help.rank = e->rank;
         m.u.help.topic = effect_key(e);
         m.u.help.text = effect_value(e);
-        tell_to(n->share, &m, 0);
+        send_queue_to(n->multinode, &m, 0);
     } else if (j) {
         show(n, j, e->rank, effect_key(e), effect_value(e));
     }

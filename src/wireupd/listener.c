@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "io/holder.h"
+#include "io/socket_owner.h"
 #include "io/peer_cred.h"
-#include "wireupd/task.h"
+#include "wireupd/process.h"
 
 static bool find_by_port_id(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
 {
@@ -50,7 +50,7 @@ static bool may_join(void *arg, const struct peer *newcomer, const struct job *j
     const struct link *l = newcomer->host;
 
     (void)arg;
-    return holder_is_below(job->procs[rank].pid, l->cred.socket);
+    return socket_owner_is_below(job->procs[rank].pid, l->cred.socket);
 }
 
 static struct link *oldest_stranger(const struct node *n)
@@ -87,7 +87,7 @@ static void close_fd(int *fd)
 }
 
 /* The question itself needs a descriptor. */
-static int ask_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
+static int queries_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
 {
     int rc;
 
@@ -124,7 +124,7 @@ static void refuse_unknown(struct node *n, int rc)
 /* One of our own user, or nobody. */
 static bool is_ours(struct node *n, int fd, struct peer_cred *c_p)
 {
-    int rc = ask_who(n, fd, NULL, c_p);
+    int rc = queries_who(n, fd, NULL, c_p);
     struct quota_source who;
 
     if (rc < 0) {
@@ -145,7 +145,7 @@ bool listener_proves(struct link *l)
 
     if (!l->cred.socket) /* we have called it: it is there since it has accepted */
         return is_ours(l->node, l->fd, &l->cred);
-    rc = ask_who(l->node, l->fd, &l->cred, NULL);
+    rc = queries_who(l->node, l->fd, &l->cred, NULL);
     if (rc < 0)
         refuse_unknown(l->node, rc);
     return rc == 0;

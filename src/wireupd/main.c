@@ -1,8 +1,8 @@
 /* main.c - the node daemon: reads its record, links to its parent, starts those below it, and stays
  * until it is told to go or has lost its way to the launcher.
  *
- * What goes wrong before the link is up is one line on standard output (boot.h), which the starter
- * takes to the user; afterwards it is a message. */
+ * What goes wrong before the link is up is one line on standard output (bootstrap.h), which the
+ * starter takes to the user; afterwards it is a message. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,26 +17,26 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "io/child.h"
-#include "io/contact.h"
+#include "io/tool_files.h"
 #include "topo/view_pack.h"
-#include "wireupd/boot.h"
-#include "wireupd/crew.h"
-#include "wireupd/errand.h"
-#include "wireupd/guard.h"
-#include "wireupd/share.h"
+#include "wireupd/bootstrap.h"
+#include "wireupd/child_daemons.h"
+#include "wireupd/dvm_exec.h"
+#include "wireupd/supervisor.h"
+#include "wireupd/multinode.h"
 
 extern char **environ;
 
 struct daemon {
     struct log log;
     struct arena arena;
-    struct boot boot;
+    struct bootstrap boot;
     const char *name; /* of this node, as the user says it */
     char host[256];
     struct node *node;
-    struct share share;
-    struct crew crew;
-    struct errands errands;
+    struct multinode multinode;
+    struct child_daemons child_daemons;
+    struct dvm_exec_list errands;
     struct session_dir sessions;
     int answers;  /* standard output as it was: to who has started us */
     bool by_hand; /* the record came by file: a person may look on */
@@ -46,11 +46,11 @@ struct daemon {
 
 /* ---- answers ---- */
 
-static void answer(const struct daemon *d, enum boot_answer what, const char *text)
+static void answer(const struct daemon *d, enum bootstrap_answer what, const char *text)
 {
     struct buf line = BUF_NULL(ERRMSG_MAX + 100);
 
-    boot_answer_write(&line, what, d->boot.count ? d->boot.position : BOOT_BY_NAME, text);
+    bootstrap_answer_write(&line, what, d->boot.count ? d->boot.position : BOOTSTRAP_BY_NAME, text);
     if (write(d->answers, buf_slice(&line).ptr, buf_len(&line)) < 0) {
         /* Whoever started us has gone; the link will tell. */
     }
@@ -60,13 +60,13 @@ static void answer(const struct daemon *d, enum boot_answer what, const char *te
 /* A sentence about a node, to the launcher; before there is a link, to our starter. */
 static void tell(struct daemon *d, int32_t position, unsigned fatal, const char *text)
 {
-    struct msg m = { .kind = MSG_trouble, .to = 0 };
+    struct msg m = { .kind = MSG_launch_error, .to = 0 };
 
-    m.u.trouble.position = position;
-    m.u.trouble.fatal = fatal;
-    m.u.trouble.text = slice_str(text);
-    if (!d->linked || cluster_send(&d->share.cluster, &m) < 0)
-        answer(d, fatal ? BOOT_TROUBLE : BOOT_REMARK, text);
+    m.u.launch_error.position = position;
+    m.u.launch_error.fatal = fatal;
+    m.u.launch_error.text = slice_str(text);
+    if (!d->linked || router_send(&d->multinode.router, &m) < 0)
+        answer(d, fatal ? BOOTSTRAP_TROUBLE : BOOTSTRAP_REMARK, text);
 }
 
 /* ---- the record ---- */
@@ -76,7 +76,7 @@ static int read_input(int fd, struct buf *text)
 {
     uint64_t until = clock_now_ns() + LIMIT_BOOT_MS * NS_PER_MS;
 
-    while (boot_length(buf_slice(text)) == 0) {
+    while (bootstrap_length(buf_slice(text)) == 0) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
         uint64_t now = clock_now_ns();
         char *to = buf_room(text, 65536);
@@ -141,7 +141,7 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
     if (rc < 0)
         rc = no_record(rc, err);
     if (rc == 0)
-        rc = boot_read(&d->boot, &d->arena, buf_slice(&text), err);
+        rc = bootstrap_read(&d->boot, &d->arena, buf_slice(&text), err);
     buf_free(&text);
     if (file)
         close(fd);
@@ -153,8 +153,9 @@ static int find_self(struct daemon *d, struct errmsg *err)
 {
     const char *names[] = { getenv("SLURMD_NODENAME"), d->host, NULL };
 
-    if (d->boot.position == BOOT_BY_NAME && !boot_find(&d->boot, names, 2, &d->boot.position))
-        return errmsg_set(err, BOOT_BAD,
+    if (d->boot.position == BOOTSTRAP_BY_NAME &&
+        !bootstrap_find(&d->boot, names, 2, &d->boot.position))
+        return errmsg_set(err, BOOTSTRAP_BAD,
                           "this node calls itself %s, and no node of the job is called "
                           "so",
                           names[0] ? names[0] : d->host);
@@ -164,7 +165,8 @@ static int find_self(struct daemon *d, struct errmsg *err)
             d->name = d->boot.nodes[i].name;
     }
     if (d->boot.parent >= d->boot.count || d->boot.position == d->boot.parent)
-        return errmsg_set(err, BOOT_BAD, "the record from the launcher is damaged (the position)");
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "the record from the launcher is damaged (the position)");
     return 0;
 }
 
@@ -181,7 +183,7 @@ static void check_clock(struct daemon *d)
         text, sizeof text,
         "its clock is %llu s %s that of the node that started it; times in traces will be wrong",
         (unsigned long long)(off / 1000), now > then ? "ahead of" : "behind");
-    answer(d, BOOT_REMARK, text);
+    answer(d, BOOTSTRAP_REMARK, text);
 }
 
 /* ---- those below ---- */
@@ -201,23 +203,23 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
 
 static int start_crew(struct daemon *d, struct errmsg *err)
 {
-    struct crew_config c = { .loop = node_loop(d->node),
-                             .boot = &d->boot,
-                             .me = d->boot.position,
-                             .envp = environ,
-                             .calls = { NULL, on_child_failed, on_child_remark },
-                             .arg = d };
+    struct child_daemons_config c = { .loop = node_loop(d->node),
+                                      .boot = &d->boot,
+                                      .me = d->boot.position,
+                                      .envp = environ,
+                                      .calls = { NULL, on_child_failed, on_child_remark },
+                                      .arg = d };
     struct buf ours = BUF_NULL(65536);
     int rc;
 
-    if (!crew_wanted(&d->boot, d->boot.position))
+    if (!child_daemons_wanted(&d->boot, d->boot.position))
         return 0;
     rc = agent_spec_get(&c.spec, &d->boot, err);
     if (rc == 0)
-        rc = cluster_addresses(&d->share.cluster, &ours, err);
+        rc = router_addresses(&d->multinode.router, &ours, err);
     c.addresses = buf_cstr(&ours);
     if (rc == 0)
-        rc = c.addresses ? crew_open(&d->crew, &c, err) : -ENOMEM;
+        rc = c.addresses ? child_daemons_open(&d->child_daemons, &c, err) : -ENOMEM;
     buf_free(&ours);
     return rc;
 }
@@ -232,14 +234,14 @@ static void tell_hardware(struct daemon *d)
     struct buf view = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
     struct errmsg err = { "out of memory" };
 
-    if (!boot_option(&d->boot, "hardware"))
+    if (!bootstrap_option(&d->boot, "hardware"))
         return;
     if (bind_look(&machine, &d->arena, true, &err) == 0)
         view_pack(&machine, &view);
     if (buf_ok(&view))
         m.u.hardware.view = buf_slice(&view);
     m.u.hardware.text = slice_str(err.text);
-    cluster_send(&d->share.cluster, &m);
+    router_send(&d->multinode.router, &m);
     buf_free(&view);
 }
 
@@ -249,12 +251,12 @@ static void on_near(void *arg, uint32_t position)
     struct errmsg err = { "" };
 
     if (position != d->boot.parent || d->linked) {
-        crew_up(&d->crew, position);
+        child_daemons_up(&d->child_daemons, position);
         return;
     }
     d->linked = true;
     if (d->by_hand) /* anybody else sees the link itself */
-        answer(d, BOOT_READY, "");
+        answer(d, BOOTSTRAP_READY, "");
     if (start_crew(d, &err))
         tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
     tell_hardware(d);
@@ -266,7 +268,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     struct errmsg how;
     char text[ERRMSG_MAX];
 
-    if (d->crew.agent && agent_how_ended(d->crew.agent, position, &how))
+    if (d->child_daemons.agent && remote_exec_how_ended(d->child_daemons.agent, position, &how))
         snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
     else
         snprintf(text, sizeof text, "%.900s", why);
@@ -279,14 +281,14 @@ static void on_reaped(void *arg, pid_t pid, int status)
 {
     struct daemon *d = arg;
 
-    if (!errand_reaped(&d->errands, pid))
-        crew_reaped(&d->crew, pid, status);
+    if (!dvm_exec_reaped(&d->errands, pid))
+        child_daemons_reaped(&d->child_daemons, pid, status);
 }
 
 /* As the launcher said; the same on all nodes. */
-static enum overlay_schedule schedule_of(const struct boot *b)
+static enum overlay_schedule schedule_of(const struct bootstrap *b)
 {
-    const char *word = boot_option(b, "collective");
+    const char *word = bootstrap_option(b, "collective");
     enum overlay_schedule schedule = OVERLAY_AUTO;
 
     if (word)
@@ -295,46 +297,46 @@ static enum overlay_schedule schedule_of(const struct boot *b)
 }
 
 /* Our parent, and those above it, for when it is lost. */
-static int look_up(struct daemon *d, struct weave_config *w)
+static int look_up(struct daemon *d, struct overlay_io_config *w)
 {
-    const struct boot *b = &d->boot;
-    struct boot_above *above = arena_array(&d->arena, (size_t)b->nabove + 1, sizeof *above);
+    const struct bootstrap *b = &d->boot;
+    struct bootstrap_above *above = arena_array(&d->arena, (size_t)b->nabove + 1, sizeof *above);
 
     if (!above)
         return -ENOMEM;
-    above[0] = (struct boot_above){ b->parent, b->addresses };
+    above[0] = (struct bootstrap_above){ b->parent, b->addresses };
     for (uint32_t i = 0; i < b->nabove; i++)
         above[i + 1] = b->above[i];
-    *w = (struct weave_config){ schedule_of(b), above, b->nabove + 1 };
+    *w = (struct overlay_io_config){ schedule_of(b), above, b->nabove + 1 };
     return 0;
 }
 
 static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *err)
 {
-    struct cluster_config c = { .loop = node_loop(d->node),
-                                .log = &d->log,
-                                .key = d->boot.key,
-                                .me = d->boot.position,
-                                .count = d->boot.count,
-                                .width = d->boot.width,
-                                .host = d->host,
-                                .interface = d->boot.interface,
-                                .port_low = (uint16_t)d->boot.port_low,
-                                .port_high = (uint16_t)d->boot.port_high };
-    struct weave_config w;
+    struct router_config c = { .loop = node_loop(d->node),
+                               .log = &d->log,
+                               .key = d->boot.key,
+                               .me = d->boot.position,
+                               .count = d->boot.count,
+                               .width = d->boot.width,
+                               .host = d->host,
+                               .interface = d->boot.interface,
+                               .port_low = (uint16_t)d->boot.port_low,
+                               .port_high = (uint16_t)d->boot.port_high };
+    struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
-        rc = share_open(&d->share, d->node, &c, &w, far, err);
+        rc = multinode_open(&d->multinode, d->node, &c, &w, far, err);
 
     if (rc)
         return rc;
-    d->share.calls = (struct share_calls){ .on_near = on_near, .on_lost = on_lost };
-    d->share.arg = d;
-    errands_open(&d->errands, &d->share);
-    d->share.errands = &d->errands;
-    d->share.crew = &d->crew;
-    node_share(d->node, &d->share);
-    return cluster_join(&d->share.cluster, d->boot.parent, slice_str(d->boot.addresses), err);
+    d->multinode.calls = (struct multinode_calls){ .on_near = on_near, .on_lost = on_lost };
+    d->multinode.arg = d;
+    dvm_execs_open(&d->errands, &d->multinode);
+    d->multinode.errands = &d->errands;
+    d->multinode.child_daemons = &d->child_daemons;
+    node_share(d->node, &d->multinode);
+    return router_join(&d->multinode.router, d->boot.parent, slice_str(d->boot.addresses), err);
 }
 
 static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
@@ -372,11 +374,11 @@ static int start(struct daemon *d, const char *file, int control_fd, struct errm
 
 static void finish(struct daemon *d)
 {
-    crew_close(&d->crew);
-    errands_close(&d->errands);
-    share_close(&d->share);
+    child_daemons_close(&d->child_daemons);
+    dvm_execs_close(&d->errands);
+    multinode_close(&d->multinode);
     node_free(d->node);
-    boot_wipe(&d->boot);
+    bootstrap_wipe(&d->boot);
     arena_free(&d->arena);
     child_end_all();
 }
@@ -387,7 +389,7 @@ static void tell_killed(void *arg, const char *sentence)
     struct daemon *d = arg;
 
     session_dir_remove(&d->sessions);
-    answer(d, BOOT_TROUBLE, sentence);
+    answer(d, BOOTSTRAP_TROUBLE, sentence);
 }
 
 static int usage(int argc, char **argv)
@@ -418,23 +420,23 @@ int main(int argc, char **argv)
     if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
         return usage(argc, argv);
     d.by_hand = file != NULL;
-    guard_tidy();
+    supervisor_tidy();
     if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    answer(&d, BOOT_STARTED, "");
-    session_dir_name(&d.sessions, contacts_dir(NULL, "TMPDIR"));
-    if (guard_split(&d.log, tell_killed, &d, &control_fd) < 0) {
-        answer(&d, BOOT_TROUBLE, "the daemon cannot start its second process");
+    answer(&d, BOOTSTRAP_STARTED, "");
+    session_dir_name(&d.sessions, tool_filess_dir(NULL, "TMPDIR"));
+    if (supervisor_split(&d.log, tell_killed, &d, &control_fd) < 0) {
+        answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
         return 1;
     }
     if (start(&d, file, control_fd, &err)) {
-        answer(&d, BOOT_TROUBLE, err.text);
+        answer(&d, BOOTSTRAP_TROUBLE, err.text);
         d.code = 1;
     } else {
         d.code = node_run(d.node);
-        if (!d.linked && d.share.why[0])
-            answer(&d, BOOT_TROUBLE, d.share.why);
+        if (!d.linked && d.multinode.why[0])
+            answer(&d, BOOTSTRAP_TROUBLE, d.multinode.why);
     }
     finish(&d);
     return d.code;

@@ -1,8 +1,9 @@
 /* node.c - see node.h.  Reading order: birth; effects; the door of processes that have ended;
  * running.
  *
- * The rest stands beside: listener.h and control.h (doors), work.h (jobs), starter.h, spawning.h
- * and adopt.h (how their processes come), signals.h, output.h, ending.h and loss.h. */
+ * The rest stands beside: listener.h and control.h (doors), local_job.h (jobs), launcher.h,
+ * spawning.h and singleton.h (how their processes come), signals.h, output.h, shutdown.h and
+ * node_failure.h. */
 #include "wireupd/node.h"
 
 #include <errno.h>
@@ -19,19 +20,19 @@
 #include "base/clock.h"
 #include "io/child.h"
 #include "wireupd/control.h"
-#include "wireupd/ending.h"
+#include "wireupd/shutdown.h"
 #include "wireupd/listener.h"
-#include "wireupd/orders.h"
+#include "wireupd/job_control.h"
 #include "wireupd/output.h"
 #include "wireupd/preflight.h"
-#include "wireupd/roots.h"
-#include "wireupd/share.h"
-#include "wireupd/tell.h"
+#include "wireupd/proc_root.h"
+#include "wireupd/multinode.h"
+#include "wireupd/send_queue.h"
 #include "wireupd/signals.h"
 #include "wireupd/spawning.h"
-#include "wireupd/starter.h"
-#include "wireupd/task.h"
-#include "wireupd/work.h"
+#include "wireupd/launcher.h"
+#include "wireupd/process.h"
+#include "wireupd/local_job.h"
 
 static void child_door(void *arg);
 static void promise_due(void *arg);
@@ -97,17 +98,17 @@ static int open_doors(struct node *n)
         rc = control_open(n);
     if (rc < 0)
         return rc;
-    output_open(n, ending_check);
-    timer_init(&n->starter, &n->loop, starter_run, n);
+    output_open(n, shutdown_check);
+    timer_init(&n->starter, &n->loop, launcher_run, n);
     help_open(n);
     timer_init(&n->promises, &n->loop, promise_due, n);
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
         return -errno;
-    inquests_open(&n->inquests, n);
-    desk_open(&n->desk, n);
+    pending_querys_open(&n->inquests, n);
+    control_socket_open(&n->control_socket, n);
     n->server.core.is_manager = true;
-    n->server.core.has_neighbours = desk_is_open(&n->desk);
+    n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
     n->server.core.has_topology = true;
     n->server.core.memory_of = memory_of;
     n->server.core.knows_way = knows_way;
@@ -137,7 +138,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->started_ns = clock_now_ns();
     n->uid = getuid();
     n->topology = TOPOLOGY_NULL;
-    n->tape = TAPE_NULL;
+    n->trace_writer = TRACE_WRITER_NULL;
     n->spare_fd = n->null_fd = n->chld_fd = -1;
     n->door = DOOR_CLOSED;
     quota_init(&n->quota, &quota_evicts, clock_seed());
@@ -157,7 +158,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
         errmsg_set(err, rc, "cannot open what the launcher needs: %s", err_text(rc));
         return node_free(n);
     }
-    if (n->config.report_startup && timing_open(&n->timing, n) < 0) {
+    if (n->config.report_startup && startup_timing_open(&n->timing, n) < 0) {
         errmsg_set(err, -ENOMEM, "out of memory");
         return node_free(n);
     }
@@ -166,7 +167,8 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
 
 int node_record(struct node *n, const char *file, struct errmsg *err)
 {
-    return tape_open(&n->tape, &n->server, &n->loop, file, n->config.name, &n->config.log, err)
+    return trace_writer_open(&n->trace_writer, &n->server, &n->loop, file, n->config.name,
+                             &n->config.log, err)
                ? NODE_BAD_FILE
                : 0;
 }
@@ -188,16 +190,16 @@ struct node *node_free(struct node *n)
         return NULL;
     pump_close(&n->pump);
     LIST_EACH(l, &n->tasks)
-    task_close(LIST_OF(l, struct task, link));
-    roots_free(n);
+    process_close(LIST_OF(l, struct task, link));
+    proc_root_free(n);
     LIST_EACH(l, &n->strangers)
     link_close(LIST_OF(l, struct link, strange));
-    tape_close(&n->tape);
+    trace_writer_close(&n->trace_writer);
     output_close(n);
-    desk_close(&n->desk);
+    control_socket_close(&n->control_socket);
     tools_close(&n->tools);
-    inquests_close(&n->inquests);
-    timing_close(&n->timing);
+    pending_querys_close(&n->inquests);
+    startup_timing_close(&n->timing);
     watch_close(&n->chld);
     control_close(n);
     listener_close(n);
@@ -205,7 +207,7 @@ struct node *node_free(struct node *n)
     timer_stop(&n->starter);
     help_close(n);
     timer_stop(&n->promises);
-    work_leave_all(n);
+    local_job_leave_all(n);
     server_free(&n->server);
     if (n->config.sessions)
         session_dir_remove(n->config.sessions);
@@ -223,9 +225,9 @@ struct node *node_free(struct node *n)
     return NULL;
 }
 
-int node_start(struct node *n, struct plan *plan, struct errmsg *err)
+int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
 {
-    struct work *w;
+    struct local_job *w;
     uint32_t count = plan->nprocs;
 
     if (n->config.pmi_port && listener_make_ids(n, count) < 0)
@@ -233,17 +235,17 @@ int node_start(struct node *n, struct plan *plan, struct errmsg *err)
     n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
     if (!n->stdin_ends)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
-    w = work_lead(n, plan, NULL, n->config.keep_going, err);
+    w = local_job_lead(n, plan, NULL, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
     if (preflight_here(w, err) != 0) {
-        work_free(w);
+        local_job_free(w);
         return NODE_BAD_FILE;
     }
     n->first_job = w->job->id;
     if (n->config.report_startup)
-        timing_begin(&n->timing, n, w->job, clock_now_ns());
-    work_announce(w, NULL);
+        startup_timing_begin(&n->timing, n, w->job, clock_now_ns());
+    local_job_announce(w, NULL);
     n->running = true;
     control_job_up(n);
     return 0;
@@ -285,14 +287,14 @@ bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice
     LIST_EACH(l, &n->tasks)
     {
         struct task *t = LIST_OF(l, struct task, link);
-        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !feed_is_open(&t->in))
+        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
             continue;
         if (last)
-            feed_write(&last->in, bytes, 0);
+            stdin_push_write(&last->in, bytes, 0);
         last = t;
     }
     if (last)
-        feed_write(&last->in, bytes, ticket);
+        stdin_push_write(&last->in, bytes, ticket);
     return last != NULL;
 }
 
@@ -302,7 +304,7 @@ static void push_input(struct node *n, struct job *j, struct effect *e)
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
 
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
-        share_input(n->share, j, e->rank, effect_value(e));
+        multinode_input(n->multinode, j, e->rank, effect_value(e));
     if (!ours || !node_input(n, j, e->rank, effect_value(e), e->ticket)) {
         if (e->ticket) /* nobody waits for other nodes */
             server_answer(&n->server, e->ticket, &a);
@@ -310,47 +312,47 @@ static void push_input(struct node *n, struct job *j, struct effect *e)
     effect_drop(e);
 }
 
-static void carry_out(struct node *n, struct effect *e)
+static void overlay_codec_out(struct node *n, struct effect *e)
 {
     struct job *job = core_job(&n->server.core, e->job);
 
     switch (e->kind) {
     case EFFECT_KILL:
         if (job)
-            ending_begin(n, job);
+            shutdown_begin(n, job);
         break;
     case EFFECT_SPAWN:
         if (job && job->follows)
-            share_effect(n->share, e);
+            multinode_effect(n->multinode, e);
         else
             spawning_begin(n, e);
         break;
     case EFFECT_ATTR: find_attr(n, job, e); break;
     case EFFECT_NAMES:
         if (n->server.core.names_elsewhere)
-            share_effect(n->share, e);
+            multinode_effect(n->multinode, e);
         else
-            desk_ask(&n->desk, e->ticket, e->names);
+            control_socket_ask(&n->control_socket, e->ticket, e->names);
         break;
     case EFFECT_JOB_ENDED:
         if (job)
-            timing_over(&n->timing, job);
+            startup_timing_over(&n->timing, job);
         if (job)
-            ending_bury(n, job);
+            shutdown_bury(n, job);
         break;
     case EFFECT_SIGNAL:
     case EFFECT_ROOT:
     case EFFECT_PLACE:
-    case EFFECT_SWEEP:
+    case EFFECT_CLEANUP:
     case EFFECT_LOG:
-    case EFFECT_CREDENTIAL: orders_carry_out(n, e); break;
+    case EFFECT_CREDENTIAL: job_control_carry_out(n, e); break;
     case EFFECT_HELP: help_effect(n, e); break;
     case EFFECT_INPUT: push_input(n, job, e); break;
     case EFFECT_TOOL: tools_admit(n, e); break;
     case EFFECT_ANSWER: break;
     default: /* for other nodes */
-        if (n->share)
-            share_effect(n->share, e);
+        if (n->multinode)
+            multinode_effect(n->multinode, e);
         else
             effect_drop(e);
         break;
@@ -388,14 +390,14 @@ void node_settle(struct node *n)
 
     do {
         while (server_effect(&n->server, &e))
-            carry_out(n, &e);
+            overlay_codec_out(n, &e);
         node_flush(n);
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
-    timing_settle(&n->timing);
-    if (n->share)
-        tell_settle(n->share);
-    ending_seek(n);
+    startup_timing_settle(&n->timing);
+    if (n->multinode)
+        send_queue_settle(n->multinode);
+    shutdown_seek(n);
 }
 
 /* ---- the door of processes that have ended ---- */
@@ -413,7 +415,7 @@ static void child_door(void *arg)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
         if (t)
-            task_ended(t, status);
+            process_ended(t, status);
         else if (n->config.reaped) /* … or an orphan of one of ours */
             n->config.reaped(n->config.arg, pid, status);
     }
@@ -422,13 +424,13 @@ static void child_door(void *arg)
 
 /* ---- other nodes, and running ---- */
 
-void node_share(struct node *n, struct share *s)
+void node_share(struct node *n, struct multinode *s)
 {
-    n->share = s;
-    n->server.core.position = s->cluster.config.me;
+    n->multinode = s;
+    n->server.core.position = s->router.config.me;
     n->server.core.has_others = true;
-    n->server.core.names_elsewhere = s->cluster.config.me != 0;
-    if (s->cluster.config.me != 0)
+    n->server.core.names_elsewhere = s->router.config.me != 0;
+    if (s->router.config.me != 0)
         n->first_job = JOB_NO_RANK;
 }
 
@@ -450,8 +452,8 @@ void node_begin(struct node *n)
 void node_give_up(struct node *n, int exit_code)
 {
     n->exit_code = exit_code;
-    if (n->share)
-        share_quit(n->share);
+    if (n->multinode)
+        multinode_quit(n->multinode);
     else
         loop_stop(&n->loop);
 }
@@ -467,6 +469,6 @@ int node_run(struct node *n)
     }
     if (n->phase == PHASE_CUT)
         child_end_all();
-    timing_finish(&n->timing);
+    startup_timing_finish(&n->timing);
     return control_code(n);
 }

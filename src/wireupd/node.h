@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "core/plan.h"
+#include "core/job_map.h"
 #include "io/loop.h"
 #include "io/session_dir.h"
 #include "io/streams.h"
@@ -44,7 +44,7 @@ struct node_config {
     bool diverted; /* standard output and error are pipes of our own (streams_divert()) */
     enum node_stdin stdin_to;
     uint32_t stdin_rank;
-    const char *label;   /* pattern before each line (see pattern.h), or NULL */
+    const char *label;   /* pattern before each line (see output_format.h), or NULL */
     const char *outfile; /* pattern of a file for each rank's output, or NULL */
     const char *errfile;
     uint32_t timeout_s; /* since begun_ns, if that is known; 0: none */
@@ -57,16 +57,17 @@ struct node_config {
     const struct spawn_pair *job_attrs; /* what programs shall find besides, or NULL */
     uint32_t njob_attrs;
     const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
-    bool report_startup;           /* where the start-up time went (timing.h) */
+    bool report_startup;           /* where the start-up time went (startup_timing.h) */
     bool json;                     /* reports are for programs */
     uint64_t begun_ns, planned_ns; /* for that report: the launcher's start, and its plan */
     enum node_tools tools;
     struct session_dir *sessions; /* named before the worker parted from its guard; or NULL */
     const char *tool_dir;         /* where tools look for files */
     pid_t guard;                  /* the pid that people know us by; 0: our own */
-    /* Turns a spawn request into a plan: as respawn_plan() of the launcher.  NULL: no spawning. */
+    /* Turns a spawn request into a plan: as spawn_plan_build() of the launcher.  NULL: no spawning.
+     */
     int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
-                      struct plan *plan_p, int *codes, struct errmsg *err);
+                      struct job_map *plan_p, int *codes, struct errmsg *err);
     /* A child of the process that is none of the node's has ended.  May be NULL. */
     void (*reaped)(void *arg, pid_t pid, int status);
     void *arg;
@@ -78,7 +79,7 @@ struct node_config {
 void node_raise_nofile(struct node_config *config);
 
 struct node;
-struct share;
+struct multinode;
 
 /* NULL with a sentence in err. */
 struct node *node_new(const struct node_config *config, struct errmsg *err);
@@ -95,8 +96,8 @@ int node_record(struct node *n, const char *file, struct errmsg *err);
 int node_tools(struct node *n, struct errmsg *err);
 struct node *node_free(struct node *n); /* returns NULL */
 
-/* This node is one of several from now on (share.h); before its first job. */
-void node_share(struct node *n, struct share *s);
+/* This node is one of several from now on (multinode.h); before its first job. */
+void node_share(struct node *n, struct multinode *s);
 
 struct loop *node_loop(struct node *n);
 /* As configured, without anybody's waiting for who reads it; until node_free(). */
@@ -113,7 +114,7 @@ void node_stands(struct node *n);
 
 /* Starts a job; the plan is taken over.  0, NODE_BAD_FILE or -errno with a sentence.  That a
  * process could not be started is the job's failure, not this call's. */
-int node_start(struct node *n, struct plan *plan, struct errmsg *err);
+int node_start(struct node *n, struct job_map *plan, struct errmsg *err);
 
 /* Runs until every job has ended and its output is written.  The exit code for the user. */
 int node_run(struct node *n);

@@ -8,16 +8,16 @@
 #include "io/log_sink.h"
 #include "io/peer_cred.h"
 #include "io/quota.h"
-#include "io/segment.h"
+#include "io/memfd.h"
 #include "overlay/msg.h"
-#include "wireupd/desk.h"
-#include "wireupd/feed.h"
+#include "wireupd/control_socket.h"
+#include "wireupd/stdin_push.h"
 #include "wireupd/help.h"
-#include "wireupd/inquest.h"
+#include "wireupd/pending_query.h"
 #include "wireupd/node.h"
 #include "wireupd/phase.h"
-#include "wireupd/tape.h"
-#include "wireupd/timing.h"
+#include "wireupd/trace_writer.h"
+#include "wireupd/startup_timing.h"
 #include "wireupd/tools.h"
 #include "wireupd/topology.h"
 
@@ -44,7 +44,7 @@ struct task {
     bool ended; /* reaped */
     struct link conn;
     struct source out, err;
-    struct feed in; /* what others push to it */
+    struct stdin_push in; /* what others push to it */
     struct buf label;
 };
 
@@ -63,7 +63,7 @@ struct node {
     char *wdir;
     bool place_told;   /* that the session directory cannot be made */
     bool sweep_told;   /* that something cannot be cleared up */
-    struct list roots; /* of processes that see other files than we do (roots.c) */
+    struct list roots; /* of processes that see other files than we do (proc_root.c) */
     bool roots_lost;   /* there was no memory for one: none can be trusted */
     char *scratch;     /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
@@ -82,10 +82,10 @@ struct node {
     uint32_t *port_ids; /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;
     struct arena env_arena;
-    struct desk desk;
-    struct inquests inquests;
-    struct tape tape;
-    struct timing timing;
+    struct control_socket control_socket;
+    struct pending_queries inquests;
+    struct trace_writer trace_writer;
+    struct startup_timing timing;
     struct tools tools;
     struct help help;
     enum phase phase; /* of the launcher's life: what a signal does (control.c) */
@@ -97,9 +97,9 @@ struct node {
     struct errmsg said; /* why the last job that failed has ended: others end for the same reason */
     bool lost_late;     /* that a node was lost at the end has been said */
     uint32_t first_job;
-    const char *given_name; /* of the next job; NULL: we choose one */
-    struct share *share;    /* NULL: this node is alone */
-    struct arena kept;      /* a daemon: what the launcher has said of all jobs */
+    const char *given_name;      /* of the next job; NULL: we choose one */
+    struct multinode *multinode; /* NULL: this node is alone */
+    struct arena kept;           /* a daemon: what the launcher has said of all jobs */
 };
 
 /* Carries out all effects and writes all answers: the end of every door. */

@@ -181,7 +181,7 @@ static int be(const char *mode)
 
 /* ---- the node -------------------------------------------------------------------------------- */
 
-static int fill_plan(struct plan *p, const char *mode, uint32_t n)
+static int fill_plan(struct job_map *p, const char *mode, uint32_t n)
 {
     if (!plan_of_one_node(p, n))
         return -ENOMEM;
@@ -206,7 +206,7 @@ static int run_node(const char *mode, uint32_t n)
     struct rlimit few = { 64, 4096 };
     struct errmsg err = { "" };
     struct node *node;
-    struct plan plan;
+    struct job_map plan;
     int code = 100;
 
     if (c.pmi_port)
@@ -214,14 +214,14 @@ static int run_node(const char *mode, uint32_t n)
     signal(SIGPIPE, SIG_IGN);
     child_adopt_orphans();
     if (fill_plan(&plan, mode, n) < 0) {
-        plan_free(&plan);
+        job_map_free(&plan);
         return code;
     }
     node = node_new(&c, &err);
     if (node && node_start(node, &plan, &err) == 0)
         code = node_run(node);
     else
-        plan_free(&plan);
+        job_map_free(&plan);
     node_free(node);
     return code;
 }

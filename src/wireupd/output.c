@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "io/create.h"
-#include "wireupd/pattern.h"
+#include "wireupd/output_format.h"
 
 struct file_sink {
     struct list link;
@@ -63,7 +63,7 @@ static struct sink *rank_sink(struct node *n, const char *pattern, const struct 
     struct buf name = BUF_NULL(4096);
     struct sink *k = NULL;
 
-    pattern_fill(pattern, job, rank, 0, &name);
+    output_format_fill(pattern, job, rank, 0, &name);
     if (buf_ok(&name))
         k = file_sink(n, buf_cstr(&name), err);
     else

@@ -1,7 +1,7 @@
 /* phase.h - the state table of phase.def: how the launcher ends when it is asked to, in each phase.
  *
- * The table alone changes the phase; actions are names, carried out by the guard (guard.c) before
- * the worker listens, and by the worker (control.c) afterwards.
+ * The table alone changes the phase; actions are names, carried out by the guard (supervisor.c)
+ * before the worker listens, and by the worker (control.c) afterwards.
  */
 #ifndef WIREUP_WIREUPD_PHASE_H
 #define WIREUP_WIREUPD_PHASE_H

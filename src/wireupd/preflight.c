@@ -4,43 +4,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wireupd/announce.h"
+#include "wireupd/job_msgs.h"
 #include "wireupd/output.h"
-#include "wireupd/share_priv.h"
-#include "wireupd/tell.h"
+#include "wireupd/multinode_priv.h"
+#include "wireupd/send_queue.h"
 
 /* The exit code for a command line that is wrong, as of the launcher's own checks. */
 enum { PREFLIGHT_USAGE = 2 };
 
-int preflight_here(struct work *w, struct errmsg *err)
+int preflight_here(struct local_job *w, struct errmsg *err)
 {
     return output_prepare(w->node, w->job, err);
 }
 
-bool preflight_waits(const struct work *w)
+bool preflight_waits(const struct local_job *w)
 {
     return w->held && w->job->phase == JOB_RUNNING;
 }
 
 /* ---- launcher ---- */
 
-static bool needs_files(const struct share *s)
+static bool needs_files(const struct multinode *s)
 {
     const struct node_config *c = &s->node->config;
 
     return c->outfile || c->errfile || s->trace;
 }
 
-bool preflight_holds(struct share *s, const struct job *j)
+bool preflight_holds(struct multinode *s, const struct job *j)
 {
-    struct work *w = work_of(s->node, j);
+    struct local_job *w = local_job_of(s->node, j);
 
     if (!w || !w->positions || !needs_files(s))
         return false;
-    w->awaited = calloc(s->cluster.config.count, sizeof *w->awaited);
+    w->awaited = calloc(s->router.config.count, sizeof *w->awaited);
     for (uint32_t i = 0; w->awaited && i < j->plan.nnodes; i++) {
         uint32_t at = w->positions[i];
-        if (at == 0 || w->awaited[at] || s->cluster.lost[at])
+        if (at == 0 || w->awaited[at] || s->router.lost[at])
             continue;
         w->awaited[at] = true;
         w->nawaited++;
@@ -49,18 +49,18 @@ bool preflight_holds(struct share *s, const struct job *j)
     return w->held;
 }
 
-static void let_begin(struct work *w)
+static void let_begin(struct local_job *w)
 {
-    struct share *s = w->node->share;
+    struct multinode *s = w->node->multinode;
     struct msg m = { .kind = MSG_begin };
 
     m.u.begin.job = w->job->id;
     w->held = false;
-    tell_to(s, &m, MSG_EVERYBODY);
+    send_queue_to(s, &m, MSG_EVERYBODY);
     timer_set(&w->node->starter, 0);
 }
 
-static void settle(struct work *w, uint32_t position)
+static void settle(struct local_job *w, uint32_t position)
 {
     if (!w->held || !w->awaited || !w->awaited[position])
         return;
@@ -72,15 +72,15 @@ static void settle(struct work *w, uint32_t position)
 void preflight_lost(struct node *n, uint32_t position)
 {
     LIST_EACH(l, &n->works)
-    settle(LIST_OF(l, struct work, link), position);
+    settle(LIST_OF(l, struct local_job, link), position);
 }
 
-static void hear_checked(struct share *s, uint32_t from, const struct msg_checked *m)
+static void hear_checked(struct multinode *s, uint32_t from, const struct msg_checked *m)
 {
     struct job *j = share_job(s, m->job);
-    struct work *w = j ? work_of(s->node, j) : NULL;
+    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
 
-    if (!w || !share_is_root(s) || from >= s->cluster.config.count)
+    if (!w || !share_is_root(s) || from >= s->router.config.count)
         return;
     if (m->text.len && j->phase == JOB_RUNNING)
         server_abort(share_server(s), j, JOB_NO_RANK, PREFLIGHT_USAGE, "node %.200s: " SLICE_FMT,
@@ -90,10 +90,10 @@ static void hear_checked(struct share *s, uint32_t from, const struct msg_checke
 
 /* ---- daemon ---- */
 
-void preflight_answer(struct share *s, struct job *j, const struct msg_job *m,
+void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *m,
                       const struct errmsg *bad)
 {
-    struct work *w = work_of(s->node, j);
+    struct local_job *w = local_job_of(s->node, j);
     struct msg answer = { .kind = MSG_checked };
     struct errmsg why = *bad;
 
@@ -103,13 +103,13 @@ void preflight_answer(struct share *s, struct job *j, const struct msg_job *m,
         why.text[0] = '\0';
     answer.u.checked.job = j->id;
     answer.u.checked.text = slice_str(why.text);
-    tell_to(s, &answer, 0);
+    send_queue_to(s, &answer, 0);
 }
 
-static void hear_begin(struct share *s, const struct msg_begin *m)
+static void hear_begin(struct multinode *s, const struct msg_begin *m)
 {
     struct job *j = share_job(s, m->job);
-    struct work *w = j ? work_of(s->node, j) : NULL;
+    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
 
     if (!w)
         return;
@@ -117,7 +117,7 @@ static void hear_begin(struct share *s, const struct msg_begin *m)
     timer_set(&s->node->starter, 0);
 }
 
-void preflight_hear(struct share *s, const struct msg *m)
+void preflight_hear(struct multinode *s, const struct msg *m)
 {
     if (m->kind == MSG_checked)
         hear_checked(s, m->from, &m->u.checked);

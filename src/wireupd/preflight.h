@@ -9,25 +9,25 @@
 #define WIREUP_WIREUPD_PREFLIGHT_H
 
 #include "overlay/msg.h"
-#include "wireupd/work.h"
+#include "wireupd/local_job.h"
 
 /* This node's part of a job that we lead.  0, or positive with a sentence: nothing may be started.
  */
-int preflight_here(struct work *w, struct errmsg *err);
+int preflight_here(struct local_job *w, struct errmsg *err);
 
 /* Launcher, when a job is announced: are the others to be waited for?  Then it is held. */
-bool preflight_holds(struct share *s, const struct job *j);
+bool preflight_holds(struct multinode *s, const struct job *j);
 
 /* A daemon: it makes its files, and answers if the job is held; bad: what has failed already, or
  * empty. */
-void preflight_answer(struct share *s, struct job *j, const struct msg_job *m,
+void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *m,
                       const struct errmsg *bad);
 
 /* The starter passes over it. */
-bool preflight_waits(const struct work *w);
+bool preflight_waits(const struct local_job *w);
 
 /* MSG_checked, MSG_begin. */
-void preflight_hear(struct share *s, const struct msg *m);
+void preflight_hear(struct multinode *s, const struct msg *m);
 /* Launcher: a daemon will not answer any more. */
 void preflight_lost(struct node *n, uint32_t position);
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-#include "wireupd/share.h"
-#include "wireupd/task.h"
+#include "wireupd/multinode.h"
+#include "wireupd/process.h"
 
 void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
 {
@@ -12,7 +12,7 @@ void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
-            task_signal(t, sig);
+            process_signal(t, sig);
     }
 }
 
@@ -31,8 +31,8 @@ void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
 void signals_all(struct node *n, int sig)
 {
     signals_job(n, NULL, sig);
-    if (n->share)
-        share_signal(n->share, NULL, JOB_NO_RANK, sig, false);
+    if (n->multinode)
+        multinode_signal(n->multinode, NULL, JOB_NO_RANK, sig, false);
 }
 
 void signals_order(struct node *n, int64_t job, int64_t rank, int sig, bool meant)

@@ -5,14 +5,14 @@
 
 #include "base/limit.h"
 #include "wireupd/preflight.h"
-#include "wireupd/share.h"
-#include "wireupd/questions.h"
+#include "wireupd/multinode.h"
+#include "wireupd/rpc.h"
 
 /* Other nodes' processes of a job may still have to be tried. */
 static bool all_tried(const struct job *job)
 {
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
-        if (job->procs[r].state == LIFE_PLANNED)
+        if (job->procs[r].state == PROC_STATE_PLANNED)
             return false;
     }
     return true;
@@ -20,11 +20,11 @@ static bool all_tried(const struct job *job)
 
 static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
 {
-    if (!n->share || !questions_answer(n->share, ticket, a))
+    if (!n->multinode || !rpc_answer(n->multinode, ticket, a))
         server_answer(&n->server, ticket, a);
 }
 
-void spawning_answer(struct work *w)
+void spawning_answer(struct local_job *w)
 {
     struct job *job = w->job;
     struct answer a = {
@@ -35,7 +35,7 @@ void spawning_answer(struct work *w)
         return;
     w->answered = true;
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
-        if (job->procs[i].state == LIFE_GONE && job->procs[i].pid == 0) {
+        if (job->procs[i].state == PROC_STATE_GONE && job->procs[i].pid == 0) {
             w->codes[i] = -1;
             a.status = ANSWER_FAILED;
         }
@@ -49,7 +49,7 @@ void spawning_answer(struct work *w)
 
 void spawning_heard(struct node *n, struct job *j)
 {
-    struct work *w = work_of(n, j);
+    struct local_job *w = local_job_of(n, j);
 
     if (w)
         spawning_answer(w);
@@ -62,7 +62,7 @@ static void put_presets(struct node *n, struct job *job, const struct spawn_requ
 }
 
 /* Whose standard input the spawner wants to feed. */
-static void choose_fed(struct work *w, const struct spawn_request *rq)
+static void choose_fed(struct local_job *w, const struct spawn_request *rq)
 {
     struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
 
@@ -87,26 +87,26 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
 {
     /* A tool has no nodes and no environment of its own here. */
     const struct job *like = parent->is_tool ? core_first_job(&n->server.core) : parent;
-    struct plan plan;
-    struct work *w;
+    struct job_map plan;
+    struct local_job *w;
     int rc = n->config.plan_spawn && like
                  ? n->config.plan_spawn(n->config.arg, like, e->spawn, &plan, codes, err)
                  : errmsg_set(err, 1, "this launcher cannot start more processes");
 
     if (rc)
         return rc;
-    w = work_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
+    w = local_job_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
     if (!w) {
-        plan_free(&plan);
+        job_map_free(&plan);
         return 1;
     }
     if (preflight_here(w, err) != 0) {
-        work_free(w);
+        local_job_free(w);
         return 1;
     }
     choose_fed(w, e->spawn);
     put_presets(n, w->job, e->spawn);
-    work_announce(w, e->spawn);
+    local_job_announce(w, e->spawn);
     w->spawned = true;
     w->ticket = e->ticket;
     w->codes = codes;

@@ -7,17 +7,17 @@
 #include <unistd.h>
 
 #include "wireupd/node_priv.h"
-#include "wireupd/share.h"
-#include "wireupd/tell.h"
+#include "wireupd/multinode.h"
+#include "wireupd/send_queue.h"
 
 static bool is_launcher(const struct streams *t)
 {
-    return t->share->cluster.config.me == 0;
+    return t->multinode->router.config.me == 0;
 }
 
 static struct node *node_of(const struct streams *t)
 {
-    return t->share->node;
+    return t->multinode->node;
 }
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static void on_data(void *arg, struct channel *c, struct slice bytes)
     struct streams *t = arg;
     struct msg m = channel_data_msg(c, bytes);
 
-    tell_to(t->share, &m, c->position);
+    send_queue_to(t->multinode, &m, c->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
@@ -35,7 +35,7 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     struct streams *t = arg;
     struct msg m = channel_credit_msg(c, count);
 
-    tell_to(t->share, &m, c->position);
+    send_queue_to(t->multinode, &m, c->position);
 }
 
 static void on_unread(void *arg, struct channel *c)
@@ -43,7 +43,7 @@ static void on_unread(void *arg, struct channel *c)
     struct streams *t = arg;
     struct msg m = channel_unread_msg(c);
 
-    tell_to(t->share, &m, c->position);
+    send_queue_to(t->multinode, &m, c->position);
 }
 
 static void on_ended(void *arg, struct channel *c)
@@ -51,14 +51,14 @@ static void on_ended(void *arg, struct channel *c)
     struct streams *t = arg;
 
     (void)c;
-    share_streams_ended(t->share);
+    multinode_streams_ended(t->multinode);
 }
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
 static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
 {
-    if (number >= STREAM_KINDS || position >= t->share->cluster.config.count)
+    if (number >= STREAM_KINDS || position >= t->multinode->router.config.count)
         return NULL;
     return &t->sets[is_launcher(t) ? position : 0];
 }
@@ -75,7 +75,7 @@ static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m
         log_error(&node_of(t)->config.log, "position %u sends more output than it may", from);
 }
 
-static void hear_credit(struct streams *t, uint32_t from, const struct msg_credit *m)
+static void hear_credit(struct streams *t, uint32_t from, const struct msg_window_update *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -95,8 +95,8 @@ void streams_hear(struct streams *t, const struct msg *m)
 {
     if (m->kind == MSG_data)
         hear_data(t, m->from, &m->u.data);
-    else if (m->kind == MSG_credit)
-        hear_credit(t, m->from, &m->u.credit);
+    else if (m->kind == MSG_window_update)
+        hear_credit(t, m->from, &m->u.window_update);
     else if (m->kind == MSG_unread)
         hear_unread(t, m->from, &m->u.unread);
 }
@@ -107,7 +107,7 @@ static void source_over(void *arg)
 {
     struct streams *t = arg;
 
-    share_streams_ended(t->share);
+    multinode_streams_ended(t->multinode);
     node_settle(node_of(t));
 }
 
@@ -153,9 +153,9 @@ static void show_first(struct streams *t, uint32_t position, enum stream which, 
     await(t, position, which, false);
     if (rc < 0)
         log_error(&n->config.log, "what node %s writes cannot be shown: %s",
-                  t->share->names[position], err_text(rc));
+                  t->multinode->names[position], err_text(rc));
     if (!any)
-        share_streams_ended(t->share);
+        multinode_streams_ended(t->multinode);
 }
 
 int streams_stdin(struct streams *t, uint32_t position)
@@ -227,7 +227,7 @@ void streams_end(struct streams *t)
     channel_close(&t->sets[0].channels[STREAM_IN]);
     channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
     channel_catch_up(&t->sets[0].channels[STREAM_ERR]);
-    share_streams_ended(t->share);
+    multinode_streams_ended(t->multinode);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -244,10 +244,10 @@ bool streams_over(const struct streams *t)
     return true;
 }
 
-int streams_open(struct streams *t, struct share *s, const int far[STREAM_KINDS])
+int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS])
 {
-    t->share = s;
-    t->count = is_launcher(t) ? s->cluster.config.count : 1;
+    t->multinode = s;
+    t->count = is_launcher(t) ? s->router.config.count : 1;
     t->sets = calloc(t->count, sizeof *t->sets);
     for (int i = 0; i < STREAM_KINDS; i++)
         t->far[i] = far ? far[i] : -1;
@@ -260,7 +260,7 @@ int streams_open(struct streams *t, struct share *s, const int far[STREAM_KINDS]
 
 void streams_close(struct streams *t)
 {
-    if (!t->share)
+    if (!t->multinode)
         return;
     for (uint32_t p = 0; t->sets && p < t->count; p++) {
         for (int i = 0; i < STREAM_KINDS; i++) {
@@ -274,5 +274,5 @@ void streams_close(struct streams *t)
     }
     free(t->sets);
     t->sets = NULL;
-    t->share = NULL;
+    t->multinode = NULL;
 }

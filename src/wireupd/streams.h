@@ -21,17 +21,17 @@ struct stream_set {
     bool awaited[STREAM_KINDS];          /* ... once there is something; most write nothing */
 };
 
-struct share;
+struct multinode;
 
 struct streams {
-    struct share *share; /* NULL: not open */
+    struct multinode *multinode; /* NULL: not open */
     struct stream_set *sets;
     uint32_t count;        /* launcher: all positions; a daemon: 1, its own */
     int far[STREAM_KINDS]; /* a daemon: the other ends of its own until they are open */
 };
 
 /* far: of streams_divert(); NULL: the launcher.  0 or -ENOMEM. */
-int streams_open(struct streams *t, struct share *s, const int far[STREAM_KINDS]);
+int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS]);
 void streams_close(struct streams *t); /* harmless twice, and on zeroed memory */
 
 /* A daemon, before its node exists: standard input, output and error become pipes whose other ends
@@ -50,7 +50,7 @@ int streams_stdin(struct streams *t, uint32_t position);
 /* Launcher: that daemon is lost. */
 void streams_cut(struct streams *t, uint32_t position);
 
-/* MSG_data, MSG_credit and MSG_unread. */
+/* MSG_data, MSG_window_update and MSG_unread. */
 void streams_hear(struct streams *t, const struct msg *m);
 
 /* All that was written has come out, or gone. */

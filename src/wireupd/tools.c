@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "wireupd/adopt.h"
+#include "wireupd/singleton.h"
 #include "wireupd/node_priv.h"
-#include "wireupd/work.h"
-#include "wireupd/share.h"
+#include "wireupd/local_job.h"
+#include "wireupd/multinode.h"
 
 /* Processes of a tool's job: it has as many as its last one's rank wants. */
 enum { RANKS_MAX = 1024 };
@@ -21,7 +21,7 @@ enum { RANKS_MAX = 1024 };
 
 const char *tools_dir(void)
 {
-    return contacts_dir(NULL, "PMIX_SYSTEM_TMPDIR");
+    return tool_filess_dir(NULL, "PMIX_SYSTEM_TMPDIR");
 }
 
 static void name_server(char *name, size_t room, int pid)
@@ -31,39 +31,39 @@ static void name_server(char *name, size_t room, int pid)
 
 int tools_write(struct tools *t, struct node *n, struct errmsg *err)
 {
-    struct contact what = { t->uri, n->config.name };
-    char dir[CONTACT_PATH_MAX], pid[24];
+    struct tool_file what = { t->uri, n->config.name };
+    char dir[TOOL_FILES_PATH_MAX], pid[24];
     int rc;
 
     if (t->written)
         return 0;
     snprintf(pid, sizeof pid, "%d", (int)(n->config.guard ? n->config.guard : getpid()));
-    rc = contacts_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
+    rc = tool_filess_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
     if (rc == 0)
-        rc = contacts_put_tool(&t->contacts, &what, dir, t->name, err);
+        rc = tool_filess_put_tool(&t->contacts, &what, dir, t->name, err);
     if (rc == 0)
         t->written = true;
     else
-        contacts_remove(&t->contacts);
+        tool_filess_remove(&t->contacts);
     return rc;
 }
 
 int tools_begin(struct tools *t, struct node *n, struct errmsg *err)
 {
-    struct contact what = { t->uri, n->config.name };
+    struct tool_file what = { t->uri, n->config.name };
     struct errmsg why;
     int rc = 0;
 
     if (n->config.tools != NODE_TOOLS_OFF)
         rc = tools_write(t, n, &why);
     if (rc == 0 && n->config.tools == NODE_TOOLS_SYSTEM)
-        rc = contacts_put_system(&t->contacts, &what, n->config.tool_dir, &why);
+        rc = tool_filess_put_system(&t->contacts, &what, n->config.tool_dir, &why);
     return rc ? errmsg_set(err, TOOLS_BAD, "-tools: %s; nothing was started", why.text) : 0;
 }
 
 void tools_open(struct tools *t, struct node *n)
 {
-    contacts_init(&t->contacts);
+    tool_filess_init(&t->contacts);
     name_server(t->name, sizeof t->name, (int)getpid());
     snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->port);
     n->server.core.name = t->name;
@@ -76,7 +76,7 @@ void tools_open(struct tools *t, struct node *n)
 void tools_close(struct tools *t)
 {
     if (t->uri[0])
-        contacts_remove(&t->contacts);
+        tool_filess_remove(&t->contacts);
 }
 
 /* ---- admission ---- */
@@ -99,14 +99,14 @@ static uint32_t count_tools(const struct node *n)
     uint32_t count = 0;
 
     LIST_EACH(l, &n->works)
-    count += LIST_OF(l, const struct work, link)->job->is_tool;
+    count += LIST_OF(l, const struct local_job, link)->job->is_tool;
     return count;
 }
 
 /* NULL, or why not. */
 static const char *objection(const struct node *n, struct slice name, uint32_t rank)
 {
-    if (n->share && n->share->cluster.config.me != 0)
+    if (n->multinode && n->multinode->router.config.me != 0)
         return "tools are let in by the launcher, and this is the daemon of a node";
     if (count_tools(n) >= LIMIT_TOOLS)
         return "there are too many of them";
@@ -129,11 +129,11 @@ void tools_admit(struct node *n, struct effect *e)
     else
         snprintf(name, sizeof name, "%s-tool-%u", n->tools.name, ++n->tools.last);
     if (!why)
-        j = adopt_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
+        j = singleton_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
     if (!j)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
     if (!server_admit(&n->server, e->ticket, j, clock_now_ns()) && j)
-        server_event(&n->server, j, j->plan.nprocs - 1, LIFE_HANGUP, 0); /* it has gone */
+        server_event(&n->server, j, j->plan.nprocs - 1, PROC_STATE_HANGUP, 0); /* it has gone */
     effect_drop(e);
 }

@@ -2,7 +2,7 @@
  *
  * A tool is let in at any time when the kernel says that it is our own user's (listener.c asks). It
  * finds us by our address, which `wireup tools` tells; our library also by asking the launchers
- * that are running (io/rendezvous.h).  OpenPMIx's tools look for files (io/contact.h): these are
+ * that are running (io/rendezvous.h).  OpenPMIx's tools look for files (io/tool_files.h): these are
  * written when the user wants them, from the start (-tools) or later (`wireup tools`), so that who
  * does not want them has none.
  */
@@ -14,12 +14,12 @@
 
 #include "base/err.h"
 #include "core/effect.h"
-#include "io/contact.h"
+#include "io/tool_files.h"
 
 struct node;
 
 struct tools {
-    struct contacts contacts;
+    struct tool_file_list contacts;
     bool written;
     uint32_t last; /* number of the last one that had no name */
     char name[32], uri[96];

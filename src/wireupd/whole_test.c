@@ -6,7 +6,7 @@
  * node's part in the overlay's collective, and what the overlay completes goes in by the core's
  * door. */
 #define CLUSTER_OVERLAY 1
-#include "overlay/carry.h"
+#include "overlay/overlay_codec.h"
 #include "tests/cluster.h"
 
 /* ---- the overlays of all nodes --------------------------------------------------------------- */
@@ -40,50 +40,51 @@ static void overlays_close(void)
 }
 
 /* Who takes part, as positions: here node i of each plan is position i. */
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct router *c, uint32_t node, struct effect *e)
 {
     struct contribution *k = e->contribution;
-    struct posset all = { NULL, 0, 0, 0 };
+    struct rank_set all = { NULL, 0, 0, 0 };
     struct place *places;
     uint32_t n;
 
-    if (spread_places(&c->nodes[node].server.core, k, &places, &n) < 0)
+    if (exchange_data_places(&c->nodes[node].server.core, k, &places, &n) < 0)
         abort();
     for (uint32_t i = 0; i < n; i++)
-        posset_add(&all, places[i].node, 1);
+        rank_set_add(&all, places[i].node, 1);
     c->contributions++;
     c->bytes += (unsigned)buf_len(&k->block);
     if (overlay_contribute(&overlays[node], slice_str(k->identity), k->generation, &all,
-                           buf_len(&k->block) ? bundle_one(node, buf_slice(&k->block)) : NULL) != 0)
+                           buf_len(&k->block) ? block_set_one(node, buf_slice(&k->block)) : NULL) !=
+        0)
         OK_F(false, "node %u cannot contribute to %s", node, k->identity);
-    posset_free(&all);
+    rank_set_free(&all);
     free(places);
 }
 
-static void hear_end(struct cluster *c, uint32_t node, const struct overlay_event *e)
+static void hear_end(struct router *c, uint32_t node, const struct overlay_event *e)
 {
     struct slice blocks[CLUSTER_NODES];
-    const struct bundle *b;
-    struct bundle_walk w;
+    const struct block_set *b;
+    struct block_set_walk w;
     uint32_t n = 0;
 
-    bundle_walk_begin(&w, e->blocks);
-    while ((b = bundle_walk_next(&w)) && n < CLUSTER_NODES)
+    block_set_walk_begin(&w, e->blocks);
+    while ((b = block_set_walk_next(&w)) && n < CLUSTER_NODES)
         blocks[n++] = b->block;
-    bundle_walk_end(&w);
+    block_set_walk_end(&w);
     server_completed(&c->nodes[node].server, slice_str(e->what), e->generation,
                      e->failed ? ANSWER_FAILED : ANSWER_OK, blocks, n);
 }
 
 /* A node is lost: its processes are, too. */
-static void hear_loss(struct cluster *c, uint32_t node, uint32_t lost)
+static void hear_loss(struct router *c, uint32_t node, uint32_t lost)
 {
     struct job *j = c->nodes[node].jobs[0];
 
     overlay_link_down(&overlays[node], lost);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (j->plan.procs[r].node == lost && j->procs[r].state != LIFE_GONE)
-            server_event(&c->nodes[node].server, j, r, LIFE_DEATH, 9);
+        if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
+            server_event(&c->nodes[node].server, j, r, PROC_STATE_DEATH, 9);
     }
 }
 
@@ -96,10 +97,10 @@ static struct overlay_msg *recode(struct overlay_msg *m)
     struct errmsg err;
     struct msg out, in;
 
-    if (carry_out(m, &a, &out))
+    if (overlay_codec_out(m, &a, &out))
         msg_write(&out, &bytes);
     if (buf_ok(&bytes) && msg_read(buf_slice(&bytes), &a, &in, &err) == 0)
-        back = carry_in(&in, CLUSTER_NODES);
+        back = overlay_codec_in(&in, CLUSTER_NODES);
     overlay_msg_free(m);
     arena_free(&a);
     buf_free(&bytes);
@@ -107,7 +108,7 @@ static struct overlay_msg *recode(struct overlay_msg *m)
 }
 
 /* One round of everybody; true: something happened. */
-static bool cluster_overlays(struct cluster *c)
+static bool cluster_overlays(struct router *c)
 {
     bool some = false;
 
@@ -137,14 +138,14 @@ static bool cluster_overlays(struct cluster *c)
 
 enum { NODES = CLUSTER_NODES, RANKS = 24 };
 
-static void say(struct cluster *c, uint32_t rank, const char *text)
+static void say(struct router *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static void begin(struct cluster *c, bool keep_going, enum overlay_schedule schedule)
+static void begin(struct router *c, bool keep_going, enum overlay_schedule schedule)
 {
-    cluster_open(c, NODES, 5);
+    router_open(c, NODES, 5);
     overlays_open(NODES, schedule);
     cluster_job(c, RANKS, true, keep_going);
     for (uint32_t r = 0; r < RANKS; r++) {
@@ -153,7 +154,7 @@ static void begin(struct cluster *c, bool keep_going, enum overlay_schedule sche
     }
 }
 
-static bool exchange(struct cluster *c, unsigned round)
+static bool exchange(struct router *c, unsigned round)
 {
     char text[200], want[200];
     bool good = true;
@@ -178,7 +179,7 @@ static bool exchange(struct cluster *c, unsigned round)
 
 static void test_exchange(enum overlay_schedule schedule)
 {
-    struct cluster c;
+    struct router c;
 
     begin(&c, false, schedule);
     OK_F(exchange(&c, 0) && exchange(&c, 1), "%u ranks on %u nodes: everybody has all cards, twice",
@@ -187,14 +188,14 @@ static void test_exchange(enum overlay_schedule schedule)
     say(&c, 6, "cmd=barrier_in group=0,1,6:3\n");
     say(&c, 1, "cmd=barrier_in group=0,1,6:3\n");
     OK(!strcmp(cluster_heard(&c, 0, 6), "cmd=barrier_out rc=0 tag=3\n"));
-    cluster_close(&c);
+    router_close(&c);
     overlays_close();
 }
 
 /* A node dies while the others wait in a fence for it. */
 static void test_lost_node(void)
 {
-    struct cluster c;
+    struct router c;
     enum { LOST = 2 }; /* with nodes 5 and 6 below it */
 
     begin(&c, true, OVERLAY_AUTO);
@@ -218,7 +219,7 @@ static void test_lost_node(void)
     say(&c, 5, "cmd=barrier_in group=0,5:8\n");
     say(&c, 0, "cmd=barrier_in group=0,5:8\n");
     OK_F(!strcmp(cluster_heard(&c, 0, 5), "cmd=barrier_out rc=0 tag=8\n"), "the others go on");
-    cluster_close(&c);
+    router_close(&c);
     overlays_close();
 }
 

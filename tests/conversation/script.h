@@ -25,7 +25,7 @@
  *   c0 deaf | c0 hears                 stops reading; reads again
  *   c0 hangup | c0 exit 3 | c0 dies 9  closes its connection; its process ends
  *   c0 reaped 3                        its process ends, and something of it keeps the connection
- *   c0 is attached                     the state of its process (see core/life.def)
+ *   c0 is attached                     the state of its process (see core/proc_state.def)
  *
  *   expect kill [JOB] | expect ended [JOB]     the next effect
  *   expect spawn PROGRAM [N]                   the next effect: the first command, all processes

@@ -57,12 +57,12 @@ static void close_store(struct seg_region *r)
     r->base = NULL;
 }
 
-static int fill_plan(struct plan *p, const struct world_job_params *wanted)
+static int fill_plan(struct job_map *p, const struct world_job_params *wanted)
 {
     uint32_t nodes = wanted->nodes ? wanted->nodes : 1, n = wanted->nprocs;
     uint32_t each = (n + nodes - 1) / nodes;
 
-    plan_init(p);
+    job_map_init(p);
     p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
     p->nodes = arena_array(&p->arena, nodes, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, n, sizeof *p->procs);
@@ -75,9 +75,9 @@ static int fill_plan(struct plan *p, const struct world_job_params *wanted)
     for (uint32_t i = 0; i < nodes; i++)
         p->nodes[i].name = i ? arena_printf(&p->arena, "node%u", i) : "here";
     for (uint32_t r = 0; r < n; r++) {
-        struct plan_node *node = &p->nodes[r / each];
+        struct job_map_node *node = &p->nodes[r / each];
         p->procs[r] =
-            (struct plan_proc){ .rank = r, .node = r / each, .local_rank = node->nprocs++ };
+            (struct job_map_proc){ .rank = r, .node = r / each, .local_rank = node->nprocs++ };
         node->slots++;
     }
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
@@ -95,7 +95,7 @@ static int add_clients(struct world *w, struct world_job *home, const struct wor
         if (!p->port && !(c->peer = server_peer_new(&w->server, home->job, r, p->fds, c)))
             return -ENOMEM;
         home->job->procs[r].pid = (int)(100 * w->njobs + r);
-        job_event(home->job, r, LIFE_STARTED, 0);
+        job_event(home->job, r, PROC_STATE_STARTED, 0);
     }
     return 0;
 }
@@ -104,21 +104,21 @@ int world_job(struct world *w, const struct world_job_params *p)
 {
     struct world_job *home = &w->jobs[w->njobs];
     struct buf map = BUF_NULL(1023);
-    struct plan plan;
+    struct job_map plan;
 
     if (w->njobs == WORLD_JOBS || w->nclients + p->nprocs > WORLD_CLIENTS)
         return -EINVAL;
     if (!open_store(&home->region))
         return -ENOMEM;
     if (fill_plan(&plan, p) < 0) {
-        plan_free(&plan);
+        job_map_free(&plan);
         close_store(&home->region);
         return -ENOMEM;
     }
     home->job =
         core_job_add(&w->server.core, p->nspace, &plan, &home->region, p->parent, p->keep_going);
     if (!home->job) {
-        plan_free(&plan);
+        job_map_free(&plan);
         close_store(&home->region);
         return -ENOMEM;
     }
@@ -235,7 +235,7 @@ void world_hangup(struct world *w, struct client *c)
 void world_reap(struct world *w, struct client *c, int code)
 {
     if (!c->gone && !c->stranger)
-        job_event(c->home->job, c->rank, LIFE_EXIT, code);
+        job_event(c->home->job, c->rank, PROC_STATE_EXIT, code);
     c->gone = true;
     world_settle(w);
 }
@@ -244,7 +244,7 @@ void world_end(struct world *w, struct client *c, bool signalled, int code)
 {
     world_hangup(w, c);
     if (!c->gone && !c->stranger)
-        job_event(c->home->job, c->rank, signalled ? LIFE_DEATH : LIFE_EXIT, code);
+        job_event(c->home->job, c->rank, signalled ? PROC_STATE_DEATH : PROC_STATE_EXIT, code);
     c->gone = true;
     world_settle(w);
 }

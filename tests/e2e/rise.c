@@ -19,15 +19,15 @@
 
 #include "base/limit.h"
 #include "io/child.h"
-#include "wireupd/cluster.h"
-#include "wireupd/crew.h"
+#include "wireupd/router.h"
+#include "wireupd/child_daemons.h"
 
 extern char **environ;
 
 static struct loop loop;
-static struct cluster cluster;
-static struct crew crew;
-static struct boot boot;
+static struct router router;
+static struct child_daemons child_daemons;
+static struct bootstrap boot;
 static struct watch children, input;
 static unsigned ready, failed;
 static bool hold, ending;
@@ -48,9 +48,9 @@ static void leave(void)
     if (ending)
         return;
     ending = true;
-    cluster_send(&cluster, &m);
-    crew_end(&crew);
-    cluster_end(&cluster);
+    router_send(&router, &m);
+    child_daemons_end(&child_daemons);
+    router_end(&router);
 }
 
 static void check(void)
@@ -66,14 +66,14 @@ static void check(void)
 static void on_message(void *arg, const struct msg *m)
 {
     (void)arg;
-    if (m->kind != MSG_trouble)
+    if (m->kind != MSG_launch_error)
         return;
-    if (!m->u.trouble.fatal) {
-        say("remark", -1, m->u.trouble.text);
+    if (!m->u.launch_error.fatal) {
+        say("remark", -1, m->u.launch_error.text);
         return;
     }
     failed++;
-    say("failed", m->u.trouble.position, m->u.trouble.text);
+    say("failed", m->u.launch_error.position, m->u.launch_error.text);
     check();
 }
 
@@ -88,7 +88,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 static bool on_near(void *arg, uint32_t position)
 {
     (void)arg;
-    crew_up(&crew, position);
+    child_daemons_up(&child_daemons, position);
     return true;
 }
 
@@ -110,7 +110,7 @@ static bool closed;
 
 static void maybe_done(void)
 {
-    if (closed && crew_idle(&crew)) {
+    if (closed && child_daemons_idle(&child_daemons)) {
         say("closed", -1, SLICE_NULL);
         loop_stop(&loop);
     }
@@ -148,7 +148,7 @@ static void on_children(void *arg)
     if (read(children.fd, &info, sizeof info) < 0)
         return;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        crew_reaped(&crew, pid, status);
+        child_daemons_reaped(&child_daemons, pid, status);
     maybe_done();
 }
 
@@ -231,16 +231,16 @@ int main(int argc, char **argv)
     struct agent_spec spec = { .kind = AGENT_FORK };
     struct errmsg err = { "" };
     struct buf ours = BUF_NULL(65536);
-    struct cluster_config c = { .loop = &loop,
-                                .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise", NULL },
-                                .host = "launcher",
-                                .calls = { .on_message = on_message,
-                                           .on_ready = on_ready,
-                                           .on_lost = on_lost,
-                                           .on_orphan = on_orphan,
-                                           .on_closed = on_closed,
-                                           .on_near = on_near } };
-    struct crew_config w = {
+    struct router_config c = { .loop = &loop,
+                               .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise", NULL },
+                               .host = "launcher",
+                               .calls = { .on_message = on_message,
+                                          .on_ready = on_ready,
+                                          .on_lost = on_lost,
+                                          .on_orphan = on_orphan,
+                                          .on_closed = on_closed,
+                                          .on_near = on_near } };
+    struct child_daemons_config w = {
         .loop = &loop, .boot = &boot, .envp = environ, .calls = { NULL, on_failed, on_remark }
     };
     uint32_t width = 4;
@@ -252,33 +252,33 @@ int main(int argc, char **argv)
         return 2;
     child_adopt_orphans();
     if (!spec.wireupd) {
-        agent_find_wireupd(place, sizeof place);
+        remote_exec_find_wireupd(place, sizeof place);
         spec.wireupd = place;
     }
     boot.count = (uint32_t)argc + 1;
-    boot.width = crew_width(spec.kind, boot.count, width);
-    if (boot_make_key(&boot) < 0)
+    boot.width = child_daemons_width(spec.kind, boot.count, width);
+    if (bootstrap_make_key(&boot) < 0)
         return 99;
-    randombytes_buf(boot.key, BOOT_KEY);
+    randombytes_buf(boot.key, BOOTSTRAP_KEY);
     c.key = boot.key;
     boot.nodes = arena_array(&arena, (size_t)argc, sizeof *boot.nodes);
     for (int i = 0; i < argc; i++)
-        boot.nodes[boot.nnodes++] = (struct boot_node){ (uint32_t)i + 1, argv[i], NULL, 0 };
+        boot.nodes[boot.nnodes++] = (struct bootstrap_node){ (uint32_t)i + 1, argv[i], NULL, 0 };
     c.count = boot.count;
     c.width = boot.width;
     loop_init(&loop);
     watch_all();
-    if (agent_spec_put(&spec, &arena, &boot) || cluster_open(&cluster, &c, &err) ||
-        cluster_addresses(&cluster, &ours, &err))
+    if (agent_spec_put(&spec, &arena, &boot) || router_open(&router, &c, &err) ||
+        router_addresses(&router, &ours, &err))
         return fail(&err);
     w.spec = spec;
     w.addresses = buf_cstr(&ours);
     say("addresses", -1, buf_slice(&ours));
-    if (crew_open(&crew, &w, &err))
+    if (child_daemons_open(&child_daemons, &w, &err))
         return fail(&err);
     loop_run(&loop);
-    crew_close(&crew);
-    cluster_close(&cluster);
+    child_daemons_close(&child_daemons);
+    router_close(&router);
     watch_close(&children);
     watch_close(&input);
     loop_free(&loop);

@@ -11,7 +11,7 @@
 
 bool library_enter(struct library *l, struct errmsg *err)
 {
-    gate_lock(&l->gate);
+    lock_lock(&l->gate);
     if (l->member && !l->forked) {
         l->users++;
         return true;
@@ -19,32 +19,32 @@ bool library_enter(struct library *l, struct errmsg *err)
     errmsg_set(err, 0, "%s",
                l->forked ? "this process was forked from one that uses PMI, and has no part in that"
                          : "the library was not initialized, or is finalized");
-    gate_unlock(&l->gate);
+    lock_unlock(&l->gate);
     return false;
 }
 
 void library_leave(struct library *l)
 {
     if (--l->users == 0)
-        gate_tell(&l->gate);
-    gate_unlock(&l->gate);
+        lock_tell(&l->gate);
+    lock_unlock(&l->gate);
 }
 
 bool library_is_there(struct library *l)
 {
     bool is;
 
-    gate_lock(&l->gate);
+    lock_lock(&l->gate);
     is = l->member && !l->forked;
-    gate_unlock(&l->gate);
+    lock_unlock(&l->gate);
     return is;
 }
 
 enum library_state library_begin(struct library *l, struct errmsg *err)
 {
-    gate_lock(&l->gate);
+    lock_lock(&l->gate);
     while (l->moving)
-        gate_wait(&l->gate);
+        lock_wait(&l->gate);
     if (l->forked) {
         errmsg_set(err, 0,
                    "this process was forked from one that uses PMI, and must not speak on "
@@ -62,9 +62,9 @@ void library_begun(struct library *l, void *member)
     l->member = member;
     if (l->moving) {
         l->moving = false;
-        gate_tell(&l->gate);
+        lock_tell(&l->gate);
     }
-    gate_unlock(&l->gate);
+    lock_unlock(&l->gate);
 }
 
 int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *err)
@@ -91,7 +91,7 @@ int library_prepare(struct library *l, struct client_env *env, void (*after)(voi
 /* No other thread exists here: whoever held the gate is not here. */
 void library_forked(struct library *l)
 {
-    gate_reset(&l->gate);
+    lock_reset(&l->gate);
     l->users = 0;
     l->moving = false;
     l->forked = l->member != NULL;
@@ -101,16 +101,16 @@ void *library_end(struct library *l)
 {
     void *member;
 
-    gate_lock(&l->gate);
+    lock_lock(&l->gate);
     while (l->moving)
-        gate_wait(&l->gate);
+        lock_wait(&l->gate);
     if (!l->member || l->forked)
         return NULL;
     member = l->member;
     l->member = NULL; /* no new calls */
     l->moving = true;
     while (l->users)
-        gate_wait(&l->gate);
+        lock_wait(&l->gate);
     return member;
 }
 
@@ -118,9 +118,9 @@ void library_ended(struct library *l)
 {
     if (l->moving) {
         l->moving = false;
-        gate_tell(&l->gate);
+        lock_tell(&l->gate);
     }
-    gate_unlock(&l->gate);
+    lock_unlock(&l->gate);
 }
 
 void library_set_debug(struct library *l, bool on)

@@ -14,11 +14,11 @@
 
 #include "base/err.h"
 #include "lib/common/env.h"
-#include "lib/common/gate.h"
+#include "lib/common/lock.h"
 
 struct library {
     const char *name; /* "libpmi" */
-    struct gate gate;
+    struct lock gate;
     void *member;   /* NULL: not initialized */
     unsigned users; /* calls under way */
     bool moving;    /* somebody is initializing or finalizing */
@@ -29,7 +29,7 @@ struct library {
 
 #define LIBRARY_INIT(name_)                                                                        \
     {                                                                                              \
-        .name = (name_), .gate = GATE_INIT                                                         \
+        .name = (name_), .gate = LOCK_INIT                                                         \
     }
 
 /* ---- calls: between the two the gate is locked and the member stays ---- */

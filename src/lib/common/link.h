@@ -2,7 +2,7 @@
  *
  * Blocking, by its caller's thread; no thread, no signal (a lost peer is -EPIPE, never SIGPIPE),
  * also when the descriptor is no socket.  A descriptor that comes along with the bytes is kept for
- * link_take_fd.  Not locked: the one who holds the wire (gate.h) uses it.
+ * link_take_fd.  Not locked: the one who holds the wire (lock.h) uses it.
  *
  * Once something went wrong the link is broken for good: every later call returns -EPIPE, since
  * nobody knows any more which answer belongs to which question.

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
-#include "lib/common/promote.h"
+#include "lib/common/singleton_promote.h"
 #include "lib/pmi/space.h"
 #include "lib/pmi/talk.h"
 #include "shm/memory.h"
@@ -153,7 +153,7 @@ static int ask_limits(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-static int converse(struct client *c, const struct client_env *env, struct errmsg *err)
+static int trace_to_script(struct client *c, const struct client_env *env, struct errmsg *err)
 {
     int rc = env->traced ? talk_hear(c, PMI1_tv_ready, err) : CLIENT_OK;
 
@@ -190,7 +190,7 @@ static int start_served(struct client *c, const struct client_env *env, struct e
         return rc;
     rc = talk_begin(c, err);
     if (rc == CLIENT_OK) {
-        rc = converse(c, env, err);
+        rc = trace_to_script(c, env, err);
         talk_end(c);
     }
     return rc;
@@ -228,7 +228,7 @@ static int join_promoter(struct client *c, int fd, struct errmsg *err)
     c->name_max = 0;
     rc = talk_begin(c, err);
     if (rc == CLIENT_OK) {
-        rc = converse(c, &env, err);
+        rc = trace_to_script(c, &env, err);
         talk_end(c);
     }
     return rc;
@@ -251,7 +251,7 @@ int client_promote(struct client *c, struct errmsg *err)
         free(name);
     if (rc != CLIENT_OK && !c->store.base) { /* it never got as far as a job: alone as before */
         link_close(&c->link);
-        promote_end(&c->promoter);
+        singleton_promote_end(&c->promoter);
         c->kind = CLIENT_ALONE;
         c->name_max = LIMIT_PMI_KVSNAME;
     }
@@ -260,7 +260,7 @@ int client_promote(struct client *c, struct errmsg *err)
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
-int client_start(const struct client_env *env, struct gate *gate, struct client **c_p,
+int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
                  struct errmsg *err)
 {
     struct client *c = calloc(1, sizeof *c);
@@ -294,7 +294,7 @@ struct client *client_free(struct client *c)
     if (!c)
         return NULL;
     link_close(&c->link);
-    promote_end(&c->promoter);
+    singleton_promote_end(&c->promoter);
     buf_free(&c->out);
     arena_free(&c->arena);
     batch_free(&c->batch);

@@ -25,7 +25,7 @@
 #include "lib/common/attach.h"
 #include "lib/common/batch.h"
 #include "lib/common/env.h"
-#include "lib/common/gate.h"
+#include "lib/common/lock.h"
 #include "lib/common/link.h"
 #include "shm/store_write.h"
 #include "wire/pmi1.h"
@@ -56,7 +56,7 @@ struct client_walk {
 };
 
 struct client {
-    struct gate *gate;
+    struct lock *gate;
     enum client_kind kind;
     uint32_t rank, size;
     bool spawned;
@@ -94,14 +94,14 @@ struct client {
 
 /* Joins the job that env describes.  Called with the gate locked (it may be open meanwhile).
  * 0, CLIENT_FAILED, or -errno; *c_p is NULL then. */
-int client_start(const struct client_env *env, struct gate *gate, struct client **c_p,
+int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
                  struct errmsg *err);
 
 /* Hands over what was put, says goodbye.  0, CLIENT_FAILED or -errno; c is gone in any case. */
 int client_stop(struct client *c, struct errmsg *err);
 
-/* Somebody who is alone gets a process manager (lib/common/promote.h), and what it has put goes
- * along. Nothing to do for others.  0, CLIENT_FAILED or -errno: still alone. */
+/* Somebody who is alone gets a process manager (lib/common/singleton_promote.h), and what it has
+ * put goes along. Nothing to do for others.  0, CLIENT_FAILED or -errno: still alone. */
 int client_promote(struct client *c, struct errmsg *err);
 
 /* Frees without a word.  NULL is fine; returns NULL. */

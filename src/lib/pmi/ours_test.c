@@ -166,7 +166,7 @@ struct rank {
     struct world *w;
     uint32_t rank;
     pthread_t thread;
-    struct gate gate;
+    struct lock gate;
     struct client *c;
     struct errmsg err;
     int wrong;
@@ -178,17 +178,17 @@ static void rank_join(struct rank *r, struct world *w, uint32_t rank)
         .fd = w->ends[rank][0], .wireup_fd = w->ends[rank][0], .rank = (int)rank, .size = (int)w->n
     };
 
-    *r = (struct rank){ .w = w, .rank = rank, .gate = GATE_INIT };
-    gate_lock(&r->gate);
+    *r = (struct rank){ .w = w, .rank = rank, .gate = LOCK_INIT };
+    lock_lock(&r->gate);
     r->wrong += client_start(&env, &r->gate, &r->c, &r->err) != 0;
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
 }
 
 static void rank_leave(struct rank *r)
 {
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     r->wrong += client_stop(r->c, &r->err) != 0;
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
     if (r->wrong)
         printf("# rank %u: %s\n", r->rank, r->err.text);
 }
@@ -235,9 +235,9 @@ static void *exchange_main(void *arg)
 
     if (r->rank % 3 == 2)
         dripping = true;
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     exchange(r);
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
     rank_leave(r);
     return NULL;
 }
@@ -267,10 +267,10 @@ static void test_exchange(bool no_store)
 /* Two ranks put the same key before either can see the other's. */
 static void put_same(struct rank *r)
 {
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     r->wrong += kvs_put(r->c, K, "same", "of one", &r->err) != 0;
     r->wrong += kvs_put(r->c, K, r->rank ? "mine-1" : "mine-0", "x", &r->err) != 0;
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
 }
 
 static void *meet_main(void *arg)
@@ -278,12 +278,12 @@ static void *meet_main(void *arg)
     struct rank *r = arg;
     int rc;
 
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     rc = kvs_barrier(r->c, SLICE_NULL, &r->err);
     r->wrong += rc == CLIENT_BAD_KEY ? 1 : rc * 100;
     if (!rank_reads(r, K, "mine-0", "x") || !rank_reads(r, K, "mine-1", "x"))
         r->wrong += 100; /* the refusal of one put has kept no other out */
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
     return NULL;
 }
 
@@ -484,7 +484,7 @@ static void test_many_puts(void)
     memset(value, 'v', 1000);
     world_begin(&w, 1, false);
     rank_join(&r, &w, 0);
-    gate_lock(&r.gate);
+    lock_lock(&r.gate);
     for (int i = 0; i < N; i++) {
         snprintf(key, sizeof key, "key-%d", i);
         r.wrong += kvs_put(r.c, K, key, value, &r.err) != 0;
@@ -499,7 +499,7 @@ static void test_many_puts(void)
         r.wrong += !rank_reads(&r, K, key, value);
     }
     EQ(r.wrong, 0);
-    gate_unlock(&r.gate);
+    lock_unlock(&r.gate);
     rank_leave(&r);
     world_end(&w);
 }
@@ -511,10 +511,10 @@ static void test_abort(void)
 
     world_begin(&w, 1, false);
     rank_join(&r, &w, 0);
-    gate_lock(&r.gate);
+    lock_lock(&r.gate);
     client_abort(r.c, 9, "enough\nof this");
     client_free(r.c);
-    gate_unlock(&r.gate);
+    lock_unlock(&r.gate);
     shutdown(w.ends[0][0], SHUT_WR);
     world_end(&w);
     OK(w.killed && strstr(w.reason.text, "enough of this"));
@@ -608,9 +608,9 @@ static void test_threads(void)
     EQ(run_crowd(crowd, crowd_main), 0);
     pthread_create(&waiter.thread, NULL, barrier_main, &waiter);
     EQ(run_crowd(crowd, locals_main), 0);
-    gate_lock(&other.gate);
+    lock_lock(&other.gate);
     EQ(kvs_barrier(other.c, SLICE_NULL, &other.err), 0);
-    gate_unlock(&other.gate);
+    lock_unlock(&other.gate);
     pthread_join(waiter.thread, NULL);
     EQ(waiter.wrong, 0);
     EQ(PMI_Finalize(), PMI_SUCCESS);

@@ -81,7 +81,7 @@ int talk_begin(struct client *c, struct errmsg *err)
         return errmsg_set(err, CLIENT_FAILED,
                           "there is no process manager: start the program with wireup, mpiexec, or "
                           "your site's launcher");
-    gate_wire_take(c->gate);
+    lock_wire_take(c->gate);
     buf_clear(&c->out);
     c->saying_puts = false;
     return CLIENT_OK;
@@ -98,7 +98,7 @@ void talk_end(struct client *c)
            hear_tagged(c, &err) == CLIENT_OK) {
         /* the next */
     }
-    gate_wire_give(c->gate);
+    lock_wire_give(c->gate);
 }
 
 int talk_say(struct client *c, enum pmi1_msg msg, const void *in, struct errmsg *err)
@@ -143,11 +143,11 @@ int talk_send(struct client *c, struct errmsg *err)
         c->saying_puts = false;
     }
     c->sending = true;
-    gate_unlock(c->gate);
+    lock_unlock(c->gate);
     rc = link_send(&c->link, buf_slice(&c->out));
-    gate_lock(c->gate);
+    lock_lock(c->gate);
     c->sending = false;
-    gate_tell(c->gate);
+    lock_tell(c->gate);
     buf_clear(&c->out);
     return rc < 0 ? lost(rc, err) : CLIENT_OK;
 }
@@ -169,9 +169,9 @@ static int hear_any(struct client *c, unsigned *got_p, struct slice *line_p, str
     int rc;
 
     *line_p = SLICE_NULL;
-    gate_unlock(c->gate);
+    lock_unlock(c->gate);
     rc = link_line(&c->link, line_p);
-    gate_lock(c->gate);
+    lock_lock(c->gate);
     if (rc < 0) {
         lose_tagged(c);
         return lost(rc, err);
@@ -241,10 +241,10 @@ static int wait_tagged(struct client *c, const struct talk_tagged *t, struct err
     while (rc == CLIENT_OK && !t->over) {
         if (!is_readable(c)) {
             talk_end(c);
-            gate_unlock(c->gate);
+            lock_unlock(c->gate);
             await_news(c, t);
-            gate_lock(c->gate);
-            gate_wire_take(c->gate);
+            lock_lock(c->gate);
+            lock_wire_take(c->gate);
         } else {
             rc = hear_tagged(c, err);
         }
@@ -258,9 +258,9 @@ int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct er
 {
     int rc;
 
-    gate_unlock(c->gate);
+    lock_unlock(c->gate);
     rc = link_bytes(&c->link, n, bytes_p);
-    gate_lock(c->gate);
+    lock_lock(c->gate);
     return rc < 0 ? lost(rc, err) : CLIENT_OK;
 }
 
@@ -360,7 +360,7 @@ void talk_abort(struct client *c, const struct pmi1_abort *m)
     struct buf line = BUF_NULL(LIMIT_PMI_LINE);
 
     while (c->sending) /* never into the middle of a message */
-        gate_wait(c->gate);
+        lock_wait(c->gate);
     if (text_encode(&pmi1_proto, TEXT_BLANKS, PMI1_abort, m, &line, NULL) == 0 && buf_ok(&line))
         link_send_aside(&c->link, buf_slice(&line));
     buf_free(&line);

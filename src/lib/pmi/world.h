@@ -118,7 +118,7 @@ static void world_settle(struct world *w)
         if (e.kind == EFFECT_SPAWN)
             world_spawn(w, &e);
     }
-    if (w->held && names_lookup(&w->server.core.names, SLICE("release"))) {
+    if (w->held && nameservice_lookup(&w->server.core.names, SLICE("release"))) {
         server_answer(&w->server, w->held,
                       &(struct answer){ .status = ANSWER_OK, .value = SLICE("children") });
         w->held = 0;
@@ -160,7 +160,7 @@ static void *world_main(void *arg)
 
 static void world_begin(struct world *w, uint32_t n, bool no_store)
 {
-    struct plan plan;
+    struct job_map plan;
 
     memset(w, 0, sizeof *w);
     w->n = n;
@@ -177,7 +177,7 @@ static void world_begin(struct world *w, uint32_t n, bool no_store)
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->ends[r]) < 0)
             abort();
         w->peers[r] = server_peer_new(&w->server, w->job, r, true, NULL);
-        job_event(w->job, r, LIFE_STARTED, 0);
+        job_event(w->job, r, PROC_STATE_STARTED, 0);
     }
     if (pthread_create(&w->thread, NULL, world_main, w) != 0)
         abort();

@@ -46,7 +46,7 @@ static int is_lost(const struct membership *m, struct errmsg *err)
 static void take_out(struct membership *m)
 {
     while (m->sending)
-        gate_wait(m->gate);
+        lock_wait(m->gate);
     m->sending = true;
     buf_clear(&m->out);
 }
@@ -54,7 +54,7 @@ static void take_out(struct membership *m)
 static void give_out(struct membership *m)
 {
     m->sending = false;
-    gate_tell(m->gate);
+    lock_tell(m->gate);
 }
 
 /* Sends what stands in out. */
@@ -64,9 +64,9 @@ static int flush_out(struct membership *m, struct errmsg *err)
 
     if (m->lost)
         return is_lost(m, err);
-    gate_unlock(m->gate);
+    lock_unlock(m->gate);
     rc = link_send(&m->link, buf_slice(&m->out));
-    gate_lock(m->gate);
+    lock_lock(m->gate);
     if (rc < 0)
         lose(m, rc, lost_text(rc));
     return rc < 0 ? is_lost(m, err) : MEMBER_OK;
@@ -156,7 +156,7 @@ void ask_nothing(struct membership *m, enum pmi2_msg msg, const void *request)
     struct buf frame = BUF_NULL(LIMIT_PMI_LINE);
 
     while (m->sending) /* never into the middle of a message */
-        gate_wait(m->gate);
+        lock_wait(m->gate);
     if (pmi2_encode(msg, request, &frame, NULL) == 0 && buf_ok(&frame))
         link_send_aside(&m->link, buf_slice(&frame));
     buf_free(&frame);
@@ -168,11 +168,11 @@ int ask_line(struct membership *m, struct slice line, struct slice *answer_p, st
 
     if (m->lost)
         return is_lost(m, err);
-    gate_unlock(m->gate);
+    lock_unlock(m->gate);
     rc = line.len ? link_send(&m->link, line) : 0;
     if (rc == 0)
         rc = link_line(&m->link, answer_p);
-    gate_lock(m->gate);
+    lock_lock(m->gate);
     if (rc < 0)
         lose(m, rc, lost_text(rc));
     return rc < 0 ? is_lost(m, err) : MEMBER_OK;
@@ -329,9 +329,9 @@ static void read_one(struct membership *m, struct ask *mine)
     int rc;
 
     m->reading = true;
-    gate_unlock(m->gate);
+    lock_unlock(m->gate);
     rc = read_answer(m, &h, &err);
-    gate_lock(m->gate);
+    lock_lock(m->gate);
     m->reading = false;
     if (rc < 0)
         lose(m, rc, err.text);
@@ -409,7 +409,7 @@ int ask(struct membership *m, struct ask *a, enum pmi2_msg msg, void *request, e
                           "there is no process manager: start the program with wireup, mpiexec, or "
                           "your site's launcher");
     if (m->kind == MEMBER_LEGACY) {
-        gate_wire_take(m->gate);
+        lock_wire_take(m->gate);
         a->holds_wire = true;
     } else {
         number(m, a, request, thrid, sizeof thrid);
@@ -425,7 +425,7 @@ int ask(struct membership *m, struct ask *a, enum pmi2_msg msg, void *request, e
 void ask_end(struct membership *m, struct ask *a)
 {
     if (a->holds_wire)
-        gate_wire_give(m->gate);
+        lock_wire_give(m->gate);
     pthread_cond_destroy(&a->wake);
     arena_free(&a->arena);
     buf_free(&a->kept);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
-#include "lib/common/promote.h"
+#include "lib/common/singleton_promote.h"
 #include "lib/pmi2/ask.h"
 #include "shm/memory.h"
 #include "wire/pmi1.h"
@@ -220,7 +220,7 @@ int member_promote(struct membership *m, struct errmsg *err)
         free(name);
     if (rc != MEMBER_OK) { /* it never got as far as a job: alone as before */
         link_close(&m->link);
-        promote_end(&m->promoter);
+        singleton_promote_end(&m->promoter);
         m->kind = MEMBER_ALONE;
         m->view = &m->writer.view;
     }
@@ -229,7 +229,7 @@ int member_promote(struct membership *m, struct errmsg *err)
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
-int member_start(const struct client_env *env, struct gate *gate, struct membership **m_p,
+int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
                  struct errmsg *err)
 {
     struct membership *m = calloc(1, sizeof *m);
@@ -261,7 +261,7 @@ struct membership *member_free(struct membership *m)
     if (!m)
         return NULL;
     link_close(&m->link);
-    promote_end(&m->promoter);
+    singleton_promote_end(&m->promoter);
     buf_free(&m->out);
     arena_free(&m->arena);
     batch_free(&m->batch);

@@ -24,7 +24,7 @@
 #include "lib/common/attach.h"
 #include "lib/common/batch.h"
 #include "lib/common/env.h"
-#include "lib/common/gate.h"
+#include "lib/common/lock.h"
 #include "lib/common/link.h"
 #include "shm/store_write.h"
 
@@ -47,7 +47,7 @@ enum member_kind { MEMBER_ALONE, MEMBER_LEGACY, MEMBER_OURS };
 enum member_semicolons { SEMICOLONS_UNKNOWN, SEMICOLONS_GOOD, SEMICOLONS_BAD };
 
 struct membership {
-    struct gate *gate;
+    struct lock *gate;
     enum member_kind kind;
     uint32_t rank, size, node;
     int64_t appnum;
@@ -83,14 +83,14 @@ struct membership {
 
 /* Joins the job that env describes.  Called with the gate locked (it may be open meanwhile).
  * 0, MEMBER_FAILED, MEMBER_REFUSED or -ENOMEM; *m_p is NULL then. */
-int member_start(const struct client_env *env, struct gate *gate, struct membership **m_p,
+int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
                  struct errmsg *err);
 
 /* Hands over what was put, says goodbye.  0, a condition or -ENOMEM; m is gone in any case. */
 int member_stop(struct membership *m, struct errmsg *err);
 
-/* Somebody who is alone gets a process manager (lib/common/promote.h), and what it has put goes
- * along. Nothing to do for others.  0, MEMBER_FAILED or -errno: still alone. */
+/* Somebody who is alone gets a process manager (lib/common/singleton_promote.h), and what it has
+ * put goes along. Nothing to do for others.  0, MEMBER_FAILED or -errno: still alone. */
 int member_promote(struct membership *m, struct errmsg *err);
 
 /* Frees without a word.  NULL is fine; returns NULL. */

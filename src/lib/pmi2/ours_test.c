@@ -82,7 +82,7 @@ static void test_words(void)
 
 struct rank {
     struct membership *m;
-    struct gate gate;
+    struct lock gate;
     struct errmsg err;
     struct world *w;
     pthread_t thread;
@@ -94,21 +94,21 @@ static void rank_join(struct rank *r, struct world *w, uint32_t number)
 {
     struct client_env env;
 
-    *r = (struct rank){ .gate = GATE_INIT, .w = w, .number = number };
+    *r = (struct rank){ .gate = LOCK_INIT, .w = w, .number = number };
     world_env(w, number);
     r->wrong = client_env_read(&env, &r->err) != 0;
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     r->wrong += member_start(&env, &r->gate, &r->m, &r->err) != 0;
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
     if (r->wrong)
         printf("# rank %u: %s\n", number, r->err.text);
 }
 
 static void rank_leave(struct rank *r)
 {
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     r->wrong += member_stop(r->m, &r->err) != 0;
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
 }
 
 static int is_text(void *arg, struct slice value, struct errmsg *err)
@@ -131,7 +131,7 @@ static void *rank_main(void *arg)
     struct rank *r = arg;
     char key[32], value[64];
 
-    gate_lock(&r->gate);
+    lock_lock(&r->gate);
     for (int round = 0; round < 20; round++) {
         snprintf(key, sizeof key, "k-%d-%u", round, r->number);
         snprintf(value, sizeof value, "v;%d= %u\n", round, r->number);
@@ -145,7 +145,7 @@ static void *rank_main(void *arg)
         r->wrong +=
             data_get(r->m, NULL, -1, "-NONEXIST-KEY", is_text, NULL, &r->err) != MEMBER_BAD_KEY;
     }
-    gate_unlock(&r->gate);
+    lock_unlock(&r->gate);
     return NULL;
 }
 
@@ -180,7 +180,7 @@ static int copy_one(void *arg, struct slice value, struct errmsg *err)
 
 static void test_beside_pmi1(void)
 {
-    struct gate gate = GATE_INIT;
+    struct lock gate = LOCK_INIT;
     struct client_env env;
     struct client *c = NULL;
     struct errmsg err;
@@ -192,20 +192,20 @@ static void test_beside_pmi1(void)
     rank_join(&r, &w, 0);
     world_env(&w, 1);
     wrong = client_env_read(&env, &err) != 0;
-    gate_lock(&gate);
+    lock_lock(&gate);
     wrong += client_start(&env, &gate, &c, &err) != 0;
     wrong += kvs_put(c, K, "from1", "one", &err) != 0;
     wrong += kvs_commit(c, K, &err) != 0;
-    gate_lock(&r.gate);
+    lock_lock(&r.gate);
     wrong += data_put(r.m, "from2", "two", &r.err) != 0;
-    gate_unlock(&r.gate);
+    lock_unlock(&r.gate);
     r.number = 99;
     pthread_create(&r.thread, NULL, (void *(*)(void *))(void *)rank_leave, &r); /* hands it over */
     pthread_join(r.thread, NULL);
     wrong += kvs_get(c, K, "from2", copy_one, (void *)(uintptr_t) "two", &err) != 0;
     wrong += kvs_get(c, K, "from1", copy_one, (void *)(uintptr_t) "one", &err) != 0;
     client_free(c);
-    gate_unlock(&gate);
+    lock_unlock(&gate);
     EQ(wrong + r.wrong, 0);
     world_end(&w);
 }
@@ -222,7 +222,7 @@ static void test_many_puts(void)
     memset(value, 'v', 1024);
     world_begin(&w, 1, false);
     rank_join(&r, &w, 0);
-    gate_lock(&r.gate);
+    lock_lock(&r.gate);
     for (int i = 0; i < N; i++) {
         snprintf(key, sizeof key, "key-%d", i);
         r.wrong += data_put(r.m, key, value, &r.err) != 0;
@@ -237,7 +237,7 @@ static void test_many_puts(void)
         r.wrong += !rank_reads(&r, key, -1, value);
     }
     EQ(r.wrong, 0);
-    gate_unlock(&r.gate);
+    lock_unlock(&r.gate);
     rank_leave(&r);
     world_end(&w);
 }
@@ -345,10 +345,10 @@ static void test_abort(void)
 
     world_begin(&w, 1, false);
     rank_join(&r, &w, 0);
-    gate_lock(&r.gate);
+    lock_lock(&r.gate);
     member_abort(r.m, true, 9, "enough; of this");
     member_free(r.m);
-    gate_unlock(&r.gate);
+    lock_unlock(&r.gate);
     shutdown(w.ends[0][0], SHUT_WR);
     world_end(&w);
     OK(w.killed && strstr(w.reason.text, "enough; of this"));
@@ -451,9 +451,9 @@ static void test_threads(void)
     EQ(join_crowd(chain), 0);
     OK(PMI2_Info_GetNodeAttr("chain-0", text, 64, &found, 0) == PMI2_SUCCESS && found &&
        !strcmp(text, "end"));
-    gate_lock(&other.gate);
+    lock_lock(&other.gate);
     EQ(data_fence(other.m, &other.err), 0);
-    gate_unlock(&other.gate);
+    lock_unlock(&other.gate);
     pthread_join(waiter.thread, NULL);
     EQ(waiter.wrong, 0);
     EQ(PMI2_Finalize(), PMI2_SUCCESS);
@@ -593,7 +593,7 @@ static int whatever(void *arg, struct slice value, struct errmsg *err)
     return 0;
 }
 
-static int converse(struct gate *g)
+static int trace_to_script(struct lock *g)
 {
     struct jobs_command cmd = { .program = "p", .nprocs = 2 };
     struct jobs_spawn spawn = { .commands = &cmd, .count = 1, .nprocs = 2 };
@@ -603,7 +603,7 @@ static int converse(struct gate *g)
     bool found;
     int rc = client_env_read(&env, &err);
 
-    gate_lock(g);
+    lock_lock(g);
     rc = rc == 0 ? member_start(&env, g, &m, &err) : rc;
     if (rc == 0)
         rc = data_put(m, "k0", "v", &err);
@@ -623,7 +623,7 @@ static int converse(struct gate *g)
         rc = member_stop(m, &err);
     else
         member_free(m);
-    gate_unlock(g);
+    lock_unlock(g);
     return rc;
 }
 
@@ -633,13 +633,13 @@ static void test_no_memory(void)
     int rc;
 
     do {
-        struct gate g = GATE_INIT;
+        struct lock g = LOCK_INIT;
         struct world w;
         world_begin(&w, 1, n % 2 != 0);
         world_env(&w, 0);
         fail_after = n++ / 2;
         has_failed = false;
-        rc = converse(&g);
+        rc = trace_to_script(&g);
         fail_after = -1;
         shutdown(w.ends[0][0], SHUT_RDWR);
         world_end(&w);

@@ -543,7 +543,7 @@ static int copy(void *arg, struct slice value, struct errmsg *err)
 }
 
 /* A whole conversation; -ENOMEM, or its end. */
-static int converse(struct gate *g, bool *got)
+static int trace_to_script(struct lock *g, bool *got)
 {
     struct client_env env;
     struct membership *m = NULL;
@@ -551,7 +551,7 @@ static int converse(struct gate *g, bool *got)
     bool found;
     int rc = client_env_read(&env, &err);
 
-    gate_lock(g);
+    lock_lock(g);
     rc = rc == 0 ? member_start(&env, g, &m, &err) : rc;
     if (rc == 0)
         rc = data_put(m, "k0", "v", &err);
@@ -565,7 +565,7 @@ static int converse(struct gate *g, bool *got)
         rc = member_stop(m, &err);
     else
         member_free(m);
-    gate_unlock(g);
+    lock_unlock(g);
     return rc;
 }
 
@@ -589,13 +589,13 @@ static void test_no_memory(void)
     int rc;
 
     do {
-        struct gate g = GATE_INIT;
+        struct lock g = LOCK_INIT;
         struct script s;
         bool got = false;
         script_begin(&s, framed(lines));
         fail_after = n++;
         has_failed = false;
-        rc = converse(&g, &got);
+        rc = trace_to_script(&g, &got);
         fail_after = -1;
         script_end(&s);
         if (has_failed && rc != -ENOMEM && rc != 0)

@@ -21,7 +21,7 @@ void client_say(const struct errmsg *err)
         return; /* nobody listens */
 }
 
-static struct client *client_new(struct gate *gate, const struct client_options *o)
+static struct client *client_new(struct lock *gate, const struct client_options *o)
 {
     struct client *c = calloc(1, sizeof *c);
 
@@ -384,7 +384,7 @@ static pmix_status_t start_member(struct client *c, const struct pmix_env *env, 
 }
 
 pmix_status_t client_start(const struct pmix_env *env, const struct client_options *options,
-                           struct gate *gate, struct client **c_p, struct errmsg *err)
+                           struct lock *gate, struct client **c_p, struct errmsg *err)
 {
     struct client *c = client_new(gate, options);
     pmix_status_t rc = PMIX_ERR_NOMEM;
@@ -405,7 +405,7 @@ pmix_status_t client_start(const struct pmix_env *env, const struct client_optio
 }
 
 pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t *name,
-                                const struct client_options *options, struct gate *gate,
+                                const struct client_options *options, struct lock *gate,
                                 struct client **c_p, struct errmsg *err)
 {
     struct client *c = client_new(gate, options);

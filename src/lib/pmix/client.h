@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "lib/common/attach.h"
-#include "lib/common/gate.h"
+#include "lib/common/lock.h"
 #include "lib/pmix/client_cache.h"
 #include "lib/pmix/client_conn.h"
 #include "lib/pmix/client_env.h"
@@ -55,7 +55,7 @@ enum client_kind {
 };
 
 struct client {
-    struct gate *gate;
+    struct lock *gate;
     enum client_kind kind;
     pmix_proc_t me;
     size_t name_size; /* of me.nspace, with its NUL, once there is a store */
@@ -102,12 +102,12 @@ struct client_way {
 /* Joins the job that env describes.  Called with the gate locked (it may be open meanwhile).
  * PMIX_SUCCESS; PMIX_ERR_UNREACH: *c_p is a client without a server; other: *c_p is NULL. */
 pmix_status_t client_start(const struct pmix_env *env, const struct client_options *options,
-                           struct gate *gate, struct client **c_p, struct errmsg *err);
+                           struct lock *gate, struct client **c_p, struct errmsg *err);
 
 /* A tool with this name, or (way->flag says unnamed) the one that its server gives; way NULL:
  * without a server.  As client_start(), but a failure leaves nothing. */
 pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t *name,
-                                const struct client_options *options, struct gate *gate,
+                                const struct client_options *options, struct lock *gate,
                                 struct client **c_p, struct errmsg *err);
 
 /* Says goodbye; c is gone afterwards. */
@@ -129,12 +129,12 @@ void client_say(const struct errmsg *err);
 
 static inline void client_lock(struct client *c)
 {
-    gate_lock(c->gate);
+    lock_lock(c->gate);
 }
 
 static inline void client_unlock(struct client *c)
 {
-    gate_unlock(c->gate);
+    lock_unlock(c->gate);
 }
 
 static inline bool client_is_me(const struct client *c, const char *nspace, uint32_t rank)

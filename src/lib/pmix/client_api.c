@@ -12,7 +12,7 @@
 #include "lib/common/launcher.h"
 
 static struct {
-    struct gate gate;
+    struct lock gate;
     struct client *client;
     struct client *inherited; /* of the process that forked us: to be freed without a word */
     unsigned users;           /* threads inside calls */
@@ -22,7 +22,7 @@ static struct {
     /* The mapped store of the client before.  To unmap it would make every processor that the
      * process has been on forget its translations, mostly for a process that ends anyway. */
     struct attachment kept;
-} lib = { .gate = GATE_INIT };
+} lib = { .gate = LOCK_INIT };
 
 struct api_quick api_quick;
 
@@ -30,9 +30,9 @@ void api_quick_leave(void)
 {
     if (atomic_fetch_sub(&api_quick.users, 1) != 1 || !atomic_load(&api_quick.awaited))
         return;
-    gate_lock(&lib.gate);
-    gate_tell(&lib.gate);
-    gate_unlock(&lib.gate);
+    lock_lock(&lib.gate);
+    lock_tell(&lib.gate);
+    lock_unlock(&lib.gate);
 }
 
 /* Locked: nobody looks things up any more, and nobody will. */
@@ -41,18 +41,18 @@ static void end_quick(void)
     atomic_store(&api_quick.client, NULL);
     atomic_store(&api_quick.awaited, true);
     while (atomic_load(&api_quick.users))
-        gate_wait(&lib.gate);
+        lock_wait(&lib.gate);
     atomic_store(&api_quick.awaited, false);
 }
 
 struct client *api_begin(void)
 {
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     if (lib.client) {
         lib.users++;
         return lib.client;
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return NULL;
 }
 
@@ -60,8 +60,8 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc)
 {
     (void)c;
     if (--lib.users == 0 && lib.moving)
-        gate_tell(&lib.gate);
-    gate_unlock(&lib.gate);
+        lock_tell(&lib.gate);
+    lock_unlock(&lib.gate);
     return rc;
 }
 
@@ -112,18 +112,18 @@ pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *
 /* So that the child finds everything in order. */
 static void before_fork(void)
 {
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
 }
 
 static void after_fork(void)
 {
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
 }
 
 /* No other thread exists here; what they waited for will not come. */
 static void in_child(void)
 {
-    gate_reset(&lib.gate);
+    lock_reset(&lib.gate);
     lib.users = 0;
     lib.inits = 0;
     lib.moving = false;
@@ -138,13 +138,13 @@ static void in_child(void)
 static void await_move(void)
 {
     while (lib.moving)
-        gate_wait(&lib.gate);
+        lock_wait(&lib.gate);
 }
 
 static void end_move(void)
 {
     lib.moving = false;
-    gate_tell(&lib.gate);
+    lock_tell(&lib.gate);
 }
 
 static bool flag_of(const pmix_info_t *info)
@@ -206,7 +206,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     await_move();
     if (!lib.client) {
         lib.moving = true;
@@ -220,7 +220,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         if (proc)
             *proc = lib.client->me;
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return rc;
 }
 
@@ -238,7 +238,7 @@ pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *
     struct errmsg err = { "" };
     pmix_status_t rc = PMIX_ERR_EXISTS;
 
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     await_move();
     read_options(info, ninfo, &options);
     if (!lib.client) {
@@ -257,7 +257,7 @@ pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *
     } else {
         client_say(&err);
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return rc;
 }
 
@@ -268,7 +268,7 @@ pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *na
     struct errmsg err = { "" };
     pmix_status_t rc = PMIX_ERR_EXISTS;
 
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     await_move();
     read_options(info, ninfo, &options);
     if (!lib.client) {
@@ -285,7 +285,7 @@ pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *na
     } else {
         client_say(&err);
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return rc;
 }
 
@@ -293,9 +293,9 @@ int PMIx_Initialized(void)
 {
     bool there;
 
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     there = lib.client != NULL;
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return there;
 }
 
@@ -308,7 +308,7 @@ static void finish(void)
     lib.moving = true;
     end_quick();
     while (lib.users)
-        gate_wait(&lib.gate);
+        lock_wait(&lib.gate);
     client_stop(c);
     end_move();
 }
@@ -326,7 +326,7 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     await_move();
     if (!lib.client)
         rc = PMIX_ERR_INIT;
@@ -335,14 +335,14 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
     else if (progress_inside(lib.client))
         rc = PMIX_ERR_WOULD_BLOCK; /* it would wait for the callback that calls it */
     else if (wants_barrier(info, ninfo)) {
-        gate_unlock(&lib.gate);
+        lock_unlock(&lib.gate);
         PMIx_Fence(NULL, 0, NULL, 0);
         return PMIx_Finalize(NULL, 0);
     } else {
         lib.inits = 0;
         finish();
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
     return rc;
 }
 
@@ -371,11 +371,11 @@ void PMIx_Progress(void)
 /* Whoever has counted on it still: it goes with the server. */
 void api_end_host(void)
 {
-    gate_lock(&lib.gate);
+    lock_lock(&lib.gate);
     await_move();
     if (lib.client) {
         lib.inits = 0;
         finish();
     }
-    gate_unlock(&lib.gate);
+    lock_unlock(&lib.gate);
 }

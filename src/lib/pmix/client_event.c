@@ -477,7 +477,7 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
 struct chain {
     struct task task;
     struct list link;  /* in events.waiting, or events.called while a handler has it */
-    struct gate *gate; /* outlives the client */
+    struct lock *gate; /* outlives the client */
     struct client *c;  /* NULL: the client has ended meanwhile */
     pmix_status_t code;
     pmix_proc_t source;
@@ -719,7 +719,7 @@ static void leave_handler(struct client *c, struct handler *h)
         remove_handler(c, h);
     else if (h->removed && !h->busy) {
         handler_free(h);
-        gate_tell(c->gate); /* somebody may wait for it */
+        lock_tell(c->gate); /* somebody may wait for it */
     }
 }
 
@@ -745,19 +745,19 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
                               pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata)
 {
     struct chain *ch = notification_cbdata;
-    struct gate *gate = ch->gate;
+    struct lock *gate = ch->gate;
     bool more;
 
-    gate_lock(gate);
+    lock_lock(gate);
     more = go_on(ch, status, results, nresults);
-    gate_unlock(gate);
+    lock_unlock(gate);
     if (cbfunc)
         cbfunc(PMIX_SUCCESS, thiscbdata);
     if (more)
         return; /* it may be gone by now */
-    gate_lock(gate);
+    lock_lock(gate);
     chain_free(ch);
-    gate_unlock(gate);
+    lock_unlock(gate);
 }
 
 /* Handlers whose registration is not complete get it as soon as that is. */
@@ -913,7 +913,7 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
         return api_end(c, op_complete(c, op, PMIX_SUCCESS));
     }
     while (rc == PMIX_SUCCESS && !progress_inside(c) && is_busy(c, evhdlr_ref))
-        gate_wait(c->gate);
+        lock_wait(c->gate);
     return api_end(c, rc);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "io/whole.h"
+#include "io/write_all.h"
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
@@ -69,8 +69,8 @@ static void run_piece(struct task *t)
     if (p->fn)
         p->fn(p->ref, p->channel, &p->source, &p->bytes, p->infos, p->ninfos);
     else /* or nobody listens */
-        whole_write(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
-                    slice_mem(p->bytes.bytes, p->bytes.size));
+        write_all_write(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
+                        slice_mem(p->bytes.bytes, p->bytes.size));
     piece_free(t);
 }
 

@@ -162,7 +162,7 @@ static void test_names(void)
     struct {
         pmix_key_t key;
     } holder;
-    pmix_nspace_t ns, cluster, rest;
+    pmix_nspace_t ns, router, rest;
     pmix_proc_t a, b;
 
     memset(&holder, 0x55, sizeof holder);
@@ -191,11 +191,11 @@ static void test_names(void)
     a.rank = 7;
     PMIX_PROCID_XFER(&b, &a);
     OK(b.rank == 7 && strcmp(b.nspace, "job") == 0);
-    PMIX_LOAD_NSPACE(cluster, "c1");
-    PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(ns, cluster, a.nspace);
+    PMIX_LOAD_NSPACE(router, "c1");
+    PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(ns, router, a.nspace);
     OK(strcmp(ns, "c1:job") == 0);
-    PMIX_MULTICLUSTER_NSPACE_PARSE(ns, cluster, rest);
-    OK(strcmp(cluster, "c1") == 0 && strcmp(rest, "job") == 0);
+    PMIX_MULTICLUSTER_NSPACE_PARSE(ns, router, rest);
+    OK(strcmp(router, "c1") == 0 && strcmp(rest, "job") == 0);
     OK(PMIX_RANK_IS_VALID(5) && !PMIX_RANK_IS_VALID(PMIX_RANK_WILDCARD));
     OK(PMIX_SYSTEM_EVENT(PMIX_EVENT_NODE_DOWN) && !PMIX_SYSTEM_EVENT(PMIX_ERR_INIT) &&
        PMIX_SYSTEM_EVENT(PMIX_EVENT_SYS_OTHER) && !PMIX_SYSTEM_EVENT(PMIX_EVENT_SYS_OTHER - 1));

@@ -94,30 +94,30 @@ void PMIx_Xfer_procid(pmix_proc_t *dst, const pmix_proc_t *src)
 }
 
 /* "cluster:nspace", when it fits; the target is empty otherwise. */
-void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t cluster,
+void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t router,
                                         pmix_nspace_t nspace)
 {
-    size_t c = pmix_nslen(cluster), n = pmix_nslen(nspace);
+    size_t c = pmix_nslen(router), n = pmix_nslen(nspace);
 
     memset(target, 0, sizeof(pmix_nspace_t));
     if (c + n >= PMIX_MAX_NSLEN)
         return;
-    memcpy(target, cluster, c);
+    memcpy(target, router, c);
     target[c] = ':';
     memcpy(target + c + 1, nspace, n);
 }
 
 /* Without a colon, all of it is the cluster. */
-void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
+void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t router,
                                     pmix_nspace_t nspace)
 {
     size_t len = pmix_nslen(target), c = 0;
 
     while (c < len && target[c] != ':')
         c++;
-    memset(cluster, 0, sizeof(pmix_nspace_t));
+    memset(router, 0, sizeof(pmix_nspace_t));
     memset(nspace, 0, sizeof(pmix_nspace_t));
-    memcpy(cluster, target, c);
+    memcpy(router, target, c);
     if (c < len)
         memcpy(nspace, target + c + 1, len - c - 1);
 }

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "lib/pmix/attributes.h"
-#include "lib/pmix/texts.h"
+#include "lib/pmix/constant_names.h"
 #include "lib/pmix/value.h"
 
 #define LOOK(ctype, at) (*(ctype const *)(const void *)(at))

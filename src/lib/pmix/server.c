@@ -28,7 +28,7 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 static void clear_up(struct pserver *s, const struct effect *e)
 {
     const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
-    struct sweep_order o = sweep_of(e);
+    struct cleanup_order o = cleanup_of(e);
     gid_t gid;
 
     if (n && nspace_rights(n, (uint32_t)e->code, &o.uid, &gid))
@@ -38,12 +38,12 @@ static void clear_up(struct pserver *s, const struct effect *e)
                  SLICE_ARG(o.path));
 }
 
-static void carry_out(struct pserver *s, struct effect *e)
+static void overlay_codec_out(struct pserver *s, struct effect *e)
 {
     if (meet_effect(s, e))
         return;
     switch (e->kind) {
-    case EFFECT_SWEEP:
+    case EFFECT_CLEANUP:
         clear_up(s, e);
         effect_drop(e);
         break;
@@ -66,7 +66,7 @@ void pserver_settle(struct pserver *s)
 
     do {
         while (server_effect(&s->server, &e))
-            carry_out(s, &e);
+            overlay_codec_out(s, &e);
         while ((p = server_dirty(&s->server)))
             sconn_flush(p->host);
         now = clock_now_ns();
@@ -292,7 +292,7 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->graves);
     list_init(&s->spaces);
     list_init(&s->calls);
-    contacts_init(&s->contacts);
+    tool_filess_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
     s->loop = SLOOP_NULL;
@@ -315,8 +315,8 @@ static struct pserver *make(const struct pserver_options *o)
     s->is_system = o->is_system;
     s->is_session = o->is_session;
     s->hostname = hostname_of(o);
-    s->tmpdir = strdup(contacts_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
-    s->system_tmpdir = strdup(contacts_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
+    s->tmpdir = strdup(tool_filess_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
+    s->system_tmpdir = strdup(tool_filess_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
     name_it(s, o);
     return s;
 }

@@ -30,10 +30,10 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "io/contact.h"
+#include "io/tool_files.h"
 #include "io/peer_cred.h"
 #include "io/quota.h"
-#include "io/segment.h"
+#include "io/memfd.h"
 #include "lib/pmix/server_loop.h"
 #include "pmix_server.h"
 #include "session/server.h"
@@ -71,7 +71,7 @@ struct nspace {
     char name[PMIX_MAX_NSLEN + 1];
     int nlocal; /* -1: not known */
     struct job *job;
-    struct segment store;
+    struct memfd store;
     struct list locals;
     struct list former; /* struct local: those forgotten that have files to be cleared up */
     uint32_t uid, gid;  /* whose files are cleared up, where the host tells: else NOT_TOLD */
@@ -120,15 +120,15 @@ struct pserver {
     int listen_fd;
     int spare_fd; /* given up for a moment when there are no descriptors left */
     struct swatch listener;
-    uint64_t port_rests_until; /* UINT64_MAX: it does not */
-    struct quota quota;        /* lines about users that the host has not registered */
-    struct list conns, graves; /* struct sconn */
-    struct list spaces;        /* struct nspace */
-    struct list calls;         /* struct scall */
-    struct contacts contacts;  /* server_files.c */
-    struct cleanup *cleanup;   /* server_cleanup.h */
-    struct list outputs;       /* who wants output: server_iof.c */
-    struct list promises;      /* direct modexes of other nodes: server_meet.c */
+    uint64_t port_rests_until;      /* UINT64_MAX: it does not */
+    struct quota quota;             /* lines about users that the host has not registered */
+    struct list conns, graves;      /* struct sconn */
+    struct list spaces;             /* struct nspace */
+    struct list calls;              /* struct scall */
+    struct tool_file_list contacts; /* server_files.c */
+    struct cleanup *cleanup;        /* server_cleanup.h */
+    struct list outputs;            /* who wants output: server_iof.c */
+    struct list promises;           /* direct modexes of other nodes: server_collective.c */
     size_t next_ref;
     uint64_t next_promise;
     uint32_t next_tool;
@@ -259,7 +259,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
                    struct answer *a_p);
 uint64_t command_mask(const struct pserver *s);
 
-/* server_meet.c */
+/* server_collective.c */
 bool meet_effect(struct pserver *s, struct effect *e); /* false: not its business */
 pmix_status_t meet_request(struct pserver *s, const pmix_proc_t *proc,
                            pmix_dmodex_response_fn_t cbfunc, void *cbdata);

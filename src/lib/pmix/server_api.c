@@ -684,7 +684,7 @@ static int define_set(struct pserver *s, const char *name, const pmix_proc_t *me
         strncpy(list[i].nspace, members[i].nspace, sizeof list[i].nspace - 1);
         list[i].rank = members[i].rank;
     }
-    rc = sets_define(&s->server.core.sets, name, list, n);
+    rc = psets_define(&s->server.core.sets, name, list, n);
     free(list);
     return rc;
 }
@@ -713,7 +713,7 @@ pmix_status_t PMIx_server_delete_process_set(char *pset_name)
 
     if (!s)
         return PMIX_ERR_INIT;
-    was = pset_name && sets_delete(&s->server.core.sets, pset_name);
+    was = pset_name && psets_delete(&s->server.core.sets, pset_name);
     pserver_unlock(s);
     if (!pset_name)
         return PMIX_ERR_BAD_PARAM;

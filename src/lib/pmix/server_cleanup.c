@@ -34,7 +34,7 @@ struct user {
 
 struct path {
     struct list link;
-    struct sweep_order order;
+    struct cleanup_order order;
     char text[];
 };
 
@@ -87,7 +87,7 @@ bool cleanup_can(uid_t uid, gid_t gid)
     return act_as_is_self(uid, gid) || act_as_try(uid, gid) == 0;
 }
 
-static void clear_up(const struct cleanup *c, const struct sweep_order *o)
+static void clear_up(const struct cleanup *c, const struct cleanup_order *o)
 {
     int rc = sweep(o);
 
@@ -177,7 +177,7 @@ static struct user *user_of(struct cleanup *c, uid_t uid, gid_t gid)
     return u;
 }
 
-static struct path *copy_order(const struct sweep_order *o)
+static struct path *copy_order(const struct cleanup_order *o)
 {
     struct path *p = calloc(1, sizeof *p + o->path.len + o->stay.len);
 
@@ -193,7 +193,7 @@ static struct path *copy_order(const struct sweep_order *o)
     return p;
 }
 
-void cleanup_add(struct cleanup *c, const struct sweep_order *o, gid_t gid)
+void cleanup_add(struct cleanup *c, const struct cleanup_order *o, gid_t gid)
 {
     struct path *p;
     struct user *u;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
-#include "io/sweep.h"
+#include "io/cleanup.h"
 
 struct cleanup;
 
@@ -24,6 +24,6 @@ void cleanup_free(struct cleanup *c);
 bool cleanup_can(uid_t uid, gid_t gid);
 
 /* Clears up, now or soon.  What o refers to is copied; o->uid is the user's. */
-void cleanup_add(struct cleanup *c, const struct sweep_order *o, gid_t gid);
+void cleanup_add(struct cleanup *c, const struct cleanup_order *o, gid_t gid);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "io/holder.h"
-#include "io/pass.h"
+#include "io/socket_owner.h"
+#include "io/fd_pass.h"
 #include "io/peer_cred.h"
 #include "lib/pmix/server.h"
 
@@ -58,8 +58,8 @@ bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const 
 
     if (!there || !there->cred.socket || !c->cred.socket)
         return true;
-    pid = holder_below(getpid(), there->cred.socket);
-    return pid <= 0 || holder_is_below(pid, c->cred.socket);
+    pid = socket_owner_below(getpid(), there->cred.socket);
+    return pid <= 0 || socket_owner_is_below(pid, c->cred.socket);
 }
 
 const struct peer *sconn_own(const struct pserver *s)
@@ -172,7 +172,7 @@ void sconn_flush(struct sconn *c)
     if (c->fd < 0)
         return;
     while (buf_len(&c->peer->out)) {
-        ssize_t n = pass_send(c->fd, buf_slice(&c->peer->out), store_of(c));
+        ssize_t n = fd_pass_send(c->fd, buf_slice(&c->peer->out), store_of(c));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN && !c->peer->hung_up) {

@@ -1,4 +1,5 @@
-/* server_files.c - files by which tools find a server (io/contact.h), and reports of its address.
+/* server_files.c - files by which tools find a server (io/tool_files.h), and reports of its
+ * address.
  *
  * They are written only for a host that serves tools. */
 #include <errno.h>
@@ -35,35 +36,35 @@ static void report(struct pserver *s, const char *where)
         put_text((int)fd, text);
         close((int)fd);
     } else {
-        check(s, contacts_put_text(&s->contacts, where, text, &err), &err);
+        check(s, tool_filess_put_text(&s->contacts, where, text, &err), &err);
     }
 }
 
 void sfiles_write(struct pserver *s, const struct pserver_options *o)
 {
-    const struct contact what = { s->uri, s->hostname };
+    const struct tool_file what = { s->uri, s->hostname };
     struct errmsg err;
-    char dir[CONTACT_PATH_MAX], pid[24];
+    char dir[TOOL_FILES_PATH_MAX], pid[24];
     int rc;
 
     if (o->report)
         report(s, o->report);
     if (o->launcher_file)
-        check(s, contacts_put(&s->contacts, &what, o->launcher_file, &err), &err);
+        check(s, tool_filess_put(&s->contacts, &what, o->launcher_file, &err), &err);
     if (s->is_system)
-        check(s, contacts_put_system(&s->contacts, &what, s->system_tmpdir, &err), &err);
+        check(s, tool_filess_put_system(&s->contacts, &what, s->system_tmpdir, &err), &err);
     if (!s->serves_tools)
         return;
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    rc = contacts_begin(&s->contacts, &what, s->tmpdir, pid, dir, &err);
+    rc = tool_filess_begin(&s->contacts, &what, s->tmpdir, pid, dir, &err);
     check(s, rc, &err);
     if (rc == 0 && s->is_session)
-        check(s, contacts_put_tool(&s->contacts, &what, dir, "", &err), &err);
+        check(s, tool_filess_put_tool(&s->contacts, &what, dir, "", &err), &err);
     if (rc == 0)
-        check(s, contacts_put_tool(&s->contacts, &what, dir, s->me.nspace, &err), &err);
+        check(s, tool_filess_put_tool(&s->contacts, &what, dir, s->me.nspace, &err), &err);
 }
 
 void sfiles_remove(struct pserver *s)
 {
-    contacts_remove(&s->contacts);
+    tool_filess_remove(&s->contacts);
 }

@@ -31,7 +31,7 @@ static void claim(pmix_info_t *infos)
     PMIx_Info_load(&infos[1], PMIX_GRPID, &zero, PMIX_UINT32);
 }
 
-static void ask_names(pmix_info_t *more)
+static void queries_names(pmix_info_t *more)
 {
     char key[] = "name", *keys[] = { key, NULL };
     pmix_info_t infos[CLAIMS + 1];
@@ -137,7 +137,7 @@ static int be_client(const char *dir)
     claim(claims);
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
         return 99;
-    ask_names(claims);
+    queries_names(claims);
     ask_spawn_and_query(claims);
     ask_control(claims);
     ask_streams(claims, &me);

@@ -2,8 +2,8 @@
  *
  * A host tells of a job in as many calls as it likes, and in several dialects: maps as short texts,
  * arrays for nodes, applications and processes, loose keys about its own node.  What says where the
- * processes are makes the plan; everything else becomes facts (core/facts.h), which clients get as
- * they were told.  The core's job is made once it is known which node is ours, or when somebody
+ * processes are makes the plan; everything else becomes facts (core/host_info.h), which clients get
+ * as they were told.  The core's job is made once it is known which node is ours, or when somebody
  * needs it.  Reading order: keeping what is told; the plan; facts; processes. */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static struct nspace *add_nspace(struct pserver *s, const char *name)
         return NULL;
     strncpy(n->name, name, PMIX_MAX_NSLEN);
     n->nlocal = -1;
-    n->store = SEGMENT_NULL;
+    n->store = MEMFD_NULL;
     list_init(&n->locals);
     list_init(&n->former);
     n->uid = s->told_uid;
@@ -125,13 +125,13 @@ void nspace_free(struct pserver *s, struct nspace *n)
         { /* they leave as if the host had told of each */
             struct local *p = LIST_OF(l, struct local, link);
             if (p->is_known)
-                server_event(&s->server, n->job, p->rank, LIFE_EXIT, 0);
+                server_event(&s->server, n->job, p->rank, PROC_STATE_EXIT, 0);
         }
         pserver_settle(s);
         sconn_forget_job(s, n->job);
         server_job_remove(&s->server, n->job);
     }
-    segment_close(&n->store);
+    memfd_close(&n->store);
     forget_told(n);
     LIST_EACH(l, &n->locals)
     free(LIST_OF(l, struct local, link));
@@ -147,7 +147,7 @@ void nspace_free(struct pserver *s, struct nspace *n)
 struct builder {
     struct pserver *s;
     struct nspace *n;
-    struct plan plan;
+    struct job_map plan;
     uint32_t size;
     bool has_size;
     struct regex_nodes nodes;
@@ -451,7 +451,7 @@ static void place_rest(struct builder *b)
 
 static bool fill_apps(struct builder *b)
 {
-    struct plan *p = &b->plan;
+    struct job_map *p = &b->plan;
     uint32_t n = b->napps ? b->napps : 1;
     static char *none[] = { NULL };
 
@@ -461,9 +461,9 @@ static bool fill_apps(struct builder *b)
     memset(p->apps, 0, n * sizeof *p->apps);
     p->napps = n;
     for (uint32_t a = 0; a < n; a++)
-        p->apps[a] = (struct plan_app){ .env = none, .first_rank = UINT32_MAX };
+        p->apps[a] = (struct job_map_app){ .env = none, .first_rank = UINT32_MAX };
     for (uint32_t r = 0; r < b->size; r++) {
-        struct plan_app *app = &p->apps[b->app_of[r]];
+        struct job_map_app *app = &p->apps[b->app_of[r]];
         app->nprocs++;
         app->first_rank = r < app->first_rank ? r : app->first_rank;
     }
@@ -476,7 +476,7 @@ static bool fill_apps(struct builder *b)
 
 static bool fill_plan(struct builder *b)
 {
-    struct plan *p = &b->plan;
+    struct job_map *p = &b->plan;
 
     p->nodes = arena_array(&p->arena, b->nnodes, sizeof *p->nodes);
     p->procs = arena_array(&p->arena, b->size, sizeof *p->procs);
@@ -486,10 +486,10 @@ static bool fill_plan(struct builder *b)
     p->nprocs = b->size;
     p->universe = b->universe ? b->universe : b->size;
     for (uint32_t i = 0; i < b->nnodes; i++)
-        p->nodes[i] = (struct plan_node){ .name = b->names[i] };
+        p->nodes[i] = (struct job_map_node){ .name = b->names[i] };
     for (uint32_t r = 0; r < b->size; r++) {
-        struct plan_node *node = &p->nodes[b->node_of[r]];
-        p->procs[r] = (struct plan_proc){
+        struct job_map_node *node = &p->nodes[b->node_of[r]];
+        p->procs[r] = (struct job_map_proc){
             .rank = r, .app = b->app_of[r], .node = b->node_of[r], .local_rank = node->nprocs++
         };
         node->slots = node->nprocs;
@@ -554,7 +554,7 @@ static int tell_fact(struct job *j, enum fact_about about, uint32_t index, const
     int rc = 0;
 
     if (buf_ok(&bytes)) /* what cannot travel is not told */
-        rc = facts_tell(&j->facts, about, index, slice_str(i->key), i->value.type, value);
+        rc = host_info_tell(&j->facts, about, index, slice_str(i->key), i->value.type, value);
     buf_free(&bytes);
     return rc;
 }
@@ -641,14 +641,14 @@ static void start_locals(struct pserver *s, struct nspace *n)
     {
         struct local *p = LIST_OF(l, struct local, link);
         if (!p->is_known && p->rank < n->job->plan.nprocs)
-            server_event(&s->server, n->job, p->rank, LIFE_STARTED, 0);
+            server_event(&s->server, n->job, p->rank, PROC_STATE_STARTED, 0);
         p->is_known = true;
     }
 }
 
 static struct job *make_job(struct pserver *s, struct nspace *n, struct builder *b)
 {
-    if (segment_open(&n->store) < 0 || segment_reader(&n->store) < 0)
+    if (memfd_open(&n->store) < 0 || memfd_reader(&n->store) < 0)
         return NULL;
     n->job = server_job_order(&s->server, &(struct job_order){ .nspace = n->name,
                                                                .plan = &b->plan,
@@ -658,7 +658,7 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct builder 
                                                                .here = b->here,
                                                                .is_tool = n->is_tool });
     if (!n->job) {
-        segment_close(&n->store);
+        memfd_close(&n->store);
         return NULL;
     }
     LIST_EACH(l, &n->infos)
@@ -678,11 +678,11 @@ static struct job *build(struct pserver *s, struct nspace *n, bool needed)
     struct builder b = { .s = s, .n = n, .here = NOWHERE };
     bool good;
 
-    plan_init(&b.plan);
+    job_map_init(&b.plan);
     arena_init(&b.plan.arena, PLAN_MEMORY);
     good = find_places(&b);
     if (good && b.here == NOWHERE && !needed && n->nlocal != 0) {
-        plan_free(&b.plan);
+        job_map_free(&b.plan);
         return NULL; /* the processes that are expected will tell */
     }
     if (good)
@@ -692,7 +692,7 @@ static struct job *build(struct pserver *s, struct nspace *n, bool needed)
     good = good && fill_plan(&b);
     if (!good || !make_job(s, n, &b))
         log_error(&s->log, "job %s cannot be set up: out of memory, or too large", n->name);
-    plan_free(&b.plan);
+    job_map_free(&b.plan);
     return n->job;
 }
 
@@ -806,7 +806,7 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     if (n->job) {
         sconn_close_of(s, n->job, rank);
         if (p->is_known)
-            server_event(&s->server, n->job, rank, LIFE_EXIT, 0);
+            server_event(&s->server, n->job, rank, PROC_STATE_EXIT, 0);
     }
     keep_former(n, p);
     list_unlink(&p->link);

@@ -36,23 +36,23 @@ static void test_keys(void)
 
 static void test_clusters(void)
 {
-    pmix_nspace_t whole, cluster, rest, again;
+    pmix_nspace_t whole, router, rest, again;
 
-    PMIx_Load_nspace(cluster, "c");
+    PMIx_Load_nspace(router, "c");
     repeat(rest, 'n', PMIX_MAX_NSLEN - 2);
-    PMIx_Multicluster_nspace_construct(whole, cluster, rest);
+    PMIx_Multicluster_nspace_construct(whole, router, rest);
     EQ(strlen(whole), PMIX_MAX_NSLEN);
-    PMIx_Multicluster_nspace_parse(whole, cluster, again);
-    OK(strcmp(cluster, "c") == 0 && strcmp(again, rest) == 0);
+    PMIx_Multicluster_nspace_parse(whole, router, again);
+    OK(strcmp(router, "c") == 0 && strcmp(again, rest) == 0);
     repeat(rest, 'n', PMIX_MAX_NSLEN - 1); /* one too many: there is no room for both */
-    PMIx_Multicluster_nspace_construct(whole, cluster, rest);
+    PMIx_Multicluster_nspace_construct(whole, router, rest);
     EQ(strlen(whole), 0);
     PMIx_Load_nspace(whole, "alone");
-    PMIx_Multicluster_nspace_parse(whole, cluster, rest);
-    OK(strcmp(cluster, "alone") == 0 && *rest == '\0');
+    PMIx_Multicluster_nspace_parse(whole, router, rest);
+    OK(strcmp(router, "alone") == 0 && *rest == '\0');
     PMIx_Load_nspace(whole, ":a:b");
-    PMIx_Multicluster_nspace_parse(whole, cluster, rest);
-    OK(*cluster == '\0' && strcmp(rest, "a:b") == 0);
+    PMIx_Multicluster_nspace_parse(whole, router, rest);
+    OK(*router == '\0' && strcmp(rest, "a:b") == 0);
 }
 
 static void splits(const char *text, bool empty, const char *want, int count)

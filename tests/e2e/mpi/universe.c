@@ -45,17 +45,18 @@ static void master(const char *self, int most)
     int size = universe(), n = size - 1 < most ? size - 1 : most, workers, see[256];
     char *args[] = { "worker", NULL };
     static char hosts[256 * 256];
-    MPI_Comm crew;
+    MPI_Comm child_daemons;
 
     if (n < 1) {
         printf("universe %d workers 0\n", size);
         return;
     }
-    MPI_Comm_spawn(self, args, n, MPI_INFO_NULL, 0, MPI_COMM_SELF, &crew, MPI_ERRCODES_IGNORE);
-    MPI_Comm_remote_size(crew, &workers);
-    MPI_Gather(NULL, 0, MPI_INT, see, 1, MPI_INT, MPI_ROOT, crew);
-    MPI_Gather(NULL, 0, MPI_CHAR, hosts, 256, MPI_CHAR, MPI_ROOT, crew);
-    MPI_Comm_disconnect(&crew);
+    MPI_Comm_spawn(self, args, n, MPI_INFO_NULL, 0, MPI_COMM_SELF, &child_daemons,
+                   MPI_ERRCODES_IGNORE);
+    MPI_Comm_remote_size(child_daemons, &workers);
+    MPI_Gather(NULL, 0, MPI_INT, see, 1, MPI_INT, MPI_ROOT, child_daemons);
+    MPI_Gather(NULL, 0, MPI_CHAR, hosts, 256, MPI_CHAR, MPI_ROOT, child_daemons);
+    MPI_Comm_disconnect(&child_daemons);
     for (int i = 1; i < workers; i++) {
         if (see[i] != see[0])
             see[0] = -2;

@@ -1,0 +1,44 @@
+/* host_info.h - what somebody else has said about a job: a resource manager that knows more of it
+ * than its plan does.
+ *
+ * A fact is about the job, its session, one of its nodes, applications or processes; its value is
+ * canonical as a card's (core/modex.h).  What is told goes before what could be computed.
+ */
+#ifndef WIREUP_CORE_HOST_INFO_H
+#define WIREUP_CORE_HOST_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/slice.h"
+
+enum fact_about { FACT_JOB, FACT_SESSION, FACT_NODE, FACT_APP, FACT_RANK };
+
+struct fact {
+    struct fact *next; /* about the same, in the order of telling */
+    struct slice key, value;
+    uint16_t type;
+};
+
+struct host_info {
+    struct arena arena;
+    struct map subjects; /* (about, index) -> struct fact_subject */
+    uint32_t count;
+};
+
+void host_info_init(struct host_info *f, uint64_t seed);
+void host_info_free(struct host_info *f); /* harmless twice, and on zeroed memory */
+
+/* Keeps copies; what was said before under this key is replaced.  0 or -ENOMEM. */
+int host_info_tell(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
+                   uint16_t type, struct slice value);
+
+/* NULL: nothing is known. */
+const struct fact *host_info_about(const struct host_info *f, enum fact_about about,
+                                   uint32_t index);
+const struct fact *host_info_find(const struct host_info *f, enum fact_about about, uint32_t index,
+                                  struct slice key);
+
+#endif

@@ -1,0 +1,417 @@
+/* job_map_pack.c - see job_map_pack.h. */
+#include "core/job_map_pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "wire/parts.h"
+
+/* The plan as our tables write it.  Words of all apps stand behind each other. */
+struct flat {
+    struct part_texts words;        /* argv of each app */
+    struct part_uints counts;       /* of words, for each app */
+    struct part_texts paths, wdirs; /* an empty wdir: the daemon's own */
+    struct part_texts env;          /* variables of each app that has its own */
+    struct part_uints env_counts;   /* plus 1; 0: those of the app before */
+    struct part_texts nodes;
+    struct part_uints slots;
+    struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
+    struct part_uints bindings; /* BINDING numbers each */
+    struct part_texts lists;    /* … and the list of each; empty: none */
+    struct part_uints turns;    /* of all bindings, one behind the other */
+    struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
+    int64_t universe;
+    uint64_t path_only;
+};
+
+static const struct part parts[] = {
+    { "words", PART_TEXTS, offsetof(struct flat, words) },
+    { "counts", PART_UINTS, offsetof(struct flat, counts) },
+    { "paths", PART_TEXTS, offsetof(struct flat, paths) },
+    { "wdirs", PART_TEXTS, offsetof(struct flat, wdirs) },
+    { "env", PART_TEXTS, offsetof(struct flat, env) },
+    { "env_counts", PART_UINTS, offsetof(struct flat, env_counts) },
+    { "nodes", PART_TEXTS, offsetof(struct flat, nodes) },
+    { "slots", PART_UINTS, offsetof(struct flat, slots) },
+    { "bound", PART_UINTS, offsetof(struct flat, bound) },
+    { "bindings", PART_UINTS, offsetof(struct flat, bindings) },
+    { "lists", PART_TEXTS, offsetof(struct flat, lists) },
+    { "turns", PART_UINTS, offsetof(struct flat, turns) },
+    { "runs", PART_UINTS, offsetof(struct flat, runs) },
+    { "universe", PART_INT, offsetof(struct flat, universe) },
+    { "path_only", PART_UINT, offsetof(struct flat, path_only) },
+};
+
+enum { NPARTS = sizeof parts / sizeof *parts, RUN = 4, BINDING = 8 };
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static uint32_t count_words(char *const *words)
+{
+    uint32_t n = 0;
+
+    while (words && words[n])
+        n++;
+    return n;
+}
+
+static void add_words(struct slice *items, uint32_t *n, char *const *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        items[(*n)++] = slice_str(words[i]);
+}
+
+static bool has_env_of_last(const struct job_map *p, uint32_t i)
+{
+    return i > 0 && p->apps[i].env == p->apps[i - 1].env;
+}
+
+static void flatten_apps(const struct job_map *p, struct arena *a, struct flat *f)
+{
+    size_t words = 0, vars = 0;
+    struct slice *word, *var, *path, *wdir;
+    uint32_t *count, *env_count;
+
+    for (uint32_t i = 0; i < p->napps; i++) {
+        words += p->apps[i].argc;
+        vars += has_env_of_last(p, i) ? 0 : count_words(p->apps[i].env);
+    }
+    word = arena_array(a, words + 1, sizeof *word);
+    var = arena_array(a, vars + 1, sizeof *var);
+    path = arena_array(a, p->napps + 1, sizeof *path);
+    wdir = arena_array(a, p->napps + 1, sizeof *wdir);
+    count = arena_array(a, p->napps + 1, sizeof *count);
+    env_count = arena_array(a, p->napps + 1, sizeof *env_count);
+    if (!arena_ok(a))
+        return;
+    for (uint32_t i = 0; i < p->napps; i++) {
+        const struct job_map_app *app = &p->apps[i];
+        uint32_t nvars = has_env_of_last(p, i) ? 0 : count_words(app->env);
+        count[i] = app->argc;
+        env_count[i] = has_env_of_last(p, i) ? 0 : nvars + 1;
+        path[i] = slice_str(app->path);
+        wdir[i] = app->wdir ? slice_str(app->wdir) : SLICE("");
+        add_words(word, &f->words.n, app->argv, app->argc);
+        add_words(var, &f->env.n, app->env, nvars);
+    }
+    f->words.items = word;
+    f->env.items = var;
+    f->counts = (struct part_uints){ count, p->napps };
+    f->env_counts = (struct part_uints){ env_count, p->napps };
+    f->paths = (struct part_texts){ path, p->napps };
+    f->wdirs = (struct part_texts){ wdir, p->napps };
+}
+
+static void flatten_binding(const struct job_map_binding *b, uint32_t *number, struct slice *list)
+{
+    number[0] = b->how;
+    number[1] = b->kind;
+    number[2] = b->width;
+    number[3] = b->ordered;
+    number[4] = b->order_kind;
+    number[5] = b->order_width;
+    number[6] = b->order_block;
+    number[7] = b->nturns;
+    *list = b->list ? slice_str(b->list) : SLICE("");
+}
+
+static void flatten_turns(const struct job_map *p, struct arena *a, struct flat *f)
+{
+    const uint32_t *bound = f->bound.items;
+    size_t count = 0;
+    uint32_t *turn, last = 0;
+
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        count += bound[i] > last ? p->nodes[i].binding->nturns : 0;
+        last = bound[i] > last ? bound[i] : last;
+    }
+    turn = arena_array(a, count + 1, sizeof *turn);
+    if (!turn)
+        return;
+    f->turns = (struct part_uints){ turn, (uint32_t)count };
+    last = 0;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        const struct job_map_binding *b = p->nodes[i].binding;
+        if (bound[i] <= last)
+            continue;
+        last = bound[i];
+        if (b->nturns)
+            memcpy(turn, b->turns, b->nturns * sizeof *turn);
+        turn += b->nturns;
+    }
+}
+
+/* Neighbours mostly share theirs. */
+static void flatten_bindings(const struct job_map *p, struct arena *a, struct flat *f)
+{
+    uint32_t *bound = arena_array(a, (size_t)p->nnodes + 1, sizeof *bound), n = 0, *number;
+    struct slice *list;
+
+    for (uint32_t i = 0; i < p->nnodes && bound; i++) {
+        const struct job_map_binding *b = p->nodes[i].binding;
+        bool again = b && i && b == p->nodes[i - 1].binding;
+        bound[i] = !b ? 0 : again ? n : ++n;
+    }
+    number = arena_array(a, (size_t)n * BINDING + 1, sizeof *number);
+    list = arena_array(a, (size_t)n + 1, sizeof *list);
+    if (!arena_ok(a))
+        return;
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        if (bound[i])
+            flatten_binding(p->nodes[i].binding, &number[(size_t)(bound[i] - 1) * BINDING],
+                            &list[bound[i] - 1]);
+    }
+    f->bound = (struct part_uints){ bound, p->nnodes };
+    f->bindings = (struct part_uints){ number, n * BINDING };
+    f->lists = (struct part_texts){ list, n };
+    flatten_turns(p, a, f);
+}
+
+static void flatten_nodes(const struct job_map *p, struct arena *a, struct flat *f)
+{
+    struct slice *name = arena_array(a, p->nnodes + 1, sizeof *name);
+    uint32_t *slots = arena_array(a, p->nnodes + 1, sizeof *slots);
+
+    for (uint32_t i = 0; i < p->nnodes && arena_ok(a); i++) {
+        name[i] = slice_str(p->nodes[i].name);
+        slots[i] = p->nodes[i].slots;
+    }
+    f->nodes = (struct part_texts){ name, p->nnodes };
+    f->slots = (struct part_uints){ slots, p->nnodes };
+}
+
+static bool goes_on(const struct job_map_proc *last, const struct job_map_proc *q)
+{
+    return q->app == last->app && q->node == last->node && q->local_rank == last->local_rank + 1;
+}
+
+static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat *f)
+{
+    size_t count = 0;
+    uint32_t *run;
+
+    for (uint32_t r = 0; r < p->nprocs; r++)
+        count += r == 0 || !goes_on(&p->procs[r - 1], &p->procs[r]);
+    run = arena_array(a, count * RUN + 1, sizeof *run);
+    if (!run)
+        return;
+    f->runs.items = run;
+    run -= RUN;
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        if (r && goes_on(q - 1, q)) {
+            run[0]++;
+            continue;
+        }
+        run += RUN;
+        run[0] = 1;
+        run[1] = q->app;
+        run[2] = q->node;
+        run[3] = q->local_rank;
+        f->runs.n += RUN;
+    }
+}
+
+void plan_pack(const struct job_map *p, struct buf *out)
+{
+    struct arena a = ARENA_NULL((size_t)1 << 30);
+    struct flat f = { .universe = p->universe, .path_only = p->path_only };
+
+    flatten_apps(p, &a, &f);
+    flatten_nodes(p, &a, &f);
+    flatten_bindings(p, &a, &f);
+    flatten_ranks(p, &a, &f);
+    if (arena_ok(&a))
+        parts_write(parts, NPARTS, &f, out);
+    else
+        out->error = BUF_NO_MEMORY;
+    arena_free(&a);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int bad(struct errmsg *err, const char *what)
+{
+    return errmsg_set(err, 1, "a plan from another daemon that does not hold together: %s", what);
+}
+
+static char **take_words(struct arena *a, const struct part_texts *from, uint32_t *at, uint32_t n)
+{
+    char **words = arena_array(a, (size_t)n + 1, sizeof *words);
+
+    for (uint32_t i = 0; words && i < n; i++)
+        words[i] = arena_str(a, from->items[(*at)++]);
+    return words;
+}
+
+static int unflatten_app(const struct flat *f, struct job_map *p, uint32_t i, uint32_t *word,
+                         uint32_t *var, struct errmsg *err)
+{
+    struct job_map_app *app = &p->apps[i];
+    uint32_t nvars = f->env_counts.items[i];
+
+    if (f->counts.items[i] == 0 || f->counts.items[i] > f->words.n - *word)
+        return bad(err, "the words of a program");
+    if (nvars > f->env.n - *var + 1 || (nvars == 0 && i == 0))
+        return bad(err, "the environment of a program");
+    app->argc = f->counts.items[i];
+    app->argv = take_words(&p->arena, &f->words, word, app->argc);
+    app->path = arena_str(&p->arena, f->paths.items[i]);
+    app->wdir = f->wdirs.items[i].len ? arena_str(&p->arena, f->wdirs.items[i]) : NULL;
+    app->env = nvars ? take_words(&p->arena, &f->env, var, nvars - 1) : p->apps[i - 1].env;
+    app->first_rank = UINT32_MAX;
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+static int unflatten_apps(const struct flat *f, struct job_map *p, struct errmsg *err)
+{
+    uint32_t word = 0, var = 0;
+    int rc = 0;
+
+    p->napps = f->counts.n;
+    if (f->paths.n != p->napps || f->wdirs.n != p->napps || f->env_counts.n != p->napps)
+        return bad(err, "the number of programs");
+    p->apps = arena_array(&p->arena, (size_t)p->napps + 1, sizeof *p->apps);
+    if (!p->apps)
+        return -ENOMEM;
+    memset(p->apps, 0, ((size_t)p->napps + 1) * sizeof *p->apps);
+    for (uint32_t i = 0; i < p->napps && rc == 0; i++)
+        rc = unflatten_app(f, p, i, &word, &var, err);
+    return rc;
+}
+
+static int unflatten_nodes(const struct flat *f, struct job_map *p, struct errmsg *err)
+{
+    p->nnodes = f->nodes.n;
+    if (f->slots.n != p->nnodes)
+        return bad(err, "the number of nodes");
+    p->nodes = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *p->nodes);
+    for (uint32_t i = 0; p->nodes && i < p->nnodes; i++)
+        p->nodes[i] = (struct job_map_node){ .name = arena_str(&p->arena, f->nodes.items[i]),
+                                             .slots = f->slots.items[i] };
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
+                              struct job_map_binding *b)
+{
+    const uint32_t *number = &f->bindings.items[(size_t)i * BINDING];
+
+    *b = (struct job_map_binding){ .how = number[0],
+                                   .kind = number[1],
+                                   .width = number[2],
+                                   .ordered = number[3] != 0,
+                                   .order_kind = number[4],
+                                   .order_width = number[5],
+                                   .order_block = number[6] };
+    if (f->lists.items[i].len)
+        b->list = arena_str(a, f->lists.items[i]);
+}
+
+/* The numbers go on in a copy: what was read goes. */
+static bool unflatten_turns(const struct flat *f, struct arena *a, struct job_map_binding *all)
+{
+    uint32_t *turn = arena_array(a, (size_t)f->turns.n + 1, sizeof *turn), left = f->turns.n;
+
+    if (turn && left)
+        memcpy(turn, f->turns.items, left * sizeof *turn);
+    for (uint32_t i = 0; turn && i < f->lists.n; i++) {
+        uint32_t n = f->bindings.items[(size_t)i * BINDING + 7];
+        if (n > left)
+            return false;
+        all[i].turns = n ? turn : NULL;
+        all[i].nturns = n;
+        turn += n;
+        left -= n;
+    }
+    return left == 0 || !arena_ok(a);
+}
+
+static int unflatten_bindings(const struct flat *f, struct job_map *p, struct errmsg *err)
+{
+    uint32_t n = f->lists.n;
+    struct job_map_binding *all;
+
+    if (f->bound.n != p->nnodes || f->bindings.n != (uint64_t)n * BINDING)
+        return bad(err, "the bindings");
+    all = arena_array(&p->arena, (size_t)n + 1, sizeof *all);
+    if (!all)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        unflatten_binding(f, i, &p->arena, &all[i]);
+    if (!unflatten_turns(f, &p->arena, all))
+        return bad(err, "the turns of a binding");
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        uint32_t k = f->bound.items[i];
+        if (k > n)
+            return bad(err, "the binding of a node");
+        p->nodes[i].binding = k ? &all[k - 1] : NULL;
+    }
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+static int unflatten_run(struct job_map *p, const uint32_t *run, uint32_t *rank, struct errmsg *err)
+{
+    struct job_map_app *app = &p->apps[run[1]];
+
+    if (app->first_rank == UINT32_MAX)
+        app->first_rank = *rank;
+    if (*rank != app->first_rank + app->nprocs)
+        return bad(err, "the ranks of a program do not follow each other");
+    app->nprocs += run[0];
+    p->nodes[run[2]].nprocs += run[0];
+    for (uint32_t i = 0; i < run[0]; i++, (*rank)++)
+        p->procs[*rank] = (struct job_map_proc){
+            .rank = *rank, .app = run[1], .node = run[2], .local_rank = run[3] + i
+        };
+    return 0;
+}
+
+static int unflatten_ranks(const struct flat *f, struct job_map *p, struct errmsg *err)
+{
+    uint64_t total = 0;
+    uint32_t rank = 0;
+    int rc = 0;
+
+    if (f->runs.n % RUN)
+        return bad(err, "the runs of ranks");
+    for (uint32_t i = 0; i < f->runs.n; i += RUN) {
+        const uint32_t *run = &f->runs.items[i];
+        total += run[0];
+        if (run[0] == 0 || run[0] > LIMIT_JOB_PROCS || total > LIMIT_JOB_PROCS ||
+            run[1] >= p->napps || run[2] >= p->nnodes || run[3] > LIMIT_JOB_PROCS)
+            return bad(err, "a run of ranks");
+    }
+    p->nprocs = (uint32_t)total;
+    p->procs = arena_array(&p->arena, total + 1, sizeof *p->procs);
+    if (!p->procs)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < f->runs.n && rc == 0; i += RUN)
+        rc = unflatten_run(p, &f->runs.items[i], &rank, err);
+    return rc;
+}
+
+int plan_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
+{
+    struct arena a = ARENA_NULL((size_t)1 << 30);
+    struct flat f = { .universe = 0 };
+    int rc = 0;
+
+    job_map_init(p_p);
+    if (!parts_read(parts, NPARTS, bytes, &a, &f))
+        rc = arena_ok(&a) ? bad(err, "its parts do not fit its length") : -ENOMEM;
+    p_p->universe = f.universe;
+    p_p->path_only = f.path_only != 0;
+    if (rc == 0)
+        rc = unflatten_apps(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_nodes(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_bindings(&f, p_p, err);
+    if (rc == 0)
+        rc = unflatten_ranks(&f, p_p, err);
+    arena_free(&a);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/* job_map_pack.h - a plan as bytes, for the daemons of other nodes.
+ *
+ * Of processors only how to bind goes along: each node applies that to its own
+ * hardware.  Ranks are written as runs, so a plan costs what its irregularity costs.
+ */
+#ifndef WIREUP_CORE_JOB_MAP_PACK_H
+#define WIREUP_CORE_JOB_MAP_PACK_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job_map.h"
+
+/* Appends; running out of memory poisons the buffer. */
+void plan_pack(const struct job_map *p, struct buf *out);
+
+/* Fills *p_p (free it afterwards whatever is returned).  0; 1: bytes that are no plan, with what is
+ * wrong; -ENOMEM. */
+int plan_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err);
+
+#endif

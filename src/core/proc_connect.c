@@ -1,0 +1,159 @@
+/* proc_connect.c - see proc_connect.h. */
+#include "core/proc_connect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/job.h"
+#include "wire/parts.h"
+
+/* Members of one node. */
+struct proc_connect {
+    struct part_uints jobs;  /* of all members, on whatever node */
+    struct part_uints of;    /* the job of each member here ... */
+    struct part_uints ranks; /* ... and its rank */
+};
+
+static const struct part parts[] = {
+    { "jobs", PART_UINTS, offsetof(struct proc_connect, jobs) },
+    { "of", PART_UINTS, offsetof(struct proc_connect, of) },
+    { "ranks", PART_UINTS, offsetof(struct proc_connect, ranks) },
+};
+
+enum { NPARTS = sizeof parts / sizeof *parts, PROC_CONNECT_BYTES = 1 << 26 };
+
+/* ---- what it does ---- */
+
+static void bind_member(struct proc *p, bool on)
+{
+    if (on)
+        p->bonds++;
+    else if (p->bonds)
+        p->bonds--;
+}
+
+static void tie_jobs(struct core *c, const struct proc_connect *b, struct job *j, bool on)
+{
+    for (uint32_t i = 0; i < b->jobs.n; i++) {
+        if (b->jobs.items[i] == j->id || !core_job(c, b->jobs.items[i]))
+            continue;
+        if (on)
+            job_connect(j, b->jobs.items[i]);
+        else
+            job_disconnect(j, b->jobs.items[i]);
+    }
+}
+
+static void apply(struct core *c, const struct proc_connect *b, bool on)
+{
+    const struct job *last = NULL;
+
+    for (uint32_t i = 0; i < b->of.n; i++) {
+        struct job *j = core_job(c, b->of.items[i]);
+        if (!j || b->ranks.items[i] >= j->plan.nprocs)
+            continue;
+        if (j != last) /* members of a job stand together */
+            tie_jobs(c, b, j, on);
+        last = j;
+        bind_member(&j->procs[b->ranks.items[i]], on);
+    }
+}
+
+bool proc_connect_heard(struct core *c, struct slice bytes, bool on)
+{
+    struct arena a = ARENA_NULL(PROC_CONNECT_BYTES);
+    struct proc_connect b = { .jobs = { NULL, 0 } };
+    bool good = parts_read(parts, NPARTS, bytes, &a, &b) && b.of.n == b.ranks.n;
+
+    if (good)
+        apply(c, &b, on);
+    arena_free(&a);
+    return good;
+}
+
+/* ---- a meeting ---- */
+
+/* The jobs of members, whose ids are ascending: those of a job are neighbours. */
+static struct job *job_of(struct core *c, uint32_t id)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        if (id >= j->base && id - j->base < j->plan.nprocs)
+            return j;
+    }
+    return NULL;
+}
+
+static void list_jobs(struct core *c, const uint32_t *all, uint32_t n, uint32_t *jobs,
+                      uint32_t *count_p)
+{
+    const struct job *j = NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (j && all[i] - j->base < j->plan.nprocs)
+            continue;
+        j = job_of(c, all[i]);
+        if (j)
+            jobs[(*count_p)++] = j->id;
+    }
+}
+
+static void list_members(struct core *c, const uint32_t *here, uint32_t n, uint32_t *of,
+                         uint32_t *ranks, uint32_t *count_p)
+{
+    const struct job *j = NULL;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!j || here[i] - j->base >= j->plan.nprocs)
+            j = job_of(c, here[i]);
+        if (!j)
+            continue;
+        of[*count_p] = j->id;
+        ranks[(*count_p)++] = here[i] - j->base;
+    }
+}
+
+/* Who follows another core tells it. */
+static void push_bond(struct core *c, const struct proc_connect *b, bool on)
+{
+    const struct job *j = b->of.n ? core_job(c, b->of.items[0]) : NULL;
+    struct effect e = { .kind = EFFECT_BOND, .job = j ? j->id : 0, .code = on };
+    struct buf bytes = BUF_NULL(PROC_CONNECT_BYTES);
+
+    if (!j || !j->follows)
+        return;
+    parts_write(parts, NPARTS, b, &bytes);
+    if (buf_ok(&bytes) && effect_carry(&e, SLICE_NULL, buf_slice(&bytes)))
+        effects_push(&c->effects, e);
+    else
+        c->effects.lost = true;
+    buf_free(&bytes);
+}
+
+void proc_connect_meeting(struct core *c, enum coll_kind kind, const uint32_t *here, uint32_t nhere,
+                          const uint32_t *all, uint32_t nall)
+{
+    bool on = kind == COLL_CONNECT, off = kind == COLL_DISCONNECT;
+    uint32_t *jobs = NULL, *of = NULL, *ranks = NULL, njobs = 0, n = 0;
+    struct proc_connect b;
+
+    if (!c->is_manager || !(on || off))
+        return;
+    jobs = calloc((size_t)nall + 1, sizeof *jobs);
+    of = calloc((size_t)nhere + 1, sizeof *of);
+    ranks = calloc((size_t)nhere + 1, sizeof *ranks);
+    if (jobs && of && ranks) {
+        list_jobs(c, all, nall, jobs, &njobs);
+        list_members(c, here, nhere, of, ranks, &n);
+        b = (struct proc_connect){ { jobs, njobs }, { of, n }, { ranks, n } };
+        if (njobs > 1)
+            apply(c, &b, on);
+        if (njobs > 1)
+            push_bond(c, &b, on);
+    }
+    free(jobs);
+    free(of);
+    free(ranks);
+}

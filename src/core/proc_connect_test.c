@@ -1,0 +1,171 @@
+/* proc_connect_test.c - who has connected, what that binds, and what the decider of other nodes'
+ * jobs is told of it. */
+#include "core/proc_connect.h"
+
+#include <string.h>
+
+#include "core/job.h"
+#include "shm/memory.h"
+#include "tests/plan.h"
+#include "tests/tap.h"
+
+enum { JOBS = 3, RANKS = 2 };
+
+struct world {
+    struct core core;
+    struct seg_region regions[JOBS];
+    struct job *jobs[JOBS];
+    struct buf told; /* the last EFFECT_BOND */
+    int on;          /* of that; -1: there was none */
+};
+
+static struct job *add_job(struct world *w, unsigned i, bool follows)
+{
+    static const char *const names[JOBS] = { "one", "two", "three" };
+    struct job_order o = {
+        .nspace = names[i], .parent = JOB_NO_RANK, .here = JOB_ALL_HERE, .follows = follows
+    };
+    struct job_map p;
+    struct job *j;
+
+    seg_memory_open(1 << 20, &w->regions[i]);
+    plan_of_one_node(&p, RANKS);
+    o.plan = &p;
+    o.region = &w->regions[i];
+    j = core_job_order(&w->core, &o);
+    for (uint32_t r = 0; r < RANKS; r++)
+        job_event(j, r, PROC_STATE_STARTED, 0);
+    return j;
+}
+
+static void open_world(struct world *w, bool follows)
+{
+    memset(w, 0, sizeof *w);
+    core_init(&w->core, 3);
+    buf_init(&w->told, 1 << 16);
+    w->core.is_manager = true;
+    for (unsigned i = 0; i < JOBS; i++)
+        w->jobs[i] = add_job(w, i, follows);
+}
+
+static void close_world(struct world *w)
+{
+    buf_free(&w->told);
+    core_free(&w->core);
+    for (unsigned i = 0; i < JOBS; i++)
+        seg_memory_close(&w->regions[i]);
+}
+
+static void settle(struct world *w)
+{
+    struct effect e;
+
+    w->on = -1;
+    while (core_effect(&w->core, &e)) {
+        if (e.kind == EFFECT_BOND) {
+            w->on = e.code;
+            buf_clear(&w->told);
+            buf_slice_put(&w->told, effect_value(&e));
+        }
+        effect_drop(&e);
+    }
+}
+
+/* Both of "one" and rank 1 of "two". */
+static void meet(struct world *w, struct slice purpose)
+{
+    struct member members[] = { { SLICE("one"), REQUEST_ALL_RANKS }, { SLICE("two"), 1 } };
+    struct request rq = { .kind = REQ_MEET, .key = purpose, .members = members, .count = 2 };
+    struct answer a;
+
+    core_request(&w->core, w->jobs[0], 0, 1, &rq, 0, &a);
+    core_request(&w->core, w->jobs[0], 1, 2, &rq, 0, &a);
+    core_request(&w->core, w->jobs[1], 1, 3, &rq, 0, &a);
+    OK(a.status == ANSWER_OK);
+    settle(w);
+}
+
+static bool bonds_are(const struct world *w, uint32_t members)
+{
+    return w->jobs[0]->procs[0].bonds == members && w->jobs[0]->procs[1].bonds == members &&
+           w->jobs[1]->procs[1].bonds == members && w->jobs[1]->procs[0].bonds == 0 &&
+           w->jobs[2]->procs[0].bonds == 0;
+}
+
+static bool are_tied(const struct world *w, unsigned a, unsigned b)
+{
+    return job_is_connected(w->jobs[a], w->jobs[b]->id) &&
+           job_is_connected(w->jobs[b], w->jobs[a]->id);
+}
+
+static void test_members(void)
+{
+    struct world w;
+
+    open_world(&w, false);
+    meet(&w, SLICE("fence"));
+    OK_F(bonds_are(&w, 0) && !are_tied(&w, 0, 1), "who meets for something else is not bound");
+    meet(&w, SLICE("connect"));
+    OK_F(bonds_are(&w, 1) && are_tied(&w, 0, 1), "who connects is");
+    OK(!job_is_connected(w.jobs[0], w.jobs[2]->id) && w.on == -1);
+    meet(&w, SLICE("connect"));
+    meet(&w, SLICE("disconnect"));
+    OK_F(bonds_are(&w, 1) && are_tied(&w, 0, 1), "as often as it has not disconnected");
+    job_abort(w.jobs[1], 0, 7, "a process of it failed");
+    core_abort_connected(&w.core, w.jobs[1]);
+    OK_F(w.jobs[0]->failed && w.jobs[0]->exit_code == 7, "and fails with the others");
+    OK(!w.jobs[2]->failed);
+    close_world(&w);
+}
+
+static void test_end(void)
+{
+    struct world w;
+
+    open_world(&w, false);
+    meet(&w, SLICE("connect"));
+    meet(&w, SLICE("disconnect"));
+    OK(bonds_are(&w, 0) && !job_is_connected(w.jobs[0], w.jobs[1]->id));
+    job_abort(w.jobs[1], 0, 7, "a process of it failed");
+    core_abort_connected(&w.core, w.jobs[1]);
+    OK_F(!w.jobs[0]->failed, "who has disconnected goes on");
+    close_world(&w);
+}
+
+/* Where jobs are decided about elsewhere, the decider hears of it. */
+static void test_told(void)
+{
+    struct world here, root;
+    struct buf cut = BUF_NULL(1 << 16);
+    size_t refused = 0;
+
+    open_world(&here, true);
+    open_world(&root, false);
+    meet(&here, SLICE("connect"));
+    EQ(here.on, 1);
+    for (size_t n = 0; n < buf_len(&here.told); n++) {
+        struct world other;
+        open_world(&other, false);
+        buf_clear(&cut);
+        buf_slice_put(&cut, slice_head(buf_slice(&here.told), n));
+        refused += !proc_connect_heard(&other.core, buf_slice(&cut), true);
+        close_world(&other);
+    }
+    OK_F(refused > buf_len(&here.told) / 2, "most of what is cut is refused");
+    OK(proc_connect_heard(&root.core, buf_slice(&here.told), true));
+    OK_F(bonds_are(&root, 1) && are_tied(&root, 0, 1), "what it hears is what was there");
+    meet(&here, SLICE("disconnect"));
+    EQ(here.on, 0);
+    OK(proc_connect_heard(&root.core, buf_slice(&here.told), false) && bonds_are(&root, 0));
+    buf_free(&cut);
+    close_world(&root);
+    close_world(&here);
+}
+
+int main(void)
+{
+    test_members();
+    test_end();
+    test_told();
+    return tap_done();
+}

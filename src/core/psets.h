@@ -1,0 +1,29 @@
+/* psets.h - named sets of processes, as the host defines them; clients ask who is in which. */
+#ifndef WIREUP_CORE_PSETS_H
+#define WIREUP_CORE_PSETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct pset_member {
+    char nspace[256];
+    uint32_t rank;
+};
+
+struct pset {
+    struct list link;
+    struct pset_member *members;
+    size_t n;
+    char name[];
+};
+
+/* Replaces a set of the same name.  Members are copied.  0 or -ENOMEM. */
+int psets_define(struct list *sets, const char *name, const struct pset_member *members, size_t n);
+struct pset *psets_find(const struct list *sets, const char *name); /* NULL: there is none */
+bool psets_delete(struct list *sets, const char *name);
+void psets_free(struct list *sets);
+
+#endif

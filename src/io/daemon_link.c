@@ -1,0 +1,1000 @@
+/* hop.c - see daemon_link.h.
+ *
+ * A line is one TCP connection with its hop_code.  A stranger is a line that was accepted and has
+ * not proved itself; a try is a line that a hop has called and that has not been answered, or that
+ * waits to call again; a hop that is up has exactly one line.
+ *
+ * Strangers are charged to their source (quota.h).  When all places are taken, one of the source
+ * that holds most goes, chosen at random; what it has said already is read first, and who has shown
+ * that it knows the key stays. */
+#include "io/daemon_link.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "base/list.h"
+#include "io/peer_cred.h"
+#include "io/door.h"
+#include "io/daemon_link_address.h"
+
+enum { STRANGER_OUT = 4096, VICTIMS = 8 };
+
+struct line {
+    struct list link; /* among the strangers, or a hop's tries; else alone */
+    struct daemon_link_net *net;
+    struct daemon_link *hop;              /* NULL: a stranger */
+    struct quota_source who;              /* a stranger */
+    const struct daemon_link_address *to; /* a try; in its hop */
+    unsigned recalls;                     /* how often that address was called again */
+    int fd;                               /* -1: a try that will call again */
+    bool connecting;
+    struct watch watch;
+    struct timer deadline;
+    struct daemon_link_crypto code;
+    char where[DAEMON_LINK_ADDRESS_TEXT];
+};
+
+struct daemon_link {
+    struct list link;
+    struct daemon_link_net *net;
+    void *arg;
+    struct line *line; /* once up */
+    /* calling */
+    uint32_t peer;
+    struct daemon_link_address to[LIMIT_HOP_ADDRESSES];
+    size_t nto, next;
+    struct list tries;
+    struct timer stagger;
+    bool refused;
+    struct errmsg failures; /* what each try said */
+    /* up */
+    struct timer bound; /* of the calling, later of the ending */
+    struct timer beat, kick;
+    uint32_t quiet_ms;
+    bool heard, spoke, pressed, paused, ending, broken;
+    /* being left */
+    unsigned busy;
+    bool gone;
+};
+
+struct daemon_link_net {
+    struct daemon_link_config c;
+    struct door door;
+    uint16_t port;
+    struct list strangers, hops;
+    struct quota *quota; /* the config's, or our own */
+    struct quota own;
+};
+
+/* ---- lines ---- */
+
+static void line_readable(void *arg);
+static void line_writable(void *arg);
+static void line_late(void *arg);
+
+static void line_hang_up(struct line *l)
+{
+    watch_close(&l->watch);
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+    door_look_again(&l->net->door);
+}
+
+static void line_free(struct line *l)
+{
+    struct daemon_link_net *net = l->net;
+
+    if (!l->hop && !list_empty(&l->link))
+        quota_leave(net->quota, &l->who);
+    list_unlink(&l->link);
+    line_hang_up(l);
+    timer_stop(&l->deadline);
+    daemon_link_crypto_free(&l->code);
+    free(l);
+}
+
+/* No TCP_USER_TIMEOUT: it would also end links to daemons that are paused. */
+static void tune(int fd)
+{
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
+/* fd becomes the line's, also when there is no memory. */
+static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h, int fd,
+                             const struct daemon_link_address *at)
+{
+    struct line *l = calloc(1, sizeof *l);
+    unsigned char seed[HOP_SEED];
+    int rc;
+
+    if (!l) {
+        close(fd);
+        return NULL;
+    }
+    list_init(&l->link);
+    l->net = net;
+    l->hop = h;
+    l->fd = fd;
+    daemon_link_address_text(at, l->where);
+    randombytes_buf(seed, sizeof seed);
+    rc = daemon_link_crypto_init(&l->code, h ? HOP_CALLS : HOP_ANSWERS, net->c.key, seed,
+                                 net->c.position, h ? LIMIT_HOP_QUEUE : STRANGER_OUT);
+    sodium_memzero(seed, sizeof seed);
+    watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
+    timer_init(&l->deadline, net->c.loop, line_late, l);
+    if (rc == 0)
+        rc = timer_set(&l->deadline, LIMIT_HOP_GREETING_MS);
+    if (rc == 0 && !h)
+        rc = watch_want(&l->watch, LOOP_READ);
+    if (rc < 0) {
+        line_free(l);
+        return NULL;
+    }
+    tune(fd);
+    return l;
+}
+
+/* Sends what it can.  An error is found again by reading; false: there was one. */
+static bool line_flush(struct line *l)
+{
+    struct slice s;
+    unsigned want = l->hop && l->hop->paused ? 0 : LOOP_READ;
+    bool good = true;
+
+    while ((s = daemon_link_crypto_out(&l->code)).len) {
+        ssize_t n = send(l->fd, s.ptr, s.len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            want |= LOOP_WRITE;
+            break;
+        }
+        if (n < 0) {
+            good = false;
+            break;
+        }
+        daemon_link_crypto_sent(&l->code, (size_t)n);
+        if (l->hop)
+            l->hop->spoke = true;
+    }
+    watch_want(&l->watch, want);
+    return good;
+}
+
+/* ---- hops ---- */
+
+static void daemon_link_kicked(void *arg);
+static void daemon_link_beat(void *arg);
+static void daemon_link_stagger(void *arg);
+static void daemon_link_late(void *arg);
+
+static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
+{
+    struct daemon_link *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->net = net;
+    h->arg = net->c.arg;
+    list_init(&h->tries);
+    timer_init(&h->stagger, net->c.loop, daemon_link_stagger, h);
+    timer_init(&h->bound, net->c.loop, daemon_link_late, h);
+    timer_init(&h->beat, net->c.loop, daemon_link_beat, h);
+    timer_init(&h->kick, net->c.loop, daemon_link_kicked, h);
+    list_append(&net->hops, &h->link);
+    return h;
+}
+
+/* One that is connected, though we have not heard of that yet, greets before it goes: else it would
+ * be taken for a stranger there. */
+static void drop_tries(struct daemon_link *h, const struct line *but)
+{
+    LIST_EACH(link, &h->tries)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        if (l == but)
+            continue;
+        if (l->connecting)
+            line_flush(l);
+        line_free(l);
+    }
+}
+
+/* Everything goes but the memory, which its own callers may still look at. */
+static void daemon_link_clear(struct daemon_link *h)
+{
+    h->gone = true;
+    drop_tries(h, NULL);
+    if (h->line)
+        line_free(h->line);
+    h->line = NULL;
+    timer_stop(&h->stagger);
+    timer_stop(&h->bound);
+    timer_stop(&h->beat);
+    timer_stop(&h->kick);
+    list_unlink(&h->link);
+}
+
+/* What was said before still goes, as far as it can. */
+void daemon_link_drop(struct daemon_link *h)
+{
+    if (!h->gone && h->line && h->busy)
+        line_flush(h->line);
+    if (!h->gone)
+        daemon_link_clear(h);
+    if (h->busy == 0)
+        free(h);
+}
+
+/* It cannot be written any more: told by a callback of its own. */
+static void go_on_broken(struct daemon_link *h)
+{
+    h->broken = true;
+    timer_set(&h->kick, 0);
+}
+
+static void flush_later_errors(struct daemon_link *h)
+{
+    if (!line_flush(h->line))
+        go_on_broken(h);
+}
+
+static void enter(struct daemon_link *h)
+{
+    h->busy++;
+}
+
+/* Answers to what has been heard in this turn go together. */
+static void leave(struct daemon_link *h)
+{
+    if (--h->busy > 0)
+        return;
+    if (h->gone)
+        free(h);
+    else if (daemon_link_waiting(h))
+        flush_later_errors(h);
+}
+
+/* The last callback. */
+static void go_down(struct daemon_link *h, enum daemon_link_down how, const struct errmsg *why)
+{
+    struct daemon_link_calls calls = h->net->c.calls;
+
+    if (h->gone)
+        return;
+    enter(h);
+    daemon_link_clear(h);
+    calls.on_down(h->arg, h, how, why);
+    leave(h);
+}
+
+static void break_down(struct daemon_link *h, const char *what)
+{
+    struct errmsg why;
+    bool bye = h->ending && daemon_link_waiting(h) == 0 && h->line->code.said_bye;
+
+    errmsg_set(&why, 0, bye ? "the link to %s is closed" : "the link to %s broke: %s",
+               h->line->where, what);
+    go_down(h, bye ? DAEMON_LINK_DOWN_BYE : DAEMON_LINK_DOWN_BROKEN, &why);
+}
+
+static void come_up(struct daemon_link *h, struct line *l)
+{
+    l->hop = h;
+    h->line = l;
+    l->code.out.max = LIMIT_HOP_QUEUE;
+    timer_stop(&l->deadline);
+    timer_stop(&h->bound);
+    timer_stop(&h->stagger);
+    if (h->net->c.alive_ms)
+        timer_set(&h->beat, h->net->c.alive_ms);
+    h->net->c.calls.on_up(h->arg, h);
+}
+
+/* A sign of life is heard as anything else is; ours is sent when we had nothing else to say.  Turns
+ * of this timer are counted and not the time: a daemon that was stopped for a while does not take
+ * its own absence for that of all others. */
+static void daemon_link_beat(void *arg)
+{
+    struct daemon_link *h = arg;
+    const struct daemon_link_config *c = &h->net->c;
+    struct errmsg why;
+
+    h->quiet_ms = h->heard || h->paused ? 0 : h->quiet_ms + c->alive_ms;
+    h->heard = false;
+    if (c->silent_ms && h->quiet_ms >= c->silent_ms) {
+        errmsg_set(&why, 0, "nothing has come from %s for %u.%u seconds", h->line->where,
+                   h->quiet_ms / 1000, h->quiet_ms % 1000 / 100);
+        go_down(h, DAEMON_LINK_DOWN_SILENT, &why);
+        return;
+    }
+    if (!h->spoke && !h->line->code.said_bye && daemon_link_waiting(h) == 0 &&
+        daemon_link_crypto_alive(&h->line->code) == 0)
+        line_flush(h->line);
+    h->spoke = false;
+    timer_set(&h->beat, c->alive_ms);
+}
+
+/* Why a line that was up cannot go on. */
+static void daemon_link_failed(struct daemon_link *h)
+{
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "%.900s", h->line->code.err.text);
+    break_down(h, text);
+}
+
+/* Hands over what has come; false when the hop is gone. */
+static bool daemon_link_deliver(struct daemon_link *h)
+{
+    enum hop_event e = HOP_ALIVE;
+    struct slice message = SLICE_NULL;
+    struct errmsg why;
+
+    while (!h->gone && !h->paused && e != HOP_MORE) {
+        e = daemon_link_crypto_next(&h->line->code, &message);
+        switch (e) {
+        case HOP_MESSAGE: h->net->c.calls.on_message(h->arg, h, message); break;
+        case HOP_FAILED: daemon_link_failed(h); break;
+        case HOP_BYE:
+            errmsg_set(&why, 0, "%s has closed the link", h->line->where);
+            go_down(h, DAEMON_LINK_DOWN_BYE, &why);
+            break;
+        default: break;
+        }
+    }
+    return !h->gone;
+}
+
+/* ---- calling ---- */
+
+static void call_next(struct daemon_link *h);
+
+/* One try has failed; when it was the last, the hop is down. */
+static void try_failed(struct daemon_link *h, struct line *l, const char *where, const char *why)
+{
+    size_t n = strlen(h->failures.text);
+
+    snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (%s)", n ? ", " : "", where,
+             why);
+    if (l)
+        line_free(l);
+    if (h->next < h->nto) {
+        call_next(h);
+    } else if (list_empty(&h->tries)) {
+        struct errmsg all;
+        errmsg_set(&all, 0,
+                   h->refused ? "cannot link to the daemon at %.900s"
+                              : "cannot reach the daemon at %.900s",
+                   h->failures.text);
+        go_down(h, h->refused ? DAEMON_LINK_DOWN_REFUSED : DAEMON_LINK_DOWN_NO_WAY, &all);
+    }
+}
+
+static int start_try(struct daemon_link *h, const struct daemon_link_address *to, unsigned recalls)
+{
+    int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct line *l;
+
+    if (fd < 0)
+        return -errno;
+    l = line_new(h->net, h, fd, to);
+    if (!l)
+        return -ENOMEM;
+    timer_stop(&l->deadline); /* the hop's own bound holds */
+    l->to = to;
+    l->recalls = recalls;
+    if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
+        int rc = -errno;
+        line_free(l);
+        return rc;
+    }
+    l->connecting = true;
+    list_append(&h->tries, &l->link);
+    return watch_want(&l->watch, LOOP_WRITE);
+}
+
+/* The next address, and the one behind it a moment later. */
+static void call_next(struct daemon_link *h)
+{
+    const struct daemon_link_address *to;
+    char where[DAEMON_LINK_ADDRESS_TEXT];
+    int rc;
+
+    timer_stop(&h->stagger);
+    if (h->next >= h->nto)
+        return;
+    to = &h->to[h->next++];
+    rc = start_try(h, to, 0);
+    if (rc == 0) {
+        if (h->next < h->nto)
+            timer_set(&h->stagger, LIMIT_HOP_STAGGER_MS);
+        return;
+    }
+    daemon_link_address_text(to, where);
+    try_failed(h, NULL, where, err_text(rc));
+}
+
+static void daemon_link_stagger(void *arg)
+{
+    struct daemon_link *h = arg;
+
+    enter(h);
+    call_next(h);
+    leave(h);
+}
+
+/* Closed out before it was answered: too many call there.  It calls again, a little later each time
+ * and not in step with others; the addresses behind it do not wait for that. */
+static bool will_recall(struct line *l)
+{
+    uint32_t delay = LIMIT_HOP_RECALL_MS << l->recalls;
+
+    if (l->code.greeted || l->connecting || l->recalls >= LIMIT_HOP_RECALLS)
+        return false;
+    line_hang_up(l);
+    return timer_set(&l->deadline, delay + randombytes_uniform(delay)) == 0;
+}
+
+static void recall(struct line *l)
+{
+    struct daemon_link *h = l->hop;
+    int rc;
+
+    enter(h);
+    rc = start_try(h, l->to, l->recalls + 1);
+    if (rc == 0)
+        line_free(l);
+    else
+        try_failed(h, l, l->where, err_text(rc));
+    leave(h);
+}
+
+/* The first turn of calling, the end of waiting for addresses, or the end of lingering. */
+static void daemon_link_late(void *arg)
+{
+    struct daemon_link *h = arg;
+    struct errmsg why;
+    size_t n;
+
+    if (h->line) {
+        errmsg_set(&why, 0, "%s did not close the link in time", h->line->where);
+        go_down(h, DAEMON_LINK_DOWN_BROKEN, &why);
+        return;
+    }
+    LIST_EACH(link, &h->tries)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        n = strlen(h->failures.text);
+        snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (no answer within %u s)",
+                 n ? ", " : "", l->where, LIMIT_HOP_CONNECT_MS / 1000);
+    }
+    errmsg_set(&why, 0, "cannot reach the daemon at %.900s", h->failures.text);
+    go_down(h, h->refused ? DAEMON_LINK_DOWN_REFUSED : DAEMON_LINK_DOWN_NO_WAY, &why);
+}
+
+static void try_refused(struct daemon_link *h, struct line *l, const char *why)
+{
+    struct errmsg text;
+
+    h->refused = true;
+    errmsg_set(&text, 0, "%.900s", why);
+    try_failed(h, l, l->where, text.text);
+}
+
+static void try_up(struct daemon_link *h, struct line *l)
+{
+    char why[80];
+
+    if (l->code.position != h->peer) {
+        snprintf(why, sizeof why, "it is daemon %u of the job, not %u", l->code.position, h->peer);
+        try_refused(h, l, why);
+        return;
+    }
+    list_unlink(&l->link);
+    drop_tries(h, NULL);
+    come_up(h, l);
+}
+
+/* ---- strangers ---- */
+
+static uint64_t now_ms(void)
+{
+    return clock_now_ns() / NS_PER_MS;
+}
+
+static void stranger_refused(struct line *l, const char *why)
+{
+    quota_warn(l->net->quota, &l->who, now_ms(), l->net->c.log, "refused a connection from %s: %s",
+               l->where, why);
+    line_free(l);
+}
+
+static void line_late(void *arg)
+{
+    struct line *l = arg;
+
+    if (l->hop)
+        recall(l);
+    else
+        stranger_refused(l, "it did not greet us in time");
+}
+
+static void stranger_up(struct line *l)
+{
+    struct daemon_link *h = daemon_link_new(l->net);
+
+    if (!h) {
+        stranger_refused(l, "out of memory");
+        return;
+    }
+    list_unlink(&l->link);
+    quota_leave(l->net->quota, &l->who);
+    enter(h);
+    h->heard = true;
+    come_up(h, l);
+    daemon_link_deliver(h);
+    leave(h);
+}
+
+/* ---- reading and writing ---- */
+
+/* A line that is not up yet, or was not. */
+static void greet(struct line *l)
+{
+    struct slice message = SLICE_NULL;
+    struct daemon_link *h = l->hop;
+    enum hop_event e = daemon_link_crypto_next(&l->code, &message);
+
+    if (e == HOP_MORE) {
+        line_flush(l);
+    } else if (e == HOP_UP && h) {
+        h->heard = true;
+        try_up(h, l);
+        if (!h->gone && h->line)
+            daemon_link_deliver(h);
+    } else if (e == HOP_UP) {
+        stranger_up(l);
+    } else {
+        line_flush(l); /* our no, if it leaves at once */
+        if (h)
+            try_refused(h, l, l->code.err.text);
+        else
+            stranger_refused(l, l->code.err.text);
+    }
+}
+
+/* rc: 0 at the end of the stream, or -errno. */
+static void line_ended(struct line *l, int rc)
+{
+    const char *why = rc ? err_text(rc) : "closed by the other end";
+    struct daemon_link *h = l->hop;
+
+    if (h && h->line)
+        break_down(h, why);
+    else if (h && will_recall(l))
+        call_next(h);
+    else if (h)
+        try_failed(h, l, l->where, why);
+    else if (l->code.greeted)
+        line_free(l); /* it has found a better address of ours */
+    else
+        stranger_refused(l, rc ? why : "it left without a greeting");
+}
+
+/* False: nothing was there. */
+static bool line_read(struct line *l)
+{
+    struct daemon_link *h = l->hop;
+    size_t room;
+    char *to = daemon_link_crypto_room(&l->code, &room);
+    ssize_t n;
+
+    if (!to) {
+        line_ended(l, -ENOMEM);
+        return true;
+    }
+    n = recv(l->fd, to, room, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0) {
+        line_ended(l, n < 0 ? -errno : 0);
+        return true;
+    }
+    daemon_link_crypto_came(&l->code, (size_t)n);
+    if (!h || !h->line) {
+        greet(l);
+        return true;
+    }
+    h->heard = true;
+    daemon_link_deliver(h);
+    return true;
+}
+
+static void line_readable(void *arg)
+{
+    struct line *l = arg;
+    struct daemon_link *h = l->hop;
+
+    if (h)
+        enter(h);
+    line_read(l);
+    if (h)
+        leave(h);
+}
+
+static void connected(struct line *l)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        error = errno;
+    l->connecting = false;
+    if (error)
+        try_failed(l->hop, l, l->where, err_text(-error));
+    else if (!line_flush(l))
+        line_ended(l, -EPIPE);
+}
+
+static void line_writable(void *arg)
+{
+    struct line *l = arg;
+    struct daemon_link *h = l->hop;
+
+    if (!h) {
+        line_flush(l);
+        return;
+    }
+    enter(h);
+    if (l->connecting) {
+        connected(l);
+    } else if (!line_flush(l)) {
+        go_on_broken(h);
+    } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_HOP_LOW) {
+        h->pressed = false;
+        if (h->net->c.calls.on_room)
+            h->net->c.calls.on_room(h->arg, h);
+    }
+    leave(h);
+}
+
+/* What could not be told, or read, at the moment itself.  What the other end said before it left is
+ * heard first: it may be a good-bye. */
+static void daemon_link_kicked(void *arg)
+{
+    struct daemon_link *h = arg;
+
+    enter(h);
+    if (daemon_link_deliver(h) && h->broken) {
+        while (!h->gone && line_read(h->line))
+            continue;
+        if (!h->gone)
+            break_down(h, "closed by the other end");
+    }
+    leave(h);
+}
+
+/* ---- listening ---- */
+
+/* One of the source that has most, at random. */
+static struct line *choose_victim(struct daemon_link_net *net)
+{
+    struct quota_source who = quota_greediest(net->quota);
+    struct line *victim = NULL;
+    uint32_t n = 0;
+
+    LIST_EACH(link, &net->strangers)
+    {
+        struct line *l = LIST_OF(link, struct line, link);
+        if (quota_same(&l->who, &who) && randombytes_uniform(++n) == 0)
+            victim = l;
+    }
+    return victim;
+}
+
+static bool line_read(struct line *l);
+
+/* Makes a place by hearing one out, or else by closing it.  False: nobody can go. */
+static bool drop_stranger(void *arg)
+{
+    struct daemon_link_net *net = arg;
+    uint32_t before = net->quota->open;
+
+    for (int i = 0; i < VICTIMS; i++) {
+        struct line *l = choose_victim(net);
+        if (!l)
+            return false;
+        if (!l->code.greeted)
+            line_read(l);
+        if (net->quota->open < before)
+            return true; /* it has proved itself, or was refused for what it said */
+        if (l->code.greeted && i < VICTIMS - 1)
+            continue;
+        stranger_refused(l, "too many connect and do not greet us");
+        return true;
+    }
+    return false;
+}
+
+/* Who is on this machine is known by its user: strangers here are not charged to a daemon that has
+ * the same address. */
+static struct quota_source source_of(int fd, const struct sockaddr_storage *from)
+{
+    struct peer_cred who;
+
+    return peer_cred_read(fd, &who) == 0 ? quota_user(who.uid) : quota_address(from);
+}
+
+static bool admit(struct daemon_link_net *net, const struct quota_source *who)
+{
+    enum quota_entry entry = quota_enter(net->quota, who, now_ms());
+
+    if (entry == QUOTA_FULL && drop_stranger(net))
+        entry = quota_enter(net->quota, who, now_ms());
+    return entry == QUOTA_IN;
+}
+
+static void daemon_link_called(void *arg, int fd, const struct sockaddr_storage *at)
+{
+    struct daemon_link_net *net = arg;
+    struct daemon_link_address from = { .at = *at, .len = sizeof *at };
+    struct quota_source who = source_of(fd, at);
+    struct line *l;
+
+    if (!admit(net, &who)) {
+        close(fd);
+        return;
+    }
+    l = line_new(net, NULL, fd, &from);
+    if (!l) {
+        quota_leave(net->quota, &who);
+        return;
+    }
+    l->who = who;
+    list_append(&net->strangers, &l->link);
+}
+
+static int bind_port(int fd, int family, uint16_t port)
+{
+    struct sockaddr_storage at = { .ss_family = (sa_family_t)family };
+    socklen_t len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+
+    ((struct sockaddr_in *)(void *)&at)->sin_port = htons(port); /* "any" is zero in both */
+    return bind(fd, (struct sockaddr *)&at, len) < 0 ? -errno : 0;
+}
+
+/* A listening socket of one family on that port, or -errno; IPv6's takes IPv4 callers too.  What is
+ * left of connections that we closed does not keep the port. */
+static int listen_on(int family, const char *device, uint16_t port)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, on = 1, rc = 0;
+
+    if (fd < 0)
+        return -errno;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
+        (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0))
+        rc = -errno;
+    /* Where that is not allowed, the other interfaces just hear refusals. */
+    if (device &&
+        setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) < 0 &&
+        errno != EPERM)
+        rc = -errno;
+    if (rc == 0)
+        rc = bind_port(fd, family, port);
+    if (rc == 0 && listen(fd, SOMAXCONN) < 0)
+        rc = -errno;
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
+}
+
+static int open_listener(int family, const char *device, uint16_t low, uint16_t high)
+{
+    uint32_t n = (uint32_t)high - low + 1, first = low ? randombytes_uniform(n) : 0;
+    int rc = -EADDRINUSE;
+
+    if (low == 0)
+        return listen_on(family, device, 0);
+    for (uint32_t i = 0; i < n && (rc == -EADDRINUSE || rc == -EACCES); i++)
+        rc = listen_on(family, device, (uint16_t)(low + (first + i) % n));
+    return rc;
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage at = { 0 };
+    socklen_t len = sizeof at;
+
+    if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+        return 0;
+    return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port); /* the same place in both */
+}
+
+int daemon_link_listen(struct daemon_link_net *net, const char *interface, uint16_t low,
+                       uint16_t high, struct errmsg *err)
+{
+    char device[IFNAMSIZ];
+    int fd, rc;
+
+    if (interface && daemon_link_address_device(interface, device, sizeof device) < 0)
+        return errmsg_set(err, -ENODEV,
+                          "the network interface %.100s is not here, is down or has no "
+                          "address",
+                          interface);
+    fd = open_listener(AF_INET6, interface ? device : NULL, low, high);
+    if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
+        fd = open_listener(AF_INET, interface ? device : NULL, low, high);
+    if (fd == -EADDRINUSE && low)
+        return errmsg_set(err, fd, "no port from %u to %u is free", low, high);
+    if (fd < 0)
+        return errmsg_set(err, fd, "cannot wait for connections: %s", err_text(fd));
+    net->port = port_of(fd);
+    rc = door_open(&net->door, net->c.loop, fd,
+                   &(struct door_calls){ daemon_link_called, drop_stranger }, net);
+    if (rc < 0)
+        close(fd);
+    return rc < 0 ? errmsg_set(err, rc, "cannot wait for connections: %s", err_text(rc)) : 0;
+}
+
+uint16_t daemon_link_port(const struct daemon_link_net *net)
+{
+    return net->port;
+}
+
+int daemon_link_addresses(const struct daemon_link_net *net, const char *interface,
+                          struct buf *text, struct errmsg *err)
+{
+    return daemon_link_address_ours(interface, net->port, text, err);
+}
+
+/* ---- the rest of daemon_link.h ---- */
+
+struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *config,
+                                            struct errmsg *err)
+{
+    struct daemon_link_net *net = calloc(1, sizeof *net);
+
+    /* Before anything else of sodium is used; again is harmless. */
+    if (!net || !config->key || sodium_init() < 0) {
+        errmsg_set(err, 0, net ? "the library sodium, or a key, is missing" : "out of memory");
+        free(net);
+        return NULL;
+    }
+    net->c = *config;
+    net->door = DOOR_CLOSED;
+    list_init(&net->strangers);
+    list_init(&net->hops);
+    net->quota = config->quota ? config->quota : &net->own;
+    if (!config->quota)
+        quota_init(&net->own, &quota_evicts, clock_seed());
+    return net;
+}
+
+void daemon_link_net_free(struct daemon_link_net *net)
+{
+    if (!net)
+        return;
+    LIST_EACH(link, &net->strangers)
+    line_free(LIST_OF(link, struct line, link));
+    LIST_EACH(link, &net->hops)
+    daemon_link_drop(LIST_OF(link, struct daemon_link, link));
+    door_close(&net->door);
+    if (net->quota == &net->own)
+        quota_tell(&net->own, net->c.log);
+    free(net);
+}
+
+struct daemon_link *daemon_link_connect(struct daemon_link_net *net, struct slice addresses,
+                                        uint32_t peer, struct errmsg *err)
+{
+    struct daemon_link *h = daemon_link_new(net);
+
+    if (!h) {
+        errmsg_set(err, 0, "out of memory");
+        return NULL;
+    }
+    h->peer = peer;
+    h->nto = daemon_link_address_read(addresses, h->to, LIMIT_HOP_ADDRESSES, err);
+    if (h->nto == 0) {
+        daemon_link_drop(h);
+        return NULL;
+    }
+    daemon_link_address_sort(h->to, h->nto);
+    /* The first try is made from the loop: its failure is a callback. */
+    if (timer_set(&h->stagger, 0) < 0 || timer_set(&h->bound, LIMIT_HOP_CONNECT_MS) < 0) {
+        errmsg_set(err, 0, "out of memory");
+        daemon_link_drop(h);
+        return NULL;
+    }
+    return h;
+}
+
+uint32_t daemon_link_position(const struct daemon_link *h)
+{
+    return h->line ? h->line->code.position : h->peer;
+}
+
+const char *daemon_link_version(const struct daemon_link *h)
+{
+    return h->line ? h->line->code.version : "";
+}
+
+const char *daemon_link_where(const struct daemon_link *h)
+{
+    return h->line ? h->line->where : "";
+}
+
+void daemon_link_set_arg(struct daemon_link *h, void *arg)
+{
+    h->arg = arg;
+}
+
+void *daemon_link_arg(const struct daemon_link *h)
+{
+    return h->arg;
+}
+
+size_t daemon_link_waiting(const struct daemon_link *h)
+{
+    return h->line ? daemon_link_crypto_out(&h->line->code).len : 0;
+}
+
+bool daemon_link_pressed(const struct daemon_link *h)
+{
+    return h->pressed;
+}
+
+int daemon_link_send(struct daemon_link *h, const struct slice *parts, size_t nparts)
+{
+    bool waits = daemon_link_waiting(h) > 0;
+    int rc;
+
+    if (!h->line || h->ending || h->broken)
+        return -EPIPE;
+    rc = daemon_link_crypto_send(&h->line->code, parts, nparts);
+    if (rc)
+        return rc;
+    if (!waits && !h->busy)
+        flush_later_errors(h);
+    if (daemon_link_waiting(h) > LIMIT_HOP_HIGH)
+        h->pressed = true;
+    return 0;
+}
+
+void daemon_link_pause(struct daemon_link *h, bool pause)
+{
+    if (!h->line || h->paused == pause)
+        return;
+    h->paused = pause;
+    h->quiet_ms = 0;
+    watch_want(&h->line->watch,
+               (pause ? 0U : LOOP_READ) | (h->line->watch.what & (unsigned)LOOP_WRITE));
+    if (!pause)
+        timer_set(&h->kick, 0); /* what has come already */
+}
+
+void daemon_link_end(struct daemon_link *h)
+{
+    if (h->ending || h->gone)
+        return;
+    h->ending = true;
+    if (h->line && daemon_link_crypto_bye(&h->line->code) == 0 && !h->busy)
+        flush_later_errors(h);
+    timer_set(&h->bound, h->line ? LIMIT_HOP_LINGER_MS : 0);
+}

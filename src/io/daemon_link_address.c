@@ -1,0 +1,309 @@
+/* daemon_link_address.c - see daemon_link_address.h. */
+#include "io/daemon_link_address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/addresses.h"
+
+/* ---- text ---- */
+
+static const void *bytes_of(const struct sockaddr *a, size_t *n_p)
+{
+    *n_p = a->sa_family == AF_INET ? 4 : 16;
+    if (a->sa_family == AF_INET)
+        return &((const struct sockaddr_in *)(const void *)a)->sin_addr;
+    return &((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+}
+
+void daemon_link_address_text(const struct daemon_link_address *w,
+                              char text[DAEMON_LINK_ADDRESS_TEXT])
+{
+    const struct sockaddr *a = (const struct sockaddr *)&w->at;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)&w->at;
+    char ip[INET6_ADDRSTRLEN] = "?";
+    bool four = a->sa_family == AF_INET;
+    size_t n;
+
+    if (!four && a->sa_family != AF_INET6) {
+        snprintf(text, DAEMON_LINK_ADDRESS_TEXT, "?");
+        return;
+    }
+    /* An IPv4 caller of a socket for both. */
+    if (!four && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        four = true;
+        inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, ip, sizeof ip);
+    } else {
+        inet_ntop(a->sa_family, bytes_of(a, &n), ip, sizeof ip);
+    }
+    snprintf(text, DAEMON_LINK_ADDRESS_TEXT, four ? "%s:%u" : "[%s]:%u", ip,
+             (unsigned)ntohs(six->sin6_port)); /* at the same place in both */
+}
+
+static bool read_one(struct slice word, struct daemon_link_address *w)
+{
+    struct sockaddr_in *four = (void *)&w->at;
+    struct sockaddr_in6 *six = (void *)&w->at;
+    bool brackets = word.len && word.ptr[0] == '[';
+    struct slice host = word, port;
+    char text[INET6_ADDRSTRLEN];
+    uint32_t n;
+
+    memset(w, 0, sizeof *w);
+    if (brackets) {
+        host = slice_skip(word, 1);
+        port = host;
+        host = slice_cut(&port, ']');
+        if (port.len == 0 || port.ptr[0] != ':')
+            return false;
+        port = slice_skip(port, 1);
+    } else {
+        port = host;
+        host = slice_cut(&port, ':');
+    }
+    if (host.len == 0 || host.len >= sizeof text || !slice_u32(port, &n) || n == 0 || n > 65535)
+        return false;
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    if (strlen(text) != host.len)
+        return false;
+    if (brackets) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)n);
+        w->len = sizeof *six;
+        return inet_pton(AF_INET6, text, &six->sin6_addr) == 1;
+    }
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)n);
+    w->len = sizeof *four;
+    return inet_pton(AF_INET, text, &four->sin_addr) == 1;
+}
+
+static struct slice next_word(struct slice *rest)
+{
+    size_t n = 0;
+    struct slice word;
+
+    while (rest->len && strchr(" ,\t\r\n", rest->ptr[0]))
+        *rest = slice_skip(*rest, 1);
+    while (n < rest->len && !strchr(" ,\t\r\n", rest->ptr[n]))
+        n++;
+    word = slice_head(*rest, n);
+    *rest = slice_skip(*rest, n);
+    return word;
+}
+
+size_t daemon_link_address_read(struct slice text, struct daemon_link_address *list, size_t room,
+                                struct errmsg *err)
+{
+    struct slice word;
+    size_t n = 0;
+
+    while ((word = next_word(&text)).len) {
+        struct daemon_link_address one;
+        if (!read_one(word, &one)) {
+            errmsg_set(err, 0, "'" SLICE_FMT "' is no address of a daemon (IP:PORT or [IPv6]:PORT)",
+                       SLICE_ARG(slice_head(word, 100)));
+            return 0;
+        }
+        if (n < room)
+            list[n++] = one;
+    }
+    if (n == 0)
+        errmsg_set(err, 0, "no address of a daemon");
+    return n;
+}
+
+/* ---- order ---- */
+
+enum nearness { NEAR, FAR, OWN };
+
+struct ranking {
+    const struct daemon_link_address *list;
+    enum nearness *near;
+    size_t n;
+};
+
+static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bits)
+{
+    unsigned rest = bits % 8;
+
+    return memcmp(a, b, bits / 8) == 0 &&
+           (rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0);
+}
+
+/* What one address of ours says about theirs. */
+static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
+{
+    struct ranking *k = arg;
+
+    for (size_t i = 0; i < k->n; i++) {
+        const struct sockaddr *a = (const struct sockaddr *)&k->list[i].at;
+        size_t size;
+        const unsigned char *bytes = bytes_of(a, &size);
+        if (a->sa_family != family || k->near[i] == OWN)
+            continue;
+        if (memcmp(bytes, own, size) == 0)
+            k->near[i] = OWN;
+        else if (same_bits(bytes, own, bits))
+            k->near[i] = NEAR;
+    }
+}
+
+void daemon_link_address_sort(struct daemon_link_address *list, size_t n)
+{
+    struct daemon_link_address *sorted = n > 1 ? malloc(n * sizeof *sorted) : NULL;
+    enum nearness *near = n > 1 ? malloc(n * sizeof *near) : NULL;
+    struct ranking k = { list, near, n };
+    size_t at = 0;
+
+    for (size_t i = 0; near && i < n; i++)
+        near[i] = FAR;
+    if (sorted && near && addresses_each(rank, &k) == 0) {
+        for (int want = NEAR; want <= OWN; want++) {
+            for (size_t i = 0; i < n; i++) {
+                if ((int)near[i] == want)
+                    sorted[at++] = list[i];
+            }
+        }
+        memcpy(list, sorted, n * sizeof *sorted);
+    }
+    free(sorted);
+    free(near);
+}
+
+/* ---- ours ---- */
+
+/* "10.1.2.3", or one of "10.1.0.0/16" */
+static bool is_address(const char *text, const struct sockaddr *a)
+{
+    struct slice bits = slice_str(text), address = slice_cut(&bits, '/');
+    unsigned char wanted[16];
+    char plain[DAEMON_LINK_ADDRESS_TEXT];
+    uint32_t n_bits;
+    size_t n;
+    const unsigned char *bytes = bytes_of(a, &n);
+
+    n_bits = (uint32_t)n * 8;
+    if (strchr(text, '/') && (!slice_u32(bits, &n_bits) || n_bits > n * 8))
+        return false;
+    if (snprintf(plain, sizeof plain, SLICE_FMT, SLICE_ARG(address)) >= (int)sizeof plain)
+        return false;
+    return inet_pton(a->sa_family, plain, wanted) == 1 && same_bits(wanted, bytes, n_bits);
+}
+
+/* One that others can use: up, IPv4 or IPv6, and not of a link's own numbering, which means nothing
+ * elsewhere. */
+static bool usable(const struct ifaddrs *i)
+{
+    const struct sockaddr_in6 *six = (const void *)i->ifa_addr;
+
+    if (!i->ifa_addr || !(i->ifa_flags & IFF_UP))
+        return false;
+    if (i->ifa_addr->sa_family == AF_INET)
+        return true;
+    return i->ifa_addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr);
+}
+
+static bool chosen(const struct ifaddrs *i, const char *interface, bool loopback)
+{
+    if (interface)
+        return strcmp(i->ifa_name, interface) == 0 || is_address(interface, i->ifa_addr);
+    return loopback == ((i->ifa_flags & IFF_LOOPBACK) != 0);
+}
+
+static void add(struct buf *text, const struct sockaddr *a, uint16_t port)
+{
+    struct daemon_link_address w = { 0 };
+    char word[DAEMON_LINK_ADDRESS_TEXT];
+
+    w.len = a->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    memcpy(&w.at, a, w.len);
+    ((struct sockaddr_in *)(void *)&w.at)->sin_port = htons(port); /* the same place in both */
+    daemon_link_address_text(&w, word);
+    if (buf_len(text))
+        buf_byte(text, ' ');
+    buf_str(text, word);
+}
+
+int daemon_link_address_ours(const char *interface, uint16_t port, struct buf *text,
+                             struct errmsg *err)
+{
+    struct ifaddrs *all;
+    size_t n = 0;
+
+    if (getifaddrs(&all) < 0)
+        return errmsg_set(err, -errno, "cannot list the network interfaces: %s", err_text(errno));
+    for (int loopback = 0; loopback < 2 && n == 0; loopback++) {
+        for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+            if (!usable(i) || !chosen(i, interface, loopback))
+                continue;
+            add(text, i->ifa_addr, port);
+            n++;
+        }
+    }
+    freeifaddrs(all);
+    if (n == 0 && interface)
+        return errmsg_set(err, -ENODEV,
+                          "the network interface %.100s is not here, is down or has no "
+                          "address",
+                          interface);
+    if (n == 0)
+        return errmsg_set(err, -ENETDOWN, "no network interface has an address");
+    return buf_ok(text) ? 0 : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+static uint32_t mask_bits(const struct ifaddrs *i)
+{
+    const unsigned char *mask;
+    uint32_t n = 0;
+    size_t bytes;
+
+    bytes_of(i->ifa_addr, &bytes);
+    if (!i->ifa_netmask)
+        return (uint32_t)bytes * 8;
+    /* The netmask of some has no family; its bytes lie where the address' family has them. */
+    mask =
+        i->ifa_addr->sa_family == AF_INET
+            ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr
+            : (const void *)&((const struct sockaddr_in6 *)(const void *)i->ifa_netmask)->sin6_addr;
+    while (n < bytes * 8 && mask[n / 8] >> (7 - n % 8) & 1)
+        n++;
+    return n;
+}
+
+bool daemon_link_address_network(const char *interface, char *text, size_t room)
+{
+    struct ifaddrs *all;
+    bool found = false;
+
+    if (strchr(interface, '/') || getifaddrs(&all) < 0)
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+        found = usable(i) && is_address(interface, i->ifa_addr) &&
+                snprintf(text, room, "%s/%u", interface, mask_bits(i)) < (int)room;
+    freeifaddrs(all);
+    return found;
+}
+
+int daemon_link_address_device(const char *interface, char *name, size_t room)
+{
+    struct ifaddrs *all;
+    int rc = -ENODEV;
+
+    if (getifaddrs(&all) < 0)
+        return -errno;
+    for (const struct ifaddrs *i = all; i && rc; i = i->ifa_next) {
+        if (usable(i) && chosen(i, interface, false))
+            rc = snprintf(name, room, "%s", i->ifa_name) < (int)room ? 0 : -ENAMETOOLONG;
+    }
+    freeifaddrs(all);
+    return rc;
+}

@@ -1,0 +1,581 @@
+/* daemon_link_crypto.c - see daemon_link_crypto.h. */
+#include "io/daemon_link_crypto.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "io/secret.h"
+
+enum kind { KIND_HELLO = 1, KIND_ANSWER, KIND_REFUSAL };
+enum record { RECORD_LAST = 1, RECORD_PIECE, RECORD_ALIVE, RECORD_BYE };
+enum step { STEP_HEAD, STEP_BODY, STEP_PROOF, STEP_RECORDS, STEP_OVER };
+enum {
+    SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
+    RECORD_MAX = 1 + HOP_CHUNK + SEAL,
+    UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* of a hello: what its MAC covers */
+    IN_FIRST = 8 << 10, /* read at once while little comes: a few pages of the heap */
+    IN_STEP = 64 << 10, /* ... and when more does */
+    KEEP = 256 << 10,   /* a buffer larger than this is given back when it is empty */
+};
+
+static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
+
+/* ---- numbers ---- */
+
+static void put16(unsigned char *p, unsigned v)
+{
+    p[0] = (unsigned char)(v >> 8);
+    p[1] = (unsigned char)v;
+}
+
+static unsigned get16(const unsigned char *p)
+{
+    return (unsigned)p[0] << 8 | p[1];
+}
+
+static void put32(unsigned char *p, uint32_t v)
+{
+    put16(p, v >> 16);
+    put16(p + 2, v & 0xffff);
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+    return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+/* ---- secrets ---- */
+
+/* MAC or derived bytes: keyed by the job's key, told apart by the label. */
+static void digest(const struct daemon_link_crypto *c, const char label[8], unsigned char *to,
+                   size_t n, const void *one, size_t n1, const void *two, size_t n2,
+                   const void *three, size_t n3)
+{
+    crypto_generichash_state s;
+
+    crypto_generichash_init(&s, c->key, HOP_KEY, n);
+    crypto_generichash_update(&s, (const unsigned char *)label, 8);
+    crypto_generichash_update(&s, one, n1);
+    if (n2)
+        crypto_generichash_update(&s, two, n2);
+    if (n3)
+        crypto_generichash_update(&s, three, n3);
+    crypto_generichash_final(&s, to, n);
+    sodium_memzero(&s, sizeof s);
+}
+
+static void sign_hello(const struct daemon_link_crypto *c, const unsigned char *hello,
+                       unsigned char *to)
+{
+    digest(c, "hello  1", to, 32, hello, UNSIGNED, NULL, 0, NULL, 0);
+}
+
+static void sign_answer(const struct daemon_link_crypto *c, unsigned char *to)
+{
+    digest(c, "answer 1", to, 32, c->hello, HOP_HELLO, c->answer, UNSIGNED, NULL, 0);
+}
+
+static void sign_proof(const struct daemon_link_crypto *c, unsigned char *to)
+{
+    digest(c, "proof  1", to, 32, c->hello, HOP_HELLO, c->answer, HOP_HELLO, NULL, 0);
+}
+
+/* A refusal's: over the first part of the hello that it answers, whose fresh key no other has. */
+static void sign_refusal(const struct daemon_link_crypto *c, const unsigned char *hello,
+                         const unsigned char *head, unsigned char *to)
+{
+    digest(c, "refusal1", to, 32, hello, UNSIGNED, head, HOP_HEAD, NULL, 0);
+}
+
+/* False: the other's public key is one of the few that give no secret. */
+static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *theirs)
+{
+    unsigned char shared[crypto_scalarmult_BYTES], both[64];
+    bool good = crypto_scalarmult(shared, c->keys->secret, theirs) == 0;
+
+    digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, HOP_HELLO, c->answer,
+           HOP_HELLO);
+    memcpy(c->role == HOP_CALLS ? c->keys->seal : c->keys->open, both, 32);
+    memcpy(c->role == HOP_CALLS ? c->keys->open : c->keys->seal, both + 32, 32);
+    sodium_memzero(shared, sizeof shared);
+    sodium_memzero(both, sizeof both);
+    sodium_memzero(c->keys->secret, sizeof c->keys->secret);
+    return good;
+}
+
+/* ---- what we say ---- */
+
+static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
+{
+    memset(to, 0, HOP_HEAD);
+    memcpy(to, magic, sizeof magic);
+    put16(to + 8, HOP_VERSION);
+    put16(to + 10, HOP_VERSION);
+    to[12] = (unsigned char)kind;
+    to[13] = (unsigned char)why;
+    snprintf((char *)to + 16, 16, "%s", WIREUP_VERSION);
+}
+
+/* All but the MAC. */
+static void fill_hello(unsigned char *to, enum kind kind, uint32_t position,
+                       const unsigned char *secret)
+{
+    memset(to, 0, HOP_HELLO);
+    fill_head(to, kind, HOP_FINE);
+    put32(to + HOP_HEAD, position);
+    crypto_scalarmult_base(to + HOP_HEAD + 8, secret);
+}
+
+int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
+                            const unsigned char key[HOP_KEY], const unsigned char seed[HOP_SEED],
+                            uint32_t position, size_t out_max)
+{
+    memset(c, 0, sizeof *c);
+    c->role = role;
+    c->in_step = IN_FIRST;
+    c->key = key;
+    c->keys = secret_new(sizeof *c->keys);
+    if (!c->keys)
+        return -ENOMEM;
+    memcpy(c->keys->secret, seed, HOP_SEED);
+    buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
+    buf_init(&c->out, out_max);
+    buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
+    c->own = position;
+    if (role == HOP_ANSWERS)
+        return 0; /* the keys of a connection cost time: only for who knows the job's */
+    fill_hello(c->hello, KIND_HELLO, position, c->keys->secret);
+    sign_hello(c, c->hello, c->hello + UNSIGNED);
+    buf_put(&c->out, c->hello, HOP_HELLO);
+    return buf_ok(&c->out) ? 0 : -ENOMEM;
+}
+
+void daemon_link_crypto_free(struct daemon_link_crypto *c)
+{
+    buf_free(&c->in);
+    buf_free(&c->out);
+    buf_free(&c->pieces);
+    c->keys = secret_free(c->keys, sizeof *c->keys);
+}
+
+/* ---- bytes ---- */
+
+static void drop_used(struct daemon_link_crypto *c)
+{
+    buf_take(&c->in, c->used);
+    c->used = 0;
+}
+
+char *daemon_link_crypto_room(struct daemon_link_crypto *c, size_t *n_p)
+{
+    drop_used(c);
+    *n_p = c->in_step;
+    return buf_room(&c->in, c->in_step);
+}
+
+void daemon_link_crypto_came(struct daemon_link_crypto *c, size_t n)
+{
+    c->in_step = n == c->in_step ? IN_STEP : IN_FIRST;
+    buf_commit(&c->in, n);
+}
+
+struct slice daemon_link_crypto_out(const struct daemon_link_crypto *c)
+{
+    return buf_slice(&c->out);
+}
+
+void daemon_link_crypto_sent(struct daemon_link_crypto *c, size_t n)
+{
+    buf_take(&c->out, n);
+    if (buf_len(&c->out) == 0 && c->out.cap > KEEP)
+        buf_free(&c->out);
+}
+
+static enum hop_event fail(struct daemon_link_crypto *c, enum hop_fault fault)
+{
+    c->fault = fault;
+    c->step = STEP_OVER;
+    return HOP_FAILED;
+}
+
+/* An answerer's no, to those who speak our language.  What it says of versions is advice, and so it
+ * is proved; who has another key could not check that. */
+static enum hop_event refuse(struct daemon_link_crypto *c, enum hop_fault fault)
+{
+    unsigned char head[HOP_HEAD], mac[32];
+
+    if (c->role == HOP_ANSWERS) {
+        fill_head(head, KIND_REFUSAL, fault);
+        buf_put(&c->out, head, HOP_HEAD);
+        if (fault == HOP_OTHER_VERSION) {
+            sign_refusal(c, (const unsigned char *)buf_slice(&c->in).ptr, head, mac);
+            buf_put(&c->out, mac, sizeof mac);
+        }
+    }
+    return fail(c, fault);
+}
+
+/* ---- the handshake ---- */
+
+static const unsigned char *bytes_in(const struct daemon_link_crypto *c)
+{
+    return (const unsigned char *)buf_slice(&c->in).ptr;
+}
+
+/* What a stranger sent may not write to anybody's terminal. */
+static void keep_version(struct daemon_link_crypto *c, const unsigned char *text)
+{
+    size_t n = 0;
+
+    for (; n < 16 && text[n] > ' ' && text[n] < 127; n++)
+        c->version[n] = (char)text[n];
+    c->version[n] = '\0';
+}
+
+/* Anybody can wait at an address that we call, and say no: what it says is told as its word, and
+ * only what is proved by the job's key becomes advice. */
+static enum hop_event unproved(struct daemon_link_crypto *c, const char *word)
+{
+    errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
+               word ? " (it says: " : "", word ? word : "", word ? ")" : "");
+    return fail(c, HOP_REFUSED);
+}
+
+static enum hop_event read_refusal(struct daemon_link_crypto *c)
+{
+    const unsigned char *head = bytes_in(c);
+    unsigned char mac[32];
+
+    if (head[13] == HOP_WRONG_KEY)
+        return unproved(c, "another job");
+    if (head[13] != HOP_OTHER_VERSION)
+        return unproved(c, NULL);
+    if (buf_len(&c->in) < HOP_HEAD + sizeof mac)
+        return HOP_MORE;
+    sign_refusal(c, c->hello, head, mac);
+    if (sodium_memcmp(mac, head + HOP_HEAD, sizeof mac) != 0)
+        return unproved(c, "another version");
+    errmsg_set(&c->err, 0,
+               "it is version %s and speaks version %u of the link, this is %s with version %u; "
+               "install the same Wireup everywhere",
+               c->version, get16(head + 8), WIREUP_VERSION, HOP_VERSION);
+    return fail(c, HOP_REFUSED);
+}
+
+/* A greeting that we cannot read to its end. */
+static enum hop_event other_version(struct daemon_link_crypto *c, unsigned newest, unsigned oldest)
+{
+    if (c->role == HOP_CALLS)
+        return unproved(c, "another version");
+    if (buf_len(&c->in) < UNSIGNED)
+        return HOP_MORE; /* until there is what the refusal answers */
+    errmsg_set(&c->err, 0,
+               "it says that it is version %s and speaks versions %u to %u of the link; this is %s "
+               "with version %u",
+               c->version, oldest, newest, WIREUP_VERSION, HOP_VERSION);
+    return refuse(c, HOP_OTHER_VERSION);
+}
+
+static enum hop_event read_head(struct daemon_link_crypto *c)
+{
+    const unsigned char *head = bytes_in(c);
+    size_t have = buf_len(&c->in), check = have < sizeof magic ? have : sizeof magic;
+    unsigned newest, oldest, kind;
+
+    if (check && memcmp(head, magic, check) != 0) {
+        errmsg_set(&c->err, 0, "what it says is no greeting of ours");
+        return fail(c, HOP_STRANGER);
+    }
+    if (have < HOP_HEAD)
+        return HOP_MORE;
+    newest = get16(head + 8);
+    oldest = get16(head + 10);
+    kind = head[12];
+    keep_version(c, head + 16);
+    if (c->role == HOP_CALLS && kind == KIND_REFUSAL)
+        return read_refusal(c);
+    if (oldest > HOP_VERSION || newest < HOP_VERSION)
+        return other_version(c, newest, oldest);
+    if (kind != (c->role == HOP_CALLS ? KIND_ANSWER : KIND_HELLO)) {
+        errmsg_set(&c->err, 0, "it greets out of turn");
+        return fail(c, HOP_STRANGER);
+    }
+    c->step = STEP_BODY;
+    return HOP_ALIVE; /* go on */
+}
+
+static enum hop_event no_memory(struct daemon_link_crypto *c)
+{
+    errmsg_set(&c->err, 0, "out of memory");
+    return fail(c, HOP_NO_MEMORY);
+}
+
+static enum hop_event wrong_key(struct daemon_link_crypto *c)
+{
+    errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or to nobody");
+    return refuse(c, HOP_WRONG_KEY);
+}
+
+static enum hop_event read_hello(struct daemon_link_crypto *c)
+{
+    unsigned char mac[32];
+
+    memcpy(c->hello, bytes_in(c), HOP_HELLO);
+    sign_hello(c, c->hello, mac);
+    if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
+        return wrong_key(c);
+    c->greeted = true;
+    fill_hello(c->answer, KIND_ANSWER, c->own, c->keys->secret);
+    sign_answer(c, c->answer + UNSIGNED);
+    if (!derive_keys(c, c->hello + HOP_HEAD + 8))
+        return wrong_key(c);
+    buf_put(&c->out, c->answer, HOP_HELLO);
+    if (!buf_ok(&c->out))
+        return no_memory(c);
+    buf_take(&c->in, HOP_HELLO);
+    c->step = STEP_PROOF;
+    return HOP_ALIVE;
+}
+
+static enum hop_event come_up(struct daemon_link_crypto *c, const unsigned char *theirs)
+{
+    c->position = get32(theirs + HOP_HEAD);
+    c->up = true;
+    c->step = STEP_RECORDS;
+    return HOP_UP;
+}
+
+static enum hop_event read_answer(struct daemon_link_crypto *c)
+{
+    unsigned char mac[32];
+
+    memcpy(c->answer, bytes_in(c), HOP_HELLO);
+    sign_answer(c, mac);
+    if (sodium_memcmp(mac, c->answer + UNSIGNED, 32) != 0)
+        return wrong_key(c);
+    c->greeted = true;
+    if (!derive_keys(c, c->answer + HOP_HEAD + 8))
+        return wrong_key(c);
+    sign_proof(c, mac);
+    buf_put(&c->out, mac, sizeof mac);
+    if (!buf_ok(&c->out))
+        return no_memory(c);
+    buf_take(&c->in, HOP_HELLO);
+    return come_up(c, c->answer);
+}
+
+static enum hop_event read_body(struct daemon_link_crypto *c)
+{
+    if (buf_len(&c->in) < HOP_HELLO)
+        return HOP_MORE;
+    return c->role == HOP_CALLS ? read_answer(c) : read_hello(c);
+}
+
+static enum hop_event read_proof(struct daemon_link_crypto *c)
+{
+    unsigned char mac[32];
+
+    if (buf_len(&c->in) < HOP_PROOF)
+        return HOP_MORE;
+    sign_proof(c, mac);
+    if (sodium_memcmp(mac, bytes_in(c), 32) != 0) {
+        errmsg_set(&c->err, 0,
+                   "it cannot prove that it has the key: what it says is a recording, or "
+                   "was changed on its way");
+        return fail(c, HOP_REPLAY);
+    }
+    buf_take(&c->in, HOP_PROOF);
+    return come_up(c, c->hello);
+}
+
+/* ---- records ---- */
+
+static void number(uint64_t n, unsigned char nonce[12])
+{
+    memset(nonce, 0, 12);
+    for (unsigned i = 0; i < 8; i++)
+        nonce[4 + i] = (unsigned char)(n >> (8 * i));
+}
+
+static enum hop_event altered(struct daemon_link_crypto *c)
+{
+    errmsg_set(&c->err, 0, "what came over the link is not what was sent");
+    return fail(c, HOP_ALTERED);
+}
+
+static enum hop_event take_piece(struct daemon_link_crypto *c, struct slice piece, bool last,
+                                 struct slice *message)
+{
+    if (last && buf_len(&c->pieces) == 0) {
+        *message = piece;
+        return HOP_MESSAGE;
+    }
+    buf_slice_put(&c->pieces, piece);
+    if (c->pieces.error == BUF_NO_MEMORY)
+        return no_memory(c);
+    if (!buf_ok(&c->pieces)) {
+        errmsg_set(&c->err, 0, "it sends a message of more than %u bytes", LIMIT_HOP_MESSAGE);
+        return fail(c, HOP_TOO_LONG);
+    }
+    if (!last)
+        return HOP_ALIVE;
+    *message = buf_slice(&c->pieces);
+    c->lent = true;
+    return HOP_MESSAGE;
+}
+
+static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *plain, size_t n,
+                                  struct slice *message)
+{
+    struct slice piece = slice_mem(plain + 1, n - 1);
+
+    switch (plain[0]) {
+    case RECORD_LAST: return take_piece(c, piece, true, message);
+    case RECORD_PIECE: return piece.len ? take_piece(c, piece, false, message) : altered(c);
+    case RECORD_ALIVE: return HOP_ALIVE;
+    case RECORD_BYE: c->step = STEP_OVER; return HOP_BYE;
+    default: return altered(c);
+    }
+}
+
+/* Opened where it lies: a message of one piece is never copied. */
+static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *message)
+{
+    size_t have = buf_len(&c->in), n;
+    unsigned char *at = (unsigned char *)c->in.mem + c->in.start, nonce[12];
+    unsigned long long plain;
+
+    if (have < 4)
+        return HOP_MORE;
+    n = get32(at);
+    if (n < 1 + SEAL || n > RECORD_MAX)
+        return altered(c);
+    if (have < 4 + n)
+        return HOP_MORE;
+    number(c->opened++, nonce);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
+                                                  c->keys->open) != 0)
+        return altered(c);
+    c->used = 4 + n;
+    return take_record(c, at + 4, plain, message);
+}
+
+enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message)
+{
+    enum hop_event e = HOP_ALIVE;
+
+    drop_used(c);
+    if (c->in.cap > KEEP && buf_len(&c->in) == 0)
+        buf_free(&c->in);
+    if (c->lent)
+        buf_free(&c->pieces);
+    c->lent = false;
+    *message = SLICE_NULL;
+    while (e == HOP_ALIVE && c->step < STEP_RECORDS) {
+        switch (c->step) {
+        case STEP_HEAD: e = read_head(c); break;
+        case STEP_BODY: e = read_body(c); break;
+        default: e = read_proof(c); break;
+        }
+    }
+    if (c->step == STEP_OVER)
+        return e == HOP_ALIVE ? HOP_MORE : e;
+    return e == HOP_ALIVE ? read_record(c, message) : e;
+}
+
+/* ---- sending ---- */
+
+/* Copies n bytes of the parts from *part, *at on. */
+static void gather(unsigned char *to, size_t n, const struct slice **part, size_t *at)
+{
+    while (n) {
+        size_t some = (*part)->len - *at;
+
+        if (some > n)
+            some = n;
+        if (some)
+            memcpy(to, (*part)->ptr + *at, some);
+        to += some;
+        n -= some;
+        *at += some;
+        if (*at == (*part)->len && n) {
+            (*part)++;
+            *at = 0;
+        }
+    }
+}
+
+/* The room for it was taken before. */
+static void seal(struct daemon_link_crypto *c, enum record kind, size_t n,
+                 const struct slice **part, size_t *at)
+{
+    unsigned char *to = (unsigned char *)c->out.mem + c->out.end, nonce[12];
+
+    put32(to, (uint32_t)(1 + n + SEAL));
+    to[4] = (unsigned char)kind;
+    if (n)
+        gather(to + 5, n, part, at);
+    number(c->sealed++, nonce);
+    crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
+                                              c->keys->seal);
+    buf_commit(&c->out, HOP_RECORD_EXTRA + n);
+}
+
+static int make_room(struct daemon_link_crypto *c, size_t n)
+{
+    bool full;
+
+    if (!c->up || c->said_bye || c->step == STEP_OVER)
+        return -EPIPE;
+    if (buf_room(&c->out, n))
+        return 0;
+    full = c->out.error == BUF_TOO_LONG;
+    c->out.error = BUF_FINE; /* nothing was written */
+    return full ? -ENOBUFS : -ENOMEM;
+}
+
+int daemon_link_crypto_send(struct daemon_link_crypto *c, const struct slice *parts, size_t nparts)
+{
+    size_t total = 0, at = 0;
+    int rc;
+
+    for (size_t i = 0; i < nparts; i++) {
+        if (parts[i].len > LIMIT_HOP_MESSAGE - total)
+            return -EMSGSIZE;
+        total += parts[i].len;
+    }
+    rc = make_room(c, total + (total / HOP_CHUNK + 1) * HOP_RECORD_EXTRA);
+    if (rc)
+        return rc;
+    for (; total > HOP_CHUNK; total -= HOP_CHUNK)
+        seal(c, RECORD_PIECE, HOP_CHUNK, &parts, &at);
+    seal(c, RECORD_LAST, total, &parts, &at);
+    return 0;
+}
+
+static int send_word(struct daemon_link_crypto *c, enum record kind)
+{
+    int rc = make_room(c, HOP_RECORD_EXTRA);
+
+    if (rc == 0)
+        seal(c, kind, 0, NULL, NULL);
+    return rc;
+}
+
+int daemon_link_crypto_alive(struct daemon_link_crypto *c)
+{
+    return send_word(c, RECORD_ALIVE);
+}
+
+int daemon_link_crypto_bye(struct daemon_link_crypto *c)
+{
+    int rc = send_word(c, RECORD_BYE);
+
+    if (rc == 0)
+        c->said_bye = true;
+    return rc;
+}

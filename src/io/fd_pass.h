@@ -1,0 +1,13 @@
+/* fd_pass.h - bytes to a local connection, and a descriptor with them. */
+#ifndef WIREUP_IO_FD_PASS_H
+#define WIREUP_IO_FD_PASS_H
+
+#include <sys/types.h>
+
+#include "base/slice.h"
+
+/* One write that does not block, as send(); the descriptor (-1: none) travels with the first byte.
+ */
+ssize_t fd_pass_send(int fd, struct slice bytes, int attach);
+
+#endif

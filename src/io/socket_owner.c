@@ -1,0 +1,128 @@
+/* socket_owner.c - see socket_owner.h.  /proc tells what a process has open, and which children its
+ * threads have. */
+#include "io/socket_owner.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+
+struct family {
+    pid_t *pids;
+    unsigned n, room;
+};
+
+static void add_member(struct family *f, pid_t pid)
+{
+    if (f->n == f->room) {
+        unsigned room = f->room ? f->room * 2 : 64;
+        pid_t *more = room <= LIMIT_FAMILY ? realloc(f->pids, room * sizeof *more) : NULL;
+        if (!more)
+            return;
+        f->pids = more;
+        f->room = room;
+    }
+    f->pids[f->n++] = pid;
+}
+
+static void add_children_of_thread(struct family *f, pid_t pid, const char *thread)
+{
+    char path[64];
+    FILE *file;
+    int child;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, thread);
+    file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fscanf(file, "%d", &child) == 1)
+        add_member(f, child);
+    fclose(file);
+}
+
+static void add_children(struct family *f, pid_t pid)
+{
+    char path[64];
+    const struct dirent *e;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    dir = opendir(path);
+    if (!dir)
+        return;
+    while ((e = readdir(dir))) {
+        if (e->d_name[0] != '.')
+            add_children_of_thread(f, pid, e->d_name);
+    }
+    closedir(dir);
+}
+
+static bool holds(const void *link, pid_t pid)
+{
+    char path[64], text[64];
+    const struct dirent *e;
+    bool found = false;
+    DIR *dir;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    dir = opendir(path);
+    if (!dir)
+        return false;
+    while (!found && (e = readdir(dir))) {
+        ssize_t n = readlinkat(dirfd(dir), e->d_name, text, sizeof text - 1);
+        if (n > 0) {
+            text[n] = '\0';
+            found = !strcmp(text, link);
+        }
+    }
+    closedir(dir);
+    return found;
+}
+
+pid_t socket_owner_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg)
+{
+    struct family f = { .n = 0 };
+    pid_t found = 0;
+
+    if (root <= 0)
+        return 0;
+    add_member(&f, root);
+    for (unsigned i = 0; i < f.n && !found; i++) {
+        if (is(arg, f.pids[i]))
+            found = f.pids[i];
+        else
+            add_children(&f, f.pids[i]);
+    }
+    free(f.pids);
+    return found;
+}
+
+static void name_link(char *link, size_t room, ino_t socket)
+{
+    snprintf(link, room, "socket:[%llu]", (unsigned long long)socket);
+}
+
+bool socket_owner_has(pid_t pid, ino_t socket)
+{
+    char link[64];
+
+    name_link(link, sizeof link, socket);
+    return socket && holds(link, pid);
+}
+
+pid_t socket_owner_below(pid_t root, ino_t socket)
+{
+    char link[64];
+
+    name_link(link, sizeof link, socket);
+    return socket ? socket_owner_find(root, holds, link) : 0;
+}
+
+bool socket_owner_is_below(pid_t root, ino_t socket)
+{
+    return socket_owner_below(root, socket) > 0;
+}

@@ -1,0 +1,16 @@
+/* write_all.c - see write_all.h. */
+#include "io/write_all.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+int write_all_write(int fd, struct slice s)
+{
+    while (s.len) {
+        ssize_t n = write(fd, s.ptr, s.len);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        s = slice_skip(s, n > 0 ? (size_t)n : 0);
+    }
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* block_set.h - the blocks of many nodes, shared: an immutable, counted tree of references.
+ *
+ * Putting two bundles together, or cutting one, copies no byte; so what a node holds in the middle
+ * of an exchange costs a reference, and the simulator can have a hundred thousand nodes hold the
+ * same gigabyte.
+ */
+#ifndef WIREUP_OVERLAY_BLOCK_SET_H
+#define WIREUP_OVERLAY_BLOCK_SET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+struct block_set {
+    uint32_t refs;
+    uint32_t count;                 /* of blocks */
+    uint64_t bytes;                 /* of all of them */
+    struct block_set *left, *right; /* left NULL: one block (right: whose bytes it has) */
+    uint32_t position;              /* … of this node */
+    struct slice block;             /* in memory of the bundle, or (modelled) ptr NULL */
+    char text[];
+};
+
+/* One block, copied.  NULL: no memory. */
+struct block_set *block_set_one(uint32_t position, struct slice block);
+/* One block whose bytes are those of another single block, which stays as long. */
+struct block_set *block_set_same(uint32_t position, struct block_set *as);
+/* A block that is only modelled: it has a length and no bytes. */
+struct block_set *block_set_model(uint32_t position, uint64_t bytes);
+
+/* a's blocks, then b's.  Takes over both references (either may be NULL: no blocks).  False: no
+ * memory; both references are dropped. */
+bool block_set_join(struct block_set **joined_p, struct block_set *a, struct block_set *b);
+
+/* A reference to the first n blocks.  False: no memory. */
+bool block_set_first(struct block_set **first_p, struct block_set *b, uint32_t n);
+
+struct block_set *block_set_ref(struct block_set *b);  /* NULL is harmless */
+struct block_set *block_set_drop(struct block_set *b); /* returns NULL; NULL is harmless */
+
+static inline uint32_t block_set_count(const struct block_set *b)
+{
+    return b ? b->count : 0;
+}
+
+static inline uint64_t block_set_bytes(const struct block_set *b)
+{
+    return b ? b->bytes : 0;
+}
+
+/* One after the other, from the first; the depth is bounded by the exchange's steps and the tree's.
+ */
+struct block_set_walk {
+    const struct block_set **stack;
+    uint32_t n, room;
+    bool no_memory;
+};
+
+void block_set_walk_begin(struct block_set_walk *w, const struct block_set *b);
+const struct block_set *
+block_set_walk_next(struct block_set_walk *w); /* NULL: no more, or no memory */
+void block_set_walk_end(struct block_set_walk *w);
+
+#endif

@@ -1,0 +1,539 @@
+/* gather.c - the gathering of collectives towards the top, and results away from it. */
+#include "overlay/gather.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the two tables -------------------------------------------------------------------------- */
+
+enum { KEY_HEAD = sizeof(uint64_t) };
+
+static char *make_key(const char *what, uint64_t generation, size_t *len_p)
+{
+    size_t n = strlen(what);
+    char *key = malloc(KEY_HEAD + n + 1);
+
+    if (!key)
+        return NULL;
+    memcpy(key, &generation, KEY_HEAD);
+    memcpy(key + KEY_HEAD, what, n + 1);
+    *len_p = KEY_HEAD + n;
+    return key;
+}
+
+struct gather *gather_find(const struct map *m, const char *what, uint64_t generation)
+{
+    size_t len;
+    char *key = make_key(what, generation, &len);
+    struct gather *c = key ? map_get(m, slice_mem(key, len)) : NULL;
+
+    free(key);
+    return c;
+}
+
+static bool fill(struct overlay *o, struct gather *c, const struct rank_set *all)
+{
+    if (rank_set_copy(&c->all, all) < 0 ||
+        rank_set_intersect(&c->expected, &c->all, &o->subtree) < 0)
+        return false;
+    return map_put(&o->pending, slice_mem(c->key, c->key_len), c, NULL) == 0;
+}
+
+struct gather *gather_new(struct overlay *o, const char *what, uint64_t generation,
+                          const struct rank_set *all)
+{
+    struct gather *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    list_init(&c->link);
+    c->generation = generation;
+    c->culprit = TREE_NONE;
+    c->key = make_key(what, generation, &c->key_len);
+    if (!c->key || !fill(o, c, all))
+        return gather_free(c);
+    c->what = c->key + KEY_HEAD;
+    list_append(&o->pendings, &c->link);
+    return c;
+}
+
+static void drop_parts(struct gather *c)
+{
+    exchange_free(c);
+    rank_set_free(&c->expected);
+    rank_set_free(&c->arrived);
+    c->own = block_set_drop(c->own);
+}
+
+struct gather *gather_free(struct gather *c)
+{
+    if (!c)
+        return NULL;
+    list_unlink(&c->link);
+    drop_parts(c);
+    rank_set_free(&c->all);
+    block_set_drop(c->data);
+    free(c->key);
+    free(c);
+    return NULL;
+}
+
+void gather_account(struct overlay *o, struct gather *c)
+{
+    uint64_t now = block_set_bytes(c->data);
+
+    for (uint32_t i = 0; c->got && i < GATHER_STEPS; i++) {
+        now += block_set_bytes(c->got[i].all);
+        for (uint32_t k = 0; c->got[i].pieces && k < c->got[i].npieces; k++)
+            now += block_set_bytes(c->got[i].pieces[k]);
+    }
+    o->stats.held += now - c->held;
+    c->held = now;
+    if (o->stats.held > o->stats.held_max)
+        o->stats.held_max = o->stats.held;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+enum { DONE_MAX = 1024 };
+
+static void forget_done(struct overlay *o, struct gather *c)
+{
+    if (!c)
+        return;
+    o->kept -= block_set_bytes(c->data);
+    o->stats.held -= c->held;
+    map_del(&o->done, slice_mem(c->key, c->key_len));
+    gather_free(c);
+}
+
+/* Results are kept while there is room; that something is over is remembered longer. */
+static void trim(struct overlay *o)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &o->dones)
+    {
+        struct gather *c = LIST_OF(l, struct gather, link);
+        if (o->kept > o->config.keep_max && c->data) {
+            o->kept -= c->data->bytes;
+            c->data = block_set_drop(c->data);
+            gather_account(o, c);
+        }
+        n++;
+    }
+    for (; n > DONE_MAX; n--)
+        forget_done(o, LIST_OF(list_first(&o->dones), struct gather, link));
+}
+
+static void tell_end(struct overlay *o, const struct gather *c)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    if (e) {
+        e->kind = OVERLAY_COMPLETED;
+        e->what = strdup(c->what);
+        e->generation = c->generation;
+        e->failed = c->failed;
+        e->culprit = c->culprit;
+        e->blocks = c->failed ? NULL : block_set_ref(c->data);
+    }
+    if (!e || !e->what) {
+        o->no_memory = true;
+        overlay_event_free(e);
+        return;
+    }
+    overlay_push_event(o, e);
+}
+
+void gather_finish(struct overlay *o, struct gather *c)
+{
+    struct slice key = slice_mem(c->key, c->key_len);
+
+    if (c->mine)
+        tell_end(o, c);
+    map_del(&o->pending, key);
+    forget_done(o, gather_find(&o->done, c->what, c->generation));
+    list_unlink(&c->link);
+    drop_parts(c);
+    c->phase = GATHER_DONE;
+    gather_account(o, c);
+    if (map_put(&o->done, key, c, NULL) < 0) {
+        o->no_memory = true;
+        o->stats.held -= c->held;
+        gather_free(c);
+        return;
+    }
+    list_append(&o->dones, &c->link);
+    o->kept += block_set_bytes(c->data);
+    trim(o);
+}
+
+void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit)
+{
+    c->failed = true;
+    c->culprit = culprit;
+    c->data = block_set_drop(c->data);
+    gather_finish(o, c);
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static void send_result(struct overlay *o, const struct gather *c, uint32_t child)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_RESULT, c, child);
+
+    if (!m)
+        return;
+    m->flags = c->exchanges ? OVERLAY_EXCHANGES : 0;
+    m->failed = c->failed;
+    m->culprit = c->culprit;
+    m->bytes = c->bytes;
+    m->data = c->exchanges ? NULL : block_set_ref(c->data);
+    o->stats.results++;
+    overlay_send(o, m);
+}
+
+static bool has_part_below(const struct overlay *o, const struct gather *c, uint32_t child)
+{
+    struct rank_set below;
+    bool has;
+
+    if (c->all.count == o->config.count)
+        return true;
+    has = rank_set_subtree(&below, o->config.width, o->config.count, child) < 0 ||
+          rank_set_meets(&below, &c->all);
+    rank_set_free(&below);
+    return has;
+}
+
+/* To everybody below who takes part, or has somebody below who does; then it is over here, or goes
+ * on among the participants. */
+static void settle(struct overlay *o, struct gather *c)
+{
+    for (uint32_t i = 0; i < o->below.nruns; i++) {
+        for (uint32_t k = 0; k < o->below.runs[i].count; k++) {
+            if (has_part_below(o, c, o->below.runs[i].first + k))
+                send_result(o, c, o->below.runs[i].first + k);
+        }
+    }
+    if (c->exchanges)
+        exchange_begin(o, c);
+    else
+        gather_finish(o, c);
+}
+
+/* ---- the gathering --------------------------------------------------------------------------- */
+
+static unsigned flags_of(enum overlay_schedule s)
+{
+    return s == OVERLAY_TREE ? OVERLAY_BY_TREE : s == OVERLAY_EXCHANGE ? OVERLAY_BY_EXCHANGE : 0;
+}
+
+static enum overlay_schedule asked_by(unsigned flags)
+{
+    return flags & OVERLAY_BY_TREE       ? OVERLAY_TREE
+           : flags & OVERLAY_BY_EXCHANGE ? OVERLAY_EXCHANGE
+                                         : OVERLAY_AUTO;
+}
+
+static void ask_for(struct gather *c, enum overlay_schedule s)
+{
+    if (c->schedule == OVERLAY_AUTO)
+        c->schedule = s;
+}
+
+/* What was asked for this one counts more than what holds for all. */
+static enum overlay_schedule schedule_of(const struct overlay *o, const struct gather *c)
+{
+    return c->schedule == OVERLAY_AUTO ? o->config.schedule : c->schedule;
+}
+
+static void send_gathering(struct overlay *o, struct gather *c)
+{
+    struct overlay_msg *m = overlay_msg_about(o, OVERLAY_MSG_GATHER, c, o->parent);
+
+    if (!m)
+        return;
+    m->flags = (c->withheld ? OVERLAY_WITHHELD : 0U) | flags_of(c->schedule);
+    m->bytes = c->bytes;
+    m->data = block_set_ref(c->data);
+    if (rank_set_copy(&m->all, &c->all) < 0 || rank_set_copy(&m->arrived, &c->arrived) < 0)
+        o->no_memory = true;
+    c->sent = true;
+    o->stats.gathered++;
+    overlay_send(o, m);
+}
+
+static uint32_t log2_up(uint32_t n)
+{
+    uint32_t s = 0;
+
+    while (s < 32 && (UINT64_C(1) << s) < n)
+        s++;
+    return s;
+}
+
+/* The tree brings everything to the top, and sends it `width` times out of each node, one level
+ * after the other.  The exchange sends and hears each byte once, and costs a message for each of
+ * its steps, and a link: whether that is up already is not known at the top. */
+uint64_t overlay_border(const struct overlay_config *c, uint32_t participants)
+{
+    uint64_t copies = (uint64_t)tree_children(c->width, c->count, 0) *
+                      tree_depth(c->width, c->count ? c->count - 1 : 0);
+    uint64_t fixed_ns = log2_up(participants) * ((uint64_t)c->alpha_ns + c->link_ns);
+
+    return copies && c->beta_ps ? fixed_ns * 1000 / (copies * c->beta_ps) : UINT64_MAX;
+}
+
+static bool is_for_exchange(const struct overlay *o, const struct gather *c)
+{
+    switch (schedule_of(o, c)) {
+    case OVERLAY_TREE: return c->withheld; /* by who had not been asked */
+    case OVERLAY_EXCHANGE: return c->bytes > 0;
+    case OVERLAY_AUTO: break;
+    }
+    return c->withheld || c->bytes > overlay_border(&o->config, c->all.count);
+}
+
+static void tell_decision(struct overlay *o, const struct gather *c)
+{
+    struct overlay_event *e = calloc(1, sizeof *e);
+
+    if (e) {
+        e->kind = OVERLAY_DECIDED;
+        e->what = strdup(c->what);
+        e->generation = c->generation;
+        e->nodes = c->all.count;
+        e->bytes = c->bytes;
+        e->exchanges = c->exchanges;
+        overlay_push_event(o, e);
+    }
+}
+
+void gather_advance(struct overlay *o, struct gather *c)
+{
+    if (c->phase != GATHER_GATHERS || c->arrived.count != c->expected.count || c->sent)
+        return;
+    if (o->config.me == 0) {
+        c->exchanges = is_for_exchange(o, c);
+        tell_decision(o, c);
+        settle(o, c);
+    } else if (o->parent != TREE_NONE) {
+        send_gathering(o, c);
+    }
+}
+
+/* What rides the gathering: when the tree is sure not to be the way, nothing. */
+static uint64_t most_inline(const struct overlay *o, const struct gather *c)
+{
+    uint64_t border = overlay_border(&o->config, c->all.count);
+
+    switch (schedule_of(o, c)) {
+    case OVERLAY_TREE: return UINT64_MAX;
+    case OVERLAY_EXCHANGE: return 0;
+    case OVERLAY_AUTO: break;
+    }
+    return border < o->config.inline_max ? border : o->config.inline_max;
+}
+
+/* What is too much to ride along stays where it came from. */
+static void withhold(struct overlay *o, struct gather *c)
+{
+    if (block_set_bytes(c->data) > most_inline(o, c) ||
+        (c->withheld && schedule_of(o, c) != OVERLAY_TREE)) {
+        c->withheld = true;
+        c->data = block_set_drop(c->data);
+    }
+    gather_account(o, c);
+}
+
+static int everybody(const struct overlay *o, struct rank_set *all)
+{
+    *all = (struct rank_set){ NULL, 0, 0, 0 };
+    return rank_set_add(all, 0, o->config.count);
+}
+
+static struct gather *get(struct overlay *o, const char *what, uint64_t generation,
+                          const struct rank_set *all)
+{
+    struct gather *c = gather_find(&o->pending, what, generation);
+
+    return c ? c : gather_new(o, what, generation, all);
+}
+
+/* The blocks of positions that have not arrived yet; takes the reference over. */
+static bool only_new(const struct gather *c, struct block_set **data)
+{
+    struct block_set *all = *data, *kept = NULL;
+    const struct block_set *b;
+    struct block_set_walk w;
+    bool good = true;
+
+    block_set_walk_begin(&w, all);
+    while (good && (b = block_set_walk_next(&w))) {
+        if (!rank_set_has(&c->arrived, b->position))
+            good = block_set_join(&kept, kept, block_set_ref((struct block_set *)(uintptr_t)b));
+    }
+    good = good && !w.no_memory;
+    block_set_walk_end(&w);
+    block_set_drop(all);
+    *data = kept;
+    return good;
+}
+
+/* Something may have come before by another way: its node has a new parent. */
+static int merge(struct overlay *o, struct gather *c, const struct rank_set *arrived,
+                 struct block_set *data, uint64_t bytes, bool withheld)
+{
+    if (rank_set_covers(&c->arrived, arrived) || c->phase != GATHER_GATHERS) {
+        block_set_drop(data);
+        return 0;
+    }
+    if (!rank_set_covers(&c->expected, arrived)) {
+        block_set_drop(data);
+        return 1;
+    }
+    if (rank_set_meets(&c->arrived, arrived) && !only_new(c, &data))
+        o->no_memory = true;
+    if (rank_set_add_all(&c->arrived, arrived) < 0 || !block_set_join(&c->data, c->data, data))
+        o->no_memory = true;
+    c->bytes += bytes;
+    c->withheld = c->withheld || withheld;
+    withhold(o, c);
+    gather_advance(o, c);
+    return 0;
+}
+
+static int contribute(struct overlay *o, struct gather *c, struct block_set *block)
+{
+    struct rank_set me = { NULL, 0, 0, 0 };
+    uint64_t bytes = block_set_bytes(block);
+    int rc;
+
+    if (c->mine || rank_set_add(&me, o->config.me, 1) < 0) {
+        block_set_drop(block);
+        return c->mine ? -EINVAL : -ENOMEM;
+    }
+    c->mine = true;
+    c->own = block_set_ref(block);
+    rc = merge(o, c, &me, block, bytes, false);
+    rank_set_free(&me);
+    return rc ? -EINVAL : 0;
+}
+
+/* It cannot come about any more. */
+static int refuse(struct overlay *o, const char *what, uint64_t generation,
+                  const struct rank_set *all, struct block_set *block)
+{
+    struct gather *c = get(o, what, generation, all);
+    struct rank_set gone;
+
+    block_set_drop(block);
+    if (!c || rank_set_intersect(&gone, all, &o->losses) < 0)
+        return -ENOMEM;
+    c->mine = true;
+    gather_fail(o, c, rank_set_nth(&gone, 0));
+    rank_set_free(&gone);
+    return 0;
+}
+
+static int contribute_to(struct overlay *o, enum overlay_schedule schedule, const char *what,
+                         uint64_t generation, const struct rank_set *all, struct block_set *block)
+{
+    struct gather *c;
+
+    if (!rank_set_has(all, o->config.me)) {
+        block_set_drop(block);
+        return -EINVAL;
+    }
+    if (rank_set_meets(all, &o->losses))
+        return refuse(o, what, generation, all, block);
+    c = get(o, what, generation, all);
+    if (!c) {
+        block_set_drop(block);
+        return -ENOMEM;
+    }
+    ask_for(c, schedule);
+    return contribute(o, c, block);
+}
+
+int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
+                       const struct rank_set *all, struct block_set *block)
+{
+    return overlay_contribute_by(o, OVERLAY_AUTO, what, generation, all, block);
+}
+
+int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
+                          uint64_t generation, const struct rank_set *all, struct block_set *block)
+{
+    char *name = strndup(what.ptr ? what.ptr : "", what.len);
+    struct rank_set whole;
+    int rc = -ENOMEM;
+
+    if (!name || everybody(o, &whole) < 0)
+        block_set_drop(block);
+    else
+        rc = contribute_to(o, schedule, name, generation, all ? all : &whole, block);
+    if (name)
+        rank_set_free(&whole);
+    free(name);
+    return rc;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+int gather_gathering(struct overlay *o, struct overlay_msg *m)
+{
+    struct gather *c = gather_find(&o->done, m->what, m->generation);
+    struct block_set *data;
+
+    if (!rank_set_has(&o->below, m->from) || m->arrived.count == 0 ||
+        !rank_set_covers(&m->all, &m->arrived) || !rank_set_covers(&o->subtree, &m->arrived))
+        return 1;
+    if (c) { /* its node has a new parent, and did not hear the end from the old one */
+        if (!c->failed && !c->exchanges && !c->data && c->bytes)
+            c->failed = true;
+        send_result(o, c, m->from);
+        return 0;
+    }
+    if (rank_set_meets(&m->all, &o->losses)) /* it will be told of that, too */
+        return 0;
+    c = get(o, m->what, m->generation, &m->all);
+    if (!c) {
+        o->no_memory = true;
+        return 0;
+    }
+    if (c->phase == GATHER_EXCHANGES) {
+        send_result(o, c, m->from);
+        return 0;
+    }
+    ask_for(c, asked_by(m->flags));
+    data = m->data;
+    m->data = NULL;
+    return merge(o, c, &m->arrived, data, m->bytes, m->flags & OVERLAY_WITHHELD);
+}
+
+int gather_result(struct overlay *o, struct overlay_msg *m)
+{
+    struct gather *c = gather_find(&o->pending, m->what, m->generation);
+
+    if (m->from != o->parent)
+        return 1;
+    if (!c || c->phase != GATHER_GATHERS)
+        return 0; /* heard twice, from two parents */
+    if (c->arrived.count != c->expected.count && !m->failed)
+        return 1;
+    c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;
+    c->failed = m->failed;
+    c->culprit = m->culprit;
+    c->bytes = m->bytes;
+    block_set_drop(c->data);
+    c->data = m->data;
+    m->data = NULL;
+    gather_account(o, c);
+    settle(o, c);
+    return 0;
+}

@@ -1,0 +1,71 @@
+/* gather.h - one collective at one node (see overlay.h); for the files of the overlay. */
+#ifndef WIREUP_OVERLAY_GATHER_H
+#define WIREUP_OVERLAY_GATHER_H
+
+#include "overlay/overlay.h"
+
+enum gather_phase { GATHER_GATHERS, GATHER_EXCHANGES, GATHER_DONE };
+
+enum { GATHER_STEPS = 32 };
+
+/* One step of an exchange, as its pieces come. */
+struct gather_step {
+    struct block_set **pieces;
+    uint32_t npieces, here;
+    struct block_set *all; /* when they are */
+};
+
+struct gather {
+    struct list link;
+    char *key; /* generation and what: the map's key */
+    size_t key_len;
+    const char *what; /* in key */
+    uint64_t generation;
+    enum gather_phase phase;
+    struct rank_set all, expected, arrived;
+    enum overlay_schedule schedule; /* that somebody has asked for; AUTO: nobody */
+    bool mine;                      /* we take part and have contributed */
+    bool sent;                      /* to the present parent */
+    bool withheld;                  /* not everything that has arrived is in `data` */
+    bool exchanges;                 /* the top has said so */
+    bool suspect;                   /* somebody was lost meanwhile, perhaps with pieces for us */
+    bool failed;
+    uint32_t culprit;
+    uint64_t bytes;         /* of all that has arrived */
+    struct block_set *data; /* what has arrived; later the result */
+    struct block_set *own;
+    uint32_t me, steps, step; /* of an exchange: our index, how many, the one that we wait for */
+    struct gather_step *got;
+    uint64_t held;
+};
+
+struct gather *gather_find(const struct map *m, const char *what, uint64_t generation);
+struct gather *gather_new(struct overlay *o, const char *what, uint64_t generation,
+                          const struct rank_set *all); /* NULL: no memory */
+struct gather *gather_free(struct gather *c);          /* returns NULL */
+
+/* What has arrived may be enough to go on. */
+void gather_advance(struct overlay *o, struct gather *c);
+/* It is over here: an event if it was ours, and the result is kept for a while. */
+void gather_finish(struct overlay *o, struct gather *c);
+void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit);
+void gather_account(struct overlay *o, struct gather *c);
+
+int gather_gathering(struct overlay *o, struct overlay_msg *m);
+int gather_result(struct overlay *o, struct overlay_msg *m);
+
+/* exchange.c */
+void exchange_begin(struct overlay *o, struct gather *c);
+int exchange_piece(struct overlay *o, struct overlay_msg *m);
+int exchange_again(struct overlay *o, struct overlay_msg *m);
+/* Somebody was lost, and with it perhaps pieces on their way through it. */
+void exchange_ask_again(struct overlay *o, struct gather *c);
+void exchange_free(struct gather *c);
+
+/* overlay.c */
+void overlay_send(struct overlay *o, struct overlay_msg *m);
+struct overlay_msg *overlay_msg_about(struct overlay *o, enum overlay_kind kind,
+                                      const struct gather *c, uint32_t to);
+void overlay_push_event(struct overlay *o, struct overlay_event *e);
+
+#endif

@@ -1,0 +1,23 @@
+/* overlay_codec.h - messages of the overlay as messages between daemons, and back
+ * (proto/overlay.def).
+ *
+ * Equal blocks of one message are written once.  The reader trusts nothing but that positions are
+ * below `count`.
+ */
+#ifndef WIREUP_OVERLAY_OVERLAY_CODEC_H
+#define WIREUP_OVERLAY_OVERLAY_CODEC_H
+
+#include "base/arena.h"
+#include "overlay/msg.h"
+#include "overlay/overlay.h"
+
+/* Fills m; its lists live in the arena, bytes borrow from `from`.  False: no memory. */
+bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct msg *m_p);
+
+/* NULL: it cannot be (or there is no memory). */
+struct overlay_msg *overlay_codec_in(const struct msg *m, uint32_t count);
+
+/* About so many bytes it has on a link, equal blocks not looked for. */
+uint64_t overlay_codec_size(const struct overlay_msg *m);
+
+#endif

@@ -1,0 +1,164 @@
+/* reliable.c - see reliable.h. */
+#include "overlay/reliable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+
+/* After so many messages, or bytes, the other end is told that we have them. */
+enum { RELIABLE_MESSAGES = 32, RELIABLE_BYTES = 64 << 10 };
+
+struct reliable_kept {
+    struct list link;
+    uint64_t number;
+    size_t len;
+    char bytes[];
+};
+
+struct reliable_end {
+    uint64_t sent;     /* number of our last message */
+    uint64_t heard;    /* … and of the last one of theirs that came in order */
+    struct list kept;  /* struct reliable_kept */
+    uint32_t owed;     /* messages that came since we have said so */
+    size_t owed_bytes; /* likewise */
+};
+
+int reliable_open(struct reliable *t, uint32_t count)
+{
+    t->count = count;
+    t->ends = calloc((size_t)count + 1, sizeof(struct reliable_end *));
+    return t->ends ? 0 : -ENOMEM;
+}
+
+static void drop_kept(struct reliable_end *e, uint64_t up_to)
+{
+    LIST_EACH(l, &e->kept)
+    {
+        struct reliable_kept *k = LIST_OF(l, struct reliable_kept, link);
+        if (k->number > up_to)
+            return;
+        list_unlink(&k->link);
+        free(k);
+    }
+}
+
+static void end_free(struct reliable_end *e)
+{
+    if (e)
+        drop_kept(e, UINT64_MAX);
+    free(e);
+}
+
+void reliable_close(struct reliable *t)
+{
+    for (uint32_t p = 0; t->ends && p < t->count; p++)
+        end_free(t->ends[p]);
+    free(t->ends);
+    t->ends = NULL;
+}
+
+/* NULL: no such position, or no memory. */
+static struct reliable_end *end_of(struct reliable *t, uint32_t position)
+{
+    struct reliable_end *e;
+
+    if (position >= t->count)
+        return NULL;
+    if (t->ends[position])
+        return t->ends[position];
+    e = calloc(1, sizeof *e);
+    if (e)
+        list_init(&e->kept);
+    return t->ends[position] = e;
+}
+
+static uint64_t say_heard(struct reliable_end *e)
+{
+    e->owed = 0;
+    e->owed_bytes = 0;
+    return e->heard;
+}
+
+bool reliable_number(struct reliable *t, struct msg *m)
+{
+    struct reliable_end *e = end_of(t, m->to);
+
+    if (!e)
+        return false;
+    m->number = e->sent + 1;
+    m->heard = say_heard(e);
+    return true;
+}
+
+bool reliable_keep(struct reliable *t, uint32_t to, struct slice bytes)
+{
+    struct reliable_end *e = end_of(t, to);
+    struct reliable_kept *k = e ? malloc(sizeof *k + bytes.len) : NULL;
+
+    if (!k)
+        return false;
+    list_init(&k->link);
+    k->number = ++e->sent;
+    k->len = bytes.len;
+    memcpy(k->bytes, bytes.ptr, bytes.len);
+    list_append(&e->kept, &k->link);
+    return true;
+}
+
+void reliable_note(struct reliable *t, struct msg *m)
+{
+    struct reliable_end *e = end_of(t, m->to);
+
+    m->number = 0;
+    m->heard = e ? say_heard(e) : 0;
+}
+
+bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
+{
+    struct reliable_end *e = end_of(t, m->from);
+
+    if (!e)
+        return m->number == 0;
+    if (m->heard <= e->sent)
+        drop_kept(e, m->heard);
+    if (m->number == 0)
+        return true;
+    e->owed++; /* also what came twice: its sender has not heard of it */
+    e->owed_bytes += bytes;
+    if (m->number != e->heard + 1)
+        return false;
+    e->heard++;
+    return true;
+}
+
+bool reliable_owes(const struct reliable *t, uint32_t position)
+{
+    const struct reliable_end *e = position < t->count ? t->ends[position] : NULL;
+
+    return e && (e->owed >= RELIABLE_MESSAGES || e->owed_bytes >= RELIABLE_BYTES);
+}
+
+const struct reliable_kept *reliable_next(const struct reliable *t, uint32_t to,
+                                          const struct reliable_kept *at)
+{
+    const struct reliable_end *e = to < t->count ? t->ends[to] : NULL;
+    const struct list *next;
+
+    if (!e)
+        return NULL;
+    next = at ? at->link.next : e->kept.next;
+    return next == &e->kept ? NULL : LIST_OF(next, struct reliable_kept, link);
+}
+
+struct slice reliable_bytes(const struct reliable_kept *k)
+{
+    return slice_mem(k->bytes, k->len);
+}
+
+void reliable_forget(struct reliable *t, uint32_t position)
+{
+    if (position < t->count && t->ends[position])
+        drop_kept(t->ends[position], UINT64_MAX);
+}

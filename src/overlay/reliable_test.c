@@ -1,0 +1,160 @@
+/* reliable_test.c - numbered messages over a way that loses, repeats and delays: all come, once and
+ * in order; what is kept stays little. */
+#include "overlay/reliable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rand.h"
+#include "tests/tap.h"
+
+enum { HERE = 1, THERE = 2, COUNT = 3, MESSAGES = 2000 };
+
+struct pair {
+    struct reliable ends[COUNT];
+    uint32_t heard[COUNT]; /* messages that were taken */
+    bool good;
+};
+
+static void pair_open(struct pair *p)
+{
+    memset(p, 0, sizeof *p);
+    p->good = true;
+    for (int i = 0; i < COUNT; i++)
+        OK(reliable_open(&p->ends[i], COUNT) == 0);
+}
+
+static void pair_close(struct pair *p)
+{
+    for (int i = 0; i < COUNT; i++)
+        reliable_close(&p->ends[i]);
+}
+
+static void write_message(struct msg *m, struct buf *out)
+{
+    buf_clear(out);
+    msg_write(m, out);
+}
+
+static void arrive(struct pair *p, uint32_t at, struct slice bytes)
+{
+    struct arena a = ARENA_NULL(1 << 16);
+    struct errmsg err;
+    struct msg m;
+
+    p->good = p->good && msg_read(bytes, &a, &m, &err) == 0;
+    if (reliable_take(&p->ends[at], &m, bytes.len) && m.kind == MSG_signal)
+        p->good = p->good && m.u.signal.number == p->heard[at]++;
+    if (reliable_owes(&p->ends[at], m.from)) {
+        struct msg note = { .kind = MSG_ack, .from = at, .to = m.from };
+        struct buf out = BUF_NULL(1 << 16);
+        reliable_note(&p->ends[at], &note);
+        write_message(&note, &out);
+        arrive(p, m.from, buf_slice(&out));
+        buf_free(&out);
+    }
+    arena_free(&a);
+}
+
+static uint32_t kept(const struct reliable *t, uint32_t to)
+{
+    const struct reliable_kept *k = NULL;
+    uint32_t n = 0;
+
+    while ((k = reliable_next(t, to, k)))
+        n++;
+    return n;
+}
+
+static void say(struct pair *p, uint32_t from, uint32_t to, uint32_t number, bool arrives)
+{
+    struct msg m = { .kind = MSG_signal, .from = from, .to = to };
+    struct buf out = BUF_NULL(1 << 16);
+
+    m.u.signal.number = number;
+    p->good = p->good && reliable_number(&p->ends[from], &m);
+    write_message(&m, &out);
+    p->good = p->good && reliable_keep(&p->ends[from], to, buf_slice(&out));
+    if (arrives)
+        arrive(p, to, buf_slice(&out));
+    buf_free(&out);
+}
+
+static void say_again(struct pair *p, uint32_t from, uint32_t to)
+{
+    const struct reliable_kept *k = NULL;
+    struct slice all[MESSAGES];
+    uint32_t n = 0;
+
+    /* Copies: what arrives is answered at once, and the answer lets go of what is kept. */
+    while ((k = reliable_next(&p->ends[from], to, k))) {
+        char *copy = malloc(reliable_bytes(k).len);
+        memcpy(copy, reliable_bytes(k).ptr, reliable_bytes(k).len);
+        all[n++] = slice_mem(copy, reliable_bytes(k).len);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        arrive(p, to, all[i]);
+        free((void *)(uintptr_t)all[i].ptr);
+    }
+}
+
+static void test_good_way(void)
+{
+    struct pair p;
+
+    pair_open(&p);
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        say(&p, HERE, THERE, i, true);
+    OK(p.good && p.heard[THERE] == MESSAGES);
+    OK_F(kept(&p.ends[HERE], THERE) < 64, "%u are kept when one speaks and the other listens",
+         kept(&p.ends[HERE], THERE));
+    say(&p, THERE, HERE, 0, true);
+    EQ(kept(&p.ends[HERE], THERE), 0); /* what is said says what has come */
+    pair_close(&p);
+}
+
+static void test_lossy_way(uint64_t seed)
+{
+    uint64_t rand = seed;
+    struct pair p;
+
+    pair_open(&p);
+    for (uint32_t i = 0, up = 0; i < MESSAGES; i++) {
+        if (rand_below(&rand, 40) == 0)
+            up = !up;
+        if (rand_below(&rand, 25) == 0)
+            say_again(&p, HERE, THERE);
+        say(&p, HERE, THERE, i, up);
+        say(&p, THERE, HERE, i, rand_below(&rand, 3) != 0);
+    }
+    say_again(&p, HERE, THERE);
+    say_again(&p, THERE, HERE);
+    OK_F(p.good && p.heard[THERE] == MESSAGES && p.heard[HERE] == MESSAGES,
+         "seed %llu: all have come in order", (unsigned long long)seed);
+    pair_close(&p);
+}
+
+static void test_lost_end(void)
+{
+    struct pair p;
+
+    pair_open(&p);
+    for (uint32_t i = 0; i < 10; i++)
+        say(&p, HERE, THERE, i, false);
+    EQ(kept(&p.ends[HERE], THERE), 10);
+    reliable_forget(&p.ends[HERE], THERE);
+    EQ(kept(&p.ends[HERE], THERE), 0);
+    reliable_forget(&p.ends[HERE], 99);
+    OK(!reliable_next(&p.ends[HERE], 99, NULL) && !reliable_owes(&p.ends[HERE], 99));
+    pair_close(&p);
+}
+
+int main(void)
+{
+    test_good_way();
+    for (uint64_t seed = 1; seed <= 20; seed++)
+        test_lossy_way(seed);
+    test_lost_end();
+    return tap_done();
+}

@@ -1,0 +1,50 @@
+/* child_daemons.h - the daemons right below one in the tree: which they are, what each is told, and
+ * their starting (remote_exec.h).  The launcher and every daemon have one.
+ *
+ * Where daemons can start daemons (ssh, rsh, srun, fork, agents that are called as ssh is) the tree
+ * of links is the tree of starts too.  Elsewhere the launcher starts all, and the tree is as wide
+ * as the job: child_daemons_width() says what the launcher has to write into the records.
+ */
+#ifndef WIREUP_WIREUPD_CHILD_DAEMONS_H
+#define WIREUP_WIREUPD_CHILD_DAEMONS_H
+
+#include "wireupd/remote_exec.h"
+
+struct child_daemons_config {
+    struct loop *loop;
+    const struct bootstrap *boot; /* what is the same for all daemons, and the nodes below us at
+                                least; lives as long as the crew */
+    struct agent_spec spec;
+    uint32_t me;
+    const char *addresses; /* ours; copied */
+    char *const *envp;
+    struct remote_exec_calls calls; /* on_failed and on_remark */
+    void *arg;
+};
+
+struct child_daemons {
+    struct child_daemons_config c;
+    struct arena arena;
+    struct remote_exec *agent; /* NULL: nobody is below us */
+};
+
+uint32_t child_daemons_width(enum agent_kind kind, uint32_t count, uint32_t wanted);
+
+/* Is anybody right below that position? */
+bool child_daemons_wanted(const struct bootstrap *b, uint32_t me);
+
+/* Starts those right below us.  0; BOOTSTRAP_BAD or -errno with one sentence, and nobody was
+ * started. */
+int child_daemons_open(struct child_daemons *w, const struct child_daemons_config *config,
+                       struct errmsg *err);
+void child_daemons_close(
+    struct child_daemons *w); /* kills what runs; harmless twice, and on zeroed memory */
+
+/* As in remote_exec.h; harmless when nobody is below us. */
+void child_daemons_up(struct child_daemons *w, uint32_t position);
+bool child_daemons_reaped(struct child_daemons *w, pid_t pid, int status);
+void child_daemons_end(struct child_daemons *w);
+void child_daemons_stop(struct child_daemons *w);
+bool child_daemons_idle(const struct child_daemons *w);
+
+#endif

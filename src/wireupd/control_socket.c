@@ -1,0 +1,511 @@
+/* control_socket.c - see control_socket.h.  First those who come to us, then those whom we ask. */
+#include "wireupd/control_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "io/procstat.h"
+#include "io/rendezvous.h"
+#include "wireupd/dvm_exec.h"
+#include "wireupd/node_priv.h"
+#include "wireupd/local_job.h"
+
+enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void say_names(struct node *n, struct slice args, struct buf *out)
+{
+    bool json = slice_is(slice_trim(args), "json"), first = true;
+
+    if (json)
+        buf_byte(out, '[');
+    LIST_EACH(l, &n->server.core.names.all)
+    {
+        const struct name_entry *e = LIST_OF(l, struct name_entry, link);
+        const struct job *j = core_job(&n->server.core, e->job);
+        if (json) {
+            buf_str(out, first ? "{\"service\":" : ",{\"service\":");
+            buf_json(out, slice_str(e->service));
+            buf_str(out, ",\"port\":");
+            buf_json(out, e->port);
+            buf_str(out, ",\"job\":");
+            buf_json(out, slice_str(j ? j->nspace : ""));
+            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank,
+                       e->life == NAME_STAYS ? "true" : "false");
+        } else {
+            buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
+                       e->rank, j ? j->nspace : "a job that has ended");
+        }
+        first = false;
+    }
+    if (json)
+        buf_str(out, "]\n");
+}
+
+static void say_lookup(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+
+    if (e) {
+        buf_str(out, "found\n");
+        buf_slice_put(out, e->port);
+    } else {
+        buf_str(out, "none\n");
+    }
+}
+
+/* For a process of another launcher: it has the name then. */
+static void say_read(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+    bool once = e && e->life == NAME_READ_ONCE;
+
+    say_lookup(n, service, out);
+    if (once)
+        server_unpublish(&n->server, service);
+}
+
+static void say_unpublish(struct node *n, struct slice service, struct buf *out)
+{
+    buf_str(out, server_unpublish(&n->server, service) == ANSWER_OK ? "found\n" : "none\n");
+}
+
+/* A line for each node of a standing system, and how many daemons it runs for others. */
+static void say_standing(struct node *n, struct slice args, struct buf *out)
+{
+    const struct multinode *s = n->multinode;
+
+    (void)args;
+    if (!s || !s->errands || s->router.config.me != 0) {
+        buf_str(out, "none\n");
+        return;
+    }
+    buf_printf(out, "standing %d %u\n", (int)getpid(), s->errands->count);
+    for (uint32_t p = 1; p < s->router.config.count; p++) {
+        if (s->router.known[p] && s->router.route[p])
+            buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
+    }
+}
+
+static void say_down(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (!n->multinode || !n->multinode->errands) {
+        buf_str(out, "error: this is no standing system\n");
+        return;
+    }
+    buf_str(out, "down\n");
+    node_give_up(n, 0);
+}
+
+/* A line for each job: name, processes, nodes, the pid of its launcher, the first program. */
+static void say_ps(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    LIST_EACH(l, &n->works)
+    {
+        const struct job *j = LIST_OF(l, struct local_job, link)->job;
+        if (j->follows || j->is_tool) /* its launcher tells of it */
+            continue;
+        buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
+                   j->plan.nnodes, (int)getpid(),
+                   j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "");
+    }
+}
+
+/* The daemon of a node lets no tools in: they are the launcher's. */
+static bool has_tools(const struct node *n)
+{
+    return !n->multinode || n->multinode->router.config.me == 0;
+}
+
+/* For PMIx tools; people know the guard. */
+static void say_uri(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (!has_tools(n))
+        return;
+    buf_printf(out, "%d\t%s\n", (int)(n->config.guard ? n->config.guard : getpid()), n->tools.uri);
+}
+
+static void say_tools(struct node *n, struct slice args, struct buf *out)
+{
+    struct errmsg err;
+
+    if (!has_tools(n))
+        return;
+    if (tools_write(&n->tools, n, &err) < 0)
+        buf_printf(out, "error: %s\n", err.text);
+    else
+        say_uri(n, args, out);
+}
+
+static const struct {
+    const char *word;
+    void (*say)(struct node *n, struct slice args, struct buf *out);
+} verbs[] = {
+    { "names", say_names },
+    { "lookup", say_lookup },
+    { "read", say_read },
+    { "unpublish", say_unpublish },
+    { "standing", say_standing },
+    { "down", say_down },
+    { "ps", say_ps },
+    { "uri", say_uri },
+    { "tools", say_tools },
+};
+
+/* ---- visitors -------------------------------------------------------------------------------- */
+
+struct visitor {
+    struct list link;
+    struct node *node;
+    int fd;
+    struct watch watch;
+    struct buf in, out;
+    bool answered;
+};
+
+static void visitor_free(struct visitor *v)
+{
+    pending_query_forget(&v->node->inquests, v);
+    watch_close(&v->watch);
+    close(v->fd);
+    list_unlink(&v->link);
+    buf_free(&v->in);
+    buf_free(&v->out);
+    free(v);
+}
+
+static void visitor_write(void *arg)
+{
+    struct visitor *v = arg;
+    struct slice s = buf_slice(&v->out);
+    ssize_t n = send(v->fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        buf_take(&v->out, (size_t)n);
+    if (n < 0 || buf_len(&v->out) == 0)
+        visitor_free(v);
+}
+
+static void answer_line(struct visitor *v, struct slice line)
+{
+    struct slice rest = line, word = slice_cut(&rest, ' ');
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (slice_is(word, verbs[i].word)) {
+            verbs[i].say(v->node, rest, &v->out);
+            return;
+        }
+    }
+    buf_str(&v->out, "error: unknown question; this launcher knows who, names, lookup, read, "
+                     "unpublish, standing, "
+                     "down, ps, on, uri, tools\n");
+}
+
+/* `on NODE WORDS`: the connection becomes the program's.  True: the visitor has gone. */
+static bool take_errand(struct visitor *v, struct slice line)
+{
+    struct dvm_exec_list *e = v->node->multinode ? v->node->multinode->errands : NULL;
+    struct errmsg err = { "this is no standing system" };
+    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (e && fd >= 0 && dvm_exec_take(e, line, fd, &err)) {
+        visitor_free(v);
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_printf(&v->out, "error: %s\n", err.text);
+    return false;
+}
+
+static void begin_answer(struct visitor *v)
+{
+    if (!buf_ok(&v->out))
+        buf_clear(&v->out);
+    watch_want(&v->watch, LOOP_WRITE);
+}
+
+/* The nodes have been asked who is missing. */
+static void visitor_told(void *arg, struct slice report)
+{
+    struct visitor *v = arg;
+
+    buf_slice_put(&v->out, report);
+    begin_answer(v);
+}
+
+static void visitor_read(void *arg)
+{
+    struct visitor *v = arg;
+    char *room = buf_room(&v->in, 4096);
+    ssize_t n = room ? recv(v->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice all;
+    size_t end;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) { /* gone, or a line without end */
+        visitor_free(v);
+        return;
+    }
+    buf_commit(&v->in, (size_t)n);
+    all = buf_slice(&v->in);
+    end = slice_find(all, '\n');
+    if (end == all.len)
+        return;
+    if (slice_starts(all, SLICE("on "))) {
+        if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
+            return;
+    } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
+        watch_want(&v->watch, 0);
+        pending_query_begin(&v->node->inquests, slice_skip(slice_head(all, end), 3), visitor_told,
+                            v);
+        return;
+    } else {
+        answer_line(v, slice_head(all, end));
+    }
+    begin_answer(v);
+}
+
+static void visitor_new(struct control_socket *d, int fd)
+{
+    struct visitor *v = calloc(1, sizeof *v);
+
+    if (!v) {
+        close(fd);
+        return;
+    }
+    v->node = d->node;
+    v->fd = fd;
+    buf_init(&v->in, CONTROL_SOCKET_LINE_MAX);
+    buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
+    list_append(&d->visitors, &v->link);
+    watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
+    watch_want(&v->watch, LOOP_READ);
+}
+
+static void control_socket_called(void *arg, int fd, const struct sockaddr_storage *from)
+{
+    (void)from;
+    if (rendezvous_is_ours(fd))
+        visitor_new(arg, fd);
+    else
+        close(fd); /* unheard: the name may be known to anybody */
+}
+
+/* ---- inquiries ------------------------------------------------------------------------------- */
+
+struct inquiry;
+
+struct neighbour {
+    struct inquiry *inquiry;
+    int fd; /* -1: has answered */
+    struct watch watch;
+    struct buf in;
+};
+
+/* One question to all neighbours. */
+struct inquiry {
+    struct list link;
+    struct node *node;
+    uint64_t ticket;
+    struct nameservice_query *query;
+    struct timer patience;
+    struct neighbour *neighbours;
+    int count, open;
+};
+
+static void neighbour_close(struct neighbour *b)
+{
+    if (b->fd < 0)
+        return;
+    watch_close(&b->watch);
+    close(b->fd);
+    b->fd = -1;
+    b->inquiry->open--;
+}
+
+static void inquiry_free(struct inquiry *q)
+{
+    timer_stop(&q->patience);
+    for (int i = 0; i < q->count; i++) {
+        neighbour_close(&q->neighbours[i]);
+        buf_free(&q->neighbours[i].in);
+    }
+    list_unlink(&q->link);
+    free(q->neighbours);
+    free(q->query);
+    free(q);
+}
+
+static void inquiry_end(struct inquiry *q, bool found, struct slice port)
+{
+    struct node *n = q->node;
+
+    server_names_heard(&n->server, q->ticket, q->query, found, port);
+    inquiry_free(q);
+    node_settle(n);
+}
+
+static void out_of_patience(void *arg)
+{
+    inquiry_end(arg, false, SLICE_NULL);
+}
+
+static void neighbour_read(void *arg)
+{
+    struct neighbour *b = arg;
+    struct inquiry *q = b->inquiry;
+    char *room = buf_room(&b->in, 4096);
+    ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice answer;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        buf_commit(&b->in, (size_t)n);
+        return;
+    }
+    neighbour_close(b); /* the whole answer is there */
+    answer = buf_slice(&b->in);
+    if (slice_starts(answer, SLICE("found\n")))
+        inquiry_end(q, true, slice_skip(answer, 6));
+    else if (q->open == 0)
+        inquiry_end(q, false, SLICE_NULL);
+}
+
+/* Who is stopped would be waited for in each question of each process. */
+static bool may_answer(pid_t pid)
+{
+    struct procstat st;
+
+    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
+}
+
+static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
+{
+    static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
+                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it taken? */
+                                        [NAMESERVICE_UNPUBLISH] = "unpublish " };
+    const char *verb = asks[q->query->op];
+    struct buf line = BUF_NULL(CONTROL_SOCKET_LINE_MAX);
+
+    b->inquiry = q;
+    buf_init(&b->in, LIMIT_PMI_LINE);
+    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
+    if (b->fd < 0)
+        return;
+    q->open++;
+    buf_str(&line, verb);
+    buf_slice_put(&line, q->query->service);
+    buf_byte(&line, '\n');
+    watch_open(&b->watch, &q->node->loop, b->fd, neighbour_read, NULL, b);
+    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
+        send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
+        watch_want(&b->watch, LOOP_READ) < 0)
+        neighbour_close(b);
+    buf_free(&line);
+}
+
+void control_socket_ask(struct control_socket *d, uint64_t ticket, struct nameservice_query *query)
+{
+    struct inquiry *q = calloc(1, sizeof *q);
+    struct launcher_name *all;
+    int n = rendezvous_list(&all);
+
+    if (q)
+        q->neighbours = calloc(n > 0 ? (size_t)n : 1, sizeof *q->neighbours);
+    if (!q || !q->neighbours) {
+        server_answer(&d->node->server, ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
+        free(query);
+        free(all);
+        free(q);
+        return;
+    }
+    q->node = d->node;
+    q->ticket = ticket;
+    q->query = query;
+    q->count = n > 0 ? n : 0;
+    list_append(&d->inquiries, &q->link);
+    timer_init(&q->patience, &d->node->loop, out_of_patience, q);
+    for (int i = 0; i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    free(all);
+    /* Also when nobody is there the answer comes from the loop, not from inside this call. */
+    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+}
+
+/* ---- birth and death ------------------------------------------------------------------------- */
+
+static void directory_changed(void *arg);
+
+static void listen_to_neighbours(struct control_socket *d)
+{
+    const struct door_calls calls = { control_socket_called, NULL };
+
+    if (rendezvous_open(&d->rendezvous) < 0)
+        return;
+    if (door_open(&d->door, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
+        d->rendezvous.fd = -1; /* it is the door's */
+    if (d->rendezvous.watch < 0)
+        return;
+    watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
+    watch_want(&d->directory, LOOP_READ);
+}
+
+static void stop_listening(struct control_socket *d)
+{
+    watch_close(&d->directory);
+    door_close(&d->door);
+    rendezvous_close(&d->rendezvous);
+}
+
+/* The user's run-time directory goes with the last session, and we may stay. */
+static void directory_changed(void *arg)
+{
+    struct control_socket *d = arg;
+
+    if (!rendezvous_is_lost(&d->rendezvous))
+        return;
+    stop_listening(d);
+    listen_to_neighbours(d);
+}
+
+void control_socket_open(struct control_socket *d, struct node *n)
+{
+    d->node = n;
+    d->rendezvous = RENDEZVOUS_CLOSED;
+    d->door = DOOR_CLOSED;
+    list_init(&d->visitors);
+    list_init(&d->inquiries);
+    listen_to_neighbours(d);
+}
+
+bool control_socket_is_open(const struct control_socket *d)
+{
+    return d->door.fd >= 0;
+}
+
+void control_socket_close(struct control_socket *d)
+{
+    if (!d->node)
+        return;
+    LIST_EACH(l, &d->visitors)
+    visitor_free(LIST_OF(l, struct visitor, link));
+    LIST_EACH(l, &d->inquiries)
+    inquiry_free(LIST_OF(l, struct inquiry, link));
+    stop_listening(d);
+    d->node = NULL;
+}

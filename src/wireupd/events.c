@@ -1,0 +1,97 @@
+/* events.c - see events.h. */
+#include "wireupd/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wireupd/multinode_priv.h"
+#include "wireupd/send_queue.h"
+
+/* Ends concern those nodes alone that have asked for them. */
+static void tell_event(struct multinode *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_event };
+
+    m.u.event.code = e->number;
+    m.u.event.range = e->event_range;
+    m.u.event.flags = e->event_flags;
+    m.u.event.nspace = effect_key(e);
+    m.u.event.rank = e->rank;
+    m.u.event.infos = effect_value(e);
+    if (e->code == 0 || !s->heeding) {
+        send_queue_to(s, &m, MSG_EVERYBODY);
+        return;
+    }
+    for (uint32_t p = 1; p < s->router.config.count; p++) {
+        if (s->heeding[p])
+            send_queue_to(s, &m, p);
+    }
+}
+
+static void ask_ends(struct multinode *s)
+{
+    struct msg m = { .kind = MSG_subscribe_exits };
+
+    if (!share_is_root(s))
+        send_queue_to(s, &m, 0);
+}
+
+static void hear_event(struct multinode *s, const struct msg_event *m)
+{
+    char *nspace = strndup(m->nspace.ptr ? m->nspace.ptr : "", m->nspace.len);
+    struct notice n = { .code = (int)m->code,
+                        .range = (uint8_t)m->range,
+                        .flags = (uint8_t)m->flags,
+                        .nspace = nspace,
+                        .rank = (uint32_t)m->rank,
+                        .infos = m->infos };
+
+    if (nspace)
+        server_notify(share_server(s), &n);
+    free(nspace);
+}
+
+struct heeder {
+    struct multinode *multinode;
+    uint32_t position;
+};
+
+static void tell_kept_end(void *arg, const struct notice *n)
+{
+    struct heeder *h = arg;
+    struct msg m = { .kind = MSG_event };
+
+    m.u.event.code = n->code;
+    m.u.event.range = n->range;
+    m.u.event.flags = n->flags;
+    m.u.event.nspace = slice_str(n->nspace);
+    m.u.event.rank = n->rank;
+    m.u.event.infos = n->infos;
+    send_queue_to(h->multinode, &m, h->position);
+}
+
+static void hear_heed(struct multinode *s, uint32_t from)
+{
+    struct heeder h = { s, from };
+
+    if (!s->heeding || from >= s->router.config.count || s->heeding[from])
+        return;
+    s->heeding[from] = true;
+    server_kept_ends(share_server(s), tell_kept_end, &h);
+}
+
+void events_effect(struct multinode *s, const struct effect *e)
+{
+    if (e->kind == EFFECT_EVENT)
+        tell_event(s, e);
+    else if (e->kind == EFFECT_SUBSCRIBE_EXITS)
+        ask_ends(s);
+}
+
+void events_hear(struct multinode *s, const struct msg *m)
+{
+    if (m->kind == MSG_event)
+        hear_event(s, &m->u.event);
+    else if (m->kind == MSG_subscribe_exits)
+        hear_heed(s, m->from);
+}

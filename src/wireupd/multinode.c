@@ -1,0 +1,391 @@
+/* multinode.c - see multinode.h.  Reading order: effects out; coming and going; messages in; the
+ * cluster's news; birth and end.
+ *
+ * The rest stands beside: send_queue.h (how anything is said), places.h, job_msgs.h, rpc.h,
+ * events.h, iof_forward.h and node_failure.h. */
+#include "wireupd/multinode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "wireupd/job_msgs.h"
+#include "wireupd/shutdown.h"
+#include "wireupd/dvm_exec.h"
+#include "wireupd/node_failure.h"
+#include "wireupd/events.h"
+#include "wireupd/iof_forward.h"
+#include "wireupd/node_map.h"
+#include "wireupd/preflight.h"
+#include "wireupd/rpc.h"
+#include "wireupd/multinode_priv.h"
+#include "wireupd/signals.h"
+#include "wireupd/send_queue.h"
+
+/* ---- effects, as messages ---- */
+
+static void tell_tie(struct multinode *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_tie };
+
+    m.u.tie.job = e->job;
+    m.u.tie.other = (uint64_t)e->number;
+    m.u.tie.on = e->code != 0;
+    send_queue_to(s, &m, MSG_EVERYBODY);
+}
+
+static void tell_space(struct multinode *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_space };
+
+    m.u.space.job = e->job;
+    m.u.space.name = effect_key(e);
+    send_queue_to(s, &m, MSG_EVERYBODY);
+}
+
+static void tell_bond(struct multinode *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_bond };
+
+    m.u.bond.bond = effect_value(e);
+    m.u.bond.on = e->code != 0;
+    send_queue_to(s, &m, 0);
+}
+
+void multinode_effect(struct multinode *s, struct effect *e)
+{
+    switch (e->kind) {
+    case EFFECT_CONTRIBUTE: overlay_io_contribute(&s->overlay_io, e->contribution); break;
+    case EFFECT_MODEX_REQUEST:
+    case EFFECT_MODEX_REPLY:
+    case EFFECT_REPLY:
+    case EFFECT_NAMES:
+    case EFFECT_COLLECTIVE_QUERY:
+    case EFFECT_SPAWN: rpc_effect(s, e); break;
+    case EFFECT_PROC_STATE: send_queue_news(s, e); break;
+    case EFFECT_ABORT: job_msgs_ask_abort(s, e); break;
+    case EFFECT_EVENT:
+    case EFFECT_SUBSCRIBE_EXITS: events_effect(s, e); break;
+    case EFFECT_LISTEN: iof_forward_ask(s, e); break;
+    case EFFECT_TIE: tell_tie(s, e); break;
+    case EFFECT_SPACE: tell_space(s, e); break;
+    case EFFECT_BOND: tell_bond(s, e); break;
+    case EFFECT_ANSWER:
+    case EFFECT_ATTR:
+    case EFFECT_KILL:
+    case EFFECT_SIGNAL:
+    case EFFECT_ROOT:
+    case EFFECT_PLACE:
+    case EFFECT_CLEANUP:
+    case EFFECT_LOG:
+    case EFFECT_HELP:
+    case EFFECT_CREDENTIAL:
+    case EFFECT_INPUT:
+    case EFFECT_TOOL:
+    case EFFECT_JOB_ENDED: break; /* the node's own */
+    }
+    effect_drop(e);
+}
+
+/* Who is to end is everybody's to know: its end is judged by its own node and by the launcher. */
+void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, int sig, bool meant)
+{
+    uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY : node_map_rank(s, j, rank);
+    struct msg m = { .kind = MSG_signal };
+
+    m.u.signal.job = j ? (int64_t)j->id : -1;
+    m.u.signal.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
+    m.u.signal.number = (uint64_t)sig;
+    m.u.signal.meant = meant;
+    if (to != s->router.config.me)
+        send_queue_to(s, &m, to);
+}
+
+void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
+{
+    struct msg m = { .kind = MSG_input };
+
+    m.u.input.job = j->id;
+    m.u.input.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
+    m.u.input.bytes = bytes;
+    send_queue_to(s, &m, rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(s, j, rank));
+}
+
+static void hear_input(struct multinode *s, const struct msg_input *m)
+{
+    const struct job *j = share_job(s, m->job);
+
+    if (j)
+        node_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
+}
+
+/* ---- coming, going ---- */
+
+/* A daemon that has ended and told everything leaves; the launcher waits for their links. */
+static void maybe_over(struct multinode *s)
+{
+    if (!s->quitting || !streams_over(&s->streams))
+        return;
+    if (!share_is_root(s) && !s->left) {
+        s->left = true;
+        /* All of ours is gone when the launcher has ended, which may take us with it. */
+        trace_writer_close(&s->node->trace_writer);
+        control_socket_close(&s->node->control_socket);
+        if (s->node->config.sessions)
+            session_dir_remove(s->node->config.sessions);
+        router_end(&s->router);
+    }
+    if (share_is_root(s) && s->closed && !s->told) {
+        s->told = true;
+        if (!s->calls.on_gone || s->calls.on_gone(s->arg))
+            shutdown_unshared(s->node);
+    }
+}
+
+void multinode_gone(struct multinode *s)
+{
+    shutdown_unshared(s->node);
+}
+
+void multinode_streams_ended(struct multinode *s)
+{
+    maybe_over(s);
+}
+
+void multinode_quit(struct multinode *s)
+{
+    struct msg m = { .kind = MSG_quit };
+
+    if (s->quitting)
+        return;
+    s->quitting = true;
+    if (share_is_root(s)) {
+        if (s->calls.on_quit)
+            s->calls.on_quit(s->arg);
+        send_queue_to(s, &m, MSG_EVERYBODY);
+        router_leave(&s->router);
+        router_end(&s->router);
+    } else {
+        router_leave(&s->router);
+        shutdown_quit(s->node);
+    }
+    maybe_over(s);
+}
+
+static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
+{
+    char why[ERRMSG_MAX];
+    bool known = m->position > 0 && m->position < s->router.config.count;
+
+    snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
+    if (m->fatal == TROUBLE_LOST && known && s->calls.on_lost)
+        s->calls.on_lost(s->arg, (uint32_t)m->position, why);
+    else if (s->calls.on_trouble)
+        s->calls.on_trouble(s->arg, m->fatal ? m->position : -1, m->text);
+    if (!share_is_root(s) || !m->fatal || !known)
+        return;
+    node_failure_reason(s, (uint32_t)m->position, why);
+    overlay_io_lose(&s->overlay_io, (uint32_t)m->position);
+}
+
+static void hear_tie(struct multinode *s, const struct msg_tie *m)
+{
+    struct job *j = share_job(s, m->job);
+
+    if (j)
+        server_tied(share_server(s), j, (uint32_t)m->other, m->on != 0);
+}
+
+static void hear_space(struct multinode *s, const struct msg_space *m)
+{
+    struct job *j = share_job(s, m->job);
+
+    if (j)
+        server_space_gone(share_server(s), j, m->name);
+}
+
+void multinode_hear(struct multinode *s, const struct msg *m)
+{
+    if (s->errands && dvm_exec_hear(s->errands, m))
+        return;
+    switch (m->kind) {
+    case MSG_launch_error: hear_trouble(s, &m->u.launch_error); break;
+    case MSG_hardware:
+        if (s->calls.on_hardware)
+            s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
+        break;
+    case MSG_quit: multinode_quit(s); break;
+    case MSG_job:
+    case MSG_proc_state:
+    case MSG_unloaded:
+    case MSG_abort:
+    case MSG_kill:
+    case MSG_job_done: job_msgs_hear(s, m); break;
+    case MSG_signal:
+        signals_order(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
+                      m->u.signal.meant != 0);
+        break;
+    case MSG_checked:
+    case MSG_begin: preflight_hear(s, m); break;
+    case MSG_tie: hear_tie(s, &m->u.tie); break;
+    case MSG_space: hear_space(s, &m->u.space); break;
+    case MSG_bond: server_bonded(share_server(s), m->u.bond.bond, m->u.bond.on != 0); break;
+    case MSG_listen:
+    case MSG_iof_data: iof_forward_hear(s, m); break;
+    case MSG_help: help_hear(s->node, &m->u.help); break;
+    case MSG_input: hear_input(s, &m->u.input); break;
+    case MSG_data:
+    case MSG_window_update:
+    case MSG_unread: streams_hear(&s->streams, m); break;
+    case MSG_modex_request:
+    case MSG_modex_reply:
+    case MSG_name:
+    case MSG_spawn:
+    case MSG_answer:
+    case MSG_who:
+    case MSG_collective_query:
+    case MSG_heard: rpc_hear(s, m); break;
+    case MSG_startup:
+        startup_timing_heard(&s->node->timing, m->from, m->u.startup.job, m->u.startup.part);
+        break;
+    case MSG_event:
+    case MSG_subscribe_exits: events_hear(s, m); break;
+    case MSG_overlay: overlay_io_hear(&s->overlay_io, m); break;
+    case MSG_ready:
+    case MSG_lost:
+    case MSG_exec:
+    case MSG_ack:
+    case MSG_meet: /* the cluster's */
+    case MSG_KINDS: break;
+    }
+    node_settle(s->node);
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    multinode_hear(arg, m);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    struct multinode *s = arg;
+
+    (void)host;
+    if (share_is_root(s))
+        streams_show(&s->streams, position);
+    startup_timing_ready(&s->node->timing, position);
+    if (s->calls.on_ready)
+        s->calls.on_ready(s->arg, position);
+}
+
+static bool on_near(void *arg, uint32_t position)
+{
+    struct multinode *s = arg;
+
+    if (!s->linked_ns)
+        s->linked_ns = clock_now_ns();
+    if (!overlay_io_near(&s->overlay_io, position))
+        return false;
+    if (s->router.parent && position == daemon_link_position(s->router.parent))
+        streams_flow(&s->streams);
+    if (s->calls.on_near)
+        s->calls.on_near(s->arg, position);
+    node_settle(s->node);
+    return true;
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct multinode *s = arg;
+
+    if (s->calls.on_lost)
+        s->calls.on_lost(s->arg, position, why);
+    node_failure_reason(s, position, why);
+    overlay_io_far(&s->overlay_io, position);
+    node_settle(s->node);
+}
+
+static void on_orphan(void *arg, const char *why)
+{
+    struct multinode *s = arg;
+
+    snprintf(s->why, sizeof s->why, "%s", why);
+    if (!overlay_io_seek(&s->overlay_io))
+        shutdown_orphan(s->node);
+}
+
+void multinode_end(struct multinode *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%s", why);
+    if (share_is_root(s)) {
+        log_error(&s->node->config.log, "%s", why);
+        node_give_up(s->node, 1);
+    } else {
+        shutdown_orphan(s->node);
+    }
+}
+
+static void on_closed(void *arg)
+{
+    struct multinode *s = arg;
+
+    s->closed = true;
+    if (!share_is_root(s)) {
+        shutdown_gone(s->node);
+        return;
+    }
+    for (uint32_t p = 1; p < s->router.config.count; p++)
+        streams_cut(&s->streams, p);
+    maybe_over(s);
+}
+
+int multinode_open(struct multinode *s, struct node *n, const struct router_config *config,
+                   const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                   struct errmsg *err)
+{
+    struct router_config c = *config;
+    int rc;
+
+    memset(s, 0, sizeof *s);
+    s->node = n;
+    list_init(&s->placed);
+    list_init(&s->reasons);
+    list_init(&s->asked);
+    iof_subscribers_init(&s->iof_subscribers);
+    buf_init(&s->scratch, LIMIT_HOP_MESSAGE);
+    send_queue_open(s);
+    c.calls = (struct router_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
+    c.arg = s;
+    c.quota = &n->quota;
+    s->heeding = config->me == 0 ? calloc(config->count, sizeof *s->heeding) : NULL;
+    if (config->me == 0 && !s->heeding)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
+    rc = router_open(&s->router, &c, err);
+    if (rc < 0)
+        return rc;
+    rc = streams_open(&s->streams, s, far);
+    if (rc == 0)
+        rc = overlay_io_open(&s->overlay_io, s, overlay_io);
+    return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
+}
+
+void multinode_close(struct multinode *s)
+{
+    if (!s->node)
+        return;
+    streams_close(&s->streams);
+    free(s->heeding);
+    s->heeding = NULL;
+    overlay_io_close(&s->overlay_io);
+    router_close(&s->router);
+    node_map_free(s);
+    node_failure_free(s);
+    rpc_free(s);
+    send_queue_close(s);
+    buf_free(&s->scratch);
+    iof_subscribers_free(&s->iof_subscribers);
+    s->node = NULL;
+}

@@ -1,0 +1,159 @@
+/* node_failure.c - see node_failure.h.  Reading order: why; what becomes of the jobs; the loss. */
+#include "wireupd/node_failure.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wireupd/shutdown.h"
+#include "wireupd/dvm_exec.h"
+#include "wireupd/node_map.h"
+#include "wireupd/preflight.h"
+#include "wireupd/multinode_priv.h"
+#include "wireupd/spawning.h"
+#include "wireupd/local_job.h"
+
+/* Why a daemon is lost, until it is told. */
+struct reason {
+    struct list link;
+    uint32_t position;
+    char text[];
+};
+
+static struct reason *reason_of(const struct multinode *s, uint32_t position)
+{
+    LIST_EACH(l, &s->reasons)
+    {
+        struct reason *r = LIST_OF(l, struct reason, link);
+        if (r->position == position)
+            return r;
+    }
+    return NULL;
+}
+
+void node_failure_reason(struct multinode *s, uint32_t position, const char *why)
+{
+    size_t n = strlen(why);
+    struct reason *r;
+
+    if (!share_is_root(s) || s->router.lost[position] || reason_of(s, position))
+        return;
+    r = calloc(1, sizeof *r + n + 1);
+    if (!r)
+        return;
+    r->position = position;
+    memcpy(r->text, why, n);
+    list_append(&s->reasons, &r->link);
+}
+
+static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t position)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (node_map_rank(n->multinode, j, r) == position && j->procs[r].state != PROC_STATE_GONE)
+            return true;
+    }
+    return false;
+}
+
+/* Its processes have gone with it, as far as anybody can say. */
+static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
+{
+    uint32_t plan_node = node_map_node(n->multinode, j, position);
+    struct errmsg text;
+
+    if (!has_ranks_at(n, j, position))
+        return;
+    errmsg_set(&text, 0, "node %s is lost: %s", n->multinode->names[position], why);
+    if (j->keep_going) {
+        server_blame(&n->server, j, 1, text.text);
+        if (j->phase == JOB_RUNNING)
+            shutdown_say(n, &text); /* at the end it is old */
+    } else {
+        server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
+    }
+    if (plan_node < j->plan.nnodes)
+        server_node_down(&n->server, j, plan_node);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (node_map_rank(n->multinode, j, r) != position || j->procs[r].state == PROC_STATE_GONE)
+            continue;
+        /* Who could not be started ends every job; here it may as well have been. */
+        if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
+            server_event(&n->server, j, r, PROC_STATE_STARTED, 0);
+        server_event(&n->server, j, r,
+                     j->procs[r].state == PROC_STATE_PLANNED ? PROC_STATE_NOT_STARTED
+                                                             : PROC_STATE_DEATH,
+                     SIGKILL);
+    }
+    spawning_heard(n, j);
+}
+
+static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
+{
+    if (n->unshared)
+        return;        /* that it was lost has ended the launch, and it had nothing more to tell */
+    if (n->draining) { /* what it still had to show is lost with it */
+        if (!n->lost_late) /* nor who was below it */
+            log_error(&n->config.log,
+                      "node %s is lost at the end of the job, and output with it: %s",
+                      n->multinode->names[position], why);
+        n->lost_late = true;
+        n->exit_code = n->exit_code ? n->exit_code : 1;
+        return;
+    }
+    LIST_EACH(l, &n->works)
+    {
+        struct local_job *w = LIST_OF(l, struct local_job, link);
+        if (w->job->phase != JOB_ENDED && !w->job->is_tool)
+            lose_ranks(n, w->job, position, why);
+    }
+    preflight_lost(n, position);
+    startup_timing_lost(&n->timing);
+}
+
+static void lose_at_launcher(struct multinode *s, uint32_t position)
+{
+    struct reason *r = reason_of(s, position);
+
+    log_info(&s->node->config.log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
+             r ? r->text : "");
+    streams_cut(&s->streams, position);
+    if (s->errands)
+        dvm_execs_lost(s->errands, position);
+    lose_in_jobs(s->node, position,
+                 r ? r->text
+                   : "its way to the launcher was lost, and it has found no other in time");
+    if (r)
+        list_unlink(&r->link);
+    free(r);
+}
+
+/* A daemon: the launcher decides what becomes of the job; here those processes are gone. */
+static void lose_elsewhere(struct multinode *s, const struct placement *p, uint32_t position)
+{
+    struct job *j = share_job(s, p->job);
+
+    for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
+        if (node_map_rank(s, j, r) == position && j->procs[r].state != PROC_STATE_GONE)
+            server_event(share_server(s), j, r, PROC_STATE_DEATH, SIGKILL);
+    }
+}
+
+void node_failure_position(struct multinode *s, uint32_t position)
+{
+    iof_subscribers_lost(&s->iof_subscribers, position);
+    if (share_is_root(s)) {
+        lose_at_launcher(s, position);
+        return;
+    }
+    LIST_EACH(l, &s->placed)
+    lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
+}
+
+void node_failure_free(struct multinode *s)
+{
+    LIST_EACH(r, &s->reasons)
+    {
+        list_unlink(r);
+        free(LIST_OF(r, struct reason, link));
+    }
+}

@@ -1,0 +1,117 @@
+/* places.c - see places.h. */
+#include "wireupd/node_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wireupd/multinode_priv.h"
+
+static struct placement *placement_of(const struct multinode *s, uint32_t job)
+{
+    LIST_EACH(l, &s->placed)
+    {
+        struct placement *p = LIST_OF(l, struct placement, link);
+        if (p->job == job)
+            return p;
+    }
+    return NULL;
+}
+
+bool node_map_keep(struct multinode *s, uint32_t job, const uint32_t *positions, uint32_t n)
+{
+    struct placement *p = calloc(1, sizeof *p + n * sizeof *positions);
+
+    if (!p)
+        return false;
+    p->job = job;
+    p->nnodes = n;
+    memcpy(p->positions, positions, n * sizeof *positions);
+    list_append(&s->placed, &p->link);
+    return true;
+}
+
+void node_map_drop(struct multinode *s, uint32_t job)
+{
+    struct placement *p = placement_of(s, job);
+
+    if (p)
+        list_unlink(&p->link);
+    free(p);
+}
+
+uint32_t node_map_rank(const struct multinode *s, const struct job *j, uint32_t rank)
+{
+    const struct placement *p = placement_of(s, j->id);
+
+    return p && rank < j->plan.nprocs ? p->positions[j->plan.procs[rank].node]
+                                      : s->router.config.me;
+}
+
+uint32_t node_map_node(const struct multinode *s, const struct job *j, uint32_t position)
+{
+    const struct placement *p = placement_of(s, j->id);
+
+    return p ? node_map_here(p->positions, p->nnodes, position) : JOB_NONE_HERE;
+}
+
+uint32_t node_map_position(const struct multinode *s, uint32_t job, uint32_t node)
+{
+    const struct placement *p = placement_of(s, job);
+
+    return p && node < p->nnodes ? p->positions[node] : s->router.config.me;
+}
+
+/* The position of that node, sought from `at` on: plans mostly have them in order, and then each is
+ * found at once.  The number of positions: there is none. */
+static uint32_t position_named(const struct multinode *s, const char *name, uint32_t at)
+{
+    uint32_t count = s->router.config.count;
+
+    for (uint32_t tried = 0; tried < count; tried++, at = at + 1 < count ? at + 1 : 0) {
+        if (s->names[at] && strcmp(s->names[at], name) == 0)
+            return at;
+    }
+    return count;
+}
+
+uint32_t *node_map_of_plan(const struct multinode *s, struct job_map *p, struct errmsg *err)
+{
+    uint32_t *positions = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *positions);
+    uint32_t at = 0;
+
+    for (uint32_t n = 0; positions && n < p->nnodes; n++) {
+        at = position_named(s, p->nodes[n].name, at);
+        if (at == s->router.config.count) {
+            errmsg_set(err, 1, "node %s is none of those that this job was started on",
+                       p->nodes[n].name);
+            return NULL;
+        }
+        if (s->router.lost[at]) {
+            errmsg_set(err, 1, "node %s is lost", p->nodes[n].name);
+            return NULL;
+        }
+        positions[n] = at;
+    }
+    if (!positions)
+        errmsg_set(err, -ENOMEM, "out of memory for %u nodes", p->nnodes);
+    return positions;
+}
+
+uint32_t node_map_here(const uint32_t *positions, uint32_t n, uint32_t position)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (positions[i] == position)
+            return i;
+    }
+    return JOB_NONE_HERE;
+}
+
+void node_map_free(struct multinode *s)
+{
+    LIST_EACH(p, &s->placed)
+    {
+        list_unlink(p);
+        free(LIST_OF(p, struct placement, link));
+    }
+}

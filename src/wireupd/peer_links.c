@@ -1,0 +1,401 @@
+/* peer_links.c - see peer_links.h.  Reading order: the links; sending; coming up; going. */
+#include "wireupd/peer_links.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/limit.h"
+#include "wireupd/router.h"
+
+enum peer_link_state {
+    PEER_LINKS_MEETS, /* not up yet, and pieces wait for it */
+    PEER_LINKS_UP,
+    PEER_LINKS_TREE,   /* they go along the tree */
+    PEER_LINKS_LEAVES, /* we have said good-bye, and pieces wait until it has gone */
+};
+
+/* What a `meet` says. */
+enum { MEET_WHERE, MEET_HERE, MEET_NOT };
+
+struct peer_link {
+    struct list link;
+    struct router *router;
+    uint32_t position;
+    enum peer_link_state state;
+    struct daemon_link *hop; /* up, called, or leaving; or NULL */
+    struct timer patience;
+};
+
+/* ---- the links ------------------------------------------------------------------------------- */
+
+static struct peer_link *find(const struct router *c, uint32_t position)
+{
+    LIST_EACH(l, &c->direct.all)
+    {
+        struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        if (d->position == position)
+            return d;
+    }
+    return NULL;
+}
+
+static struct peer_link *find_hop(const struct router *c, const struct daemon_link *h)
+{
+    LIST_EACH(l, &c->direct.all)
+    {
+        struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        if (d->hop == h)
+            return d;
+    }
+    return NULL;
+}
+
+bool peer_links_has(const struct router *c, const struct daemon_link *h)
+{
+    return find_hop(c, h) != NULL;
+}
+
+bool peer_links_is_up(const struct router *c, uint32_t position)
+{
+    const struct peer_link *d = find(c, position);
+
+    return d && d->state == PEER_LINKS_UP;
+}
+
+static void forget(struct peer_link *d)
+{
+    timer_stop(&d->patience);
+    list_unlink(&d->link);
+    free(d);
+}
+
+static void used(struct peer_link *d)
+{
+    list_unlink(&d->link);
+    list_append(&d->router->direct.all, &d->link);
+}
+
+void peer_links_heard(struct router *c, const struct daemon_link *h)
+{
+    struct peer_link *d = find_hop(c, h);
+
+    if (d)
+        used(d);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* By the link, if it is up; else along the tree. */
+static int send_bytes(struct router *c, struct peer_link *d, uint32_t to, struct slice bytes)
+{
+    if (!d || d->state != PEER_LINKS_UP)
+        return router_pass(c, to, bytes);
+    return daemon_link_send(d->hop, &bytes, 1);
+}
+
+static int say_all(struct router *c, struct peer_link *d, uint32_t to)
+{
+    const struct reliable_kept *k = NULL;
+    int rc = 0;
+
+    while (rc == 0 && (k = reliable_next(&c->direct.trail, to, k)))
+        rc = send_bytes(c, d, to, reliable_bytes(k));
+    return rc;
+}
+
+/* From now on along the tree, with what has waited or may not have arrived. */
+static void go_by_tree(struct peer_link *d)
+{
+    d->state = PEER_LINKS_TREE;
+    timer_stop(&d->patience);
+    say_all(d->router, d, d->position);
+}
+
+/* A link that has not taken a piece cannot take the next one.  (One that is broken says so.) */
+static int judge(struct peer_link *d, int rc)
+{
+    if (rc == 0 || rc == -EPIPE)
+        return 0;
+    if (!d || d->state != PEER_LINKS_UP)
+        return rc;
+    daemon_link_drop(d->hop);
+    d->hop = NULL;
+    go_by_tree(d);
+    return 0;
+}
+
+static void out_of_patience(void *arg)
+{
+    go_by_tree(arg);
+}
+
+static const struct buf *our_addresses(struct router *c)
+{
+    struct errmsg err;
+
+    if (buf_len(&c->direct.here) == 0 && router_addresses(c, &c->direct.here, &err) < 0)
+        buf_clear(&c->direct.here);
+    return &c->direct.here;
+}
+
+static void say_meet(struct router *c, uint32_t to, uint64_t what)
+{
+    struct msg m = { .kind = MSG_meet, .to = to };
+
+    m.u.meet.what = what;
+    if (what == MEET_HERE)
+        m.u.meet.addresses = buf_slice(our_addresses(c));
+    if (what == MEET_HERE && m.u.meet.addresses.len == 0)
+        m.u.meet.what = MEET_NOT;
+    router_send(c, &m);
+}
+
+/* Who is told that all has come has nothing to send again. */
+static void say_goodbye(struct peer_link *d)
+{
+    peer_links_note(d->router, d->position);
+    d->state = PEER_LINKS_LEAVES;
+    daemon_link_end(d->hop);
+}
+
+/* The link that nobody has used for the longest time goes. */
+static bool make_room(struct router *c)
+{
+    struct peer_link *old = NULL;
+    uint32_t n = 0;
+
+    LIST_EACH(l, &c->direct.all)
+    {
+        struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        n += d->state == PEER_LINKS_MEETS || d->state == PEER_LINKS_UP;
+        if (!old && d->state == PEER_LINKS_UP)
+            old = d;
+    }
+    if (n < (c->config.links ? c->config.links : LIMIT_NODE_DIRECT))
+        return true;
+    if (!old)
+        return false;
+    say_goodbye(old);
+    return true;
+}
+
+/* NULL: there is no room for another one, or no memory. */
+static struct peer_link *begin(struct router *c, uint32_t position)
+{
+    struct peer_link *d = !c->ending && make_room(c) ? calloc(1, sizeof *d) : NULL;
+
+    if (!d)
+        return NULL;
+    list_init(&d->link);
+    d->router = c;
+    d->position = position;
+    d->state = PEER_LINKS_MEETS;
+    timer_init(&d->patience, c->config.loop, out_of_patience, d);
+    list_append(&c->direct.all, &d->link);
+    if (timer_set(&d->patience, c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_MEET_MS) == 0)
+        return d;
+    forget(d);
+    return NULL;
+}
+
+/* Neighbours have a link already. */
+static struct peer_link *wanted(struct router *c, uint32_t to)
+{
+    struct peer_link *d = find(c, to);
+
+    if (d || c->near[to])
+        return d;
+    d = begin(c, to);
+    if (d)
+        say_meet(c, to, to > c->config.me ? MEET_WHERE : MEET_HERE);
+    return d;
+}
+
+void peer_links_want(struct router *c, uint32_t to)
+{
+    wanted(c, to);
+}
+
+int peer_links_send(struct router *c, struct msg *m)
+{
+    uint32_t to = m->to;
+    struct peer_link *d = wanted(c, to);
+    int rc = reliable_number(&c->direct.trail, m) ? router_put(c, m) : -ENOMEM;
+
+    if (rc == 0 && !reliable_keep(&c->direct.trail, to, buf_slice(&c->scratch)))
+        rc = -ENOMEM;
+    if (rc < 0)
+        return rc;
+    if (d)
+        used(d);
+    if (!d || d->state == PEER_LINKS_UP || d->state == PEER_LINKS_TREE)
+        rc = send_bytes(c, d, to, buf_slice(&c->scratch));
+    return judge(d, rc);
+}
+
+void peer_links_note(struct router *c, uint32_t to)
+{
+    struct msg m = { .kind = MSG_ack, .to = to };
+
+    m.u.ack.pieces = 1;
+    reliable_note(&c->direct.trail, &m);
+    if (router_put(c, &m) == 0)
+        send_bytes(c, find(c, to), to, buf_slice(&c->scratch));
+}
+
+void peer_links_say_again(struct router *c, uint32_t to)
+{
+    struct peer_link *d = find(c, to);
+
+    if (!d || d->state == PEER_LINKS_TREE)
+        say_all(c, d, to);
+}
+
+/* ---- coming up ------------------------------------------------------------------------------- */
+
+/* We cannot reach it, and it need not wait for us. */
+static void call_failed(struct peer_link *d)
+{
+    d->hop = NULL;
+    say_meet(d->router, d->position, MEET_NOT);
+    if (d->state == PEER_LINKS_MEETS)
+        go_by_tree(d);
+}
+
+static void call(struct peer_link *d, struct slice addresses)
+{
+    struct errmsg err;
+
+    d->hop = daemon_link_connect(d->router->net, addresses, d->position, &err);
+    if (d->hop)
+        return;
+    log_info(d->router->config.log, "no direct link to the daemon at position %u: %s", d->position,
+             err.text);
+    call_failed(d);
+}
+
+/* It asks where we wait: we are the one that is called. */
+static void hear_where(struct router *c, uint32_t from)
+{
+    bool may = find(c, from) || begin(c, from);
+
+    say_meet(c, from, may ? MEET_HERE : MEET_NOT);
+}
+
+static void hear_here(struct router *c, uint32_t from, struct slice addresses)
+{
+    struct peer_link *d = find(c, from);
+
+    if (!d)
+        d = begin(c, from);
+    if (!d)
+        say_meet(c, from, MEET_NOT);
+    else if (!d->hop) /* else both have wanted it */
+        call(d, addresses);
+}
+
+void peer_links_hear(struct router *c, const struct msg *m)
+{
+    struct peer_link *d = find(c, m->from);
+
+    if (m->from >= c->config.count || m->from == c->config.me || c->lost[m->from])
+        return;
+    if (m->u.meet.what == MEET_WHERE && m->from < c->config.me)
+        hear_where(c, m->from);
+    else if (m->u.meet.what == MEET_HERE && m->from > c->config.me)
+        hear_here(c, m->from, m->u.meet.addresses);
+    else if (d && d->state == PEER_LINKS_MEETS && !d->hop)
+        go_by_tree(d);
+}
+
+void peer_links_up(struct router *c, struct daemon_link *h)
+{
+    uint32_t position = daemon_link_position(h);
+    struct peer_link *d = find_hop(c, h);
+
+    if (!d)
+        d = find(c, position);
+    if (!d && position < c->config.count && !c->lost[position])
+        d = begin(c, position);
+    if (!d || c->ending || c->lost[position]) {
+        if (d && d->hop == h)
+            d->hop = NULL;
+        daemon_link_drop(h);
+        return;
+    }
+    if (d->hop && d->hop != h) /* it has lost that one, and calls again */
+        daemon_link_drop(d->hop);
+    d->hop = h;
+    d->state = PEER_LINKS_UP;
+    timer_stop(&d->patience);
+    log_info(c->config.log, "there is a direct link to the daemon at position %u", position);
+    judge(d, say_all(c, d, position));
+}
+
+/* ---- going ----------------------------------------------------------------------------------- */
+
+void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_down how)
+{
+    struct peer_link *d = find_hop(c, h);
+    uint32_t position;
+
+    if (!d)
+        return;
+    position = d->position;
+    if (d->state == PEER_LINKS_MEETS || how == DAEMON_LINK_DOWN_NO_WAY ||
+        how == DAEMON_LINK_DOWN_REFUSED) {
+        call_failed(d);
+    } else if (how == DAEMON_LINK_DOWN_BYE || c->ending) { /* there may be another one some day */
+        forget(d);
+        if (!c->ending)
+            say_all(c, NULL, position);
+    } else {
+        d->hop = NULL;
+        log_info(c->config.log, "the direct link to the daemon at position %u is lost", position);
+        go_by_tree(d);
+    }
+}
+
+void peer_links_lost(struct router *c, uint32_t position)
+{
+    struct peer_link *d = find(c, position);
+
+    reliable_forget(&c->direct.trail, position);
+    if (d && d->hop)
+        daemon_link_drop(d->hop);
+    if (d)
+        forget(d);
+}
+
+void peer_links_end(struct router *c)
+{
+    LIST_EACH(l, &c->direct.all)
+    {
+        struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        timer_stop(&d->patience);
+        if (d->state == PEER_LINKS_UP) {
+            say_goodbye(d);
+        } else if (d->state != PEER_LINKS_LEAVES) {
+            if (d->hop)
+                daemon_link_drop(d->hop);
+            forget(d);
+        }
+    }
+}
+
+int peer_links_open(struct router *c)
+{
+    list_init(&c->direct.all);
+    buf_init(&c->direct.here, 1 << 16);
+    return reliable_open(&c->direct.trail, c->config.count);
+}
+
+void peer_links_close(struct router *c)
+{
+    if (!c->direct.all.next)
+        return;
+    LIST_EACH(l, &c->direct.all)
+    forget(LIST_OF(l, struct peer_link, link));
+    reliable_close(&c->direct.trail);
+    buf_free(&c->direct.here);
+}

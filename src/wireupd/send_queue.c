@@ -1,0 +1,110 @@
+/* send_queue.c - see send_queue.h. */
+#include "wireupd/send_queue.h"
+
+#include <errno.h>
+
+#include "base/limit.h"
+#include "wireupd/multinode_priv.h"
+
+/* A message that cannot be sent is somebody's loss, and is told as such; here it is only noted. */
+static void post(struct multinode *s, struct msg *m, uint32_t to)
+{
+    int rc;
+
+    m->to = to;
+    rc = to == MSG_EVERYBODY ? overlay_io_tell(&s->overlay_io, m) : router_send(&s->router, m);
+    if (rc < 0 && rc != -EPIPE)
+        log_error(&s->node->config.log, "cannot send `%s` to the daemon at position %u: %s",
+                  msg_name(m->kind), to, err_text(rc));
+}
+
+static void add_number(struct buf *b, uint32_t v)
+{
+    buf_put(b, &v, sizeof v);
+}
+
+/* To the launcher; the launcher's own are for everybody, and old when all are leaving. */
+static void flush_news(struct multinode *s)
+{
+    struct msg_proc_state *n = &s->news.u.proc_state;
+    uint32_t count = (uint32_t)(buf_len(&s->ranks) / sizeof(uint32_t));
+
+    timer_stop(&s->gossip);
+    s->urgent = false;
+    if (count == 0)
+        return;
+    n->ranks = (struct part_uints){ (const void *)buf_slice(&s->ranks).ptr, count };
+    n->events = (struct part_uints){ (const void *)buf_slice(&s->events).ptr, count };
+    n->codes = (struct part_ints){ (const void *)buf_slice(&s->codes).ptr, count };
+    n->pids = (struct part_ints){ (const void *)buf_slice(&s->pids).ptr, count };
+    s->news.kind = MSG_proc_state;
+    if (!share_is_root(s) || !s->quitting)
+        post(s, &s->news, share_is_root(s) ? MSG_EVERYBODY : 0);
+    buf_clear(&s->ranks);
+    buf_clear(&s->events);
+    buf_clear(&s->codes);
+    buf_clear(&s->pids);
+}
+
+/* That processes end as they should concerns only those who wait for them in vain: mostly all end
+ * at about the same time, and nobody has to be told.  And that they have started is known with the
+ * next that is said of them; but who has spawned them waits for it. */
+static bool may_wait(const struct multinode *s, const struct effect *e)
+{
+    const struct job *j;
+
+    if (share_is_root(s))
+        return e->event == PROC_STATE_EXIT;
+    j = share_job(s, e->job);
+    return e->event == PROC_STATE_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
+}
+
+void send_queue_news(struct multinode *s, const struct effect *e)
+{
+    if (s->news.u.proc_state.job != e->job)
+        flush_news(s);
+    s->news.u.proc_state.job = e->job;
+    add_number(&s->ranks, e->rank);
+    add_number(&s->events, (uint32_t)e->event);
+    add_number(&s->codes, (uint32_t)e->code);
+    add_number(&s->pids, (uint32_t)e->pid);
+    s->urgent = s->urgent || !may_wait(s, e);
+}
+
+static void gossip(void *arg)
+{
+    flush_news(arg);
+}
+
+void send_queue_to(struct multinode *s, struct msg *m, uint32_t to)
+{
+    if (!share_is_root(s))
+        flush_news(s);
+    post(s, m, to);
+}
+
+void send_queue_settle(struct multinode *s)
+{
+    if (s->urgent)
+        flush_news(s);
+    else if (buf_len(&s->ranks) && !s->gossip.set)
+        timer_set(&s->gossip, share_is_root(s) ? LIMIT_NEWS_MS : LIMIT_STARTED_MS);
+}
+
+void send_queue_open(struct multinode *s)
+{
+    buf_init(&s->ranks, SIZE_MAX / 4);
+    buf_init(&s->events, SIZE_MAX / 4);
+    buf_init(&s->codes, SIZE_MAX / 4);
+    buf_init(&s->pids, SIZE_MAX / 4);
+    timer_init(&s->gossip, &s->node->loop, gossip, s);
+}
+
+void send_queue_close(struct multinode *s)
+{
+    timer_stop(&s->gossip);
+    buf_free(&s->ranks);
+    buf_free(&s->events);
+    buf_free(&s->codes);
+    buf_free(&s->pids);
+}

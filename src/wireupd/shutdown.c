@@ -1,0 +1,230 @@
+/* shutdown.c - see shutdown.h. */
+#include "wireupd/shutdown.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "wireupd/control.h"
+#include "wireupd/output.h"
+#include "wireupd/multinode.h"
+#include "wireupd/job_msgs.h"
+#include "wireupd/signals.h"
+#include "wireupd/spawning.h"
+#include "wireupd/process.h"
+#include "wireupd/local_job.h"
+
+void shutdown_begin(struct node *n, struct job *job)
+{
+    struct local_job *w = local_job_of(n, job);
+
+    if (!job->follows) {
+        /* Until a spawn is answered, its failure is the answer, and no end of who asked for it. */
+        if (!w || !w->spawned || w->answered)
+            server_abort_connected(&n->server, job);
+        if (n->multinode)
+            job_msgs_kill(n->multinode, job);
+    }
+    signals_meant(n, job, -1, SIGTERM);
+    if (w && w->held)
+        timer_set(&n->starter, 0); /* which skips them now */
+    if (w)
+        timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
+}
+
+static void print_codes(struct node *n, const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        const struct proc *p = &job->procs[r];
+        log_error(&n->config.log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code",
+                  p->code);
+    }
+}
+
+void shutdown_say(struct node *n, const struct errmsg *reason)
+{
+    if (n->said.text[0] &&
+        (strstr(n->said.text, reason->text) || strstr(reason->text, n->said.text)))
+        return;
+    log_error(&n->config.log, "%s", reason->text);
+    n->said = *reason;
+}
+
+static void say_why(struct node *n, const struct job *job)
+{
+    const struct job *blamed =
+        job->blames == JOB_NO_RANK ? NULL : core_job(&n->server.core, job->blames);
+
+    if (!blamed || !blamed->failed)
+        shutdown_say(n, &job->reason);
+}
+
+/* The sentence about the one that failed first is that of all who failed like it. */
+static void tell_why(struct node *n, const struct job *job)
+{
+    struct local_job *w = local_job_of(n, job);
+
+    if (w)
+        unloaded_tell(&w->unloaded, &n->config.log);
+    if (job->failed && (!w || !unloaded_has(&w->unloaded, job->culprit)))
+        say_why(n, job);
+}
+
+static void report_end(struct node *n, const struct job *job)
+{
+    if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
+        return;
+    help_tell(n);
+    tell_why(n, job);
+    if (n->config.print_exit_codes)
+        print_codes(n, job);
+    if (job->id == n->first_job)
+        n->exit_code = job_exit_code(job);
+}
+
+/* Nothing of the job stays. */
+static void forget(struct node *n, struct local_job *w)
+{
+    struct job *job = w->job;
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job == job)
+            process_close(t);
+    }
+    LIST_EACH(l, &n->strangers)
+    {
+        struct link *stranger = LIST_OF(l, struct link, strange);
+        if (stranger->peer->job == job)
+            link_close(stranger);
+    }
+    if (n->config.sessions)
+        session_dir_drop(n->config.sessions, job->id);
+    local_job_free(w);
+}
+
+/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
+void shutdown_bury(struct node *n, struct job *job)
+{
+    struct local_job *w = local_job_of(n, job);
+
+    if (w && job->is_tool) {
+        forget(n, w);
+        return;
+    }
+    if (!w || !w->spawned || job->follows)
+        return;
+    spawning_answer(w);
+    report_end(n, job);
+    if (n->multinode)
+        job_msgs_over(n->multinode, job);
+    forget(n, w);
+}
+
+void shutdown_forget(struct node *n, struct job *j)
+{
+    struct local_job *w = local_job_of(n, j);
+
+    if (w)
+        forget(n, w);
+}
+
+/* Tools do not keep us here. */
+static bool all_ended(const struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    {
+        const struct job *j = LIST_OF(l, struct local_job, link)->job;
+        if (j->phase != JOB_ENDED && !j->is_tool)
+            return false;
+    }
+    return true;
+}
+
+/* A daemon's output goes through its own channels: only when all of it is in there does it stop to
+ * write.  (To wait for that here would be to wait for oneself.) */
+static void maybe_leave(struct node *n)
+{
+    if (!n->leaving || !sink_idle(&n->out) || !sink_idle(&n->err))
+        return;
+    n->leaving = false;
+    sink_close(&n->out);
+    sink_close(&n->err);
+    streams_end(&n->multinode->streams);
+}
+
+void shutdown_check(void *node)
+{
+    struct node *n = node;
+
+    maybe_leave(n);
+    if (n->draining && (!n->multinode || n->unshared) && sink_idle(&n->out) && sink_idle(&n->err) &&
+        !n->done) {
+        n->done = true;
+        output_tell_lost(n);
+        loop_stop(&n->loop);
+    }
+}
+
+/* Every process we started is reaped.  What they left behind goes too, then their last output. */
+static void drain(struct node *n)
+{
+    bool alone = !n->multinode || n->unshared;
+
+    n->draining = true;
+    control_all_ended(n);
+    pump_close(&n->pump);
+    if (alone) /* else what starts daemons is among them */
+        child_end_all();
+    LIST_EACH(l, &n->tasks)
+    process_close(LIST_OF(l, struct task, link));
+    LIST_EACH(l, &n->works)
+    report_end(n, LIST_OF(l, struct local_job, link)->job);
+    if (!alone)
+        multinode_quit(n->multinode); /* shutdown_unshared() comes */
+    shutdown_check(n);
+}
+
+void shutdown_seek(struct node *n)
+{
+    if (n->running && !n->draining && all_ended(n))
+        drain(n);
+}
+
+void shutdown_unshared(struct node *n)
+{
+    n->unshared = true;
+    startup_timing_unshared(&n->timing);
+    child_end_all();
+    if (!n->draining)
+        drain(n);
+    shutdown_check(n);
+}
+
+/* Kills what there is; the launcher knows of the ends it wants to know of. */
+void shutdown_quit(struct node *n)
+{
+    n->draining = true;
+    pump_close(&n->pump);
+    timer_stop(&n->starter);
+    signals_job(n, NULL, SIGKILL);
+    LIST_EACH(l, &n->tasks)
+    process_close(LIST_OF(l, struct task, link));
+    n->leaving = true;
+    maybe_leave(n);
+}
+
+void shutdown_gone(struct node *n)
+{
+    child_end_all();
+    loop_stop(&n->loop);
+}
+
+void shutdown_orphan(struct node *n)
+{
+    signals_job(n, NULL, SIGKILL);
+    child_end_all();
+    n->exit_code = 1;
+    loop_stop(&n->loop);
+}

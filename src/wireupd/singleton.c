@@ -1,0 +1,126 @@
+/* singleton.c - see singleton.h. */
+#include "wireupd/singleton.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "wireupd/process.h"
+#include "wireupd/local_job.h"
+
+/* Processes on this node that are not ours to start. */
+static int plan_of_others(struct node *n, struct job_map *p, uint32_t count)
+{
+    job_map_init(p);
+    p->napps = p->nnodes = 1;
+    p->nprocs = count;
+    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
+    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
+    if (!arena_ok(&p->arena))
+        return -ENOMEM;
+    p->apps[0].nprocs = count;
+    p->apps[0].env = environ;
+    p->nodes[0] = (struct job_map_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
+                                         .slots = count,
+                                         .nprocs = count };
+    for (uint32_t r = 0; r < count; r++)
+        p->procs[r] = (struct job_map_proc){ .rank = r, .local_rank = r };
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+struct job *singleton_tool_job(struct node *n, const char *name, uint32_t nprocs)
+{
+    struct job_map plan;
+    struct job_order o = { .nspace = name,
+                           .plan = &plan,
+                           .parent = JOB_NO_RANK,
+                           .keep_going = true,
+                           .here = JOB_ALL_HERE,
+                           .is_tool = true };
+    struct local_job *w = NULL;
+
+    if (plan_of_others(n, &plan, nprocs) == 0)
+        w = local_job_new(n, &o);
+    if (!w) {
+        job_map_free(&plan);
+        return NULL;
+    }
+    w->next = nprocs;
+    server_event(&n->server, w->job, nprocs - 1, PROC_STATE_STARTED, 0);
+    return w->job;
+}
+
+static int connect_loopback(uint16_t port)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons(port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* The job of one process behind this connection; the descriptor is ours from here on. */
+static struct peer *singleton_connection(struct node *n, int fd, bool inherited, int pid,
+                                         struct errmsg *err)
+{
+    struct link *l = calloc(1, sizeof *l);
+    struct peer *peer = NULL;
+    struct job_map plan;
+
+    if (l && plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
+        LIST_OF(list_first(&n->works), struct local_job, link)->next = 1;
+        peer =
+            server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, inherited, l);
+    }
+    if (!peer) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
+        close(fd);
+        free(l);
+        return NULL;
+    }
+    peer->job->procs[0].pid = pid;
+    link_open(l, n, fd, peer, NULL);
+    l->lone = true;
+    l->proven = inherited;
+    l->marked = inherited && peer_cred_is_marked(fd);
+    list_append(&n->strangers, &l->strange);
+    server_event(&n->server, peer->job, 0, PROC_STATE_STARTED, 0);
+    return peer;
+}
+
+int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
+{
+    int fd = connect_loopback(port);
+    struct peer *peer;
+
+    if (fd < 0)
+        return errmsg_set(err, fd, "cannot reach the program that waits on port %u: %s", port,
+                          err_text(fd));
+    peer = singleton_connection(n, fd, false, pid, err);
+    if (!peer || server_greet_singleton(&n->server, peer) < 0)
+        return -ENOMEM;
+    node_settle(n);
+    return 0;
+}
+
+int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err)
+{
+    int type;
+    socklen_t len = sizeof type;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
+        return errmsg_set(err, -errno, "descriptor %d is no connection: %s", fd, err_text(errno));
+    n->given_name = name;
+    return singleton_connection(n, fd, true, pid, err) ? 0 : -ENOMEM;
+}

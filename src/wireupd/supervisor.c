@@ -1,0 +1,325 @@
+/* supervisor.c - see supervisor.h. */
+#include "wireupd/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/limit.h"
+#include "io/child.h"
+#include "io/rendezvous.h"
+#include "wireupd/phase.h"
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+/* What the user, the terminal and batch systems send us. */
+static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                               SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
+
+enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
+
+/* What the worker says, a packet each. */
+struct supervisor_packet {
+    bool listens;
+    uint64_t begun_ns;
+    uint32_t seconds; /* if it does not say that it listens: the limit; 0: none */
+};
+
+/* Who guards whom, who hears of it, and until when. */
+struct supervisor {
+    const struct log *log;
+    supervisor_word *word;
+    void *arg;
+    pid_t worker;
+    int control, signals;         /* our end of the socket; a signalfd */
+    enum phase phase;             /* PREPARING, or later: the worker knows which */
+    struct signalfd_siginfo last; /* signal that asks for the end, and when it came */
+    uint64_t last_ns;
+    int ended_by;     /* the first signal that asks for the end; 0: none has come */
+    uint64_t late_ns; /* the time limit, or UINT64_MAX */
+    uint32_t seconds;
+    uint64_t stuck_ns; /* when a worker that should have ended is ended, or UINT64_MAX */
+};
+
+/* nohup(1) and batch systems have SIGHUP ignored: then it stays so. */
+static bool is_left_alone(int sig)
+{
+    struct sigaction old;
+
+    return sig == SIGHUP && sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+static void watched_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (int i = 0; i < NWATCHED; i++) {
+        if (!is_left_alone(watched[i]))
+            sigaddset(set, watched[i]);
+    }
+    sigaddset(set, SIGCHLD);
+}
+
+static void say(const struct supervisor *g, const char *sentence)
+{
+    if (g->word)
+        g->word(g->arg, sentence);
+    else
+        log_error(g->log, "%s", sentence);
+}
+
+static void tell_killed(const struct supervisor *g, int sig)
+{
+    const char *abbrev = sigabbrev_np(sig);
+    struct errmsg text;
+
+    errmsg_set(&text, 0,
+               "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
+               "with it",
+               g->log->who, sig, abbrev ? abbrev : "?");
+    say(g, text.text);
+}
+
+/* What the worker had started, and by what others would find it. */
+static void end_all(void)
+{
+    child_end_all();
+    rendezvous_tidy();
+}
+
+/* Ends the worker, what it has started, and us. */
+__attribute__((noreturn)) static void end_worker(const struct supervisor *g, const char *sentence,
+                                                 int code)
+{
+    kill(g->worker, SIGKILL);
+    end_all();
+    say(g, sentence);
+    _exit(code);
+}
+
+/* -1: the worker goes on. */
+static int worker_status(const struct supervisor *g)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != g->worker)
+            continue;
+        end_all();
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        tell_killed(g, WTERMSIG(status));
+        return 128 + WTERMSIG(status);
+    }
+    return -1;
+}
+
+/* All that the worker has said; it says that it listens before it starts anything. */
+static void hear_worker(struct supervisor *g)
+{
+    struct supervisor_packet p;
+
+    while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
+        if (p.listens) {
+            phase_step(&g->phase, PHASE_LISTENING);
+            continue;
+        }
+        g->seconds = p.seconds;
+        g->late_ns = p.seconds ? p.begun_ns + p.seconds * NS_PER_S : UINT64_MAX;
+    }
+}
+
+static void end_within(struct supervisor *g, uint64_t ms)
+{
+    uint64_t due = clock_now_ns() + (ms + LIMIT_STUCK_MS) * NS_PER_MS;
+
+    if (due < g->stuck_ns)
+        g->stuck_ns = due;
+}
+
+/* timeout(1) and batch systems send to us and then to our group, us among it: that is one wish. */
+static bool is_twin(struct supervisor *g, const struct signalfd_siginfo *info)
+{
+    uint64_t now = clock_now_ns();
+    bool twin = info->ssi_code == SI_USER && info->ssi_signo == g->last.ssi_signo &&
+                info->ssi_pid == g->last.ssi_pid && now - g->last_ns < TWIN_MS * NS_PER_MS;
+
+    if (phase_is_end((int)info->ssi_signo) && !twin) {
+        g->last = *info;
+        g->last_ns = now;
+    }
+    return twin;
+}
+
+static void pass_on(struct supervisor *g, const struct signalfd_siginfo *info)
+{
+    int sig = (int)info->ssi_signo;
+    unsigned char byte = (unsigned char)sig;
+
+    if (is_twin(g, info))
+        return;
+    if (phase_is_end(sig) && g->phase == PHASE_PREPARING &&
+        phase_step(&g->phase, PHASE_SIGNAL) == PHASE_kill_worker)
+        end_worker(g, "interrupted before anything was started", 128 + sig);
+    if (phase_is_end(sig))
+        end_within(g, g->ended_by ? LIMIT_KILLED_MS + LIMIT_CLOSING_MS
+                                  : LIMIT_ASKED_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    if (phase_is_end(sig) && !g->ended_by)
+        g->ended_by = sig;
+    /* The socket holds many signals; when it is full, one more changes nothing. */
+    if (send(g->control, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+    if (sig == SIGTSTP)
+        kill(getpid(), SIGSTOP);
+}
+
+static void take_signals(struct supervisor *g)
+{
+    struct signalfd_siginfo info;
+
+    while (read(g->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        hear_worker(g);
+        if (info.ssi_signo != SIGCHLD)
+            pass_on(g, &info);
+    }
+}
+
+/* What was due is done; milliseconds until the next, or -1. */
+static int keep_time(struct supervisor *g)
+{
+    uint64_t now = clock_now_ns(), next;
+    struct errmsg text;
+
+    if (now >= g->stuck_ns)
+        end_worker(g, "the worker process does not end; it is killed, and what it had started here",
+                   g->ended_by ? 128 + g->ended_by : LATE_CODE);
+    if (now >= g->late_ns) {
+        hear_worker(g);
+        errmsg_set(&text, 0, "nothing could be started within the time limit of %u s (-timeout)",
+                   g->seconds);
+        g->late_ns = UINT64_MAX;
+        if (g->phase == PHASE_PREPARING && phase_step(&g->phase, PHASE_LATE) == PHASE_kill_worker)
+            end_worker(g, text.text, LATE_CODE);
+        end_within(g, LIMIT_WHO_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    }
+    next = g->stuck_ns < g->late_ns ? g->stuck_ns : g->late_ns;
+    if (next == UINT64_MAX)
+        return -1;
+    return now >= next ? 0 : (int)((next - now) / NS_PER_MS % (1 << 30) + 1);
+}
+
+__attribute__((noreturn)) static void keep_guard(struct supervisor *g)
+{
+    struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
+    int status;
+
+    while ((status = worker_status(g)) < 0) {
+        if (poll(p, 2, keep_time(g)) < 0)
+            continue;
+        if (p[1].revents) {
+            hear_worker(g);
+            if (p[1].revents & (POLLHUP | POLLERR)) /* it ends; SIGCHLD will tell */
+                p[1].fd = -1;
+        }
+        if (p[0].revents)
+            take_signals(g);
+    }
+    _exit(status);
+}
+
+/* The worker hears of signals through the socket only; those of the terminal reach it too. */
+static void become_worker(pid_t guard, const sigset_t *old)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it listens */
+    if (getppid() != guard)
+        _exit(1);
+    for (int i = 0; i < NWATCHED; i++) {
+        if (watched[i] != SIGCONT)
+            signal(watched[i], SIG_IGN);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+int supervisor_split(const struct log *log, supervisor_word *word, void *arg, int *control_fd_p)
+{
+    struct supervisor g = {
+        .log = log, .word = word, .arg = arg, .late_ns = UINT64_MAX, .stuck_ns = UINT64_MAX
+    };
+    pid_t guard = getpid();
+    sigset_t set, old;
+    int ends[2];
+
+    child_adopt_orphans();
+    watched_set(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    g.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (g.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return -errno;
+    g.worker = fork();
+    if (g.worker < 0)
+        return -errno;
+    if (g.worker > 0) {
+        close(ends[0]);
+        g.control = ends[1];
+        keep_guard(&g);
+    }
+    close(ends[1]);
+    close(g.signals);
+    child_adopt_orphans();
+    become_worker(guard, &old);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *control_fd_p = ends[0];
+    return 0;
+}
+
+/* Lost only with the guard: then the socket has ended, and the worker ends as well. */
+static void tell_guard(int control_fd, const struct supervisor_packet *p)
+{
+    while (send(control_fd, p, sizeof *p, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        continue;
+}
+
+void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
+{
+    struct supervisor_packet p = { .begun_ns = begun_ns, .seconds = seconds };
+
+    tell_guard(control_fd, &p);
+}
+
+/* Stopped, it could not see that the guard has gone. */
+void supervisor_listening(int control_fd)
+{
+    struct supervisor_packet p = { .listens = true };
+
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
+    tell_guard(control_fd, &p);
+}
+
+/* Whoever has started us may ignore SIGCHLD (trap '' CHLD): then the kernel would bury our children
+ * without a word, and we would wait for ever. */
+void supervisor_tidy(void)
+{
+    signal(SIGCHLD, SIG_DFL);
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", O_RDWR); /* the lowest that is free: this one */
+    }
+    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+}
