@@ -47,10 +47,10 @@ bool peer_cred_is_overflow(uid_t uid);
 /* Words for a sentence: "refused a connection: ...". */
 const char *peer_cred_text(int rc);
 
-/* ---- messages
- * ------------------------------------------------------------------------------------ An inherited
- * unix socket has the credentials of who made it, not of who writes to it.  There the kernel can
- * add the writer's to every piece. */
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* An inherited unix socket has the credentials of who made it, not of who writes to it.  There the
+ * kernel can add the writer's to every piece. */
 
 /* The other end's writes carry their writer's user from now on.  0 or -errno. */
 int peer_cred_mark(int fd);

@@ -548,8 +548,8 @@ static bool link_take(struct link *l)
     }
     watch_want(&l->watch, 0);
     server_hangup(&n->server, l->peer);
-    if (l->lone)
-        server_event(&n->server, l->peer->job, l->peer->rank, PROC_STATE_EXIT, 0);
+    if (l->lone) /* something came: it was refused */
+        server_event(&n->server, l->peer->job, l->peer->rank, PROC_STATE_EXIT, got > 0);
     return false;
 }
 

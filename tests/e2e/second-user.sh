@@ -191,6 +191,7 @@ ranks)
     ok "a launcher that is called for a singleton does not take its port's next owner" \
         grep -q 'refused a connection of another user' "$err" || explain
     same "and starts nothing for him" "$(canaries)$(cat "$tmp/said")" "singleton: nothing"
+    same "which is a failure" "$rc" 1
 
     # ---- a copy of the launcher that anybody runs as root
     cp "$WIREUP" "$bin/wireup.suid"
