@@ -259,6 +259,10 @@
 #define LIMIT_BOOT_MS      30000
 #define LIMIT_CLOCK_OFF_MS 120000
 
+/* `wireup down`: so long the launcher of a DVM may take to end, with all of its nodes; more than
+ * LIMIT_ASKED_MS, LIMIT_KILLED_MS and LIMIT_CLOSING_MS together. */
+#define LIMIT_DOWN_MS 30000
+
 /* Time that processes have between the polite signal and SIGKILL. */
 #define LIMIT_KILL_GRACE_MS 2000
 

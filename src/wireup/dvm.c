@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,23 +301,52 @@ int dvm_up(int argc, char **argv, const struct log *log)
 
 /* ---- down ---- */
 
+/* Its launcher ends last, when nothing of it is left on any node.  (A kernel that has no pidfds
+ * cannot tell us.) */
+static bool has_ended(int pidfd)
+{
+    struct pollfd p = { pidfd, POLLIN, 0 };
+    int rc;
+
+    if (pidfd < 0)
+        return true;
+    do {
+        rc = poll(&p, 1, LIMIT_DOWN_MS);
+    } while (rc < 0 && errno == EINTR);
+    close(pidfd);
+    return rc != 0;
+}
+
+static int end_standing(const struct launcher_name *who, struct buf *answer, const struct log *log)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
+
+    buf_clear(answer);
+    if (queries_launcher(who, SLICE("down\n"), answer) < 0) {
+        if (pidfd >= 0)
+            close(pidfd);
+        log_error(log, "the standing system (launcher %d) does not answer", (int)who->pid);
+        return 1;
+    }
+    if (has_ended(pidfd))
+        return 0;
+    log_error(log, "the standing system (launcher %d) has been told to end, and has not after %d s",
+              (int)who->pid, LIMIT_DOWN_MS / 1000);
+    return 1;
+}
+
 int dvm_down(const struct command_line *l)
 {
     struct buf answer = BUF_NULL(DVM_ANSWER);
     struct launcher_name who = find_standing(&answer);
-    int rc = -ESRCH;
+    int rc = 1;
 
-    if (who.pid) {
-        buf_clear(&answer);
-        rc = queries_launcher(&who, SLICE("down\n"), &answer);
-    }
-    if (rc < 0)
-        log_error(l->log,
-                  who.pid ? "the standing system (launcher %d) does not answer"
-                          : "there is no standing system of yours on this machine",
-                  (int)who.pid);
+    if (who.pid)
+        rc = end_standing(&who, &answer, l->log);
+    else
+        log_error(l->log, "there is no standing system of yours on this machine");
     buf_free(&answer);
-    return rc < 0;
+    return rc;
 }
 
 int dvm_misused(const struct command_line *l)

@@ -45,6 +45,15 @@ same "four jobs at once" "$(cat "$tmp"/out.* | grep -c '^raw 6 good')" 4
 
 standing down
 same "down" "$rc" 0
+# (It has ended then, so that another one may come up at once.)
+again=
+for i in 1 2 3 4 5; do
+    standing up -launch-agent "$tmp/agent" -hosts n1,n2
+    again="$again$rc"
+    standing down
+    again="$again$rc$(ls -A "$XDG_RUNTIME_DIR/wireup" 2>/dev/null) "
+done
+same "up and down at once, five times, with no name left" "$again" "00 00 00 00 00 "
 gone()
 {
     ! ps -eo comm | grep -q '^wireup'
