@@ -4,6 +4,7 @@
 #ifndef WIREUP_TESTS_PMIX_BYTES_H
 #define WIREUP_TESTS_PMIX_BYTES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,33 +13,44 @@
 /* The header of a request. */
 #define PMIX_HEAD "00000000 00000066 00000000 00000000 "
 
-/* The next call overwrites it. */
-static struct slice pmix_bytes(const char *text)
+/* The bytes of a text, as many as have room; aborts when one is wrong. */
+static size_t pmix_bytes_put(unsigned char *at, size_t room, const char *text)
 {
-    static char at[1024];
     size_t n = 0;
     unsigned value;
+    bool word = false;
 
-    while (*text) {
-        if (*text == ' ') {
-            text++;
-        } else if (*text == '\'') {
-            for (text++; *text != '\''; text++)
-                at[n++] = *text;
-            text++;
-            at[n++] = '\0';
-        } else {
-            if (sscanf(text, "%2x", &value) != 1 || n + 1 >= sizeof at)
-                abort();
-            at[n++] = (char)value;
-            text += 2;
+    for (; *text; text++) {
+        if (*text == '\'') {
+            word = !word;
+            if (word)
+                continue;
+            value = 0;
+        } else if (word) {
+            value = (unsigned char)*text;
+        } else if (*text == ' ') {
+            continue;
+        } else if (sscanf(text++, "%2x", &value) != 1) {
+            abort();
         }
+        if (n == room)
+            abort();
+        at[n++] = (unsigned char)value;
     }
-    if (at[0] == '\xff') {
-        at[8] = (char)(n - 16);
+    return n;
+}
+
+/* A whole message, its length filled in.  The next call overwrites it. */
+static inline struct slice pmix_bytes(const char *text)
+{
+    static unsigned char at[1024];
+    size_t n = pmix_bytes_put(at, sizeof at, text);
+
+    if (at[0] == 0xff) {
+        at[8] = (unsigned char)(n - 16);
     } else {
-        at[10] = (char)((n - 16) >> 8);
-        at[11] = (char)(n - 16);
+        at[10] = (unsigned char)((n - 16) >> 8);
+        at[11] = (unsigned char)(n - 16);
     }
     return slice_mem(at, n);
 }

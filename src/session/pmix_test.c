@@ -2,6 +2,7 @@
  * cut anywhere, and with memory that is refused. */
 #include "session/pmix.h"
 #include "tests/alloc.h"
+#include "tests/pmix_bytes.h"
 #include "tests/world.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_unpack.h"
@@ -13,33 +14,11 @@ struct bytes {
     size_t n;
 };
 
-static void add_byte(struct bytes *b, unsigned value)
-{
-    if (b->n == sizeof b->at)
-        abort();
-    b->at[b->n++] = (unsigned char)value;
-}
-
 static struct bytes bytes_of(const char *text)
 {
-    struct bytes b = { .n = 0 };
-    unsigned value;
+    struct bytes b;
 
-    while (*text) {
-        if (*text == ' ') {
-            text++;
-        } else if (*text == '\'') {
-            for (text++; *text != '\''; text++)
-                add_byte(&b, (unsigned char)*text);
-            add_byte(&b, 0);
-            text++;
-        } else {
-            if (sscanf(text, "%2x", &value) != 1)
-                abort();
-            add_byte(&b, value);
-            text += 2;
-        }
-    }
+    b.n = pmix_bytes_put(b.at, sizeof b.at, text);
     return b;
 }
 
