@@ -319,6 +319,7 @@ int main(void)
 {
     if (child_adopt_orphans() < 0)
         return 1;
+    signal(SIGHUP, SIG_DFL); /* whatever who has started us (nohup) ignores */
     test_codes();
     test_deaf_parent();
     test_worker_killed();

@@ -378,6 +378,7 @@ static void *busy(void *arg)
     return (void *)(intptr_t)bad;
 }
 
+#ifndef NO_GROUPS
 /* Each thread has barriers of its own, of all or of the node, in whatever order they come. */
 static void *meets(void *arg)
 {
@@ -419,6 +420,7 @@ static int tags(void)
     meet();
     return verdict("tags", "");
 }
+#endif
 
 static int threads(void)
 {
@@ -528,8 +530,10 @@ int main(int argc, char **argv)
         return any();
     if (strcmp(what, "threads") == 0)
         return threads();
+#ifndef NO_GROUPS
     if (strcmp(what, "tags") == 0)
         return tags();
+#endif
     if (strcmp(what, "fork") == 0)
         return fork_children(argv[0]);
     if (strcmp(what, "abort") == 0 && argc == 5)

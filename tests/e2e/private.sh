@@ -88,5 +88,11 @@ else
     umount -n $hold
 fi
 cd "$here" || exit 99
-"$@"
+# Who is started behind a & or by nohup ignores signals; a test that sends them must not.
+signals=
+if env --default-signal=HUP true 2>/dev/null; then
+    signals='env --default-signal=HUP,INT,QUIT,TERM,PIPE'
+fi
+# shellcheck disable=SC2086
+$signals "$@"
 exit $?

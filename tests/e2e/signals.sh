@@ -105,6 +105,7 @@ wait_until 120 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
 # shellcheck disable=SC2046
 kill -9 "$pid" $(launcher_processes)
 wait "$pid" 2>/dev/null
+wait_until 120 eval '[ -z "$(launcher_processes)" ]' # its socket refuses nobody before
 "$WIREUP" ps >"$out" 2>&1 # whoever comes next removes where they were to be found
 nothing_left "after kill -9 of all that the launcher is made of, at once"
 
