@@ -1,8 +1,8 @@
 /* batch.h - puts that wait for the next commit.
  *
- * A process's own puts, kept until the server has acknowledged them: until then they answer this
- * process's own look-ups, and tell a second put of the same key.  What is not yet sent goes out as
- * one block of records: key length (2 bytes, little-endian), value length (4), key, value.
+ * Holds a process's own puts until the server has acknowledged them; until then they answer this
+ * process's own look-ups and reveal a second put of the same key.  Unsent puts go out as one block
+ * of records: key length (2 bytes, little-endian), value length (4), key, value.
  */
 #ifndef WIREUP_LIB_COMMON_BATCH_H
 #define WIREUP_LIB_COMMON_BATCH_H
@@ -29,24 +29,24 @@ struct batch {
 };
 
 void batch_init(struct batch *b);
-void batch_free(struct batch *b); /* harmless twice */
+void batch_free(struct batch *b); /* idempotent */
 
 /* 0; BATCH_DUPLICATE; BATCH_TOO_LONG: key over 65535 bytes, value over LIMIT_STORE_VALUE, or more
  * than LIMIT_CLIENT_STORE waiting; -ENOMEM. */
 int batch_add(struct batch *b, struct slice key, struct slice value);
 
-/* The same for a put that the server has taken already (and not yet shown to all); a second one
- * replaces.  0, BATCH_TOO_LONG or -ENOMEM: then it is not remembered. */
+/* The same for a put that the server already has (but has not yet made visible); a second one
+ * replaces the first.  0, BATCH_TOO_LONG or -ENOMEM: then it is not kept. */
 int batch_note(struct batch *b, struct slice key, struct slice value);
 
-/* What this process has put under key and the server has not acknowledged. */
+/* This process's own put of key, if the server has not acknowledged it. */
 bool batch_get(const struct batch *b, struct slice key, struct slice *value_p);
 
-/* Appends the records of the unsent puts (`bytes` of them); nothing changes. */
+/* Appends the records of the unsent puts (`bytes` of them); the batch does not change. */
 void batch_encode(const struct batch *b, struct buf *out);
 
-/* All were sent; all that was sent was acknowledged (the puts are forgotten, unless some are
- * still to be sent). */
+/* batch_sent: all puts were sent.  batch_acknowledged: all sent puts were acknowledged; they are
+ * dropped unless some are still unsent. */
 void batch_sent(struct batch *b);
 void batch_acknowledged(struct batch *b);
 

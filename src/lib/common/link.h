@@ -1,11 +1,12 @@
-/* link.h - a client library's connection to its process manager: bytes out, lines and bytes in.
+/* link.h - a client library's connection to its process manager: sends bytes, receives lines and
+ * bytes.
  *
- * Blocking, by its caller's thread; no thread, no signal (a lost peer is -EPIPE, never SIGPIPE),
- * also when the descriptor is no socket.  A descriptor that comes along with the bytes is kept for
- * link_take_fd.  Not locked: the one who holds the wire (lock.h) uses it.
+ * Blocking, in the caller's thread; no threads and no signals (a lost peer is -EPIPE, never
+ * SIGPIPE, even when the descriptor is no socket).  A descriptor that arrives with the bytes is
+ * kept for link_take_fd.  Not locked: only the holder of the connection (lock.h) uses it.
  *
- * Once something went wrong the link is broken for good: every later call returns -EPIPE, since
- * nobody knows any more which answer belongs to which question.
+ * After an error the link stays broken: every later call returns -EPIPE, since replies can no
+ * longer be matched to requests.
  */
 #ifndef WIREUP_LIB_COMMON_LINK_H
 #define WIREUP_LIB_COMMON_LINK_H
@@ -20,13 +21,13 @@
 
 struct link {
     int fd;         /* -1: none */
-    bool ours;      /* we opened it, we close it */
+    bool ours;      /* opened by us, so closed by us */
     bool no_socket; /* a pipe or a terminal: plain read and write */
     bool broken;
-    int fd_flags; /* of an inherited descriptor, as we found them; -1: not changed */
+    int fd_flags; /* flags of an inherited descriptor as found; -1: not changed */
     int passed;   /* a descriptor received and not yet taken, or -1 */
     struct buf in;
-    size_t lent; /* bytes at the front of `in` that the caller still looks at */
+    size_t lent; /* bytes at the front of `in` that the caller still uses */
 };
 
 #define LINK_NULL ((struct link){ -1, false, false, false, -1, -1, BUF_NULL(0), 0 })
@@ -41,16 +42,18 @@ int link_open_own_fd(struct link *l, int fd);
 /* Connects to "host:port".  0 or -errno, with a sentence in err. */
 int link_open_port(struct link *l, const char *address, struct errmsg *err);
 
-/* Whichever of the two the environment names.  0; -ENOMEM; other -errno.  err has a sentence. */
+/* Opens the descriptor or the port that the environment names.  0; -ENOMEM; other -errno.  err
+ * has a sentence. */
 int link_open_env(struct link *l, const struct client_env *env, struct errmsg *err);
 
-/* Leaves an inherited descriptor open and as it was found, closes our own; harmless twice. */
+/* Leaves an inherited descriptor open and with its old flags, closes our own; idempotent. */
 void link_close(struct link *l);
 
 /* 0; -EPIPE: the peer is gone; other -errno. */
 int link_send(struct link *l, struct slice bytes);
 
-/* Sends while another thread may be receiving (not sending): a last word, whose fate nobody asks.
+/* Sends while another thread may be receiving (not sending): a final message whose result is
+ * ignored.
  */
 void link_send_aside(const struct link *l, struct slice bytes);
 
@@ -63,7 +66,7 @@ int link_bytes(struct link *l, size_t n, struct slice *bytes_p);
 /* A whole line has been received already: link_line() will not wait. */
 bool link_has_line(const struct link *l);
 
-/* The descriptor that came along, now the caller's; -1: none. */
+/* The received descriptor, now the caller's; -1: none. */
 int link_take_fd(struct link *l);
 
 #endif

@@ -1,11 +1,11 @@
-/* lock.h - the one lock of a client library, and who may speak on its connection.
+/* lock.h - the one lock of a client library, and the right to use its connection.
  *
- * All state of a library is touched under the gate's lock.  The connection carries one conversation
- * at a time: who wants to speak takes the wire, and while it waits for the server it lets the lock
- * go (and only the lock), so that a thread in a barrier does not stop others from look-ups.
+ * All state of a library is protected by this lock.  The connection carries one exchange at a time:
+ * a thread takes the wire first, and while it waits for the server it releases the lock (but not
+ * the wire), so that a thread in a barrier does not block look-ups of others.
  *
- * After a fork the child's gate may be locked by a thread that does not exist there; lock_reset
- * makes it new.
+ * After a fork the child's lock may be held by a thread that does not exist there; lock_reset
+ * reinitializes it.
  */
 #ifndef WIREUP_LIB_COMMON_LOCK_H
 #define WIREUP_LIB_COMMON_LOCK_H
@@ -27,11 +27,11 @@ struct lock {
 void lock_lock(struct lock *g);
 void lock_unlock(struct lock *g);
 
-/* Locked: waits for something to change (unlocked meanwhile); tells who waits. */
+/* Locked: lock_wait waits for a change (unlocked meanwhile); lock_tell wakes the waiters. */
 void lock_wait(struct lock *g);
 void lock_tell(struct lock *g);
 
-/* Locked: the wire is the caller's between these two.  Taking may wait, unlocked meanwhile. */
+/* Locked: the caller owns the wire between these two.  Taking it may wait, unlocked meanwhile. */
 void lock_wire_take(struct lock *g);
 void lock_wire_give(struct lock *g);
 

@@ -1,8 +1,8 @@
-/* singleton_promote.h - a program that was started by hand gets a process manager of its own.
+/* singleton_promote.h - starts a process manager for a program that was started by hand.
  *
- * When a singleton wants what only a process manager can give (spawning), its library starts
- * `wireup` beside it, on one end of a socket pair, and goes on as the only member of a job that
- * keeps the name it had.  The launcher ends when the connection does.
+ * When a singleton needs a process manager (to spawn), its library starts `wireup` on one end of a
+ * socket pair and goes on as the only member of a job that keeps its name.  The launcher ends when
+ * the connection closes.
  */
 #ifndef WIREUP_LIB_COMMON_SINGLETON_PROMOTE_H
 #define WIREUP_LIB_COMMON_SINGLETON_PROMOTE_H
@@ -15,8 +15,8 @@
  * connection and the launcher's pid; or -errno with a sentence (-ENOENT: it is not installed). */
 int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err);
 
-/* The connection has been closed: waits for the launcher's end, so that it is no zombie of ours,
- * and forgets it.  0 instead of a pid: there is none. */
+/* The connection has been closed: waits for the launcher to exit, so that it leaves no zombie,
+ * and clears *pid_p.  0 instead of a pid: there is none. */
 void singleton_promote_end(pid_t *pid_p);
 
 #endif

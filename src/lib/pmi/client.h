@@ -1,13 +1,13 @@
 /* client.h - one process's membership in its job, as PMI-1 sees it.
  *
- * Everything the library knows between PMI_Init and PMI_Finalize.  Functions of this folder take it
- * as their first argument and are called with its gate locked; while they wait for the server they
- * let the gate go (talk.h).  The ABI (pmi.c) holds the only pointer to one; a test holds many.
+ * Holds all state between PMI_Init and PMI_Finalize.  Functions of this directory take it as their
+ * first argument and are called with its lock held; while they wait for the server they release the
+ * lock (talk.h).  The ABI (pmi.c) holds the only pointer to one; a test holds many.
  *
- * Three ways of being:
- *   alone    no process manager: the key-value space is a store in our own memory
+ * Three modes:
+ *   alone    no process manager: the KVS is a store in our own memory
  *   legacy   any server that speaks PMI 1.x: each call that needs it is a message
- *   ours     Wireup: facts come with the first answer, puts gather in a batch, gets look into the
+ *   ours     Wireup: job attributes come with the first reply, puts are batched, gets read the
  *            job's shared store, and messages carry any bytes
  */
 #ifndef WIREUP_LIB_PMI_CLIENT_H
@@ -30,26 +30,27 @@
 #include "shm/store_write.h"
 #include "wire/pmi1.h"
 
-/* Conditions; pmi.c has the table of PMI's own numbers.  err always says why. */
+/* Result codes; pmi.c maps them to PMI's numbers.  err always has the reason. */
 enum client_rc {
     CLIENT_OK = 0,
-    CLIENT_FAILED,     /* refused, not available, or said in a way we do not understand */
-    CLIENT_BAD_ARG,    /* an argument that makes no sense */
-    CLIENT_BAD_SPACE,  /* no such key-value space */
-    CLIENT_BAD_KEY,    /* empty, reserved, cannot be said, put before, or not there */
+    CLIENT_FAILED,     /* refused, not available, or a reply that cannot be parsed */
+    CLIENT_BAD_ARG,    /* an invalid argument */
+    CLIENT_BAD_SPACE,  /* no such KVS */
+    CLIENT_BAD_KEY,    /* empty, reserved, cannot be sent, put before, or not found */
     CLIENT_LONG_KEY,   /* over the server's limit */
-    CLIENT_BAD_VALUE,  /* cannot be said */
+    CLIENT_BAD_VALUE,  /* cannot be sent */
     CLIENT_LONG_VALUE, /* over the server's limit */
-    CLIENT_SHORT_ROOM, /* the caller's buffer does not suffice */
+    CLIENT_SHORT_ROOM, /* the caller's buffer is too small */
     CLIENT_CODES
 };
 
 enum client_kind { CLIENT_ALONE, CLIENT_LEGACY, CLIENT_OURS };
 
-/* Whether the server leaves backslashes alone (some un-escape): found out when first needed. */
+/* Whether the server leaves backslashes alone (some un-escape them): found out when first
+ * needed. */
 enum client_trait { TRAIT_UNKNOWN, TRAIT_UNDER_TEST, TRAIT_GOOD, TRAIT_BAD };
 
-/* A walk over the pairs of a space (PMI_KVS_Iter_*). */
+/* An iteration over the pairs of a KVS (PMI_KVS_Iter_*). */
 struct client_walk {
     char *space; /* NULL: none under way */
     uint64_t cursor;
@@ -60,25 +61,25 @@ struct client {
     enum client_kind kind;
     uint32_t rank, size;
     bool spawned;
-    bool groups;                           /* the server knows grouped barriers */
+    bool groups;                           /* the server supports barriers of groups */
     bool has_appnum, has_universe;         /* known without asking */
     int64_t appnum, universe;              /* universe -1: no limit */
     char *kvsname;                         /* NULL: not asked for yet */
     uint32_t name_max, key_max, value_max; /* all with the final NUL */
-    enum client_trait backslash;           /* the value of test_key will show it */
+    enum client_trait backslash;           /* the value of test_key will tell */
     char *test_key;
 
-    struct link link; /* link, out, arena, reply: for who holds the wire */
+    struct link link; /* link, out, arena, reply: for the holder of the wire */
     struct buf out;
     struct arena arena;
     union pmi1_any reply;
     bool sending;
     bool saying_puts;   /* out holds the unsent puts */
-    struct list tagged; /* of struct talk_tagged: barriers whose ends others may read */
+    struct list tagged; /* of struct talk_tagged: barriers whose ends other threads may read */
 
-    struct batch batch;      /* puts not yet acknowledged (ours) or shown to all (legacy) */
-    uint32_t unacknowledged; /* blocks of puts sent whose answer was not read yet */
-    int put_rc;              /* the first refusal of these that nobody was told of */
+    struct batch batch; /* puts not yet acknowledged (ours) or not yet visible to all (legacy) */
+    uint32_t unacknowledged; /* blocks of puts sent whose reply was not read yet */
+    int put_rc;              /* the first refusal of these that was not reported yet */
     struct errmsg put_err;
 
     struct attachment store; /* ours */
@@ -87,30 +88,30 @@ struct client {
     const struct seg_view *view; /* of either; never NULL */
 
     pid_t promoter;    /* the launcher we started ourselves; 0: none */
-    struct map spaces; /* further spaces this process has made or destroyed (space.c) */
+    struct map spaces; /* further KVSs that this process has created or destroyed (space.c) */
     uint32_t next_space;
     struct client_walk walk;
 };
 
-/* Joins the job that env describes.  Called with the gate locked (it may be open meanwhile).
+/* Joins the job that env describes.  Called with the lock held (it may be released meanwhile).
  * 0, CLIENT_FAILED, or -errno; *c_p is NULL then. */
 int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
                  struct errmsg *err);
 
-/* Hands over what was put, says goodbye.  0, CLIENT_FAILED or -errno; c is gone in any case. */
+/* Flushes the puts and finalizes.  0, CLIENT_FAILED or -errno; c is freed in any case. */
 int client_stop(struct client *c, struct errmsg *err);
 
-/* Somebody who is alone gets a process manager (lib/common/singleton_promote.h), and what it has
- * put goes along. Nothing to do for others.  0, CLIENT_FAILED or -errno: still alone. */
+/* Starts a process manager for a singleton (lib/common/singleton_promote.h) and hands its puts
+ * over.  Does nothing for others.  0, CLIENT_FAILED or -errno: still alone. */
 int client_promote(struct client *c, struct errmsg *err);
 
-/* Frees without a word.  NULL is fine; returns NULL. */
+/* Frees without sending anything.  NULL is fine; returns NULL. */
 struct client *client_free(struct client *c);
 
-/* Ends the job; says so even while another thread waits for the server. */
+/* Aborts the job; sends the message even while another thread waits for the server. */
 void client_abort(struct client *c, int exit_code, const char *message);
 
-/* Facts that a legacy server has to be asked for.  0, CLIENT_FAILED, or -ENOMEM. */
+/* Job attributes that a legacy server must be asked for.  0, CLIENT_FAILED, or -ENOMEM. */
 int client_appnum(struct client *c, int *appnum_p, struct errmsg *err);
 int client_universe(struct client *c, int *size_p, struct errmsg *err);
 int client_kvsname(struct client *c, struct slice *name_p, struct errmsg *err);

@@ -4,8 +4,8 @@
 
 #include "lib/pmi/client.h"
 
-/* An array for free(), in rising order; this process alone when the mapping is unknown or makes no
- * sense.  0, CLIENT_FAILED, -ENOMEM. */
+/* An array for free(), in ascending order; only this process when the mapping is unknown or
+ * invalid.  0, CLIENT_FAILED, -ENOMEM. */
 int clique_ranks(struct client *c, int **ranks_p, uint32_t *count_p, struct errmsg *err);
 
 #endif

@@ -1,10 +1,10 @@
-/* script.h - a scripted process manager for tests of PMI-1 clients, and trouble below them.
+/* script.h - a scripted process manager for tests of PMI-1 clients, with fault injection.
  *
- * A script is what a server hears and says, byte by byte; a thread plays it at the other end of a
- * socketpair.  Whatever the client says must be exactly the script, and nothing may be left over.
+ * A script lists, byte by byte, what the server receives and sends; a thread plays it at the other
+ * end of a socketpair.  The client must send exactly the script, with nothing left over.
  *
- * The test is linked with --wrap for the functions below, so that bytes can be made to arrive one
- * at a time, and allocations of the calling thread to fail.  Include once, in the file with main().
+ * The test is linked with --wrap for the functions below, so that bytes can arrive one at a time
+ * and allocations of the calling thread can fail.  Include once, in the file with main().
  */
 #ifndef WIREUP_LIB_PMI_SCRIPT_H
 #define WIREUP_LIB_PMI_SCRIPT_H
@@ -22,7 +22,7 @@
 
 #include "tests/tap.h"
 
-/* ---- trouble --------------------------------------------------------------------------------- */
+/* ---- fault injection ------------------------------------------------------------------------- */
 
 static _Thread_local bool dripping;        /* one byte per send and receive */
 static _Thread_local long fail_after = -1; /* this many allocations succeed, the next one fails */
@@ -150,7 +150,7 @@ static void *play(void *arg)
     return NULL;
 }
 
-/* Sets up the environment of rank 1 of 4 and begins to play. */
+/* Sets up the environment of rank 1 of 4 and starts the script. */
 static void script_begin(struct script *s, const struct line *lines)
 {
     char number[16];
@@ -167,7 +167,7 @@ static void script_begin(struct script *s, const struct line *lines)
         abort();
 }
 
-/* The same for a client that dials PMI_PORT. */
+/* The same for a client that connects to PMI_PORT. */
 __attribute__((unused)) static void script_begin_port(struct script *s, const struct line *lines)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -186,7 +186,7 @@ __attribute__((unused)) static void script_begin_port(struct script *s, const st
         abort();
 }
 
-/* True when all was said as written. */
+/* True when everything was exchanged as written. */
 static bool script_end(struct script *s)
 {
     if (s->ends[0] >= 0)

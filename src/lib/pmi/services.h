@@ -1,10 +1,10 @@
-/* services.h - names and new processes: the second half of PMI-1. */
+/* services.h - the name service and spawning: the second half of PMI-1. */
 #ifndef WIREUP_LIB_PMI_SERVICES_H
 #define WIREUP_LIB_PMI_SERVICES_H
 
 #include "lib/pmi/client.h"
 
-/* 0; CLIENT_BAD_ARG: empty, too long, cannot be said; CLIENT_FAILED; -ENOMEM. */
+/* 0; CLIENT_BAD_ARG: empty, too long, cannot be sent; CLIENT_FAILED; -ENOMEM. */
 int services_publish(struct client *c, const char *name, const char *port, struct errmsg *err);
 int services_unpublish(struct client *c, const char *name, struct errmsg *err);
 /* port has `room` bytes. */

@@ -1,12 +1,12 @@
-/* space.h - the names of key-value spaces, and walks through one.
+/* space.h - the names of key-value spaces, and iterations over one.
  *
- * Besides the job's own space a program may create further ones.  PMI-1's wire has no such thing
- * that today's servers understand, so a further space is a part of the job's own one:
+ * Besides the job's own KVS a program may create further ones.  PMI-1 has no message for that which
+ * today's servers understand, so a further KVS is a part of the job's own one:
  *
- *   alone, ours  key of the store: the space's name, a NUL, the key (core/job.c does the same);
+ *   alone, ours  key in the store: the name of the KVS, a NUL, the key (core/job.c does the same);
  *                Wireup's server makes the names
- *   legacy       key on the wire: `%R.S%` and the key, for the S-th space made by rank R, whose
- * name is that of the job's space, `:R.S`.  All processes that use our library agree.
+ *   legacy       key on the wire: `%R.S%` and the key, for the S-th KVS created by rank R; its name
+ *                is that of the job's KVS, then `:R.S`.  All users of our library agree on this.
  */
 #ifndef WIREUP_LIB_PMI_SPACE_H
 #define WIREUP_LIB_PMI_SPACE_H
@@ -17,7 +17,7 @@ enum space_kind {
     SPACE_MAIN,     /* the job's own */
     SPACE_FURTHER,  /* name NUL key */
     SPACE_PREFIXED, /* %R.S%key */
-    SPACE_FOREIGN   /* legacy: somebody else's; the server knows */
+    SPACE_FOREIGN   /* legacy: another job's; the server knows */
 };
 
 struct space {
@@ -29,11 +29,11 @@ struct space {
 /* A key as it is stored. */
 struct space_key {
     struct slice bytes;
-    struct buf mem; /* of what had to be put together */
+    struct buf mem; /* of a key that had to be composed */
 };
 
-/* 0; CLIENT_BAD_SPACE: empty, or known to be destroyed or never made; or what asking for the name
- * of the job's space returns. */
+/* 0; CLIENT_BAD_SPACE: empty, or known to be destroyed or never created; or the result of asking
+ * for the name of the job's KVS. */
 int space_find(struct client *c, const char *name, struct space *s_p, struct errmsg *err);
 
 /* 0; CLIENT_BAD_KEY: empty; CLIENT_LONG_KEY; -ENOMEM.  Free with space_key_free. */
@@ -52,15 +52,15 @@ struct space_pair {
     size_t key_room, value_room;
 };
 
-/* The first pair of a space, the next one; at the end both strings are empty.  0;
- * CLIENT_BAD_SPACE; CLIENT_LONG_KEY, CLIENT_LONG_VALUE: no room, the walk stays where it is;
- * CLIENT_FAILED: this server cannot list, or no walk is under way; -ENOMEM. */
+/* The first pair of a KVS, the next one; at the end both strings are empty.  0;
+ * CLIENT_BAD_SPACE; CLIENT_LONG_KEY, CLIENT_LONG_VALUE: no room, the iteration does not advance;
+ * CLIENT_FAILED: this server cannot list, or no iteration is under way; -ENOMEM. */
 int space_first(struct client *c, const char *name, const struct space_pair *pair,
                 struct errmsg *err);
 int space_next(struct client *c, const char *name, const struct space_pair *pair,
                struct errmsg *err);
 
-/* Frees what the client remembers of spaces. */
+/* Frees the client's list of further KVSs. */
 void space_forget_all(struct client *c);
 
 #endif

@@ -35,7 +35,7 @@ struct world {
     int memfd;
     int stop[2];
     bool no_store;
-    bool killed;   /* the job was to be ended */
+    bool killed;   /* the job was to be killed */
     uint64_t held; /* ticket of a spawn of "held", which is answered once "release" is published */
     struct errmsg reason;
     pthread_t thread;
@@ -156,7 +156,8 @@ static void *world_main(void *arg)
     }
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+/* ---- set-up and tear-down
+ * --------------------------------------------------------------------- */
 
 static void world_begin(struct world *w, uint32_t n, bool no_store)
 {

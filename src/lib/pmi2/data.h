@@ -1,4 +1,4 @@
-/* data.h - puts, fences and gets of a PMI-2 client, and the attributes of its node and job. */
+/* data.h - puts, fences and gets of a PMI-2 client, and its node and job attributes. */
 #ifndef WIREUP_LIB_PMI2_DATA_H
 #define WIREUP_LIB_PMI2_DATA_H
 
@@ -8,26 +8,26 @@
  * MEMBER_FAILED, -ENOMEM. */
 int data_put(struct membership *m, const char *key, const char *value, struct errmsg *err);
 
-/* 0; MEMBER_BAD_VALUE: the server would cut the text (`what` names it), or die of it;
+/* 0; MEMBER_BAD_VALUE: the server would truncate the text (`what` names it) or crash;
  * MEMBER_FAILED; -ENOMEM. */
 int data_can_say(struct membership *m, const char *what, struct slice text, struct errmsg *err);
 
-/* Hands over what was put and waits for everybody.  0; a refusal of a put (the fence took place);
- * MEMBER_REFUSED; MEMBER_FAILED; -ENOMEM. */
+/* Sends the unsent puts and waits for all processes.  0; a refusal of a put (the fence took
+ * place); MEMBER_REFUSED; MEMBER_FAILED; -ENOMEM. */
 int data_fence(struct membership *m, struct errmsg *err);
 
-/* Gives what was found to `use`, wherever it lies (it stays there only for the call; nothing of
- * this library may be called meanwhile).  Returns what `use` returns. */
+/* Passes the value to `use`, in place (valid only during the call, which must not call this
+ * library).  Returns what `use` returns. */
 typedef int data_use(void *arg, struct slice value, struct errmsg *err);
 
-/* The value under key in the space of job (NULL or "": the own one); source: the rank that put it,
- * negative: whoever did.  MEMBER_BAD_KEY: not there. */
+/* The value of key in the KVS of job (NULL or "": this job); source: the rank that put it,
+ * negative: any.  MEMBER_BAD_KEY: not found. */
 int data_get(struct membership *m, const char *job, int source, const char *key, data_use *use,
              void *arg, struct errmsg *err);
 
 int data_put_node(struct membership *m, const char *key, const char *value, struct errmsg *err);
 
-/* *found_p says whether it is there; with wait it will be. */
+/* *found_p: whether it is there; with wait, waits until it is. */
 int data_get_node(struct membership *m, const char *key, bool wait, bool *found_p, data_use *use,
                   void *arg, struct errmsg *err);
 int data_get_job(struct membership *m, const char *key, bool *found_p, data_use *use, void *arg,

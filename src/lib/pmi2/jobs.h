@@ -1,4 +1,5 @@
-/* jobs.h - what a PMI-2 client has to do with others: names, other jobs, new processes, the ring.
+/* jobs.h - what a PMI-2 client does with other processes: name service, other jobs, spawning,
+ * ring.
  */
 #ifndef WIREUP_LIB_PMI2_JOBS_H
 #define WIREUP_LIB_PMI2_JOBS_H
@@ -33,13 +34,13 @@ struct jobs_spawn {
     const struct jobs_pair *preputs;
     uint32_t npreputs;
     int *errors;     /* one per process, or NULL */
-    uint32_t nprocs; /* of them all */
+    uint32_t nprocs; /* of all of them */
     data_use *use;   /* gets the name of the new job; may be NULL */
     void *arg;
 };
 
-/* 0; MEMBER_REFUSED: nothing, or not all, was started; MEMBER_FAILED; MEMBER_BAD_VALUE: an argument
- * cannot be said; -ENOMEM. */
+/* 0; MEMBER_REFUSED: nothing, or not all, was started; MEMBER_FAILED; MEMBER_BAD_VALUE: an
+ * argument cannot be sent; -ENOMEM. */
 int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *err);
 
 struct jobs_ring {
@@ -48,7 +49,7 @@ struct jobs_ring {
     void *left, *right; /* use's arg for either neighbour's value */
 };
 
-/* Everybody takes part.  What `use` makes of the values is returned. */
+/* Collective over the job.  Returns what `use` returns for the values. */
 int jobs_ring(struct membership *m, const char *value, struct jobs_ring *r, struct errmsg *err);
 
 #endif

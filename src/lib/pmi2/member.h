@@ -1,14 +1,14 @@
 /* member.h - one process's membership in its job, as PMI-2 sees it.
  *
- * Everything the library knows between PMI2_Init and PMI2_Finalize.  Functions of this folder take
- * it as their first argument and are called with its gate locked; while they wait for the server
- * they let the gate go (ask.h).  The ABI (pmi2.c) holds the only pointer to one; a test holds many.
+ * Holds all state between PMI2_Init and PMI2_Finalize.  Functions of this directory take it as
+ * their first argument and are called with its lock held; while they wait for the server they
+ * release the lock (ask.h).  The ABI (pmi2.c) holds the only pointer to one; a test holds many.
  *
- * Three ways of being:
- *   alone    no process manager: the key-value space is a store in our own memory
+ * Three modes:
+ *   alone    no process manager: the KVS is a store in our own memory
  *   legacy   any server that speaks PMI-2: each call that needs it is a message, one at a time
- *   ours     Wireup: facts come with the first answer, puts gather in a batch, gets look into the
- *            job's shared store, and the requests of many threads are under way side by side
+ *   ours     Wireup: job attributes come with the first reply, puts are batched, gets read the
+ *            job's shared store, and requests of many threads are under way side by side
  */
 #ifndef WIREUP_LIB_PMI2_MEMBER_H
 #define WIREUP_LIB_PMI2_MEMBER_H
@@ -28,22 +28,22 @@
 #include "lib/common/link.h"
 #include "shm/store_write.h"
 
-/* Conditions; pmi2.c has the table of PMI-2's own numbers.  err always says why. */
+/* Result codes; pmi2.c maps them to PMI-2's numbers.  err always has the reason. */
 enum member_rc {
     MEMBER_OK = 0,
-    MEMBER_FAILED,     /* the connection is lost, or the server makes no sense */
-    MEMBER_REFUSED,    /* the server said no */
-    MEMBER_BAD_ARG,    /* an argument that makes no sense */
-    MEMBER_BAD_KEY,    /* empty, put before, or not there */
+    MEMBER_FAILED,     /* the connection is lost, or the server's reply is invalid */
+    MEMBER_REFUSED,    /* the server refused */
+    MEMBER_BAD_ARG,    /* an invalid argument */
+    MEMBER_BAD_KEY,    /* empty, put before, or not found */
     MEMBER_LONG_KEY,   /* PMI2_MAX_KEYLEN characters or more */
-    MEMBER_BAD_VALUE,  /* cannot be said to this server, or is not what was expected */
+    MEMBER_BAD_VALUE,  /* cannot be sent to this server, or not of the expected form */
     MEMBER_LONG_VALUE, /* more than PMI2_MAX_VALLEN characters */
     MEMBER_CODES
 };
 
 enum member_kind { MEMBER_ALONE, MEMBER_LEGACY, MEMBER_OURS };
 
-/* Something about the server that is found out when first needed. */
+/* A property of the server that is found out when first needed. */
 enum member_semicolons { SEMICOLONS_UNKNOWN, SEMICOLONS_GOOD, SEMICOLONS_BAD };
 
 struct membership {
@@ -52,26 +52,26 @@ struct membership {
     uint32_t rank, size, node;
     int64_t appnum;
     bool spawned;
-    bool whole;                        /* ours: what is not in the store is nowhere */
-    bool knows_ring;                   /* the server does (others end the job at the word) */
-    uint32_t rings;                    /* so many have been without its help */
-    bool reads_empty;                  /* legacy: the server takes empty values */
-    enum member_semicolons semicolons; /* legacy: the server takes a doubled `;` for one */
+    bool whole;       /* ours: a key that is not in the store does not exist */
+    bool knows_ring;  /* the server supports ring (others end the job at that command) */
+    uint32_t rings;   /* rings so far without the server's help */
+    bool reads_empty; /* legacy: the server accepts empty values */
+    enum member_semicolons semicolons; /* legacy: the server reads a doubled `;` as one */
     char *jobid;                       /* NULL: not asked for yet */
 
     struct link link;
-    struct buf out;     /* for who is sending */
-    struct arena arena; /* for who is reading: the answer in the link's buffer */
-    bool sending;       /* somebody is; wait for the gate to change */
-    bool reading;       /* somebody reads for all who wait */
-    struct list asks;   /* requests under way that wait for their answers (ours) */
+    struct buf out;     /* for the sending thread */
+    struct arena arena; /* for the reading thread: the reply in the link's buffer */
+    bool sending;       /* a thread is sending; wait for the lock's change */
+    bool reading;       /* a thread reads for all waiters */
+    struct list asks;   /* requests under way that wait for their replies (ours) */
     uint32_t next_ask;
-    int lost; /* the connection is: why (-errno); no answer will come any more */
+    int lost; /* why the connection is lost (-errno): no more replies will come */
     struct errmsg lost_why;
 
     struct batch batch;      /* ours: puts not acknowledged */
-    uint32_t unacknowledged; /* blocks of puts sent whose answer was not read yet */
-    int put_rc;              /* the first refusal of these that nobody was told of */
+    uint32_t unacknowledged; /* blocks of puts sent whose reply was not read yet */
+    int put_rc;              /* the first refusal of these that was not reported yet */
     struct errmsg put_why;
 
     struct attachment store; /* ours */
@@ -81,22 +81,22 @@ struct membership {
     const struct seg_view *view; /* of either; never NULL */
 };
 
-/* Joins the job that env describes.  Called with the gate locked (it may be open meanwhile).
+/* Joins the job that env describes.  Called with the lock held (it may be released meanwhile).
  * 0, MEMBER_FAILED, MEMBER_REFUSED or -ENOMEM; *m_p is NULL then. */
 int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
                  struct errmsg *err);
 
-/* Hands over what was put, says goodbye.  0, a condition or -ENOMEM; m is gone in any case. */
+/* Flushes the puts and finalizes.  0, a result code or -ENOMEM; m is freed in any case. */
 int member_stop(struct membership *m, struct errmsg *err);
 
-/* Somebody who is alone gets a process manager (lib/common/singleton_promote.h), and what it has
- * put goes along. Nothing to do for others.  0, MEMBER_FAILED or -errno: still alone. */
+/* Starts a process manager for a singleton (lib/common/singleton_promote.h) and hands its puts
+ * over.  Does nothing for others.  0, MEMBER_FAILED or -errno: still alone. */
 int member_promote(struct membership *m, struct errmsg *err);
 
-/* Frees without a word.  NULL is fine; returns NULL. */
+/* Frees without sending anything.  NULL is fine; returns NULL. */
 struct membership *member_free(struct membership *m);
 
-/* Says that this process (or the whole job) gives up; even while others wait for the server. */
+/* Reports that this process (or the whole job) aborts, even while others wait for the server. */
 void member_abort(struct membership *m, bool whole_job, int exit_code, const char *message);
 
 /* The name of the job. */
