@@ -1,4 +1,4 @@
-/* block.h - what processes of one node have put, as one piece of bytes for other nodes.
+/* block.h - what processes of one node have put, as one sequence of bytes for other nodes.
  *
  *   block  'B', four bytes of length (least first) of what follows: records, to its end
  *   record a number (a varint, as all numbers here):
@@ -6,11 +6,11 @@
  *                   block has all that the rank has put for other nodes
  *            1      an entry with a key that has not occurred in this block: length, bytes
  *            k + 2  an entry with the k-th key of this block
- *   entry  behind its key: flags, type, scope, then the value: length and bytes, or (BLOCK_AGAIN)
+ *   entry  after its key: flags, type, scope, then the value: length and bytes, or (BLOCK_AGAIN)
  *          the number of an equal value before it; then (BLOCK_QUALS) qualifiers: length, bytes
  *
- * So keys, which all ranks have in common, and values that several have stand there once.  Blocks
- * may stand behind each other in one piece; each is complete in itself.  The reader trusts nothing.
+ * So keys, which all ranks have in common, and values that several have are written once.  Blocks
+ * may follow each other in one buffer; each is complete in itself.  The reader trusts nothing.
  */
 #ifndef WIREUP_CORE_BLOCK_H
 #define WIREUP_CORE_BLOCK_H
@@ -27,11 +27,11 @@ enum { BLOCK_FLAT = 1, BLOCK_AGAIN = 2, BLOCK_QUALS = 4 };
 struct block_writer {
     struct buf *out;
     size_t start;
-    struct map keys, values; /* what has occurred, borrowed from the caller; its number + 1 */
+    struct map keys, values; /* borrowed from the caller: index + 1 of what has occurred */
     uint32_t nranks;
 };
 
-/* What is written borrows from nobody; items must stay where they are until block_end(). */
+/* The bytes written hold no reference; items must stay where they are until block_end(). */
 void block_begin(struct block_writer *w, struct buf *out, uint64_t seed);
 void block_rank(struct block_writer *w, uint32_t rank, bool whole);
 void block_entry(struct block_writer *w, const struct seg_item *item);
@@ -41,8 +41,8 @@ void block_end(struct block_writer *w);
 enum { BLOCK_OVER = 0, BLOCK_RANK, BLOCK_ENTRY, BLOCK_BAD };
 
 struct block_reader {
-    struct slice rest; /* blocks that were not begun */
-    struct slice body; /* of the one that is read */
+    struct slice rest; /* blocks not yet begun */
+    struct slice body; /* of the current block */
     struct slice *keys, *values;
     uint32_t nkeys, nvalues, keys_room, values_room;
     bool has_rank, bad;

@@ -1,9 +1,8 @@
-/* coll_id.h - what a collective is: its kind, whose it is, and who takes part to what purpose.
+/* coll_id.h - the identity of a collective: its kind, its job or members, and its purpose.
  *
- * With the generation (the n-th time) that is its identity: equal on all nodes that take part, and
- * of no other collective.  It is kept, sent and compared as text, in which whatever somebody else
- * has named (groups, namespaces) stands behind its length, so that two texts are equal only if all
- * parts are:
+ * With the generation (the n-th time) it is unique: equal on all participating nodes, and shared
+ * with no other collective.  It is kept, sent and compared as text, in which every foreign name
+ * (groups, namespaces) follows its length, so that two texts are equal only if all parts are:
  *
  *     fence JOB LENGTH:GROUP                      of one job; GROUP as in job_fence.c
  *     ring JOB
@@ -42,11 +41,11 @@ struct coll_id {
 /* Out of memory poisons the buffer. */
 void coll_id_write(const struct coll_id *id, struct buf *out);
 
-/* False: that is no identity.  Members are checked and counted, and not kept. */
+/* False: not an identity.  Members are checked and counted, but not kept. */
 bool coll_id_read(struct slice text, struct coll_id *id_p);
 
-/* The kind and name of a meeting, by the purpose that a request gives: "connect", "group NAME".
- * False: there is no such purpose. */
+/* The kind and name of a collective across jobs, by the purpose given in a request: "connect",
+ * "group NAME". False: no such purpose. */
 bool coll_id_purpose(struct slice purpose, struct coll_id *id_p);
 
 static inline bool coll_kind_is_meeting(enum coll_kind kind)
@@ -54,7 +53,7 @@ static inline bool coll_kind_is_meeting(enum coll_kind kind)
     return kind >= COLL_MEET_FENCE && kind < COLL_KINDS;
 }
 
-/* For people: "connect one.4 two.*"; what is no identity as it is. */
+/* For people: "connect one.4 two.*"; a text that is no identity is shown as it is. */
 void coll_id_show(struct slice text, struct buf *out);
 
 #endif

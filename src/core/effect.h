@@ -1,8 +1,8 @@
-/* effect.h - what the core wants done by somebody who has descriptors.
+/* effect.h - what the core asks the host, which has the file descriptors, to do.
  *
- * Effects come out in the order in which they are to be carried out.  A record is the test's
- * expectation, the trace's line and the replay's format alike, so it holds no pointer into the
- * core: the spawn request, the query and the bytes of an answer are handed over.
+ * Effects come out in the order in which they are to be carried out.  One record serves as a test's
+ * expectation, a trace's line and the replay's format, so it holds no pointer into the core: the
+ * spawn request, the query and the bytes of an answer are handed over.
  */
 #ifndef WIREUP_CORE_EFFECT_H
 #define WIREUP_CORE_EFFECT_H
@@ -17,80 +17,83 @@
 #include "core/request.h"
 
 enum effect_kind {
-    EFFECT_ANSWER,  /* a request that had to wait is done: ticket, status, what it carries */
-    EFFECT_ATTR,    /* find out an attribute of the job: ticket; it carries the key */
+    EFFECT_ANSWER,  /* a pending request is complete: ticket, status, its results */
+    EFFECT_ATTR,    /* find out an attribute of the job: ticket; key names it */
     EFFECT_SPAWN,   /* start these commands for the job: ticket, spawn */
     EFFECT_NAMES,   /* ask the neighbours about a name: ticket, names; then core_names_heard() */
     EFFECT_SIGNAL,  /* number: the signal, for rank or (JOB_NO_RANK) all of the job; code 1: it is
                        meant to end them (then server_commanded() on the other nodes) */
-    EFFECT_ROOT,    /* remember in which root directory a process has its paths: job, rank; it
-                       has asked for an EFFECT_CLEANUP that will come when it may have gone */
-    EFFECT_CLEANUP, /* key: a path to be cleared up, value: names that stay, number: SWEEP_...,
-                     code: the rank in whose root it is */
-    EFFECT_PLACE,   /* make the session directory of a job, and of rank (or JOB_NO_RANK): it is
-                       told to somebody */
-    EFFECT_LOG,     /* key: the channel, value: the text, number: the priority; rank says it */
-    EFFECT_HELP,    /* value: a help message (empty: it has been shown), key: its topic, by which
-                       several processes that send it are known; rank says it */
-    EFFECT_CREDENTIAL, /* make one (number 0), or check value (1): ticket; then server_answer() */
-    EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
-                          number 1: its end; ticket (0: nobody waits): then server_answer() */
-    EFFECT_TOOL,       /* a tool wants to come in: ticket, key: the name that it brings (empty: it
-                          needs one), rank; then server_admit() */
-    EFFECT_KILL,       /* end all processes of the job: politely, after a grace period for good */
-    EFFECT_JOB_ENDED,  /* every process of the job has ended (of this node's, when another decides)
+    EFFECT_ROOT,    /* record the root directory of a process: job, rank; it has registered an
+                       EFFECT_CLEANUP that may come after its end */
+    EFFECT_CLEANUP, /* key: a path to clean up, value: names to keep, number: SWEEP_..., code: the
+                       rank whose root it is relative to */
+    EFFECT_PLACE, /* make the session directory of a job, and of rank (or JOB_NO_RANK): a client is
+                     given its path */
+    EFFECT_LOG,   /* key: the channel, value: the text, number: the priority; rank sends it */
+    EFFECT_HELP,  /* value: a help message (empty: it has been shown), key: its topic, by which
+                     copies from several processes are recognized; rank sends it */
+    EFFECT_CREDENTIAL, /* create one (number 0), or validate value (1): ticket; then server_answer()
                         */
+    EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
+                          number 1: end of input; ticket (0: none), then server_answer() */
+    EFFECT_TOOL, /* a tool asks to connect: ticket, key: the name that it brings (empty: it needs
+                    one), rank; then server_admit() */
+    EFFECT_KILL, /* end all processes of the job: SIGTERM first, SIGKILL after a grace period */
+    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another node
+                         controls it) */
 
     /* For the other nodes of a job (docs/design/nodes.md). */
     EFFECT_CONTRIBUTE,    /* a collective is complete here: contribution; then server_completed() */
-    EFFECT_MODEX_REQUEST, /* get a process's cards from its node: job, rank, the key that is waited
-                     for (empty: any), timeout_ns; then server_fetched() */
-    EFFECT_MODEX_REPLY,   /* the cards that server_fetch() asked for: ticket, job, rank, status, the
-                       block in value; pid, or 0 */
-    EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and what an answer carries; job
-                     and rank: whom it is about (or JOB_NO_RANK) */
-    EFFECT_PROC_STATE, /* tell who decides about the job: rank, event, code, pid; it tells the
-                    others of ends */
-    EFFECT_ABORT,      /* ask who decides to end the job: rank (the culprit), code, why in value */
-    EFFECT_EVENT, /* tell other nodes of an event: job (which may have ended), its name in key, rank
-                     (its source), notice in event_*, infos in value; then server_notify() there.
-                     code 1: an end, which only concerns nodes that heed (EFFECT_SUBSCRIBE_EXITS) */
-    EFFECT_LISTEN, /* a client wants (number: a mask of channels; 0: not any more) what rank, or
-                      all, of the job named key write on other nodes: ticket, its name for that;
-                      then server_overheard() */
-    EFFECT_SUBSCRIBE_EXITS, /* a client here has asked for events by their codes, the first one: who
-                    decides tells this node of ends from now on, and of those that it keeps
-                    (server_kept_ends() there) */
-    EFFECT_TIE,   /* tell other nodes that the job has connected to the one of that number (code 1),
-                     or disconnected (0); then server_tied() */
-    EFFECT_BOND,  /* tell who decides about jobs that processes here have connected (code 1) or
-                     disconnected (0): value; then server_bonded() */
-    EFFECT_SPACE, /* tell other nodes that a key-value space of the job (key) is destroyed; then
+    EFFECT_MODEX_REQUEST, /* get a process's modex entries from its node: job, rank, the awaited key
+                             (empty: any), timeout_ns; then server_fetched() */
+    EFFECT_MODEX_REPLY,   /* the modex entries that server_fetch() asked for: ticket, job, rank,
+                             status, the block in value; pid, or 0 */
+    EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and the results of an answer; job
+                     and rank: the process concerned (or JOB_NO_RANK) */
+    EFFECT_PROC_STATE, /* report to the node that controls the job: rank, event, code, pid; it
+                          reports exits to the others */
+    EFFECT_ABORT,  /* ask the node that controls the job to end it: rank (the culprit), code, why in
+                      value */
+    EFFECT_EVENT,  /* notify other nodes of an event: job (which may have ended), its name in key,
+                      rank (its source), notice in event_*, infos in value; then server_notify()
+                      there. code 1: an exit, which only goes to subscribed nodes
+                      (EFFECT_SUBSCRIBE_EXITS) */
+    EFFECT_LISTEN, /* a client subscribes (number: a mask of channels; 0: unsubscribes) to the
+                      output of rank, or all, of the job named key on other nodes: ticket, its
+                      subscription id; then server_overheard() */
+    EFFECT_SUBSCRIBE_EXITS, /* the first client here has registered for events by code: the
+                               controlling node sends this node exit events from now on, and those
+                               that it has kept (server_kept_ends() there) */
+    EFFECT_TIE, /* notify other nodes that the job has connected to the one of that number (code 1),
+                   or disconnected (0); then server_tied() */
+    EFFECT_BOND,  /* report to the node that controls jobs that processes here have connected (code
+                     1) or disconnected (0): value; then server_bonded() */
+    EFFECT_SPACE, /* notify other nodes that a key-value space of the job (key) is destroyed; then
                      server_space_gone() */
     EFFECT_COLLECTIVE_QUERY /* ask the node of rank whether it has contributed, or still can, to the
                     collective identity (key), generation (number); then server_round_heard() */
 };
 
-/* Who takes part in a collective: a process, or (rank REQUEST_ALL_RANKS) everybody of a job. */
+/* A participant of a collective: a process, or (rank REQUEST_ALL_RANKS) a whole job. */
 struct party {
     uint32_t job, rank;
 };
 
-/* One node of a job, by its number in the job's plan. */
+/* One node of a job, by its index in the job's plan. */
 struct place {
     uint32_t job, node;
 };
 
-/* What this node has to say in a collective of several.  The same collective has the same identity
- * (coll_id.h) and generation on all of its nodes. */
+/* This node's contribution to a collective of several nodes.  The same collective has the same
+ * identity (coll_id.h) and generation on all of its nodes. */
 struct contribution {
     char *identity;
     uint64_t generation;
-    bool collect;  /* somebody wants what the others have put: a fence with data */
-    char ways[64]; /* how the nodes should exchange it, words with commas; empty: as they like */
+    bool collect;  /* a participant wants the others' data: a fence with data */
+    char ways[64]; /* exchange methods, separated by commas; empty: the nodes choose */
     struct party *parties;
     uint32_t nparties;
-    struct buf block; /* empty: nothing to say but "here" */
+    struct buf block; /* empty: an arrival without data */
 };
 
 struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
@@ -112,7 +115,7 @@ struct effect {
     uint16_t type;       /* EFFECT_REPLY: as in struct answer */
     uint8_t event_range, event_flags;
     int64_t number; /* EFFECT_ANSWER: as in struct answer; EFFECT_EVENT: its code */
-    char *bytes;    /* malloc'ed: a key and a value behind each other; NULL: both empty */
+    char *bytes;    /* malloc'ed: a key followed by a value; NULL: both empty */
     uint32_t key_len, value_len;
 };
 
@@ -132,7 +135,7 @@ struct effects {
     struct effect first[EFFECTS_FIRST];
     struct effect *ring; /* NULL: `first` */
     size_t head, count, cap;
-    bool lost; /* there was no memory for one: somebody would wait for ever (see core_effect) */
+    bool lost; /* there was no memory for one: a requester would wait for ever (see core_effect) */
 };
 
 void effects_free(struct effects *q);

@@ -1,10 +1,9 @@
-/* exchange_data.h - a job whose processes are on several nodes: what leaves this one, and what
- * comes in.
+/* exchange_data.h - a job whose processes are on several nodes: the data that leaves this node, and
+ * the data that arrives.
  *
- * What a process puts is fresh until a fence of everybody has brought it to the other nodes.  A
- * contribution is a block (block.h) of what its members have fresh: all that PMI processes have
- * put, and, in a fence with data, the cards of PMIx processes that are not for their own node
- * alone.
+ * What a process puts is fresh until a fence of the whole job has brought it to the other nodes.  A
+ * contribution is a block (block.h) of its members' fresh data: all that PMI processes have put,
+ * and, in a fence with data, the modex entries of PMIx processes whose scope is not local.
  *
  * Identities of collectives are those of coll_id.h, as text.
  */
@@ -26,9 +25,8 @@ bool exchange_data_fence(struct job *j, struct collective *c);
 /* Appends what one process has put for other nodes.  Out of memory poisons the buffer. */
 void exchange_data_cards(const struct job *j, uint32_t rank, struct buf *out);
 
-/* Puts what other nodes have contributed into the job's store and wakes who waited for it.  What
- * ranks of this node have put is skipped.  OK, BAD_VALUE (not a block: what was good is kept),
- * NO_MEMORY. */
+/* Stores what other nodes have contributed and answers the gets that waited for it.  What ranks of
+ * this node have put is skipped.  OK, BAD_VALUE (not a block: what was good is kept), NO_MEMORY. */
 enum answer_status exchange_data_store(struct job *j, struct slice blocks);
 
 /* All other nodes have contributed (OK), or some never will. */
@@ -36,14 +34,14 @@ void exchange_data_completed(struct core *c, struct slice identity, uint64_t gen
                              enum answer_status status, const struct slice *blocks,
                              uint32_t nblocks);
 
-/* EFFECT_COLLECTIVE_QUERY, at the other end: whether this node has contributed or still will. */
+/* EFFECT_COLLECTIVE_QUERY, on the node asked: whether this node has contributed or still will. */
 bool exchange_data_round(const struct core *c, const struct job *j, uint32_t rank,
                          struct slice identity, uint64_t generation);
 void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,
                                uint64_t generation, bool will_complete);
 
-/* The nodes that take part, each once, ascending by job and node: malloc'ed; 0 or -ENOMEM.  A job
- * that is not known is left out. */
+/* The participating nodes, each once, ascending by job and node: malloc'ed; 0 or -ENOMEM. An
+ * unknown job is left out. */
 int exchange_data_places(const struct core *c, const struct contribution *k,
                          struct place **places_p, uint32_t *n_p);
 

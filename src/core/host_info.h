@@ -1,8 +1,8 @@
-/* host_info.h - what somebody else has said about a job: a resource manager that knows more of it
+/* host_info.h - facts about a job from another source: a resource manager that knows more of it
  * than its plan does.
  *
  * A fact is about the job, its session, one of its nodes, applications or processes; its value is
- * canonical as a card's (core/modex.h).  What is told goes before what could be computed.
+ * canonical like a modex value (core/modex.h). A given fact takes precedence over a computed one.
  */
 #ifndef WIREUP_CORE_HOST_INFO_H
 #define WIREUP_CORE_HOST_INFO_H
@@ -17,7 +17,7 @@
 enum fact_about { FACT_JOB, FACT_SESSION, FACT_NODE, FACT_APP, FACT_RANK };
 
 struct fact {
-    struct fact *next; /* about the same, in the order of telling */
+    struct fact *next; /* about the same subject, in the order in which they were set */
     struct slice key, value;
     uint16_t type;
 };
@@ -31,7 +31,7 @@ struct host_info {
 void host_info_init(struct host_info *f, uint64_t seed);
 void host_info_free(struct host_info *f); /* harmless twice, and on zeroed memory */
 
-/* Keeps copies; what was said before under this key is replaced.  0 or -ENOMEM. */
+/* Keeps copies; replaces an earlier value of this key.  0 or -ENOMEM. */
 int host_info_tell(struct host_info *f, enum fact_about about, uint32_t index, struct slice key,
                    uint16_t type, struct slice value);
 

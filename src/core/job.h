@@ -1,8 +1,8 @@
 /* job.h - one job (namespace): its processes, its store, its collectives, and how it ends.
  *
- * A job is a plan that lives.  It answers for what happened to each process, keeps what they put,
- * and decides when the job has failed and with which code.  It performs nothing: what is to be done
- * goes to the effects of the core that owns it.
+ * A job is a running plan.  It tracks the state of each process, keeps what they put, and decides
+ * when the job has failed and with which code.  It performs nothing itself: actions go to the
+ * effects of the core that owns it.
  */
 #ifndef WIREUP_CORE_JOB_H
 #define WIREUP_CORE_JOB_H
@@ -23,11 +23,11 @@
 
 enum { JOB_NO_RANK = UINT32_MAX };
 
-/* Which of the plan's nodes is this one: all of them (a job that does not leave this node), or none
- * (others' processes, of which this node only knows). */
+/* The index of this node in the plan: all of them (a job that does not leave this node), or none
+ * (processes of other nodes, of which this node only has information). */
 enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 
-/* Whose data job_tell's entries are; no process has this rank.  (PMIx: all ranks.) */
+/* The rank of job_tell's entries; no process has it.  (PMIx: all ranks.) */
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
 
 struct proc {
@@ -35,29 +35,32 @@ struct proc {
     int pid;  /* for people; 0: not started */
     int code; /* exit code, or signal number when signalled */
     bool signalled;
-    bool unreachable;   /* will not take part in anything any more */
-    bool left;          /* that is because it ended as it should */
-    bool joined;        /* has called an init of PMI or PMIx */
-    uint8_t speaks;     /* SPEAKS_...: by which, last; of processes that are here */
-    uint32_t fences;    /* that it waits in */
-    uint32_t lines;     /* connections through which it, or a child of it, takes part */
-    bool committed;     /* has said commit (PMIx) */
-    bool fetching;      /* elsewhere: its cards have been asked for (EFFECT_MODEX_REQUEST) */
-    bool commanded;     /* somebody has asked for its end: that is no failure of the job */
-    struct slice *keys; /* of its cards, in the order of first puts; they lie in the store */
-    uint32_t nkeys, keys_room;
+    bool unreachable; /* takes part in nothing any more */
+    bool left;        /* unreachable because it ended normally */
+    bool joined;      /* has called an init of PMI or PMIx */
+    uint8_t speaks;   /* SPEAKS_...: its protocol, the last one; of processes on this node */
+    uint32_t fences;  /* fences that it waits in */
+    uint32_t lines;   /* connections through which it, or a child of it, takes part */
+    bool committed;   /* has committed (PMIx) */
+    bool fetching;  /* on another node: its modex entries have been requested (EFFECT_MODEX_REQUEST)
+                     */
+    bool commanded; /* its end was requested: it is not a failure of the job */
     struct slice
-        *fresh; /* keys that no fence of everybody has brought to other nodes (exchange_data.h) */
+        *keys; /* of its modex entries, in the order of first puts; they lie in the store */
+    uint32_t nkeys, keys_room;
+    struct slice *fresh; /* keys that no fence of the whole job has brought to other nodes
+                            (exchange_data.h) */
     uint32_t nfresh, fresh_room;
-    uint32_t names;         /* published */
-    uint32_t bonds;         /* meetings by which it is connected to processes of other jobs */
-    uint64_t stored;        /* bytes it keeps in the store */
-    uint64_t last_ns;       /* its last request */
+    uint32_t names;   /* published by it */
+    uint32_t bonds;   /* connect operations by which it is connected to processes of other jobs */
+    uint64_t stored;  /* bytes it keeps in the store */
+    uint64_t last_ns; /* its last request */
     const char *last_word;  /* name of that request, static storage; NULL: none yet */
-    const char *told_state; /* in a picture of several nodes (who_part.h); NULL: ask the machine */
+    const char *told_state; /* in a merged report of several nodes (who_part.h); NULL: ask the
+                               operating system */
 };
 
-/* A job that this one has connected to; each connect asks for its disconnect. */
+/* A job that this one has connected to; each connect needs its disconnect. */
 struct job_partner {
     uint32_t job, count;
 };
@@ -68,12 +71,12 @@ struct job {
     struct list link;
     uint32_t id;
     uint32_t parent;  /* the job that spawned it, or JOB_NO_RANK */
-    uint32_t base;    /* its rank 0 among all processes that this core ever knew */
-    uint32_t here;    /* the plan's node that this one is, or JOB_ALL_HERE, JOB_NONE_HERE */
-    bool spread;      /* some of its processes are elsewhere */
-    bool follows;     /* another core decides about the job; this one tells it what happens here */
-    bool asked_abort; /* … and has asked it to end the job */
-    uint32_t *mine;   /* spread: the ranks that are here, ascending */
+    uint32_t base;    /* its rank 0 among all processes that this core has ever known */
+    uint32_t here;    /* the index of this node in the plan, or JOB_ALL_HERE, JOB_NONE_HERE */
+    bool spread;      /* some of its processes are on other nodes */
+    bool follows;     /* another core controls the job; this one reports to it */
+    bool asked_abort; /* and has been asked to end the job */
+    uint32_t *mine;   /* spread: the ranks of this node, ascending */
     uint32_t nmine;
     char *parent_name; /* NULL: nobody */
     char *nspace;      /* name of the job and of its key-value space */
@@ -82,40 +85,41 @@ struct job {
     struct seg_region *region; /* the caller's */
     struct seg_writer store;
     struct collective_set colls;
-    struct collective_group *world; /* the fence of everybody, by far the most used */
-    struct list waits;              /* gets that wait for a card of this job (modex.h) */
-    uint64_t waits_due;             /* none of them is over before */
-    struct list sweeps;             /* paths to be cleared up (control.h) */
+    struct collective_group *world; /* the fence of the whole job, by far the most used */
+    struct list waits;              /* gets that wait for a modex entry of this job (modex.h) */
+    uint64_t waits_due;             /* none of them expires before */
+    struct list sweeps;             /* paths to clean up (control.h) */
     uint32_t nsweeps;
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
     uint32_t npartners;
     struct map spaces;      /* further key-value spaces, by name; values are their names */
-    struct map gone_spaces; /* of other nodes, destroyed: likewise */
+    struct map gone_spaces; /* destroyed ones of other nodes: likewise */
     uint32_t next_space;
     uint32_t started, ended, lost; /* lost: how many are unreachable */
     enum job_phase phase;
-    bool owes_kill, owes_end; /* effects for which there was no memory yet */
-    bool keep_going;          /* a process that fails does not end the others */
+    bool owes_kill, owes_end; /* effects that could not be queued for want of memory */
+    bool keep_going;          /* the failure of a process does not end the others */
     bool failed;
     int exit_code;     /* of the whole job, once failed */
     uint32_t culprit;  /* the rank whose failure ended the job, or JOB_NO_RANK */
-    uint32_t blames;   /* the job that ended this one with it, or JOB_NO_RANK */
-    bool code_pending; /* the culprit's own code is not known yet and will decide */
+    uint32_t blames;   /* the job whose end ended this one, or JOB_NO_RANK */
+    bool code_pending; /* the culprit's own code is not known yet and will count */
     struct errmsg reason;
     struct effects *effects;
-    struct collective_set *meetings; /* across jobs; members are base + rank */
+    struct collective_set *meetings; /* collectives across jobs; members are base + rank */
     char *parent_nspace;             /* of the process that spawned it; NULL: the user started it */
     uint32_t parent_rank;
-    struct buf wire_info[4]; /* its general information as PMIx clients get it, by encoding */
-    bool info_told;          /* … and is in the store */
-    struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: asked for once */
+    struct buf wire_info[4]; /* its job information as PMIx clients get it, by encoding */
+    bool info_told;          /* that information is in the store */
+    struct buf topology;     /* of this node, as hwloc's XML, for PMIx clients: requested once */
     bool topology_asked;
-    const char *wdir;       /* of applications without one of their own; the core's, or NULL */
+    const char *wdir;       /* of applications that have none; the core's, or NULL */
     const char *sessions;   /* the core's (core.h) */
-    struct host_info facts; /* what its resource manager has said of it */
-    bool is_tool;  /* of one process, which takes part in nothing; it ends with its connection */
-    bool is_asked; /* a tool has asked for it */
+    struct host_info facts; /* facts from its resource manager */
+    bool is_tool;  /* of one process, which takes part in no collective; it ends with its connection
+                    */
+    bool is_asked; /* a tool requested it */
 };
 
 struct job_params {
@@ -147,90 +151,90 @@ static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 }
 
 /* The job is over: all processes are to end.  The first call decides code and reason; the code is 0
- * when a process says so.  A core that does not decide asks for it (EFFECT_ABORT); job_end() is
- * what it does then, when it is told. */
+ * when a process asks for that.  A core that does not control the job asks for it (EFFECT_ABORT);
+ * job_end() is what it calls when the controlling node orders the end. */
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The job has failed, and goes on all the same: that counts when it ends, unless something counted
- * before. */
+/* The job has failed but goes on: the code counts when the job ends, unless an earlier one does. */
 void job_blame(struct job *j, int exit_code, const char *reason);
 
-/* Pushes the effects that the job owes; true when it owes none. */
+/* Pushes the effects that could not be queued; true when none is left. */
 bool job_settle(struct job *j);
 
-/* Whether the process may make the job keep that many more bytes in one more entry; and that it
- * does. */
+/* Whether the job may keep that many more bytes in one more entry on behalf of the process; and
+ * accounts for them. */
 bool proc_can_keep(const struct proc *p, size_t bytes);
 void proc_keeps(struct proc *p, size_t bytes);
 void proc_drops(struct proc *p, size_t bytes);
 
-/* Bytes the job could not keep are an error of the putter: OK, or why not. */
+/* Bytes that the job could not keep are an error of the putter: OK, or the reason. */
 enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
                            struct slice value);
 /* The server's own entries (process mapping ...); replaces. */
 enum answer_status job_preset(struct job *j, struct slice key, struct slice value);
-/* What clients that read the store find there without asking, and no protocol's get shows. */
+/* Entries that clients find in the store without a request, and that no protocol's get returns. */
 enum answer_status job_tell(struct job *j, struct slice key, struct slice value);
 enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
                            struct slice *value_p);
-/* The same, what this rank has put before others' (only PMIx ranks can have the same key). */
+/* The same, preferring what this rank has put (only PMIx ranks can share a key). */
 enum answer_status job_get_of(const struct job *j, struct slice space, uint32_t rank,
                               struct slice key, struct slice *value_p);
-/* What the process manager itself knows: only presets are found. */
+/* What the process manager itself provides: finds presets only. */
 enum answer_status job_attr(const struct job *j, struct slice key, struct slice *value_p);
 enum answer_status job_get_index(const struct job *j, struct slice space, uint64_t index,
                                  struct slice *key_p, struct slice *value_p);
 enum answer_status job_space_new(struct job *j, struct slice *name_p);
 enum answer_status job_space_delete(struct job *j, struct slice name);
 
-/* Somebody is to meet a process that will not come: unless the job goes on whatever happens, that
+/* A collective waits for a process that will not come: unless the job goes on after failures, that
  * ends it, and the reason tells how the process ended.  ANSWER_FAILED. */
 enum answer_status job_miss(struct job *j, uint32_t rank);
-/* Any process that will not take part in anything any more: the one whose failure counts, if it is
- * one of them; else the lowest rank. */
+/* A process that takes part in nothing any more: the one whose failure counts, if it is one of
+ * them; else the lowest rank. */
 uint32_t job_lost_rank(const struct job *j);
 
-/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER;
- * the last one in gets ANSWER_OK at once. */
+/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER; the
+ * last rank gets ANSWER_OK at once. */
 enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
                              uint64_t ticket, uint64_t now_ns);
-/* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes,
- * and the rank is missing in the fence again. */
+/* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes
+ * back, and the fence misses the rank again. */
 enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
                                    struct slice ways, uint64_t ticket, uint64_t now_ns,
                                    uint64_t deadline_ns);
-/* Answers those whose time in a fence is over; when the next one's will be, or UINT64_MAX. */
+/* Answers fences whose deadline has passed; returns the next deadline, or UINT64_MAX. */
 uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
-/* The other nodes have contributed too (exchange_data.h): answers the members that are here. */
+/* The other nodes have contributed too (exchange_data.h): answers the members on this node. */
 void job_fence_over(struct job *j, struct slice group, uint64_t generation,
                     enum answer_status status);
-/* One who will not come any more was asked about: it has contributed to the round, or not. */
+/* The answer about a rank that will not come any more: it has contributed to the round, or not. */
 void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
                      bool will_complete);
-/* What a process that has ended had said in fences that are not over counts no more; whoever still
- * holds its socket is answered. */
+/* Withdraws the arrivals of a process that has ended from fences that are not over; any holder of
+ * its socket is answered. */
 void job_fence_forget(struct job *j, uint32_t rank);
-/* Asks that of everybody who waits for this rank, which is elsewhere and will not come. */
+/* Asks about this rank, which is on another node and will not come, for every fence that waits for
+ * it. */
 void job_fence_ask(struct job *j, uint32_t rank);
-/* Everybody of this node who takes part in a fence is answered. */
+/* Answers all participants of a fence on this node. */
 void job_answer_round(struct job *j, const struct collective *c, enum answer_status status);
 
-/* Attributes of the rank's node (job_node.c).  A put replaces, is visible at once and wakes who
- * waits.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */
+/* Attributes of the rank's node (job_node.c). A put replaces, is visible at once and completes
+ * waiting gets.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */
 enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, struct slice value);
 enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, bool wait,
                                 uint64_t ticket, uint64_t now_ns, struct slice *value_p);
 
-/* What the ring is called among the collectives of a job; no fence has a name like that. */
+/* The ring's name among the collectives of a job; no fence can have it. */
 #define JOB_RING "RING"
 
 /* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
  * EFFECT_ANSWER with the place in the ring and what the neighbours left. */
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
                             uint64_t ticket, uint64_t now_ns);
-/* Several nodes: all of them have left what their neighbours need. */
+/* Several nodes: all of them have contributed what their neighbours need. */
 void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
                    const struct slice *blocks, uint32_t nblocks);
 

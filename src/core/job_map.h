@@ -1,7 +1,7 @@
-/* plan.h - what is to be started, decided in full before the first process exists.
+/* job_map.h - the job map: what is to be started, decided in full before the first process exists.
  *
- * The launcher's front half (options, host files, mapping, binding) or a spawn request fills a
- * plan; the spawner and the core only read it.  Nothing in it refers to descriptors or to this
+ * The launcher's first half (options, host files, mapping, binding) or a spawn request fills a
+ * plan; the spawner and the core only read it.  Nothing in it refers to file descriptors or to this
  * machine's memory, so a plan can be printed (--dry-run), sent to another node, or tested.
  *
  * Everything lives in the plan's arena and goes with job_map_free().
@@ -15,27 +15,27 @@
 
 #include "base/arena.h"
 
-/* One application of the job: an executable with its arguments.  `:` of the command line, one
- * command of a spawn request.  Its index is the "appnum". */
+/* One application of the job: an executable with its arguments.  Separated by `:` on the command
+ * line, one command of a spawn request.  Its index is the "appnum". */
 struct job_map_app {
     char **argv;      /* argv[0] is the program as the user wrote it; NULL-terminated */
     uint32_t argc;    /* without the final NULL */
-    const char *path; /* what to exec: found on PATH, executable */
-    const char *wdir; /* absolute directory to start in, or NULL: ours */
-    char **env;       /* NAME=VALUE, complete but for the per-rank variables; NULL-terminated */
+    const char *path; /* file to exec: found on PATH, executable */
+    const char *wdir; /* absolute directory to start in, or NULL: the server's own */
+    char **env;       /* NAME=VALUE, complete except for the per-rank variables; NULL-terminated */
     uint32_t nprocs;
     uint32_t first_rank; /* its ranks are first_rank .. first_rank + nprocs - 1 */
 };
 
 /* How processes of a node are bound to its processors, in the numbers of topo/bind.h; each node
- * applies it to the hardware that it finds. */
+ * applies it to its own hardware. */
 struct job_map_binding {
     uint32_t how, kind, width;
     const char *list; /* or NULL */
     bool ordered;
     uint32_t order_kind, order_width, order_block;
-    /* Whose turn it is when processors are dealt out, by local rank: ranks need not be numbered in
-     * the order of the mapping.  NULL: they are. */
+    /* The order in which processors are dealt out, by local rank: ranks need not be numbered in the
+     * order of the mapping.  NULL: they are. */
     const uint32_t *turns;
     uint32_t nturns;
 };
@@ -66,7 +66,7 @@ struct job_map {
     struct job_map_proc *procs; /* by rank */
     uint32_t napps, nnodes, nprocs;
     int64_t universe; /* slots in the allocation; -1: unlimited */
-    bool path_only;   /* nodes that look for a program by its name do so on PATH alone */
+    bool path_only;   /* nodes search for a program by name on PATH alone */
 };
 
 void job_map_init(struct job_map *p);

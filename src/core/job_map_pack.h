@@ -1,7 +1,7 @@
-/* job_map_pack.h - a plan as bytes, for the daemons of other nodes.
+/* job_map_pack.h - a job map as bytes, for the daemons of other nodes.
  *
- * Of processors only how to bind goes along: each node applies that to its own
- * hardware.  Ranks are written as runs, so a plan costs what its irregularity costs.
+ * Of the binding only the policy is sent: each node applies it to its own hardware.  Ranks are
+ * written as runs, so the size of a plan is that of its irregularity.
  */
 #ifndef WIREUP_CORE_JOB_MAP_PACK_H
 #define WIREUP_CORE_JOB_MAP_PACK_H

@@ -1,7 +1,8 @@
-/* nameservice.h - the name service: service name -> port, and who published it.
+/* nameservice.h - the name service: service name -> port and publisher.
  *
- * Names are per user and launcher, across its jobs.  An entry goes with its publisher unless it is
- * asked to stay; one that may be read once goes with the first look-up (nameservice_read).
+ * Names belong to one user and launcher, across its jobs.  An entry goes with its publisher unless
+ * it was published to stay; one that may be read once goes with the first look-up
+ * (nameservice_read).
  */
 #ifndef WIREUP_CORE_NAMESERVICE_H
 #define WIREUP_CORE_NAMESERVICE_H
@@ -26,7 +27,7 @@ struct name_entry {
 struct nameservice {
     struct map by_service;
     struct list all;
-    struct name_entry *read; /* the last one that was read once: its bytes are in use */
+    struct name_entry *read; /* the last entry that was read once: its bytes are in use */
 };
 
 /* A look-up that waits for its name. */
@@ -38,18 +39,18 @@ struct nameservice_wait {
 
 enum { NAMESERVICE_OK = 0, NAMESERVICE_TAKEN, NAMESERVICE_UNKNOWN, NAMESERVICE_FOREIGN };
 
-/* A question about a name that this launcher alone cannot answer: its neighbours (other launchers
- * of the same user on this machine) are asked by the host. */
+/* A query about a name that this launcher alone cannot answer: the host asks its neighbours (other
+ * launchers of the same user on this machine). */
 enum nameservice_op { NAMESERVICE_LOOKUP, NAMESERVICE_PUBLISH, NAMESERVICE_UNPUBLISH };
 
 struct nameservice_query {
     enum nameservice_op op;
-    uint32_t job, rank; /* who asks */
+    uint32_t job, rank; /* the requester */
     bool wait;
-    bool found; /* a look-up's answer stands in it: port, type, and the publisher's job and rank */
+    bool found; /* a look-up's answer is filled in: port, type, and the publisher's job and rank */
     enum name_life life;
     uint64_t deadline_ns; /* UINT64_MAX: none */
-    uint64_t timeout_ns;  /* the same from the question on; 0: none */
+    uint64_t timeout_ns;  /* the same, relative to the query; 0: none */
     uint16_t type;
     struct slice service, port;
     char text[]; /* both of them */
@@ -67,13 +68,13 @@ int nameservice_publish(struct nameservice *n, struct slice service, struct slic
                         uint32_t job, uint32_t rank, enum name_life life, uint16_t type);
 /* The entry, or NULL. */
 const struct name_entry *nameservice_lookup(const struct nameservice *n, struct slice service);
-/* The same for who gets it: a name that may be read once is gone then.  The entry is there until
- * the next call. */
+/* The same for a reader that gets the value: a name that may be read once is removed.  The entry is
+ * valid until the next call. */
 const struct name_entry *nameservice_read(struct nameservice *n, struct slice service);
 /* 0 or NAMESERVICE_UNKNOWN.  Any process of the user may withdraw a name, as under other launchers.
  */
 int nameservice_unpublish(struct nameservice *n, struct slice service);
-/* The publisher has gone: its names that do not stay go too.  Returns how many. */
+/* The publisher has ended: its names are removed, except those that stay.  Returns how many. */
 uint32_t nameservice_drop_job(struct nameservice *n, uint32_t job);
 
 #endif

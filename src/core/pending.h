@@ -1,8 +1,8 @@
-/* pending.h - requests that are not answered yet and are no collectives: who asked for what, and
- * since when.
+/* pending.h - requests that are not answered yet and are not collectives: requester, object, and
+ * time.
  *
- * For people alone (who.h): nothing is decided by it, so a request for which there is no memory is
- * merely not told.
+ * For reports only (who.h): nothing is decided by it, so a request for which there is no memory is
+ * merely not reported.
  */
 #ifndef WIREUP_CORE_PENDING_H
 #define WIREUP_CORE_PENDING_H
@@ -19,11 +19,11 @@ enum { PENDING_NOBODY = UINT32_MAX };
 struct pending {
     struct list link; /* in struct pending_list, oldest first */
     uint64_t ticket, since_ns;
-    uint32_t job, rank; /* who asked */
+    uint32_t job, rank; /* the requester */
     enum request_kind kind;
-    uint32_t owner_job, owner_rank; /* who could answer, or PENDING_NOBODY */
+    uint32_t owner_job, owner_rank; /* the process that could answer, or PENDING_NOBODY */
     uint64_t count;                 /* REQ_SPAWN: processes */
-    struct slice name;              /* what is wanted: key, service, program; may be cut */
+    struct slice name;              /* the object: key, service, program; may be cut */
     char text[];
 };
 
@@ -38,7 +38,7 @@ void pendings_free(struct pending_list *w);
 /* *what without link and text; its name is copied. */
 void pendings_add(struct pending_list *w, const struct pending *what);
 void pendings_done(struct pending_list *w, uint64_t ticket); /* harmless when it is unknown */
-/* Nobody wants these answers any more. */
+/* Drops these requests: nobody wants their answers any more. */
 void pendings_drop(struct pending_list *w, uint64_t first_ticket, uint64_t last_ticket);
 
 #endif

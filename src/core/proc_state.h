@@ -1,4 +1,4 @@
-/* proc_state.h - the state table of proc_state.def: which state follows, and what is to be done.
+/* proc_state.h - the state table of proc_state.def: the next state and the action of each event.
  *
  * The table alone changes the state; actions are names, carried out by the job (job.c).
  */

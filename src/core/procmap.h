@@ -3,11 +3,11 @@
  *   (vector,(node,count,ppn),...)   for each of `count` consecutive node numbers from `node`, `ppn`
  *                                   consecutive ranks; ranks are numbered as the blocks expand
  *
- * Written: complete lists of such triples only, without blanks; that is what every known reader
- * takes (short forms crash MPICH 4.0, lists that must be repeated confuse others).
- * Read: also the short forms of newer servers: a bare number n for (n,1,1), [blocks]xK for a list
- * said K times, blanks around tokens; and a list that ends before all ranks are placed starts again
- * at its first block on node 0 (or its first '[').
+ * Written: only complete lists of such triples, without blanks, which every known reader takes
+ * (short forms crash MPICH 4.0, lists that must be repeated confuse others). Read: also the short
+ * forms of newer servers: a bare number n for (n,1,1), [blocks]xK for a list repeated K times,
+ * blanks around tokens; and a list that ends before all ranks are placed starts again at its first
+ * block on node 0 (or its first '[').
  *
  * Pure; used by servers and by client libraries.
  */
@@ -27,7 +27,7 @@ struct job_map;
  * whose maximum bounds it (it is poisoned when the map is longer). */
 struct procmap_writer {
     struct buf *out;
-    /* The triple in the making, and the run of equal nodes behind it. */
+    /* The unfinished triple, and the run of equal nodes after it. */
     uint32_t node, count, ppn;
     uint32_t run_node, run_len;
 };
@@ -44,8 +44,8 @@ enum {
     PROCMAP_SHORT,   /* too few ranks, and no block on node 0 to start again from */
 };
 
-/* The node of each of nprocs ranks.  0; PROCMAP_...; node_of is undefined then.  Takes no memory;
- * the time grows with the ranks placed and the text, not with numbers in it. */
+/* The node of each of nprocs ranks.  0, or PROCMAP_... (node_of is undefined then). Takes no
+ * memory; the time grows with the ranks placed and the text, not with numbers in it. */
 int procmap_read(struct slice text, uint32_t nprocs, uint32_t *node_of, struct errmsg *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* psets.h - named sets of processes, as the host defines them; clients ask who is in which. */
+/* psets.h - named sets of processes, defined by the host; clients query their members. */
 #ifndef WIREUP_CORE_PSETS_H
 #define WIREUP_CORE_PSETS_H
 

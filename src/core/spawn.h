@@ -1,7 +1,7 @@
-/* spawn.h - a request for more processes, free of any protocol's spelling.
+/* spawn.h - a request for more processes, independent of any protocol's encoding.
  *
  * Collected by a session (several messages in PMI-1, one in PMI-2), handed over whole.  All of it
- * lives in its own arena; whoever holds the request frees it with spawn_free().
+ * lives in its own arena; the holder of the request frees it with spawn_free().
  */
 #ifndef WIREUP_CORE_SPAWN_H
 #define WIREUP_CORE_SPAWN_H

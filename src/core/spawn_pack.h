@@ -9,7 +9,7 @@
 /* Appends; running out of memory poisons the buffer. */
 void spawn_pack(const struct spawn_request *rq, struct buf *out);
 
-/* The request (spawn_free() it), or NULL: bytes that are none, or no memory; err says which. */
+/* The request (spawn_free() it), or NULL: malformed bytes, or no memory; err tells which. */
 struct spawn_request *spawn_unpack(struct slice bytes, struct errmsg *err);
 
 #endif

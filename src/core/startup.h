@@ -1,8 +1,8 @@
-/* startup.h - where the time of a job's start goes, as one node sees it: what its processes did
- * when, and that in few numbers, which the launcher makes a report of (startup_report.h).
+/* startup.h - where the time of a job's start goes, as one node sees it: the times of its
+ * processes' steps, and their summary, from which the launcher makes a report (startup_report.h).
  *
- * Nothing is noted unless somebody has asked.  All times are of the node's own clock, given by the
- * caller.
+ * Nothing is recorded unless the user asked for it.  All times are of the node's own clock, given
+ * by the caller.
  */
 #ifndef WIREUP_CORE_STARTUP_H
 #define WIREUP_CORE_STARTUP_H
@@ -16,52 +16,54 @@
 
 struct job;
 
-/* In the life of one process. */
+/* In the course of one process. */
 enum startup_point {
     STARTUP_STARTED,
     STARTUP_INIT,
-    STARTUP_FIRST, /* it has entered the first fence of everybody */
+    STARTUP_FIRST, /* it has entered the first fence of the whole job */
     STARTUP_PUT,   /* its last put before the exchange */
-    STARTUP_FENCE, /* it has entered the fence of that */
+    STARTUP_FENCE, /* it has entered the exchange's fence */
     STARTUP_FINALIZE,
     STARTUP_GONE,
-    STARTUP_LAST_PUT,   /* while it is not known whether it is for the exchange */
+    STARTUP_LAST_PUT,   /* while it is not known whether it belongs to the exchange */
     STARTUP_LAST_FENCE, /* likewise; 0: it has not entered the next fence */
     STARTUP_POINTS
 };
 
-/* The exchange of addresses is by the last fence that somebody here has put something for, of the
- * first few (MPI_Init may begin with fences that bring nothing); or the first, when nobody puts. */
+/* The exchange of addresses is the last of the first few fences before which a process here has put
+ * something (MPI_Init may begin with fences that bring nothing); or the first, when no process
+ * puts. */
 struct startup {
     uint32_t job;
     uint32_t *ranks; /* of this node, ascending */
     uint32_t count;
-    uint64_t (*times)[STARTUP_POINTS]; /* by place in ranks; 0: not yet */
-    uint64_t linked_ns, told_ns;       /* this node was linked; it knew of the job */
-    uint32_t entered;                  /* how many are in the fence that is the next to be over */
-    uint32_t fences, exchange;         /* that are over; which of them it is, from 1 (0: none) */
-    uint64_t first_left_ns, left_ns;   /* the first, and that one, were over */
-    bool fresh;                        /* something was put since the last fence */
-    uint64_t bytes, exchanged;         /* keys and values that were put: ever; until then */
+    uint64_t (*times)[STARTUP_POINTS]; /* by index in ranks; 0: not yet */
+    uint64_t linked_ns, told_ns;       /* this node was linked; it received the job */
+    uint32_t entered;                  /* how many have entered the fence in progress */
+    uint32_t fences,
+        exchange; /* fences completed; which of them is the exchange, from 1 (0: none) */
+    uint64_t first_left_ns, left_ns; /* the first, and the exchange, completed */
+    bool fresh;                      /* something was put since the last fence */
+    uint64_t bytes, exchanged;       /* of keys and values put: in all; up to the exchange */
 };
 
 /* 0 or -ENOMEM; for the processes of j on this node. */
 int startup_open(struct startup *s, const struct job *j);
 void startup_close(struct startup *s); /* harmless twice, and on zeroed memory */
 
-/* Harmless for others' ranks. */
+/* Ignores ranks of other nodes. */
 void startup_note(struct startup *s, uint32_t rank, enum startup_point p, uint64_t now_ns);
 void startup_request(struct startup *s, uint32_t rank, const struct request *rq, uint64_t now_ns);
 
-/* All answers are given.  True: a fence of everybody is over, and it was the first, or brought
- * something: it is worth telling. */
+/* All answers are given.  True: a fence of the whole job is over, and it was the first, or brought
+ * something: it is worth reporting. */
 bool startup_look(struct startup *s, const struct job *j, uint64_t now_ns);
 
-/* ---- in few numbers -------------------------------------------------------------------------- */
+/* ---- summary --------------------------------------------------------------------------------- */
 
-/* What takes time: from one point to another of one process, or of the node. */
+/* A phase: from one point to another of one process, or of the node. */
 enum startup_span {
-    SPAN_SPAWN,      /* the node knows of the job .. its last process is started */
+    SPAN_SPAWN,      /* the node received the job .. its last process is started */
     SPAN_PROGRAM,    /* a process is started .. its init */
     SPAN_FIRST,      /* init .. first fence entered */
     SPAN_FIRST_LEFT, /* .. left */
@@ -76,7 +78,7 @@ enum { STARTUP_NODE = UINT32_MAX }; /* in place of a rank: the node itself */
 
 struct startup_times {
     uint32_t count;
-    uint64_t begun, ended; /* of the first that began, of the last that ended */
+    uint64_t begun, ended; /* of the first to begin, of the last to end */
     uint64_t shortest, median, longest;
     uint32_t who_shortest, who_longest, who_last;
 };
@@ -89,9 +91,9 @@ struct startup_guest {
 
 struct startup_part {
     uint64_t linked, told, now;
-    uint64_t bytes, exchanged, fences; /* as above; fences: all of everybody so far */
+    uint64_t bytes, exchanged, fences; /* as above; fences: all of the whole job so far */
     uint32_t exchange, put;            /* as above; how many processes have put something */
-    bool ended;                        /* all its processes have */
+    bool ended;                        /* all its processes have ended */
     struct startup_times spans[STARTUP_SPANS];
     uint32_t nguests;
     struct startup_guest *guests; /* the caller's */
@@ -103,7 +105,7 @@ int startup_sum_up(const struct startup *s, const struct job *j, uint64_t now_ns
 
 /* Running out of memory poisons the buffer. */
 void startup_part_write(const struct startup_part *p, struct buf *out);
-/* The guests lie in the arena.  False: these bytes are no part (or there is no memory). */
+/* The guests lie in the arena.  False: the bytes are malformed (or there is no memory). */
 bool startup_part_read(struct slice bytes, struct arena *a, struct startup_part *p);
 
 #endif

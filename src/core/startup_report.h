@@ -1,20 +1,21 @@
-/* startup_report.h - where the time of a job's start went, over all nodes: what each has summed up
- * (startup.h), and what the launcher knows by itself, as a table for people or JSON for programs.
+/* startup_report.h - where the time of a job's start went, over all nodes: each node's summary
+ * (startup.h) and the launcher's own times, as a table for people or JSON for programs.
  *
- * A phase is a time between two points of one process or node, so that it is measured on one clock,
- * and who comes late because of others is not blamed.  To show when it was, the clocks of nodes are
- * set to the launcher's by messages that went anyway: a daemon's clock stands so that what it has
- * said was said before it was heard here, and the other way round; the middle is taken, and half of
- * the difference is how wrong that may be.
+ * A phase is the time between two points of one process or node, so that it is measured on one
+ * clock, and a process that is late because of others is not blamed.  To place phases in time, the
+ * nodes' clocks are aligned to the launcher's by messages that are sent anyway: a daemon's message
+ * was sent before it was received here, and the other way round; the middle of the two bounds is
+ * taken, and half of their difference is the possible error.
  */
 #ifndef WIREUP_CORE_STARTUP_REPORT_H
 #define WIREUP_CORE_STARTUP_REPORT_H
 
 #include "core/startup.h"
 
-/* What is known of one node; its clock is ahead of ours by something from `least` to `most`. */
+/* What is known of one node; its clock is ahead of this one's by something from `least` to `most`.
+ */
 struct startup_node {
-    bool told; /* its part is here */
+    bool told; /* its part has arrived */
     uint64_t ready_ns;
     int64_t least, most;
     struct startup_part part;
@@ -24,10 +25,10 @@ struct startup_node {
 struct startup_own {
     uint64_t begun;         /* its first instruction */
     uint64_t planned;       /* it knows what is to run, and where */
-    uint64_t open;          /* it can be spoken to */
-    uint64_t announced;     /* nodes were told of the job */
-    uint64_t ended;         /* all processes had gone */
-    uint64_t daemons_ended; /* all daemons had */
+    uint64_t open;          /* it accepts requests */
+    uint64_t announced;     /* nodes were sent the job */
+    uint64_t ended;         /* all processes had ended */
+    uint64_t daemons_ended; /* all daemons had ended */
     uint64_t gone;          /* it has nothing to do any more */
 };
 
@@ -37,21 +38,21 @@ struct startup_report {
     struct startup_node *nodes; /* by position */
     uint32_t count;
     const char *const *names; /* by position; the caller's, or NULL */
-    const char *here;         /* our own, when that is not among them */
+    const char *here;         /* this node's, when it is not among them */
     uint32_t nprocs, nnodes;  /* of the job */
 };
 
-/* For so many positions.  0 or -ENOMEM. */
+/* For that many positions.  0 or -ENOMEM. */
 int startup_report_open(struct startup_report *r, uint32_t count);
 void startup_report_close(struct startup_report *r); /* harmless twice, and on zeroed memory */
 
-/* The daemon there has said that it is linked. */
+/* The daemon at that position has reported that it is linked. */
 void startup_report_ready(struct startup_report *r, uint32_t position, uint64_t now_ns);
-/* Its part (0: our own), which takes the place of an earlier one.  False: it is none. */
+/* Its part (position 0: this node's), which replaces an earlier one.  False: it is malformed. */
 bool startup_report_add(struct startup_report *r, uint32_t position, struct slice part,
                         uint64_t now_ns);
 
-/* As far as can be known: no more is to be expected of the start. */
+/* As far as can be known: nothing more of the start is expected. */
 bool startup_report_is_over(const struct startup_report *r);
 
 /* Running out of memory poisons the buffer.  The start: lines, or one line of JSON. */
