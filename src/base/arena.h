@@ -1,9 +1,9 @@
-/* arena.h - memory that is given back all at once.
+/* arena.h - memory that is freed all at once.
  *
- * For things that live and die together: a plan, a decoded message, the strings of a job.
- * Allocations are aligned to 16 bytes and zeroed.  A maximum bounds what one arena may take.
- * The first failure is remembered: arena_ok() after a series of allocations is enough, provided
- * no result is written through before (results may be NULL).
+ * For data with one common lifetime: a plan, a decoded message, the strings of a job.  Allocations
+ * are aligned to 16 bytes and zeroed.  A maximum bounds what one arena may take.  The arena
+ * remembers its first failure: one arena_ok() after a series of allocations is enough, provided
+ * that nothing is written through the results before (they may be NULL).
  */
 #ifndef WIREUP_BASE_ARENA_H
 #define WIREUP_BASE_ARENA_H
@@ -25,7 +25,7 @@ struct arena {
 #define ARENA_NULL(maximum) ((struct arena){ NULL, 0, (maximum), false })
 
 void arena_init(struct arena *a, size_t max);
-void arena_free(struct arena *a); /* everything goes; harmless twice */
+void arena_free(struct arena *a); /* frees everything; harmless twice */
 
 static inline bool arena_ok(const struct arena *a)
 {
@@ -37,7 +37,7 @@ void *arena_alloc(struct arena *a, size_t n);
 void *arena_array(struct arena *a, size_t count, size_t size);
 /* A NUL-terminated copy. */
 char *arena_str(struct arena *a, struct slice s);
-/* A copy as slice; on failure the empty slice. */
+/* A copy as a slice; the empty slice on failure. */
 struct slice arena_copy(struct arena *a, struct slice s);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

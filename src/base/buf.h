@@ -1,8 +1,9 @@
-/* buf.h - a growable byte buffer with a hard maximum, that remembers its first error.
+/* buf.h - a growable byte buffer with a hard maximum, which remembers its first error.
  *
- * Writers poison: after the first failed write (out of memory, or over the maximum) nothing more
- * is written and buf_ok() is false, so ten writes need one check at the end.  Reading is from the
- * front: buf_take() drops bytes, and the space is reused without moving more than needed.
+ * A failed write poisons the buffer: after the first one (out of memory, or over the maximum)
+ * nothing more is written and buf_ok() is false, so ten writes need one check at the end.  Reading
+ * is from the front: buf_take() drops bytes, and the space is reused without moving more than
+ * needed.
  *
  * Ownership: the buffer owns its memory; buf_slice() lends it until the next write.
  */
@@ -24,13 +25,13 @@ struct buf {
     size_t cap;
     size_t max; /* live bytes never exceed this */
     enum buf_error error;
-    bool secret; /* memory is wiped before it is given back */
+    bool secret; /* memory is wiped before it is freed */
 };
 
 #define BUF_NULL(maximum) ((struct buf){ NULL, 0, 0, 0, (maximum), BUF_FINE, false })
 
 void buf_init(struct buf *b, size_t max);
-/* For what holds a key. */
+/* For a buffer that holds a key. */
 void buf_init_secret(struct buf *b, size_t max);
 void buf_free(struct buf *b); /* back to empty; harmless twice; the maximum stays */
 
@@ -62,15 +63,15 @@ void buf_str(struct buf *b, const char *text);
 void buf_byte(struct buf *b, char c);
 void buf_u64(struct buf *b, uint64_t v); /* decimal text */
 void buf_i64(struct buf *b, int64_t v);
-/* The bytes as a JSON string, quotes included; what is not UTF-8 text becomes \u00XX. */
+/* The bytes as a JSON string, quotes included; bytes that are not UTF-8 text become \u00XX. */
 void buf_json(struct buf *b, struct slice s);
-/* As within the quotes of a C string; all that is no ASCII character is \xHH. */
+/* As inside the quotes of a C string; bytes that are not printable ASCII become \xHH. */
 void buf_escaped(struct buf *b, struct slice s);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Drops n bytes from the front (all, when there are fewer). */
+/* Drops n bytes from the front (all if there are fewer). */
 void buf_take(struct buf *b, size_t n);
 
 /* NUL-terminates (the NUL is not counted) and lends the text; NULL when poisoned. */

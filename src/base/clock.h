@@ -1,6 +1,7 @@
-/* clock.h - the only place that asks the machine what time it is.
+/* clock.h - the only place that reads the machine's clocks.
  *
- * What decides (core, sessions, overlay) takes the time as an argument and never includes this.
+ * The code that decides (core, sessions, overlay) takes the time as an argument and never includes
+ * this header.
  */
 #ifndef WIREUP_BASE_CLOCK_H
 #define WIREUP_BASE_CLOCK_H
@@ -13,7 +14,7 @@
 uint64_t clock_now_ns(void);  /* monotonic, since some fixed point */
 uint64_t clock_wall_ns(void); /* since 1970-01-01 UTC; for people and traces only */
 
-/* For hashing and names, not for secrets: random, or the time where there is nothing random. */
+/* For hashing and names, not for secrets: random, or the time if no random bytes are available. */
 uint64_t clock_seed(void);
 
 #endif

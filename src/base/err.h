@@ -1,11 +1,11 @@
-/* err.h - errors that say who must act.
+/* err.h - error codes that show who must act.
  *
- * Negative (-errno): the machine or we are broken; pass it up unchanged.
+ * Negative (-errno): the machine or this program is broken; pass it up unchanged.
  * Positive: a condition that the module documents; its caller handles it and never forwards it.
- * Zero: done.
+ * Zero: success.
  *
- * Where a person will read the reason, a struct errmsg travels beside the code: one sentence
- * (what, where, what to do), without a final newline.
+ * Where a person will read the reason, a struct errmsg travels with the code: one sentence (what,
+ * where, what to do), without a final newline.
  */
 #ifndef WIREUP_BASE_ERR_H
 #define WIREUP_BASE_ERR_H

@@ -15,7 +15,7 @@ struct list {
 
 #define LIST_OF(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/* Walks all elements; the current one may be unlinked (not its follower). */
+/* Walks all elements; the current one may be unlinked, but not the one after it. */
 #define LIST_EACH(link, head)                                                                      \
     for (struct list *link = (head)->next, *link##_next = link->next; link != (head);              \
          link = link##_next, link##_next = link->next)

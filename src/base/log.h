@@ -1,7 +1,7 @@
-/* log.h - sentences for people, one line each, to one descriptor.
+/* log.h - messages for people, one line each, to one descriptor.
  *
- * A struct log is carried by whoever may have something to say; there is no global one.  Each
- * line goes out in one write, prefixed by who speaks.  Client libraries use it only when asked
+ * Each module that may write messages holds a struct log; there is no global one.  Each line goes
+ * out in one write, prefixed by the name of the program.  Client libraries use it only on request
  * (PMI_DEBUG); programs use it for their messages.
  */
 #ifndef WIREUP_BASE_LOG_H
@@ -13,7 +13,7 @@
 
 enum log_level { LOG_ERROR = 0, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
-/* Where lines go that may not wait for who reads them (io/log_sink.h). */
+/* Output for lines that must not wait for their reader (io/log_sink.h). */
 struct log_out {
     void (*put)(struct log_out *out, const char *text, size_t len);
 };
@@ -33,7 +33,7 @@ void log_line(const struct log *log, enum log_level level, const char *format, .
 void log_vline(const struct log *log, enum log_level level, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Text that has its own lines. */
+/* Text that is already divided into lines. */
 void log_text(const struct log *log, struct slice text);
 
 #define log_error(log, ...) log_line((log), LOG_ERROR, __VA_ARGS__)

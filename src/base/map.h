@@ -29,12 +29,12 @@ struct map {
 #define MAP_NULL(seed_) ((struct map){ NULL, 0, 0, (seed_) })
 
 void map_init(struct map *m, uint64_t seed);
-void map_free(struct map *m); /* the values are the caller's; harmless twice */
+void map_free(struct map *m); /* the values stay the caller's; harmless twice */
 
 /* The value under key, or NULL. */
 void *map_get(const struct map *m, struct slice key);
 
-/* Puts value (not NULL) under key, replacing; the former value goes to *old_p when asked.
+/* Puts value (not NULL) under key, replacing the former value, which goes to *old_p (unless NULL).
  * 0, or -ENOMEM with the map unchanged. */
 int map_put(struct map *m, struct slice key, void *value, void **old_p);
 

@@ -1,7 +1,7 @@
-/* privilege.h - whether this process has powers that whoever started it has not.
+/* privilege.h - whether this process has privileges that the user who started it does not have.
  *
- * The launcher starts what its user says, as itself: installed set-uid, set-gid or with
- * capabilities it would hand those to anybody.
+ * The launcher starts the programs that its user names, as itself: installed set-uid, set-gid or
+ * with capabilities it would pass these on to anybody.
  */
 #ifndef WIREUP_BASE_PRIVILEGE_H
 #define WIREUP_BASE_PRIVILEGE_H
@@ -10,11 +10,11 @@
 
 #include "base/err.h"
 
-/* -EPERM with a sentence; 0: it has none. */
+/* 0: no extra privileges; -EPERM with a sentence. */
 int privilege_check(struct errmsg *err);
 
-/* The environment is somebody else's, and the powers are not: what it names is not to be run, nor
- * opened (as secure_getenv() judges it). */
+/* The environment comes from another user than the privileges: files that it names must not be run
+ * or opened (by the same test as secure_getenv()). */
 bool privilege_is_lent(void);
 
 #endif

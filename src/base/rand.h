@@ -1,4 +1,6 @@
-/* rand.h - numbers that a seed decides, for simulations and tests (splitmix64).  Nothing secret. */
+/* rand.h - pseudo-random numbers from a seed, for simulations and tests (splitmix64).  Nothing
+ * secret.
+ */
 #ifndef WIREUP_BASE_RAND_H
 #define WIREUP_BASE_RAND_H
 

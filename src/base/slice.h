@@ -1,7 +1,7 @@
-/* slice.h - a run of bytes somebody else owns.
+/* slice.h - a run of bytes that somebody else owns.
  *
- * A slice never owns memory and is never NUL-terminated by contract: who needs a C string copies
- * it (arena_str, str_dup_slice).  The empty slice has len 0 and any ptr, NULL included.
+ * A slice never owns memory and is never NUL-terminated by contract: code that needs a C string
+ * copies it (arena_str, str_dup_slice).  The empty slice has len 0 and any ptr, NULL included.
  */
 #ifndef WIREUP_BASE_SLICE_H
 #define WIREUP_BASE_SLICE_H
@@ -47,7 +47,7 @@ static inline bool slice_starts(struct slice a, struct slice head)
     return a.len >= head.len && (head.len == 0 || memcmp(a.ptr, head.ptr, head.len) == 0);
 }
 
-/* What remains behind the first n bytes (all of them when there are fewer). */
+/* The rest after the first n bytes; empty if there are fewer. */
 static inline struct slice slice_skip(struct slice a, size_t n)
 {
     if (n > a.len)
@@ -63,8 +63,8 @@ static inline struct slice slice_head(struct slice a, size_t n)
 /* Position of the first byte c, or a.len when there is none. */
 size_t slice_find(struct slice a, char c);
 
-/* Cuts *rest at the first byte c: returns what stands before it and leaves in *rest what stands
- * behind it.  Without a c everything is returned and *rest becomes empty. */
+/* Cuts *rest at the first byte c: returns the bytes before it and leaves the bytes after it in
+ * *rest.  Without a c everything is returned and *rest becomes empty. */
 struct slice slice_cut(struct slice *rest, char c);
 
 /* Without blanks (space, tab, CR) at both ends. */
