@@ -1,20 +1,23 @@
-/* control_socket.h - where others of the same user ask a running launcher, and where it asks them.
+/* control_socket.h - the control socket: launchers and commands of the same user send requests to a
+ * running launcher, and this launcher sends requests to others.
  *
- * One line in, an answer out, and the connection ends:
- *     who [json] [JOB]      the report of core/who.h on all nodes (pending_query.h)
+ * One request line, one answer, and the connection ends:
+ *     who [json] [JOB]      the pending report (core/who.h) of all nodes (pending_query.h)
  *     names [json]          the published names
- *     lookup SERVICE        `found` and a newline, then the port as it is; or `none`
+ *     lookup SERVICE        `found` and a newline, then the port, unescaped; or `none`
+ *     read SERVICE          the same, for a process of another launcher; removes a read-once name
  *     unpublish SERVICE     `found` or `none`
- *     standing              of a standing system: `standing PID DAEMONS` and a line for each node;
- *                           `none`
- *     on NODE WORDS         a standing system runs this for who asks (dvm_exec.h); nothing may
- * stand behind the line until it has answered down                  a standing system ends ps a
- * line for each job uri                   for PMIx tools: the pid that people know, a tab, our
- * address tools                 the same, and files are written by which they find us Anything else
- * is answered with a line that begins with `error:`.
+ *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
+ *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
+ *                           nothing more until it has the answer
+ *     down                  ends a DVM
+ *     ps                    a line for each job
+ *     uri                   for PMIx tools: the pid that users see, a tab, our address
+ *     tools                 the same, and writes the rendezvous files of PMIx tools
+ * Anything else is answered with a line that begins with `error:`.
  *
- * Questions to the other launchers (EFFECT_NAMES) go to all of them at once; the first that has the
- * name decides, silence for LIMIT_DESK_MS counts as no.
+ * Name service queries to the other launchers (EFFECT_NAMES) go to all of them at once; the first
+ * that has the name decides, no answer within LIMIT_DESK_MS counts as no.
  */
 #ifndef WIREUP_WIREUPD_CONTROL_SOCKET_H
 #define WIREUP_WIREUPD_CONTROL_SOCKET_H
@@ -29,17 +32,17 @@ struct node;
 struct control_socket {
     struct node *node;
     struct rendezvous rendezvous;
-    struct door door; /* closed: nobody finds us, and the launcher works all the same */
+    struct door door; /* closed: others cannot reach us; the launcher works without it */
     struct watch directory;
     struct list visitors;
     struct list inquiries;
 };
 
 void control_socket_open(struct control_socket *d, struct node *n);
-bool control_socket_is_open(const struct control_socket *d); /* others can find us */
+bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 
-/* Asks the neighbours; the query is taken over and answered by server_answer(). */
+/* Queries the other launchers; takes the query over, server_answer() answers it. */
 void control_socket_ask(struct control_socket *d, uint64_t ticket, struct nameservice_query *q);
 
 #endif

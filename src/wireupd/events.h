@@ -1,14 +1,14 @@
-/* events.h - events that concern several nodes, and the ends of processes for who has asked for
- * them. */
+/* events.h - events that concern several nodes, and process exits for the nodes that have
+ * subscribed to them. */
 #ifndef WIREUP_WIREUPD_EVENTS_H
 #define WIREUP_WIREUPD_EVENTS_H
 
 #include "wireupd/multinode.h"
 
-/* EFFECT_EVENT or _HEED. */
+/* EFFECT_EVENT or _SUBSCRIBE_EXITS. */
 void events_effect(struct multinode *s, const struct effect *e);
 
-/* MSG_event or _heed. */
+/* MSG_event or _subscribe_exits. */
 void events_hear(struct multinode *s, const struct msg *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* help.h - help messages that processes send by PMIx_Log: the launcher shows each topic once, and
- * tells how many more have sent it. */
+/* help.h - help messages that processes send with PMIx_Log: the launcher shows each topic once, and
+ * reports how many more processes have sent it. */
 #ifndef WIREUP_WIREUPD_HELP_H
 #define WIREUP_WIREUPD_HELP_H
 
@@ -12,21 +12,21 @@ struct node;
 
 struct help {
     struct help_topics topics;
-    struct timer timer; /* to tell who has been counted meanwhile */
-    bool waiting;       /* it is set */
-    bool hinted;        /* how to see all of them has been told */
+    struct timer timer; /* until the counted messages are reported */
+    bool waiting;       /* the timer is set */
+    bool hinted;        /* the hint how to see all messages has been printed */
 };
 
 void help_open(struct node *n);
 void help_close(struct node *n); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_HELP; it is taken over. */
+/* EFFECT_HELP; takes the effect over. */
 void help_effect(struct node *n, struct effect *e);
 
-/* The launcher: a daemon passes one on. */
+/* Launcher: a help message forwarded by a daemon. */
 void help_hear(struct node *n, const struct msg_help *m);
 
-/* Tells who has been counted, now. */
+/* Reports the counted messages now. */
 void help_tell(struct node *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* iof_forward.h - output of processes that somebody on another node listens to. */
+/* iof_forward.h - forwards output of processes to subscribers on other nodes. */
 #ifndef WIREUP_WIREUPD_IOF_FORWARD_H
 #define WIREUP_WIREUPD_IOF_FORWARD_H
 
@@ -7,13 +7,12 @@
 /* EFFECT_LISTEN */
 void iof_forward_ask(struct multinode *s, const struct effect *e);
 
-/* MSG_listen or _said. */
+/* MSG_listen or _iof_data. */
 void iof_forward_hear(struct multinode *s, const struct msg *m);
 
-/* Somebody on another node listens to that process. */
+/* Whether a subscriber on another node wants that process's output. */
 bool iof_forward_wanted(const struct multinode *s, const struct job *j, uint32_t rank);
-/* A process of ours has written something: for who listens on other nodes.  Whether anybody does.
- */
+/* Sends output of a local process to its subscribers on other nodes.  True: there is one. */
 bool iof_forward_said(struct multinode *s, const struct job *j, uint32_t rank, uint16_t channel,
                       struct slice bytes);
 

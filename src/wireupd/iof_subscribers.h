@@ -1,7 +1,7 @@
-/* iof_subscribers.h - who on other nodes listens to the processes of this one.
+/* iof_subscribers.h - the clients on other nodes that subscribe to the output of processes here.
  *
- * An ear is one demand of one client, by the name that its node has for it; it stays until that
- * node says otherwise, or is lost.
+ * Each entry is one subscription of one client, under the id that its node gave it; it stays until
+ * that node cancels it or is lost.
  */
 #ifndef WIREUP_WIREUPD_IOF_SUBSCRIBERS_H
 #define WIREUP_WIREUPD_IOF_SUBSCRIBERS_H
@@ -27,14 +27,14 @@ struct iof_subscribers {
 void iof_subscribers_init(struct iof_subscribers *e);
 void iof_subscribers_free(struct iof_subscribers *e); /* harmless on zeroed memory */
 
-/* NULL: no memory; that client hears nothing. */
+/* NULL: no memory; that client receives nothing. */
 const struct ear *iof_subscribers_add(struct iof_subscribers *e, uint32_t position, uint64_t id,
                                       struct slice nspace, uint32_t rank, uint16_t channels);
 void iof_subscribers_drop(struct iof_subscribers *e, uint32_t position, uint64_t id);
 void iof_subscribers_lost(struct iof_subscribers *e, uint32_t position);
 
-/* The ears for that process: the first (last NULL) or the one behind last; NULL: no more.  A demand
- * that names the process twice comes once. */
+/* The subscriptions to that process: the first (last NULL) or the one after last; NULL: no more.  A
+ * subscription that names the process twice is returned once. */
 const struct ear *iof_subscribers_next(const struct iof_subscribers *e, const struct ear *last,
                                        const char *nspace, uint32_t rank);
 

@@ -1,11 +1,11 @@
-/* job_control.h - what processes have asked their process manager to do, carried out: signals,
- * paths to be cleared up, lines for a log, credentials. */
+/* job_control.h - carries out requests of processes to their process manager: signals, paths to
+ * clean up, lines for a log, credentials. */
 #ifndef WIREUP_WIREUPD_JOB_CONTROL_H
 #define WIREUP_WIREUPD_JOB_CONTROL_H
 
 #include "wireupd/node.h"
 
-/* EFFECT_SIGNAL, _ROOT, _SWEEP, _LOG or _CREDENTIAL; the effect is dropped. */
+/* EFFECT_SIGNAL, _ROOT, _CLEANUP, _PLACE, _LOG or _CREDENTIAL; drops the effect. */
 void job_control_carry_out(struct node *n, struct effect *e);
 
 #endif

@@ -1,18 +1,18 @@
-/* launcher.h - starts the processes of jobs: some in each turn of the loop, so that Ctrl-C and
- * clients are heard meanwhile. */
+/* launcher.h - starts the processes of jobs, a batch in each turn of the loop, so that Ctrl-C and
+ * clients are served meanwhile. */
 #ifndef WIREUP_WIREUPD_LAUNCHER_H
 #define WIREUP_WIREUPD_LAUNCHER_H
 
 #include "overlay/msg.h"
 #include "wireupd/local_job.h"
 
-/* The starter's timer: starts some. */
+/* Timer callback: starts a batch. */
 void launcher_run(void *node);
 
-/* Those who have not been tried will not be started either. */
+/* Marks the ranks that have not been tried as not started. */
 void launcher_skip(struct local_job *w);
 
-/* A daemon: starts our part of a job.  The plan is taken over on success.  NULL with a sentence. */
+/* Daemon: starts our part of a job.  Takes the plan over on success.  NULL with a sentence. */
 struct job *launcher_follow(struct node *n, struct job_map *plan, const struct msg_job *m,
                             uint32_t here, struct errmsg *err);
 

@@ -1,5 +1,5 @@
-/* listener.h - the port of the first job: those who come by themselves (PMI_PORT, PMIx clients and
- * tools), and who of them is let in. */
+/* listener.h - the listening socket of the first job, for clients that connect by themselves
+ * (PMI_PORT, PMIx clients and tools), and their authentication. */
 #ifndef WIREUP_WIREUPD_LISTENER_H
 #define WIREUP_WIREUPD_LISTENER_H
 
@@ -8,11 +8,11 @@
 int listener_open(struct node *n); /* 0 or -errno */
 void listener_close(struct node *n);
 
-/* Something has arrived on a connection that is not proven yet: whether it is of our own user, and
- * of who was there when it was accepted.  If not, that has been said. */
+/* On the first data of an unauthenticated connection: whether it belongs to our own user and to the
+ * process that had it when it was accepted.  If not, the refusal has been logged. */
 bool listener_proves(struct link *l);
 
-/* PMI_ID of so many ranks: numbers that nobody guesses.  0 or -errno. */
+/* PMI_ID for that many ranks: unguessable numbers.  0 or -errno. */
 int listener_make_ids(struct node *n, uint32_t count);
 
 #endif

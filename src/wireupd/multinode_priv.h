@@ -1,4 +1,4 @@
-/* multinode_priv.h - what the modules of a share ask it all the time. */
+/* multinode_priv.h - helpers for the modules of multinode. */
 #ifndef WIREUP_WIREUPD_MULTINODE_PRIV_H
 #define WIREUP_WIREUPD_MULTINODE_PRIV_H
 
