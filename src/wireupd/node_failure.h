@@ -1,4 +1,4 @@
-/* node_failure.h - the loss of a node: why, and what becomes of jobs whose processes have gone with
+/* node_failure.h - the loss of a node: the reason, and what becomes of jobs that had processes on
  * it. */
 #ifndef WIREUP_WIREUPD_NODE_FAILURE_H
 #define WIREUP_WIREUPD_NODE_FAILURE_H
@@ -8,7 +8,7 @@
 /* Launcher: why that daemon may be lost; the first reason counts. */
 void node_failure_reason(struct multinode *s, uint32_t position, const char *why);
 
-/* That daemon is lost, and the processes there are gone. */
+/* That daemon is lost, and its processes are gone. */
 void node_failure_position(struct multinode *s, uint32_t position);
 
 void node_failure_free(struct multinode *s);

@@ -1,5 +1,4 @@
-/* node_priv.h - what the modules of a node share: the node itself, its processes and connections.
- */
+/* node_priv.h - shared by the modules of a node: the node itself, its processes and connections. */
 #ifndef WIREUP_WIREUPD_NODE_PRIV_H
 #define WIREUP_WIREUPD_NODE_PRIV_H
 
@@ -24,14 +23,15 @@
 /* A connection and its descriptor. */
 struct link {
     struct node *node;
-    struct task *task; /* NULL: a PMI_PORT connection, on its own in node->strangers */
+    struct task *task; /* NULL: a connection without a task (PMI_PORT, tool, singleton), listed in
+                          node->strangers */
     struct list strange;
     struct peer *peer;
     int fd;
-    bool lone;   /* the process is not our child: the end of its connection is its end */
-    bool marked; /* its bytes carry their writer's user (peer_cred_mark()) */
-    bool proven; /* it is known whose it is: inherited, or asked after (listener_proves()) */
-    struct peer_cred cred; /* of one that came by itself; socket 0: it has not been asked yet */
+    bool lone;             /* the process is not our child: the end of its connection is its end */
+    bool marked;           /* its bytes carry their sender's user (peer_cred_mark()) */
+    bool proven;           /* its owner is known: inherited, or verified (listener_proves()) */
+    struct peer_cred cred; /* of an incoming connection; socket 0: not looked up yet */
     struct watch watch;
 };
 
@@ -44,7 +44,7 @@ struct task {
     bool ended; /* reaped */
     struct link conn;
     struct source out, err;
-    struct stdin_push in; /* what others push to it */
+    struct stdin_push in; /* data that others push to it */
     struct buf label;
 };
 
@@ -53,7 +53,7 @@ struct node {
     struct loop loop;
     struct server server;
     uint64_t started_ns;
-    uid_t uid; /* ours: asked for once, not for each message */
+    uid_t uid; /* ours: read once, not for each message */
     struct list tasks;
     struct map by_pid;
     struct list works;
@@ -61,23 +61,23 @@ struct node {
     struct topology topology;
     struct list strangers;
     char *wdir;
-    bool place_told;   /* that the session directory cannot be made */
-    bool sweep_told;   /* that something cannot be cleared up */
+    bool place_told;   /* warned that the session directory cannot be created */
+    bool sweep_told;   /* warned that something cannot be cleaned up */
     struct list roots; /* of processes that see other files than we do (proc_root.c) */
-    bool roots_lost;   /* there was no memory for one: none can be trusted */
+    bool roots_lost;   /* one was lost for lack of memory: none can be trusted */
     char *scratch;     /* STDIO_CHUNK bytes: output and connections */
     struct sink out, err;
     struct log_sink log;
-    bool one_stream; /* both go to the same place */
+    bool one_stream; /* both go to the same file */
     struct pump pump;
     int null_fd;
-    int spare_fd;    /* given up for a moment when there are no descriptors left */
+    int spare_fd;    /* closed for a moment when no descriptors are left */
     int *stdin_ends; /* collected while the first job starts */
     uint32_t nstdin_ends;
     struct watch chld, control;
     int chld_fd;
-    struct door door;   /* the port */
-    struct quota quota; /* of strangers at all doors */
+    struct door door;   /* the PMI_PORT listener */
+    struct quota quota; /* of unauthenticated connections at all listeners */
     uint16_t port;
     uint32_t *port_ids; /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;
@@ -88,27 +88,28 @@ struct node {
     struct startup_timing timing;
     struct tools tools;
     struct help help;
-    enum phase phase; /* of the launcher's life: what a signal does (control.c) */
+    enum phase phase; /* of the launcher: decides what a signal does (control.c) */
     int ended_by;     /* the first signal that asked for the end; 0: none */
     bool was_standing;
     bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
     int exit_code;
-    struct errmsg said; /* why the last job that failed has ended: others end for the same reason */
-    bool lost_late;     /* that a node was lost at the end has been said */
+    struct errmsg
+        said;       /* why the last job that failed has ended: others may end for the same reason */
+    bool lost_late; /* the loss of a node at the end has been reported */
     uint32_t first_job;
-    const char *given_name;      /* of the next job; NULL: we choose one */
+    const char *given_name;      /* namespace of the next job; NULL: we choose one */
     struct multinode *multinode; /* NULL: this node is alone */
-    struct arena kept;           /* a daemon: what the launcher has said of all jobs */
+    struct arena kept;           /* a daemon: what the launcher has sent about all jobs */
 };
 
-/* Carries out all effects and writes all answers: the end of every door. */
+/* Carries out all effects and writes all answers: the end of every event. */
 void node_settle(struct node *n);
-/* Sends what the server has for clients, and no more. */
+/* Sends the server's pending output to clients, and no more. */
 void node_flush(struct node *n);
 
-/* Bytes (empty: the end) for the standard input of our processes; ticket 0: nobody waits.  False:
- * none of them is fed, and nobody is answered. */
+/* Bytes (empty: EOF) for the standard input of our processes; ticket 0: no answer wanted.  False:
+ * none of them takes input, and there will be no answer. */
 bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
                 uint64_t ticket);
 

@@ -1,6 +1,6 @@
-/* output.h - what a node shows: our own standard output and error, and the files of ranks' output.
+/* output.h - a node's output: our own standard output and error, and the files of ranks' output.
  *
- * Every sink is opened once, here; who has lines for a file asks for its sink by the file's name.
+ * Every sink is opened once, here; other modules get the sink of a file by its name.
  */
 #ifndef WIREUP_WIREUPD_OUTPUT_H
 #define WIREUP_WIREUPD_OUTPUT_H
@@ -9,18 +9,18 @@
 
 void output_open(struct node *n, loop_fn *on_idle); /* on_idle(n): all is written for now */
 void output_close(struct node *n);                  /* harmless twice */
-void output_drop(struct node *n); /* nothing more is written, wherever it would go */
+void output_drop(struct node *n);                   /* nothing more is written, to any sink */
 
-/* Makes the files that take the output of the job's processes here (the patterns of the config),
- * before any of them is started.  0; OUTPUT_BAD with a sentence: one of them cannot be made. */
+/* Creates the output files of the job's processes here (the patterns of the config), before any of
+ * them is started.  0; OUTPUT_BAD with a sentence: one of them cannot be created. */
 enum { OUTPUT_BAD = 1 };
 int output_prepare(struct node *n, const struct job *job, struct errmsg *err);
 
-/* Where one process writes: its file, or `standard` where there is no pattern. */
+/* The sink of one process: its file, or `standard` if there is no pattern. */
 struct sink *output_of(struct node *n, const char *pattern, const struct job *job, uint32_t rank,
                        struct sink *standard);
 
-/* Says what could not be written: output that was lost is no success. */
+/* Reports what could not be written: lost output is an error. */
 void output_tell_lost(struct node *n);
 
 #endif

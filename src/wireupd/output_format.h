@@ -1,8 +1,9 @@
-/* output_format.h - `%r` and friends in labels and file names of output.
+/* output_format.h - `%r` and the like in labels and file names of output.
  *
  *   %r rank   %g job number   %h host   %p node number   %l local rank   %t seconds since the start
  *   %% a percent sign
- * Anything else behind a percent sign is kept as it is.
+ *
+ * Anything else after a percent sign is kept as it is.
  */
 #ifndef WIREUP_WIREUPD_OUTPUT_FORMAT_H
 #define WIREUP_WIREUPD_OUTPUT_FORMAT_H

@@ -1,10 +1,9 @@
-/* path_search.h - from what the user calls a program or directory to what can be executed or
- * entered.
+/* path_search.h - resolves the name of a program or directory to what can be executed or entered.
  *
- * The rules of execvp after the change of directory: a name with a slash is relative to the working
- * directory; any other is sought on PATH, and the first executable file of that name wins.  Where
- * PATH has none, a file of that name in the working directory is taken, as Open MPI's mpirun does;
- * callers that want execvp's rules alone (as MPICH's mpiexec.hydra has them) say so.
+ * The rules are those of execvp after the change of directory: a name with a slash is relative to
+ * the working directory; any other is searched on PATH, and the first executable file of that name
+ * wins.  If PATH has none, a file of that name in the working directory is taken, as Open MPI's
+ * mpirun does; path_only selects execvp's rules alone, as in MPICH's mpiexec.hydra.
  */
 #ifndef WIREUP_WIREUPD_PATH_SEARCH_H
 #define WIREUP_WIREUPD_PATH_SEARCH_H
@@ -17,9 +16,9 @@
 enum { PATH_SEARCH_NOT_FOUND = 1, PATH_SEARCH_NOT_EXECUTABLE };
 
 /* wdir: absolute, or NULL for the current directory.  search: a PATH, or NULL for the system's
- * default.  path_only: a bare name is not taken from the working directory.  *path_p: in the arena
- * or name itself.
- * 0; PATH_SEARCH_NOT_FOUND or PATH_SEARCH_NOT_EXECUTABLE with the sentence; -ENOMEM. */
+ * default.  path_only: a bare name is not taken from the working directory.  *path_p: in the arena,
+ * or name itself. 0; PATH_SEARCH_NOT_FOUND or PATH_SEARCH_NOT_EXECUTABLE with the sentence;
+ * -ENOMEM. */
 int path_search_program(struct arena *a, const char *name, const char *wdir, const char *search,
                         bool path_only, const char **path_p, struct errmsg *err);
 

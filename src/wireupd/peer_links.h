@@ -1,22 +1,22 @@
-/* peer_links.h - links between daemons that are no neighbours in the tree, for the pieces of
+/* peer_links.h - links between daemons that are not neighbours in the tree, for the pieces of
  * exchanges.
  *
- * One comes up when there is the first piece for somebody, and stays.  The tree's links are called
- * from below, by the one with the higher position; these are called by the one with the lower
- * position, whoever wants them.  So who is called knows by the caller's position which kind it is,
- * and two that want each other at once make one link.  Where the called one waits it says through
- * the tree (`meet`), when it is asked or when it wants the link itself.
+ * A link is opened for the first piece to a daemon, and stays.  Tree links are opened by the higher
+ * position, from below; peer links are opened by the lower position, whichever end needs them.  So
+ * the called end knows the kind of a link by the caller's position, and two daemons that need each
+ * other at once make one link.  The called end sends the addresses where it listens through the
+ * tree (`meet`), when it is asked or when it needs the link itself.
  *
- * Pieces come once and in order, by whatever way (overlay/reliable.h; their trail is their own).
- * They wait LIMIT_NODE_MEET_MS for the link to come up; then, or when it cannot come up, is lost,
- * or would be one too many (LIMIT_NODE_DIRECT), they go along the tree.  What may not have arrived
- * when a way ends goes again by the next one.
+ * Pieces are delivered once and in order by either path (overlay/reliable.h; they have their own
+ * sequence). They wait LIMIT_NODE_MEET_MS for the link to come up; after that, or if the link
+ * cannot come up, is lost, or would exceed LIMIT_NODE_DIRECT, they go along the tree.  Pieces that
+ * may not have arrived when a path fails are resent by the next one.
  *
- * Nothing but pieces goes this way.  Else the order counts between what is said to one and what is
- * said to all: who has heard of a job asks another node about it, and that one has heard of it,
- * because both words went down the same tree.
+ * Only pieces go by peer links.  For all else the order between unicasts and broadcasts matters: a
+ * daemon that has received a job's announcement sends another node a request about the job, and
+ * that node has the announcement too, because both messages went down the same tree.
  *
- * A link that breaks says nothing about the life of the daemon: that is the tree's to find out.
+ * A broken peer link is no evidence about the life of the daemon: the tree detects that.
  */
 #ifndef WIREUP_WIREUPD_PEER_LINKS_H
 #define WIREUP_WIREUPD_PEER_LINKS_H
@@ -30,40 +30,41 @@
 struct router;
 
 struct peer_links {
-    struct list all; /* struct peer_link; the one that was used longest ago first */
+    struct list all; /* struct peer_link; least recently used first */
     struct reliable trail;
-    struct buf here; /* our addresses, once they were told */
+    struct buf here; /* our addresses, once they have been sent */
 };
 
 /* 0 or -ENOMEM. */
 int peer_links_open(struct router *c);
 void peer_links_close(struct router *c); /* harmless twice, and on zeroed memory */
 
-/* There will be pieces for that one, which lives and is not us. */
+/* Pieces for that position will follow; it is alive and is not us. */
 void peer_links_want(struct router *c, uint32_t to);
-/* A piece for m->to, which lives and is not us; kept until it has come.  0, -EMSGSIZE, -ENOMEM. */
+/* A piece for m->to, which is alive and is not us; kept until acknowledged.  0, -EMSGSIZE, -ENOMEM.
+ */
 int peer_links_send(struct router *c, struct msg *m);
-/* The other end is told what has come of its pieces. */
+/* Acknowledges the pieces of that position. */
 void peer_links_note(struct router *c, uint32_t to);
-/* What that one may not have got along the tree, which has changed. */
+/* Resends what that position may not have received along the tree, whose path has changed. */
 void peer_links_say_again(struct router *c, uint32_t to);
 
-/* A `meet` of another daemon. */
+/* A `meet` from another daemon. */
 void peer_links_hear(struct router *c, const struct msg *m);
 
-/* Pieces for that one go by a link of their own. */
+/* Pieces for that position go by a peer link. */
 bool peer_links_is_up(const struct router *c, uint32_t position);
-/* This link is one of ours. */
+/* This link is a peer link. */
 bool peer_links_has(const struct router *c, const struct daemon_link *h);
-/* Something has come by it. */
+/* Something was received on it. */
 void peer_links_heard(struct router *c, const struct daemon_link *h);
-/* We are called, or our call is answered. */
+/* A connection to us, or ours to a peer, is established. */
 void peer_links_up(struct router *c, struct daemon_link *h);
 void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_down how);
 
 /* That daemon is lost. */
 void peer_links_lost(struct router *c, uint32_t position);
-/* All say good-bye; no more come up. */
+/* Closes all links in order; no more are opened. */
 void peer_links_end(struct router *c);
 
 #endif

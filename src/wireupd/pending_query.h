@@ -1,8 +1,8 @@
 /* pending_query.h - who is missing, over all nodes: the launcher asks each daemon for its part
- * (core/who_part.h), waits a moment for those that answer, and reports what all of them say.
+ * (core/who_part.h), waits a moment for the answers, and reports all parts together.
  *
- * Alone, and where nobody answers, it is the report on the own core.  A daemon reports nothing by
- * itself: its launcher does.
+ * Alone, or if no daemon answers, the report covers the launcher's own core.  A daemon reports
+ * nothing by itself: its launcher does.
  */
 #ifndef WIREUP_WIREUPD_PENDING_QUERY_H
 #define WIREUP_WIREUPD_PENDING_QUERY_H
@@ -24,19 +24,19 @@ typedef void pending_query_fn(void *arg, struct slice report);
 
 void pending_querys_open(struct pending_queries *q, struct node *n);
 void pending_querys_close(
-    struct pending_queries *q); /* nobody is called; harmless twice, and on zeroed memory */
+    struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
 
-/* words: `[json] [JOB]`.  done is called once: soon, or at once. */
+/* words: `[json] [JOB]`.  done is called once: now or later. */
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
                          void *arg);
 
-/* Who waits under this arg has gone. */
+/* The requester with this arg has gone. */
 void pending_query_forget(struct pending_queries *q, const void *arg);
 
-/* A daemon is asked; appends its part. */
+/* A daemon was asked: appends its part. */
 void pending_query_part(const struct node *n, struct slice job, struct buf *out);
 
-/* Launcher: the part of a daemon. */
+/* Launcher: a daemon's part has arrived. */
 void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
                          struct slice part);
 

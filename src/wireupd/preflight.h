@@ -1,9 +1,9 @@
-/* preflight.h - what the user has asked for is checked on all nodes before any process is started.
+/* preflight.h - checks on all nodes what the user has asked for, before any process is started.
  *
- * Files that take output are made first (output.h), and recordings.  On one node that is all.  On
- * several, a job that needs such files is held: each daemon makes its own and says so, or why not,
- * and only when all have said so does the launcher let them begin.  A job without such files costs
- * no message more.
+ * Output files (output.h) and traces are created first.  On one node that is all.  On several, a
+ * job that needs such files is held: each daemon creates its own and reports success or the reason
+ * of failure, and the launcher lets the processes start only when all have succeeded.  A job
+ * without such files costs no additional message.
  */
 #ifndef WIREUP_WIREUPD_PREFLIGHT_H
 #define WIREUP_WIREUPD_PREFLIGHT_H
@@ -15,15 +15,15 @@
  */
 int preflight_here(struct local_job *w, struct errmsg *err);
 
-/* Launcher, when a job is announced: are the others to be waited for?  Then it is held. */
+/* Launcher, when a job is announced: must it wait for the other nodes?  Then it is held. */
 bool preflight_holds(struct multinode *s, const struct job *j);
 
-/* A daemon: it makes its files, and answers if the job is held; bad: what has failed already, or
- * empty. */
+/* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
+ */
 void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *m,
                       const struct errmsg *bad);
 
-/* The starter passes over it. */
+/* The launch loop skips it. */
 bool preflight_waits(const struct local_job *w);
 
 /* MSG_checked, MSG_begin. */

@@ -8,21 +8,21 @@
 
 #include "wireupd/node_priv.h"
 
-/* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p when the rank
+/* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p if the rank
  * gets our standard input.  0; or -errno with the sentence, and the job has been aborted with it.
  */
 int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err);
 
-/* Sends to the whole process group; nothing when the process has been reaped. */
+/* Signals the whole process group; does nothing once the process has been reaped. */
 void process_signal(struct task *t, int sig);
 
-/* The process has been reaped.  What it had said before is heard first. */
+/* The process has been reaped.  What it sent before is handled first. */
 void process_ended(struct task *t, int wait_status);
 
-/* Reads what is left in the pipes and lets go of everything. */
+/* Reads what is left in the pipes and releases everything. */
 void process_close(struct task *t);
 
-/* Connection: writes what the server has to say; closes when that is asked. */
+/* Connection: writes the server's pending output; closes if the server asks for it. */
 void link_flush(struct link *l);
 void link_close(struct link *l); /* frees it when it belongs to no task */
 void link_open(struct link *l, struct node *n, int fd, struct peer *peer, struct task *t);

@@ -1,11 +1,11 @@
-/* program_check.h - programs that cannot run here: those of other machines, and those whose shared
+/* program_check.h - programs that cannot run here: those for other machines, and those whose shared
  * libraries are not found.
  *
- * The dynamic loader writes a line to standard error and ends with 127, in each process: a thousand
- * equal lines.  A first line of exactly that form is held back until its process ends; when that
- * ends with 127, has written nothing else and has not spoken to us, its rank and the line are kept
- * here, and told in one sentence for all ranks of the job.  Otherwise the line is shown as it came:
- * nothing is ever dropped.
+ * The dynamic loader writes a line to standard error and exits with 127, in each process: a
+ * thousand equal lines.  A first line of exactly that form is held back until its process ends; if
+ * the process exits with 127, has written nothing else and has sent us nothing, its rank and the
+ * line are kept here, and reported in one sentence for all ranks of the job.  Otherwise the line is
+ * shown unchanged: nothing is ever dropped.
  */
 #ifndef WIREUP_WIREUPD_PROGRAM_CHECK_H
 #define WIREUP_WIREUPD_PROGRAM_CHECK_H
@@ -18,21 +18,21 @@
 #include "base/log.h"
 #include "base/slice.h"
 
-/* An ELF file that this kernel refuses (ENOEXEC): the sentence why.  False: it is none. */
+/* An ELF file that this kernel refuses (ENOEXEC): why is the sentence.  False: not such a file. */
 bool program_is_foreign(const char *path, struct errmsg *why);
 
 /* One whole line of the loader: "PROGRAM: error while loading shared libraries: ...\n". */
 bool program_is_unloaded(struct slice line);
 
-/* What failed so, of one job.  Initialized by list_init(). */
+/* Such failures of one job.  Initialized by list_init(). */
 struct unloaded {
     struct list all;
 };
 
-/* What finds no memory is not told. */
+/* An entry for which there is no memory is not reported. */
 void unloaded_add(struct unloaded *u, uint32_t rank, struct slice line);
 bool unloaded_has(const struct unloaded *u, uint32_t rank);
-/* A sentence for each reason: "ranks 0-3 could not start ./prog: libfoo.so is not found". */
+/* One sentence for each reason: "ranks 0-3 could not start ./prog: libfoo.so is not found". */
 void unloaded_tell(struct unloaded *u, const struct log *log);
 void unloaded_free(struct unloaded *u); /* harmless twice */
 

@@ -1,20 +1,20 @@
-/* singleton.h - processes that are not ours to start: a program that was started by hand and asks
- * for a process manager, and PMIx tools.  Each is a job of its own. */
+/* singleton.h - processes that we did not start: a program started by hand that asks for a process
+ * manager, and PMIx tools.  Each is a job of its own. */
 #ifndef WIREUP_WIREUPD_SINGLETON_H
 #define WIREUP_WIREUPD_SINGLETON_H
 
 #include "wireupd/node.h"
 
-/* Becomes the process manager of a program that was started by hand, is waiting on a loopback port,
- * and asked for one (`-pmi_args PORT ...`): a job of one process that is not ours to start or to
- * end.  0, or -errno with a sentence. */
+/* Becomes the process manager of a program that was started by hand, waits on a loopback port, and
+ * asked for one (`-pmi_args PORT ...`): a job of one process that is not ours to start or to end.
+ * 0, or -errno with a sentence. */
 int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err);
 
 /* The same for a program with our own library, which has started us on one end of a socket pair and
- * speaks first; the job keeps the name that the program has. */
+ * speaks first; the job gets the name that the program has. */
 int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err);
 
-/* A job for a tool, which is the last of its processes; NULL: no memory. */
+/* A job for a tool, which is its last process; NULL: no memory. */
 struct job *singleton_tool_job(struct node *n, const char *name, uint32_t nprocs);
 
 #endif

@@ -1,18 +1,17 @@
-/* spawning.h - processes that processes ask for: the request becomes a job, and who asked is
- * answered when everybody of it has been tried. */
+/* spawning.h - spawn requests: the request becomes a job, and the requester is answered when every
+ * process of the job has been tried. */
 #ifndef WIREUP_WIREUPD_SPAWNING_H
 #define WIREUP_WIREUPD_SPAWNING_H
 
 #include "wireupd/local_job.h"
 
-/* EFFECT_SPAWN, of this node or of another; takes over e->spawn. */
+/* EFFECT_SPAWN, from this node or another; takes over e->spawn. */
 void spawning_begin(struct node *n, struct effect *e);
 
-/* Everybody of a spawned job has been tried, perhaps: then the process that asked for it may go on.
- */
+/* If every process of a spawned job has been tried, the requesting process is answered. */
 void spawning_answer(struct local_job *w);
 
-/* Launcher: there was news of the job's processes. */
+/* Launcher: process states of the job have changed. */
 void spawning_heard(struct node *n, struct job *j);
 
 #endif

@@ -1,8 +1,8 @@
 /* topology.h - the file from which programs read this node's topology (PMI_hwloc_xmlfile).
  *
- * One anonymous file in memory for all processes of the node, made when the first of them asks. Its
+ * One anonymous file in memory for all processes of the node, created at the first request. Its
  * name is that of our own descriptor, `/proc/PID/fd/N`: every process of the same user can open it,
- * nothing has to be inherited or removed, and it goes with us.
+ * nothing has to be inherited or removed, and it vanishes with us.
  */
 #ifndef WIREUP_WIREUPD_TOPOLOGY_H
 #define WIREUP_WIREUPD_TOPOLOGY_H
@@ -23,8 +23,8 @@ struct topology {
 
 /* The name of the file; NULL: there is none (the first time with a sentence in err). */
 const char *topology_path(struct topology *t, struct errmsg *err);
-/* The text itself; empty: there is none, or programs are told of another by the user.  It lives
- * until topology_close(). */
+/* The XML text; empty: there is none, or the user has given programs another.  It is valid until
+ * topology_close(). */
 struct slice topology_text(struct topology *t);
 void topology_close(struct topology *t); /* harmless twice */
 
