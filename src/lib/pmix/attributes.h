@@ -1,11 +1,11 @@
-/* attributes.h - what is known about the reserved keys. */
+/* attributes.h - the table of the reserved keys. */
 #ifndef WIREUP_LIB_PMIX_ATTRIBUTES_H
 #define WIREUP_LIB_PMIX_ATTRIBUTES_H
 
 #include "pmix_common.h"
 
-/* The texts stand in the row: pointers to them would have to be set right in every process that
- * loads the library, and nearly none ever looks here. */
+/* The texts are stored in the row: pointers to them would need a relocation in every process
+ * that loads the library, and hardly any process ever looks here. */
 enum { ATTRIBUTE_NAME = 42, ATTRIBUTE_TEXT = 24 };
 
 struct attribute {
@@ -18,7 +18,7 @@ struct attribute {
 size_t attribute_count(void);
 const struct attribute *attribute_at(size_t i);
 
-/* By name (in any case of letters) and by text; NULL when nobody knows it. */
+/* By name (case-insensitive) and by text; NULL when unknown. */
 const struct attribute *attribute_by_name(const char *name);
 const struct attribute *attribute_by_text(const char *text);
 

@@ -1,4 +1,4 @@
-/* client_api.h - how the public functions reach the one client of this process. */
+/* client_api.h - access of the public functions to this process's one client. */
 #ifndef WIREUP_LIB_PMIX_CLIENT_API_H
 #define WIREUP_LIB_PMIX_CLIENT_API_H
 
@@ -11,19 +11,19 @@
 struct client *api_begin(void);
 /* Returns rc. */
 pmix_status_t api_end(struct client *c, pmix_status_t rc);
-/* The end of a call with a callback: what has been begun (with rc) is sent, or the op is let go. */
+/* The end of a call with a callback: sends what was begun (with rc), or frees the op. */
 pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
 
-/* Without the lock: a client that has a store, for what never changes (who it is, the store
+/* Without the lock: a client that has a store, for what never changes (its own name, the store
  * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
 static inline const struct client *api_quick_begin(bool *alone_p);
 static inline void api_quick_end(bool alone);
 
-/* Look-ups without the lock: the client that they may use, and how many there are now. */
+/* Look-ups without the lock: the client that they may use, and how many are under way. */
 extern struct api_quick {
     _Atomic(struct client *) client;
     atomic_uint users;
-    atomic_bool awaited; /* the end waits until there are none */
+    atomic_bool awaited; /* finalization waits until there are none */
 } api_quick __attribute__((visibility("hidden")));
 
 void api_quick_leave(void);
@@ -32,7 +32,8 @@ static inline const struct client *api_quick_begin(bool *alone_p)
 {
     const struct client *c;
 
-    /* Alone, nobody can end the client under us; and a look-up must not cost more than itself. */
+    /* With a single thread nobody can finalize the client during a look-up; so skip the atomics,
+     * whose cost would exceed the look-up's. */
     *alone_p = __libc_single_threaded;
     if (*alone_p)
         return atomic_load_explicit(&api_quick.client, memory_order_relaxed);
@@ -49,15 +50,15 @@ static inline void api_quick_end(bool alone)
         api_quick_leave();
 }
 
-/* The kind of call whose answer is a status; its callback is op->callback.op, which may be NULL. */
+/* Calls whose reply is a status; the callback is op->callback.op, which may be NULL. */
 extern const struct op_kind op_status_only;
 
-/* The two ways of making such a call. */
+/* Such a call, blocking and non-blocking. */
 pmix_status_t api_status_call(struct message *m);
 pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* The same for calls that are answered by a status and infos.  Blocking: results (may be NULL) are
- * the caller's. */
+/* The same for calls whose reply is a status and infos.  Blocking: results (may be NULL) are the
+ * caller's. */
 extern const struct op_kind op_infos;
 pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
 pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
@@ -68,11 +69,11 @@ struct client_seat {
     int fd; /* a socket to the server */
     const char *uri, *hostname;
     pmix_proc_t proc;
-    /* Its events go this way (client.h). */
+    /* Delivers its events (client.h). */
     pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
-    /* What PMIx_Progress does besides, and who waits for an answer. */
-    void (*turn)(void *arg, bool wait); /* wait: for another one who turns */
+    /* Extra work of PMIx_Progress and of threads that wait for a reply. */
+    void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
     int (*turn_fd)(void *arg);
     void *arg;
 };
@@ -81,7 +82,7 @@ struct client_seat {
 pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo);
 void api_end_host(void);
 
-/* A tool; way NULL: without a server.  *proc_p (may be NULL) is its name then. */
+/* A tool; way NULL: without a server.  *proc_p (may be NULL) gets its name. */
 pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *name,
                              const pmix_info_t *info, size_t ninfo, pmix_proc_t *proc_p);
 

@@ -1,11 +1,11 @@
 /* client_cache.h - what this process knows without asking, by namespace.
  *
- * Three kinds of things, looked up in this order:
- *   values     single ones by (rank, key): what the process itself put or stored, what came as the
- *              answer to a get
- *   job info   as servers told it (client_info.h), the newest first
- *   the store  of our own server, in shared memory: cards of the process's own job; it comes before
- *              values that were got of other ranks, which may be older
+ * Three sources, looked up in this order:
+ *   values     single ones by (rank, key): what the process itself put or stored, and results of
+ *              gets
+ *   job info   as received from servers (client_info.h), newest first
+ *   the store  of our own server, in shared memory: modex values of the process's own job; it comes
+ *              before values that were got of other ranks, which may be older
  *
  * Called with the client's lock held.
  */
@@ -28,13 +28,13 @@ struct known {
     struct list link;    /* qualified: among the space's */
     struct list put;     /* the process's own: in the order of its puts */
     bool sent;           /* … and the server has it */
-    pmix_info_t *quals;  /* what must be asked for along with the key */
+    pmix_info_t *quals;  /* qualifiers that must be asked for along with the key */
     size_t nquals;
     uint32_t rank;
     uint8_t scope; /* 0: not known */
     bool lent;     /* by PMIX_GET_POINTER_VALUES */
     size_t name_len;
-    char name[]; /* rank and key: what the map finds it by; and a NUL */
+    char name[]; /* rank and key, by which the map finds it; and a NUL */
 };
 
 static inline const char *known_key(const struct known *k)
@@ -48,8 +48,8 @@ struct space {
     struct map values;
     struct list qualified;        /* struct known */
     struct list infos;            /* struct job_info, newest first */
-    const struct seg_view *cards; /* the store, or NULL: it is not to be seen from here */
-    uint32_t me;                  /* the process's own rank, where there are cards */
+    const struct seg_view *cards; /* the store, or NULL: not visible from here */
+    uint32_t me;                  /* the process's own rank, where there are modex values */
 };
 
 struct cache {
@@ -59,10 +59,10 @@ struct cache {
 void cache_init(struct cache *c);
 void cache_free(struct cache *c);
 
-/* A namespace; NULL: not known (or, made, no memory). */
+/* A namespace; NULL: not known (cache_make_space: no memory). */
 struct space *cache_space(struct cache *c, const char *nspace);
 struct space *cache_make_space(struct cache *c, const char *nspace);
-/* All that is known of it goes (but what is lent). */
+/* Drops all that is known of it (except lent values). */
 void cache_forget(struct cache *c, const char *nspace);
 
 /* Takes v over (also when it fails).  PMIX_SUCCESS or PMIX_ERR_NOMEM.  *k_p (may be NULL) is where
@@ -76,32 +76,32 @@ struct known *space_find(const struct space *s, uint32_t rank, struct slice key)
  * PMIX_ERR_BAD_PARAM: it is no such array. */
 pmix_status_t space_put_qualified(struct space *s, uint32_t rank, pmix_value_t *v,
                                   struct known **k_p);
-/* That of all qualifiers among these infos (flagged PMIX_INFO_QUALIFIER). */
+/* The value with all the qualifiers among these infos (flagged PMIX_INFO_QUALIFIER). */
 struct known *space_find_qualified(const struct space *s, uint32_t rank, struct slice key,
                                    const pmix_info_t *infos, size_t ninfos);
 
 void space_remove(struct space *s, uint32_t rank, struct slice key);
 
-/* Job info in these bytes; owned (may be NULL) is taken over.  It replaces what says no more than
- * it does.  PMIX_SUCCESS, PMIX_ERR_NOMEM, PMIX_ERR_UNPACK_FAILURE. */
+/* Job info in these bytes; owned (may be NULL) is taken over.  It replaces older job info that
+ * contains no more than it does.  PMIX_SUCCESS, PMIX_ERR_NOMEM, PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
                               const struct ptype_flavour *as);
 
 /* KVALs of one rank, to the end of r. */
 pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *r);
 
-/* Of the job info: of the job, or of a part. */
+/* From the job info: of the job, or of a part. */
 bool space_job_datum(const struct space *s, struct slice key, struct datum *d_p);
 bool space_part_datum(const struct space *s, enum info_level level, uint32_t number,
                       struct slice name, struct slice key, struct datum *d_p);
 
-/* What the rank (PMIX_RANK_UNDEF: whoever) has put, from the store (NULL: there is none), and for
- * whom: the caller applies the scope.  No lock is needed. */
+/* The modex value of the rank (PMIX_RANK_UNDEF: any) from the store (NULL: there is none), with
+ * its scope, which the caller applies.  No lock is needed. */
 bool card_datum(const struct seg_view *cards, uint32_t rank, struct slice key, struct datum *d_p,
                 uint8_t *scope_p);
 
 /* Numbers and texts that the library itself needs. */
 bool datum_u32(const struct datum *d, uint32_t *n_p);
-char *datum_text(const struct datum *d); /* malloc'ed; NULL: it is none, or no memory */
+char *datum_text(const struct datum *d); /* malloc'ed; NULL: no string, or no memory */
 
 #endif

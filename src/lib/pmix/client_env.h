@@ -1,7 +1,8 @@
-/* client_env.h - what a server has told a process through its environment, and what its URI means.
+/* client_env.h - the environment variables that a server sets for a process, and the server's URI.
  *
- * Read anew at each initialization, since a program may have changed it; everything else works on
- * this struct, so that a test can be any process of any job.  Strings are the environment's.
+ * Read again at each initialization, since a program may have changed them.  Everything else works
+ * on this struct, so that a test can act as any process of any job.  Strings belong to the
+ * environment.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_ENV_H
 #define WIREUP_LIB_PMIX_CLIENT_ENV_H
@@ -13,7 +14,7 @@
 #include "base/slice.h"
 #include "wire/pmix_types.h"
 
-/* The release of the other side's library: several replies have no other mark. */
+/* The release of the peer's library: several replies have no other mark. */
 struct release {
     unsigned major, minor, patch;
 };
@@ -22,7 +23,7 @@ struct pmix_env {
     const char *nspace;             /* NULL: not started by a server */
     uint32_t rank;                  /* valid with nspace */
     const char *uri;                /* NULL: no server */
-    const char *uri_name;           /* the variable that has it */
+    const char *uri_name;           /* the variable that holds it */
     const struct ptype_flavour *as; /* the encoding that goes with the URI */
     const char *version;            /* of the server; never NULL */
     const char *security;           /* list of modules, or NULL */
@@ -31,10 +32,10 @@ struct pmix_env {
     int wireup_fd; /* a socket to a Wireup server; -1 */
 };
 
-/* 0, or -EINVAL with the variable that makes no sense in err. */
+/* 0, or -EINVAL with the invalid variable named in err. */
 int pmix_env_read(struct pmix_env *e_p, struct errmsg *err);
 
-/* "5.0.7a1", "v4.2.2" ...; what cannot be read is 0. */
+/* "5.0.7a1", "v4.2.2" ...; unreadable parts are 0. */
 struct release release_read(const char *text);
 bool release_before(struct release r, unsigned major, unsigned minor, unsigned patch);
 

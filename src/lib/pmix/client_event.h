@@ -1,10 +1,9 @@
-/* client_event.h - event handlers of this process, and the chains of them that an event runs
- * through.
+/* client_event.h - event handlers of this process, and the chains of handlers that an event passes.
  *
- * Handlers are called one after the other: the one declared first, those for one code, those for
- * several, those for all, the one declared last; each says by its completion callback that the next
- * may come (or that nobody else needs to).  Chains do not overlap with other callbacks, but a
- * handler may complete later, from any thread; meanwhile others go on.
+ * Handlers are called one after the other: the first one, those for one code, those for several,
+ * those for all codes, the last one; by its completion callback each passes the event on or ends
+ * the chain.  Chains do not overlap with other callbacks, but a handler may complete later, from
+ * any thread; meanwhile other callbacks run.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_EVENT_H
 #define WIREUP_LIB_PMIX_CLIENT_EVENT_H
@@ -19,29 +18,29 @@
 struct client;
 struct server_link;
 
-/* A code that the server sends us, because so many handlers want it; DEFAULT: all codes. */
+/* A code that the server sends us, and the number of handlers for it; DEFAULT: all codes. */
 struct event_code {
     pmix_status_t code;
     size_t handlers;
 };
 
 struct events {
-    struct list handlers; /* in the order in which they are called */
+    struct list handlers; /* in calling order */
     size_t next_ref;
-    struct event_code *codes; /* that the server was asked for */
+    struct event_code *codes; /* registered with the server */
     size_t ncodes;
     size_t defaults;     /* handlers for all codes */
     struct list waiting; /* events for handlers whose registration is not complete */
-    struct list called;  /* events that a handler has just now */
+    struct list called;  /* events whose handler is being called */
 };
 
 void events_init(struct events *e);
 void events_free(struct events *e);
 
-/* A message of the server's.  What cannot be read is dropped. */
+/* Handles a server's message.  Unreadable ones are dropped. */
 void event_arrived(struct client *c, struct server_link *s, struct slice bytes);
 
-/* The server is gone: PMIX_ERR_LOST_CONNECTION, for whom it may concern. */
+/* The server is gone: raises PMIX_ERR_LOST_CONNECTION. */
 void event_lost(struct client *c, struct server_link *s);
 
 #endif

@@ -1,9 +1,9 @@
-/* client_find.h - what a tool says of itself and of the server that it wants, and where that is.
+/* client_find.h - a tool's own name, the server that it asks for, and finding that server.
  *
  * A server is named by its address, by a file that has it, by its pid or its name.  The last two
- * are found by the names of files below the system's temporary directory, and, when it is a
- * launcher of ours, by asking those that run (io/rendezvous.h).  Files of other users are not
- * believed.  Where several servers could be meant, none is.
+ * are found by the names of files below the system's temporary directory and, for a Wireup
+ * launcher, by asking the running ones (io/rendezvous.h).  Files of other users are not trusted.
+ * When several servers match, none is chosen.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_FIND_H
 #define WIREUP_LIB_PMIX_CLIENT_FIND_H
@@ -13,7 +13,7 @@
 
 struct wish {
     const char *uri, *file, *tmpdir, *nspace;
-    long pid; /* of the server; 0: not told */
+    long pid; /* of the server; 0: not known */
     uint32_t retries, delay_s;
     bool system, system_first, alone, named, optional, primary, launcher;
     pmix_proc_t name; /* of the tool */
@@ -24,7 +24,7 @@ void wish_read(struct wish *w, const pmix_info_t *infos, size_t n);
 enum { FOUND_MAX = 1024 };
 
 struct found {
-    char uri[FOUND_MAX], version[64]; /* of its library; empty: not told */
+    char uri[FOUND_MAX], version[64]; /* of its library; empty: not known */
 };
 
 bool server_find(const struct wish *w, const struct pmix_env *env, struct found *f_p);

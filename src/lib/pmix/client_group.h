@@ -1,4 +1,4 @@
-/* client_group.h - what a client remembers of its groups. */
+/* client_group.h - the groups that a client is a member of. */
 #ifndef WIREUP_LIB_PMIX_CLIENT_GROUP_H
 #define WIREUP_LIB_PMIX_CLIENT_GROUP_H
 
@@ -9,13 +9,13 @@
 
 struct client;
 
-/* Notes, or notes anew, who is in the group.  False: no memory. */
+/* Records, or replaces, the members of the group.  False: no memory. */
 bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n);
 
-/* Forgets it; false: we are in no such group.  The members are the caller's to free. */
+/* Removes it; false: we are in no such group.  The caller frees the members. */
 bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p);
 
-/* All of them, at the client's end. */
+/* Frees all of them, at finalization. */
 void groups_free(struct client *c);
 
 #endif

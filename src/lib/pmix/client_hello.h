@@ -1,6 +1,6 @@
-/* client_hello.h - the first message of a connection, and what answers it.
+/* client_hello.h - the first message of a connection, and the reply to it.
  *
- * The form depends on who connects: a client that a server started (flag 0), or a tool.
+ * The form depends on the peer: a client that a server started (flag 0), or a tool.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_HELLO_H
 #define WIREUP_LIB_PMIX_CLIENT_HELLO_H
@@ -36,20 +36,20 @@ struct hello {
 /* Appends the message.  The buffer is poisoned when it fails. */
 void hello_put(struct buf *out, const struct hello *h);
 
-/* The server's answer, as far as it has come.  Whether its parts come in the tool's form. */
+/* The server's reply, as far as it has come. */
 struct welcome {
-    bool tool;    /* what to expect; set by the caller */
-    bool unnamed; /* the answer brings our name */
+    bool tool;    /* the tool's form is expected; set by the caller */
+    bool unnamed; /* the reply assigns our name */
     int32_t status;
     uint32_t index;                                              /* client's form */
     char nspace[PMIX_MAX_NSLEN + 1], server[PMIX_MAX_NSLEN + 1]; /* tool's form */
     uint32_t rank, server_rank;
 };
 
-/* How long the answer is in all; known from its first four bytes on (before: 4). */
+/* The whole length of the reply; known once its first four bytes are there (before: 4). */
 size_t welcome_length(const struct welcome *w, struct slice bytes);
 
-/* Reads an answer of that length. */
+/* Reads a reply of that length. */
 void welcome_read(struct welcome *w, struct slice bytes);
 
 /* ---- credentials ----------------------------------------------------------------------------- */
@@ -60,11 +60,11 @@ struct credential {
     size_t len;
 };
 
-/* The best module of the server's list (NULL: all that there are) that works here, and what it
- * says about us.  server is its version, for the sentence.  0; -ENOMEM; -EACCES with a sentence
- * that names what was tried. */
+/* The best module of the server's list (NULL: all modules) that works here, and its credential
+ * for us.  server is its version, for the sentence.  0; -ENOMEM; -EACCES with a sentence that
+ * names what was tried. */
 int credential_make(const char *modules, const char *server, struct credential *c_p,
                     struct errmsg *err);
-void credential_free(struct credential *c); /* harmless twice */
+void credential_free(struct credential *c); /* idempotent */
 
 #endif

@@ -1,9 +1,9 @@
-/* client_info.h - what a server tells about a job in one message, looked up where it lies.
+/* client_info.h - a server's job info, received in one message and looked up in place.
  *
  * The message (the reply to a client's first request; the same in replies to connect, spawn and
  * get) is a series of KVALs: of the job, and arrays or blobs for each session, node, application
- * and rank.  It is not taken apart: an index of its parts is made once, values are decoded when
- * somebody asks.  Our own server lends it from the job's store, in memory that all processes share.
+ * and rank.  It is not taken apart: an index of its parts is built once, values are decoded on
+ * demand.  Our own server lends it from the job's store, in memory that all processes share.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_INFO_H
 #define WIREUP_LIB_PMIX_CLIENT_INFO_H
@@ -16,7 +16,7 @@
 #include "base/slice.h"
 #include "wire/pmix_unpack.h"
 
-/* A value that is still packed: in an encoding, or (NULL) as the store has it (core/modex.h). */
+/* A value that is still packed: in an encoding, or (NULL) as in the store (core/modex.h). */
 struct datum {
     uint16_t type;
     struct slice bytes;
@@ -26,7 +26,7 @@ struct datum {
 /* The value in new memory, to be released with pmem_free. */
 enum ptype_error datum_read(const struct datum *d, pmix_value_t *value_p);
 
-/* The commonest of all: a small number.  Bytes of seven bits each, the lowest first. */
+/* The commonest case: a small number.  Bytes of seven bits each, the lowest first. */
 static inline bool datum_small(struct slice bytes, uint32_t *v_p)
 {
     uint32_t v = 0;
@@ -54,27 +54,27 @@ enum info_level { INFO_SESSION, INFO_NODE, INFO_APP, INFO_RANK };
 
 /* One session, node, application or rank. */
 struct info_part {
-    uint32_t number;   /* session id, node id, application number or rank; UINT32_MAX: not said */
+    uint32_t number;   /* session id, node id, application number or rank; UINT32_MAX: not given */
     struct slice name; /* host name of a node */
     struct slice bytes;
 };
 
-/* Where the ranks are.  A milestone for every stride-th of them, so that the memory of a process
- * does not grow with its job; from there it is a few steps through the message. */
+/* Where the ranks are.  Only every stride-th one has a milestone, so that the memory of a
+ * process does not grow with its job; from there it is a few steps through the message. */
 struct info_ranks {
     struct info_milestone {
         uint32_t rank;
         size_t at; /* where its KVAL begins */
     } * stones;
     size_t nstones, stride, count;
-    bool sorted; /* in the message; if not, every rank has its milestone */
+    bool sorted; /* ascending in the message; if not, every rank has its milestone */
 };
 
 struct job_info {
     struct list link;
     const struct ptype_flavour *as;
     struct slice bytes;
-    void *owned; /* the memory that has the bytes, or NULL: they are lent */
+    void *owned; /* the memory that holds the bytes, or NULL: they are lent */
     struct info_item *items;
     size_t nitems;
     struct info_part *parts[INFO_RANK];
@@ -82,8 +82,8 @@ struct job_info {
     struct info_ranks ranks;
 };
 
-/* Makes the index of these KVALs.  owned (may be NULL) is taken over in any case, and freed with
- * the result.  0; -ENOMEM; -EBADMSG: they make no sense. */
+/* Builds the index of these KVALs.  owned (may be NULL) is taken over in any case, and freed
+ * with the result.  0; -ENOMEM; -EBADMSG: invalid. */
 int job_info_new(struct slice bytes, void *owned, const struct ptype_flavour *as,
                  struct job_info **j_p);
 struct job_info *job_info_free(struct job_info *j); /* returns NULL */

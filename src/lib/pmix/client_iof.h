@@ -1,4 +1,4 @@
-/* client_iof.h - input and output of other processes, on its way through this one. */
+/* client_iof.h - stdio forwarding (IOF): input and output of other processes through this one. */
 #ifndef WIREUP_LIB_PMIX_CLIENT_IOF_H
 #define WIREUP_LIB_PMIX_CLIENT_IOF_H
 
@@ -12,13 +12,13 @@ struct server_link;
 
 struct outputs {
     struct list sinks;
-    size_t last_ref; /* 0 is everybody's: our own standard output and error */
+    size_t last_ref; /* 0 is the default handler: our own standard output and error */
 };
 
 void outputs_init(struct outputs *o);
 void outputs_free(struct outputs *o);
 
-/* A message with output.  What cannot be read is dropped. */
+/* Handles a message with output.  Unreadable ones are dropped. */
 void output_arrived(struct client *c, struct server_link *s, struct slice bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* client_op.h - calls under way: one `struct op` for each, blocking or not.
  *
- * A request is sent with a tag; the reply with that tag completes the op.  Who carries it:
+ * A request is sent with a tag; the reply with that tag completes the op.  It is driven by:
  *
- *   blocking call   its caller.  Of all that wait, one has the reader's role: it reads the sockets
- *                   (with the lock open) and completes whatever comes, for itself and for the
- *                   others, then passes the role on.
- *   callback due    progress (client_progress.h), which reads when nobody else does.
+ *   blocking call   its caller.  One of the waiting threads has the reader's role: it reads the
+ *                   sockets (with the lock released) and completes whatever comes, for itself and
+ *                   for the others, then passes the role on.
+ *   callback due    progress (client_progress.h), which reads when no other thread does.
  *
  * Everything here is called with the client's lock held.
  */
@@ -27,20 +27,20 @@ struct client;
 struct op;
 struct server_link;
 
-/* Something to be done by whoever runs callbacks; without the lock. */
+/* Work for the thread that runs callbacks; without the lock. */
 struct task {
     struct list link;
     void (*run)(struct task *t);  /* t is its own from now on */
     void (*drop)(struct task *t); /* instead: it will not be run any more */
 };
 
-/* What is particular about a kind of call. */
+/* The properties of a kind of call. */
 struct op_kind {
-    /* Reads the reply: op->status has been read (but of a bare one), the reader stands behind it.
-     * What it finds goes into op->out; what it cannot read is noticed by the caller.  It may take
-     * op->reply.bytes over.  NULL: a status is all there is. */
+    /* Reads the reply: op->status has been read (except of a bare one), the reader stands after
+     * it. Results go into op->out; the caller notices read errors.  It may take op->reply.bytes
+     * over. NULL: the reply is only a status. */
     void (*read)(struct client *c, struct op *op, struct punpack *r);
-    /* Tells the caller of a call that does not block; without the lock.  May be NULL. */
+    /* Notifies the caller of a non-blocking call; without the lock.  May be NULL. */
     void (*deliver)(struct op *op);
     bool bare; /* the reply does not begin with a status */
 };
@@ -57,7 +57,7 @@ union op_callback {
     pmix_hdlr_reg_cbfunc_t registered;
 };
 
-/* What a call brings; what is used of it depends on the kind. */
+/* The results of a call; the kind decides which members are used. */
 struct op_out {
     pmix_info_t *infos;
     size_t ninfos;
@@ -68,7 +68,7 @@ struct op_out {
     pmix_proc_t *procs;
     size_t nprocs;
     pmix_value_t *value;
-    bool lent; /* the value is not the op's */
+    bool lent; /* the op does not own the value */
     pmix_byte_object_t bytes;
     pmix_nspace_t nspace;
     size_t number;
@@ -97,7 +97,7 @@ struct op {
 void op_init(struct op *op, const struct op_kind *kind);
 void op_clear(struct op *op); /* releases what is left in `out`, and `arg` */
 
-/* One for a call that does not block; NULL: no memory.  It frees itself after delivery. */
+/* For a non-blocking call; NULL: no memory.  It frees itself after delivery. */
 struct op *op_new(const struct op_kind *kind, void *cbdata);
 void op_free(struct op *op); /* one that was not sent; NULL is fine */
 
@@ -113,13 +113,13 @@ struct message {
 
 /* PMIX_ERR_UNREACH: there is no server (any more). */
 pmix_status_t message_begin(struct client *c, struct message *m, uint8_t command);
-/* An empty one. */
+/* An empty one, without a command. */
 pmix_status_t message_begin_empty(struct client *c, struct message *m);
 
 /* Sends it.  PMIX_SUCCESS: the op is under way (a blocking one must be waited for); otherwise it
- * was not sent: PMIX_ERR_PACK_FAILURE and its like, PMIX_ERR_NOMEM, PMIX_ERR_UNREACH. */
+ * was not sent: PMIX_ERR_PACK_FAILURE or similar, PMIX_ERR_NOMEM, PMIX_ERR_UNREACH. */
 pmix_status_t message_send(struct message *m, struct op *op);
-/* One that nobody answers; tag 0: it takes the next of the dynamic ones. */
+/* Sends a message without a reply; tag 0: takes the next of the dynamic tags. */
 pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 
 /* Common parts of requests: SIZE n, and n items when there are any. */
@@ -127,33 +127,33 @@ void message_list(struct message *m, const void *items, size_t n, uint16_t type)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* Waits until it is done.  Opens the lock meanwhile.  The op's status. */
+/* Waits until it is done, with the lock released.  Returns the op's status. */
 pmix_status_t op_wait(struct client *c, struct op *op);
-/* False: time is over, and the op is not under way any more. */
+/* False: the time is over, and the op is not under way any more. */
 bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns);
 
-/* A call that does not block is complete without a reply: its callback will be run. */
+/* Completes a non-blocking call without a reply: its callback will be run. */
 pmix_status_t op_complete(struct client *c, struct op *op, pmix_status_t status);
 
-/* Sends (message_send) and waits: what most blocking calls do.  The op's status. */
+/* Sends (message_send) and waits, as most blocking calls do.  Returns the op's status. */
 pmix_status_t op_call(struct message *m, struct op *op);
-/* Sends, and makes sure that its callback will be run; takes the op over in any case. */
+/* Sends, and ensures that its callback will be run; takes the op over in any case. */
 pmix_status_t op_post(struct message *m, struct op *op);
 
 /* ---- for progress ---------------------------------------------------------------------------- */
 
-/* Takes the reader's role (free) for one turn: waits for something to come until the time is over
- * (UINT64_MAX: never) or wake_fd (or -1) is readable, and completes what it completes. */
+/* Takes the reader's role (free) for one turn: waits until something comes, the time is over
+ * (UINT64_MAX: never) or wake_fd (or -1) is readable, and completes the ops that it can. */
 void reader_turn(struct client *c, uint64_t deadline_ns, int wake_fd);
-/* The same for what is there already. */
+/* The same without waiting. */
 void reader_poll(struct client *c);
-/* Another thread has the role: waits until a connection that was full takes more, or wake_fd (or
- * -1) is readable.  False: everything is written. */
+/* Another thread has the role: waits until a full connection takes more, or wake_fd (or -1) is
+ * readable.  False: everything is written. */
 bool writer_turn(struct client *c, int wake_fd);
-/* The role is free: somebody else who waits may want it. */
+/* The role is free: passes it to another waiter, if any. */
 void reader_next(struct client *c);
 
-/* The connection is gone: everything sent there fails, nothing more is sent. */
+/* The connection is gone: every op sent there fails, nothing more is sent. */
 void server_lost(struct client *c, struct server_link *s);
 
 #endif

@@ -1,13 +1,13 @@
-/* client_progress.h - who runs callbacks.
+/* client_progress.h - running callbacks.
  *
- * Callbacks are run one after the other, never by a thread that is in a call of its own: a program
- * may hold its locks while it waits for us.  So there is one place for it:
+ * Callbacks run one after the other, never in a thread that is in a call of its own: a program may
+ * hold its locks while it waits for us.  So there is one place for them:
  *
- *   THREAD    ours, started when a callback can be due for the first time
+ *   THREAD    a thread of ours, started when the first callback can become due
  *   PROGRAM   the program calls PMIx_Progress (PMIX_EXTERNAL_PROGRESS)
  *   LOOP      the program's event loop (PMIX_EVENT_BASE), through the libevent that it brought
  *
- * Called with the lock held unless it says otherwise.
+ * Called with the lock held unless noted otherwise.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_PROGRESS_H
 #define WIREUP_LIB_PMIX_CLIENT_PROGRESS_H
@@ -24,8 +24,8 @@ enum progress_kind { PROGRESS_THREAD, PROGRESS_PROGRAM, PROGRESS_LOOP };
 struct progress {
     enum progress_kind kind;
     bool started, stopping;
-    bool running;     /* a callback, just now */
-    pthread_t thread; /* THREAD, started; or whoever runs a callback */
+    bool running;     /* a callback is running */
+    pthread_t thread; /* THREAD, started; or the thread that runs a callback */
     bool in_poll;     /* the thread has the reader's role, and waits for wake_fd too */
     pthread_cond_t wake;
     int wake_fd; /* an eventfd, or -1 */
@@ -36,8 +36,8 @@ struct progress {
 
 void progress_init(struct progress *p);
 
-/* Callbacks may be due from now on.  PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE: nobody can run
- * them. */
+/* Callbacks may be due from now on.  PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE: no thread can
+ * run them. */
 pmix_status_t progress_need(struct client *c);
 
 void progress_add(struct client *c, struct task *t);
@@ -45,16 +45,17 @@ void progress_add(struct client *c, struct task *t);
 /* There is something to write, or a new connection to read from. */
 void progress_kick(struct client *c);
 
-/* Reads what there is and runs what is due, without waiting; opens the lock for callbacks. */
+/* Reads what has arrived and runs due callbacks, without waiting; releases the lock for
+ * callbacks. */
 void progress_once(struct client *c);
 
-/* Nothing is run any more; waits for a callback under way, unless the caller is in it. */
+/* No more callbacks run; waits for one under way, unless the caller is in it. */
 void progress_stop(struct client *c);
 
-/* The caller is in a callback. */
+/* Whether the caller is in a callback. */
 bool progress_inside(struct client *c);
 
-/* In a forked child: the thread is not there. */
+/* In a forked child: the thread does not exist there. */
 void progress_abandon(struct progress *p);
 
 #endif

@@ -1,7 +1,7 @@
-/* client_put.h - what this process puts, until it is committed and afterwards.
+/* client_put.h - the puts of this process, before and after their commit.
  *
- * Its values are known like all others (client_cache.h); here is their order, and what of them the
- * server has.
+ * The values are in the cache like all others (client_cache.h); this file keeps their order and
+ * which of them the server has.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_PUT_H
 #define WIREUP_LIB_PMIX_CLIENT_PUT_H
@@ -16,14 +16,14 @@ struct client;
 struct puts {
     struct list all;       /* struct known, by its link `put` */
     bool news;             /* something was put since the last commit */
-    pmix_status_t refused; /* what came of a commit that nobody waited for; or PMIX_SUCCESS */
+    pmix_status_t refused; /* outcome of a commit that was not waited for; or PMIX_SUCCESS */
 };
 
 void puts_init(struct puts *p);
 
-/* The server has not taken what was committed. */
+/* Records that the server refused the commit. */
 void puts_refused(struct puts *p, pmix_status_t status);
-/* Hands out, once, what is to be told of it: PMIX_SUCCESS when there is nothing. */
+/* Returns the recorded refusal once; PMIX_SUCCESS when there is none. */
 pmix_status_t puts_outcome(struct puts *p);
 
 #endif

@@ -1,5 +1,4 @@
-/* constant_names.h - the groups of numbers that proto/pmix_constants.def names, for who prints
- * them. */
+/* constant_names.h - the names of the constants in proto/pmix_constants.def, for printing. */
 #ifndef WIREUP_LIB_PMIX_CONSTANT_NAMES_H
 #define WIREUP_LIB_PMIX_CONSTANT_NAMES_H
 
@@ -9,7 +8,7 @@
 struct number_name {
     uint64_t value;
     const char *name; /* "PMIX_LOCAL" */
-    const char *text; /* "SHARE ON LOCAL NODE ONLY"; NULL: it has none of its own */
+    const char *text; /* "SHARE ON LOCAL NODE ONLY"; NULL: none of its own */
 };
 
 struct number_group {
@@ -32,7 +31,7 @@ enum number_group_id {
 
 const struct number_group *number_group(enum number_group_id id);
 
-/* The text of one value of the group; the group's other text, or NULL, when it has none. */
+/* The text of one value of the group, else the group's other text (which may be NULL). */
 const char *number_text(enum number_group_id id, uint64_t value);
 
 #endif

@@ -1,4 +1,4 @@
-/* data.h - what the files behind PMIx_Data_* share. */
+/* data.h - shared by the files that implement PMIx_Data_*. */
 #ifndef WIREUP_LIB_PMIX_DATA_H
 #define WIREUP_LIB_PMIX_DATA_H
 
@@ -6,17 +6,17 @@
 #include "pmix.h"
 #include "wire/pmix_types.h"
 
-/* The encoding that a process reads; NULL is oneself.  As long as the library has no connection,
- * everybody is. */
+/* The encoding that peer's process reads; NULL is this process.  Without a connection every peer
+ * is taken as this process. */
 const struct ptype_flavour *data_flavour(const pmix_proc_t *peer);
 
-/* A public buffer as the codec's, to append to; what it points to must be stored back.
- * (Filled in place, member by member: copies of whole structures that have just been written are
- * what a processor waits for.) */
+/* A public buffer as the codec's, to append to; the result must be stored back. (Filled in
+ * place, member by member: a processor stalls on copies of whole structures that have just been
+ * written.) */
 void data_buffer_borrow(const pmix_data_buffer_t *b, struct buf *out_p);
 void data_buffer_store(pmix_data_buffer_t *b, const struct buf *out);
 
-/* What has not been unpacked yet. */
+/* The bytes that have not been unpacked yet. */
 struct slice data_buffer_rest(const pmix_data_buffer_t *b);
 
 #endif

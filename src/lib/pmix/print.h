@@ -1,4 +1,4 @@
-/* print.h - any PMIx item as text for people. */
+/* print.h - any PMIx item as readable text. */
 #ifndef WIREUP_LIB_PMIX_PRINT_H
 #define WIREUP_LIB_PMIX_PRINT_H
 

@@ -13,7 +13,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-/* Appends the short form of "a,b,c" and of "0,1;2,3", without a NUL.  Poison tells of no memory. */
+/* Appends the short form of "a,b,c" and of "0,1;2,3", without a NUL.  A poisoned buffer: no
+ * memory. */
 void regex_write_nodes(struct buf *out, struct slice input);
 void regex_write_ranks(struct buf *out, struct slice input);
 
@@ -40,9 +41,8 @@ struct regex_ranks {
     uint64_t ranks; /* all together */
 };
 
-/* Read any form; a text without one of the heads is taken as given.  Memory is the arena's
- * (limit.h: LIMIT_MAP_MEMORY).
- * 0, REGEX_MALFORMED, REGEX_TOO_LONG, -ENOMEM. */
+/* Read any form; a text without one of the prefixes is taken as given.  The arena owns the
+ * memory (limit.h: LIMIT_MAP_MEMORY). 0, REGEX_MALFORMED, REGEX_TOO_LONG, -ENOMEM. */
 int regex_read_nodes(struct arena *a, struct slice regex, struct regex_nodes *nodes_p);
 int regex_read_ranks(struct arena *a, struct slice regex, struct regex_ranks *ranks_p);
 

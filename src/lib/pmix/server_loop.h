@@ -1,9 +1,8 @@
-/* server_loop.h - what a server waits for: descriptors, one moment, and a wake-up from other
- * threads.
+/* server_loop.h - a server's event loop: descriptors, one timer, and a wake-up from other threads.
  *
- * An epoll descriptor, and nothing else: a client of this library does not load an event library
- * for it, and since epoll descriptors can be waited for themselves, the loop of a host
- * (PMIX_EVENT_BASE) needs one event for all that a server does.
+ * An epoll descriptor and nothing else: clients of this library need not load an event library, and
+ * since an epoll descriptor can itself be polled, a host's loop (PMIX_EVENT_BASE) needs one event
+ * for all that a server does.
  */
 #ifndef WIREUP_LIB_PMIX_SERVER_LOOP_H
 #define WIREUP_LIB_PMIX_SERVER_LOOP_H
@@ -22,7 +21,8 @@ struct sloop {
 
 enum { SLOOP_READ = 1, SLOOP_WRITE = 2 };
 
-/* Interest in a descriptor; it stays where it is until the turn in which it was closed is over. */
+/* Interest in a descriptor; the struct must stay in place until the end of the turn in which it
+ * was closed. */
 struct swatch {
     int fd; /* -1: closed */
     unsigned what;
@@ -36,19 +36,19 @@ void sloop_close(struct sloop *l);
 int swatch_open(struct sloop *l, struct swatch *w, int fd, unsigned what,
                 void (*ready)(void *arg, unsigned what), void *arg);
 int swatch_want(struct sloop *l, struct swatch *w, unsigned what);
-void swatch_close(struct sloop *l, struct swatch *w); /* harmless twice */
+void swatch_close(struct sloop *l, struct swatch *w); /* idempotent */
 
 void sloop_wake(struct sloop *l);                /* from any thread */
-void sloop_at(struct sloop *l, uint64_t due_ns); /* of the monotonic clock; UINT64_MAX: never */
+void sloop_at(struct sloop *l, uint64_t due_ns); /* on the monotonic clock; UINT64_MAX: never */
 
 struct sready {
-    struct swatch *watch; /* NULL: woken, or the moment has come */
+    struct swatch *watch; /* NULL: woken, or the time has come */
     unsigned what;
 };
 
 enum { SLOOP_BATCH = 64 };
 
-/* What is ready; wait: until something is.  How many. */
+/* The ready descriptors; wait: blocks until there are some.  Returns their number. */
 int sloop_wait(struct sloop *l, bool wait, struct sready *ready);
 
 #endif
