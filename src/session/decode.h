@@ -1,8 +1,9 @@
-/* decode.h - reading along: what is said on a connection, for people, from its bytes alone.
+/* decode.h - a passive decoder: the messages of a recorded connection, for people, from its bytes
+ * alone.
  *
- * A passive listener with no part in the conversation: it is fed both directions as they were
- * recorded, finds out the protocol by itself, cuts messages out and names their fields by the same
- * tables as those who talk.  What it cannot read it hands out as it is, with the reason.
+ * It takes no part in the conversation: it is fed both directions as they were recorded, detects
+ * the protocol, cuts messages out and names their fields by the same tables that the two ends use.
+ * What it cannot read it returns as it is, with the reason.
  *
  * Each protocol is a row of functions (decode_proto, decode.c); the text protocols share one.
  */
@@ -40,13 +41,13 @@ struct decoded {
     const struct decode_field *fields;
     uint32_t nfields;
     struct slice bytes; /* all of it, as it was on the wire */
-    const char *fault;  /* NULL, or why it could not be read further */
+    const char *fault;  /* NULL, or why the rest could not be read */
 };
 
 struct decode_stream {
     struct buf in;
     size_t taken;   /* length of the message that was lent */
-    size_t scanned; /* bytes without the end that is looked for */
+    size_t scanned; /* bytes already searched for the end of the message */
 };
 
 /* One connection. */
@@ -55,10 +56,10 @@ struct decode {
     struct arena arena;          /* of the message that was lent */
     struct decode_field *fields; /* likewise */
     uint32_t nfields, room;
-    uint32_t item; /* of the fields that are being added */
+    uint32_t item; /* of the fields being added */
     char fault[160];
     bool pmix;    /* else the text protocols */
-    uint8_t kind; /* … in which the client has said what it is */
+    uint8_t kind; /* the client's kind, from the handshake */
     bool is_tool;
     bool greeted[DECODE_WAYS];      /* PMIx: its handshake is over */
     const struct ptype_flavour *as; /* PMIx: the client's encoding */
@@ -80,7 +81,7 @@ enum { DECODE_MORE = 0, DECODE_MESSAGE = 1 };
  * direction.  DECODE_MORE, DECODE_MESSAGE, or -ENOMEM. */
 int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p);
 
-/* The stream has ended: what is left of a message, as one; the same results. */
+/* The stream has ended: the remaining part of a message, as one; the same results. */
 int decode_rest(struct decode *d, enum decode_way way, struct decoded *m_p);
 
 #endif

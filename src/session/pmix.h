@@ -1,10 +1,10 @@
 /* pmix.h - one PMIx connection: handshake, framed commands in, requests out; answers in, bytes out.
  *
- * Sans-IO like its neighbours.  Speaks with every OpenPMIx client since 3.2 in the encoding that
- * the client names (v3, v4, v41, v51, v61); what it keeps and hands on is canonical (core/modex.h),
- * so clients of different releases, and of the other protocols, share one job.
+ * Sans-IO like the other sessions.  Works with every OpenPMIx client since 3.2 in the encoding that
+ * the client names (v3, v4, v41, v51, v61); what it stores and forwards is canonical
+ * (core/modex.h), so clients of different releases, and of the other protocols, share one job.
  *
- * Commands are a table of small readers (pmix.c), replies a function each (pmix_reply.c), job-level
+ * Commands are a table of small readers (pmix.c), replies a function each (pmix_reply.c); job-level
  * information is made from the plan once per encoding (pmix_info.c).
  */
 #ifndef WIREUP_SESSION_PMIX_H
@@ -24,7 +24,7 @@ static inline bool pmix_begins(char byte)
     return (unsigned char)byte == 0xff;
 }
 
-/* What a host needs that reads commands by itself (REQ_HOST): how this client spells. */
+/* What a host needs that reads commands itself (REQ_HOST): this client's encoding. */
 struct pmix_dialect {
     const struct ptype_flavour *as;
     bool described;
@@ -36,21 +36,21 @@ struct buf;
 struct card;
 struct ppack;
 
-/* The KVALs of a job's general information in this encoding, made once.  Empty: no memory. */
+/* The KVALs of a job's job-level information in this encoding, made once.  Empty: no memory. */
 struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
-/* It has to be made anew: more was told about the job. */
+/* The job-level information has changed: it is made again at the next use. */
 void pmix_job_info_changed(struct job *j);
 
-/* One KVAL from a card. */
+/* One KVAL from a modex entry. */
 void pmix_put_card(struct ppack *w, const struct card *c);
 /* The canonical bytes of a value (core/modex.h); they lie in the value itself, or in `bytes`, which
  * is poisoned when that cannot be done. */
 struct slice pmix_canonical(const pmix_value_t *v, struct buf *bytes);
 
-/* What an event's infos mean for those who tell it: EVENT_... (core/request.h). */
+/* The flags of an event from its infos: EVENT_... (core/request.h). */
 uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n);
 
-/* Output of a process, on its way to a client that has asked for it under this number. */
+/* Sends output of a process to a client that subscribed to it under this id. */
 void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,
                       const pmix_info_t *infos, size_t ninfos, struct slice bytes);
 

@@ -1,4 +1,4 @@
-/* pmix_priv.h - what the files of the PMIx session share. */
+/* pmix_priv.h - declarations shared by the files of the PMIx session. */
 #ifndef WIREUP_SESSION_PMIX_PRIV_H
 #define WIREUP_SESSION_PMIX_PRIV_H
 
@@ -15,7 +15,7 @@
 /* Several requests of one message (names), answered by one reply. */
 struct pmix_batch {
     uint32_t left;
-    bool refused; /* some of it was not understood */
+    bool refused; /* part of it was refused */
     enum answer_status worst;
     uint32_t found;
     struct buf results; /* PDATA items, packed without their count */
@@ -25,20 +25,20 @@ struct pmix_pending {
     uint32_t token, tag; /* token 0: answered */
     uint32_t serial;     /* the token for ever */
     enum pmix_command cmd;
-    uint32_t rank; /* GET: of whom */
-    char *nspace;  /* GET: of which job; CONNECT: NULL */
+    uint32_t rank; /* GET: the rank asked about */
+    char *nspace;  /* GET: the job asked about; CONNECT: NULL */
     char *key;     /* LOOKUP */
     struct pmix_batch *batch;
-    char **others; /* CONNECT: namespaces besides the asker's own */
+    char **others; /* CONNECT: namespaces besides the requester's own */
     uint32_t nothers;
     pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
     size_t nprocs;
     bool wants_context; /* GROUP_CONSTRUCT: a number for the group */
-    uint16_t channels;  /* SPAWN: output that the asker wants to have */
-    bool host;          /* the answer brings the reply as it is to be sent */
+    uint16_t channels;  /* SPAWN: output channels that the requester wants */
+    bool host;          /* the answer brings the complete reply */
 };
 
-/* A group that this process has constructed; its end names nothing but it. */
+/* A group that this process has constructed; its destruct message has only the name. */
 struct pmix_group {
     struct list link;
     pmix_proc_t *procs;
@@ -46,8 +46,8 @@ struct pmix_group {
     char *id;
 };
 
-/* Who connects, as its first message says.  Tools of both kinds may bring a name, need one, or have
- * got one from the server that started them. */
+/* The kind of a client, from its first message.  Tools of both kinds may bring a name, need one, or
+ * have got one from the server that started them. */
 enum pmix_kind {
     KIND_CLIENT = 0,
     KIND_OLD_TOOL = 1,
@@ -62,13 +62,13 @@ enum pmix_kind {
     KIND_SCHEDULER = 10
 };
 
-/* Output that the client wants to have. */
+/* A subscription to output. */
 struct pmix_pull {
     struct list link;
-    size_t id, theirs; /* our name for it, and the client's */
+    size_t id, theirs; /* our id of it, and the client's */
     uint64_t ear;      /* that of other nodes */
     uint16_t channels;
-    bool is_new; /* what was kept has not been told */
+    bool is_new; /* the kept output has not been sent yet */
     size_t n;
     pmix_proc_t procs[];
 };
@@ -83,14 +83,14 @@ struct pmix_session {
     enum pmix_state state;
     uint32_t hello_token; /* of the request to be identified */
     uint8_t kind;         /* enum pmix_kind */
-    bool reads_store;     /* the client looks things up in the job's store by itself */
+    bool reads_store;     /* the client reads the job's store itself */
     struct buf in;
     size_t consumed;
     const struct ptype_flavour *as;
     bool described;
     char version[64];
     struct pmix_pending *pending;
-    uint32_t npending, nanswered, pending_room; /* sorted; nanswered of them are done */
+    uint32_t npending, nanswered, pending_room; /* sorted; the first nanswered are answered */
     struct request *backlog;                    /* of the message being read */
     uint32_t nbacklog, backlog_at;
     struct arena arena;   /* what the requests of the message borrow */
@@ -101,8 +101,8 @@ struct pmix_session {
     bool every_event; /* a default handler is registered */
     pmix_status_t *codes;
     size_t ncodes;
-    /* Whose cards the client has been given since its last fence. */
-    uint64_t *given; /* bits, by rank; NULL: nobody's */
+    /* Processes whose modex entries the client has been given since its last fence. */
+    uint64_t *given; /* bits, by rank; NULL: none */
     uint32_t nasked, window;
     struct list pulls;
     uint32_t npulls;
@@ -111,10 +111,10 @@ struct pmix_session {
     struct list groups;
     uint32_t ngroups;
     size_t recall_from; /* codes from here on are those of the last registration */
-    bool recall_all;    /* it was a default handler's */
+    bool recall_all;    /* it was for a default handler */
 };
 
-/* A command being read: where it comes from, and what became of it. */
+/* A command being read: its source and its result. */
 struct command {
     struct pmix_session *s;
     struct punpack r;
@@ -124,7 +124,7 @@ struct command {
     bool no_memory;
 };
 
-/* Reads its items and asks, or replies at once. */
+/* Reads the command's items and makes a request, or replies at once. */
 typedef void pmix_reader(struct command *c);
 
 struct crowd {
@@ -132,13 +132,13 @@ struct crowd {
     size_t n;
     uint64_t timeout_ns; /* 0: none */
     bool collect;        /* a fence with data */
-    struct slice ways;   /* how it should be exchanged */
-    bool ways_required;  /* … and not otherwise */
+    struct slice ways;   /* exchange methods */
+    bool ways_required;  /* and only those */
 };
 
 /* ---- pmix.c ---- */
 
-/* Of the kinds of first messages: whether one says a name; and whether it is answered as a client's
+/* For the kinds of first messages: whether one has a name; and whether it is answered as a client's
  * or as a tool's. */
 bool pmix_brings_name(uint8_t kind);
 bool pmix_is_client(uint8_t kind, const char *version);
@@ -146,8 +146,8 @@ bool pmix_is_client(uint8_t kind, const char *version);
 struct pmix_batch *pmix_new_batch(struct command *c);
 uint64_t pmix_number_of(const pmix_value_t *v);
 
-/* Puts a request on the backlog; the pending entry is the caller's to complete until the next.
- * NULL: no memory, which c remembers. */
+/* Appends a request to the backlog; the pending entry is the caller's to complete until the next.
+ * NULL: no memory, which is recorded in c. */
 struct pmix_pending *pmix_ask(struct command *c, struct request rq);
 struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const char *purpose);
 struct slice pmix_keep(struct command *c, struct slice text); /* until the command is done */
@@ -162,7 +162,7 @@ pmix_reader pmix_read_group, pmix_read_ungroup, pmix_read_refresh, pmix_read_res
 void pmix_groups_free(struct pmix_session *s);
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
 
-/* The job of that name; without a name the asker's own.  NULL: unknown. */
+/* The job of that name; without a name the requester's own.  NULL: unknown. */
 struct job *pmix_job_of(const struct command *c, struct slice nspace);
 void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank);
 void pmix_send_or_fail(struct command *c, const struct ppack *w);
@@ -186,8 +186,8 @@ void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const 
 pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_push, pmix_read_monitor;
 bool pmix_is_heartbeat(const struct command *c);
 bool pmix_output(struct session *base, const struct spoken *o);
-void pmix_pulls_caught_up(struct session *base); /* what was kept has been told */
-/* The output of a job that it has asked for goes to this client, as nobody's in particular. */
+void pmix_pulls_caught_up(struct session *base); /* the kept output has been sent */
+/* The output of a job that it spawned goes to this client, outside of any subscription. */
 void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels);
 void pmix_pulls_free(struct pmix_session *s);
 
@@ -196,8 +196,8 @@ void pmix_pulls_free(struct pmix_session *s);
 /* KVALs of one process of it. */
 void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
 
-/* Puts it into the job's store too, once, where clients of ours look for it.  False: there is no
- * room for it. */
+/* Puts it into the job's store too, once, where Wireup's own clients look for it.  False: there is
+ * no room for it. */
 bool pmix_tell_job_info(struct job *j);
 void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank);
 
@@ -208,20 +208,20 @@ void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank);
 uint32_t pmix_client_release(const struct pmix_session *s);
 
 struct ppack pmix_writer(struct pmix_session *s);
-void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has gathered */
+void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has collected */
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);
 void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
 pmix_status_t pmix_status_of(enum answer_status status);
 
-/* All the cards of a process that this client may see. */
+/* All modex entries of a process that this client may see. */
 void pmix_put_cards(struct pmix_session *s, struct ppack *w, struct job *owner, uint32_t rank);
 
-/* The value of canonical bytes; false: no memory, or they are none. */
+/* The value of canonical bytes; false: no memory, or malformed. */
 bool pmix_value_of(uint16_t type, struct slice bytes, pmix_value_t *v_p);
 
-/* Answers a get of what is known of a process of another job, or changes while it runs: its pid,
- * its exit code.  False: it is not one of these, or not known yet. */
-/* It is not known here yet, and will be: asking waits for it. */
+/* Answers a get of an attribute of a process of another job, or one that changes while it runs: its
+ * pid, its exit code.  False: it is not one of these, or not known yet. */
+/* It is not known here yet, and will be: the get waits for it. */
 bool pmix_comes_later(const struct pmix_session *s, const struct job *j, uint32_t rank,
                       struct slice key);
 bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, struct slice key);

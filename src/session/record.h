@@ -1,11 +1,11 @@
-/* record.h - a recording of a server: its format, written and read.
+/* record.h - a trace of a server: its format, written and read.
  *
- * A recording is the line `WIREUP-RECORD 1` and then records: four bytes of length (least first),
- * and so many bytes: the kind, the time since the record before it, the parts in the order of
+ * A trace is the line `WIREUP-RECORD 1` and then records: four bytes of length (least first), and
+ * that many bytes: the kind, the time since the record before it, the parts in the order of
  * proto/record.def (wire/parts.h).
  *
- * Both sides are sans-IO.  The reader trusts nothing: it is for files that somebody else wrote, cut
- * off or changed.  A recording holds what clients put, so it is as secret as their cards.
+ * Both sides are sans-IO. The reader trusts nothing: it reads files that others wrote, cut off or
+ * changed.  A trace holds what clients put, so it is as secret as their modex values.
  */
 #ifndef WIREUP_SESSION_RECORD_H
 #define WIREUP_SESSION_RECORD_H
@@ -58,7 +58,7 @@ struct record {
     } u;
 };
 
-/* What is known of each kind, for printing. */
+/* The name and parts of each kind, for printing. */
 struct record_row {
     const char *name;
     uint32_t nparts;
@@ -77,8 +77,8 @@ struct record_writer {
     uint64_t last_ns;
 };
 
-/* Appends one record (and the first line before the first).  A time before the last one becomes
- * that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
+/* Appends one record (and the first line before the first). A time before the last one is replaced
+ * by that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
 void record_write(struct record_writer *w, const struct record *r, struct buf *out);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -86,14 +86,14 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
 enum {
     RECORD_MORE = 0,  /* more bytes are needed */
     RECORD_WHOLE = 1, /* *r_p borrows from the reader until the next call */
-    RECORD_BAD = 2    /* no recording, or a broken one: err says where and why; it stays so */
+    RECORD_BAD = 2    /* not a trace, or a broken one: err tells where and why; it stays so */
 };
 
 struct record_reader {
     struct buf in;
     struct arena arena; /* the lists of the current record */
     size_t taken;       /* length of the record that was lent */
-    uint64_t at;        /* position of the next record in the recording */
+    uint64_t at;        /* position of the next record in the trace */
     uint64_t last_ns;
     bool begun, bad;
 };
@@ -107,7 +107,7 @@ int record_reader_feed(struct record_reader *r, struct slice bytes);
 /* RECORD_..., or -ENOMEM. */
 int record_reader_next(struct record_reader *r, struct record *r_p, struct errmsg *err);
 
-/* Bytes that belong to no whole record yet: the recording was cut off there. */
+/* Bytes that belong to no whole record yet: the trace was cut off there. */
 static inline size_t record_reader_left(const struct record_reader *r)
 {
     return buf_len(&r->in) - r->taken;

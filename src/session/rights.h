@@ -1,9 +1,9 @@
-/* rights.h - what a process may ask for that has not the rights of who has started it.
+/* rights.h - the requests of a process that lacks the rights of the user who started it.
  *
- * A rank inherits its connection from the launcher, and may then run as somebody else (su, sudo, a
- * set-uid program).  It goes on taking part in its job: it puts, gets, meets, and ends.  What the
- * process manager would do for it with the rights of the launcher's user, or among that user's
- * other jobs, is refused.
+ * A rank inherits its connection from the launcher, and may then run as another user (su, sudo, a
+ * set-uid program). It goes on taking part in its job: it puts, gets, fences, and ends.  Requests
+ * that the process manager would carry out with the rights of the launcher's user, or among that
+ * user's other jobs, are refused.
  */
 #ifndef WIREUP_SESSION_RIGHTS_H
 #define WIREUP_SESSION_RIGHTS_H

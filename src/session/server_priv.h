@@ -1,13 +1,13 @@
-/* server_priv.h - what server.c and server_host.c share. */
+/* server_priv.h - declarations shared by the files of the server. */
 #ifndef WIREUP_SESSION_SERVER_PRIV_H
 #define WIREUP_SESSION_SERVER_PRIV_H
 
 #include "session/server.h"
 
-/* To the recorder, which is there. */
+/* To the recorder, which is set. */
 void server_tell(const struct server *s, struct record *r);
 
-/* One branch when nobody records. */
+/* One branch when there is no trace. */
 #define TELL(s, id, ...)                                                                           \
     do {                                                                                           \
         if ((s)->recorder)                                                                         \
@@ -23,12 +23,12 @@ void server_tell_effect(const struct server *s, const struct effect *e);
 bool server_effect_next(struct server *s, struct effect *e_p);
 void server_effect_answer(struct server *s, struct effect *e);
 
-/* The answer to a request, from whomever. */
+/* The answer to a request, from any source. */
 void server_deliver(struct server *s, uint64_t ticket, const struct answer *a);
 
-/* The answer to one of those: it becomes an effect. */
+/* The answer to a request of the host: it becomes an effect. */
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
-/* An answer that was waited for, as an effect for the host. */
+/* The answer to a pending request, as an effect for the host. */
 void server_turn_to_reply(struct server *s, struct effect *e);
 /* It has something to write or to close. */
 void server_mark_dirty(struct server *s, struct peer *p);
@@ -39,8 +39,8 @@ void server_event_request(struct server *s, struct peer *p, const struct request
                           struct answer *a);
 void server_events_free(struct server *s);
 void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
-/* It goes, of which `told` has been told, and may be connected to others yet (core/proc_connect.h).
- */
+/* It ends, which has been reported to `told`, and may still be connected to others
+ * (core/proc_connect.h). */
 void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code);
 void server_tell_lost(struct server *s, const struct job *j, uint32_t rank);
 void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code);
@@ -55,12 +55,13 @@ void server_outputs_free(struct server *s);
 
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
                                           const struct request *rq, uint64_t now_ns);
-/* Tells of who is silent for too long; when the next one may be, or UINT64_MAX. */
+/* Reports processes whose heartbeats are overdue; returns when the next one may be, or UINT64_MAX.
+ */
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);
 void server_monitors_drop(struct server *s, const struct peer *p);
 void server_monitors_free(struct server *s);
 
-/* An event to everybody whom it concerns, but its source. */
+/* An event to every client concerned, except its source. */
 void server_spread(struct server *s, const struct notice *n);
 
 #endif

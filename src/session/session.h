@@ -1,11 +1,11 @@
-/* session.h - a connection, and what the server needs of the protocol that is spoken on it.
+/* session.h - a connection, and what the server needs of the protocol that is used on it.
  *
- * A session turns bytes into requests and answers into bytes; it is sans-IO: no descriptor, no
+ * A session turns bytes into requests and answers into bytes; it is sans-IO: no file descriptor, no
  * clock.  The server feeds it, takes requests with next() until there is none, and gives each of
- * them exactly one answer (at once or later, by token).  Replies gather in the peer's `out`.
+ * them exactly one answer (at once or later, by token). Replies gather in the peer's `out`.
  *
- * Which protocol it is shows in the first bytes, and may change: PMI-2 begins as PMI-1 text.  A
- * session that finds the other protocol's words says so and hands back what it has not read.
+ * The protocol is detected from the first bytes, and may change: PMI-2 begins as PMI-1 text.  A
+ * session that finds the other protocol's messages reports it and hands back what it has not read.
  */
 #ifndef WIREUP_SESSION_SESSION_H
 #define WIREUP_SESSION_SESSION_H
@@ -33,24 +33,24 @@ struct peer {
     struct list link;  /* in the server's list of all */
     struct list dirty; /* in the server's list of those with something to write */
     uint32_t id;       /* never used twice */
-    struct core *core; /* to look other jobs up */
-    struct job *job;   /* NULL: has not said who it is */
+    struct core *core; /* to look up other jobs */
+    struct job *job;   /* NULL: not identified yet */
     uint32_t rank;
     uint32_t next_token; /* of requests; never used twice on one connection */
-    bool can_pass_fd;    /* descriptors can travel on it */
+    bool can_pass_fd;    /* file descriptors can travel on it */
     bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */
     bool closing;        /* write what there is, then close */
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */
     bool hung_up;
-    bool lesser_told;        /* that something was refused for that */
-    bool lesser;             /* who writes has not the rights of who has started it (rights.h) */
-    bool wants_output;       /* the session has begun to listen: it is to hear what was kept */
-    bool hears;              /* events: it has registered for some */
-    struct session *session; /* NULL: nothing was said yet */
+    bool lesser_told;        /* the refusal of a request for that was reported */
+    bool lesser;             /* the writer lacks the rights of the user who started it (rights.h) */
+    bool wants_output;       /* the session has subscribed to output: the kept output is due */
+    bool hears;              /* it has registered for events */
+    struct session *session; /* NULL: no bytes have come yet */
     struct buf out;
     void *host; /* the host's own */
-    /* PMIx commands (bit 1 << number) that the host reads by itself: REQ_HOST. */
+    /* PMIx commands (bit 1 << number) that the host reads itself: REQ_HOST. */
     uint64_t host_commands;
 };
 
@@ -61,13 +61,14 @@ enum {
                             message; the connection is to be closed */
     SESSION_REQUEST = 2, /* *rq_p borrows from the session until the next call */
     SESSION_SWITCH = 3   /* the client wants the text protocol with the version rq_p->number;
-                            rq_p->value is all that was not read, the demand included */
+                            rq_p->value is all that was not read, this request included */
 };
 
-/* The host of a server (of our library), connected to it: it has the server's own name. */
+/* The host of a server that uses Wireup's own library, connected to it: it has the server's own
+ * name. */
 bool session_is_host(const struct peer *p);
 
-/* An event on its way to those who registered for it. */
+/* An event on its way to the clients that registered for it. */
 struct notice {
     int code;
     uint8_t range;
@@ -75,17 +76,17 @@ struct notice {
     const char *nspace; /* of its source */
     uint32_t rank;
     struct slice infos;     /* canonical: v41 units SIZE n, n INFO */
-    const struct peer *but; /* it knows already; or NULL */
-    bool by_server;         /* the server has noticed it: a host that has connected is told too */
+    const struct peer *but; /* the client that need not be notified; or NULL */
+    bool by_server;         /* raised by the server: a host that has connected is notified too */
 };
 
-/* What a process has written, on its way to those who listen. */
+/* Output of a process on its way to the subscribers. */
 struct spoken {
     const char *nspace;
     uint32_t rank;
-    uint16_t channel; /* as PMIx has it: 2 is standard output, 4 standard error */
-    bool recalled;    /* from before: only for who has just asked */
-    uint64_t ear;     /* from another node, for this demand only; 0: for all */
+    uint16_t channel; /* as in PMIx: 2 is standard output, 4 standard error */
+    bool recalled;    /* kept earlier: only for the newest subscription */
+    uint64_t ear;     /* from another node, for this subscription only; 0: for all */
     struct slice bytes;
 };
 
@@ -98,11 +99,11 @@ struct session_ops {
     int (*next)(struct session *s, struct request *rq_p, struct errmsg *err);
     /* The answer to the request with this token; a token that is not pending is ignored. */
     void (*answer)(struct session *s, uint32_t token, const struct answer *a);
-    /* Something has happened that the client may have asked to be told of.  May be NULL. */
+    /* An event that the client may have registered for.  May be NULL. */
     void (*notify)(struct session *s, const struct notice *n);
-    /* True: the client listens to that, and something was said to it.  May be NULL. */
+    /* True: the client has subscribed to that output, and was sent some.  May be NULL. */
     bool (*output)(struct session *s, const struct spoken *o);
-    /* All that was kept of output has been told.  May be NULL. */
+    /* All kept output has been sent.  May be NULL. */
     void (*caught_up)(struct session *s);
 };
 

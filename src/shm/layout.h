@@ -1,27 +1,26 @@
 /* layout.h - the job store in shared memory, byte by byte.
  *
- * One region per job and node.  The server alone writes; every process of the job that can maps it
- * read-only and looks keys up without a message, a lock or a system call.  Nothing in it is a
- * pointer: all references are offsets from the start of the region, so each process may map it
- * wherever it likes.
+ * One region per job and node.  Only the server writes; every process of the job that can maps it
+ * read-only and looks up keys without a message, a lock or a system call.  Nothing in it is a
+ * pointer: all references are offsets from the start of the region, so each process may map it at
+ * any address.
  *
  *   0        struct seg_header           size, index and list are the only places that change
  *   ...      struct seg_record           one per put, 8-byte aligned, never changed, never reused
  *   ...      struct seg_index            bucket array; a bigger one is built beside and swapped in
  *
  * Why readers never see half a record: a record is complete before a slot refers to it (release
- * store; readers acquire).  Replacing writes a new record and changes one slot.  Memory of
- * replaced records and outgrown indexes is not used again, because a reader may still look at it;
- * the writer counts it as dead, and who charges clients charges for each put, not for what is
- * alive.
+ * store; readers acquire). Replacing writes a new record and changes one slot.  Memory of replaced
+ * records and outgrown indexes is not used again, because a reader may still look at it; the writer
+ * counts it as dead, and client quotas are charged for each put, not for live data.
  *
- * A slot says where an entry's record is and for which question it is the answer: (rank, key), or
- * "whoever put this key" (the flat view of PMI-1 and PMI-2).  Both kinds may refer to one record.
+ * A slot has the place of an entry's record and the kind of look-up that it answers: (rank, key),
+ * or the key alone (the flat view of PMI-1 and PMI-2). Both kinds may refer to one record.
  *
  *   63        49 48  47                        0
  *   | hash tag 15 | A | offset of record / 8    |     A: entry of the flat view; 0: free slot
  *
- * The region never shrinks, and header.size never says more than the file holds.  Version 1.
+ * The region never shrinks, and header.size never exceeds the file.  Version 1.
  */
 #ifndef WIREUP_SHM_LAYOUT_H
 #define WIREUP_SHM_LAYOUT_H
@@ -34,7 +33,7 @@
 #define SEG_MAGIC   UINT64_C(0x45524f5453505557) /* "WUPSTORE" on a little-endian machine */
 #define SEG_VERSION 1u
 
-/* "Whoever put it": the flat view.  The same number as PMIx's undefined rank, on purpose. */
+/* Any rank: the flat view.  The same number as PMIx's undefined rank, on purpose. */
 #define SEG_ANY_RANK UINT32_MAX
 
 struct seg_header {
@@ -58,12 +57,12 @@ struct seg_index {
 
 struct seg_record {
     uint64_t next;      /* the flat list: offset of the next record, larger than this one's, or 0 */
-    uint32_t rank;      /* who put it; SEG_ANY_RANK: the server itself */
+    uint32_t rank;      /* the putter; SEG_ANY_RANK: the server itself */
     uint32_t value_len; /* followed by: value, */
     uint32_t quals_len; /* qualifiers (opaque here), */
     uint16_t key_len;   /* key */
-    uint16_t type;      /* what the value's bytes mean; 0: plain bytes (PMI-1, PMI-2) */
-    uint8_t scope;      /* who may see it; 0: all.  The reader's caller applies it */
+    uint16_t type;      /* the meaning of the value's bytes; 0: plain bytes (PMI-1, PMI-2) */
+    uint8_t scope;      /* its visibility; 0: all. Applied by the reader's caller */
     uint8_t flags;      /* enum seg_record_flag */
     uint8_t spare[6];   /* zero */
     char bytes[];       /* the value comes first, so that it is 8-byte aligned */

@@ -1,6 +1,6 @@
 /* memory.h - a region for the store in this process's own memory.
  *
- * For tests, simulations and singletons: the same store, shared with nobody.
+ * For tests, simulations and singletons: the same store, not shared.
  */
 #ifndef WIREUP_SHM_MEMORY_H
 #define WIREUP_SHM_MEMORY_H

@@ -1,9 +1,10 @@
 /* store_find.h - the look-up itself (store_read.h has it as a function), for a caller that makes
- * thousands of them and to whom a call more counts.
+ * thousands of them and for which the cost of a call matters.
  *
  * Two rules keep it safe: a field is loaded into a local variable exactly once (an attacker may
- * change it between two looks), and nothing is touched before seg_inside() has said that it lies in
- * the mapping and in what the server published. */
+ * change it between two loads), and nothing is accessed before seg_inside() has checked that it
+ * lies in the mapping and in the published size.
+ */
 #ifndef WIREUP_SHM_STORE_FIND_H
 #define WIREUP_SHM_STORE_FIND_H
 
@@ -19,7 +20,7 @@ static inline const struct seg_header *seg_header(const struct seg_view *v)
     return (const struct seg_header *)(const void *)v->base;
 }
 
-/* The size is read anew each time: what we follow may lie in a part that grew a moment ago. */
+/* The size is read anew each time: the reference may point into a part that grew a moment ago. */
 static inline bool seg_inside(const struct seg_view *v, uint64_t offset, uint64_t len)
 {
     uint64_t size = SEG_ACQUIRE(seg_header(v)->size);

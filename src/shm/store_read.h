@@ -1,12 +1,12 @@
-/* store_read.h - looking things up in a job's shared store.
+/* store_read.h - looking up entries in a job's shared store.
  *
- * Readers trust nothing but the header's word that `size` bytes exist (touching more would be a
- * bus error, and only the server can write there): every offset and length is checked against the
- * mapping, every field is loaded once, every walk is bounded.  On a mapping full of random bytes
- * a look-up misses; it does not crash and does not hang.
+ * Readers trust only that `size` bytes exist, as the header states (touching more would be a bus
+ * error, and only the server can write there): every offset and length is checked against the
+ * mapping, every field is loaded once, every walk is bounded.  On a mapping full of random bytes a
+ * look-up misses; it does not crash and does not hang.
  *
- * No lock, no system call, no allocation.  Any number of threads may read one view.  Slices that
- * come out lie in the mapping: they stay valid and unchanged until it is unmapped, also when the
+ * No lock, no system call, no allocation.  Any number of threads may read one view.  Returned
+ * slices lie in the mapping: they stay valid and unchanged until it is unmapped, also when the
  * entry is replaced meanwhile.
  */
 #ifndef WIREUP_SHM_STORE_READ_H
@@ -22,7 +22,7 @@ enum { SEG_FOREIGN = 1 }; /* not a store, or of a version that this reader does 
 
 struct seg_view {
     const unsigned char *base; /* NULL: no store; every look-up misses */
-    uint64_t len;              /* of the mapping; may be more than the store has today */
+    uint64_t len;              /* of the mapping; may be more than the store has now */
 };
 
 #define SEG_VIEW_NULL ((struct seg_view){ NULL, 0 })
@@ -44,12 +44,12 @@ int seg_open(const void *base, uint64_t map_len, struct seg_view *view_p);
 bool seg_find(const struct seg_view *v, uint32_t rank, struct slice key, struct seg_item *item_p);
 bool seg_get(const struct seg_view *v, uint32_t rank, struct slice key, struct slice *value_p);
 
-/* The flat view in the order of first puts.  *cursor is 0 at the start and is left alone at the
- * end (false), so that a later call goes on with what was put meanwhile.  Each key comes once,
- * with the value it has now. */
+/* The flat view in the order of first puts.  *cursor is 0 at the start and is left alone at the end
+ * (false), so that a later call continues with later puts.  Each key comes once, with its current
+ * value. */
 bool seg_next(const struct seg_view *v, uint64_t *cursor, struct seg_item *item_p);
 
-/* Fences published so far; what was put before the n-th fence is visible once this says n. */
+/* Fences published so far; what was put before the n-th fence is visible once this returns n. */
 uint64_t seg_generation(const struct seg_view *v);
 
 /* Keys in the flat view. */

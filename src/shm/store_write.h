@@ -1,12 +1,12 @@
 /* store_write.h - filling a job's shared store.  One writer: the server.
  *
- * Pure memory code: who owns the region (a sealed memfd in the daemon, plain memory in a test)
- * makes it larger when asked.  A put that fails leaves the store as it was.
+ * Pure memory code: the owner of the region (a sealed memfd in the daemon, plain memory in a test)
+ * grows it on request.  A put that fails leaves the store as it was.
  *
  * Entries are (rank, key) -> bytes, with two ways of putting:
  *   flat (PMI-1, PMI-2)  SEG_FLAT: found under (rank, key) and in the flat view under
- *                        (SEG_ANY_RANK, key); a key that somebody put flat is a duplicate.
- *   by rank (PMIx)       found under (rank, key); in the flat view only while nobody else has
+ *                        (SEG_ANY_RANK, key); a key that was put flat before is a duplicate.
+ *   by rank (PMIx)       found under (rank, key); in the flat view only while no other rank has
  *                        the key there.  A later flat put takes the flat entry over.
  * SEG_REPLACE makes a second put of the same entry win.  With rank SEG_ANY_RANK the server itself
  * puts: only the flat view has the entry.
@@ -19,7 +19,7 @@
 #include "base/slice.h"
 #include "shm/store_read.h"
 
-/* Zeroed memory that can grow at its place. */
+/* Zeroed memory that can grow in place. */
 struct seg_region {
     void *base; /* 8-byte aligned; never moves */
     uint64_t size;
@@ -35,7 +35,7 @@ enum { SEG_DUPLICATE = 2, SEG_FULL, SEG_TOO_LONG };
 enum seg_put_flag {
     SEG_FLAT = 1,
     SEG_REPLACE = 2,
-    SEG_UNLISTED = 4, /* by rank, and nowhere else: no flat view shows it */
+    SEG_UNLISTED = 4, /* by rank only: no flat view shows it */
 };
 
 struct seg_writer {
@@ -49,8 +49,8 @@ struct seg_writer {
 
 #define SEG_WRITER_NULL ((struct seg_writer){ NULL })
 
-/* Lays an empty store into the region, with room in its index for about `expect` entries (it
- * grows by itself).  The seed makes hash collisions hard to arrange.  The region outlives the
+/* Lays out an empty store in the region, with room in its index for about `expect` entries (it
+ * grows by itself). The seed makes hash collisions hard to arrange.  The region outlives the
  * writer.  0, -errno of grow, or SEG_FULL: max is too small. */
 int seg_create(struct seg_writer *w, struct seg_region *r, uint64_t seed, uint64_t expect);
 
@@ -62,7 +62,7 @@ int seg_put(struct seg_writer *w, uint32_t rank, struct slice key, struct slice 
 /* The same with type, scope and qualifiers (item.flags is not read). */
 int seg_put_item(struct seg_writer *w, const struct seg_item *item, unsigned flags);
 
-/* All that was put until now belongs to a finished fence: tells the readers. */
+/* All puts so far belong to a finished fence: makes that visible to the readers. */
 void seg_publish(struct seg_writer *w);
 
 /* Region bytes in use, dead ones included. */

@@ -1,8 +1,8 @@
-/* openmpi_help.h - a help message of Open MPI 4, as it comes by PMIx_Log under PMIX_LOG_MSG.
+/* openmpi_help.h - a help message of Open MPI 4, as sent by PMIx_Log under PMIX_LOG_MSG.
  *
  * The value is a buffer of Open MPI's own packing: the file of help texts, the topic within it, and
- * the text as it is to be shown.  Buffers of usual builds carry no types; those of debug builds do.
- * Open MPI 5 sends the same three as plain PMIx attributes and needs none of this.
+ * the text to be shown.  Buffers of usual builds carry no types; those of debug builds do.  Open
+ * MPI 5 sends the same three as plain PMIx attributes and needs none of this.
  *
  * Pure; the slices borrow from the input.
  */
@@ -18,7 +18,7 @@ struct openmpi_help {
     struct slice text;        /* empty: it has been shown elsewhere */
 };
 
-/* False: the bytes are no such message. */
+/* False: not such a message. */
 bool openmpi_help_read(struct slice bytes, struct openmpi_help *help_p);
 
 #endif

@@ -1,13 +1,13 @@
-/* parts.h - numbers, bytes and lists of them, as the tables of our own formats describe them.
+/* parts.h - numbers, bytes and lists of them, as described by the tables of Wireup's own formats.
  *
- * A format of ours (recordings: proto/record.def; messages between daemons: proto/overlay.def) is a
- * table of records, and a record a row of parts.  Each part is a member of a struct; this module
- * writes and reads the members by the row.  Numbers are varints (7 bits a byte, least first, signed
- * ones zigzagged); bytes and lists begin with their length.
+ * Such a format (traces: proto/record.def; messages between daemons: proto/overlay.def) is a table
+ * of records, and a record a row of parts.  Each part is a member of a struct; this module writes
+ * and reads the members by the row.  Numbers are varints (7 bits a byte, least first, signed ones
+ * zigzagged); bytes and lists begin with their length.
  *
- * The reader trusts nothing: a list's length is held against the bytes that are left before memory
- * is taken.  Parts that are missing at the end read as 0 or empty; what a newer writer adds there
- * is left alone.
+ * The reader trusts nothing: a list's length is checked against the remaining bytes before memory
+ * is taken.  Parts that are missing at the end read as 0 or empty; parts that a newer writer adds
+ * there are ignored.
  */
 #ifndef WIREUP_WIRE_PARTS_H
 #define WIREUP_WIRE_PARTS_H
@@ -22,7 +22,7 @@
 
 enum part_kind { PART_UINT, PART_INT, PART_BYTES, PART_UINTS, PART_INTS, PART_TEXTS };
 
-/* Lists belong to whoever made the struct: the caller, or the arena of the reader. */
+/* Lists belong to the creator of the struct: the caller, or the arena of the reader. */
 struct part_uints {
     const uint32_t *items;
     uint32_t n;
@@ -59,10 +59,10 @@ bool parts_read(const struct part *parts, uint32_t n, struct slice bytes, struct
 
 /* One number, as a part of kind PART_UINT. */
 void parts_put_uint(struct buf *out, uint64_t v);
-/* These cut one off; false: there is none, or it is larger than that. */
+/* These cut one off; false: there is none, or it is larger than the type. */
 bool parts_get_uint(struct slice *rest, uint64_t *v_p);
 bool parts_get_u32(struct slice *rest, uint32_t *v_p);
-/* Bytes behind their length, as a part of kind PART_BYTES; borrowed. */
+/* Bytes after their length, as a part of kind PART_BYTES; borrowed. */
 bool parts_get_bytes(struct slice *rest, struct slice *s_p);
 
 #endif

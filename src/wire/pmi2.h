@@ -67,7 +67,7 @@ union pmi2_any {
 
 extern const struct text_proto pmi2_proto;
 
-/* What all requests and all answers begin with: the other structs may be seen as these. */
+/* The common beginning of all requests and all answers: the other structs may be read as these. */
 struct pmi2_request {
     uint32_t has;
     struct slice thrid;
@@ -81,13 +81,13 @@ struct pmi2_response {
 };
 
 /* A frame: six characters with the length of the body in decimal, padded with blanks on either side
- * (we write them behind), then the body. */
+ * (written after the number), then the body. */
 enum { PMI2_HEAD = 6, PMI2_BODY_MAX = 999999 };
 
 enum { PMI2_FRAME_SHORT = 0, PMI2_FRAME_WHOLE = 1, PMI2_FRAME_BAD = 2 };
 
-/* Is there a whole frame at the start of bytes?  SHORT: more bytes are needed; BAD: no number
- * stands where the length should.  WHOLE: *body_p lies behind the first PMI2_HEAD bytes. */
+/* Whether a whole frame is at the start of bytes.  SHORT: more bytes are needed; BAD: the length is
+ * not a number.  WHOLE: *body_p follows the first PMI2_HEAD bytes. */
 int pmi2_frame(struct slice bytes, struct slice *body_p);
 
 /* Appends one message as a frame.  0; TEXT_UNSAYABLE: a NUL in a value, or a body over

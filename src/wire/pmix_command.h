@@ -1,4 +1,4 @@
-/* pmix_command.h - what a PMIx client asks of its server: the number that a message begins with. */
+/* pmix_command.h - the commands of a PMIx client: the number that a message begins with. */
 #ifndef WIREUP_WIRE_PMIX_COMMAND_H
 #define WIREUP_WIRE_PMIX_COMMAND_H
 
@@ -39,7 +39,7 @@ enum pmix_command {
     CMD_SESSION_CONTROL = 35,
     CMD_RESOLVE_PEERS = 37,
     CMD_RESOLVE_NODES = 38,
-    CMD_NONE = 255 /* none: a request of our own, to which there is no reply */
+    CMD_NONE = 255 /* not a PMIx command: a request of Wireup's own, without a reply */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* pmix_fields.h - the rows of proto/pmix_types.def, pmix_structs.def and pmix_wire.def as
- * constants: of which C type an item is, how a field is spelled, and what its items are.
+ * constants: the C type of an item, the encoding of a field, and the type of its items.
  *
- * For the files behind pmix_types.h alone: with these the tables become descriptors (pmix_types.c),
- * and functions in which nothing is left to look up (pmix_pack.c, pmix_unpack.c).
+ * Only for the files that implement pmix_types.h: with these the tables become descriptors
+ * (pmix_types.c), and functions without run-time look-ups (pmix_pack.c, pmix_unpack.c).
  */
 #ifndef WIREUP_WIRE_PMIX_FIELDS_H
 #define WIREUP_WIRE_PMIX_FIELDS_H
@@ -14,8 +14,8 @@
 #include "proto/pmix_types.def"
 #undef TYPE
 
-/* A field of a struct nameservice a data type or one of the kinds of pmix_structs.def.  For each:
- * how it is spelled, and which type its items have. */
+/* A field of a struct names a data type or one of the kinds of pmix_structs.def.  For each: its
+ * encoding, and the type of its items. */
 enum {
     OP_TEXT = PTYPE_STR,
     OP_ARGV = PTYPE_ARGV,

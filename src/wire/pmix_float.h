@@ -1,7 +1,7 @@
 /* pmix_float.h - floating-point numbers as PMIx sends them: decimal text with six decimals.
  *
- * Byte for byte what printf's "%f" gives in the C locale, whatever the locale of the process, and
- * read back the same way; the common magnitudes take integer arithmetic instead of libc.
+ * Byte for byte the output of printf's "%f" in the C locale, whatever the locale of the process,
+ * and read back the same way; the common magnitudes take integer arithmetic instead of libc.
  */
 #ifndef WIREUP_WIRE_PMIX_FLOAT_H
 #define WIREUP_WIRE_PMIX_FLOAT_H

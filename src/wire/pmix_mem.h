@@ -1,8 +1,8 @@
 /* pmix_mem.h - PMIx items in memory: copying, releasing and comparing any type by its descriptor.
  *
- * "foreign" does cpusets and topologies (see pmix_types.h); with NULL they cannot be copied, and
- * only their texts are released.  An info marked persistent does not own its value: that is
- * neither released nor copied, but shared.
+ * "foreign" handles cpusets and topologies (see pmix_types.h); with NULL they cannot be copied, and
+ * only their texts are released.  An info marked persistent does not own its value: that is neither
+ * released nor copied, but shared.
  */
 #ifndef WIREUP_WIRE_PMIX_MEM_H
 #define WIREUP_WIRE_PMIX_MEM_H
@@ -13,20 +13,21 @@
  * Strings and regexes: items are char *. */
 void pmem_free(const struct ptype *t, void *items, size_t n, const struct ptype_foreign *foreign);
 
-/* The same without the zeroes, for items whose memory goes next. */
+/* The same without zeroing, for items whose memory is freed next. */
 void pmem_release(const struct ptype *t, void *items, size_t n,
                   const struct ptype_foreign *foreign);
 
-/* Deep copies of n items into uninitialised memory; on an error nothing is left there but zeroes.
+/* Deep copies of n items into uninitialised memory; on an error only zeroes are left there.
  * BAD_PARAM, UNKNOWN, NOT_SUPPORTED, NO_MEMORY, TOO_DEEP. */
 enum ptype_error pmem_copy(const struct ptype *t, void *to, const void *from, size_t n,
                            const struct ptype_foreign *foreign);
 
-/* Whether two items say the same.  What does not travel (exit codes, addresses) is compared too. */
+/* Whether two items are equal.  Fields that are not sent (exit codes, addresses) are compared too.
+ */
 bool pmem_equal(const struct ptype *t, const void *a, const void *b,
                 const struct ptype_foreign *foreign);
 
-/* The same three for values and arrays, which everything else is made of. */
+/* The same three for values and arrays, which all other types are made of. */
 void pmem_value_free(pmix_value_t *v, const struct ptype_foreign *foreign);
 enum ptype_error pmem_value_copy(pmix_value_t *to, const pmix_value_t *from,
                                  const struct ptype_foreign *foreign);

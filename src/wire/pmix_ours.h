@@ -1,15 +1,15 @@
-/* pmix_ours.h - what Wireup's client library and server say to each other beyond PMIx's own wire.
+/* pmix_ours.h - Wireup's extension of the PMIx wire, between its client library and its server.
  *
- * See docs/protocol/pmix-extension.md.  Both sides work without: a server that does not know the
- * word ignores it, and a client that gets no store asks by message.
+ * See docs/protocol/pmix-extension.md.  Both sides work without it: a server that does not know the
+ * extension ignores it, and a client that gets no store uses messages.
  */
 #ifndef WIREUP_WIRE_PMIX_OURS_H
 #define WIREUP_WIRE_PMIX_OURS_H
 
 #include <stdint.h>
 
-/* In the infos of the first message, as UINT32: the newest form of the extension that the client
- * knows.  The answer brings the store's descriptor. */
+/* In the infos of the first message, as UINT32: the newest version of the extension that the client
+ * knows.  The answer brings the store's file descriptor. */
 #define OURS_STORE      "wireup.store"
 #define OURS_STORE_FORM 1u
 

@@ -35,27 +35,28 @@ static inline bool ppack_ok(const struct ppack *w)
 }
 
 /* Appends n items of a data type; src points to the first, as in PMIx_Data_pack (a char ** for
- * STRING and REGEX).  n may be 0.  Returns w->error:
- * UNKNOWN, BAD_PARAM, TOO_DEEP, TOO_LONG, NOT_SUPPORTED, NO_MEMORY. */
+ * STRING and REGEX). n may be 0. Returns w->error: UNKNOWN, BAD_PARAM, TOO_DEEP, TOO_LONG,
+ * NOT_SUPPORTED, NO_MEMORY. */
 enum ptype_error ppack(struct ppack *w, const void *src, int32_t n, uint16_t type);
 
-/* The same to a public buffer: its pointers follow, and what has been unpacked stays unpacked. */
+/* The same to a public buffer: its pointers are updated, and what has been unpacked stays unpacked.
+ */
 enum ptype_error ppack_public(pmix_data_buffer_t *b, const struct ptype_flavour *as,
                               const struct ptype_foreign *foreign, const void *src, int32_t n,
                               uint16_t type);
 
-/* The same as ppack, short, for what messages are made of. */
+/* The same as ppack, short, for the parts of messages. */
 void ppack_byte(struct ppack *w, uint16_t type, uint8_t v); /* COMMAND, SCOPE, BOOL … */
 void ppack_status(struct ppack *w, pmix_status_t v);
 void ppack_size(struct ppack *w, size_t v);
 void ppack_u32(struct ppack *w, uint16_t type, uint32_t v); /* UINT32, PROC_RANK */
-void ppack_str(struct ppack *w, const char *text);          /* NULL is a text too */
+void ppack_str(struct ppack *w, const char *text);          /* NULL is a valid string */
 void ppack_bytes(struct ppack *w, struct slice bytes);      /* BYTE_OBJECT */
 
 /* KVAL: a key with its value. */
 void ppack_kval(struct ppack *w, const char *key, const pmix_value_t *value);
 
-/* BUFFER: bytes that are a packed buffer themselves. */
+/* BUFFER: bytes that are themselves a packed buffer. */
 void ppack_buffer(struct ppack *w, bool described, struct slice bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* pmix_types.h - the data types of PMIx as descriptors.
  *
  * One row of proto/pmix_types.def (C type), proto/pmix_structs.def (fields) and proto/pmix_wire.def
- * (how it travels) becomes one struct ptype.  Packing, unpacking, copying, releasing and comparing
- * are one interpreter each over these descriptors (pmix_pack, pmix_unpack, pmix_mem); nothing else
- * knows a type by name, except what is recursive (values, arrays) or not ours (hwloc's objects).
+ * (encoding) becomes one struct ptype.  Packing, unpacking, copying, releasing and comparing are
+ * one interpreter each over these descriptors (pmix_pack, pmix_unpack, pmix_mem); no other code
+ * knows a type by name, except recursive ones (values, arrays) and hwloc's objects.
  *
- * An encoding ("flavour") is two columns: fixed or variable width, and which types it knows.
+ * An encoding ("flavour") is two columns: fixed or variable width, and the types it has.
  */
 #ifndef WIREUP_WIRE_PMIX_TYPES_H
 #define WIREUP_WIRE_PMIX_TYPES_H
@@ -17,7 +17,7 @@
 #include "base/slice.h"
 #include "pmix_common.h"
 
-/* What can go wrong in the codec.  ptype_status() gives PMIx's word for it. */
+/* Errors of the codec.  ptype_status() gives the PMIx status. */
 enum ptype_error {
     PTYPE_FINE = 0,
     PTYPE_CUT,           /* the bytes end before the item does */
@@ -41,10 +41,10 @@ static inline pmix_status_t ptype_status(enum ptype_error error, enum ptype_task
     return error == PTYPE_FINE ? PMIX_SUCCESS : ptype_status_of(error, task);
 }
 
-/* How one item is spelled.
+/* The encoding of one item.
  *   OP(name, least bytes when fixed, least bytes when variable, its bits are all of it) */
 #define PTYPE_OPS(OP)                                                                              \
-    OP(NONE, 0, 0, true) /* does not travel; not followed */                                       \
+    OP(NONE, 0, 0, true) /* not sent; not followed */                                              \
     OP(BYTE, 1, 1, true) /* as it is */                                                            \
     OP(BOOL, 1, 1, true) /* 0 or 1; anything but 0 reads as true */                                \
     OP(I16, 2, 1, true)  /* signed ones are zigzagged when variable */                             \
@@ -53,12 +53,12 @@ static inline pmix_status_t ptype_status(enum ptype_error error, enum ptype_task
     OP(U32, 4, 1, true)                                                                            \
     OP(I64, 8, 1, true)                                                                            \
     OP(U64, 8, 1, true)                                                                            \
-    OP(INT, 1, 1, true)      /* int; when fixed, a type stands before the first of a run */        \
+    OP(INT, 1, 1, true)      /* int; when fixed, a type precedes the first of a run */             \
     OP(SIZE, 1, 1, true)     /* size_t; likewise */                                                \
-    OP(FLAGS, 4, 1, true)    /* info directives: a U32 without the bits that never travel */       \
-    OP(PID, 1, 1, true)      /* pid_t; a type stands there in every encoding */                    \
+    OP(FLAGS, 4, 1, true)    /* info directives: a U32 without the bits that are never sent */     \
+    OP(PID, 1, 1, true)      /* pid_t; preceded by a type in every encoding */                     \
     OP(TIMEVAL, 16, 2, true) /* two I64 */                                                         \
-    OP(PTR, 1, 1, true)      /* one byte 1 for a whole run: an address means nothing elsewhere */  \
+    OP(PTR, 1, 1, true)      /* one byte 1 for a whole run: an address is meaningless elsewhere */ \
     OP(FLT, 4, 1, true)      /* as text, six decimals */                                           \
     OP(DBL, 4, 1, true)                                                                            \
     OP(STR, 4, 1, false)    /* INT32 length with the NUL, the bytes; 0: NULL */                    \
@@ -69,7 +69,7 @@ static inline pmix_status_t ptype_status(enum ptype_error error, enum ptype_task
     OP(NEST, 0, 0, false)   /* an item of elem, in place */                                        \
     OP(VALUE, 2, 1, false)  /* UINT16 type, one item of it; a pmix_value_t */                      \
     OP(ARRAY, 2, 1, false)  /* UINT16 type, SIZE count, items; a pmix_data_array_t */              \
-    OP(REGEX, 1, 1, false)  /* a char * that tells its own length (ptype_regex_len) */             \
+    OP(REGEX, 1, 1, false)  /* a char * that contains its own length (ptype_regex_len) */          \
     OP(CPUSET, 4, 1, false) /* STR: hwloc's list form */                                           \
     OP(TOPO, 4, 1, false)   /* STR: hwloc's XML, then its support flags, raw */                    \
     OP(DBUF, 3, 1, false)   /* SIZE n, n bytes; a pmix_data_buffer_t */
@@ -81,10 +81,11 @@ enum ptype_op {
         PTYPE_OP_COUNT
 };
 
-/* Spelled as a number, or two. */
+/* Encoded as a number, or two. */
 #define PTYPE_IS_NUMBER(op) ((op) >= PTYPE_BYTE && (op) <= PTYPE_PTR)
 
-/* A persistent info does not own its value: said of memory here, it would make receivers leak. */
+/* A persistent info does not own its value: the flag is about the sender's memory; sent, it would
+ * make receivers leak. */
 #define PTYPE_FLAGS_SENT (~(uint32_t)PMIX_INFO_PERSISTENT)
 
 struct ptype_field {
@@ -108,7 +109,7 @@ struct ptype {
     uint8_t place;       /* enum ptype_place */
     bool single;         /* one field, which is the item itself */
     bool flat;           /* the bits of an item are all of it: copied by memcpy, owning nothing */
-    uint8_t run;         /* single, and spelled as a number: its spelling, else PTYPE_NONE */
+    uint8_t run;         /* single, and encoded as a number: its encoding, else PTYPE_NONE */
     uint16_t number;
     uint16_t size; /* in C */
 };
@@ -132,7 +133,7 @@ struct ptype_flavour {
     bool short_null;  /* in a value, an array of UNDEF is the type alone, without a count */
 };
 
-/* Our own buffers: variable length as v41, with every type of every release. */
+/* Wireup's own buffers: variable length as v41, with every type of every release. */
 extern const struct ptype_flavour ptype_own;
 
 /* The encoding of this name ("v3", "v41" …), or NULL. */
@@ -151,8 +152,8 @@ static inline bool ptype_known(const struct ptype_flavour *as, const struct ptyp
 /* The fewest bytes one item can take in this encoding; at least 1. */
 size_t ptype_least(const struct ptype_flavour *as, const struct ptype *t);
 
-/* What belongs to hwloc, done by who may load it (src/topo).  All return 0 or a PTYPE_ error;
- * texts are malloc'ed. */
+/* Operations on hwloc's objects, by the code that may load it (src/topo). All return 0 or a PTYPE_
+ * error; texts are malloc'ed. */
 struct ptype_foreign {
     int (*cpuset_text)(const pmix_cpuset_t *set, char **text_p);
     int (*cpuset_parse)(const char *text, pmix_cpuset_t *set_p);
@@ -171,7 +172,7 @@ struct ptype_foreign {
  * 0: they end before it does, or its header is not one. */
 size_t ptype_regex_len(struct slice bytes);
 
-/* The same for one in memory that its owner vouches for. */
+/* The same for a trusted one in memory. */
 size_t ptype_regex_size(const char *regex);
 
 #endif

@@ -1,16 +1,16 @@
 /* text.h - the codec of the text protocols: `cmd=name key=value key=value`.
  *
  * One codec for PMI-1 (blanks between tuples, a line per message), PMI-1 spawn blocks (a line per
- * tuple) and PMI-2 (semicolons, a length before the message).  It knows no message: the tables of
+ * tuple) and PMI-2 (semicolons, a length before the message). It knows no message; the tables of
  * proto/ do.  Decoding fills the message's struct with slices that point into the given bytes;
  * nothing is copied but numbered lists and groups (and, with doubled separators, values that hold
  * one), which come from the caller's arena.
  *
- * Rules for reading, from what real clients send: tuples come in any order; runs of blanks count as
- * one; unknown tuples and words without `=` are skipped; the value ends at the separator (WORD) or
- * at the end of the message (REST: or before a known tuple that has not been there yet); a value is
- * split from its name at the first `=`; a field that comes twice is an error.  Trailing bytes of a
- * REST value are kept as they are.
+ * Rules for reading, from the messages of real clients: tuples come in any order; runs of blanks
+ * count as one; unknown tuples and words without `=` are skipped; the value ends at the separator
+ * (WORD) or at the end of the message (REST: or before a known tuple that has not occurred yet); a
+ * value is split from its name at the first `=`; a field that occurs twice is an error.  Trailing
+ * bytes of a REST value are kept as they are.
  */
 #ifndef WIREUP_WIRE_TEXT_H
 #define WIREUP_WIRE_TEXT_H
@@ -37,7 +37,7 @@ enum text_kind {
 
 struct text_list {
     uint32_t n;
-    uint32_t room; /* items the array has place for */
+    uint32_t room; /* items that fit the array */
     struct slice *items;
 };
 
@@ -103,8 +103,8 @@ enum text_style {
 enum {
     TEXT_FINE = 0,
     TEXT_UNKNOWN,   /* no such message: *msg_p is untouched */
-    TEXT_MALFORMED, /* no `cmd=`, a field twice, missing, or not a number: err says which */
-    TEXT_UNSAYABLE  /* encoding: a value that this style cannot carry: err says which */
+    TEXT_MALFORMED, /* no `cmd=`, a field twice, missing, or not a number: err tells which */
+    TEXT_UNSAYABLE  /* encoding: a value that this style cannot carry: err tells which */
 };
 
 /* Decodes one whole message (without its final newline).  *msg_p gets the row number; out, the
@@ -117,15 +117,15 @@ int text_decode(const struct text_proto *proto, enum text_style style, struct sl
 int text_find(const struct text_proto *proto, struct slice name);
 
 /* Appends one message: cmd=, then the present fields in the order of the table, then the final
- * newline (blanks) or separator.  Numbered lists that stand beside each other in the table are
- * written item by item in turn (key0 value0 key1 value1), as some readers want them.  LINES writes
- * `mcmd=`, and `endcmd` at the end.  On a condition nothing is written.  A buffer that overflows is
- * poisoned as usual. */
+ * newline (blanks) or separator.  Numbered lists that are adjacent in the table are written item by
+ * item in turn (key0 value0 key1 value1), as some readers need them.  LINES writes `mcmd=`, and
+ * `endcmd` at the end.  On a condition nothing is written.  A buffer that overflows is poisoned as
+ * usual. */
 int text_encode(const struct text_proto *proto, enum text_style style, unsigned msg, const void *in,
                 struct buf *out, struct errmsg *err);
 
-/* True when the value may stand as the last field of a PMI-1 line and every legacy client reads it
- * whole: not empty, no blank, no newline, no NUL, at most LIMIT_PMI_VALUE - 1 bytes. */
+/* True when the value can be the last field of a PMI-1 line and every legacy client reads it whole:
+ * not empty, no blank, no newline, no NUL, at most LIMIT_PMI_VALUE - 1 bytes. */
 bool text_sayable_pmi1(struct slice value);
 
 #endif
