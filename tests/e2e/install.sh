@@ -4,7 +4,8 @@
 private_world "$@"
 begin
 CFLAGS=-O0
-export CFLAGS
+CCACHE_TEMPDIR=$tmp/ccache # where Meson finds a ccache: it would take the run-time directory
+export CFLAGS CCACHE_TEMPDIR
 unset MAKEFLAGS MESONFLAGS MAKELEVEL CI 2>/dev/null
 
 # A minimal Debian has no dpkg-dev, whose program Meson would ask where libraries belong.
