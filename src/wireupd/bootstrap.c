@@ -1,4 +1,4 @@
-/* boot.c - see bootstrap.h. */
+/* bootstrap.c - see bootstrap.h. */
 #include "wireupd/bootstrap.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ static const char hex[] = "0123456789abcdef";
 
 /* ---- writing ---- */
 
-/* What would end it, and the sign itself, are escaped; `least` is the first that is not. */
+/* Escapes the characters that would end the text, and % itself; `least` is the first character that
+ * is not escaped. */
 static void put_escaped(struct buf *out, const char *text, unsigned char least)
 {
     for (; *text; text++) {
@@ -27,13 +28,13 @@ static void put_escaped(struct buf *out, const char *text, unsigned char least)
     }
 }
 
-/* Values go to the end of their line. */
+/* A value extends to the end of its line. */
 static void put_value(struct buf *out, const char *text)
 {
     put_escaped(out, text, ' ');
 }
 
-/* In the middle of a line: blanks too. */
+/* A word in the middle of a line: blanks are escaped too. */
 static void put_word(struct buf *out, const char *text)
 {
     put_escaped(out, text, ' ' + 1);
@@ -202,7 +203,7 @@ static int get_ports(struct reader *r, struct slice value)
     return 0;
 }
 
-/* A copy of `items` with room for one more; the room is doubled. */
+/* Returns a copy of `items` with room for one more; the room is doubled. */
 static void *grow(struct reader *r, void *items, uint32_t count, uint32_t *room, size_t size)
 {
     void *more;
@@ -318,7 +319,7 @@ static int get_line(struct reader *r, struct slice word, struct slice value)
     return bad(r, "a word that nobody knows");
 }
 
-/* The first line: readable by every version to come. */
+/* Checks the first line, which every later version must be able to read. */
 static int check_first(struct reader *r, struct slice line)
 {
     struct slice word = slice_cut(&line, ' '), format = slice_cut(&line, ' ');

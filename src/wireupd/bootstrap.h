@@ -60,8 +60,7 @@ struct bootstrap {
     uint32_t port_low, port_high;
     uint64_t wall_ms; /* the launcher's clock when this was written */
     bool verbose;
-    /* All nodes below this daemon if it starts them; all nodes of the job if it has to find itself.
-     */
+    /* All nodes below this daemon if it starts them; all of the job if it has to find itself. */
     struct bootstrap_node *nodes;
     uint32_t nnodes;
     struct bootstrap_pair *options; /* of launch methods and of the router, by name */
@@ -106,8 +105,7 @@ enum bootstrap_answer {
 /* Writes one line, with its newline. */
 void bootstrap_answer_write(struct buf *out, enum bootstrap_answer what, uint32_t position,
                             const char *text);
-/* Reads one line without its newline; BOOTSTRAP_BY_NAME: the daemon does not know its position yet.
- */
+/* Reads one line without its newline; BOOTSTRAP_BY_NAME: the daemon does not know its position. */
 enum bootstrap_answer bootstrap_answer_read(struct slice line, uint32_t *position_p,
                                             struct slice *text);
 

@@ -1,4 +1,4 @@
-/* bootstrap_test.c - the record of a daemon: written and read again, cut anywhere, damaged
+/* bootstrap_test.c - a daemon's record: written and read back, truncated anywhere, damaged
  * anywhere. */
 #include "wireupd/bootstrap.h"
 
@@ -90,7 +90,7 @@ static void test_cut(void)
         arena_free(&a);
     }
     whole = buf_len(&out) > 0;
-    /* Without its last newline it is all there. */
+    /* Without its last newline it is complete. */
     OK_F(whole && early == 0 && taken == 1, "a record that is cut is not taken (%u, %u)", early,
          taken);
     buf_byte(&out, 'x');

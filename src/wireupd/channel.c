@@ -8,7 +8,7 @@
 
 #include "base/limit.h"
 
-/* One message's worth; small enough that other messages are not held up behind it. */
+/* The data of one message; small enough not to delay other messages. */
 enum { CHANNEL_PIECE = 32 << 10 };
 
 static void end(struct channel *c)
@@ -146,13 +146,13 @@ void channel_unread(struct channel *c)
 bool channel_data(struct channel *c, struct slice bytes)
 {
     if (c->fd < 0 || !c->writes)
-        return true; /* of an end that has gone: nothing depends on it */
+        return true; /* that end has gone: nothing depends on it */
     if (c->eof || bytes.len > LIMIT_CHANNEL_WINDOW - buf_len(&c->queue))
         return false;
     if (bytes.len == 0)
         c->eof = true;
     buf_slice_put(&c->queue, bytes);
-    if (!buf_ok(&c->queue)) { /* no memory: what cannot be kept is lost, and the stream with it */
+    if (!buf_ok(&c->queue)) { /* no memory: the data is lost, and the stream with it */
         end(c);
         return true;
     }

@@ -60,8 +60,7 @@ struct msg channel_unread_msg(const struct channel *c);
 bool channel_data(struct channel *c, struct slice bytes);
 bool channel_credit(struct channel *c, uint64_t count);
 
-/* The reader at the other end has gone: a reading end closes, so that the writer here gets EPIPE.
- */
+/* The reader at the other end has gone: a reading end closes, so that its writer gets EPIPE. */
 void channel_unread(struct channel *c);
 
 /* A reading end reads the available bytes now, up to the window. */

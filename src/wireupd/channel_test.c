@@ -1,5 +1,5 @@
-/* channel_test.c - two ends joined in one process: all bytes arrive, a reader that stops stops the
- * other end, ends and cuts arrive, and lies are refused. */
+/* channel_test.c - two ends joined in one process: all bytes arrive, a reader that stops also stops
+ * the other end, ends and cuts arrive, and invalid messages are refused. */
 #include "wireupd/channel.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ struct world {
     struct channel from, to;
     int in[2], out[2]; /* pipes: in[1] -> channel -> out[0] */
     uint64_t sent, credited;
-    uint32_t unread;  /* it was told that nobody reads */
+    uint32_t unread;  /* times it was notified that the reader has gone */
     uint32_t refused; /* credits for bytes that `from` never sent */
     bool from_ended, to_ended;
     struct timer stop;
@@ -126,7 +126,7 @@ static size_t drain(int fd)
     return all;
 }
 
-/* Nobody reads at the far end: the near end stops after a window. */
+/* Nothing reads at the far end: the near end stops after a window. */
 static void test_flow(void)
 {
     struct world w;
@@ -181,7 +181,7 @@ static void test_cut(void)
     close_world(&w);
 }
 
-/* What stands in the pipe goes at once, without the loop. */
+/* Data already in the pipe is sent at once, without the loop. */
 static void test_catch_up(void)
 {
     struct world w;
@@ -200,7 +200,7 @@ static void test_catch_up(void)
     close_world(&w);
 }
 
-/* The reader goes away: whoever writes at the other end learns it as from a pipe. */
+/* The reader goes away: the writer at the other end gets EPIPE, as from a pipe. */
 static void test_deaf(void)
 {
     struct world w;

@@ -13,8 +13,8 @@ uint32_t child_daemons_width(enum agent_kind kind, uint32_t count, uint32_t want
     return agent_by_tree(kind) && wanted ? wanted : count > 1 ? count - 1 : 1;
 }
 
-/* Those of the nodes that one of our children has to know: itself and all below it.  All below us
- * when it has to find itself. */
+/* Copies the nodes that a child has to know: itself and all below it; all nodes below us when it
+ * has to find itself. */
 static uint32_t choose(const struct child_daemons *w, uint32_t top, struct bootstrap_node *to)
 {
     const struct bootstrap *b = w->c.boot;
@@ -28,7 +28,7 @@ static uint32_t choose(const struct child_daemons *w, uint32_t top, struct boots
     return n;
 }
 
-/* Those above a child's parent, which we are. */
+/* The daemons above a child's parent, which is this daemon. */
 static int choose_above(const struct child_daemons *w, struct arena *a, struct bootstrap *b)
 {
     const struct bootstrap *ours = w->c.boot;

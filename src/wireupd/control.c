@@ -1,4 +1,5 @@
-/* control.c - see control.h.  Reading order: sentences; actions; what happens; doors. */
+/* control.c - see control.h.  Reading order: messages to the user; actions; phase events;
+ * callbacks. */
 #include "wireupd/control.h"
 
 #include <errno.h>
@@ -17,9 +18,9 @@
 
 enum { LATE_CODE = 124 };
 
-/* ---- sentences ---- */
+/* ---- messages to the user ---- */
 
-/* Who is missing, to standard error, in one write per line. */
+/* Logs the pending report, in one write per line. */
 static void print_report(void *arg, struct slice report)
 {
     struct node *n = arg;
@@ -39,7 +40,7 @@ static struct node_progress progress_of(const struct node *n)
     return p;
 }
 
-/* While nodes come up that is what there is to say. */
+/* Reports the progress while nodes come up, otherwise the pending report. */
 static void report(struct node *n)
 {
     struct node_progress p = progress_of(n);
@@ -120,7 +121,7 @@ static void kill_all(struct node *n, bool again)
     signals_all(n, SIGKILL);
 }
 
-/* Other nodes' daemons lose their links, and end. */
+/* Stops the loop: the daemons on other nodes lose their links, and end. */
 static void cut(struct node *n, bool late)
 {
     if (n->ended_by == 0)
@@ -131,7 +132,7 @@ static void cut(struct node *n, bool late)
     output_drop(n);
     signals_job(n, NULL, SIGKILL);
     n->draining = true;
-    loop_stop(&n->loop); /* who has run it kills what is left: node_run() */
+    loop_stop(&n->loop); /* node_run(), which runs it, kills what is left */
 }
 
 static void end_late(void *arg, struct slice report)
@@ -147,7 +148,7 @@ static void end_late(void *arg, struct slice report)
     node_settle(n);
 }
 
-/* ---- what happens ---- */
+/* ---- phase events ---- */
 
 /* Has every process of the first job been started, or failed to? */
 static bool all_started(const struct node *n)
@@ -180,7 +181,7 @@ static void happen(struct node *n, enum phase_event event, int sig)
     case PHASE_kill: kill_all(n, event == PHASE_SIGNAL); break;
     case PHASE_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
     case PHASE_cut: cut(n, event == PHASE_LATE); break;
-    case PHASE_kill_worker: /* the guard's */
+    case PHASE_kill_worker: /* the supervisor's */
     case PHASE_nothing:
     case PHASE_none: break;
     }
@@ -209,7 +210,7 @@ int control_code(const struct node *n)
     return n->ended_by ? 128 + n->ended_by : n->exit_code;
 }
 
-/* ---- doors ---- */
+/* ---- callbacks ---- */
 
 static void take_signal(struct node *n, int sig)
 {
@@ -235,7 +236,7 @@ static void take_signal(struct node *n, int sig)
     }
 }
 
-/* The guard has gone (kill -9): nobody waits for us any more, and nothing may stay. */
+/* The supervisor has gone (kill -9): nothing waits for us any more, so nothing may stay. */
 static void guard_lost(struct node *n)
 {
     signals_job(n, NULL, SIGKILL);

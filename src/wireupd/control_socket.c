@@ -1,4 +1,4 @@
-/* control_socket.c - see control_socket.h.  First those who come to us, then those whom we ask. */
+/* control_socket.c - see control_socket.h.  Requests from others first, then queries to others. */
 #include "wireupd/control_socket.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static void say_lookup(struct node *n, struct slice service, struct buf *out)
     }
 }
 
-/* For a process of another launcher: it has the name then. */
+/* Lookup for a process of another launcher: removes a read-once name, as it has been read. */
 static void say_read(struct node *n, struct slice service, struct buf *out)
 {
     const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
@@ -77,7 +77,7 @@ static void say_unpublish(struct node *n, struct slice service, struct buf *out)
     buf_str(out, server_unpublish(&n->server, service) == ANSWER_OK ? "found\n" : "none\n");
 }
 
-/* A line for each node of a standing system, and how many daemons it runs for others. */
+/* The number of daemons that a DVM runs for others, and a line for each node. */
 static void say_standing(struct node *n, struct slice args, struct buf *out)
 {
     const struct multinode *s = n->multinode;
@@ -105,14 +105,14 @@ static void say_down(struct node *n, struct slice args, struct buf *out)
     node_give_up(n, 0);
 }
 
-/* A line for each job: name, processes, nodes, the pid of its launcher, the first program. */
+/* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
 static void say_ps(struct node *n, struct slice args, struct buf *out)
 {
     (void)args;
     LIST_EACH(l, &n->works)
     {
         const struct job *j = LIST_OF(l, struct local_job, link)->job;
-        if (j->follows || j->is_tool) /* its launcher tells of it */
+        if (j->follows || j->is_tool) /* its launcher reports it */
             continue;
         buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
                    j->plan.nnodes, (int)getpid(),
@@ -120,13 +120,13 @@ static void say_ps(struct node *n, struct slice args, struct buf *out)
     }
 }
 
-/* The daemon of a node lets no tools in: they are the launcher's. */
+/* Daemons accept no tools: these connect to the launcher. */
 static bool has_tools(const struct node *n)
 {
     return !n->multinode || n->multinode->router.config.me == 0;
 }
 
-/* For PMIx tools; people know the guard. */
+/* For PMIx tools; the pid that users see is the supervisor's. */
 static void say_uri(struct node *n, struct slice args, struct buf *out)
 {
     (void)args;
@@ -162,7 +162,7 @@ static const struct {
     { "tools", say_tools },
 };
 
-/* ---- visitors -------------------------------------------------------------------------------- */
+/* ---- clients --------------------------------------------------------------------------------- */
 
 struct visitor {
     struct list link;
@@ -213,7 +213,7 @@ static void answer_line(struct visitor *v, struct slice line)
                      "down, ps, on, uri, tools\n");
 }
 
-/* `on NODE WORDS`: the connection becomes the program's.  True: the visitor has gone. */
+/* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
 static bool take_errand(struct visitor *v, struct slice line)
 {
     struct dvm_exec_list *e = v->node->multinode ? v->node->multinode->errands : NULL;
@@ -237,7 +237,7 @@ static void begin_answer(struct visitor *v)
     watch_want(&v->watch, LOOP_WRITE);
 }
 
-/* The nodes have been asked who is missing. */
+/* The pending report has arrived. */
 static void visitor_told(void *arg, struct slice report)
 {
     struct visitor *v = arg;
@@ -256,7 +256,7 @@ static void visitor_read(void *arg)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) { /* gone, or a line without end */
+    if (n <= 0) { /* closed, or the line is too long */
         visitor_free(v);
         return;
     }
@@ -302,21 +302,21 @@ static void control_socket_called(void *arg, int fd, const struct sockaddr_stora
     if (rendezvous_is_ours(fd))
         visitor_new(arg, fd);
     else
-        close(fd); /* unheard: the name may be known to anybody */
+        close(fd); /* not served: any user may know the socket's name */
 }
 
-/* ---- inquiries ------------------------------------------------------------------------------- */
+/* ---- queries to other launchers -------------------------------------------------------------- */
 
 struct inquiry;
 
 struct neighbour {
     struct inquiry *inquiry;
-    int fd; /* -1: has answered */
+    int fd; /* -1: has answered or is closed */
     struct watch watch;
     struct buf in;
 };
 
-/* One question to all neighbours. */
+/* One query to all other launchers. */
 struct inquiry {
     struct list link;
     struct node *node;
@@ -378,7 +378,7 @@ static void neighbour_read(void *arg)
         buf_commit(&b->in, (size_t)n);
         return;
     }
-    neighbour_close(b); /* the whole answer is there */
+    neighbour_close(b); /* the answer is complete */
     answer = buf_slice(&b->in);
     if (slice_starts(answer, SLICE("found\n")))
         inquiry_end(q, true, slice_skip(answer, 6));
@@ -386,7 +386,7 @@ static void neighbour_read(void *arg)
         inquiry_end(q, false, SLICE_NULL);
 }
 
-/* Who is stopped would be waited for in each question of each process. */
+/* A stopped launcher is not asked: each query of each process would wait for it. */
 static bool may_answer(pid_t pid)
 {
     struct procstat st;
@@ -397,7 +397,7 @@ static bool may_answer(pid_t pid)
 static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
 {
     static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
-                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it taken? */
+                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it in use? */
                                         [NAMESERVICE_UNPUBLISH] = "unpublish " };
     const char *verb = asks[q->query->op];
     struct buf line = BUF_NULL(CONTROL_SOCKET_LINE_MAX);
@@ -443,11 +443,11 @@ void control_socket_ask(struct control_socket *d, uint64_t ticket, struct namese
     for (int i = 0; i < q->count; i++)
         ask_neighbour(q, &q->neighbours[i], &all[i]);
     free(all);
-    /* Also when nobody is there the answer comes from the loop, not from inside this call. */
+    /* Even if no launcher was reached, the answer comes from the loop, not from this call. */
     timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static void directory_changed(void *arg);
 
@@ -458,7 +458,7 @@ static void listen_to_neighbours(struct control_socket *d)
     if (rendezvous_open(&d->rendezvous) < 0)
         return;
     if (door_open(&d->door, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
-        d->rendezvous.fd = -1; /* it is the door's */
+        d->rendezvous.fd = -1; /* owned by the door now */
     if (d->rendezvous.watch < 0)
         return;
     watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
@@ -472,7 +472,7 @@ static void stop_listening(struct control_socket *d)
     rendezvous_close(&d->rendezvous);
 }
 
-/* The user's run-time directory goes with the last session, and we may stay. */
+/* The user's run-time directory is removed with the last session, but we may stay. */
 static void directory_changed(void *arg)
 {
     struct control_socket *d = arg;

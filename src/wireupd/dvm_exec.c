@@ -17,8 +17,8 @@ extern char **environ;
 struct dvm_exec {
     struct list link;
     struct dvm_exec_list *all;
-    uint32_t number, position; /* the daemon's; 0 on the daemon itself */
-    pid_t pid;                 /* a daemon: the process; 0: ended */
+    uint32_t number, position; /* of the daemon; on the daemon 0, the launcher's */
+    pid_t pid;                 /* on the daemon: the process; 0: it has ended */
     struct channel in, out;
 };
 
@@ -61,8 +61,8 @@ static void dvm_exec_free(struct dvm_exec *r)
     free(r);
 }
 
-/* What the program writes ends with it.  Who has asked and does not listen any more is not waited
- * for: its end closes the program's input, upon which a daemon ends. */
+/* The program's output ends with the program.  A requester that no longer reads is not waited for:
+ * its end closes the program's input, upon which a daemon ends. */
 static void on_ended(void *arg, struct channel *c)
 {
     struct dvm_exec *r = arg;
@@ -72,7 +72,7 @@ static void on_ended(void *arg, struct channel *c)
     if (r->in.fd < 0 && r->out.fd < 0)
         dvm_exec_free(r);
     else if (c == &r->out)
-        channel_cut(&r->in); /* comes here again */
+        channel_cut(&r->in); /* calls this function again */
 }
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
@@ -161,7 +161,7 @@ static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_
         return false;
     }
     if (write(fd, "ok\n", 3) < 0)
-        m.from = 0; /* who has asked has gone: the end of its connection will follow */
+        m.from = 0; /* the requester has gone: its connection will report the end */
     m.u.exec.number = r->number;
     m.u.exec.words = *words;
     say(e, &m, position);
@@ -197,7 +197,7 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
 
 /* ---- daemon ---- */
 
-/* The words are one command line for the shell, as those of ssh are. */
+/* Joins the words to one command line for the shell, as ssh does. */
 static char **shell_line(struct arena *a, const struct part_texts *words)
 {
     struct buf line = BUF_NULL(1 << 20);

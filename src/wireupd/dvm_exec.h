@@ -11,8 +11,7 @@
 
 #include "wireupd/multinode.h"
 
-/* The channels of an execution have the numbers DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out).
- */
+/* Channel numbers of an execution: DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out). */
 enum { DVM_EXEC_CHANNELS = 16, DVM_EXEC_MOST = 4096 };
 
 struct dvm_exec_list {

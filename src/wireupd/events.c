@@ -7,7 +7,7 @@
 #include "wireupd/multinode_priv.h"
 #include "wireupd/send_queue.h"
 
-/* Ends concern those nodes alone that have asked for them. */
+/* Process exits go only to the nodes that have subscribed to them. */
 static void tell_event(struct multinode *s, const struct effect *e)
 {
     struct msg m = { .kind = MSG_event };

@@ -47,7 +47,7 @@ void help_close(struct node *n)
     help_topics_free(&n->help.topics);
 }
 
-/* Open MPI 4 leaves it to the launcher to heed its parameter. */
+/* Open MPI 4 expects the launcher to obey its parameter. */
 static bool wants_all(const struct job *j, uint32_t rank)
 {
     static const char name[] = "OMPI_MCA_orte_base_help_aggregate=";

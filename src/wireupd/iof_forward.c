@@ -6,7 +6,7 @@
 #include "wireupd/multinode_priv.h"
 #include "wireupd/send_queue.h"
 
-/* A job that has ended is not known any more; something of what it said may be kept anywhere. */
+/* A job that has ended is unknown here; any node may have kept some of its output. */
 void iof_forward_ask(struct multinode *s, const struct effect *e)
 {
     const struct job *j = core_job_named(&share_server(s)->core, effect_key(e));
@@ -22,7 +22,7 @@ void iof_forward_ask(struct multinode *s, const struct effect *e)
         send_queue_to(s, &m, to);
 }
 
-/* What is to be said to an ear of another node. */
+/* Output for one subscriber on another node. */
 struct saying {
     struct multinode *multinode;
     const struct ear *ear;
@@ -35,7 +35,7 @@ static void say_to(void *arg, uint32_t rank, uint16_t channel, struct slice byte
 
     if (!(k->ear->channels & channel))
         return;
-    /* Who does not read misses some, as on one node, rather than making us keep it. */
+    /* A subscriber that does not read loses data, as on one node, so that we need not keep it. */
     if (bytes.len && router_waiting(&k->multinode->router, k->ear->position) > LIMIT_LISTENER_QUEUE)
         return;
     m.u.iof_data.ear = k->ear->id;
@@ -57,7 +57,7 @@ static void hear_listen(struct multinode *s, uint32_t from, const struct msg_lis
     }
     k.ear = iof_subscribers_add(&s->iof_subscribers, from, m->ear, m->nspace, rank,
                                 (uint16_t)m->channels);
-    if (k.ear) /* what was kept comes first */
+    if (k.ear) /* kept output comes first */
         server_recall(share_server(s), m->nspace, rank, say_to, &k);
 }
 

@@ -66,7 +66,7 @@ static bool is_for(const struct ear *r, const char *nspace, uint32_t rank)
     return (r->rank == JOB_NO_RANK || r->rank == rank) && strcmp(r->nspace, nspace) == 0;
 }
 
-/* The pieces of one demand stand one behind the other. */
+/* The entries of one subscription are adjacent. */
 const struct ear *iof_subscribers_next(const struct iof_subscribers *e, const struct ear *last,
                                        const char *nspace, uint32_t rank)
 {

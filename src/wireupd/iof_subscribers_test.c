@@ -1,11 +1,11 @@
-/* iof_subscribers_test.c - which demands of other nodes a process's output is for. */
+/* iof_subscribers_test.c - which subscriptions of other nodes a process's output matches. */
 #include "wireupd/iof_subscribers.h"
 
 #include "base/buf.h"
 #include "core/job.h"
 #include "tests/tap.h"
 
-/* The demands for a process, "position:id ..." */
+/* The subscriptions to a process, "position:id ..." */
 static bool hear(const struct iof_subscribers *e, const char *nspace, uint32_t rank,
                  const char *want)
 {

@@ -33,9 +33,9 @@ static void clear_up(struct node *n, const struct effect *e)
     int rc;
 
     if (!proc_root_find(n, e->job, (uint32_t)e->code, &o.root))
-        return; /* a path of we know not where */
+        return; /* the root of the path is unknown */
     rc = sweep(&o);
-    /* Told once: a link in TMPDIR would be told of by every rank. */
+    /* Warn once: every rank would report the same symbolic link in TMPDIR. */
     if (rc < 0 && rc != -ENOENT && !n->sweep_told) {
         n->sweep_told = true;
         log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
@@ -45,7 +45,7 @@ static void clear_up(struct node *n, const struct effect *e)
     }
 }
 
-/* Told once; programs make their own files where they please, then. */
+/* Warn once; programs then create their own files where they like. */
 static void make_place(struct node *n, const struct effect *e)
 {
     struct session_dir *d = n->config.sessions;

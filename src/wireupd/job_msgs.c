@@ -29,7 +29,7 @@ static void say_config(const struct node_config *c, struct msg_job *m)
         (c->hostname ? JOB_FLAG_HOSTNAME : 0u) | (c->one_rank_speaks ? JOB_FLAG_ONE_SPEAKS : 0u);
 }
 
-/* The server's own entries in the store go along, so that all nodes show the same. */
+/* The server's own entries in the store are sent along, so that all nodes have the same. */
 static void say_presets(const struct multinode *s, const struct spawn_request *rq,
                         struct msg_job *m, struct slice *pairs)
 {
@@ -137,7 +137,7 @@ static const char *keep_text(struct multinode *s, struct slice text)
     return text.len ? arena_str(&s->node->kept, text) : NULL;
 }
 
-/* What the launcher says of all its jobs alike; the first one says it. */
+/* Takes over the launcher's settings for all of its jobs, from the first job. */
 static void hear_config(struct multinode *s, const struct msg_job *m)
 {
     struct node_config *c = &s->node->config;
@@ -155,7 +155,7 @@ static void hear_config(struct multinode *s, const struct msg_job *m)
     c->keep_going = m->keep_going != 0;
 }
 
-/* Each node records what its own server is told and says.  0, or a sentence why it cannot. */
+/* Records a trace of this node's server.  0, or a sentence why it cannot. */
 static int record_here(struct multinode *s, struct slice trace, struct errmsg *err)
 {
     struct node *n = s->node;
@@ -165,7 +165,7 @@ static int record_here(struct multinode *s, struct slice trace, struct errmsg *e
         return 0;
     file = arena_printf(&n->kept, SLICE_FMT ".%s", SLICE_ARG(trace), n->config.name);
     for (char *c = file ? file + trace.len : NULL; c && (c = strchr(c, '/'));)
-        *c = '_'; /* of the name, which is no directory */
+        *c = '_'; /* in the node's name, which is not a directory */
     return file ? node_record(n, file, err) : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
@@ -199,7 +199,7 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
     multinode_quit(s);
 }
 
-/* What the launcher tells all comes back to where it happened. */
+/* The launcher broadcasts state changes, also to the node where they happened. */
 static bool is_old(const struct multinode *s, const struct job *j, uint32_t rank)
 {
     return !share_is_root(s) &&

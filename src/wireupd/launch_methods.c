@@ -12,12 +12,12 @@
 #include "base/buf.h"
 #include "base/limit.h"
 
-/* One row for each way. */
+/* One row for each launch method. */
 static const struct way {
     const char *name;
     const char *exec;    /* the program */
-    const char *options; /* that it always gets */
-    const char *user;    /* the option for a user; NULL: it knows none */
+    const char *options; /* always passed to it */
+    const char *user;    /* the option for a user; NULL: there is none */
     bool at_once, file, tree;
 } ways[AGENT_KINDS] = {
     [AGENT_SSH] = { "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l",
@@ -141,9 +141,9 @@ static void add_str(struct words *w, const char *word)
     add(w, slice_str(word));
 }
 
-/* One word from the front of a text, as shells split them: blanks end it, but not between single
- * quotes; a backslash takes the next character as it is.  to: as much room as the text has.  False:
- * there is none. */
+/* Takes one word from the front of a text, as shells split them: blanks end it, except in single
+ * quotes; a backslash takes the next character literally.  to: as much room as the text has. False:
+ * there is no word. */
 static bool next_word(const char **text, char *to)
 {
     const char *c = *text + strspn(*text, " \t");
@@ -172,8 +172,8 @@ static void add_all(struct words *w, const char *text)
     free(word);
 }
 
-/* A path as a word of any shell.  Most need nothing, and then agents that know no shell can run it
- * as well. */
+/* Quotes a path as one word for any shell.  Most paths need no quotes, and then commands that use
+ * no shell can run them as well. */
 char *agent_word(struct arena *a, const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -242,7 +242,7 @@ static void add_number(struct words *w, const char *option, uint32_t n)
     add_str(w, text);
 }
 
-/* What tells the command which nodes. */
+/* Adds the target nodes to the command. */
 static void add_target(struct words *w, const struct agent_spec *s,
                        const struct bootstrap_node *nodes, uint32_t n)
 {
@@ -269,7 +269,7 @@ static void add_target(struct words *w, const struct agent_spec *s,
     }
 }
 
-/* A name that a command would take for an option is nobody's node. */
+/* A node or user name that the command would take for an option is refused. */
 static int check_names(const struct bootstrap_node *nodes, uint32_t n, struct errmsg *err)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -282,7 +282,8 @@ static int check_names(const struct bootstrap_node *nodes, uint32_t n, struct er
     return 0;
 }
 
-/* What the command has no words for must not get lost: another user is another machine. */
+/* A user or port that the command cannot pass on must not be ignored: another user is another
+ * machine. */
 static int check_words(const struct agent_spec *s, const struct bootstrap_node *nodes, uint32_t n,
                        struct errmsg *err)
 {
@@ -334,14 +335,14 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
     return 0;
 }
 
-/* ---- what it means ---- */
+/* ---- diagnosis ---- */
 
 static int exit_code(const struct agent_seen *seen)
 {
     return seen->status >= 0 && WIFEXITED(seen->status) ? WEXITSTATUS(seen->status) : -1;
 }
 
-/* Without regard to upper and lower case. */
+/* Ignores case. */
 static bool says(struct slice text, const char *what)
 {
     size_t n = strlen(what);
@@ -353,7 +354,7 @@ static bool says(struct slice text, const char *what)
     return false;
 }
 
-/* Shells say it by their status, slurmstepd in words. */
+/* Shells report it by their exit status, slurmstepd in words. */
 bool agent_not_found(const struct agent_seen *seen)
 {
     if (seen->started || seen->status < 0)
@@ -361,7 +362,7 @@ bool agent_not_found(const struct agent_seen *seen)
     return exit_code(seen) == 127 || exit_code(seen) == 126 || says(seen->said, "error: execve()");
 }
 
-/* The last line with something in it that is no mere warning. */
+/* The last line that is neither empty nor a mere warning. */
 static struct slice last_line(struct slice text)
 {
     struct slice best = SLICE_NULL, line;

@@ -1,5 +1,5 @@
-/* launch_methods_test.c - the command line of each way to start a daemon, and the sentence for each
- * way in which that fails. */
+/* launch_methods_test.c - the command line of each launch method, and the sentence for each way in
+ * which it fails. */
 #include "wireupd/launch_methods.h"
 
 #include <stdlib.h>

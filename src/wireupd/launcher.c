@@ -17,10 +17,11 @@
 /* Processes started in one turn of the loop. */
 enum { LAUNCHER_BATCH = 64 };
 
-/* The launcher's exit code when a machine cannot do what is asked. */
+/* The launcher's exit code when a machine cannot do the request. */
 enum { LAUNCHER_REFUSED = 125 };
 
-/* A daemon's standard input comes from the launcher, who learns so that nobody takes any more. */
+/* A daemon's standard input is a stream from the launcher; closing it notifies the launcher that no
+ * process reads it any more. */
 static void input_over(void *arg)
 {
     struct node *n = arg;
@@ -47,7 +48,7 @@ void launcher_skip(struct local_job *w)
     }
 }
 
-/* What the user types goes to ranks of other nodes as well: one end for each of those nodes. */
+/* The user's input also goes to ranks on other nodes: one end for each of those nodes. */
 static void pump_far(struct node *n, const struct job *job)
 {
     uint32_t last = 0;
@@ -67,7 +68,7 @@ static void pump_far(struct node *n, const struct job *job)
     }
 }
 
-/* All of ours have been tried. */
+/* All local ranks have been tried. */
 static void all_started(struct local_job *w)
 {
     struct node *n = w->node;
@@ -91,7 +92,7 @@ static void start_one(struct local_job *w)
         return;
     }
     if (job_rank_is_here(w->job, w->next)) {
-        process_start(n, w->job, w->next, &end, &err); /* what fails, the job's report says */
+        process_start(n, w->job, w->next, &end, &err); /* failures are in the job's report */
         if (end >= 0)
             n->stdin_ends[n->nstdin_ends++] = end;
     }
@@ -118,7 +119,7 @@ void launcher_run(void *node)
     node_settle(n);
 }
 
-/* This machine's hardware; the launcher's own part has been bound with the plan. */
+/* Binds to this machine's hardware; the launcher's own part was bound with the plan. */
 static int bind_here(struct job_map *plan, uint32_t here, struct errmsg *err)
 {
     struct bind_machine machine = { .looked = false };
@@ -126,7 +127,7 @@ static int bind_here(struct job_map *plan, uint32_t here, struct errmsg *err)
     return here < plan->nnodes ? plan_bind(plan, here, &machine, err) : 0;
 }
 
-/* This node's hardware has not what the plan says: none of its processes is started. */
+/* This node's hardware does not fit the plan: none of its processes is started. */
 static void refuse_part(struct local_job *w, const struct errmsg *why)
 {
     struct node *n = w->node;

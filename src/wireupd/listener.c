@@ -64,8 +64,8 @@ static struct link *oldest_stranger(const struct node *n)
     return NULL;
 }
 
-/* Out of descriptors: the oldest of those who have not said who they are has to go, unless it says
- * so just now. */
+/* Out of descriptors: closes the oldest unauthenticated connection, unless data that it has just
+ * sent identifies it. */
 static bool make_room(void *arg)
 {
     struct node *n = arg;
@@ -86,7 +86,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* The question itself needs a descriptor. */
+/* Reading the credentials itself needs a descriptor: the spare one is freed for it. */
 static int queries_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
 {
     int rc;
@@ -111,7 +111,7 @@ static const struct sockaddr_storage *loopback(struct sockaddr_storage *room)
     return room;
 }
 
-/* Who cannot be named is charged for by its address. */
+/* A peer without known credentials is counted in the quota by its address. */
 static void refuse_unknown(struct node *n, int rc)
 {
     struct sockaddr_storage room;
@@ -121,7 +121,7 @@ static void refuse_unknown(struct node *n, int rc)
                "refused a connection to the job's port: %s", peer_cred_text(rc));
 }
 
-/* One of our own user, or nobody. */
+/* True: the peer is a process of our own user. */
 static bool is_ours(struct node *n, int fd, struct peer_cred *c_p)
 {
     int rc = queries_who(n, fd, NULL, c_p);
@@ -143,7 +143,7 @@ bool listener_proves(struct link *l)
 {
     int rc;
 
-    if (!l->cred.socket) /* we have called it: it is there since it has accepted */
+    if (!l->cred.socket) /* we connected to it: its owner has been there since it accepted */
         return is_ours(l->node, l->fd, &l->cred);
     rc = queries_who(l->node, l->fd, &l->cred, NULL);
     if (rc < 0)

@@ -32,7 +32,7 @@ struct local_job *local_job_of(const struct node *n, const struct job *job)
     return NULL;
 }
 
-/* Legacy clients read at most LIMIT_PMI_VALUE bytes; a map that is longer is better unknown. */
+/* Legacy clients read at most LIMIT_PMI_VALUE bytes; a longer map is left out. */
 static void preset_map(struct node *n, struct job *job)
 {
     struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
@@ -106,7 +106,7 @@ struct local_job *local_job_lead(struct node *n, struct job_map *plan, const str
         return NULL;
     if (positions)
         o.here = node_map_here(positions, plan->nnodes, 0);
-    if (parent && parent->is_tool) /* nobody's child: MPI would look for its parent */
+    if (parent && parent->is_tool) /* not a child: MPI would look for its parent */
         o.is_asked = true;
     else if (parent)
         o.parent = parent->id;
@@ -126,7 +126,7 @@ struct local_job *local_job_lead(struct node *n, struct job_map *plan, const str
     return w;
 }
 
-/* As other nodes are told it. */
+/* As in the message to the other nodes. */
 static int64_t push_of(const struct local_job *w)
 {
     switch (w->push_to) {

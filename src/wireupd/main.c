@@ -1,8 +1,9 @@
-/* main.c - the node daemon: reads its record, links to its parent, starts those below it, and stays
- * until it is told to go or has lost its way to the launcher.
+/* main.c - the node daemon: reads its record, links to its parent, starts the daemons below it, and
+ * stays until it is asked to quit or has lost its connection to the launcher.
  *
- * What goes wrong before the link is up is one line on standard output (bootstrap.h), which the
- * starter takes to the user; afterwards it is a message. */
+ * Errors before the link is up are one line on standard output (bootstrap.h), which the starter
+ * passes to the user; later ones are messages.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,15 +32,15 @@ struct daemon {
     struct log log;
     struct arena arena;
     struct bootstrap boot;
-    const char *name; /* of this node, as the user says it */
+    const char *name; /* of this node, as the user wrote it */
     char host[256];
     struct node *node;
     struct multinode multinode;
     struct child_daemons child_daemons;
     struct dvm_exec_list errands;
     struct session_dir sessions;
-    int answers;  /* standard output as it was: to who has started us */
-    bool by_hand; /* the record came by file: a person may look on */
+    int answers;  /* the original standard output: leads to the command that started us */
+    bool by_hand; /* the record came by file: a user may be watching */
     bool linked;
     int code;
 };
@@ -52,12 +53,12 @@ static void answer(const struct daemon *d, enum bootstrap_answer what, const cha
 
     bootstrap_answer_write(&line, what, d->boot.count ? d->boot.position : BOOTSTRAP_BY_NAME, text);
     if (write(d->answers, buf_slice(&line).ptr, buf_len(&line)) < 0) {
-        /* Whoever started us has gone; the link will tell. */
+        /* The command that started us has gone; the link shows whether the launcher has. */
     }
     buf_free(&line);
 }
 
-/* A sentence about a node, to the launcher; before there is a link, to our starter. */
+/* Sends a sentence about a node to the launcher; before the link is up, to our starter. */
 static void tell(struct daemon *d, int32_t position, unsigned fatal, const char *text)
 {
     struct msg m = { .kind = MSG_launch_error, .to = 0 };
@@ -71,7 +72,7 @@ static void tell(struct daemon *d, int32_t position, unsigned fatal, const char 
 
 /* ---- the record ---- */
 
-/* Until the end of the record, or of the patience.  0 or -errno. */
+/* Reads up to the end of the record, or until the time limit.  0 or -errno. */
 static int read_input(int fd, struct buf *text)
 {
     uint64_t until = clock_now_ns() + LIMIT_BOOT_MS * NS_PER_MS;
@@ -96,7 +97,7 @@ static int read_input(int fd, struct buf *text)
     return 0;
 }
 
-/* A file that only we may write and read: it holds the job's key. */
+/* Only we may read and write the file: it holds the job's key. */
 static int open_record(const char *file, struct errmsg *err)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -148,7 +149,8 @@ static int read_record(struct daemon *d, const char *file, struct errmsg *err)
     return rc;
 }
 
-/* Started by one command for all: by our name, or by what the resource manager calls us. */
+/* When one command starts all daemons: finds us by the resource manager's name for this node, or by
+ * our host name. */
 static int find_self(struct daemon *d, struct errmsg *err)
 {
     const char *names[] = { getenv("SLURMD_NODENAME"), d->host, NULL };
@@ -170,7 +172,7 @@ static int find_self(struct daemon *d, struct errmsg *err)
     return 0;
 }
 
-/* Nothing of ours depends on it, but time stamps do. */
+/* Nothing in Wireup depends on the clock except time stamps. */
 static void check_clock(struct daemon *d)
 {
     uint64_t now = clock_wall_ns() / NS_PER_MS, then = d->boot.wall_ms;
@@ -186,7 +188,7 @@ static void check_clock(struct daemon *d)
     answer(d, BOOTSTRAP_REMARK, text);
 }
 
-/* ---- those below ---- */
+/* ---- daemons below ---- */
 
 static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
@@ -224,9 +226,9 @@ static int start_crew(struct daemon *d, struct errmsg *err)
     return rc;
 }
 
-/* ---- the cluster ---- */
+/* ---- router ---- */
 
-/* The launcher has asked what there is: ranks are placed by it. */
+/* Sends this node's hardware if the launcher has asked for it: ranks are placed by it. */
 static void tell_hardware(struct daemon *d)
 {
     struct bind_machine machine = { .looked = false };
@@ -255,7 +257,7 @@ static void on_near(void *arg, uint32_t position)
         return;
     }
     d->linked = true;
-    if (d->by_hand) /* anybody else sees the link itself */
+    if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
     if (start_crew(d, &err))
         tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
@@ -275,7 +277,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     tell(d, (int32_t)position, TROUBLE_LOST, text);
 }
 
-/* ---- life ---- */
+/* ---- start and end ---- */
 
 static void on_reaped(void *arg, pid_t pid, int status)
 {
@@ -285,7 +287,7 @@ static void on_reaped(void *arg, pid_t pid, int status)
         child_daemons_reaped(&d->child_daemons, pid, status);
 }
 
-/* As the launcher said; the same on all nodes. */
+/* The launcher's choice; the same on all nodes. */
 static enum overlay_schedule schedule_of(const struct bootstrap *b)
 {
     const char *word = bootstrap_option(b, "collective");
@@ -296,7 +298,7 @@ static enum overlay_schedule schedule_of(const struct bootstrap *b)
     return schedule;
 }
 
-/* Our parent, and those above it, for when it is lost. */
+/* Our parent, and the daemons above it for when it is lost. */
 static int look_up(struct daemon *d, struct overlay_io_config *w)
 {
     const struct bootstrap *b = &d->boot;
@@ -383,7 +385,7 @@ static void finish(struct daemon *d)
     child_end_all();
 }
 
-/* In the guard, which knows no position. */
+/* Runs in the supervisor, which knows no position. */
 static void tell_killed(void *arg, const char *sentence)
 {
     struct daemon *d = arg;

@@ -1,8 +1,9 @@
-/* multinode.c - see multinode.h.  Reading order: effects out; coming and going; messages in; the
- * cluster's news; birth and end.
+/* multinode.c - see multinode.h.  Reading order: effects out; joining and leaving; messages in;
+ * router callbacks; opening and closing.
  *
- * The rest stands beside: send_queue.h (how anything is said), places.h, job_msgs.h, rpc.h,
- * events.h, iof_forward.h and node_failure.h. */
+ * Other modules: send_queue.h (how messages are sent), node_map.h, job_msgs.h, rpc.h, events.h,
+ * iof_forward.h and node_failure.h.
+ */
 #include "wireupd/multinode.h"
 
 #include <errno.h>
@@ -85,12 +86,13 @@ void multinode_effect(struct multinode *s, struct effect *e)
     case EFFECT_CREDENTIAL:
     case EFFECT_INPUT:
     case EFFECT_TOOL:
-    case EFFECT_JOB_ENDED: break; /* the node's own */
+    case EFFECT_JOB_ENDED: break; /* handled by the node itself */
     }
     effect_drop(e);
 }
 
-/* Who is to end is everybody's to know: its end is judged by its own node and by the launcher. */
+/* All daemons learn of a signal that is meant to end processes: the process's own node and the
+ * launcher judge its end. */
 void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, int sig, bool meant)
 {
     uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY : node_map_rank(s, j, rank);
@@ -122,16 +124,17 @@ static void hear_input(struct multinode *s, const struct msg_input *m)
         node_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
 }
 
-/* ---- coming, going ---- */
+/* ---- joining and leaving ---- */
 
-/* A daemon that has ended and told everything leaves; the launcher waits for their links. */
+/* A daemon that has ended and sent everything leaves; the launcher waits until the links are
+ * closed. */
 static void maybe_over(struct multinode *s)
 {
     if (!s->quitting || !streams_over(&s->streams))
         return;
     if (!share_is_root(s) && !s->left) {
         s->left = true;
-        /* All of ours is gone when the launcher has ended, which may take us with it. */
+        /* Clean up before the launcher ends: its end may take us with it. */
         trace_writer_close(&s->node->trace_writer);
         control_socket_close(&s->node->control_socket);
         if (s->node->config.sessions)
@@ -258,7 +261,7 @@ void multinode_hear(struct multinode *s, const struct msg *m)
     case MSG_lost:
     case MSG_exec:
     case MSG_ack:
-    case MSG_meet: /* the cluster's */
+    case MSG_meet: /* handled by the router */
     case MSG_KINDS: break;
     }
     node_settle(s->node);
