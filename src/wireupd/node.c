@@ -1,8 +1,7 @@
-/* node.c - see node.h.  Reading order: birth; effects; the door of processes that have ended;
- * running.
+/* node.c - see node.h.  Reading order: creation; effects; processes that have ended; running.
  *
- * The rest stands beside: listener.h and control.h (doors), local_job.h (jobs), launcher.h,
- * spawning.h and singleton.h (how their processes come), signals.h, output.h, shutdown.h and
+ * The rest is in other modules: listener.h and control.h (events), local_job.h (jobs), launcher.h,
+ * spawning.h and singleton.h (where their processes come from), signals.h, output.h, shutdown.h and
  * node_failure.h. */
 #include "wireupd/node.h"
 
@@ -37,7 +36,7 @@
 static void child_door(void *arg);
 static void promise_due(void *arg);
 
-/* ---- birth ---- */
+/* ---- creation ---- */
 
 void node_raise_nofile(struct node_config *config)
 {
@@ -64,7 +63,7 @@ static int open_child_door(struct node *n)
     return watch_want(&n->chld, LOOP_READ);
 }
 
-/* Resident, and not shared with others. */
+/* Resident memory that is not shared with others. */
 static uint64_t memory_of(int pid)
 {
     unsigned long pages = 0, shared = 0;
@@ -113,7 +112,7 @@ static int open_doors(struct node *n)
     n->server.core.memory_of = memory_of;
     n->server.core.knows_way = knows_way;
     if (getcwd(wdir, sizeof wdir))
-        n->wdir = strdup(wdir); /* NULL: nobody is told */
+        n->wdir = strdup(wdir); /* NULL: processes are not given it */
     n->server.core.wdir = n->wdir;
     if (n->config.sessions && n->config.sessions->path[0])
         n->server.core.sessions = n->config.sessions->path;
@@ -253,7 +252,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
 
 /* ---- effects ---- */
 
-/* PMI_hwloc_xmlfile, the only one that takes time; known to the job from now on. */
+/* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
 static void find_attr(struct node *n, struct job *job, struct effect *e)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
@@ -278,7 +277,7 @@ static void find_attr(struct node *n, struct job *job, struct effect *e)
     effect_drop(e);
 }
 
-/* Who waits, waits for the last one of ours. */
+/* The ticket is answered by the last of our processes. */
 bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
                 uint64_t ticket)
 {
@@ -306,7 +305,7 @@ static void push_input(struct node *n, struct job *j, struct effect *e)
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
         multinode_input(n->multinode, j, e->rank, effect_value(e));
     if (!ours || !node_input(n, j, e->rank, effect_value(e), e->ticket)) {
-        if (e->ticket) /* nobody waits for other nodes */
+        if (e->ticket) /* other nodes are not waited for */
             server_answer(&n->server, e->ticket, &a);
     }
     effect_drop(e);
@@ -359,7 +358,7 @@ static void overlay_codec_out(struct node *n, struct effect *e)
     }
 }
 
-/* Sets the timer for what the core has promised to answer by then. */
+/* Sets the timer for the answers that the core has to give by a certain time. */
 static void keep_promises(void *arg)
 {
     struct node *n = arg;
@@ -400,7 +399,7 @@ void node_settle(struct node *n)
     shutdown_seek(n);
 }
 
-/* ---- the door of processes that have ended ---- */
+/* ---- processes that have ended ---- */
 
 static void child_door(void *arg)
 {
@@ -410,13 +409,13 @@ static void child_door(void *arg)
     int status;
 
     while (read(n->chld_fd, &info, sizeof info) > 0) {
-        /* only the news matters: several ends may share one signal */
+        /* only the readability matters: several ends may share one signal */
     }
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
         if (t)
             process_ended(t, status);
-        else if (n->config.reaped) /* … or an orphan of one of ours */
+        else if (n->config.reaped) /* ... or an orphan from one of our processes */
             n->config.reaped(n->config.arg, pid, status);
     }
     node_settle(n);

@@ -1,4 +1,5 @@
-/* node_failure.c - see node_failure.h.  Reading order: why; what becomes of the jobs; the loss. */
+/* node_failure.c - see node_failure.h.  Reading order: the reason; what becomes of the jobs; the
+ * loss. */
 #include "wireupd/node_failure.h"
 
 #include <signal.h>
@@ -13,7 +14,7 @@
 #include "wireupd/spawning.h"
 #include "wireupd/local_job.h"
 
-/* Why a daemon is lost, until it is told. */
+/* Why a daemon is lost, until it is reported. */
 struct reason {
     struct list link;
     uint32_t position;
@@ -55,7 +56,7 @@ static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t pos
     return false;
 }
 
-/* Its processes have gone with it, as far as anybody can say. */
+/* Its processes are gone with it, as far as we know. */
 static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
 {
     uint32_t plan_node = node_map_node(n->multinode, j, position);
@@ -67,7 +68,7 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
     if (j->keep_going) {
         server_blame(&n->server, j, 1, text.text);
         if (j->phase == JOB_RUNNING)
-            shutdown_say(n, &text); /* at the end it is old */
+            shutdown_say(n, &text); /* at the end the reason is an old one */
     } else {
         server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }
@@ -76,7 +77,7 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (node_map_rank(n->multinode, j, r) != position || j->procs[r].state == PROC_STATE_GONE)
             continue;
-        /* Who could not be started ends every job; here it may as well have been. */
+        /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
             server_event(&n->server, j, r, PROC_STATE_STARTED, 0);
         server_event(&n->server, j, r,
@@ -90,9 +91,9 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
 {
     if (n->unshared)
-        return;        /* that it was lost has ended the launch, and it had nothing more to tell */
-    if (n->draining) { /* what it still had to show is lost with it */
-        if (!n->lost_late) /* nor who was below it */
+        return;        /* the loss has ended the launch, and the daemon had nothing more to send */
+    if (n->draining) { /* its remaining output is lost with it */
+        if (!n->lost_late) /* nor of the daemons below it */
             log_error(&n->config.log,
                       "node %s is lost at the end of the job, and output with it: %s",
                       n->multinode->names[position], why);

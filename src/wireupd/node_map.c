@@ -1,4 +1,4 @@
-/* places.c - see places.h. */
+/* node_map.c - see node_map.h. */
 #include "wireupd/node_map.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ uint32_t node_map_position(const struct multinode *s, uint32_t job, uint32_t nod
     return p && node < p->nnodes ? p->positions[node] : s->router.config.me;
 }
 
-/* The position of that node, sought from `at` on: plans mostly have them in order, and then each is
- * found at once.  The number of positions: there is none. */
+/* The position of that node, searched from `at` on: plans mostly list nodes in order, and then each
+ * is found at once.  The number of positions: not found. */
 static uint32_t position_named(const struct multinode *s, const char *name, uint32_t at)
 {
     uint32_t count = s->router.config.count;

@@ -1,7 +1,7 @@
 /* node_test.c - a node with real processes that behave as badly as they can.
  *
- * As `node-test MODE` this program is one of these processes.  Each test runs a node in a child of
- * its own, whose standard streams are pipes of ours. */
+ * Run as `node-test MODE` this program is one of these processes.  Each test runs a node in a child
+ * of its own, whose standard streams are pipes of ours. */
 #include "wireupd/node.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static int be_good(void)
     return 0;
 }
 
-/* Sends requests until nobody takes them any more, then reads all answers. */
+/* Sends requests until the node takes no more, then reads all answers. */
 static int be_pipeliner(void)
 {
     static const char request[] = "cmd=get kvsname= key=a\n";
@@ -74,7 +74,7 @@ static int be_pipeliner(void)
     say(put);
     hear("put_result"); /* one of us is the first */
     fcntl(PMI_FD, F_SETFL, O_NONBLOCK);
-    for (int quiet = 0; quiet < 5;) { /* the server may still be reading what it has been sent */
+    for (int quiet = 0; quiet < 5;) { /* the server may still be reading what has been sent */
         struct pollfd p = { PMI_FD, POLLOUT, 0 };
         if (write(PMI_FD, request, sizeof request - 1) == (ssize_t)sizeof request - 1)
             sent++, quiet = 0;
@@ -95,7 +95,7 @@ static int be_pipeliner(void)
     return 0;
 }
 
-/* Leaves a child that never stops talking, on both its connection and its output. */
+/* Leaves a child that never stops writing, both to its connection and to its output. */
 static int be_father_of_talker(void)
 {
     static const char text[] = "cmd=get_maxes\n";
@@ -145,7 +145,7 @@ static int connect_port(void)
     return fd;
 }
 
-/* More connections that say nothing than the node has descriptors; then one that speaks. */
+/* More silent connections than the node has descriptors; then one that sends something. */
 static int be_crowd(void)
 {
     struct rlimit r;
@@ -195,7 +195,7 @@ static int fill_plan(struct job_map *p, const char *mode, uint32_t n)
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
-/* As the launcher's worker does it.  100: it did not begin. */
+/* As the launcher's worker does it.  100: it did not start. */
 static int run_node(const char *mode, uint32_t n)
 {
     struct node_config c = { .log = { STDERR_FILENO, LOG_ERROR, "node", NULL },
@@ -243,8 +243,8 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-/* Runs a node with both output streams in one pipe (or in the file `out`); its exit code, or 1000
- * and a signal. */
+/* Runs a node with both output streams in one pipe (or in the file `out`); returns its exit code,
+ * or 1000 plus a signal. */
 static int run(const char *mode, uint32_t n, const char *out, struct buf *got)
 {
     struct output o = { .got = BUF_NULL(1 << 30) };
@@ -342,13 +342,13 @@ static void test_full(void)
 
 /* ---- without memory -------------------------------------------------------------------------- */
 
-/* What a child tells us about its memory. */
+/* What a child reports about its memory. */
 static struct told {
     uint64_t requests;
     int64_t lost;
 } * told;
 
-/* 0: it got by; 100: it did not begin; else the job failed. */
+/* 0: it succeeded; 100: it did not start; else the job failed. */
 static int run_refused(uint64_t refused, bool on)
 {
     int status;

@@ -1,4 +1,4 @@
-/* overlay_io.c - see overlay_io.h.  Reading order: what goes out; what it says; the doors. */
+/* overlay_io.c - see overlay_io.h.  Reading order: sending; events of the overlay; entry points. */
 #include "wireupd/overlay_io.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "wireupd/node_failure.h"
 #include "wireupd/node_map.h"
 
-/* Bytes of results for those who come late; who has nobody below keeps none. */
+/* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
 enum { OVERLAY_IO_KEEP = 16 << 20 };
 
 static struct server *server_of(const struct overlay_io *w)
@@ -26,16 +26,16 @@ static const struct log *log_of(const struct overlay_io *w)
     return &w->multinode->node->config.log;
 }
 
-/* ---- what goes out --------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
-/* These go from neighbour to neighbour only; who has a new one asks again. */
+/* These go from neighbour to neighbour only; a daemon with a new neighbour requests them again. */
 static bool is_near(enum overlay_kind kind)
 {
     return kind == OVERLAY_MSG_GATHER || kind == OVERLAY_MSG_RESULT || kind == OVERLAY_MSG_TELL ||
            kind == OVERLAY_MSG_HELLO;
 }
 
-/* Large, and between any two. */
+/* Large, and between any two daemons. */
 static bool is_piece(enum overlay_kind kind)
 {
     return kind == OVERLAY_MSG_PIECE || kind == OVERLAY_MSG_AGAIN;
@@ -64,7 +64,8 @@ static void send_out(struct overlay_io *w, struct overlay_msg *m)
     overlay_msg_free(m);
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
+/* ---- events of the overlay --------------------------------------------------------------------
+ */
 
 static void complete(struct overlay_io *w, const struct overlay_event *e)
 {
@@ -85,7 +86,7 @@ static void complete(struct overlay_io *w, const struct overlay_event *e)
     free(blocks);
 }
 
-/* Words for everybody, as the bytes of a message. */
+/* A broadcast, as the bytes of a message. */
 static void hear_words(struct overlay_io *w, const struct overlay_event *e)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -100,7 +101,7 @@ static void hear_words(struct overlay_io *w, const struct overlay_event *e)
     arena_free(&a);
 }
 
-/* Launcher: what another one has for everybody. */
+/* Launcher: another daemon's message to all. */
 static void pass_on(struct overlay_io *w, const struct overlay_event *e)
 {
     if (e->blocks && overlay_tell(&w->overlay, e->blocks->block) < 0)
@@ -108,7 +109,7 @@ static void pass_on(struct overlay_io *w, const struct overlay_event *e)
     hear_words(w, e);
 }
 
-/* Those that should come to us when that one is lost. */
+/* Are there daemons that should rejoin here if that one is lost? */
 static bool has_heirs(const struct overlay_io *w, uint32_t gone)
 {
     const struct overlay *o = &w->overlay;
@@ -141,7 +142,7 @@ static void note_decision(const struct overlay_io *w, const struct overlay_event
              e->exchanges ? "exchange" : "tree");
 }
 
-/* They come up side by side, while the first pieces wait. */
+/* The links come up in parallel, while the first pieces wait. */
 static void prepare(struct overlay_io *w, const struct rank_set *peers)
 {
     for (uint32_t i = 0; i < peers->nruns; i++) {
@@ -173,8 +174,8 @@ static void send_all(struct overlay_io *w)
         send_out(w, m);
 }
 
-/* Everything that the overlay has to say, until it is silent.  What an event brings about is sent
- * at once; events that come of it wait until it is done with. */
+/* Handles all events of the overlay until there are none.  What an event causes is sent at once;
+ * events that result from it wait until it has been handled. */
 static void turn(struct overlay_io *w)
 {
     struct overlay_event *e;
@@ -193,7 +194,7 @@ static void turn(struct overlay_io *w)
         multinode_end(w->multinode, "out of memory for what the nodes do together");
 }
 
-/* ---- doors ----------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 bool overlay_io_near(struct overlay_io *w, uint32_t position)
 {
@@ -244,7 +245,7 @@ bool overlay_io_seek(struct overlay_io *w)
     return false;
 }
 
-/* Some who should have come to us have not. */
+/* Some daemons that should have joined here have not. */
 static void overdue(void *arg)
 {
     struct overlay_io *w = arg;
@@ -315,7 +316,7 @@ void overlay_io_contribute(struct overlay_io *w, const struct contribution *k)
     turn(w);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- creation and destruction ---------------------------------------------------------------- */
 
 int overlay_io_open(struct overlay_io *w, struct multinode *s,
                     const struct overlay_io_config *config)

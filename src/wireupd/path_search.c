@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What PATH is when nothing says it, as the C library has it. */
+/* PATH if it is unset, as in the C library. */
 #define DEFAULT_PATH "/bin:/usr/bin"
 
 enum verdict { GOOD = 0, MISSING, DIRECTORY, NO_FILE, NO_PERMISSION };
@@ -46,7 +46,7 @@ static int tell(enum verdict v, const char *path, struct errmsg *err)
     return 0;
 }
 
-/* dir/name; relative ones from wdir. */
+/* dir/name; relative directories are taken from wdir. */
 static const char *join(struct arena *a, const char *wdir, struct slice dir, const char *name)
 {
     if (dir.len == 0 && wdir)
@@ -58,7 +58,7 @@ static const char *join(struct arena *a, const char *wdir, struct slice dir, con
     return arena_printf(a, SLICE_FMT "/%s", SLICE_ARG(dir), name);
 }
 
-/* PATH has none.  denied: a file of that name on PATH that may not be executed, or NULL. */
+/* Not found on PATH.  denied: a file of that name on PATH that may not be executed, or NULL. */
 static int search_here(struct arena *a, const char *name, const char *wdir, const char *denied,
                        bool path_only, const char **path_p, struct errmsg *err)
 {
@@ -105,7 +105,8 @@ static int search_path(struct arena *a, const char *name, const char *wdir, cons
             *path_p = path;
             return 0;
         }
-        /* Only a file that is there but cannot be run is worth telling; directories are not. */
+        /* Only a file that exists but cannot be executed is worth reporting; directories are not.
+         */
         if (v == NO_PERMISSION && access(path, F_OK) == 0 && !denied)
             denied = path;
     }
@@ -127,7 +128,7 @@ int path_search_program(struct arena *a, const char *name, const char *wdir, con
     return tell(judge(path), path, err);
 }
 
-/* It was removed while we stand in it: the kernel still knows its name. */
+/* It was removed while we are in it: the kernel still knows its name. */
 static int no_current(struct errmsg *err)
 {
     static const char gone[] = " (deleted)";

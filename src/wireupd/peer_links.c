@@ -1,4 +1,4 @@
-/* peer_links.c - see peer_links.h.  Reading order: the links; sending; coming up; going. */
+/* peer_links.c - see peer_links.h.  Reading order: the links; sending; opening; closing. */
 #include "wireupd/peer_links.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@ enum peer_link_state {
     PEER_LINKS_MEETS, /* not up yet, and pieces wait for it */
     PEER_LINKS_UP,
     PEER_LINKS_TREE,   /* they go along the tree */
-    PEER_LINKS_LEAVES, /* we have said good-bye, and pieces wait until it has gone */
+    PEER_LINKS_LEAVES, /* we have closed it, and pieces wait until it is gone */
 };
 
-/* What a `meet` says. */
+/* The kinds of a `meet`. */
 enum { MEET_WHERE, MEET_HERE, MEET_NOT };
 
 struct peer_link {
@@ -22,7 +22,7 @@ struct peer_link {
     struct router *router;
     uint32_t position;
     enum peer_link_state state;
-    struct daemon_link *hop; /* up, called, or leaving; or NULL */
+    struct daemon_link *hop; /* up, connecting, or closing; or NULL */
     struct timer patience;
 };
 
@@ -85,7 +85,7 @@ void peer_links_heard(struct router *c, const struct daemon_link *h)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* By the link, if it is up; else along the tree. */
+/* By the link if it is up; else along the tree. */
 static int send_bytes(struct router *c, struct peer_link *d, uint32_t to, struct slice bytes)
 {
     if (!d || d->state != PEER_LINKS_UP)
@@ -103,7 +103,7 @@ static int say_all(struct router *c, struct peer_link *d, uint32_t to)
     return rc;
 }
 
-/* From now on along the tree, with what has waited or may not have arrived. */
+/* From now on along the tree, including what has waited or may not have arrived. */
 static void go_by_tree(struct peer_link *d)
 {
     d->state = PEER_LINKS_TREE;
@@ -111,7 +111,7 @@ static void go_by_tree(struct peer_link *d)
     say_all(d->router, d, d->position);
 }
 
-/* A link that has not taken a piece cannot take the next one.  (One that is broken says so.) */
+/* A link that has not accepted a piece cannot accept the next one.  (A broken one reports it.) */
 static int judge(struct peer_link *d, int rc)
 {
     if (rc == 0 || rc == -EPIPE)
@@ -150,7 +150,7 @@ static void say_meet(struct router *c, uint32_t to, uint64_t what)
     router_send(c, &m);
 }
 
-/* Who is told that all has come has nothing to send again. */
+/* A peer whose pieces are all acknowledged has nothing to resend. */
 static void say_goodbye(struct peer_link *d)
 {
     peer_links_note(d->router, d->position);
@@ -158,7 +158,7 @@ static void say_goodbye(struct peer_link *d)
     daemon_link_end(d->hop);
 }
 
-/* The link that nobody has used for the longest time goes. */
+/* The least recently used link is closed. */
 static bool make_room(struct router *c)
 {
     struct peer_link *old = NULL;
@@ -198,7 +198,7 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     return NULL;
 }
 
-/* Neighbours have a link already. */
+/* Neighbours already have a link. */
 static struct peer_link *wanted(struct router *c, uint32_t to)
 {
     struct peer_link *d = find(c, to);
@@ -251,9 +251,9 @@ void peer_links_say_again(struct router *c, uint32_t to)
         say_all(c, d, to);
 }
 
-/* ---- coming up ------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
-/* We cannot reach it, and it need not wait for us. */
+/* We cannot reach that daemon, and it need not wait for us. */
 static void call_failed(struct peer_link *d)
 {
     d->hop = NULL;
@@ -274,7 +274,7 @@ static void call(struct peer_link *d, struct slice addresses)
     call_failed(d);
 }
 
-/* It asks where we wait: we are the one that is called. */
+/* It asks where we listen: we are the called end. */
 static void hear_where(struct router *c, uint32_t from)
 {
     bool may = find(c, from) || begin(c, from);
@@ -323,7 +323,7 @@ void peer_links_up(struct router *c, struct daemon_link *h)
         daemon_link_drop(h);
         return;
     }
-    if (d->hop && d->hop != h) /* it has lost that one, and calls again */
+    if (d->hop && d->hop != h) /* it has lost that link, and connects again */
         daemon_link_drop(d->hop);
     d->hop = h;
     d->state = PEER_LINKS_UP;
@@ -332,7 +332,7 @@ void peer_links_up(struct router *c, struct daemon_link *h)
     judge(d, say_all(c, d, position));
 }
 
-/* ---- going ----------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_down how)
 {
@@ -345,7 +345,7 @@ void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_d
     if (d->state == PEER_LINKS_MEETS || how == DAEMON_LINK_DOWN_NO_WAY ||
         how == DAEMON_LINK_DOWN_REFUSED) {
         call_failed(d);
-    } else if (how == DAEMON_LINK_DOWN_BYE || c->ending) { /* there may be another one some day */
+    } else if (how == DAEMON_LINK_DOWN_BYE || c->ending) { /* there may be another link later */
         forget(d);
         if (!c->ending)
             say_all(c, NULL, position);

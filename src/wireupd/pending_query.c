@@ -30,7 +30,7 @@ struct pending_query {
     void *arg;
 };
 
-/* ---- what the machine says of a process ---- */
+/* ---- process states, as /proc has them ---- */
 
 static const char *state_word(char letter)
 {
@@ -74,7 +74,7 @@ static bool is_daemon(const struct node *n)
     return n->multinode && n->multinode->router.config.me != 0;
 }
 
-/* This one's part is among them; without memory the own core's report has to do. */
+/* This node's part is among them; without memory the report on our own core must do. */
 static int report_all(const struct pending_query *i, const struct who_options *o, struct buf *out)
 {
     const struct core *c = &i->of->node->server.core;
@@ -154,7 +154,7 @@ static void pending_query_over(void *arg)
     buf_free(&report);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static void ask_nodes(struct pending_query *i)
 {

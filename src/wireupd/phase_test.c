@@ -1,12 +1,12 @@
-/* phase_test.c - what must hold of the table of phases: from everywhere, a second signal or the end
- * of patience leads out, and nothing leads back. */
+/* phase_test.c - invariants of the phase table: from every phase, a second signal or the end of
+ * patience leads out, and nothing leads back. */
 #include "wireupd/phase.h"
 
 #include <signal.h>
 
 #include "tests/tap.h"
 
-/* There is an order in which phases follow each other; STANDING takes the place of a job. */
+/* Phases follow each other in an order; STANDING takes the place of a job. */
 static int rank_of(enum phase p)
 {
     static const int ranks[PHASES] = {
@@ -37,7 +37,7 @@ static void test_rows(void)
     }
 }
 
-/* Every phase is left on a signal, and one that has been left is not waited in for ever. */
+/* Every phase is left on a signal, and no phase that follows is awaited for ever. */
 static void test_ways_out(void)
 {
     for (int p = 0; p < PHASE_CUT; p++) {
@@ -65,7 +65,7 @@ static void test_late(void)
     }
 }
 
-/* Whoever is asked again and again does not take longer for it. */
+/* Repeated requests to end do not prolong the end. */
 static void test_impatient(void)
 {
     for (int p = 0; p < PHASE_CUT; p++) {

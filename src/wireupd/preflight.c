@@ -9,7 +9,7 @@
 #include "wireupd/multinode_priv.h"
 #include "wireupd/send_queue.h"
 
-/* The exit code for a command line that is wrong, as of the launcher's own checks. */
+/* The exit code for a wrong command line, as for the launcher's own checks. */
 enum { PREFLIGHT_USAGE = 2 };
 
 int preflight_here(struct local_job *w, struct errmsg *err)

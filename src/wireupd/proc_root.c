@@ -8,11 +8,11 @@
 #include "io/root.h"
 #include "wireupd/node_priv.h"
 
-/* Only of those that see other files than we do. */
+/* Only of processes that see other files than we do. */
 struct known_root {
     struct list link;
     uint32_t job, rank;
-    int fd; /* -1: it could not be found out */
+    int fd; /* -1: it could not be determined */
 };
 
 static void forget(struct known_root *r)
@@ -64,9 +64,9 @@ static bool is_other(const void *arg, pid_t pid)
     return pid != *started;
 }
 
-/* Most ranks are the process that was started.  Others are below it, and hold a connection; where
- * that is inherited, and so held by all of them, it does not matter as long as all see the same.
- * 0: it does. */
+/* Most ranks are the process that was started.  Others are its descendants, and hold a connection;
+ * where the connection is inherited, and so held by all of them, the choice does not matter as long
+ * as all have the same root.  0: they do not. */
 static pid_t process_of(const struct node *n, const struct job *job, uint32_t rank)
 {
     pid_t started = job->procs[rank].pid, holder;

@@ -27,7 +27,7 @@
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
 
-/* As PMIx has them. */
+/* Values as in PMIx. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
 
 /* ---- environment ----------------------------------------------------------------------------- */
@@ -77,8 +77,8 @@ static void env_connection(struct env_writer *w, const struct node *n, const str
         env_number(w, "PMI_SPAWNED", 1);
 }
 
-/* Every release of OpenPMIx finds its own name for the same address.  `hash` keeps their clients
- * off stores that only their own servers have. */
+/* Every release of OpenPMIx has its own name for the same address.  `hash` keeps its clients off
+ * stores that only its own servers have. */
 static void env_pmix(struct env_writer *w, const struct node *n, const struct job *job,
                      uint32_t rank)
 {
@@ -98,14 +98,16 @@ static void env_pmix(struct env_writer *w, const struct node *n, const struct jo
     env_text(w, "PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC");
     env_text(w, "PMIX_HOSTNAME", job->plan.nodes[p->node].name);
     env_text(w, "PMIX_VERSION", "5.0.3");
-    /* Open MPI 4 takes itself for a singleton unless it is told of a daemon; it never calls it. */
+    /* Open MPI 4 takes itself for a singleton unless it has a daemon's URI; it never connects to
+     * it. */
     env_text(w, "OMPI_MCA_orte_local_daemon_uri", uri);
     /* MPICH 5 would refuse to choose between two offers. */
     if (!has_name(w, "MPIR_CVAR_PMI_VERSION"))
         env_text(w, "MPIR_CVAR_PMI_VERSION", "1");
 }
 
-/* What programs of other families read to choose a device or a file name by themselves. */
+/* Variables that programs of other families read to choose a device or a file name by themselves.
+ */
 static void env_places(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
 {
     const struct job_map_node *node = &job->plan.nodes[p->node];
@@ -149,7 +151,7 @@ static char **build_env(struct node *n, const struct job *job, uint32_t rank)
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* Both ends of everything a child is given; index 0 is ours. */
+/* Both ends of every descriptor that a child is given; index 0 is ours. */
 struct wires {
     int in[2], out[2], err[2], pmi[2];
 };
@@ -179,13 +181,13 @@ static bool gets_stdin(const struct node *n, const struct job *job, uint32_t ran
            (n->config.stdin_to == NODE_STDIN_ONE && rank == n->config.stdin_rank);
 }
 
-/* Our ends stay: they go where there is room, so that the child's are always the same few low
- * numbers, and what a child has to copy (io/child.c) does not grow. */
+/* Our ends are moved to high numbers, so that the child's are always the same few low numbers, and
+ * what a child has to copy (io/child.c) does not grow. */
 static void move_away(int *fd)
 {
     int high = *fd < 0 ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, OWN_ENDS_FROM);
 
-    if (high < 0) /* or the limit is lower: then it stays where it is */
+    if (high < 0) /* or the limit is lower: then it keeps its number */
         return;
     close(*fd);
     *fd = high;
@@ -284,7 +286,7 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
         return rc;
     if (program_is_foreign(plan.path, err))
         return rc;
-    /* A script without its `#!` line: as shells do, give it to the shell. */
+    /* A script without a `#!` line: run it by the shell, as shells do. */
     shell = arena_array(&n->env_arena, app->argc + 2, sizeof *shell);
     if (!shell)
         return -ENOMEM;
@@ -310,7 +312,8 @@ static const char *label_now(void *arg)
     return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
 }
 
-/* Others may listen.  Nothing else comes of it now, so the answers are written at once. */
+/* Others may have subscribed.  This has no other effects now, so the answers are written at once.
+ */
 static bool overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
@@ -328,7 +331,7 @@ static void open_streams(struct task *t, const struct wires *w)
     struct node *n = t->node;
     label_fn *label = n->config.label ? label_now : NULL;
     bool prompts = gets_stdin(n, t->job, t->rank);
-    /* (One process alone cuts nobody's lines but its own.) */
+    /* (A single process can only cut its own lines.) */
     struct sink *err = n->one_stream && t->job->plan.nprocs > 1 ? &n->out : &n->err;
 
     source_open(&t->out, output_of(n, n->config.outfile, t->job, t->rank, &n->out), w->out[0],
@@ -361,7 +364,7 @@ static struct slice pid_key(const pid_t *pid)
     return slice_mem(pid, sizeof *pid);
 }
 
-/* A piece of what others push to it. */
+/* A piece that others have pushed is taken. */
 static void push_taken(void *arg, uint64_t ticket, bool taken)
 {
     struct task *t = arg;
@@ -373,7 +376,7 @@ static void push_taken(void *arg, uint64_t ticket, bool taken)
     node_flush(t->node);
 }
 
-/* The process runs: from here on everything is known to the node. */
+/* The process runs: from here on the node owns everything of it. */
 static int adopt(struct task *t, struct wires *w, int *stdin_p)
 {
     struct node *n = t->node;
@@ -389,7 +392,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
         *stdin_p = w->in[0];
     w->in[0] = -1;
     if (map_put(&n->by_pid, pid_key(&t->pid), t, NULL) < 0) {
-        /* Its end would not be noticed, so it comes now. */
+        /* Its end would not be noticed, so we kill it now. */
         kill(-t->pid, SIGKILL);
         waitpid(t->pid, NULL, 0);
         t->ended = true;
@@ -406,7 +409,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     return 0;
 }
 
-/* The job cannot be what it should: it ends, or who decides about it is asked for its end. */
+/* The job cannot run as planned: it ends, or the node that decides about it is asked to end it. */
 static void end_for(struct node *n, struct job *job, uint32_t rank, int code,
                     const struct errmsg *why)
 {
@@ -494,13 +497,14 @@ void link_flush(struct link *l)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN && !l->peer->hung_up) {
-            /* Who does not read is not read from either, but for a little. */
+            /* From a client that does not read, nothing is read either, except a little. */
             bool little = buf_len(&l->peer->out) < LIMIT_CLIENT_BACKLOG;
             watch_want(&l->watch, LOOP_WRITE | (little ? LOOP_READ : 0));
             return;
         }
         if (n < 0)
-            n = (ssize_t)buf_len(&l->peer->out); /* nobody reads: the hang-up will follow */
+            n = (ssize_t)buf_len(
+                &l->peer->out); /* the peer does not read any more: the hang-up will follow */
         server_wrote(&l->node->server, l->peer, (size_t)n);
     }
     if (l->peer->closing)
@@ -516,7 +520,7 @@ static void link_writable(void *arg)
     link_flush(l);
 }
 
-/* What an inherited connection carries is of the rank, or of whoever it has become. */
+/* The sender on an inherited connection is the rank, or the other user that it has become. */
 static ssize_t link_recv(struct link *l)
 {
     struct node *n = l->node;
@@ -531,7 +535,7 @@ static ssize_t link_recv(struct link *l)
     return got;
 }
 
-/* False: closed, or nothing there now. */
+/* False: closed, or nothing to read now. */
 static bool link_take(struct link *l)
 {
     struct node *n = l->node;
@@ -548,7 +552,7 @@ static bool link_take(struct link *l)
     }
     watch_want(&l->watch, 0);
     server_hangup(&n->server, l->peer);
-    if (l->lone) /* something came: it was refused */
+    if (l->lone) /* data came: it was refused */
         server_event(&n->server, l->peer->job, l->peer->rank, PROC_STATE_EXIT, got > 0);
     return false;
 }
@@ -581,7 +585,7 @@ void process_signal(struct task *t, int sig)
         kill(-t->pid, sig);
 }
 
-/* What stands in the socket now, and its end; not what somebody goes on writing to it. */
+/* Reads what is in the socket now, and EOF; not what is still being written to it. */
 static void hear_out(struct link *l)
 {
     int left = 0;
@@ -593,7 +597,7 @@ static void hear_out(struct link *l)
     } while (!l->peer->closing && link_take(l) && left > -STDIO_CHUNK);
 }
 
-/* Or by us, between its line and its end, because another one was quicker. */
+/* Or ended by us, between its line and its exit, because another process failed first. */
 static bool ended_by_loader(int status)
 {
     if (WIFSIGNALED(status))
@@ -601,7 +605,7 @@ static bool ended_by_loader(int status)
     return WEXITSTATUS(status) == LOADER_CODE;
 }
 
-/* The loader's line of a process that has never come to its program: told once for all ranks. */
+/* The loader's line of a process whose program never started: reported once for all ranks. */
 static void keep_unloaded(struct task *t)
 {
     struct node *n = t->node;
@@ -624,10 +628,10 @@ void process_ended(struct task *t, int wait_status)
     t->ended = true;
     map_del(&t->node->by_pid, pid_key(&t->pid));
     if (t->node->multinode && iof_forward_wanted(t->node->multinode, t->job, t->rank)) {
-        source_catch_up(&t->out); /* before the news of its end */
+        source_catch_up(&t->out); /* before its end is reported */
         source_catch_up(&t->err);
     }
-    /* Its last words (finalize, abort) may still stand in a socket: they come before its end. */
+    /* Its last messages (finalize, abort) may still be in a socket: they come before its end. */
     hear_out(&t->conn);
     LIST_EACH(l, &t->node->strangers)
     {

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* ---- other machines ---- */
+/* ---- programs for other machines ---- */
 
 static const char *machine_name(unsigned machine)
 {
@@ -25,7 +25,7 @@ static const char *machine_name(unsigned machine)
     }
 }
 
-/* The machine that an ELF file is for; -1: it is none. */
+/* The machine that an ELF file is for; -1: not an ELF file. */
 static int machine_of(const char *path)
 {
     unsigned char head[20];
@@ -59,12 +59,12 @@ bool program_is_foreign(const char *path, struct errmsg *why)
     return true;
 }
 
-/* ---- libraries that are not found ---- */
+/* ---- shared libraries that are not found ---- */
 
 #define LOADER_WORDS ": error while loading shared libraries: "
 #define NOT_FOUND    ": cannot open shared object file: No such file or directory"
 
-/* Those that failed with the same line. */
+/* The ranks that failed with the same line. */
 struct reason {
     struct list link;
     uint32_t *ranks;

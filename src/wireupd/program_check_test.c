@@ -1,5 +1,5 @@
 /* program_check_test.c - which lines are the loader's, and one sentence for a thousand of them;
- * programs of other machines. */
+ * programs for other machines. */
 #include "wireupd/program_check.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void test_lines(void)
          "something before it");
 }
 
-/* What is told, in a file. */
+/* Writes the report to a file and reads it. */
 static void told(struct unloaded *u, char *text, size_t room)
 {
     FILE *f = tmpfile();
@@ -74,7 +74,7 @@ static void test_foreign(void)
 
     OK(fd >= 0 && write(fd, head, sizeof head) == (ssize_t)sizeof head);
     OK(program_is_foreign(path, &why) && strstr(why.text, "is for another machine"));
-    head[5] = 2; /* s390x has the other order of bytes */
+    head[5] = 2; /* s390x has the other byte order */
     head[18] = 0;
     head[19] = 22;
     OK(pwrite(fd, head, sizeof head, 0) == (ssize_t)sizeof head);

@@ -25,7 +25,7 @@ enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, STARTS_A_TURN = 2 };
 
 enum state { QUEUED, RUNS, STARTED, UP, FAILED };
 
-/* One daemon that is to come. */
+/* One daemon to start. */
 struct guest {
     struct bootstrap_node node;
     enum state state;
@@ -37,29 +37,29 @@ struct guest {
 struct stream {
     struct command *command;
     int fd;       /* -1: closed */
-    bool answers; /* standard output: the daemon's answers come here */
+    bool answers; /* standard output: the daemon's answers arrive here */
     struct watch watch;
     struct buf line;
 };
 
 struct command {
-    struct list link; /* in the agent's queue, or among its commands */
+    struct list link; /* in the queue, or among the running commands */
     struct remote_exec *agent;
     struct guest **guests;
-    uint32_t nguests, waiting;   /* of them, neither up nor failed */
-    const char *wireupd;         /* what is run there */
-    pid_t pid;                   /* 0: it does not run */
+    uint32_t nguests, waiting;   /* daemons of this command, neither up nor failed */
+    const char *wireupd;         /* the program that the command runs there */
+    pid_t pid;                   /* 0: not running */
     int status;                  /* once it has ended; -1 before */
-    char *last_word;             /* what its daemon said was wrong after it was up, or NULL */
-    bool started;                /* its daemon has said that it runs */
-    uint64_t since_ns, asked_ns; /* it has been started; for the first time */
+    char *last_word;             /* what its daemon reported as wrong after it was up, or NULL */
+    bool started;                /* its daemon has reported that it runs */
+    uint64_t since_ns, asked_ns; /* its start, and its first start */
     struct buf record;
     int in; /* -1: closed */
     struct watch feed;
     struct stream out, err;
     struct buf said;
     struct timer bound;
-    char *file; /* the record's, or NULL */
+    char *file; /* the record's file, or NULL */
 };
 
 struct remote_exec {
@@ -69,16 +69,16 @@ struct remote_exec {
     uint32_t nguests, room;
     struct list queue, commands;
     uint32_t climbing; /* commands that run and are not up */
-    struct timer kick; /* to start more of them: from the loop only */
+    struct timer kick; /* to start more commands: from the loop only */
     char **env;
     char *path;
-    char program[100]; /* for people */
+    char program[100]; /* for messages */
     bool ending;
 };
 
-/* ---- guests ---- */
+/* ---- daemons ---- */
 
-/* Positions of one list mostly follow each other. */
+/* Positions of one list are mostly consecutive. */
 static struct guest *find(struct guest **list, uint32_t n, uint32_t position)
 {
     uint32_t guess = n ? position - list[0]->node.position : 0;
@@ -102,7 +102,7 @@ static bool settled(const struct command *k)
     return k->waiting == 0;
 }
 
-/* Once nobody is waited for any more at this command, the next one may run. */
+/* When this command is no longer awaited, the next one may run. */
 static void check_settled(struct command *k)
 {
     if (!settled(k) || !k->bound.set)
@@ -122,11 +122,11 @@ static void guest_failed(struct guest *g, const struct errmsg *why)
         return;
     g->state = FAILED;
     g->command->waiting--;
-    if (!a->ending) /* then it is we who end it */
+    if (!a->ending) /* then the end is ours */
         a->c.calls.on_failed(a->c.arg, g->node.position, why);
 }
 
-/* ---- what a command says ---- */
+/* ---- output of a command ---- */
 
 static const char *speaker(const struct command *k)
 {
@@ -186,7 +186,7 @@ static struct guest *note_started(struct command *k, uint32_t position)
     return g;
 }
 
-/* What it says may come on slower ways than its link: then it is not known since when it runs. */
+/* This output may arrive later than the link comes up: then the start time is unknown. */
 static void note_runs(struct guest *g)
 {
     if (g && !g->runs_ns && g->state < UP)
@@ -241,7 +241,7 @@ static void stream_close(struct stream *s)
     buf_free(&s->line);
 }
 
-/* False: nothing is there now, or ever again. */
+/* False: nothing to read now, or EOF. */
 static bool stream_read(struct stream *s)
 {
     char *to = s->fd >= 0 ? buf_room(&s->line, READ_STEP) : NULL;
@@ -292,7 +292,7 @@ static void feed(void *arg)
     ssize_t n = s.len ? write(k->in, s.ptr, s.len) : 0;
 
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        close_in(k); /* why is told by its end */
+        close_in(k); /* the reason is reported at its end */
         return;
     }
     if (n > 0) {
@@ -300,12 +300,12 @@ static void feed(void *arg)
         buf_take(&k->record, (size_t)n);
     }
     if (buf_len(&k->record) == 0) {
-        watch_want(&k->feed, 0); /* it stays open as long as we are here */
+        watch_want(&k->feed, 0); /* it stays open as long as we live */
         buf_free(&k->record);
     }
 }
 
-/* A file that only we may read, in our home, for agents without standard input. */
+/* A file in our home that only we may read, for agents without standard input. */
 static int write_file(struct command *k, struct errmsg *err)
 {
     const char *home = getenv("HOME");
@@ -385,7 +385,7 @@ static bool open_pair(int *ends, int ours)
     return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0;
 }
 
-/* The descriptors of the child must not be below 3 (child.h); 0 to 2 of ours are always open. */
+/* The child's descriptors must not be below 3 (child.h); our 0 to 2 are always open. */
 static int run(struct command *k, char **argv, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
@@ -494,7 +494,7 @@ static bool may_start(const struct remote_exec *a)
     return !a->ending && a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue);
 }
 
-/* A few in one turn of the loop: those that are up already are answered meanwhile. */
+/* A few per turn of the loop: daemons that are up already are served in between. */
 static void start_more(void *arg)
 {
     struct remote_exec *a = arg;
@@ -504,7 +504,7 @@ static void start_more(void *arg)
         list_unlink(&k->link);
         list_append(&a->commands, &k->link);
         a->climbing++;
-        /* Who types has time. */
+        /* A user who types needs more time. */
         timer_set(&k->bound, (uint64_t)a->c.up_ms * (a->c.spec.kind == AGENT_MANUAL ? 30 : 1));
         begin(k);
     }
@@ -526,10 +526,10 @@ static void too_late(void *arg)
     all_failed(k, &seen, NULL);
 }
 
-/* ---- its end ---- */
+/* ---- end of a command ---- */
 
-/* Is there no such program, and was its place our guess?  Then its bare name is tried: it may be
- * where the user's shell looks there. */
+/* If there is no such program, and its path was our guess, its bare name is tried: it may be where
+ * the user's shell finds it. */
 static bool try_bare_name(struct command *k, const struct agent_seen *seen)
 {
     const char *slash = strrchr(k->wireupd, '/');
@@ -637,9 +637,9 @@ bool remote_exec_how_ended(const struct remote_exec *a, uint32_t position, struc
     return true;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* What makes srun of all ages take our step beside others; its options differ between them. */
+/* Makes srun of all versions run our step beside others; its options differ between versions. */
 static const char *const for_srun[] = { "SLURM_OVERLAP=1", "SLURM_MEM_BIND=none" };
 
 static int make_env(struct remote_exec *a)
@@ -736,7 +736,7 @@ static struct command *add_command(struct remote_exec *a, struct guest **guests,
     return k;
 }
 
-/* A test command line, so that a name that cannot be one is refused before anything runs. */
+/* A trial command line, so that an invalid node name is refused before anything runs. */
 static int check_all(struct remote_exec *a, const struct bootstrap_node *nodes, uint32_t n,
                      struct errmsg *err)
 {
@@ -771,7 +771,7 @@ int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes,
     return timer_set(&a->kick, 0);
 }
 
-/* ---- going ---- */
+/* ---- destruction ---- */
 
 static void command_free(struct command *k)
 {

@@ -1,5 +1,5 @@
 /* remote_exec_test.c - starting daemons by commands of every kind of behaviour: they come up, fail,
- * say why, hang, print what they want; all at once; and nothing of them is left.
+ * report why, hang, print anything; all at once; and no process of them is left.
  *
  * The "remote shell" is sh running a script that this test gives it: $1 is the node's name. */
 #include "wireupd/remote_exec.h"
@@ -90,7 +90,7 @@ static void on_child(void *arg)
     check_done();
 }
 
-/* An agent whose remote shell runs this script. */
+/* Opens a remote_exec whose remote shell runs this script. */
 static void open_agent(const char *script, struct agent_spec spec, uint32_t up_ms)
 {
     static char exec[200];
@@ -158,7 +158,7 @@ static void stop_now(void *arg)
     loop_stop(&loop);
 }
 
-/* Each reads its record, says who it is, and stays until its standard input closes. */
+/* Each reads its record, reports itself, and stays until EOF on its standard input. */
 static void test_good(void)
 {
     struct remote_exec_progress p;
@@ -216,7 +216,7 @@ static void test_failures(void)
     one_failure("exec <&-; sleep 0.05; exit 9", "status 9");
 }
 
-/* What a daemon that was up says of its end is for who has seen its link break. */
+/* What a daemon that was up reports at its end is for the report of its broken link. */
 static void test_last_word(void)
 {
     struct errmsg how = { "" };
@@ -246,7 +246,7 @@ static void test_late(void)
     run();
     OK_F(reaped == 2, "what came too late is ended");
     remote_exec_free(agent);
-    /* It must have time enough to say that it has started. */
+    /* It must have time enough to report that it has started. */
     last_failure[0] = '\0';
     for (uint32_t ms = 300; ms <= 30000 && !strstr(last_failure, "did not reach us"); ms *= 10) {
         open_agent("echo wireup-boot started -; sleep 1000",
@@ -260,7 +260,8 @@ static void test_late(void)
     OK_F(strstr(last_failure, "did not reach us") != NULL, "%s", last_failure);
 }
 
-/* The place where ours is is not theirs: then the bare name, unless the user has named a place. */
+/* Our path of the daemon does not exist there: then the bare name, unless the user has named a
+ * path. */
 static void test_not_found(void)
 {
     struct agent_spec s = { .kind = AGENT_EXEC };
@@ -279,7 +280,7 @@ static void test_not_found(void)
     one_failure("exit 127", "-wireupd");
 }
 
-/* One command for all: who fails alone, and who fails with it. */
+/* One command for all: which daemons fail alone, and which fail with it. */
 static void test_at_once(void)
 {
     open_agent("read all; echo wireup-boot started 1; echo wireup-boot trouble 2 not with me; "
@@ -317,7 +318,7 @@ static void test_no_program(void)
     OK(childless());
 }
 
-/* Records by file: for us alone, and gone afterwards. */
+/* Records in files: readable by us alone, and removed afterwards. */
 static void test_file(void)
 {
     char command[200];

@@ -1,4 +1,4 @@
-/* router.c - see cluster.h. */
+/* router.c - see router.h. */
 #include "wireupd/router.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/limit.h"
 #include "overlay/tree.h"
 
-/* A link to a daemon below us. */
+/* A link to a child. */
 struct branch {
     struct list link;
     struct router *router;
@@ -18,7 +18,7 @@ struct branch {
 
 enum { ROUTER_ARENA = 1 << 30 };
 
-/* A message that finds no way for now. */
+/* A message that has no route for now. */
 struct held {
     struct list link;
     uint32_t to;
@@ -26,7 +26,7 @@ struct held {
     char bytes[];
 };
 
-/* ---- ways ------------------------------------------------------------------------------------ */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 static int send_bytes(struct daemon_link *h, struct slice bytes)
 {
@@ -38,7 +38,7 @@ static bool is_below(const struct router *c, uint32_t position)
     return position < c->config.count && tree_is_below(c->config.width, position, c->config.me);
 }
 
-/* Who is below us and not to be found is not above us either. */
+/* A position that is below us and without a route is not above us either. */
 static struct daemon_link *way_to(const struct router *c, uint32_t position)
 {
     if (position < c->config.count && (c->route[position] || is_below(c, position)))
@@ -91,7 +91,7 @@ static void release(struct router *c)
     }
 }
 
-/* What that one may not have got. */
+/* Resends what that position may not have received. */
 static void say_again(struct router *c, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
@@ -112,7 +112,7 @@ size_t router_waiting(const struct router *c, uint32_t position)
     return h ? daemon_link_waiting(h) : 0;
 }
 
-/* To all neighbours but the one it came from. */
+/* To all neighbours except the sender. */
 static int spread(struct router *c, struct slice bytes, const struct daemon_link *but)
 {
     int rc = 0;
@@ -146,7 +146,7 @@ int router_send_near(struct router *c, struct msg *m)
     return rc == 0 ? send_bytes(h, buf_slice(&c->scratch)) : rc;
 }
 
-/* The overlay cares for its own messages. */
+/* The overlay is responsible for its own messages. */
 static int send_bare(struct router *c, struct msg *m)
 {
     int rc = router_put(c, m);
@@ -160,7 +160,7 @@ static int send_bare(struct router *c, struct msg *m)
     return rc;
 }
 
-/* Kept until it has come; when there is no way now, it goes as soon as there is one. */
+/* Kept until acknowledged; without a route it is sent as soon as there is one. */
 static int send_numbered(struct router *c, struct msg *m)
 {
     int rc = reliable_number(&c->trail, m) ? router_put(c, m) : -ENOMEM;
@@ -204,7 +204,7 @@ int router_send(struct router *c, struct msg *m)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Those positions are to be found behind this link. */
+/* Those positions are reached through this link. */
 static void learn(struct router *c, struct daemon_link *h, const struct msg_ready *r)
 {
     for (uint32_t i = 0; i < r->positions.n; i++) {
@@ -232,7 +232,7 @@ static void note(struct router *c, uint32_t to)
         router_pass(c, to, buf_slice(&c->scratch));
 }
 
-/* Pieces have their own. */
+/* Pieces have their own sequence. */
 static struct reliable *trail_of(struct router *c, const struct msg *m)
 {
     bool piece = m->kind == MSG_overlay || (m->kind == MSG_ack && m->u.ack.pieces);
@@ -272,13 +272,13 @@ static void deliver(struct router *c, struct daemon_link *h, struct slice bytes)
     arena_free(&a);
 }
 
-/* The first byte of a message tells its kind. */
+/* The first byte of a message is its kind. */
 static bool is_kind(struct slice bytes, enum msg_kind kind)
 {
     return bytes.len && ((unsigned char)bytes.ptr[0] & 127) == kind;
 }
 
-/* Such a link is for pieces between its ends. */
+/* A peer link carries only pieces between its ends. */
 static void hear_direct(struct router *c, struct daemon_link *h, uint32_t from, uint32_t to,
                         struct slice bytes)
 {
@@ -298,7 +298,8 @@ static bool is_ready(struct slice bytes)
     return bytes.len && (unsigned char)bytes.ptr[0] == MSG_ready;
 }
 
-/* A link to our parent says by itself whom it brings. */
+/* A `ready` without a route is not held: a new link to our parent announces all positions itself.
+ */
 static void forward(struct router *c, const struct daemon_link *from, uint32_t to,
                     struct slice bytes)
 {
@@ -330,7 +331,7 @@ static void on_message(void *arg, struct daemon_link *h, struct slice bytes)
 
 /* ---- links up and down ----------------------------------------------------------------------- */
 
-/* I am here, and so is everybody who can be reached through me. */
+/* Announces us and all positions that can be reached through us. */
 static int say_ready(struct router *c)
 {
     uint32_t *positions = calloc(c->config.count, sizeof *positions), n = 0;
@@ -399,7 +400,7 @@ static void drop_branch(struct router *c, struct branch *b)
     free(b);
 }
 
-/* Who comes when all are leaving has missed the word. */
+/* A daemon that joins when all are leaving has missed the order to exit. */
 static void send_away(struct router *c, uint32_t position)
 {
     struct msg m = { .kind = MSG_quit, .to = position };
@@ -430,7 +431,7 @@ static void child_up(struct router *c, struct daemon_link *h)
         send_away(c, position);
 }
 
-/* The overlay goes first: what everybody was told comes before what is said to one. */
+/* The overlay goes first: broadcasts come before messages to one daemon. */
 static void parent_up(struct router *c, struct daemon_link *h)
 {
     uint32_t position = daemon_link_position(h);
@@ -463,13 +464,13 @@ static void on_up(void *arg, struct daemon_link *h)
         child_up(c, h);
 }
 
-/* Nobody below us any more, and we are to end. */
+/* No children any more, and we are to end. */
 static void maybe_closed(struct router *c)
 {
     if (!c->ending || !list_empty(&c->below))
         return;
     if (c->parent)
-        daemon_link_end(c->parent); /* its on_down() is the end */
+        daemon_link_end(c->parent); /* its on_down() ends the rest */
     else
         c->config.calls.on_closed(c->config.arg);
 }
@@ -507,8 +508,9 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Who has lost its parent comes to one above that, so a leaf is not called but by who has pieces
- * for it (peer_links.h).  (Where it was told an interface or ports, it says when there is none.) */
+/* A daemon that has lost its parent joins an ancestor, so a leaf is called only by daemons that
+ * have pieces for it (peer_links.h).  (If an interface or ports are configured, it reports now when
+ * there are none.) */
 static bool is_called(const struct router_config *config)
 {
     return config->interface || config->port_low ||
@@ -600,7 +602,8 @@ int router_join(struct router *c, uint32_t parent, struct slice addresses, struc
     return c->parent ? 0 : -EINVAL;
 }
 
-/* Whose way to us, or ours to whom, may have gone through it. */
+/* Resends to all positions whose path to us, or ours to them, may have gone through the lost one.
+ */
 static void mend(struct router *c, uint32_t gone)
 {
     uint32_t width = c->config.width;

@@ -1,6 +1,6 @@
-/* router_test.c - a launcher and daemons in one process, over loopback: everybody is found,
- * messages reach one or all, a daemon that goes is missed, what was on its way through it comes all
- * the same, pieces get links of their own and need none, and the end comes from below. */
+/* router_test.c - a launcher and daemons in one process, over loopback: all are found, messages
+ * reach one or all, the loss of a daemon is noticed, messages on their way through it still arrive,
+ * pieces use peer links but do not need them, and the end comes from the leaves. */
 #include "wireupd/router.h"
 
 #include <errno.h>
@@ -21,9 +21,9 @@ struct member {
     int64_t number; /* of the last message */
     bool closed, orphan, disorder;
     uint32_t pieces;
-    uint64_t piece[DAEMONS]; /* the last one, by who has sent it */
-    uint64_t said[DAEMONS];  /* the last one that we have sent, by to whom */
-    bool moves;              /* when its parent is lost, it goes to the launcher */
+    uint64_t piece[DAEMONS]; /* the last one, by sender */
+    uint64_t said[DAEMONS];  /* the last one that we have sent, by receiver */
+    bool moves;              /* when its parent is lost, it joins the launcher */
     char why[200];
 };
 
@@ -32,7 +32,7 @@ struct world {
     struct timer limit;
     struct member members[DAEMONS];
     uint32_t nready, nclosed, wanted; /* messages, until the loop stops */
-    uint32_t meet_ms, links;          /* of each cluster's configuration */
+    uint32_t meet_ms, links;          /* of each router's configuration */
     unsigned char key[HOP_KEY];
 };
 
@@ -185,7 +185,7 @@ static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, ui
     run(w);
 }
 
-/* Who has nobody below it waits for nobody, unless it has an interface or a port to look for. */
+/* A leaf does not listen, unless an interface or a port has to be checked. */
 static void test_leaf(void)
 {
     static struct world w;
@@ -201,7 +201,7 @@ static void test_leaf(void)
 
     OK(loop_init(&w.loop) == 0 && router_open(&a->router, &config, &err) == 0);
     OK(daemon_link_port(a->router.net) == 0);
-    router_addresses(&a->router, &text, &err); /* unless somebody asks where */
+    router_addresses(&a->router, &text, &err); /* unless the addresses are requested */
     OK(daemon_link_port(a->router.net) != 0);
     router_close(&a->router);
     config.me = 1;
@@ -252,8 +252,8 @@ static void test_loss(void)
     close_world(&w);
 }
 
-/* Daemon 1 goes with everything that stands in it.  What its children and the launcher have said to
- * each other comes, once and in order: before, while there is no way, and after. */
+/* Daemon 1 is lost with everything that is queued in it.  The messages between its children and the
+ * launcher arrive, once and in order: sent before, while there is no route, and after. */
 static void test_lost_relay(void)
 {
     enum { NUMBERS = 50 };
@@ -263,11 +263,11 @@ static void test_lost_relay(void)
     open_world(&w);
     w.members[3].moves = w.members[4].moves = true;
     for (uint32_t n = 1; n <= 3 * NUMBERS; n++) {
-        if (n ==
-            NUMBERS) /* before the loop has turned: all so far stands in daemon 1, or before it */
+        if (n == NUMBERS) /* before the loop has turned: all messages so far are queued in daemon 1,
+                             or before it */
             router_close(&w.members[1].router);
         if (n == 2 * NUMBERS) {
-            run(&w); /* until the launcher misses it */
+            run(&w); /* until the launcher notices the loss */
             EQ(w.members[0].losses, 1);
             router_lost(&w.members[0].router, 1);
         }
@@ -324,7 +324,7 @@ static bool is_linked(const struct world *w, uint32_t a, uint32_t b)
     return peer_links_is_up(&w->members[a].router, b) && peer_links_is_up(&w->members[b].router, a);
 }
 
-/* The one connection that this daemon, below which is nobody, has been called by. */
+/* The one connection to this leaf. */
 static void break_link_at(const struct world *w, uint32_t me)
 {
     uint16_t port = daemon_link_port(w->members[me].router.net);
@@ -340,7 +340,7 @@ static void break_link_at(const struct world *w, uint32_t me)
     OK_F(broken == 1, "%u has one such link: %u", me, broken);
 }
 
-/* Both want the link, it is one, and the tree is not needed any more. */
+/* Both need the link, it is one, and the tree is not needed any more. */
 static void test_direct(void)
 {
     static struct world w;
@@ -349,7 +349,7 @@ static void test_direct(void)
     pieces(&w, 3, 5, 50);
     run(&w);
     OK_F(is_linked(&w, 3, 5) && all_came(&w, 3, 5), "two leaves have a link of their own");
-    pieces(&w, 0, 4, 10); /* from the launcher to who is below it, but not right below */
+    pieces(&w, 0, 4, 10); /* from the launcher to a daemon below it that is not its child */
     run(&w);
     OK_F(is_linked(&w, 0, 4) && all_came(&w, 0, 4), "so have the launcher and a leaf");
     pieces(&w, 1, 3, 10);
@@ -367,7 +367,7 @@ static void test_direct(void)
     close_world(&w);
 }
 
-/* It breaks with pieces in it: they come along the tree, once and in order. */
+/* The link breaks with pieces in it: they arrive along the tree, once and in order. */
 static void test_direct_broken(void)
 {
     static struct world w;
@@ -387,7 +387,7 @@ static void test_direct_broken(void)
     close_world(&w);
 }
 
-/* Nobody waits where it says it does: nobody at all, or somebody who never says a word. */
+/* Nothing listens at the announced address, or something accepts and never sends a byte. */
 static void test_unreachable(bool mute)
 {
     static struct world w;
@@ -411,7 +411,7 @@ static void test_unreachable(bool mute)
     close_world(&w);
 }
 
-/* Not more than so many: the idle give way. */
+/* No more links than the limit: idle ones are closed. */
 static void test_few_links(void)
 {
     static struct world w;
@@ -434,7 +434,7 @@ static void test_few_links(void)
     close_world(&w);
 }
 
-/* Who is lost gets none; a relay that is lost costs none. */
+/* No pieces to a lost daemon; a lost relay loses no pieces. */
 static void test_direct_losses(void)
 {
     static struct world w;
@@ -445,7 +445,7 @@ static void test_direct_losses(void)
     pieces(&w, 3, 5, 50);
     router_close(&w.members[1].router);
     while (w.members[0].losses == 0)
-        run(&w); /* until the launcher misses it */
+        run(&w); /* until the launcher notices the loss */
     router_lost(&w.members[0].router, 1);
     pieces(&w, 3, 5, 50);
     while (!all_came(&w, 3, 5)) {
@@ -468,7 +468,7 @@ static void test_end(void)
     pieces(&w, 0, 5, 20);
     run(&w);
     OK(is_linked(&w, 3, 5) && is_linked(&w, 0, 5));
-    pieces(&w, 4, 5, 1); /* its link does not come up any more */
+    pieces(&w, 4, 5, 1); /* its peer link does not come up any more */
     for (uint32_t i = 0; i < DAEMONS; i++)
         router_end(&w.members[i].router);
     run(&w);

@@ -11,7 +11,7 @@
 #include "wireupd/spawning.h"
 #include "wireupd/send_queue.h"
 
-/* A question of another node that our server (or the planner of spawns) works on. */
+/* A request of another node that our server (or the spawn planner) works on. */
 struct question {
     struct list link;
     uint64_t ours, theirs; /* tickets */
@@ -56,7 +56,7 @@ static void ask_cards(struct multinode *s, const struct effect *e)
     send_queue_to(s, &m, node_map_rank(s, j, e->rank));
 }
 
-/* The ticket is the position that asked. */
+/* The ticket is the position of the requester. */
 static void tell_cards(struct multinode *s, const struct effect *e)
 {
     struct msg m = { .kind = MSG_modex_reply };
@@ -106,7 +106,7 @@ static void tell_answer(struct multinode *s, uint32_t position, uint64_t ticket,
     send_queue_to(s, &m, position);
 }
 
-/* What our server was asked by another node. */
+/* The answer of our server to another node's request. */
 static void tell_reply(struct multinode *s, const struct effect *e)
 {
     struct question *q = find_question(s, e->ticket);
@@ -271,7 +271,7 @@ static void hear_who(struct multinode *s, uint32_t from, const struct msg_who *w
     struct answer a = { .status = ANSWER_OK };
     struct buf part = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
 
-    trace_writer_flush(&s->node->trace_writer); /* whoever asks may want to read it, too */
+    trace_writer_flush(&s->node->trace_writer); /* the requester may want to read the trace, too */
     pending_query_part(s->node, w->job, &part);
     a.value = buf_ok(&part) ? buf_slice(&part) : SLICE_NULL;
     tell_answer(s, from, w->ticket, &a);
@@ -322,7 +322,7 @@ void rpc_hear(struct multinode *s, const struct msg *m)
     case MSG_name: hear_name(s, m->from, &m->u.name); break;
     case MSG_spawn: hear_spawn(s, m->from, &m->u.spawn); break;
     case MSG_answer:
-        if (share_is_root(s)) /* which asks for nothing else */
+        if (share_is_root(s)) /* the launcher sends no other requests */
             pending_query_heard(&s->node->inquests, m->from, m->u.answer.ticket, m->u.answer.value);
         else
             hear_answer(s, &m->u.answer);

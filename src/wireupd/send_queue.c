@@ -6,7 +6,8 @@
 #include "base/limit.h"
 #include "wireupd/multinode_priv.h"
 
-/* A message that cannot be sent is somebody's loss, and is told as such; here it is only noted. */
+/* A message that cannot be sent is a loss that is reported as such elsewhere; here it is only
+ * logged. */
 static void post(struct multinode *s, struct msg *m, uint32_t to)
 {
     int rc;
@@ -23,7 +24,7 @@ static void add_number(struct buf *b, uint32_t v)
     buf_put(b, &v, sizeof v);
 }
 
-/* To the launcher; the launcher's own are for everybody, and old when all are leaving. */
+/* To the launcher; the launcher's own updates go to all, and are obsolete when all are leaving. */
 static void flush_news(struct multinode *s)
 {
     struct msg_proc_state *n = &s->news.u.proc_state;
@@ -46,9 +47,9 @@ static void flush_news(struct multinode *s)
     buf_clear(&s->pids);
 }
 
-/* That processes end as they should concerns only those who wait for them in vain: mostly all end
- * at about the same time, and nobody has to be told.  And that they have started is known with the
- * next that is said of them; but who has spawned them waits for it. */
+/* The normal end of a process concerns only those that wait for it in vain: mostly all end at about
+ * the same time, and no notification is needed.  The start of a process is implied by the next
+ * update about it; but its spawner waits for it. */
 static bool may_wait(const struct multinode *s, const struct effect *e)
 {
     const struct job *j;

@@ -19,7 +19,7 @@ void shutdown_begin(struct node *n, struct job *job)
     struct local_job *w = local_job_of(n, job);
 
     if (!job->follows) {
-        /* Until a spawn is answered, its failure is the answer, and no end of who asked for it. */
+        /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || !w->spawned || w->answered)
             server_abort_connected(&n->server, job);
         if (n->multinode)
@@ -27,7 +27,7 @@ void shutdown_begin(struct node *n, struct job *job)
     }
     signals_meant(n, job, -1, SIGTERM);
     if (w && w->held)
-        timer_set(&n->starter, 0); /* which skips them now */
+        timer_set(&n->starter, 0); /* the launch loop skips held jobs now */
     if (w)
         timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
 }
@@ -59,7 +59,7 @@ static void say_why(struct node *n, const struct job *job)
         shutdown_say(n, &job->reason);
 }
 
-/* The sentence about the one that failed first is that of all who failed like it. */
+/* The sentence about the first failure covers all that failed alike. */
 static void tell_why(struct node *n, const struct job *job)
 {
     struct local_job *w = local_job_of(n, job);
@@ -72,7 +72,7 @@ static void tell_why(struct node *n, const struct job *job)
 
 static void report_end(struct node *n, const struct job *job)
 {
-    if (job->follows || job->is_tool) /* the launcher's to say; nobody's */
+    if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
         return;
     help_tell(n);
     tell_why(n, job);
@@ -82,7 +82,7 @@ static void report_end(struct node *n, const struct job *job)
         n->exit_code = job_exit_code(job);
 }
 
-/* Nothing of the job stays. */
+/* Drops all state of the job. */
 static void forget(struct node *n, struct local_job *w)
 {
     struct job *job = w->job;
@@ -104,7 +104,7 @@ static void forget(struct node *n, struct local_job *w)
     local_job_free(w);
 }
 
-/* A spawned job leaves nothing behind, so that a thousand of them in a row cost what one does. */
+/* A spawned job leaves nothing behind, so that a thousand of them in a row cost as much as one. */
 void shutdown_bury(struct node *n, struct job *job)
 {
     struct local_job *w = local_job_of(n, job);
@@ -130,7 +130,7 @@ void shutdown_forget(struct node *n, struct job *j)
         forget(n, w);
 }
 
-/* Tools do not keep us here. */
+/* Tools do not keep us running. */
 static bool all_ended(const struct node *n)
 {
     LIST_EACH(l, &n->works)
@@ -142,8 +142,8 @@ static bool all_ended(const struct node *n)
     return true;
 }
 
-/* A daemon's output goes through its own channels: only when all of it is in there does it stop to
- * write.  (To wait for that here would be to wait for oneself.) */
+/* A daemon's output goes through its own channels: it stops writing only when all of it is in them.
+ * (Waiting for that here would be waiting for ourselves.) */
 static void maybe_leave(struct node *n)
 {
     if (!n->leaving || !sink_idle(&n->out) || !sink_idle(&n->err))
@@ -167,7 +167,8 @@ void shutdown_check(void *node)
     }
 }
 
-/* Every process we started is reaped.  What they left behind goes too, then their last output. */
+/* Every process that we started is reaped.  Now what they left behind is removed, then their last
+ * output is written. */
 static void drain(struct node *n)
 {
     bool alone = !n->multinode || n->unshared;
@@ -175,14 +176,14 @@ static void drain(struct node *n)
     n->draining = true;
     control_all_ended(n);
     pump_close(&n->pump);
-    if (alone) /* else what starts daemons is among them */
+    if (alone) /* else the commands that start daemons would be among them */
         child_end_all();
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
     LIST_EACH(l, &n->works)
     report_end(n, LIST_OF(l, struct local_job, link)->job);
     if (!alone)
-        multinode_quit(n->multinode); /* shutdown_unshared() comes */
+        multinode_quit(n->multinode); /* shutdown_unshared() follows */
     shutdown_check(n);
 }
 
@@ -202,7 +203,7 @@ void shutdown_unshared(struct node *n)
     shutdown_check(n);
 }
 
-/* Kills what there is; the launcher knows of the ends it wants to know of. */
+/* Kills all processes; the launcher knows of the ends that it needs to know. */
 void shutdown_quit(struct node *n)
 {
     n->draining = true;

@@ -70,7 +70,8 @@ static int connect_loopback(uint16_t port)
     return rc;
 }
 
-/* The job of one process behind this connection; the descriptor is ours from here on. */
+/* The job of the one process at the other end of this connection; the descriptor is ours from here
+ * on. */
 static struct peer *singleton_connection(struct node *n, int fd, bool inherited, int pid,
                                          struct errmsg *err)
 {

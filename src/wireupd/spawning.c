@@ -8,7 +8,7 @@
 #include "wireupd/multinode.h"
 #include "wireupd/rpc.h"
 
-/* Other nodes' processes of a job may still have to be tried. */
+/* Processes of the job on other nodes may not have been tried yet. */
 static bool all_tried(const struct job *job)
 {
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
@@ -43,7 +43,7 @@ void spawning_answer(struct local_job *w)
     if (a.status == ANSWER_OK)
         a.ncodes = 0; /* all started: nothing to list */
     answer_spawn(w->node, w->ticket, &a);
-    if (a.status == ANSWER_OK && job->failed) /* it has, and died meanwhile */
+    if (a.status == ANSWER_OK && job->failed) /* it was started, and died meanwhile */
         server_abort_connected(&w->node->server, job);
 }
 
@@ -61,7 +61,7 @@ static void put_presets(struct node *n, struct job *job, const struct spawn_requ
         server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
 }
 
-/* Whose standard input the spawner wants to feed. */
+/* Selects the processes whose standard input the spawner wants to feed. */
 static void choose_fed(struct local_job *w, const struct spawn_request *rq)
 {
     struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
@@ -127,7 +127,7 @@ void spawning_begin(struct node *n, struct effect *e)
                             .text = slice_str(err.text),
                             .codes = codes,
                             .ncodes = codes ? (uint32_t)count : 0 };
-        if (!parent || parent->phase == JOB_RUNNING) /* else it has a worse reason to tell */
+        if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
             log_error(&n->config.log, "spawn: %s", err.text);
         answer_spawn(n, e->ticket, &a);
         free(codes);

@@ -48,7 +48,8 @@ static void quiet(void *arg)
     print_start(arg);
 }
 
-/* Once everybody has told who can; when more may come, only after a while, or at the end. */
+/* When every node that can report has reported; if more may come, only after a while, or at the
+ * end. */
 static void look(struct startup_timing *t)
 {
     const struct multinode *s = t->node->multinode;
@@ -65,7 +66,7 @@ static void look(struct startup_timing *t)
         timer_set(&t->patience, LIMIT_STARTUP_QUIET_MS);
 }
 
-/* Known when the share is. */
+/* Opened once the number of nodes is known. */
 static bool ready_report(struct startup_timing *t)
 {
     const struct multinode *s = t->node->multinode;
@@ -170,7 +171,7 @@ static void say_part(struct startup_timing *t, struct slice part)
     send_queue_to(t->node->multinode, &m, 0);
 }
 
-/* Without memory nobody is told, and the report says of whom. */
+/* Without memory nothing is sent, and the report names the nodes that are missing. */
 static void tell(struct startup_timing *t, const struct job *j, bool ended)
 {
     const struct multinode *s = t->node->multinode;
@@ -222,7 +223,7 @@ void startup_timing_note(struct startup_timing *t, const struct job *j, uint32_t
         startup_note(&t->own, rank, p, clock_now_ns());
 }
 
-/* Who has no processes has nothing to wait for. */
+/* A node without processes has nothing to wait for. */
 void startup_timing_settle(struct startup_timing *t)
 {
     const struct job *j;

@@ -111,7 +111,7 @@ static void source_over(void *arg)
     node_settle(node_of(t));
 }
 
-/* What a daemon's processes write comes out of a pipe, as from one of our own. */
+/* The output of a daemon's processes comes from a pipe, like that of our own. */
 static int open_output(struct streams *t, uint32_t position, enum stream which, struct sink *sink)
 {
     struct stream_set *set = &t->sets[position];
@@ -144,7 +144,7 @@ void streams_show(struct streams *t, uint32_t position)
     await(t, position, STREAM_ERR, true);
 }
 
-/* The first bytes of a stream; or, when there are none, its end. */
+/* The first bytes of a stream; or, if there are none, its EOF. */
 static void show_first(struct streams *t, uint32_t position, enum stream which, bool any)
 {
     struct node *n = node_of(t);
@@ -230,7 +230,7 @@ void streams_end(struct streams *t)
     multinode_streams_ended(t->multinode);
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both sides ----------------------------------------------------------------------------- */
 
 bool streams_over(const struct streams *t)
 {

@@ -26,20 +26,20 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-/* What the user, the terminal and batch systems send us. */
+/* Signals that the user, the terminal and batch systems send us. */
 static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
 
 enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
 
-/* What the worker says, a packet each. */
+/* The worker's messages, a packet each. */
 struct supervisor_packet {
     bool listens;
     uint64_t begun_ns;
-    uint32_t seconds; /* if it does not say that it listens: the limit; 0: none */
+    uint32_t seconds; /* if listens is false: the time limit; 0: none */
 };
 
-/* Who guards whom, who hears of it, and until when. */
+/* The worker, the callback for its end, and the deadlines. */
 struct supervisor {
     const struct log *log;
     supervisor_word *word;
@@ -47,15 +47,15 @@ struct supervisor {
     pid_t worker;
     int control, signals;         /* our end of the socket; a signalfd */
     enum phase phase;             /* PREPARING, or later: the worker knows which */
-    struct signalfd_siginfo last; /* signal that asks for the end, and when it came */
+    struct signalfd_siginfo last; /* the last signal that asks for the end, and when it came */
     uint64_t last_ns;
-    int ended_by;     /* the first signal that asks for the end; 0: none has come */
+    int ended_by;     /* the first signal that asks for the end; 0: none yet */
     uint64_t late_ns; /* the time limit, or UINT64_MAX */
     uint32_t seconds;
-    uint64_t stuck_ns; /* when a worker that should have ended is ended, or UINT64_MAX */
+    uint64_t stuck_ns; /* when a worker that should have ended is killed, or UINT64_MAX */
 };
 
-/* nohup(1) and batch systems have SIGHUP ignored: then it stays so. */
+/* nohup(1) and batch systems ignore SIGHUP: then it stays ignored. */
 static bool is_left_alone(int sig)
 {
     struct sigaction old;
@@ -93,14 +93,14 @@ static void tell_killed(const struct supervisor *g, int sig)
     say(g, text.text);
 }
 
-/* What the worker had started, and by what others would find it. */
+/* Kills what the worker had started, and removes the files by which others would find it. */
 static void end_all(void)
 {
     child_end_all();
     rendezvous_tidy();
 }
 
-/* Ends the worker, what it has started, and us. */
+/* Ends the worker, what it has started, and this process. */
 __attribute__((noreturn)) static void end_worker(const struct supervisor *g, const char *sentence,
                                                  int code)
 {
@@ -110,7 +110,7 @@ __attribute__((noreturn)) static void end_worker(const struct supervisor *g, con
     _exit(code);
 }
 
-/* -1: the worker goes on. */
+/* -1: the worker still runs. */
 static int worker_status(const struct supervisor *g)
 {
     int status;
@@ -128,7 +128,7 @@ static int worker_status(const struct supervisor *g)
     return -1;
 }
 
-/* All that the worker has said; it says that it listens before it starts anything. */
+/* Reads all packets of the worker; it sends that it listens before it starts anything. */
 static void hear_worker(struct supervisor *g)
 {
     struct supervisor_packet p;
@@ -151,7 +151,7 @@ static void end_within(struct supervisor *g, uint64_t ms)
         g->stuck_ns = due;
 }
 
-/* timeout(1) and batch systems send to us and then to our group, us among it: that is one wish. */
+/* timeout(1) and batch systems signal us and then our group, us included: that is one request. */
 static bool is_twin(struct supervisor *g, const struct signalfd_siginfo *info)
 {
     uint64_t now = clock_now_ns();
@@ -198,7 +198,7 @@ static void take_signals(struct supervisor *g)
     }
 }
 
-/* What was due is done; milliseconds until the next, or -1. */
+/* Carries out what is due; milliseconds until the next deadline, or -1. */
 static int keep_time(struct supervisor *g)
 {
     uint64_t now = clock_now_ns(), next;
@@ -232,7 +232,7 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
             continue;
         if (p[1].revents) {
             hear_worker(g);
-            if (p[1].revents & (POLLHUP | POLLERR)) /* it ends; SIGCHLD will tell */
+            if (p[1].revents & (POLLHUP | POLLERR)) /* it is exiting; SIGCHLD follows */
                 p[1].fd = -1;
         }
         if (p[0].revents)
@@ -241,10 +241,10 @@ __attribute__((noreturn)) static void keep_guard(struct supervisor *g)
     _exit(status);
 }
 
-/* The worker hears of signals through the socket only; those of the terminal reach it too. */
+/* The worker gets signals through the socket only; those of the terminal reach it too. */
 static void become_worker(pid_t guard, const sigset_t *old)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it listens */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it reads the socket */
     if (getppid() != guard)
         _exit(1);
     for (int i = 0; i < NWATCHED; i++) {
@@ -289,7 +289,7 @@ int supervisor_split(const struct log *log, supervisor_word *word, void *arg, in
     return 0;
 }
 
-/* Lost only with the guard: then the socket has ended, and the worker ends as well. */
+/* Lost only if the supervisor is gone: then the socket is at EOF, and the worker ends as well. */
 static void tell_guard(int control_fd, const struct supervisor_packet *p)
 {
     while (send(control_fd, p, sizeof *p, MSG_NOSIGNAL) < 0 && errno == EINTR)
@@ -303,7 +303,7 @@ void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
     tell_guard(control_fd, &p);
 }
 
-/* Stopped, it could not see that the guard has gone. */
+/* A stopped worker could not notice that the supervisor has gone. */
 void supervisor_listening(int control_fd)
 {
     struct supervisor_packet p = { .listens = true };
@@ -312,14 +312,14 @@ void supervisor_listening(int control_fd)
     tell_guard(control_fd, &p);
 }
 
-/* Whoever has started us may ignore SIGCHLD (trap '' CHLD): then the kernel would bury our children
- * without a word, and we would wait for ever. */
+/* Our parent may ignore SIGCHLD (trap '' CHLD): then the kernel would reap our children silently,
+ * and we would wait for ever. */
 void supervisor_tidy(void)
 {
     signal(SIGCHLD, SIG_DFL);
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) < 0)
-            open("/dev/null", O_RDWR); /* the lowest that is free: this one */
+            open("/dev/null", O_RDWR); /* the lowest free number: this one */
     }
     syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
 }

@@ -20,7 +20,7 @@ static int report[2]; /* from the worker */
 
 typedef void worker_fn(int control);
 
-/* Returns the guard's pid; its worker runs fn and then exits with 0. */
+/* Returns the supervisor's pid; its worker runs fn and then exits with 0. */
 static pid_t launch_with(worker_fn *fn, supervisor_word *word)
 {
     struct log log = LOG_SILENT;
@@ -66,7 +66,7 @@ static pid_t heard_pid(void)
     return read(report[0], &pid, sizeof pid) == (ssize_t)sizeof pid ? pid : -1;
 }
 
-/* The guard's end; afterwards no descendant may be left (they would be ours by now). */
+/* The supervisor's end; afterwards no descendant may be left (they would be ours by now). */
 static int end_of(pid_t guard)
 {
     int status = -1;
@@ -87,7 +87,7 @@ static void exit_with_code(int control)
     _exit(42);
 }
 
-/* A process group with a deaf daemon in it. */
+/* A process group with a daemon in it that ignores signals. */
 static void leave_processes(int control)
 {
     pid_t self = getpid();
@@ -106,7 +106,7 @@ static void leave_processes(int control)
     pause();
 }
 
-/* Says every signal that comes through the pipe, then 'E' at its end. */
+/* Writes every signal that arrives on the socket, then 'E' at EOF. */
 static void pass_on(int control)
 {
     unsigned char c;
@@ -129,7 +129,7 @@ static void test_codes(void)
     OK(nobody_is_left());
 }
 
-/* Somebody ignored what we have to hear. */
+/* Our parent ignores signals that we need. */
 static void test_deaf_parent(void)
 {
     pid_t pid = fork();
@@ -155,7 +155,7 @@ static void test_worker_killed(void)
     OK_F(nobody_is_left(), "what the worker had started is gone with it");
 }
 
-/* In the guard: its word goes where the worker reports. */
+/* In the supervisor: its sentence goes where the worker reports. */
 static void pass_word(void *arg, const char *sentence)
 {
     (void)arg;
@@ -256,14 +256,14 @@ static void test_interrupted_early(void)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         pid_t guard = launch(prepare);
         OK(heard_pid() > 0);
-        kill(guard, SIGQUIT); /* is for who listens */
+        kill(guard, SIGQUIT); /* goes to a worker that reads the socket */
         kill(guard, ends[i]);
         EQ(end_of(guard), 128 + ends[i]);
         OK_F(nobody_is_left(), "who has not begun is ended at once");
     }
 }
 
-/* As nohup(1) has it. */
+/* As under nohup(1). */
 static void test_hangup_ignored(void)
 {
     pid_t guard;
@@ -278,14 +278,14 @@ static void test_hangup_ignored(void)
     OK(nobody_is_left());
 }
 
-/* Its time has been over for long. */
+/* Its time limit has long passed. */
 static void limited(int control)
 {
     supervisor_limit(control, clock_now_ns() - 10 * NS_PER_S, 5);
     pause();
 }
 
-/* It begins all the same: what the limit means now is its own affair. */
+/* It begins all the same: what the limit means now is its own decision. */
 static void limited_no_more(int control)
 {
     supervisor_limit(control, clock_now_ns(), 1000);

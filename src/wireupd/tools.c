@@ -14,7 +14,7 @@
 #include "wireupd/local_job.h"
 #include "wireupd/multinode.h"
 
-/* Processes of a tool's job: it has as many as its last one's rank wants. */
+/* Processes of a tool's job: as many as the rank of the tool requires. */
 enum { RANKS_MAX = 1024 };
 
 /* ---- files ---- */
@@ -81,7 +81,7 @@ void tools_close(struct tools *t)
 
 /* ---- admission ---- */
 
-/* A name that can stand in reports and in files' names. */
+/* A name that is usable in reports and in names of files. */
 static bool is_name(struct slice name)
 {
     if (name.len == 0 || name.len > LIMIT_TOOL_NAME)
@@ -103,7 +103,7 @@ static uint32_t count_tools(const struct node *n)
     return count;
 }
 
-/* NULL, or why not. */
+/* NULL, or why the tool is refused. */
 static const char *objection(const struct node *n, struct slice name, uint32_t rank)
 {
     if (n->multinode && n->multinode->router.config.me != 0)
@@ -134,6 +134,7 @@ void tools_admit(struct node *n, struct effect *e)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
     if (!server_admit(&n->server, e->ticket, j, clock_now_ns()) && j)
-        server_event(&n->server, j, j->plan.nprocs - 1, PROC_STATE_HANGUP, 0); /* it has gone */
+        server_event(&n->server, j, j->plan.nprocs - 1, PROC_STATE_HANGUP,
+                     0); /* it has disconnected */
     effect_drop(e);
 }

@@ -15,7 +15,7 @@
 
 enum { XML_MAX = 256 << 20 };
 
-/* Nobody can change it under a reader. */
+/* A sealed file: it cannot be changed under a reader. */
 static int make_file(struct slice text, int *fd_p)
 {
     int fd = memfd_create("wireup-topology", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -50,7 +50,7 @@ const char *topology_path(struct topology *t, struct errmsg *err)
     const char *given = getenv("HWLOC_XMLFILE");
 
     err->text[0] = '\0';
-    if (given && *given) /* the user knows better than the machine */
+    if (given && *given) /* the user's choice has precedence */
         return given;
     if (!t->tried) {
         t->tried = true;

@@ -53,7 +53,7 @@ void trace_writer_close(struct trace_writer *t)
     if (!t->server)
         return;
     server_record_end(t->server);
-    if (!t->server) /* the last record was one too many */
+    if (!t->server) /* the last record could not be written */
         return;
     t->server = NULL;
     rc = async_writer_close(&t->file);

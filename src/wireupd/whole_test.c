@@ -2,9 +2,8 @@
  * overlays.
  *
  * The host of tests/cluster.h carries the collectives over the overlay here, and nothing else; so
- * it is the model of how a daemon puts the two together: a contribution of the core becomes the
- * node's part in the overlay's collective, and what the overlay completes goes in by the core's
- * door. */
+ * it is the model of how a daemon connects the two: a contribution of the core becomes the node's
+ * part in the overlay's collective, and the overlay's result is passed to the core. */
 #define CLUSTER_OVERLAY 1
 #include "overlay/overlay_codec.h"
 #include "tests/cluster.h"
@@ -39,7 +38,7 @@ static void overlays_close(void)
         overlay_free(&overlays[i]);
 }
 
-/* Who takes part, as positions: here node i of each plan is position i. */
+/* The participants, as positions: here node i of each plan is position i. */
 static void cluster_contribute(struct router *c, uint32_t node, struct effect *e)
 {
     struct contribution *k = e->contribution;
@@ -76,7 +75,7 @@ static void hear_end(struct router *c, uint32_t node, const struct overlay_event
                      e->failed ? ANSWER_FAILED : ANSWER_OK, blocks, n);
 }
 
-/* A node is lost: its processes are, too. */
+/* A node is lost, and its processes with it. */
 static void hear_loss(struct router *c, uint32_t node, uint32_t lost)
 {
     struct job *j = c->nodes[node].jobs[0];
@@ -88,7 +87,7 @@ static void hear_loss(struct router *c, uint32_t node, uint32_t lost)
     }
 }
 
-/* Every message goes through its bytes. */
+/* Every message is encoded and decoded. */
 static struct overlay_msg *recode(struct overlay_msg *m)
 {
     struct arena a = ARENA_NULL(1 << 24);
@@ -107,7 +106,7 @@ static struct overlay_msg *recode(struct overlay_msg *m)
     return back;
 }
 
-/* One round of everybody; true: something happened. */
+/* One round of all nodes; true: something happened. */
 static bool cluster_overlays(struct router *c)
 {
     bool some = false;
@@ -192,7 +191,7 @@ static void test_exchange(enum overlay_schedule schedule)
     overlays_close();
 }
 
-/* A node dies while the others wait in a fence for it. */
+/* A node dies while the others wait for it in a fence. */
 static void test_lost_node(void)
 {
     struct router c;
