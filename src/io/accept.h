@@ -1,9 +1,9 @@
-/* accept.h - one caller from a listening socket, and what to do when there is none.
+/* accept.h - accepts one connection from a listening socket, and reports why there is none.
  *
- * accept() fails in some twenty ways of which only two matter: the caller has gone or is broken
- * (the next one may be fine), or this machine has no descriptor for it.  Whoever ignores the second
- * spins, since the listener stays readable; whoever stops to listen is deaf until it looks again by
- * itself.  So callers rest for LIMIT_DOOR_REST_MS and look again.
+ * accept() fails in some twenty ways of which only two matter: the client has gone or is broken
+ * (the next one may be fine), or this machine has no descriptor for it.  A caller that ignores the
+ * second spins, since the listener stays readable; one that stops polling the listener is not woken
+ * again.  So callers pause for LIMIT_DOOR_REST_MS and try again.
  */
 #ifndef WIREUP_IO_ACCEPT_H
 #define WIREUP_IO_ACCEPT_H
@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 
 enum accept_result {
-    ACCEPT_CALLER,  /* *fd_p is close-on-exec and does not block */
-    ACCEPT_NOBODY,  /* nobody waits (any more) */
-    ACCEPT_NO_ROOM, /* somebody waits, and there is no descriptor or no memory */
+    ACCEPT_CALLER,  /* *fd_p is close-on-exec and non-blocking */
+    ACCEPT_NOBODY,  /* no connection waits (any more) */
+    ACCEPT_NO_ROOM, /* one waits, but there is no descriptor or no memory */
 };
 
 /* from_p may be NULL. */
@@ -28,7 +28,7 @@ struct accept_turn {
 };
 
 struct accept_turn accept_turn_begin(void);
-/* One more is taken; false: the others have to get their turn. */
+/* Counts one more connection; false: stop, the other descriptors must get their turn. */
 bool accept_turn_goes_on(struct accept_turn *t);
 
 #endif

@@ -1,8 +1,8 @@
-/* child.h - starting one process, and ending all that came from it.
+/* child.h - starts one process, and ends all of its descendants.
  *
- * One struct says what a child inherits: descriptors, directory, environment, processors, limits.
- * Nothing else leaks: our own descriptors are all close-on-exec.  The child runs between clone and
- * exec only; nothing of ours is copied.
+ * One struct lists everything that a child inherits: descriptors, directory, environment,
+ * processors, limits.  Nothing else leaks: our own descriptors are all close-on-exec.  Between
+ * clone and exec the child runs in our memory; nothing of ours is copied.
  */
 #ifndef WIREUP_IO_CHILD_H
 #define WIREUP_IO_CHILD_H
@@ -26,9 +26,9 @@ struct child_plan {
     const char *wdir; /* NULL: ours */
     const struct child_fd *fds;
     size_t nfds;
-    const unsigned long *cpus; /* NULL: as we */
+    const unsigned long *cpus; /* NULL: ours */
     size_t cpus_bytes;
-    const struct rlimit *nofile; /* NULL: as we; else what the user had before we raised ours */
+    const struct rlimit *nofile; /* NULL: ours; else the user's limit before we raised ours */
 };
 
 /* Starts it in a process group of its own, with default signal handling, bound to die with us
@@ -36,11 +36,12 @@ struct child_plan {
  * names the step: directory, binding, descriptor or exec. */
 int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err);
 
-/* From now on orphans among our descendants become our children. */
+/* From now on orphaned descendants become our children. */
 int child_adopt_orphans(void);
 
 /* Kills (SIGKILL) and reaps every descendant, whatever group or session it hides in, until none is
- * left.  Only those that became ours (child_adopt_orphans) are found.  Returns how many. */
+ * left.  Only those that became our children (child_adopt_orphans) are found.  Returns their
+ * number. */
 unsigned child_end_all(void);
 
 #endif

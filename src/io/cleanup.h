@@ -1,8 +1,8 @@
-/* cleanup.h - clearing up files and directories that somebody else has named.
+/* cleanup.h - removes files and directories that a client has named.
  *
- * The name is not trusted: no symbolic link is followed on the way to it or below it, only what
- * belongs to one user goes, and mount points are not crossed.  Who sweeps for another user than
- * itself does so with that user's rights alone (io/act_as.h).
+ * The name is not trusted: no symbolic link is followed on the way to it or below it, only entries
+ * that belong to one user are removed, and mount points are not crossed.  A process that cleans up
+ * for another user does so with that user's rights alone (io/act_as.h).
  */
 #ifndef WIREUP_IO_CLEANUP_H
 #define WIREUP_IO_CLEANUP_H
@@ -17,13 +17,13 @@
 
 struct cleanup_order {
     struct slice path; /* absolute */
-    int root;          /* the directory in which it is; 0: our own root */
-    struct slice stay; /* names of files that stay, with commas */
-    uid_t uid;         /* only what belongs to this user goes */
+    int root;          /* the root directory of the path; 0: our own */
+    struct slice stay; /* names of files to keep, comma-separated */
+    uid_t uid;         /* only entries of this user are removed */
     bool directory, recursive, empty_only, leave_top;
 };
 
-/* What EFFECT_CLEANUP asks for, in our own root. */
+/* The cleanup that EFFECT_CLEANUP describes, in our own root. */
 static inline struct cleanup_order cleanup_of(const struct effect *e)
 {
     return (struct cleanup_order){ .path = effect_key(e),
@@ -35,7 +35,7 @@ static inline struct cleanup_order cleanup_of(const struct effect *e)
                                    .leave_top = e->number & SWEEP_LEAVE_TOP };
 }
 
-/* How many entries were removed, or -errno when the path could not be reached (-ENOENT: it is gone
+/* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */
 int sweep(const struct cleanup_order *o);
 

@@ -1,26 +1,27 @@
-/* daemon_link_crypto.h - the link between two daemons, as bytes: who may speak, and what is said.
+/* daemon_link_crypto.h - the protocol of a link between two daemons: authentication and encryption.
  *
  * Both ends know the key of the job (32 bytes that no argv and no environment ever shows).  Nobody
- * without it gets past the first message, nobody can read or change what is said, and what was
- * recorded from one connection is refused by every other:
+ * without it gets past the first message, nobody can read or change the traffic, and bytes recorded
+ * from one connection are refused by every other:
  *
  *   caller   -> head | position, fresh public key | MAC(key; all of it)                  "hello"
  *   answerer -> head | position, fresh public key | MAC(key; hello, all of it)           "answer"
  *   caller   -> MAC(key; hello, answer)                                                  "proof"
- *   then both: records, sealed by ChaCha20-Poly1305 under keys derived from the job's key, the
- * secret that the fresh keys give and both messages; one key for each direction, numbered records.
  *
- * The head (32 bytes) is the same in all versions to come: it names the versions that its sender
- * speaks, so that a mismatch can name both; so is what a hello has before its MAC.  An answerer
- * that refuses says why in a head, and only to those whose first bytes are ours.  Of versions it
- * says so with a MAC (key; the caller's hello without its MAC, the head): that is advice, and a
- * caller gives none at the word of who has not proved itself.
+ * Then both send records, sealed by ChaCha20-Poly1305 under keys derived from the job's key, the
+ * shared secret of the fresh keys and both messages; one key for each direction, numbered records.
+ *
+ * The head (32 bytes) is the same in all future versions, as is the part of a hello before its MAC:
+ * it names the versions that its sender speaks, so that a mismatch can name both.  An answerer that
+ * refuses sends the reason in a head, and only to peers whose first bytes are ours.  A version
+ * mismatch it reports with a MAC (key; the caller's hello without its MAC, the head): that is
+ * advice to the user, and a caller gives none on the word of an unauthenticated peer.
  *
  * A record is 4 bytes of length and the sealed bytes: a kind and a piece of a message.  Large
- * messages travel in pieces, so that a sign of life is never behind more than one of them.
+ * messages are sent in pieces, so that a heartbeat never waits for more than one of them.
  *
- * No descriptor and no clock: bytes are given and taken, and what has happened is returned.  The
- * randomness of a connection is an argument.
+ * No descriptor and no clock: bytes go in and out, and events are returned.  The randomness of a
+ * connection is an argument.
  */
 #ifndef WIREUP_IO_DAEMON_LINK_CRYPTO_H
 #define WIREUP_IO_DAEMON_LINK_CRYPTO_H
@@ -41,29 +42,29 @@ enum {
     HOP_PROOF = 32,
     HOP_CHUNK = 64 << 10, /* of a message in one record */
     HOP_RECORD_EXTRA = 4 + 1 + 16,
-    HOP_VERSION = 1, /* of the link; what is said over it has versions of its own */
+    HOP_VERSION = 1, /* of the link; the messages have versions of their own */
 };
 
 enum hop_role { HOP_CALLS, HOP_ANSWERS };
 
 enum hop_event {
     HOP_MORE,    /* nothing complete yet: read more */
-    HOP_UP,      /* the other end has proved itself; position and version are known */
+    HOP_UP,      /* the other end is authenticated; position and version are known */
     HOP_MESSAGE, /* one message */
-    HOP_ALIVE,   /* a sign of life */
+    HOP_ALIVE,   /* a heartbeat */
     HOP_BYE,     /* the other end closes on purpose; nothing follows */
-    HOP_FAILED,  /* see `fault` and `err`; what is in the output may still be sent */
+    HOP_FAILED,  /* see `fault` and `err`; the output may still be sent */
 };
 
-/* Why it failed: for tests, and for who decides what to log. */
+/* Why it failed: for tests, and to decide what to log. */
 enum hop_fault {
     HOP_FINE,
-    HOP_STRANGER, /* what came is no hello of ours */
+    HOP_STRANGER, /* the bytes received are no hello of ours */
     HOP_OTHER_VERSION,
     HOP_WRONG_KEY, /* of another job, or none */
-    HOP_REPLAY,    /* a hello of ours, and no proof to it: a recording, or altered on its way */
-    HOP_REFUSED,   /* the other end says no */
-    HOP_ALTERED,   /* a record is not what was sent, or out of order */
+    HOP_REPLAY,    /* a valid hello without its proof: replayed, or altered in transit */
+    HOP_REFUSED,   /* the other end refuses */
+    HOP_ALTERED,   /* a record was altered, or is out of order */
     HOP_TOO_LONG,
     HOP_NO_MEMORY,
 };
@@ -78,44 +79,45 @@ struct daemon_link_crypto {
     enum hop_fault fault;
     struct errmsg err; /* a part of a sentence: "it speaks version 9 of the link, we 1" */
     unsigned step;
-    bool greeted; /* its hello or answer was good */
+    bool greeted; /* its hello or answer was valid */
     bool up, said_bye;
     uint32_t own;             /* our position */
     uint32_t position;        /* of the other end, once up */
     char version[17];         /* of its program; printable */
-    const unsigned char *key; /* the job's; the caller's */
+    const unsigned char *key; /* the job's; owned by the caller */
     struct hop_keys *keys;    /* of this connection (secret.h) */
     unsigned char hello[HOP_HELLO], answer[HOP_HELLO];
     uint64_t sealed, opened; /* records */
     struct buf in, out;
     size_t in_step;    /* how much is read at once */
-    struct buf pieces; /* of a message that has not ended */
-    size_t used;       /* of `in`, by what was returned last */
-    bool lent;         /* `pieces` is what was returned last */
+    struct buf pieces; /* of an incomplete message */
+    size_t used;       /* bytes of `in` that the last return lent */
+    bool lent;         /* the last return lent `pieces` */
 };
 
-/* key: outlives it.  position: ours.  out_max: bytes that may wait to be sent.  0, -errno. */
+/* key: must outlive it.  position: ours.  out_max: most bytes queued to be sent.  0, -errno. */
 int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
                             const unsigned char key[HOP_KEY], const unsigned char seed[HOP_SEED],
                             uint32_t position, size_t out_max);
 void daemon_link_crypto_free(struct daemon_link_crypto *c); /* harmless twice */
 
-/* Where to put up to *n_p bytes that came, or NULL: no memory.  Then daemon_link_crypto_came(). */
+/* Where to put up to *n_p received bytes, or NULL: no memory.  Then call daemon_link_crypto_came().
+ */
 char *daemon_link_crypto_room(struct daemon_link_crypto *c, size_t *n_p);
 void daemon_link_crypto_came(struct daemon_link_crypto *c, size_t n);
 
-/* What has happened next; to be called until it says HOP_MORE or HOP_FAILED.  *message lives until
- * the next call. */
+/* The next event; to be called until it returns HOP_MORE or HOP_FAILED.  *message lives until the
+ * next call. */
 enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message);
 
-/* What is to be sent, and that n bytes of it were. */
+/* The bytes to send; and a note that n of them were sent. */
 struct slice daemon_link_crypto_out(const struct daemon_link_crypto *c);
 void daemon_link_crypto_sent(struct daemon_link_crypto *c, size_t n);
 
-/* One message, in parts that are joined.  0, -EPIPE: not up, or closed; -EMSGSIZE; -ENOBUFS: too
- * much waits already; -ENOMEM.  All or nothing. */
+/* One message, in parts that are joined. 0, -EPIPE: not up, or closed; -EMSGSIZE; -ENOBUFS: too
+ * much is queued already; -ENOMEM.  All or nothing. */
 int daemon_link_crypto_send(struct daemon_link_crypto *c, const struct slice *parts, size_t nparts);
 int daemon_link_crypto_alive(struct daemon_link_crypto *c);
-int daemon_link_crypto_bye(struct daemon_link_crypto *c); /* nothing can be sent behind it */
+int daemon_link_crypto_bye(struct daemon_link_crypto *c); /* nothing can be sent after it */
 
 #endif
