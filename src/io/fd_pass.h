@@ -1,4 +1,4 @@
-/* fd_pass.h - bytes to a local connection, and a descriptor with them. */
+/* fd_pass.h - sends bytes over a local connection, and a descriptor with them. */
 #ifndef WIREUP_IO_FD_PASS_H
 #define WIREUP_IO_FD_PASS_H
 
@@ -6,8 +6,7 @@
 
 #include "base/slice.h"
 
-/* One write that does not block, as send(); the descriptor (-1: none) travels with the first byte.
- */
+/* One non-blocking write, as send(); the descriptor (-1: none) goes with the first byte. */
 ssize_t fd_pass_send(int fd, struct slice bytes, int attach);
 
 #endif

@@ -1,5 +1,5 @@
-/* journal.h - a line in the machine's system log.  (Apart, because its header's names are ours
- * too.)
+/* journal.h - writes a line to the machine's system log.  (A module of its own, because the names
+ * in syslog's header collide with ours.)
  */
 #ifndef WIREUP_IO_JOURNAL_H
 #define WIREUP_IO_JOURNAL_H

@@ -1,8 +1,9 @@
-/* log_sink.h - lines of the log among what processes write, without anybody's waiting for them.
+/* log_sink.h - writes log lines among the output of processes, without blocking.
  *
- * Standard error may be a terminal that was stopped or a pipe that nobody reads.  Lines wait in the
- * sink, as output does; when LIMIT_LOG_QUEUE bytes of them have been said since it was empty, the
- * next ones are left out, counted, and told of by the next line that is written, or at the end.
+ * Standard error may be a terminal that was stopped or a pipe that nobody reads.  Lines are queued
+ * in the sink, as output is; when LIMIT_LOG_QUEUE bytes of them have been queued since it was
+ * empty, further lines are dropped and counted, and the next line that is written, or the end,
+ * reports the count.
  */
 #ifndef WIREUP_IO_LOG_SINK_H
 #define WIREUP_IO_LOG_SINK_H
@@ -20,7 +21,7 @@ struct log_sink {
 
 /* log goes to the sink from now on, until log_sink_close(). */
 void log_sink_open(struct log_sink *s, struct sink *sink, struct log *log);
-/* Tells what was left out; copies of the log must not be used any more. */
+/* Reports the dropped lines; copies of the log must not be used any more. */
 void log_sink_close(struct log_sink *s, struct log *log);
 
 #endif

@@ -1,4 +1,4 @@
-/* loop.h - the event loop, behind one door: the only module that knows libevent.
+/* loop.h - the event loop, behind one interface: the only module that knows libevent.
  *
  * Rules:
  *  - one loop belongs to one thread; every call is made from it;
@@ -28,7 +28,7 @@ typedef void loop_fn(void *arg);
 struct watch {
     struct loop *loop;
     int fd;
-    unsigned what; /* the interest that is on */
+    unsigned what; /* the interest that is set */
     loop_fn *on_read, *on_write;
     void *arg;
     struct event reader, writer;
@@ -55,7 +55,7 @@ int watch_want(struct watch *w, unsigned what);
 void watch_close(struct watch *w); /* harmless twice */
 
 void timer_init(struct timer *t, struct loop *l, loop_fn *fn, void *arg);
-int timer_set(struct timer *t, uint64_t ms); /* again from now; 0 or -errno */
+int timer_set(struct timer *t, uint64_t ms); /* restarts from now; 0 or -errno */
 void timer_stop(struct timer *t);            /* harmless twice, and on zeroed memory */
 
 #endif

@@ -1,4 +1,4 @@
-/* procstat.h - what the kernel says of a process in /proc/PID/stat: its state and its parent. */
+/* procstat.h - reads the state and the parent of a process from /proc/PID/stat. */
 #ifndef WIREUP_IO_PROCSTAT_H
 #define WIREUP_IO_PROCSTAT_H
 
@@ -9,7 +9,7 @@ struct procstat {
     pid_t parent;
 };
 
-/* 0; -errno when it has gone (or there is no /proc). */
+/* 0; -errno if the process is gone (or there is no /proc). */
 int procstat_read(pid_t pid, struct procstat *st);
 
 #endif

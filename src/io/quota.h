@@ -1,19 +1,18 @@
-/* quota.h - what strangers may take of us, counted by who they are and not by connection.
+/* quota.h - limits unauthenticated connections, by source and not by connection.
  *
- * A source is a user of this machine (where the kernel names the owner of the other end) or an
- * address of the network; an IPv6 source is its network of 64 bits, since a host owns all of it.
- * Whoever has proved that it belongs here leaves the table: daemons and processes of a job are
- * never charged for strangers.
+ * A source is a user of this machine (if the kernel names the owner of the other end) or a network
+ * address; an IPv6 source is its 64-bit network, since a host owns all of it.  An authenticated
+ * connection leaves the table: daemons and processes of a job are never charged for others.
  *
- *  - Connections that have not proved themselves: at most so many at once.  While there is room for
- *    everybody, everybody comes in.  From `begin` on, a source that already holds more than its
- *    equal share is turned away at random, the likelier the fuller it is (as OpenSSH's MaxStartups
- *    does), and always from half way to `most` on; one below its share is turned away only when all
- *    places are taken, and then quota_greediest() says who has to make room.
- *  - Lines in the log: each source has a few at once and then one in a while, all sources together
- *    likewise.  What is not written is counted, and told with the next line that is.
+ *  - Unauthenticated connections: bounded.  While there is room for everybody, all are admitted.
+ *    From `begin` on, a source that already holds more than its equal share is turned away at
+ *    random, with a probability that grows with its connections (as OpenSSH's MaxStartups does),
+ *    and always from half way to `most` on; a source below its share is turned away only when all
+ *    places are taken, and then quota_greediest() names the source that has to make room.
+ *  - Lines in the log: each source has a few at once and then one per interval, and so have all
+ *    sources together.  Suppressed lines are counted; the next line that is written reports them.
  *
- * Sans I/O: the time is an argument, in milliseconds of any clock that does not go back.
+ * Sans I/O: the time is an argument, in milliseconds of any clock that never goes back.
  */
 #ifndef WIREUP_IO_QUOTA_H
 #define WIREUP_IO_QUOTA_H
@@ -34,8 +33,8 @@ struct quota_source {
 struct quota_rules {
     uint32_t begin; /* connections at which sources above their share are turned away at random */
     uint32_t most;  /* connections at once */
-    uint32_t lines; /* in the log at once, of one source; all sources together: four times that */
-    uint32_t lines_ms; /* ... and one more after so long; of all together: after a quarter */
+    uint32_t lines; /* in the log at once, for one source; all sources together: four times that */
+    uint32_t lines_ms; /* ... and one more per this interval; all together: per a quarter of it */
 };
 
 enum { QUOTA_SOURCES = 128 };
@@ -48,7 +47,7 @@ struct quota_bucket {
 struct quota_account {
     struct quota_source who;
     uint32_t open;
-    uint64_t used_ms; /* for the one that is forgotten first */
+    uint64_t used_ms; /* the least recently used is evicted first */
     struct quota_bucket lines;
 };
 
@@ -58,18 +57,18 @@ struct quota {
     uint32_t open; /* connections of all */
     uint32_t naccounts;
     struct quota_bucket lines;
-    uint64_t unsaid;      /* lines that were not written, and not told of */
+    uint64_t unsaid;      /* lines that were suppressed and not reported yet */
     uint64_t turned_away; /* connections, so far */
     struct quota_account accounts[QUOTA_SOURCES];
 };
 
-/* For doors where those inside can be made to go: everybody comes in until all places are taken. */
+/* For listeners that can evict connections: all are admitted until all places are taken. */
 extern const struct quota_rules quota_evicts;
-/* For doors where they cannot: newcomers are turned away before that. */
+/* For listeners that cannot: new connections are turned away before that. */
 extern const struct quota_rules quota_declines;
 
 struct quota_source quota_user(uid_t uid);
-/* An address of IPv4, also as IPv6 writes it, or of IPv6; others are one source. */
+/* An IPv4 address (also IPv4-mapped) or an IPv6 address; all other families are one source. */
 struct quota_source quota_address(const struct sockaddr_storage *from);
 
 void quota_init(struct quota *q, const struct quota_rules *rules, uint64_t seed);
@@ -77,22 +76,22 @@ void quota_init(struct quota *q, const struct quota_rules *rules, uint64_t seed)
 enum quota_entry {
     QUOTA_IN,   /* counted, until quota_leave() */
     QUOTA_AWAY, /* turned away: it has its share already */
-    QUOTA_FULL, /* all places are taken: one of quota_greediest() has to go first */
+    QUOTA_FULL, /* all places are taken: evict one of quota_greediest() first */
 };
 
-/* A connection that has not proved itself. */
+/* An unauthenticated connection. */
 enum quota_entry quota_enter(struct quota *q, const struct quota_source *who, uint64_t now_ms);
-/* It has proved itself, or is gone. */
+/* The connection is authenticated, or gone. */
 void quota_leave(struct quota *q, const struct quota_source *who);
-/* Who holds most; only where a connection is open. */
+/* The source with the most connections; at least one must be open. */
 struct quota_source quota_greediest(const struct quota *q);
 bool quota_same(const struct quota_source *a, const struct quota_source *b);
 
-/* A line about that source, as log_warn(); or it is counted. */
+/* Logs a line about that source, as log_warn(), or counts it as suppressed. */
 void quota_warn(struct quota *q, const struct quota_source *who, uint64_t now_ms,
                 const struct log *log, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* What was not written and not told of yet is told now: before the end. */
+/* Reports the suppressed lines now; to be called before the end. */
 void quota_tell(struct quota *q, const struct log *log);
 
 #endif

@@ -1,10 +1,10 @@
 /* runtime_dir.h - a directory for sockets that is this user's alone: wireup/ below the user's
  * run-time directory.
  *
- * That is $XDG_RUNTIME_DIR, and /run/user/UID, which processes find that were started without the
- * variable.  Each counts only if it belongs to us and nobody else may enter it; links are not
- * followed, and what was looked at is what is used, by its descriptor.  wireup/ is made when it is
- * needed, and removed by the last one who used it.
+ * That is $XDG_RUNTIME_DIR, or /run/user/UID, which is found also by processes that were started
+ * without the variable.  Each counts only if it belongs to us and nobody else may enter it; links
+ * are not followed, and the directory that was checked is the one that is used, by its descriptor.
+ * wireup/ is created on demand, and removed by its last user.
  */
 #ifndef WIREUP_IO_RUNTIME_DIR_H
 #define WIREUP_IO_RUNTIME_DIR_H
@@ -13,11 +13,11 @@
 
 enum { RUNTIME_DIRS = 2 };
 
-/* The descriptor of the i-th, i < RUNTIME_DIRS; make: it is made if need be.  -ENOENT: there is
- * none; -EACCES: it is not ours alone; -errno. */
+/* The descriptor of the i-th, i < RUNTIME_DIRS; make: created if need be.  -ENOENT: there is none;
+ * -EACCES: others have access to it; -errno. */
 int runtime_dir_open(int i, bool make);
 
-/* Goes from the descriptor of wireup/, which is closed, and removes it if it is empty. */
+/* Closes the descriptor of wireup/, and removes the directory if it is empty. */
 void runtime_dir_leave(int dir);
 
 #endif

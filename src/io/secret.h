@@ -1,13 +1,13 @@
 /* secret.h - memory for keys.
  *
- * Pages of their own, which no core file shows, no child copies, and (as far as the limit of locked
- * memory allows) no swap keeps; wiped before they are given back.  A key lies there once, and all
- * who need it point to it.
+ * Separate pages, which no core file shows, no child inherits, and (as far as the limit of locked
+ * memory allows) no swap keeps; wiped before they are freed.  There is one copy of a key, and all
+ * its users point to it.
  *
- * Not sodium_malloc(): its guard pages cost eight system calls for each link, and what could run
- * over a key is fixed in size here.  Not PR_SET_DUMPABLE either: whoever may trace a daemon may
- * trace the user's programs as well, and without it a debugger and the daemon's own /proc would be
- * lost to its user.
+ * Not sodium_malloc(): its guard pages cost eight system calls for each link, and everything that
+ * could overrun a key has a fixed size here.  Not PR_SET_DUMPABLE either: a process that may trace
+ * a daemon may trace the user's programs as well, and the user would lose the use of a debugger and
+ * of the daemon's own /proc.
  */
 #ifndef WIREUP_IO_SECRET_H
 #define WIREUP_IO_SECRET_H

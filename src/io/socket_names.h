@@ -1,8 +1,8 @@
-/* socket_names.h - abstract names on which somebody listens in this network namespace.
+/* socket_names.h - lists the abstract socket names with listeners in this network namespace.
  *
- * Anybody may take any name there, as many as memory holds.  The kernel tells whose each socket is
- * (sock_diag), and names of others cost one comparison; where it does not, a name has to be that of
- * a process which we may signal, of which others cannot make up many.
+ * Anybody may take any name there, as many as memory holds.  The kernel reports the owner of each
+ * socket (sock_diag), and names of others cost one comparison; where it does not, a name has to
+ * belong to a process that we may signal, and others cannot make up many of those.
  */
 #ifndef WIREUP_IO_SOCKET_NAMES_H
 #define WIREUP_IO_SOCKET_NAMES_H
@@ -12,8 +12,9 @@
 
 #include "base/slice.h"
 
-/* Each name (without its NUL in front) that begins with the prefix and is of a socket of our own
- * user, or of one whose user is not known (then `known` is false).  False ends the listing. */
+/* Called for each name (without its leading NUL) that begins with the prefix and whose socket
+ * belongs to our own user, or to an unknown one (then `known` is false).  Returning false ends the
+ * listing. */
 typedef bool socket_name_fn(void *arg, struct slice name, bool known);
 
 /* 0 or -errno. */

@@ -1,15 +1,15 @@
-/* tool_files.h - files by which PMIx tools find a server.
+/* tool_files.h - rendezvous files by which PMIx tools find a server.
  *
- * They have the names that OpenPMIx's tools look for, and stand in a directory that is ours alone:
- * <tmpdir>/wireup-pmix-<uid>, made with mode 0700, or refused when somebody else has made it.
- * Tools search below the directory that they know, so a level more does not hide a file from them.
- * Only files that a tool opens by their full name (the system's server, and what somebody has
- * named) stand where it expects them.  No link is followed, nothing of others is overwritten, a
- * file is complete before it has its name, and all go with the server.
+ * They have the names that OpenPMIx's tools look for, and are in a directory that is ours alone:
+ * <tmpdir>/wireup-pmix-<uid>, of mode 0700, refused if another user has made it.  Tools search
+ * below the directory that they know, so one level more does not hide a file from them.  Only files
+ * that a tool opens by their full name (the system server's, and one that a user has named) are
+ * where it expects them.  No link is followed, no file of others is overwritten, a file is complete
+ * before it has its name, and all are removed with the server.
  *
- * Who is killed leaves its files.  A living server holds a lock (flock) on each of its own, which
- * the kernel takes away with it: so the next one to come can tell what is left from what is in use,
- * and removes it.
+ * A killed server leaves its files.  A living server holds a lock (flock) on each of its own, which
+ * the kernel releases with it: so the next server can tell stale files from those in use, and
+ * removes them.
  */
 #ifndef WIREUP_IO_TOOL_FILES_H
 #define WIREUP_IO_TOOL_FILES_H
@@ -21,21 +21,21 @@
 #include "base/err.h"
 #include "base/list.h"
 
-/* What the files say of a server. */
+/* The content of the files. */
 struct tool_file {
     const char *uri, *hostname;
 };
 
-/* Those that this process has made. */
+/* The files that this process has made. */
 struct tool_file_list {
     struct list files;
 };
 
 enum { TOOL_FILES_PATH_MAX = 4096 };
 
-/* Where servers and tools meet: the directory that somebody was told (NULL, empty: none), else the
- * one that this variable names, else TMPDIR, else /tmp.  Variables with a relative path, which
- * names another place for each process, are passed over. */
+/* The directory of the files: the configured one (NULL, empty: none), else that of this variable,
+ * else TMPDIR, else /tmp.  Variables with a relative path, which differs for each process, are
+ * ignored. */
 const char *tool_filess_dir(const char *told, const char *variable);
 
 void tool_filess_init(struct tool_file_list *c);
@@ -43,9 +43,9 @@ void tool_filess_remove(struct tool_file_list *c); /* harmless twice */
 
 /* All return 0, or -errno with a sentence. */
 
-/* Makes the private directory, if need be, and in it the first file:
- * <dir>/pmix.<host>.tool.<which>. What earlier processes of ours have left there goes.  dir:
- * TOOL_FILES_PATH_MAX bytes. */
+/* Makes the private directory, if need be, and in it the first file,
+ * <dir>/pmix.<host>.tool.<which>.  Removes the files that earlier processes of ours have left
+ * there.  dir: TOOL_FILES_PATH_MAX bytes. */
 int tool_filess_begin(struct tool_file_list *c, const struct tool_file *what, const char *tmpdir,
                       const char *which, char *dir, struct errmsg *err);
 /* A further one; `which` empty: <dir>/pmix.<host>.tool. */
@@ -54,14 +54,14 @@ int tool_filess_put_tool(struct tool_file_list *c, const struct tool_file *what,
 /* <dir>/pmix.sys.<host> */
 int tool_filess_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
                            struct errmsg *err);
-/* One that somebody has named. */
+/* A file that a user has named. */
 int tool_filess_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
                     struct errmsg *err);
-/* The same with another text. */
+/* The same with the given text. */
 int tool_filess_put_text(struct tool_file_list *c, const char *path, const char *text,
                          struct errmsg *err);
 
-/* Removes what those who were killed have left, and the directory if nothing else is in it. */
+/* Removes the files of killed servers, and the directory if it is empty then. */
 void tool_filess_clear(const char *tmpdir);
 
 #endif
