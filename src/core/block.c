@@ -27,7 +27,7 @@ void block_rank(struct block_writer *w, uint32_t rank, bool whole)
     w->nranks++;
 }
 
-/* The number under which it has occurred; -1: it has not, and from now on it has. */
+/* The number under which it has occurred; -1: it has not, and is recorded now. */
 static int64_t number_of(struct block_writer *w, struct map *m, struct slice s)
 {
     uintptr_t known = (uintptr_t)map_get(m, s);

@@ -101,7 +101,7 @@ static bool take_kind(struct slice *rest, enum coll_kind *kind_p)
     return false;
 }
 
-/* All but the members; what stands behind. */
+/* All but the members; what follows them. */
 static bool take_head(struct slice *rest, struct coll_id *id_p)
 {
     *id_p = (struct coll_id){ .kind = COLL_KINDS };

@@ -1,5 +1,5 @@
-/* coll_id_test.c - what is no other collective has no other's identity, whatever namespaces and
- * groups are called; and meetings whose names look alike do not meet. */
+/* coll_id_test.c - different collectives have different identities, whatever the names of
+ * namespaces and groups; and collectives whose names look alike do not mix. */
 #include "core/coll_id.h"
 
 #include <string.h>
@@ -157,7 +157,7 @@ static void test_purposes(void)
     OK(!coll_id_purpose(SLICE("ring"), &id) && !coll_id_purpose(SLICE("marry"), &id));
 }
 
-/* ---- meetings that look alike ---------------------------------------------------------------- */
+/* ---- collectives that look alike ------------------------------------------------------------- */
 
 static enum answer_status meet(struct core *c, struct job *j, const char *purpose,
                                const struct member *members, uint32_t n)
@@ -171,7 +171,7 @@ static enum answer_status meet(struct core *c, struct job *j, const char *purpos
     return a.status;
 }
 
-/* "a" and "b" wait for each other; "a.0 b" is alone, under what would read the same. */
+/* "a" and "b" wait for each other; "a.0 b" is alone, under a text that would read the same. */
 static void test_alike(const char *purpose)
 {
     static const char *const names[] = { "a", "b", "a.0 b" };

@@ -135,7 +135,7 @@ int collective_group_get(struct collective_set *s, struct slice name, const uint
     return 0;
 }
 
-/* The room for its count is taken now: when it goes, there may be none. */
+/* The memory for its counter is taken now: when the group is dropped, there may be none. */
 static bool make_spread(struct collective_set *s, struct collective_group *g, const uint32_t *all,
                         uint32_t nall)
 {
@@ -248,7 +248,7 @@ static struct collective *round_without(const struct collective_group *g, uint32
     return first_without(&g->rounds, position);
 }
 
-/* Room for notes, made with the first one of a round. */
+/* Memory for notes, made with the first one of a round. */
 static bool has_notes(struct collective *c)
 {
     if (!c->notes)
@@ -284,7 +284,7 @@ int collective_enter_with(struct collective_group *g, uint32_t rank, uint64_t ti
         arrives(*coll_p, (uint32_t)at);
         return COLLECTIVE_OVER;
     }
-    c = first_without(&g->contributed, (uint32_t)at); /* it has withdrawn from this one */
+    c = first_without(&g->contributed, (uint32_t)at); /* it has withdrawn from this round */
     if (!c)
         c = round_without(g, (uint32_t)at);
     if (!c)
@@ -361,8 +361,8 @@ bool collective_has_withdrawn(const struct collective *c, uint32_t position)
     return c->withdrawn && (c->withdrawn[position / 64] >> (position % 64) & 1) != 0;
 }
 
-/* The one that waits in this round longer than it would; UINT32_MAX: nobody does.  *due_p becomes
- * the next deadline of the round if that is earlier. */
+/* The member whose deadline in this round has passed; UINT32_MAX: none.  *due_p becomes the next
+ * deadline of the round if that is earlier. */
 static uint32_t late_position(const struct collective *c, uint64_t now_ns, uint64_t *due_p)
 {
     for (uint32_t i = 0; c->deadlines && i < c->group->count; i++) {
@@ -388,7 +388,7 @@ static void withdraw(struct collective_set *s, struct collective *c, uint32_t po
         free(c->notes[position]);
         c->notes[position] = NULL;
     }
-    /* Of several nodes it keeps its number, which the others may be in already. */
+    /* A round of several nodes keeps its number, which the others may use already. */
     if (--c->arrived == 0 && !c->contributed && !c->group->spread)
         collective_free(s, c);
 }
@@ -431,7 +431,7 @@ bool collective_withdraw_late(struct collective_set *s, uint64_t now_ns, uint32_
     return false;
 }
 
-/* ---- who does not come ----------------------------------------------------------------------- */
+/* ---- members that do not come ---------------------------------------------------------------- */
 
 bool collective_is_awaited(const struct collective_set *s, uint32_t rank)
 {

@@ -46,7 +46,7 @@ static void meeting_free(struct meeting *m)
     free(m->mine);
 }
 
-/* How many processes the members are, or 0: somebody is unknown. */
+/* The number of processes that the members stand for, or 0: one is unknown. */
 static uint64_t count_ids(const struct core *c, const struct request *rq)
 {
     uint64_t n = 0;
@@ -173,7 +173,7 @@ static void name_parties(const struct core *c, const struct meeting *m, struct c
     }
 }
 
-/* This node is the one that gives the number. */
+/* This node makes the collective's number. */
 static bool is_first(const struct core *c, const struct contribution *k)
 {
     struct place *places;
@@ -259,7 +259,7 @@ void collective_multijob_fail(struct core *c, struct slice name, uint64_t genera
     collective_free(&c->meetings, round);
 }
 
-/* False: it is over, and everybody is answered. */
+/* False: it is over, and all participants are answered. */
 static bool contribute(struct core *c, const struct meeting *m, struct collective *round)
 {
     uint32_t before = c->nmeetings;
@@ -275,7 +275,7 @@ static bool contribute(struct core *c, const struct meeting *m, struct collectiv
     return false;
 }
 
-/* Without memory for a deadline it is waited for without one. */
+/* Without memory for a deadline the wait has none. */
 static enum answer_status wait_in(struct core *c, struct collective_group *g, uint32_t id,
                                   uint64_t ticket, uint64_t deadline_ns)
 {

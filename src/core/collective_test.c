@@ -1,4 +1,4 @@
-/* collective_test.c - collectives: generations that do not mix, names for who is missing, rounds
+/* collective_test.c - collectives: generations that do not mix, names of missing members, rounds
  * that cannot complete. */
 #include "core/collective.h"
 
@@ -93,7 +93,7 @@ static void test_broken(void)
     two = group(&s, "pair", pair, 2, false);
     collective_enter(all, 0, 1, 0, &c);
     collective_enter(all, 0, 2, 0, &c);
-    collective_enter(all, 3, 3, 0, &c); /* here in the first round, missing in the second */
+    collective_enter(all, 3, 3, 0, &c); /* arrived in the first round, missing in the second */
     collective_enter(two, 0, 4, 0, &c);
     while ((c = collective_take_broken(&s, 3))) {
         OK_F(collective_is_here(c, 0), "somebody waited in what is taken");
@@ -115,7 +115,7 @@ static void test_notes(void)
     collective_set_init(&s, 1);
     g = group(&s, "notes", NULL, 2, false);
     EQ(collective_enter_with(g, 0, 1, 0, malloc(4), &c), COLLECTIVE_WAITING);
-    collective_set_free(&s); /* the note goes with it: a leak checker looks */
+    collective_set_free(&s); /* the note is freed with it: for a leak checker */
     collective_set_init(&s, 1);
     g = group(&s, "notes", NULL, 1, false);
     EQ(collective_enter_with(g, 0, 1, 0, malloc(4), &c), COLLECTIVE_OK);
@@ -166,13 +166,13 @@ static void test_deadlines(void)
     c = LIST_OF(list_first(&g->rounds), struct collective, link);
     OK(c->arrived == 1 && collective_has_withdrawn(c, 0) && !collective_has_withdrawn(c, 1));
     EQ(collective_enter(g, 2, 12, 600, &c), COLLECTIVE_WAITING);
-    /* It comes again, and meets the others. */
+    /* It comes again, and joins the others. */
     EQ(collective_enter(g, 0, 13, 700, &c), COLLECTIVE_OK);
     OK(c->generation == 0 && c->tickets[0] == 13 && !collective_has_withdrawn(c, 0));
     collective_free(&s, c);
     OK_F(!collective_withdraw_late(&s, 2000, &rank, &ticket) && s.due == UINT64_MAX,
          "a round that is complete is late for nobody");
-    /* The last one to withdraw takes the round with it, and a note. */
+    /* The last one to withdraw removes the round, and a note. */
     EQ(collective_enter_with(g, 2, 20, 0, malloc(4), &c), COLLECTIVE_WAITING);
     EQ(collective_wait_until(&s, g, 2, 20, 3000), 0);
     EQ(collective_wait_until(&s, g, 2, 77, 1), 0); /* not there */
@@ -181,7 +181,7 @@ static void test_deadlines(void)
     collective_set_free(&s);
 }
 
-/* Of several nodes: the number of a round is the same on all, whoever comes and goes. */
+/* Several nodes: the number of a round is the same on all, whichever members come and go. */
 static void test_withdrawn_spread(void)
 {
     static const uint32_t mine[] = { 0, 1 };

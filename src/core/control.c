@@ -62,7 +62,7 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
     return ANSWER_OK;
 }
 
-/* ---- listening ------------------------------------------------------------------------------- */
+/* ---- subscriptions to output ----------------------------------------------------------------- */
 
 void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
                     uint16_t channels)
@@ -98,14 +98,14 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
     return ANSWER_LATER;
 }
 
-/* ---- clearing up ----------------------------------------------------------------------------- */
+/* ---- cleanup --------------------------------------------------------------------------------- */
 
 struct sweep {
     struct list link;
-    uint32_t rank; /* whose end it waits for; JOB_NO_RANK: everybody's */
-    uint32_t by;   /* who has asked */
+    uint32_t rank; /* the process whose end it waits for; JOB_NO_RANK: all */
+    uint32_t by;   /* the requester */
     int64_t flags;
-    struct slice path, stay; /* behind it */
+    struct slice path, stay; /* stored after the struct */
     char text[];
 };
 

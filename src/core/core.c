@@ -167,8 +167,8 @@ static bool is_connected(const struct job *a, const struct job *b)
            job_is_connected(b, a->id);
 }
 
-/* Ends other because of j, or, when that has happened, takes over what is known of j's end by now:
- * a process that hangs up is reaped a moment later, and only then its code is known. */
+/* Ends other because of j, or, when that has happened, updates it with what is known of j's end by
+ * now: a process that hangs up is reaped a moment later, and only then its code is known. */
 static void blame(struct job *other, const struct job *j)
 {
     if (other->blames == j->id) {
@@ -193,7 +193,7 @@ void core_abort_connected(struct core *c, const struct job *j)
     }
 }
 
-/* Its last process has been reaped: nothing about its end is open any more. */
+/* Its last process has been reaped: everything about its end is known now. */
 static void tell_the_blaming(struct core *c, uint32_t id)
 {
     const struct job *j = core_job(c, id);
@@ -218,7 +218,7 @@ struct call {
     struct answer *a;
 };
 
-/* What is told of those that have to wait. */
+/* Descriptions of pending requests. */
 
 static void about_key(const struct call *k, struct pending *w)
 {
@@ -300,7 +300,7 @@ static bool next_record(struct slice *rest, struct slice *key_p, struct slice *v
     return true;
 }
 
-/* One refused put does not keep the others out: the first refusal is told.  A key of a further
+/* One refused put does not affect the others: the first refusal is returned.  A key of a further
  * space comes as it is stored: the space's name, a NUL, the key. */
 static enum answer_status do_put_many(const struct call *k)
 {
@@ -335,7 +335,7 @@ static struct job *readable_job(const struct call *k, struct slice nspace)
     return k->job; /* one of its own further spaces, or unknown there */
 }
 
-/* What costs time to find out is found out when somebody asks for it, by the host. */
+/* Attributes that cost time are determined on request, by the host. */
 static enum answer_status ask_host(const struct call *k)
 {
     struct effect e = { .kind = EFFECT_ATTR, .job = k->job->id, .ticket = k->ticket };
@@ -386,7 +386,7 @@ static enum answer_status do_ring(const struct call *k)
     return job_ring(k->job, k->rank, k->rq->key, k->rq->value, k->ticket, k->now_ns);
 }
 
-/* The other nodes are told: the launcher ends jobs that are connected to one that fails. */
+/* The other nodes are notified: the launcher ends jobs that are connected to one that fails. */
 static enum answer_status tie(const struct call *k, const struct job *other, bool on)
 {
     struct effect e = { .kind = EFFECT_TIE, .job = k->job->id, .code = on };
@@ -443,7 +443,7 @@ static enum answer_status do_kvs_delete(const struct call *k)
     return st;
 }
 
-/* Until when the asker waits. */
+/* The requester's deadline. */
 static uint64_t deadline_of(const struct call *k)
 {
     return k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
@@ -455,7 +455,7 @@ static enum answer_status do_fence(const struct call *k)
                            k->now_ns, deadline_of(k));
 }
 
-/* What this launcher does not know, another one of the same user may. */
+/* A name unknown to this launcher may be known to another one of the same user. */
 static enum answer_status ask_neighbours(const struct call *k, enum nameservice_op op)
 {
     struct nameservice_query *q = nameservice_query_new(op, k->rq->key, k->rq->value);
@@ -486,7 +486,7 @@ static void uncharge(struct core *c, const struct name_entry *e)
     }
 }
 
-/* What a look-up gets: whoever reads a name that may be read once takes it with him. */
+/* The result of a look-up: reading a name that may be read once removes it. */
 static const struct name_entry *read_name(struct core *c, struct slice service)
 {
     const struct name_entry *e = nameservice_read(&c->names, service);
@@ -496,7 +496,7 @@ static const struct name_entry *read_name(struct core *c, struct slice service)
     return e;
 }
 
-/* The answer travels with the question: in a moment the name may be another one. */
+/* The answer is kept in the query: in a moment the name may have another value. */
 static void give_name(struct core *c, struct nameservice_wait *w)
 {
     const struct name_entry *e = nameservice_lookup(&c->names, w->query->service);
@@ -504,7 +504,7 @@ static void give_name(struct core *c, struct nameservice_wait *w)
         nameservice_query_new(NAMESERVICE_LOOKUP, w->query->service, e->port);
 
     if (!q)
-        return; /* it goes on waiting; the name is there */
+        return; /* it goes on waiting; the name stays */
     e = read_name(c, w->query->service);
     q->found = true;
     q->type = e->type;
@@ -514,8 +514,8 @@ static void give_name(struct core *c, struct nameservice_wait *w)
     w->query = q;
 }
 
-/* Somebody has published a name: those who wait for it are answered; of a name that may be read
- * once, who has waited longest. */
+/* A name has been published: answers the look-ups that wait for it; for a name that may be read
+ * once, the oldest one. */
 static void wake_lookups(struct core *c, struct slice service)
 {
     const struct name_entry *e = nameservice_lookup(&c->names, service);
@@ -655,7 +655,7 @@ static enum answer_status do_unpublish(const struct call *k)
     return st;
 }
 
-/* Nobody else to ask: the query is only what the wait is made of. */
+/* No other launcher to ask: the query only holds the wait. */
 static enum answer_status wait_alone(const struct call *k)
 {
     struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, k->rq->key, SLICE_NULL);
@@ -695,7 +695,7 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_
     if (q->op == NAMESERVICE_LOOKUP)
         a_p->value = port;
     if (q->op == NAMESERVICE_LOOKUP && !found) {
-        core_lookup_now(c, q, a_p); /* published here while we asked? */
+        core_lookup_now(c, q, a_p); /* published here while the neighbours were asked? */
         if (a_p->status == ANSWER_NOT_FOUND && q->wait)
             a_p->status = wait_for_name(c, ticket, q);
     }
@@ -708,7 +708,7 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_
 
 static enum answer_status do_spawn(const struct call *k)
 {
-    note_wait(k, about_spawn); /* while it is ours */
+    note_wait(k, about_spawn); /* before the request is handed over */
     effects_push(&k->core->effects, (struct effect){ .kind = EFFECT_SPAWN,
                                                      .job = k->job->id,
                                                      .ticket = k->ticket,
@@ -780,8 +780,8 @@ static const char *family_of(uint8_t speaks)
     return speaks == SPEAKS_PMIX ? "PMIx" : "PMI";
 }
 
-/* Why an MPI library may have aborted without a word of its own: another one is in the same job,
- * and speaks another protocol.  The text is empty, or begins with "; ". */
+/* Why an MPI library may have aborted without a message of its own: another library is in the same
+ * job, and uses another protocol.  The text is empty, or begins with "; ". */
 static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
 {
     uint8_t mine = j->procs[rank].speaks;
@@ -806,7 +806,7 @@ static enum answer_status do_abort(const struct call *k)
     struct slice why = slice_head(k->rq->value, 512);
     struct errmsg mixture = { "" };
 
-    if (k->job->is_tool) /* its own end is its own matter */
+    if (k->job->is_tool) /* its end concerns no other process */
         return ANSWER_OK;
     if (why.len == 0)
         say_mixture(k->job, k->rank, &mixture);
@@ -820,7 +820,7 @@ static enum answer_status do_abort(const struct call *k)
 static const struct {
     enum answer_status (*run)(const struct call *);
     const char *word;
-    about *describe; /* when it has to wait; NULL: it never does, or others know of it */
+    about *describe; /* when it has to wait; NULL: it never does, or is reported elsewhere */
 } table[] = {
     [REQ_ATTACH] = { do_attach, "init", NULL },
     [REQ_PUT] = { do_put, "put", NULL },
@@ -890,7 +890,7 @@ void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
 
     *a_p = (struct answer){ .status = ANSWER_OK };
     if (!table[rq->kind].run) {
-        a_p->status = ANSWER_FAILED; /* REQ_IDENTIFY: not a job's matter */
+        a_p->status = ANSWER_FAILED; /* REQ_IDENTIFY: not a request to a job */
         return;
     }
     p->last_ns = now_ns;
@@ -902,7 +902,7 @@ void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
         note_wait(&k, table[rq->kind].describe);
 }
 
-/* The queue is empty, so there is room at least for some. */
+/* The queue is empty, so there is room for at least some. */
 static void make_good(struct core *c)
 {
     bool lost = c->effects.lost;

@@ -14,7 +14,7 @@
 
 enum { IDENTITY_MAX = 1 << 24 };
 
-/* ---- what is fresh --------------------------------------------------------------------------- */
+/* ---- fresh entries --------------------------------------------------------------------------- */
 
 int exchange_data_note(struct job *j, uint32_t rank, struct slice key)
 {
@@ -55,11 +55,11 @@ static void write_fresh(const struct job *j, uint32_t rank, bool collect, struct
         begun = true;
         block_entry(w, &item);
     }
-    if (!begun && collect && p->committed) /* that there is nothing is worth knowing, too */
+    if (!begun && collect && p->committed) /* an empty set of entries is information too */
         block_rank(w, rank, true);
 }
 
-/* Everybody has it now.  Cards that a fence without data left out stay fresh. */
+/* All nodes have it now.  Modex entries that a fence without data left out stay fresh. */
 static void forget_fresh(struct job *j, uint32_t rank, bool collect)
 {
     struct proc *p = &j->procs[rank];
@@ -232,8 +232,7 @@ enum answer_status exchange_data_store(struct job *j, struct slice blocks)
     return rc < 0 ? ANSWER_NO_MEMORY : st;
 }
 
-/* ---- which collective
- * ---------------------------------------------------------------------------- */
+/* ---- which collective ------------------------------------------------------------------------ */
 
 static void fence_completed(struct job *j, struct slice group, uint64_t generation,
                             enum answer_status status, const struct slice *blocks, uint32_t n)
@@ -266,7 +265,7 @@ void exchange_data_completed(struct core *c, struct slice identity, uint64_t gen
         job_ring_over(j, generation, status, blocks, nblocks);
 }
 
-/* What the round's group is called in its set. */
+/* The name of the round's group in its set. */
 static struct slice group_name(const struct coll_id *id, struct slice identity)
 {
     if (coll_kind_is_meeting(id->kind))
@@ -310,7 +309,7 @@ bool exchange_data_identity(const struct job *j, const struct collective_group *
     return buf_ok(out);
 }
 
-/* ---- who takes part -------------------------------------------------------------------------- */
+/* ---- participants ---------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {

@@ -7,7 +7,7 @@
 
 struct help_topic {
     struct list link;
-    uint8_t *procs; /* bits: who has sent it */
+    uint8_t *procs; /* bits: the processes that have sent it */
     uint32_t room;  /* bytes */
     uint32_t more;  /* since the last report */
     struct slice topic;
@@ -59,7 +59,7 @@ static struct help_topic *add(struct help_topics *t, struct slice topic)
     return h;
 }
 
-/* Whether it is the first time.  Without memory everybody counts. */
+/* Whether it is the first time.  Without memory every message counts. */
 static bool mark(struct help_topic *h, uint32_t proc)
 {
     uint32_t byte = proc / 8;

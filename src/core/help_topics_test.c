@@ -1,4 +1,4 @@
-/* help_topics_test.c - what is shown, what is counted, and where remembering ends. */
+/* help_topics_test.c - which messages are shown, which are counted, and the limit of memory. */
 #include "core/help_topics.h"
 
 #include <stdio.h>

@@ -156,7 +156,7 @@ static bool is_main_space(const struct job *j, struct slice space)
     return space.len == 0 || slice_is(space, j->nspace);
 }
 
-/* A space that another node has made: its name says so, and nothing else of it is known here. */
+/* A space made by another node: its name shows that, and nothing else of it is known here. */
 static bool is_space_elsewhere(const struct job *j, struct slice space)
 {
     struct slice rest = space, name = slice_head(slice_str(j->nspace), JOB_SPACE_NAME);
@@ -195,7 +195,7 @@ static enum answer_status make_key(const struct job *j, struct slice space, stru
     return ANSWER_OK;
 }
 
-/* A PMI put is a card too: PMIx processes of the job may ask for it, or wait for it. */
+/* A PMI put is a modex entry too: PMIx processes of the job may get it, or wait for it. */
 static enum answer_status note_card(struct job *j, uint32_t rank, struct slice key)
 {
     struct seg_item item;
@@ -340,7 +340,7 @@ enum answer_status job_space_new(struct job *j, struct slice *name_p)
     return ANSWER_OK;
 }
 
-/* A name of another node is known by its form: that it is gone has to be remembered.  It is never
+/* A name of another node is known by its form, so its destruction must be recorded.  It is never
  * made again. */
 static void bury_space(struct job *j, struct slice name)
 {
@@ -417,7 +417,7 @@ enum answer_status job_disconnect(struct job *j, uint32_t other)
     return ANSWER_OK;
 }
 
-/* ---- death ----------------------------------------------------------------------------------- */
+/* ---- the end of processes -------------------------------------------------------------------- */
 
 static bool tell(struct job *j, enum effect_kind kind)
 {
@@ -432,8 +432,8 @@ bool job_settle(struct job *j)
     return !j->owes_kill && !j->owes_end;
 }
 
-/* What a shell sees of a code: who ends the job with 0 is taken at its word, and no other code
- * becomes 0 for want of bits. */
+/* The code as a shell sees it: an abort with 0 stays 0, and no other code becomes 0 for want of
+ * bits. */
 static int status_of(int exit_code)
 {
     int status = exit_code & 0xff;
@@ -478,7 +478,8 @@ static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const ch
 
     if (j->phase != JOB_RUNNING || j->asked_abort)
         return;
-    effect_carry(&e, SLICE_NULL, slice_str(reason)); /* without memory: the end, not the reason */
+    effect_carry(&e, SLICE_NULL,
+                 slice_str(reason)); /* without memory: the end, without the reason */
     j->asked_abort = effects_push(j->effects, e);
 }
 
@@ -507,7 +508,8 @@ static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
 
     if (p->signalled) {
         const char *abbrev = sigabbrev_np(p->code);
-        /* When its connection closed we may have ended it ourselves: tell what came first. */
+        /* When its connection closed it may have been ended by this server: report what came first.
+         */
         bool by_us = before == PROC_STATE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
         errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) %swas killed by signal %d (SIG%s)", rank,
                    host_of(j, rank), p->pid,
@@ -522,7 +524,7 @@ static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
     }
 }
 
-/* The first failure that nobody caused on purpose decides code and reason. */
+/* The first failure that was not caused on purpose decides code and reason. */
 static void note_failure(struct job *j, uint32_t rank, enum proc_state before)
 {
     const struct proc *p = &j->procs[rank];
@@ -553,7 +555,7 @@ static void list_the_dead(struct job *j)
     buf_free(&text);
 }
 
-/* Nobody waits for a process that will not come. */
+/* Answers every wait for a process that will not come. */
 static void give_up(struct job *j, uint32_t rank)
 {
     struct collective *c;
@@ -565,7 +567,7 @@ static void give_up(struct job *j, uint32_t rank)
     if (!j->procs[rank].left)
         list_the_dead(j);
     if (!job_rank_is_here(j, rank)) {
-        if (j->keep_going || j->procs[rank].left) /* else the job ends anyway */
+        if (j->keep_going || j->procs[rank].left) /* otherwise the job ends anyway */
             job_fence_ask(j, rank);
         return;
     }
@@ -575,7 +577,7 @@ static void give_up(struct job *j, uint32_t rank)
     }
 }
 
-/* Members of other jobs do not wait for it either. */
+/* The same for members of other jobs. */
 static void break_meetings(struct job *j, uint32_t rank)
 {
     struct collective *c;
@@ -594,7 +596,7 @@ static void break_meetings(struct job *j, uint32_t rank)
     }
 }
 
-/* Who follows tells when all that are here have ended. */
+/* A core that does not control the job reports when all processes here have ended. */
 static void count_end(struct job *j, uint32_t rank)
 {
     uint32_t all = j->follows && j->spread ? j->nmine : j->plan.nprocs;
@@ -612,11 +614,12 @@ static void fail_or_go_on(struct job *j, uint32_t rank)
 {
     if ((j->keep_going || j->procs[rank].commanded) && j->phase == JOB_RUNNING)
         give_up(j, rank);
-    else if (!j->follows) /* who decides draws its own conclusion from the same news */
+    else if (!j->follows) /* the controlling node draws the same conclusion itself */
         job_end(j, rank, j->exit_code, j->reason.text);
 }
 
-/* It ended without harm to a program that does not need it; nobody will meet it any more. */
+/* It ended without harm to a program that does not need it; no collective will include it any more.
+ */
 static void leave(struct job *j, uint32_t rank)
 {
     struct proc *p = &j->procs[rank];
@@ -637,7 +640,7 @@ static void end_badly(struct job *j, uint32_t rank, enum proc_state before)
     count_end(j, rank);
 }
 
-/* Its exit will tell the code; until then this is what we know. */
+/* Its exit will bring the code; until then this is what is known. */
 static void lose(struct job *j, uint32_t rank)
 {
     if (!j->failed && !j->follows) {
@@ -679,7 +682,7 @@ static void send_queue_news(struct job *j, uint32_t rank, enum proc_event event,
                                               .pid = j->procs[rank].pid });
 }
 
-/* Who decides tells the other nodes of ends: they may wait for that process. */
+/* The controlling node reports exits to the other nodes: they may wait for that process. */
 static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
                      int code)
 {
@@ -722,8 +725,8 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
     }
 }
 
-/* What is told of a process elsewhere by who decides about the job: not everything, so that a state
- * may be reached from any other. */
+/* Reports from the controlling node about a process elsewhere: not every change is reported, so
+ * that a state may be reached from any other. */
 static void follow(struct job *j, uint32_t rank, enum proc_event event)
 {
     struct proc *p = &j->procs[rank];

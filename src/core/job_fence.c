@@ -1,8 +1,8 @@
-/* job_fence.c - who meets whom: the groups of a job's fences.
+/* job_fence.c - the groups of a job's fences.
  *
- * A group is written `WORLD:tag`, `NODE:tag` or `r1,r2,...:tag`; nothing at all means `WORLD:0`.
- * The same members and tag are the same fence, in whatever order they are listed; NODE means the
- * caller's node, so its number joins the name.
+ * A group is written `WORLD:tag`, `NODE:tag` or `r1,r2,...:tag`; an empty text means `WORLD:0`. The
+ * same members and tag are the same fence, in whatever order they are listed; NODE means the
+ * caller's node, so its number is appended to the name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void drop_repeats(struct member_list *m)
 static enum answer_status listed_members(const struct job *j, struct slice text,
                                          struct member_list *m)
 {
-    m->ranks = calloc(text.len / 2 + 1, sizeof *m->ranks); /* a rank takes two bytes at least */
+    m->ranks = calloc(text.len / 2 + 1, sizeof *m->ranks); /* a rank takes at least two bytes */
     if (!m->ranks)
         return ANSWER_NO_MEMORY;
     while (text.len) {
@@ -85,7 +85,7 @@ static struct slice members_of(struct slice group)
     return at ? slice_head(group, at - 1) : group;
 }
 
-/* Several nodes: the members that are here, and whether there are others. */
+/* Several nodes: the members on this node, and whether there are others. */
 static int get_group(struct job *j, struct slice name, const struct member_list *m,
                      struct collective_group **group_p)
 {
@@ -121,7 +121,7 @@ static enum answer_status find_group(struct job *j, uint32_t rank, struct slice 
     struct buf name = BUF_NULL(1 << 20);
     enum answer_status st = ANSWER_OK;
 
-    /* No list of members that is not longer than need be, and no byte that a name cannot hold. */
+    /* No list of members that is longer than necessary, and no byte that a name cannot hold. */
     if (group.len > 64 + (size_t)11 * j->plan.nprocs || slice_find(group, '\0') < group.len)
         return ANSWER_BAD_KEY;
 
@@ -150,7 +150,8 @@ static bool is_lost_member(const struct job *j, const struct collective_group *g
     return j->procs[rank].unreachable && collective_includes(g, rank);
 }
 
-/* The one whose failure counts already, else the first; JOB_NO_RANK: all can still come. */
+/* The member whose failure counts already, else the first lost one; JOB_NO_RANK: all can still
+ * come. */
 static uint32_t lost_member(const struct job *j, const struct collective_group *g)
 {
     if (j->failed && j->culprit < j->plan.nprocs && is_lost_member(j, g, j->culprit))
@@ -206,8 +207,8 @@ static void wake_others(struct job *j, const struct collective *c, uint64_t but)
     }
 }
 
-/* Why rank will not come.  Who only follows has not heard of other nodes' processes whether they
- * had called init. */
+/* Why rank will not come.  A node that does not control the job does not know whether processes of
+ * other nodes had called init. */
 static void say_why(const struct job *j, uint32_t rank, struct errmsg *why)
 {
     const struct proc *p = &j->procs[rank];
@@ -257,7 +258,7 @@ void job_fence_forget(struct job *j, uint32_t rank)
     }
 }
 
-/* Without memory for a deadline the fence is waited for without one. */
+/* Without memory for a deadline the fence has none. */
 static enum answer_status wait_in(struct job *j, struct collective_group *g, uint32_t rank,
                                   uint64_t ticket, uint64_t deadline_ns)
 {
@@ -267,7 +268,7 @@ static enum answer_status wait_in(struct job *j, struct collective_group *g, uin
     return ANSWER_LATER;
 }
 
-/* All that are here have come; the last one waits with them for those that are not. */
+/* All members on this node have arrived; the last one waits with them for the other nodes. */
 static enum answer_status contribute(struct job *j, uint32_t rank, struct collective *c,
                                      uint64_t ticket, uint64_t deadline_ns)
 {
@@ -285,7 +286,7 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 {
     struct collective *c = collective_take_contributed(&j->colls, group, generation);
 
-    if (!c) /* it was given up meanwhile */
+    if (!c) /* it was aborted meanwhile */
         return;
     job_answer_round(j, c,
                      status == ANSWER_OK || status == ANSWER_NO_MEMORY ? status : ANSWER_FAILED);

@@ -1,4 +1,4 @@
-/* job_map.c - see plan.h. */
+/* job_map.c - see job_map.h. */
 #include "core/job_map.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "base/limit.h"
 #include "wire/parts.h"
 
-/* The plan as our tables write it.  Words of all apps stand behind each other. */
+/* The plan as Wireup's tables write it.  The words of all apps are in one list. */
 struct flat {
     struct part_texts words;        /* argv of each app */
     struct part_uints counts;       /* of words, for each app */
@@ -19,8 +19,8 @@ struct flat {
     struct part_uints slots;
     struct part_uints bound;    /* of each node: 0, or the number of its binding, from 1 */
     struct part_uints bindings; /* BINDING numbers each */
-    struct part_texts lists;    /* … and the list of each; empty: none */
-    struct part_uints turns;    /* of all bindings, one behind the other */
+    struct part_texts lists;    /* and the list of each; empty: none */
+    struct part_uints turns;    /* of all bindings, concatenated */
     struct part_uints runs;     /* four numbers each: how many ranks, app, node, first local rank */
     int64_t universe;
     uint64_t path_only;
@@ -143,7 +143,7 @@ static void flatten_turns(const struct job_map *p, struct arena *a, struct flat 
     }
 }
 
-/* Neighbours mostly share theirs. */
+/* Adjacent nodes mostly share theirs. */
 static void flatten_bindings(const struct job_map *p, struct arena *a, struct flat *f)
 {
     uint32_t *bound = arena_array(a, (size_t)p->nnodes + 1, sizeof *bound), n = 0, *number;
@@ -310,7 +310,7 @@ static void unflatten_binding(const struct flat *f, uint32_t i, struct arena *a,
         b->list = arena_str(a, f->lists.items[i]);
 }
 
-/* The numbers go on in a copy: what was read goes. */
+/* The numbers are copied: the bytes read are released. */
 static bool unflatten_turns(const struct flat *f, struct arena *a, struct job_map_binding *all)
 {
     uint32_t *turn = arena_array(a, (size_t)f->turns.n + 1, sizeof *turn), left = f->turns.n;

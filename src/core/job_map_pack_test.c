@@ -1,4 +1,4 @@
-/* job_map_pack_test.c - a plan that has travelled is the same plan; wrong bytes are no plan. */
+/* job_map_pack_test.c - a plan packed and unpacked is the same plan; wrong bytes are no plan. */
 #include "core/job_map_pack.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* job_node.c - attributes of nodes: values in the job's store, under names that no client can say,
- * so that our own clients can look them up there; who came too early waits (nodeattr.h). */
+/* job_node.c - attributes of nodes: values in the job's store, under names that no client can send,
+ * so that Wireup's own clients can look them up there; early gets wait (nodeattr.h). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* job_ring.c - the ring: everybody leaves a value for each neighbour and gets theirs.
+/* job_ring.c - the ring: every process leaves a value for each neighbour and gets theirs.
  *
  * The order is that of the nodes and, on a node, of the ranks: so that most neighbours share a
- * node.  The ring is a collective of all; what a process left waits with its ticket.
+ * node.  The ring is a collective of the whole job; a process's values wait with its ticket.
  *
- * Of a node, other nodes need what its first process left for the left and its last one for the
+ * Other nodes need from a node what its first process left for the left and its last one for the
  * right: 'R', the node's number in the plan, and these two, each with its length (varints).
  */
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "core/exchange_data.h"
 #include "wire/parts.h"
 
-/* What one process left. */
+/* The values of one process. */
 struct note {
     uint32_t left, right; /* lengths */
-    char bytes[];         /* what goes to the left neighbour, then what goes to the right one */
+    char bytes[];         /* the left neighbour's value, then the right one's */
 };
 
 static struct note *note_new(struct slice left, struct slice right)

@@ -1,4 +1,4 @@
-/* job_test.c - what a job keeps for its processes, and what it refuses to keep. */
+/* job_test.c - the data that a job keeps for its processes, and its limits. */
 #include "core/job.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void test_quota(void)
     close_world(&w);
 }
 
-/* Empty values are not free either. */
+/* Empty values count too. */
 static void test_small_entries(void)
 {
     struct world w;
@@ -128,8 +128,8 @@ static void test_names(void)
     close_world(&w);
 }
 
-/* In order, however many; and what they carry goes with the queue.  (That the end of a job can be
- * told without memory is tests/conversation's matter.) */
+/* In order, however many; and their data is freed with the queue.  (That the end of a job can be
+ * reported without memory is tested in tests/conversation.) */
 static void test_effects(void)
 {
     struct effects q = { .ring = NULL };
@@ -147,7 +147,7 @@ static void test_effects(void)
     OK(!effects_pop(&q, &e) && q.count == 0);
 }
 
-/* What the codes of aborts are for a shell. */
+/* The exit codes of aborts for a shell. */
 static void test_abort_codes(void)
 {
     static const struct {

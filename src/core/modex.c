@@ -85,7 +85,7 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* Everything of it that is for other nodes, whatever was asked for. */
+/* All entries whose scope includes other nodes, whatever was requested. */
 static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answer_status status)
 {
     struct effect e = {
@@ -169,7 +169,7 @@ static bool is_elsewhere(const struct job *j, uint32_t rank)
     return rank < j->plan.nprocs && !job_rank_is_here(j, rank);
 }
 
-/* Asks the owner's node for what w waits for, unless it has been asked for something already. */
+/* Asks the owner's node for the key that w waits for, unless a request is under way already. */
 static void fetch(struct job *j, struct modex_wait *w, uint64_t timeout_ns)
 {
     struct effect e = {
@@ -239,7 +239,7 @@ void modex_serve(struct job *owner, const struct modex_get *g)
     }
 }
 
-/* The key has been asked for; an answer without it is an answer, too. */
+/* The key was requested; an answer without it is an answer, too. */
 static void answer_asked(struct job *j, uint32_t rank, enum answer_status status)
 {
     struct modex_wait *asked = NULL;

@@ -1,4 +1,4 @@
-/* names.c - see nameservice.h. */
+/* nameservice.c - see nameservice.h. */
 #include "core/nameservice.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 /* Members of one node. */
 struct proc_connect {
-    struct part_uints jobs;  /* of all members, on whatever node */
+    struct part_uints jobs;  /* of all members, on any node */
     struct part_uints of;    /* the job of each member here ... */
     struct part_uints ranks; /* ... and its rank */
 };
@@ -23,7 +23,7 @@ static const struct part parts[] = {
 
 enum { NPARTS = sizeof parts / sizeof *parts, PROC_CONNECT_BYTES = 1 << 26 };
 
-/* ---- what it does ---- */
+/* ---- effects of a connect -------------------------------------------------------------------- */
 
 static void bind_member(struct proc *p, bool on)
 {
@@ -53,7 +53,7 @@ static void apply(struct core *c, const struct proc_connect *b, bool on)
         struct job *j = core_job(c, b->of.items[i]);
         if (!j || b->ranks.items[i] >= j->plan.nprocs)
             continue;
-        if (j != last) /* members of a job stand together */
+        if (j != last) /* members of a job are adjacent */
             tie_jobs(c, b, j, on);
         last = j;
         bind_member(&j->procs[b->ranks.items[i]], on);
@@ -72,9 +72,9 @@ bool proc_connect_heard(struct core *c, struct slice bytes, bool on)
     return good;
 }
 
-/* ---- a meeting ---- */
+/* ---- completion of a connect or disconnect --------------------------------------------------- */
 
-/* The jobs of members, whose ids are ascending: those of a job are neighbours. */
+/* The jobs of members, whose ids are ascending: those of a job are adjacent. */
 static struct job *job_of(struct core *c, uint32_t id)
 {
     LIST_EACH(l, &c->jobs)
@@ -115,7 +115,7 @@ static void list_members(struct core *c, const uint32_t *here, uint32_t n, uint3
     }
 }
 
-/* Who follows another core tells it. */
+/* A core that does not control jobs reports it. */
 static void push_bond(struct core *c, const struct proc_connect *b, bool on)
 {
     const struct job *j = b->of.n ? core_job(c, b->of.items[0]) : NULL;

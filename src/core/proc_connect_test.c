@@ -1,5 +1,5 @@
-/* proc_connect_test.c - who has connected, what that binds, and what the decider of other nodes'
- * jobs is told of it. */
+/* proc_connect_test.c - connected processes, the effects of that, and the report to the node that
+ * controls the jobs of other nodes. */
 #include "core/proc_connect.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ struct world {
     struct seg_region regions[JOBS];
     struct job *jobs[JOBS];
     struct buf told; /* the last EFFECT_BOND */
-    int on;          /* of that; -1: there was none */
+    int on;          /* its code; -1: there was none */
 };
 
 static struct job *add_job(struct world *w, unsigned i, bool follows)
@@ -132,7 +132,7 @@ static void test_end(void)
     close_world(&w);
 }
 
-/* Where jobs are decided about elsewhere, the decider hears of it. */
+/* Where jobs are controlled elsewhere, the controlling node is notified. */
 static void test_told(void)
 {
     struct world here, root;

@@ -1,4 +1,4 @@
-/* life.c - see proc_state.h and proc_state.def. */
+/* proc_state.c - see proc_state.h and proc_state.def. */
 #include "core/proc_state.h"
 
 struct cell {

@@ -1,5 +1,5 @@
-/* proc_state_test.c - walks all pairs of the life table and prints it, so that the manual and the
- * eye can compare; and checks what must hold of any such table. */
+/* proc_state_test.c - walks all pairs of the process state table and prints it, for comparison with
+ * the manual; and checks the invariants of any such table. */
 #include "core/proc_state.h"
 #include "tests/tap.h"
 
@@ -13,7 +13,7 @@ static const char *action_name(enum proc_action a)
     return names[a];
 }
 
-/* What a client says or does while its process is in some state; the rest is the host's own. */
+/* Messages and actions of a client in some state; the other events are the host's own. */
 static bool by_client(enum proc_event e)
 {
     return e == PROC_STATE_ATTACH || e == PROC_STATE_FINALIZE || e == PROC_STATE_HANGUP ||
@@ -63,7 +63,7 @@ static void test_pairs(void)
     }
 }
 
-/* Every state is reached, and every living one can end. */
+/* Every state can be reached, and every live one can end. */
 static void test_ways(void)
 {
     bool reached[PROC_STATE_STATES] = { [PROC_STATE_PLANNED] = true };

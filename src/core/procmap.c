@@ -75,7 +75,7 @@ void procmap_of_plan(const struct job_map *p, struct buf *out)
 
 /* ---- reading ---- */
 
-/* [[...]] deeper than this is nobody's map. */
+/* No real map is nested deeper than this. */
 enum { NESTING_MAX = 8 };
 
 struct reader {
@@ -218,8 +218,8 @@ static int read_list(struct reader *r, char end, int depth)
     }
 }
 
-/* Where a list that was too short starts again: behind the elements before the first one that
- * starts on node 0, or that is a '['. */
+/* Where a list that was too short starts again: after the elements before the first one that starts
+ * on node 0, or that is a '['. */
 static bool restart_at(struct reader *r, struct slice *from_p)
 {
     uint32_t keep = r->placed, node;

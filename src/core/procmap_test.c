@@ -1,4 +1,5 @@
-/* procmap_test.c - process mappings: what we write, and everything that real servers write. */
+/* procmap_test.c - process mappings: those that Wireup writes, and those that real servers write.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static void check_read(const char *map, uint32_t n, const char *expected)
     buf_free(&out);
 }
 
-/* The examples that were seen, from Hydra 4.0.2 and 5.0.1. */
+/* Examples from Hydra 4.0.2 and 5.0.1. */
 static void test_seen(void)
 {
     check_read("(vector,(0,2,2))", 4, "0 0 1 1");
@@ -125,7 +126,7 @@ static void test_write(void)
     check_write("0 1 2 3 4 5 5 6 6", "(vector,(0,5,1),(5,2,2))");
 }
 
-/* Any map comes back, and runs are as good as single ranks. */
+/* Any map survives a round trip, and runs give the same as single ranks. */
 static void test_random(void)
 {
     uint32_t nodes[300], back[300];

@@ -9,7 +9,7 @@ struct spawn_request *spawn_new(void)
 {
     struct spawn_request *rq = calloc(1, sizeof *rq);
 
-    /* Pointers and copies weigh several times the text they come from. */
+    /* Pointers and copies take several times the size of the text they come from. */
     if (rq)
         arena_init(&rq->arena, (size_t)LIMIT_PMI_SPAWN * 4);
     return rq;

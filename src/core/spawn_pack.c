@@ -7,7 +7,7 @@
 #include "base/limit.h"
 #include "wire/parts.h"
 
-/* The request as our tables write it: what belongs to the commands stands behind each other. */
+/* The request as Wireup's tables write it: the parts of all commands are concatenated. */
 struct flat {
     struct part_uints numbers; /* of each command: processes, arguments, infos */
     struct part_texts programs, args;

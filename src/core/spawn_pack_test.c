@@ -1,4 +1,4 @@
-/* spawn_pack_test.c - a spawn request that has travelled is the same; wrong bytes are none. */
+/* spawn_pack_test.c - a spawn request packed and unpacked is the same; wrong bytes are none. */
 #include "core/spawn_pack.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* startup.c - see startup.h.  Reading order: noting; summing up; parts as bytes. */
+/* startup.c - see startup.h.  Reading order: recording; summary; parts as bytes. */
 #include "core/startup.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 #include "core/job.h"
 #include "wire/parts.h"
 
-/* So many fences of everybody are looked at. */
+/* The number of fences of the whole job that are considered. */
 enum { STARTUP_FENCES = 16 };
 
-/* ---- noting ---------------------------------------------------------------------------------- */
+/* ---- recording ------------------------------------------------------------------------------- */
 
 int startup_open(struct startup *s, const struct job *j)
 {
@@ -54,7 +54,7 @@ static uint64_t *times_of(const struct startup *s, uint32_t rank)
     return at ? s->times[at - s->ranks] : NULL;
 }
 
-/* The first time counts, but of puts and ends: who comes back ends later. */
+/* The first time counts, except for puts and ends: a process that comes back ends later. */
 void startup_note(struct startup *s, uint32_t rank, enum startup_point p, uint64_t now_ns)
 {
     uint64_t *t = times_of(s, rank);
@@ -145,7 +145,7 @@ bool startup_look(struct startup *s, const struct job *j, uint64_t now_ns)
     return telling;
 }
 
-/* ---- summing up ------------------------------------------------------------------------------ */
+/* ---- summary --------------------------------------------------------------------------------- */
 
 struct sum {
     struct startup_times *times;
@@ -296,7 +296,7 @@ void startup_part_write(const struct startup_part *p, struct buf *out)
     }
 }
 
-/* Points in time are below 2^60 (36 years), so that whatever is computed of them has room. */
+/* Points in time are below 2^60 (36 years), so that results of arithmetic fit. */
 static bool get_time(struct slice *rest, uint64_t *v_p)
 {
     return parts_get_uint(rest, v_p) && *v_p >> 60 == 0;

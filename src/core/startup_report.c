@@ -1,12 +1,12 @@
-/* startup_report.c - see startup_report.h.  Reading order: what comes in; phases over all nodes;
- * the two ways to say them; the two reports. */
+/* startup_report.c - see startup_report.h.  Reading order: input; phases over all nodes; the two
+ * output formats; the two reports. */
 #include "core/startup_report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what comes in --------------------------------------------------------------------------- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 int startup_report_open(struct startup_report *r, uint32_t count)
 {
@@ -34,7 +34,7 @@ void startup_report_ready(struct startup_report *r, uint32_t position, uint64_t 
         r->nodes[position].ready_ns = now_ns;
 }
 
-/* It said something at `theirs`, which came here at `ours`. */
+/* A message was sent at `theirs` and arrived here at `ours`. */
 static void said(struct startup_node *n, uint64_t theirs, uint64_t ours)
 {
     int64_t ahead = (int64_t)(theirs - ours);
@@ -122,7 +122,7 @@ static void keep_median(struct phase *f, uint64_t size, uint64_t weight)
     f->medians[f->nmedians++] = (struct weighed){ size, weight };
 }
 
-/* What was measured on the clock of node `from`, about node `node`. */
+/* Measured on the clock of node `from`, about node `node`. */
 static void add(struct phase *f, const struct startup_report *r, uint32_t from, uint32_t node,
                 const struct startup_times *t)
 {
@@ -175,7 +175,7 @@ static int by_size(const void *a, const void *b)
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-/* Of several nodes: the median of theirs, each as often as it stands for. */
+/* Over several nodes: the median of their medians, each weighted by its count. */
 static void find_median(struct phase *f)
 {
     uint64_t seen = 0;
@@ -188,7 +188,7 @@ static void find_median(struct phase *f)
     }
 }
 
-/* Which fence it was by: the last one that any node has put something for. */
+/* The fence of the exchange: the last one that any node has put something for. */
 static uint32_t exchange_of(const struct startup_report *r)
 {
     uint32_t last = 0;
@@ -200,7 +200,7 @@ static uint32_t exchange_of(const struct startup_report *r)
     return last;
 }
 
-/* Of the exchange only who has put something for it knows. */
+/* The exchange is known only to nodes that have put something for it. */
 static void add_span(struct phase *f, const struct startup_report *r, enum startup_span k)
 {
     bool of_exchange = k == SPAN_PUT || k == SPAN_ENTER || k == SPAN_FENCE;
@@ -229,7 +229,7 @@ static void guest_links(struct phase *f, const struct startup_report *r, uint32_
         add_one(f, r, from, g->position, g->runs, g->up);
 }
 
-/* Of those that were started by one command for all, nobody hears when each runs. */
+/* Of daemons started by one command for all, it is not reported when each runs. */
 static void guest_all(struct phase *f, const struct startup_report *r, uint32_t from,
                       const struct startup_guest *g)
 {
@@ -246,7 +246,7 @@ static void add_guests(struct phase *f, const struct startup_report *r, guest_fn
     }
 }
 
-/* How long the job's description has taken to a node is not known, but how long at most. */
+/* How long the job's description took to a node is not known, but an upper bound is. */
 static void add_ways(struct phase *f, const struct startup_report *r)
 {
     for (uint32_t p = 1; p < r->count; p++) {
@@ -255,7 +255,7 @@ static void add_ways(struct phase *f, const struct startup_report *r)
     }
 }
 
-/* ---- two ways to say it ---------------------------------------------------------------------- */
+/* ---- output formats -------------------------------------------------------------------------- */
 
 struct writer {
     const struct startup_report *r;
@@ -333,7 +333,7 @@ static void say_own(struct writer *w, const char *title, const char *name, uint6
     end_row(w);
 }
 
-/* all: how many there should be. */
+/* all: the expected number. */
 static void say_phase(struct writer *w, struct phase *f, uint64_t all)
 {
     find_median(f);
@@ -422,7 +422,7 @@ static void say_phases(struct writer *w)
     say_span(w, "fence .. left", "fence_left", SPAN_FENCE, n);
 }
 
-/* Everybody has put something, and the same fence has brought it to all. */
+/* All processes have put something, and the same fence has brought it to all. */
 bool startup_report_is_over(const struct startup_report *r)
 {
     uint32_t which = exchange_of(r);
@@ -457,7 +457,7 @@ static uint64_t exchanged_of(const struct startup_report *r)
     return n;
 }
 
-/* All nodes count them alike; who has no processes counts none. */
+/* All nodes count them alike; a node without processes counts none. */
 static uint64_t fences_of(const struct startup_report *r)
 {
     uint64_t n = 0;
@@ -490,7 +490,7 @@ static void say_clocks(struct writer *w)
             lasted(worst), name_of(w, who));
 }
 
-enum { SILENT_MAX = 16 }; /* named to people */
+enum { SILENT_MAX = 16 }; /* named in the table */
 
 static void say_silent(struct writer *w)
 {
@@ -516,7 +516,7 @@ static void say_silent(struct writer *w)
         buf_str(w->out, w->json ? "]" : "\n");
 }
 
-/* Whom all have waited for. */
+/* The process that all have waited for. */
 static void say_fence(struct writer *w, const struct phase *in, const struct phase *f)
 {
     if (in->count == 0 || f->count == 0)
@@ -533,7 +533,7 @@ static void say_fence(struct writer *w, const struct phase *in, const struct pha
     buf_printf(w->out, ", %.4f s\n", lasted(f->longest));
 }
 
-/* Nobody may have left it. */
+/* Perhaps no process has left it yet. */
 static void say_title(struct writer *w, const struct phase *f)
 {
     uint32_t n = w->r->nprocs, m = w->r->nnodes, which = exchange_of(w->r);

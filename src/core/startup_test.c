@@ -1,5 +1,5 @@
-/* startup_test.c - where the time went, by a virtual clock: what a node notes, how it is summed up
- * and told, and the report of nodes whose clocks have nothing to do with each other. */
+/* startup_test.c - startup timing by a virtual clock: what a node records, its summary and its
+ * bytes, and the report of nodes with unrelated clocks. */
 #include "core/startup.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ static void start(struct world *w, uint32_t rank, uint64_t at_ms)
     startup_note(&w->startup, rank, STARTUP_STARTED, at_ms * MS);
 }
 
-/* Rank r puts its card at so many ms, if any, and enters; true: there is something to tell. */
+/* Rank r puts its modex value at that many ms, if any, and enters; true: there is something to
+ * report. */
 static bool fence(struct world *w, const unsigned put[RANKS], const unsigned in[RANKS],
                   unsigned end)
 {
@@ -134,7 +135,7 @@ static void test_node(void)
     close_world(&w);
 }
 
-/* As MPICH does it: a fence that brings nothing, one for which one rank has put something, and that
+/* As in MPICH: a fence that brings nothing, one for which one rank has put something, and the one
  * of all. */
 static void test_exchange(void)
 {
@@ -171,7 +172,7 @@ static void test_exchange(void)
     close_world(&w);
 }
 
-/* Nobody is noted who is not asked about. */
+/* Only the chosen ranks are recorded. */
 static void test_silence(void)
 {
     struct world w;
@@ -240,7 +241,7 @@ static void test_bytes(void)
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* One node's part, by a clock that is ahead by so many ms. */
+/* One node's part, by a clock that is ahead by that many ms. */
 struct told {
     uint32_t position;
     int64_t ahead;
@@ -366,7 +367,7 @@ static void test_report(void)
               "0.0690  n2\n");
     has(text, "  .. linked                           0.0150     0.0950     0.0050     0.0050     "
               "0.0050  n1\n");
-    /* n1's clock: at least -2 (what it said came 2 late), at most +2 (the job 2 late). */
+    /* n1's clock: at least -2 (its message came 2 late), at most +2 (the job 2 late). */
     has(text, "all linked .. job sent                0.0960     0.1000\n");
     has(text, "  .. there, at most                   0.1000     0.1050     0.0040     0.0040     "
               "0.0050  n2\n");
@@ -412,7 +413,7 @@ static void test_lost(void)
     startup_report_close(&r);
 }
 
-/* Bytes of a daemon that says what cannot be, or only what is not so: refused or reported. */
+/* Bytes of a daemon that sends impossible values, or only false ones: refused or reported. */
 static void test_nonsense(void)
 {
     struct buf good = BUF_NULL(1 << 16), out = BUF_NULL(1 << 20);

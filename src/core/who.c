@@ -1,5 +1,5 @@
-/* who.c - see who.h.  One walk over jobs, fences, meetings of several jobs and other requests that
- * wait; `struct writer` has the two ways to say what is found. */
+/* who.c - see who.h.  One walk over jobs, fences, collectives across jobs and other pending
+ * requests; `struct writer` has the two output formats. */
 #include "core/who.h"
 
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include "base/limit.h"
 #include "core/coll_id.h"
 
-/* So many missing processes, and so many requests that wait, are described one by one; of more,
- * only the numbers are told. */
+/* At most this many missing processes, and this many pending requests, are described one by one; of
+ * more, only the numbers are reported. */
 enum { WHO_DETAILS_MAX = 64 };
 
 struct writer {
@@ -74,8 +74,8 @@ static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
 
 /* ---- one fence ------------------------------------------------------------------------------- */
 
-/* The member's job and rank: of the job j, or, in a meeting (j NULL), of whichever job it is in.
- * NULL: its job has gone. */
+/* The member's job and rank: of the job j, or, in a collective across jobs (j NULL), of whichever
+ * job it is in.  NULL: its job has gone. */
 static const struct job *whose(const struct writer *w, const struct job *j, uint32_t member,
                                uint32_t *rank_p)
 {
@@ -102,7 +102,7 @@ static bool joins(const struct range *r, const struct job *job, uint32_t rank)
     return job == r->job && rank == r->last + 1;
 }
 
-/* Members from *at on that follow each other, of one job, and are missing; false: no more. */
+/* Consecutive members from *at on, of one job, that are missing; false: no more. */
 static bool next_missing(const struct writer *w, const struct job *j, const struct collective *c,
                          uint32_t *at, struct range *r_p)
 {
@@ -124,7 +124,7 @@ static bool next_missing(const struct writer *w, const struct job *j, const stru
     return begun;
 }
 
-/* "3-5,9", and in a meeting "3-5 of wireup-1, 9 of wireup-2". */
+/* "3-5,9", and across jobs "3-5 of wireup-1, 9 of wireup-2". */
 static void missing_ranges(const struct writer *w, const struct job *j, const struct collective *c)
 {
     const char *between = "";
@@ -139,7 +139,7 @@ static void missing_ranges(const struct writer *w, const struct job *j, const st
     }
 }
 
-/* Some of the missing were here, and waited in vain. */
+/* Some of the missing members had arrived and timed out. */
 static void withdrawn_list(const struct writer *w, const struct job *j, const struct collective *c)
 {
     const char *between = "; timed out: ";
@@ -256,7 +256,7 @@ static uint32_t each_fence(struct writer *w, const struct job *j)
     return n;
 }
 
-/* ---- one request that waits ------------------------------------------------------------------ */
+/* ---- one pending request --------------------------------------------------------------------- */
 
 static const struct {
     const char *word, *why;
@@ -355,7 +355,7 @@ static void count_states(const struct job *j, uint32_t *counts)
         counts[j->procs[r].state]++;
 }
 
-/* It will take part in nothing any more, and that is not how it should have ended. */
+/* It takes part in nothing any more, and did not end normally. */
 static bool is_dead(const struct proc *p)
 {
     if (p->state == PROC_STATE_GONE)

@@ -10,7 +10,7 @@
 #include "base/limit.h"
 #include "wire/parts.h"
 
-/* What stands in a part. */
+/* The items of a part. */
 enum { PART_END, PART_PROC, PART_ROUND, PART_MEETING, PART_WAIT };
 
 /* ---- writing ------------------------------------------------------------------------------------
@@ -125,8 +125,8 @@ void who_part(const struct core *c, const struct who_options *o, struct buf *out
 }
 
 /* ---- a picture ----------------------------------------------------------------------------------
- * A core that was never alive: jobs with borrowed plans, processes as they were told, rounds with
- * whoever has arrived. */
+ * A core that was never alive: jobs with borrowed plans, processes as they were reported, rounds
+ * with the members that have arrived. */
 
 struct who_picture {
     struct core core;
@@ -142,7 +142,7 @@ static void job_drop(struct job *j)
     free(j);
 }
 
-/* Of the job itself only what does not change is used. */
+/* Of the job itself only constant members are used. */
 static bool job_copy(struct who_picture *p, const struct job *from)
 {
     struct job *j = calloc(1, sizeof *j);
@@ -296,7 +296,7 @@ static uint32_t read_members(struct reader *r, uint32_t **members_p)
     return n;
 }
 
-/* Passes over, when c is NULL. */
+/* Skips them when c is NULL. */
 static void read_arrivals(struct reader *r, struct collective *c)
 {
     uint32_t n = (uint32_t)number(r, UINT32_MAX);

@@ -1,5 +1,5 @@
-/* who_test.c - the report on who waits for whom: every kind of thing that can be waited for, as
- * text and as JSON, from the moment it waits to the moment it is answered. */
+/* who_test.c - the report on pending operations: every kind of wait, as text and as JSON, from its
+ * begin to its answer. */
 #include "core/who.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static void close_world(struct world *w)
     seg_memory_close(&w->regions[1]);
 }
 
-/* As the server does it: whatever is answered waits no more. */
+/* Like the server: an answered request is not pending any more. */
 static void settle(struct world *w)
 {
     struct effect e;
@@ -82,7 +82,7 @@ static const char *asleep(void *arg, int pid)
     return pid == 105 ? "stopped by a debugger" : NULL;
 }
 
-/* What is told of one job (NULL: of all) at second 10. */
+/* The report on one job (NULL: on all) at second 10. */
 static const char *report(struct world *w, const char *job, bool json)
 {
     static char text[1 << 16];
