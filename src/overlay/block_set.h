@@ -1,8 +1,8 @@
-/* block_set.h - the blocks of many nodes, shared: an immutable, counted tree of references.
+/* block_set.h - the blocks of many nodes, shared: an immutable, reference-counted tree.
  *
- * Putting two bundles together, or cutting one, copies no byte; so what a node holds in the middle
- * of an exchange costs a reference, and the simulator can have a hundred thousand nodes hold the
- * same gigabyte.
+ * Joining two block sets, or cutting one, copies no byte; so the blocks that a node holds in the
+ * middle of an exchange cost a reference, and in the simulator a hundred thousand nodes can hold
+ * the same gigabyte.
  */
 #ifndef WIREUP_OVERLAY_BLOCK_SET_H
 #define WIREUP_OVERLAY_BLOCK_SET_H
@@ -16,17 +16,17 @@ struct block_set {
     uint32_t refs;
     uint32_t count;                 /* of blocks */
     uint64_t bytes;                 /* of all of them */
-    struct block_set *left, *right; /* left NULL: one block (right: whose bytes it has) */
-    uint32_t position;              /* … of this node */
-    struct slice block;             /* in memory of the bundle, or (modelled) ptr NULL */
+    struct block_set *left, *right; /* left NULL: one block (right: the set that has its bytes) */
+    uint32_t position;              /* ... of this node */
+    struct slice block;             /* in the set's memory, or (modelled) ptr NULL */
     char text[];
 };
 
 /* One block, copied.  NULL: no memory. */
 struct block_set *block_set_one(uint32_t position, struct slice block);
-/* One block whose bytes are those of another single block, which stays as long. */
+/* One block whose bytes are those of another single block, which is kept as long. */
 struct block_set *block_set_same(uint32_t position, struct block_set *as);
-/* A block that is only modelled: it has a length and no bytes. */
+/* A modelled block: it has a length and no bytes. */
 struct block_set *block_set_model(uint32_t position, uint64_t bytes);
 
 /* a's blocks, then b's.  Takes over both references (either may be NULL: no blocks).  False: no
@@ -49,8 +49,8 @@ static inline uint64_t block_set_bytes(const struct block_set *b)
     return b ? b->bytes : 0;
 }
 
-/* One after the other, from the first; the depth is bounded by the exchange's steps and the tree's.
- */
+/* Iteration over the blocks, in order; the depth is bounded by the steps of the exchange and the
+ * depth of the tree. */
 struct block_set_walk {
     const struct block_set **stack;
     uint32_t n, room;

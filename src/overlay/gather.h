@@ -1,4 +1,4 @@
-/* gather.h - one collective at one node (see overlay.h); for the files of the overlay. */
+/* gather.h - one collective at one node (see overlay.h); internal to the overlay. */
 #ifndef WIREUP_OVERLAY_GATHER_H
 #define WIREUP_OVERLAY_GATHER_H
 
@@ -8,11 +8,11 @@ enum gather_phase { GATHER_GATHERS, GATHER_EXCHANGES, GATHER_DONE };
 
 enum { GATHER_STEPS = 32 };
 
-/* One step of an exchange, as its pieces come. */
+/* One step of an exchange, while its pieces arrive. */
 struct gather_step {
     struct block_set **pieces;
     uint32_t npieces, here;
-    struct block_set *all; /* when they are */
+    struct block_set *all; /* joined, when complete */
 };
 
 struct gather {
@@ -23,18 +23,19 @@ struct gather {
     uint64_t generation;
     enum gather_phase phase;
     struct rank_set all, expected, arrived;
-    enum overlay_schedule schedule; /* that somebody has asked for; AUTO: nobody */
+    enum overlay_schedule schedule; /* requested by a participant; AUTO: by none */
     bool mine;                      /* we take part and have contributed */
     bool sent;                      /* to the present parent */
-    bool withheld;                  /* not everything that has arrived is in `data` */
-    bool exchanges;                 /* the top has said so */
-    bool suspect;                   /* somebody was lost meanwhile, perhaps with pieces for us */
+    bool withheld;                  /* some of the data that has arrived is not in `data` */
+    bool exchanges;                 /* the top has decided so */
+    bool suspect;                   /* a node was lost meanwhile, perhaps with pieces for us */
     bool failed;
     uint32_t culprit;
     uint64_t bytes;         /* of all that has arrived */
     struct block_set *data; /* what has arrived; later the result */
     struct block_set *own;
-    uint32_t me, steps, step; /* of an exchange: our index, how many, the one that we wait for */
+    uint32_t me, steps, step; /* of an exchange: our index, the number of steps, the step that we
+                               * wait for */
     struct gather_step *got;
     uint64_t held;
 };
@@ -44,9 +45,10 @@ struct gather *gather_new(struct overlay *o, const char *what, uint64_t generati
                           const struct rank_set *all); /* NULL: no memory */
 struct gather *gather_free(struct gather *c);          /* returns NULL */
 
-/* What has arrived may be enough to go on. */
+/* Goes on with the collective, if enough has arrived. */
 void gather_advance(struct overlay *o, struct gather *c);
-/* It is over here: an event if it was ours, and the result is kept for a while. */
+/* The collective is over here: raises an event if we took part, and keeps the result for a while.
+ */
 void gather_finish(struct overlay *o, struct gather *c);
 void gather_fail(struct overlay *o, struct gather *c, uint32_t culprit);
 void gather_account(struct overlay *o, struct gather *c);
@@ -58,7 +60,7 @@ int gather_result(struct overlay *o, struct overlay_msg *m);
 void exchange_begin(struct overlay *o, struct gather *c);
 int exchange_piece(struct overlay *o, struct overlay_msg *m);
 int exchange_again(struct overlay *o, struct overlay_msg *m);
-/* Somebody was lost, and with it perhaps pieces on their way through it. */
+/* A node was lost, and with it perhaps pieces that it was relaying: asks for them again. */
 void exchange_ask_again(struct overlay *o, struct gather *c);
 void exchange_free(struct gather *c);
 

@@ -1,7 +1,7 @@
 /* msg.h - messages between daemons: the table proto/overlay.def as structs and bytes.
  *
- * One message is one record of a link (io/daemon_link.h): kind, from, to, parts.  The link cares
- * for secrecy, order and length; here nothing is trusted but that.
+ * One message is one record of a link (io/daemon_link.h): kind, from, to, parts.  The link provides
+ * secrecy, order and length; nothing else is trusted here.
  */
 #ifndef WIREUP_OVERLAY_MSG_H
 #define WIREUP_OVERLAY_MSG_H
@@ -16,15 +16,16 @@
 
 /* Addresses besides positions. */
 #define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
-#define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* whoever is at the other end of the link */
+#define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* the daemon at the other end of the link */
 
 enum {
     JOB_FLAG_HOSTNAME = 1,
     JOB_FLAG_ONE_SPEAKS = 2,
     JOB_FLAG_SPAWNED = 4,
     JOB_FLAG_ASKED = 8,
-    JOB_FLAG_TIMED = 16, /* tell where the time goes (`startup`) */
-    JOB_FLAG_HELD = 32   /* say that your part can be started (`checked`), and wait for `begin` */
+    JOB_FLAG_TIMED = 16, /* report the start-up times (`startup`) */
+    JOB_FLAG_HELD = 32   /* report that this node's part can start (`checked`), and wait for
+                          * `begin` */
 };
 enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
 enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2, NAME_FLAG_READ_ONCE = 4 };
@@ -73,11 +74,11 @@ const char *msg_name(enum msg_kind kind); /* "ready" */
 /* Appends the message; running out of memory (or over the buffer's maximum) poisons the buffer. */
 void msg_write(const struct msg *m, struct buf *out);
 
-/* Reads one whole message.  Bytes borrow from the input, lists live in the arena.  0, or 1 with
- * what is wrong with it. */
+/* Reads one whole message.  Bytes borrow from the input, lists live in the arena. 0, or 1 with the
+ * error. */
 int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg *err);
 
-/* Only where it goes: for daemons that pass it on.  False: no message. */
+/* Reads the addresses only: for daemons that forward it.  False: not a message. */
 bool msg_address(struct slice bytes, uint32_t *from_p, uint32_t *to_p);
 
 #endif

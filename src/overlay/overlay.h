@@ -1,27 +1,27 @@
-/* overlay.h - one node's part in what the nodes of a launch do together: collectives over the tree,
- * reports to the top that no loss of a relay swallows, words of the top for everybody.
+/* overlay.h - one node's part in the communication of all nodes: collectives over the tree, reports
+ * to the top that survive the loss of a relay, broadcasts of the top.
  *
- * Sans-IO: no descriptor, no clock.  The host (wireupd/router.h, or the simulator) says which
- * links are up, brings messages, and carries messages and events away.  Positions and shape:
+ * Sans-IO: no descriptor, no clock.  The host (wireupd/router.h, or the simulator) reports which
+ * links are up, delivers messages, and carries messages and events away.  Positions and shape:
  * tree.h.
  *
- * Collectives.  The same `what` and generation name the same collective on all nodes; who takes
- * part is said by each who does.  Each node gathers its subtree (itself, if it takes part) and
- * sends one message up; the top decides by the sum of what was brought, or as somebody has asked,
- * how it gets to everybody:
- *   TREE      little: with the gathering, and down again with the result.
- *   EXCHANGE  much: the gathering carries sizes only, the result says "exchange", and then every
- *             participant sends to the ones 1, 2, 4 ... places before it what it has by then
- * (Bruck): log2(n) messages, and no byte reaches anybody twice.  The tree would carry each byte
- *             `width` times out of each daemon.
- * A barrier is a gathering without data.  Blocks that are equal travel once in a message
- * (overlay_codec.h).
+ * Collectives.  The same `what` and generation name the same collective on all nodes; each
+ * participant names the set of participants.  Each node gathers its subtree (itself, if it takes
+ * part) and sends one message up; the top decides by the total size, or as a participant has asked,
+ * how the data gets to everybody:
+ *   TREE      little data: up with the gathering, and down again with the result.
+ *   EXCHANGE  much data: the gathering carries sizes only, the result is "exchange", and then every
+ *             participant sends to the ones 1, 2, 4 ... places before it all that it has by then
+ *             (Bruck): log2(n) messages, and no byte reaches a node twice.  The tree would carry
+ *             each
+ *             byte `width` times out of each daemon.
+ * A barrier is a gathering without data.  Equal blocks are sent once per message (overlay_codec.h).
  *
- * Losses.  Who is lost is told by the top to everybody.  A collective with a lost participant fails
- * on every node that has not completed it, and names the node.  A lost relay costs nothing but
- * time: who was below it comes to its nearest living ancestor and brings its gatherings again;
- * results are kept for a while for those who come late; what got lost of an exchange is asked for
- * again.
+ * Losses.  The top announces each lost node to everybody.  A collective with a lost participant
+ * fails on every node that has not completed it, and names the lost node.  A lost relay costs
+ * nothing but time: the nodes below it connect to their nearest living ancestor and send their
+ * gatherings again; results are kept for a while for latecomers; lost pieces of an exchange are
+ * requested again.
  */
 #ifndef WIREUP_OVERLAY_OVERLAY_H
 #define WIREUP_OVERLAY_OVERLAY_H
@@ -37,42 +37,43 @@
 
 enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 
-/* The word for --collective and PMIX_COLLECTIVE_ALGO: "auto", "tree", "exchange" ("bruck",
+/* Parses the value of --collective and PMIX_COLLECTIVE_ALGO: "auto", "tree", "exchange" ("bruck",
  * "recursive" ...).  False: unknown. */
 bool overlay_schedule_named(struct slice word, enum overlay_schedule *schedule_p);
-/* Of several words with commas between, the first that is known.  False: none, and AUTO. */
+/* The first known word of a comma-separated list.  False: none is known, and AUTO is returned. */
 bool overlay_schedule_known(struct slice words, enum overlay_schedule *schedule_p);
 
 struct overlay_config {
     uint32_t me, count, width;
     enum overlay_schedule schedule;
-    uint64_t inline_max; /* bytes of a subtree that ride the gathering at most; more stay at home */
+    uint64_t inline_max; /* most bytes of a subtree sent with the gathering; beyond it they stay
+                          * local */
     uint64_t piece_max;  /* of one message of an exchange; one block may be more */
-    uint64_t keep_max;   /* bytes of results for those who come late */
-    uint32_t alpha_ns;   /* a message's own cost … */
-    uint32_t beta_ps;    /* … that of each of its bytes … */
-    uint32_t link_ns;    /* … and of a link beside the tree that comes up, for the choice */
+    uint64_t keep_max;   /* bytes of results kept for latecomers */
+    uint32_t alpha_ns;   /* cost of a message ... */
+    uint32_t beta_ps;    /* ... of each of its bytes ... */
+    uint32_t link_ns;    /* ... and of setting up a link outside the tree, for the choice */
 };
 
 /* For daemons on an Ethernet of 10 Gbit/s; costs as measured (docs/performance.md). */
 void overlay_defaults(struct overlay_config *c, uint32_t me, uint32_t count, uint32_t width);
 
 enum overlay_kind {
-    OVERLAY_MSG_GATHER, /* to the parent: what all of this subtree has brought */
-    OVERLAY_MSG_RESULT, /* to a child: all of it; or "exchange"; or why not */
+    OVERLAY_MSG_GATHER, /* to the parent: the contributions of this subtree */
+    OVERLAY_MSG_RESULT, /* to a child: all data; or "exchange"; or the failure */
     OVERLAY_MSG_PIECE,  /* to a participant: a part of a step of an exchange */
-    OVERLAY_MSG_AGAIN,  /* to a participant: that step, please, once more */
+    OVERLAY_MSG_AGAIN,  /* to a participant: send that step again */
     OVERLAY_MSG_REPORT, /* towards the top */
-    OVERLAY_MSG_ACK,    /* to who has reported: up to this number */
-    OVERLAY_MSG_TELL,   /* from the top to everybody */
-    OVERLAY_MSG_HELLO   /* to a new parent: what I was told last */
+    OVERLAY_MSG_ACK,    /* to the reporting node: reports up to this number are received */
+    OVERLAY_MSG_TELL,   /* broadcast from the top */
+    OVERLAY_MSG_HELLO   /* to a new parent: the last broadcast received */
 };
 
 enum {
     OVERLAY_WITHHELD = 1,
     OVERLAY_EXCHANGES = 2,
     OVERLAY_LOSSES = 4,
-    OVERLAY_BY_TREE = 8, /* of a gathering: somebody has asked for this schedule … */
+    OVERLAY_BY_TREE = 8, /* of a gathering: a participant has asked for this schedule */
     OVERLAY_BY_EXCHANGE = 16,
     OVERLAY_FLAGS = 31
 };
@@ -80,12 +81,12 @@ enum {
 struct overlay_msg {
     struct list link;
     enum overlay_kind kind;
-    uint32_t from, to; /* positions; of PIECE, AGAIN, REPORT and ACK not only neighbours */
+    uint32_t from, to; /* positions; not only neighbours for PIECE, AGAIN, REPORT and ACK */
     char *what;
     uint64_t generation; /* REPORT, ACK, TELL, HELLO: the number */
     unsigned flags;
     bool failed;
-    uint32_t culprit; /* the lost one, when failed; TREE_NONE: nobody */
+    uint32_t culprit; /* the lost node, when failed; TREE_NONE: none */
     struct rank_set all,
         arrived;    /* GATHER; TELL and REPORT with OVERLAY_LOSSES: arrived is the lost */
     uint64_t bytes; /* GATHER: of all blocks, withheld ones too */
@@ -97,13 +98,14 @@ struct overlay_msg *overlay_msg_new(enum overlay_kind kind); /* NULL: no memory 
 struct overlay_msg *overlay_msg_free(struct overlay_msg *m); /* returns NULL; NULL is harmless */
 
 enum overlay_event_kind {
-    OVERLAY_COMPLETED, /* what, generation; failed, culprit; blocks: of all, ours too */
-    OVERLAY_DECIDED, /* top: all is gathered; what, generation, bytes, exchanges: how it goes on */
-    OVERLAY_EXCHANGING, /* pieces will go from here to `peers`: links to them are of use */
-    OVERLAY_REPORTED,   /* top: from, and its words in blocks */
-    OVERLAY_TOLD,       /* words of the top in blocks */
-    OVERLAY_LOST,       /* from is lost: the top says so.  The host calls overlay_overdue() later */
-    OVERLAY_BEHIND /* what we have not been told is not to be had any more: this node must end */
+    OVERLAY_COMPLETED,  /* what, generation; failed, culprit; blocks: of all, including ours */
+    OVERLAY_DECIDED,    /* top: all gathered; what, generation, bytes, exchanges: the decision */
+    OVERLAY_EXCHANGING, /* pieces will be sent from here to `peers`: links to them are useful */
+    OVERLAY_REPORTED,   /* top: from, and its report in blocks */
+    OVERLAY_TOLD,       /* a broadcast of the top, in blocks */
+    OVERLAY_LOST,       /* the top announced that `from` is lost.  The host calls
+                         * overlay_overdue() later */
+    OVERLAY_BEHIND      /* missed broadcasts are no longer cached: this node must end */
 };
 
 struct overlay_event {
@@ -130,25 +132,25 @@ struct overlay_stats {
 struct overlay {
     struct overlay_config config;
     uint32_t parent;          /* the link towards the top; TREE_NONE: there is none now */
-    struct rank_set below;    /* links of the other kind */
-    struct rank_set greeted;  /* of these, the ones that have said what they were told last */
+    struct rank_set below;    /* links to nodes below */
+    struct rank_set greeted;  /* of these, the ones that have sent their last received broadcast */
     struct rank_set subtree;  /* ours */
     uint64_t *lost;           /* bits */
     uint64_t *shunned;        /* bits: ancestors that cannot be reached */
     struct rank_set losses;   /* the same */
-    struct rank_set broken;   /* below us, gone, and not yet told by the top */
+    struct rank_set broken;   /* below us, gone, and not yet announced by the top */
     struct map pending, done; /* struct gather, by what and generation */
     struct list pendings, dones;
     uint64_t kept; /* bytes of results in dones */
     struct list out, events, held;
     struct list unacked; /* reports of ours: struct overlay_msg */
     uint64_t reported;   /* number of the last one */
-    uint64_t told;       /* number of the last word of the top that we have */
-    struct list words;   /* of the top, kept for those who come late */
+    uint64_t told;       /* number of the last broadcast received */
+    struct list words;   /* broadcasts of the top, kept for latecomers */
     uint64_t first_word, words_bytes;
     uint64_t *heard; /* top: of each position, the number of its last report */
     struct overlay_stats stats;
-    bool no_memory; /* something was lost for want of memory: this node must end */
+    bool no_memory; /* data was lost for lack of memory: this node must end */
 };
 
 /* 0 or -ENOMEM. */
@@ -157,50 +159,53 @@ void overlay_free(struct overlay *o); /* harmless twice, and on zeroed memory */
 
 /* ---- links ---- */
 
-/* A link is up: towards the top, or from below.  False: it must not be (the other is lost). */
+/* A link is up, towards the top or from below.  False: it must be closed (the other node is lost).
+ */
 bool overlay_link_up(struct overlay *o, uint32_t position);
-/* It is down.  If it was from below, the top will be told that the node is lost. */
+/* It is down.  If it was from below, the top will be informed that the node is lost. */
 void overlay_link_down(struct overlay *o, uint32_t position);
-/* Top: that node is lost, whoever noticed. */
+/* Top: that node is lost, whichever node noticed it. */
 void overlay_lose(struct overlay *o, uint32_t position);
-/* Where to connect to when there is no link towards the top: the nearest ancestor that is neither
- * lost nor has been tried in vain (overlay_shun).  TREE_NONE: there is none left. */
+/* The node to connect to if there is no link towards the top: the nearest ancestor that is neither
+ * lost nor known to be unreachable (overlay_shun).  TREE_NONE: there is none left. */
 uint32_t overlay_wanted_parent(const struct overlay *o);
 void overlay_shun(struct overlay *o, uint32_t position);
-/* Some time after OVERLAY_LOST (as long as a node may take to come to another parent): those who
- * were below a lost one and should have come to us by now, and have not, are lost too. */
+/* To be called some time after OVERLAY_LOST (the time a node may take to find another parent): the
+ * nodes below a lost one that should have connected to us by now, and have not, are lost too. */
 void overlay_overdue(struct overlay *o);
-/* The neighbour on the way to that position; TREE_NONE: there is none now, and the message (taken
+/* The neighbour on the route to that position; TREE_NONE: there is none now, and the message (taken
  * over) is for overlay_hold(), which brings it out again when a link comes up. */
 uint32_t overlay_route(const struct overlay *o, uint32_t to);
 void overlay_hold(struct overlay *o, struct overlay_msg *m);
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
-/* This node's part in a collective.  all NULL: everybody.  The block is taken over (NULL: none).
- * OVERLAY_COMPLETED comes.  0, -EINVAL: we are none of them, -ENOMEM. */
+/* This node's part in a collective.  all NULL: every node takes part.  The block is taken over
+ * (NULL: none).  OVERLAY_COMPLETED follows.  0, -EINVAL: we are not a participant, -ENOMEM. */
 int overlay_contribute(struct overlay *o, struct slice what, uint64_t generation,
                        const struct rank_set *all, struct block_set *block);
-/* The same, and how this one should go; the first that is said on a way up counts. */
+/* The same with a schedule for this collective; on each path up the first one requested counts. */
 int overlay_contribute_by(struct overlay *o, enum overlay_schedule schedule, struct slice what,
                           uint64_t generation, const struct rank_set *all, struct block_set *block);
-/* To the top, once, in order, whatever relay is lost on the way. */
+/* Sends to the top, once, in order, whatever relay is lost on the way. */
 int overlay_report(struct overlay *o, struct slice bytes);
-/* Top: to everybody else, once, in order. */
+/* Top: broadcasts to every other node, once, in order. */
 int overlay_tell(struct overlay *o, struct slice bytes);
 
-/* A message that has come, taken over.  0, or 1: it cannot be (and has been ignored). */
+/* Handles a received message, which is taken over.  0, or 1: it was invalid and has been ignored.
+ */
 int overlay_hear(struct overlay *o, struct overlay_msg *m);
 
-/* Bytes of all that ride the tree when so many take part and nobody has asked for a way. */
+/* Most bytes of all nodes that are sent along the tree with that many participants, unless a
+ * schedule was requested. */
 uint64_t overlay_border(const struct overlay_config *c, uint32_t participants);
 
-/* The next message to be sent, or event; the caller's from then on.  NULL: none. */
+/* The next message to be sent, or event; owned by the caller.  NULL: none. */
 struct overlay_msg *overlay_next(struct overlay *o);
 struct overlay_event *overlay_event(struct overlay *o);
 
-/* Whose part in a collective is missing here, of those below us and of ourselves: for reports on
- * who is waited for.  TREE_NONE: nobody's (the rest of the tree's is). */
+/* The node, among us and those below us, whose part in a collective is missing here: for reports on
+ * pending collectives.  TREE_NONE: none (parts of the rest of the tree are missing). */
 uint32_t overlay_missing(const struct overlay *o, struct slice what, uint64_t generation);
 
 #endif

@@ -1,8 +1,7 @@
-/* overlay_codec.h - messages of the overlay as messages between daemons, and back
+/* overlay_codec.h - converts messages of the overlay to messages between daemons, and back
  * (proto/overlay.def).
  *
- * Equal blocks of one message are written once.  The reader trusts nothing but that positions are
- * below `count`.
+ * Equal blocks of one message are written once.  The reader accepts only positions below `count`.
  */
 #ifndef WIREUP_OVERLAY_OVERLAY_CODEC_H
 #define WIREUP_OVERLAY_OVERLAY_CODEC_H
@@ -14,10 +13,10 @@
 /* Fills m; its lists live in the arena, bytes borrow from `from`.  False: no memory. */
 bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct msg *m_p);
 
-/* NULL: it cannot be (or there is no memory). */
+/* NULL: invalid (or no memory). */
 struct overlay_msg *overlay_codec_in(const struct msg *m, uint32_t count);
 
-/* About so many bytes it has on a link, equal blocks not looked for. */
+/* Its approximate size on a link in bytes, without merging equal blocks. */
 uint64_t overlay_codec_size(const struct overlay_msg *m);
 
 #endif

@@ -1,15 +1,15 @@
-/* sim.h - the real overlay of many nodes in one process, under virtual time.
+/* sim.h - runs the real overlay of many nodes in one process, under virtual time.
  *
  * Every node is a struct overlay; the simulator is the network between them and a program on each:
- * rounds of collectives on overlapping sets, reports to the top, words of the top.  A seed decides
- * everything that chance would.  The network is the usual model: a message costs each end
- * `overhead`, its bytes `byte` on the way out and on the way in (a daemon sends and receives one
- * thing at a time), and `latency` in between.  Links between daemons that are no neighbours in the
- * tree come up when an exchange begins that needs them, one after the other.
+ * rounds of collectives on overlapping sets, reports to the top, broadcasts of the top.  All random
+ * choices follow from a seed.  The network is the usual model: a message costs each end `overhead`,
+ * its bytes `byte` on the way out and on the way in (a daemon sends and receives one message at a
+ * time), and `latency` in between.  Links between daemons that are not neighbours in the tree come
+ * up when an exchange begins that needs them, one after the other.
  *
- * What is always true (struct sim_result): each collective that a living node has contributed to
- * ends there, with the blocks of that generation of exactly those who take part, or with the name
- * of a lost one; no report of a living node and no word of the top is lost, twice, or out of order.
+ * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
+ * with the blocks of that generation of exactly its participants, or with the name of a lost one;
+ * no report of a living node and no broadcast of the top is lost, duplicated, or out of order.
  */
 #ifndef WIREUP_OVERLAY_SIM_H
 #define WIREUP_OVERLAY_SIM_H
@@ -21,23 +21,24 @@ struct sim_config {
     uint32_t nodes, ranks, width;
     uint64_t seed;
     enum overlay_schedule schedule;
-    uint32_t rounds;    /* of each set's collectives */
-    uint32_t sets;      /* the first is everybody, the others are chosen by the seed */
+    uint32_t rounds;    /* rounds of collectives of each set */
+    uint32_t sets;      /* the first is all nodes, the others are chosen by the seed */
     uint64_t card;      /* bytes of each rank in each round; 0: a barrier */
-    bool modelled;      /* blocks have no bytes, only a length */
+    bool modelled;      /* blocks have a length but no bytes */
     bool barrier_first; /* of each set, the first round has no data */
-    uint32_t kills;     /* nodes that die, at moments that the seed chooses */
+    uint32_t kills;     /* nodes that die, at times chosen by the seed */
     uint32_t cuts;      /* links that break though both ends live */
-    uint32_t slow;      /* nodes that take a hundred times as long */
+    uint32_t slow;      /* nodes that are a hundred times slower */
     uint32_t reports;   /* of each node, one after each collective */
-    uint32_t words;     /* of the top */
+    uint32_t words;     /* broadcasts of the top */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
-    uint32_t link_ns;   /* a daemon's work for each link beside the tree; 0: all are up */
-    uint64_t notice_ns; /* after which a neighbour notices that a link is down */
-    bool through_tree;  /* no links but the tree's: exchanges are relayed */
-    uint32_t swallow;   /* each so-many-th message vanishes, which links never do: to see red */
-    bool encode;        /* every message goes through its bytes (overlay_codec.h) */
+    uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */
+    uint64_t notice_ns; /* time until a neighbour notices that a link is down */
+    bool through_tree;  /* only links of the tree: exchanges are relayed */
+    uint32_t swallow;   /* every n-th message vanishes, which links never do: shows that the
+                         * checks fail */
+    bool encode;        /* every message is encoded and decoded (overlay_codec.h) */
 };
 
 void sim_defaults(struct sim_config *c);
@@ -45,11 +46,11 @@ void sim_defaults(struct sim_config *c);
 enum { SIM_TEXT = 300 };
 
 struct sim_result {
-    uint64_t gathered_ns, last_ns; /* the first collective: the top has all; everybody has all */
+    uint64_t gathered_ns, last_ns; /* the first collective: the top has all; every node has all */
     uint64_t end_ns;
     uint64_t messages, bytes, collectives, failed, survivors;
-    uint64_t node_messages, node_bytes, node_held; /* the most of any node */
-    uint64_t bound_ns;        /* no algorithm is faster than that in this model (one collective) */
+    uint64_t node_messages, node_bytes, node_held; /* the maximum of any node */
+    uint64_t bound_ns;        /* lower bound for any algorithm in this model (one collective) */
     uint64_t exchanged;       /* messages of exchanges */
     char violation[SIM_TEXT]; /* empty: all is well */
 };
@@ -57,7 +58,8 @@ struct sim_result {
 /* 0, or -ENOMEM. */
 int sim_run(const struct sim_config *c, struct sim_result *r_p);
 
-/* The options that make `wireup sim` do the same, for a person who looks at a failing seed. */
+/* The options with which `wireup sim` reproduces the run, for a person who looks at a failing seed.
+ */
 void sim_command(const struct sim_config *c, struct buf *out);
 
 #endif

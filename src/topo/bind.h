@@ -1,13 +1,13 @@
 /* bind.h - which processors each process of a node gets.
  *
- * `-bind-to WHAT[:N]` says what one process gets: N objects of a kind.  The order in which these
- * are dealt out is that of the machine, or `-map-by OBJECT[:N]`'s: one to each OBJECT in turn. Only
- * processors that the launcher itself may use are given; objects without any are passed over.
- * When all are given out, dealing starts again.
+ * `-bind-to WHAT[:N]` gives each process N objects of a kind.  They are dealt out in the order of
+ * the machine, or in that of `-map-by OBJECT[:N]`: one to each OBJECT in turn.  Only processors
+ * that the launcher itself may use are given; objects without any are skipped.  When all are given
+ * out, dealing starts again.
  *
- * The result is a list of *seats*; process i of a node sits on seat i modulo their number.
+ * The result is a list of *seats*; process i of a node gets seat i modulo their number.
  *
- * Pure: the machine is a struct topo_view, the allowed processors an argument.
+ * Pure: the machine is a struct topo_view, the allowed processors are an argument.
  */
 #ifndef WIREUP_TOPO_BIND_H
 #define WIREUP_TOPO_BIND_H
@@ -23,9 +23,9 @@
 enum bind_how {
     BIND_NONE = 0,
     BIND_RR,     /* single processors, in the order of their numbers */
-    BIND_USER,   /* as the list says */
+    BIND_USER,   /* as listed */
     BIND_OBJECT, /* width objects of a kind */
-    BIND_SLOTS,  /* as a rank file says (topo/slots.h), one list for each process */
+    BIND_SLOTS,  /* from a rank file (topo/slots.h), one list for each process */
 };
 
 struct bind_spec {
@@ -40,7 +40,7 @@ struct bind_order {
     bool said;
     enum topo_kind kind; /* one seat of each group of `width` such objects in turn... */
     uint32_t width;
-    uint32_t block; /* ...or, when not 0, so many seats of each group at once (ppr) */
+    uint32_t block; /* ...or, if not 0, this many seats of each group at once (ppr) */
 };
 
 struct bind_seat {
@@ -55,7 +55,7 @@ struct bind_seats {
 
 enum { BIND_BAD = 1 };
 
-/* NULL text: none.  0, or BIND_BAD with the sentence. */
+/* NULL text: no binding.  0, or BIND_BAD with the sentence. */
 int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err);
 
 /* Whether the seats depend on the machine's topology (else view may be NULL). */
@@ -64,12 +64,12 @@ static inline bool bind_needs_view(const struct bind_spec *spec)
     return spec->how == BIND_OBJECT || spec->how == BIND_SLOTS;
 }
 
-/* 0; BIND_BAD with the sentence (no such object here, a processor that is not ours); -ENOMEM. */
+/* 0; BIND_BAD with the sentence (no such object here, a processor that we may not use); -ENOMEM. */
 int bind_seats(struct arena *a, const struct bind_spec *spec, const struct bind_order *order,
                const struct topo_view *view, struct cpus allowed, struct bind_seats *seats_p,
                struct errmsg *err);
 
-/* Objects of a kind that have a processor of ours. */
+/* The number of objects of a kind that have an allowed processor. */
 uint32_t bind_objects(const struct topo_view *view, enum topo_kind kind, struct cpus allowed);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { CPUS_WORD_BITS = (int)(8 * sizeof(unsigned long)) };
 
-/* More processors than any machine has; numbers in option texts are held against it. */
+/* More processors than any machine has; numbers in options are checked against it. */
 enum { CPUS_MAX = 65536 };
 
 struct cpus {

@@ -1,11 +1,11 @@
-/* hwloc_dl.h - libhwloc, loaded when somebody really needs it.
+/* hwloc_dl.h - libhwloc, loaded on demand.
  *
  * Linking it would cost every launch some milliseconds (it brings a dozen libraries along) and
- * every program that uses our client libraries its symbols.  So it is opened by name, once asked
- * for, and called through a table: `h->topology_load(t)`.
+ * every program that uses our client libraries its symbols.  So it is opened by name, on first use,
+ * and called through a table: `h->topology_load(t)`.
  *
- * The header of the build and the library of the run must agree on the layout of objects; that is
- * checked by the major API version.
+ * The header at build time and the library at run time must agree on the layout of objects; the
+ * major API version is checked.
  */
 #ifndef WIREUP_TOPO_HWLOC_DL_H
 #define WIREUP_TOPO_HWLOC_DL_H
@@ -23,7 +23,7 @@ struct hwloc_dl {
 
 #define HWLOC_DL_NULL ((struct hwloc_dl){ 0 })
 
-/* HWLOC_DL_MISSING: there is no usable libhwloc.so.15; the sentence says why. */
+/* HWLOC_DL_MISSING: there is no usable libhwloc.so.15; the sentence gives the reason. */
 enum { HWLOC_DL_MISSING = 1 };
 int hwloc_dl_open(struct hwloc_dl *h, struct errmsg *err);
 void hwloc_dl_close(struct hwloc_dl *h); /* harmless twice */

@@ -1,7 +1,7 @@
 /* kind.h - the kinds of hardware objects that options and keys name, from small to large.
  *
- * A fixed list with our own order, so that those who only talk about objects (option parsing,
- * mapping) need no topology library.
+ * A fixed list in our own order, so that code which only names objects (option parsing, mapping)
+ * needs no topology library.
  */
 #ifndef WIREUP_TOPO_KIND_H
 #define WIREUP_TOPO_KIND_H
@@ -24,8 +24,8 @@ enum topo_kind {
     TOPO_KIND_COUNT
 };
 
-/* The kind of a name users write ("core", "socket", "package", "l2cache", "l2", "pu", ...), any
- * case. */
+/* Finds the kind by the name that users write ("core", "socket", "package", "l2cache", "l2", "pu",
+ * ...), in any case. */
 bool topo_kind_find(struct slice name, enum topo_kind *kind_p);
 
 /* Its name in our texts: "core". */

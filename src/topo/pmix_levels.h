@@ -1,4 +1,4 @@
-/* pmix_levels.h - the words of locality texts, shared by who writes and who compares them. */
+/* pmix_levels.h - the names in locality texts, shared by the writer and the comparison. */
 #ifndef WIREUP_TOPO_PMIX_LEVELS_H
 #define WIREUP_TOPO_PMIX_LEVELS_H
 

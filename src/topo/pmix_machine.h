@@ -1,4 +1,4 @@
-/* pmix_machine.h - what the files behind pmix_topo.h share. */
+/* pmix_machine.h - shared by the files that implement pmix_topo.h. */
 #ifndef WIREUP_TOPO_PMIX_MACHINE_H
 #define WIREUP_TOPO_PMIX_MACHINE_H
 
@@ -11,7 +11,7 @@ const struct hwloc_dl *ptopo_hwloc(void);
 /* This machine's topology, or NULL; loaded once, and never changed. */
 hwloc_topology_t ptopo_machine(const struct hwloc_dl *h);
 
-/* Whether this source is hwloc; versions behind the name do not matter. */
+/* Whether this source is hwloc; versions after the name are ignored. */
 bool ptopo_is_hwloc(const char *source);
 
 /* Topologies for the codec: see struct ptype_foreign. */

@@ -4,8 +4,8 @@
  *   PLACE  = [PACKAGE:] CORES           a PLACE without a package is in that of the PLACE before
  *   CORES  = N, N-M or *                logical numbers: within the package, else of the machine
  *
- * A node's ranks have their lists one behind the other with '|' between them, by local rank; an
- * empty one is a rank that is not bound.
+ * The lists of a node's ranks are separated by '|', by local rank; an empty list is a rank that is
+ * not bound.
  *
  * Pure, and without memory.
  */
@@ -26,11 +26,11 @@ struct slots_place {
     uint32_t from, to; /* cores; from SLOTS_ALL: every one */
 };
 
-/* Zeroed before the first.  Takes the next place off the list: true while there is one; false with
- * rest empty at the end, or with rest at what is none. */
+/* Takes the next place off the list; *place is zeroed before the first call.  True while there is
+ * one; false with rest empty at the end, or with rest at the malformed place. */
 bool slots_next(struct slice *rest, struct slots_place *place);
 
-/* Whether it is such a list.  0, or 1 with "'x' is no place …". */
+/* Checks such a list.  0, or 1 with "'x' is no place ...". */
 int slots_check(struct slice list, struct errmsg *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* view.h - a machine's hardware as flat lists: for each kind of object, the processors of each.
  *
- * What binding needs to know, and nothing of the library it came from: so that deciding is pure,
- * and machines that nobody has can be tried from a description.
+ * Just the facts that binding needs, independent of the library they came from: so binding is pure,
+ * and machines that nobody has can be tested from a description.
  */
 #ifndef WIREUP_TOPO_VIEW_H
 #define WIREUP_TOPO_VIEW_H
@@ -23,8 +23,8 @@ struct topo_view {
     struct topo_objects kinds[TOPO_KIND_COUNT];
 };
 
-/* Both load hwloc for as long as they run, and take memory from the arena.
- * 0; TOPO_MISSING: no hwloc, or it cannot make sense of this machine or description; -ENOMEM. */
+/* Both load hwloc for the duration of the call, and take memory from the arena.
+ * 0; TOPO_MISSING: no hwloc, or it cannot read this machine or description; -ENOMEM. */
 enum { TOPO_MISSING = 1 };
 int topo_view_machine(struct arena *a, struct topo_view *view_p, struct errmsg *err);
 int topo_view_synthetic(struct arena *a, const char *description, struct topo_view *view_p,
