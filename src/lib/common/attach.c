@@ -9,7 +9,7 @@
 
 #include "base/limit.h"
 
-/* From all that the store may ever need down to what is there now. */
+/* Tries the most that the store may ever need first, then less, down to its present size. */
 static void *map_window(int fd, uint64_t present, uint64_t *len_p)
 {
     void *base;
@@ -19,14 +19,14 @@ static void *map_window(int fd, uint64_t present, uint64_t *len_p)
             len = present;
         base = mmap(NULL, len, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
         *len_p = len;
-        if (base != MAP_FAILED) /* or a core file would hold all of it, room and all */
+        if (base != MAP_FAILED) /* else a core file would contain all of it */
             madvise(base, len, MADV_DONTDUMP);
         if (base != MAP_FAILED || len == present)
             return base;
     }
 }
 
-/* A file that can shrink could take pages away under our eyes. */
+/* If the file could shrink, mapped pages could disappear. */
 static int check_file(int fd, struct stat *st)
 {
     int seals = fcntl(fd, F_GET_SEALS);

@@ -15,7 +15,7 @@ enum { RECORD_HEAD = 6 };
 void batch_init(struct batch *b)
 {
     *b = (struct batch){ .count = 0 };
-    /* Keys, values and their book-keeping; the quota is on the first two. */
+    /* Keys, values and their book-keeping; the quota counts only the first two. */
     arena_init(&b->arena, (size_t)LIMIT_CLIENT_STORE * 4);
     map_init(&b->keys, (uint64_t)(uintptr_t)b);
 }

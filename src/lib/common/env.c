@@ -32,7 +32,7 @@ int client_env_read(struct client_env *e_p, struct errmsg *err)
     int rc;
 
     *e = (struct client_env){ .fd = -1, .wireup_fd = -1, .size = 1 };
-    /* What prints, or waits for a debugger: not at the word of who has other rights. */
+    /* Output, and waiting for a debugger: not on the word of a user with fewer rights (setuid). */
     e->debug = is_true(secure_getenv("PMI_DEBUG"));
     e->spawned = is_true(getenv("PMI_SPAWNED"));
     e->traced = is_true(secure_getenv("PMI_TOTALVIEW"));
@@ -43,9 +43,9 @@ int client_env_read(struct client_env *e_p, struct errmsg *err)
         e->port = getenv("PMI_PORT");
         e->id = e->port ? getenv("PMI_ID") : NULL;
         if (!e->port)
-            return 0; /* alone: whatever rank and size an outer job has left behind is not ours */
+            return 0; /* alone: rank and size, if set, were left behind by an outer job */
     }
-    /* Not worth failing for: without it we speak the plain protocol. */
+    /* Not worth a failure: without it we use the plain protocol. */
     (void)read_number("WIREUP_FD", -1, &e->wireup_fd, NULL);
     rc = read_number("PMI_RANK", 0, &e->rank, err);
     if (rc == 0)

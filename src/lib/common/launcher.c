@@ -21,7 +21,7 @@ enum { NAME_MAX_LEN = 64, NROWS = sizeof rows / sizeof *rows };
 struct variable {
     char name[NAME_MAX_LEN]; /* "": none is set */
     uint32_t value;
-    bool first; /* of those that were possible */
+    bool first; /* of the possible variables */
 };
 
 struct asker {
@@ -63,7 +63,7 @@ static bool holds(const struct asker *a, const char *condition)
     return name.len && text && slice_is(value, text);
 }
 
-/* Several processes, and this is one of them. */
+/* True if this process is one of several. */
 static bool fits(const struct asker *a, const struct row *r, struct variable *rank_p,
                  struct variable *size_p)
 {
@@ -83,7 +83,7 @@ static bool allowed(const struct asker *a)
     return text && *text && strcmp(text, "0") != 0;
 }
 
-/* Copies text, {n} replaced. */
+/* Copies text with {n} replaced. */
 static void fill_in(char *out, size_t room, const char *text, const struct variable *size)
 {
     char number[16] = "N";

@@ -1,4 +1,4 @@
-/* launcher_test.c - environments of launchers as they are, and what a process in them is told. */
+/* launcher_test.c - real environments of launchers, and the message that a process in them gets. */
 #include <string.h>
 
 #include "lib/common/launcher.h"
@@ -35,11 +35,11 @@ int main(void)
     static const char srun[] =
         "SLURM_JOB_ID=7 SLURM_PROCID=1 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4";
 
-    /* nobody */
+    /* no launcher */
     expect(LAUNCHER_PMI, "HOME=/root", NULL);
     expect(LAUNCHER_PMI, "SLURM_JOB_ID=7 SLURM_NTASKS=4", NULL); /* the shell of salloc */
     expect(LAUNCHER_PMI, "SLURM_PROCID=x SLURM_NTASKS=4", NULL);
-    expect(LAUNCHER_PMI, "PMI_RANK=5 PMI_SIZE=2", NULL); /* left behind by somebody */
+    expect(LAUNCHER_PMI, "PMI_RANK=5 PMI_SIZE=2", NULL); /* left over from another job */
 
     /* Slurm */
     expect(LAUNCHER_PMI, srun, "Slurm's srun (SLURM_PROCID=1, SLURM_STEP_NUM_TASKS=4)");

@@ -84,11 +84,11 @@ int library_prepare(struct library *l, struct client_env *env, void (*after)(voi
         rc = library_watch_forks(l, after, err);
     if (rc || env->fd >= 0 || env->port || !launcher_found_here(LAUNCHER_PMI, err))
         return rc;
-    library_set_debug(l, true); /* nobody would see why */
+    library_set_debug(l, true); /* otherwise the reason would be invisible */
     return 1;
 }
 
-/* No other thread exists here: whoever held the gate is not here. */
+/* No other thread exists here, so a thread that held the lock does not either. */
 void library_forked(struct library *l)
 {
     lock_reset(&l->gate);

@@ -29,7 +29,7 @@ static int break_link(struct link *l, int rc)
 static int prepare(struct link *l)
 {
     buf_init(&l->in, (size_t)LIMIT_STORE_VALUE + LIMIT_PMI_LINE);
-    /* Room for usual answers from the start: an answer that cannot be read is a lost connection. */
+    /* Reserves room for usual replies now: a reply that cannot be stored is a lost connection. */
     return buf_room(&l->in, READ_STEP) ? 0 : -ENOMEM;
 }
 
@@ -161,7 +161,7 @@ int link_take_fd(struct link *l)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* Inherited descriptors may be non-blocking; we are not. */
+/* Inherited descriptors may be non-blocking; these calls block. */
 static int wait_for(struct link *l, short events)
 {
     struct pollfd p = { l->fd, events, 0 };
@@ -169,8 +169,8 @@ static int wait_for(struct link *l, short events)
     return poll(&p, 1, -1) < 0 && errno != EINTR ? -errno : 0;
 }
 
-/* write() to a pipe whose reader is gone raises SIGPIPE; here it is blocked meanwhile and, if it
- * was not waiting before, taken away. */
+/* write() to a pipe whose reader is gone raises SIGPIPE; here it is blocked meanwhile and,
+ * unless it was pending before, consumed. */
 static ssize_t write_quietly(int fd, const void *bytes, size_t n)
 {
     const struct timespec at_once = { 0, 0 };
@@ -225,7 +225,7 @@ int link_send(struct link *l, struct slice bytes)
     return 0;
 }
 
-/* Looks at nothing but the descriptor, which nobody changes while the link is open. */
+/* Uses only the descriptor, which never changes while the link is open. */
 void link_send_aside(const struct link *l, struct slice bytes)
 {
     ssize_t n = 1;
@@ -285,7 +285,7 @@ static ssize_t receive_some(struct link *l, char *room, size_t n)
     return read(l->fd, room, n);
 }
 
-/* At least one more byte, at most `want`. */
+/* Receives at least one more byte, at most `want`. */
 static int receive(struct link *l, size_t want)
 {
     char *room = buf_room(&l->in, want);

@@ -27,8 +27,8 @@ static int start(const char *program, const char *name, int fd, pid_t *pid_p)
         return -rc;
     snprintf(fd_text, sizeof fd_text, "%d", SINGLETON_PROMOTE_FD);
     snprintf(pid_text, sizeof pid_text, "%d", (int)getpid());
-    /* Its standard input stays ours; the descriptor may have the wanted number already, then dup2
-     * would leave it close-on-exec: the spawn action takes care of that. */
+    /* Our standard input stays ours.  The descriptor may have the wanted number already; dup2
+     * would then leave it close-on-exec, the spawn action does not. */
     rc = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(&actions, fd, SINGLETON_PROMOTE_FD);
@@ -43,7 +43,7 @@ int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
     const char *program = getenv("WIREUP");
     int ends[2], on = 1, rc;
 
-    if (privilege_is_lent()) /* WIREUP and PATH are those of somebody with other rights */
+    if (privilege_is_lent()) /* a setuid program must not trust its user's WIREUP and PATH */
         return errmsg_set(err, -EPERM,
                           "this program is set-uid, set-gid or has capabilities: it starts no "
                           "process manager; start it with `wireup -n 1 PROGRAM`");
@@ -52,7 +52,7 @@ int promote(const char *name, int *fd_p, pid_t *pid_p, struct errmsg *err)
         program = "wireup";
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return errmsg_set(err, -errno, "no connection to a process manager: %s", err_text(errno));
-    /* The launcher is to know whether we have become somebody else since. */
+    /* Lets the launcher see whether we have changed our user since. */
     setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
     rc = start(program, name, ends[1], pid_p);
     close(ends[1]);

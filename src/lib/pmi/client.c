@@ -1,4 +1,4 @@
-/* client.c - see client.h: joining, leaving, and the facts about ourselves. */
+/* client.c - see client.h: joining, leaving, and the job's attributes. */
 #include "lib/pmi/client.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "shm/memory.h"
 
 enum {
-    OUR_DIALECT = 1,     /* the highest `wireup=` we know */
+    OUR_DIALECT = 1,     /* the highest `wireup=` version we support */
     ALONE_KEY_MAX = 256, /* what MPICH's singletons offer */
     ALONE_NAME = 64
 };
@@ -53,7 +53,7 @@ static int connect_server(struct client *c, const struct client_env *env, struct
     return rc == 0 || rc == -ENOMEM ? rc : CLIENT_FAILED;
 }
 
-/* A connection that was dialled says who we are; the answer says what we are. */
+/* After dialling, the client sends its id; the reply has its rank and the job's size. */
 static int introduce(struct client *c, const char *id, struct errmsg *err)
 {
     struct pmi1_initack m = { .has = 0 };
@@ -77,7 +77,7 @@ static int introduce(struct client *c, const char *id, struct errmsg *err)
     return rc;
 }
 
-/* Facts that Wireup's server adds to its first answer; each is optional. */
+/* Attributes that Wireup's server adds to its first reply; each is optional. */
 static int take_facts(struct client *c, const struct pmi1_response_to_init *r, struct errmsg *err)
 {
     if (PMI1_HAS(r, response_to_init, rank) && PMI1_HAS(r, response_to_init, size)) {
@@ -102,7 +102,7 @@ static int take_facts(struct client *c, const struct pmi1_response_to_init *r, s
     return CLIENT_OK;
 }
 
-/* Without the store we are slower, not wrong. */
+/* The store only makes us faster; without it nothing fails. */
 static void take_store(struct client *c)
 {
     int fd = link_take_fd(&c->link);
@@ -196,9 +196,9 @@ static int start_served(struct client *c, const struct client_env *env, struct e
     return rc;
 }
 
-/* ---- alone no longer ------------------------------------------------------------------------- */
+/* ---- promotion of a singleton ---------------------------------------------------------------- */
 
-/* What was put while we were alone is put again, now for all to see. */
+/* Repeats the puts of the singleton, now visible to all. */
 static int carry_puts(struct client *c, const struct seg_view *old, struct errmsg *err)
 {
     struct seg_item item;
@@ -237,7 +237,7 @@ static int join_promoter(struct client *c, int fd, struct errmsg *err)
 int client_promote(struct client *c, struct errmsg *err)
 {
     struct seg_view old = c->writer.view;
-    char *name = c->kvsname; /* the launcher keeps it */
+    char *name = c->kvsname; /* the launcher keeps the name */
     int fd, rc;
 
     if (c->kind != CLIENT_ALONE)
@@ -249,7 +249,7 @@ int client_promote(struct client *c, struct errmsg *err)
         rc = carry_puts(c, &old, err);
     if (c->kvsname != name)
         free(name);
-    if (rc != CLIENT_OK && !c->store.base) { /* it never got as far as a job: alone as before */
+    if (rc != CLIENT_OK && !c->store.base) { /* it failed before it had a job: alone as before */
         link_close(&c->link);
         singleton_promote_end(&c->promoter);
         c->kind = CLIENT_ALONE;
@@ -258,7 +258,7 @@ int client_promote(struct client *c, struct errmsg *err)
     return rc;
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
 int client_start(const struct client_env *env, struct lock *gate, struct client **c_p,
                  struct errmsg *err)
@@ -341,7 +341,7 @@ void client_abort(struct client *c, int exit_code, const char *message)
     free(line);
 }
 
-/* ---- facts ----------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static int to_int(int64_t v, int *value_p, const char *what, struct errmsg *err)
 {

@@ -10,7 +10,7 @@
 #include "lib/pmi/space.h"
 #include "lib/pmi/talk.h"
 
-/* ---- putting: what may be said --------------------------------------------------------------- */
+/* ---- putting: valid keys and values ---------------------------------------------------------- */
 
 static int check_put(const struct client *c, struct slice key, struct slice value,
                      struct errmsg *err)
@@ -72,9 +72,9 @@ static int check_legacy(const struct client *c, struct slice key, struct slice v
                       SLICE_ARG(slice_head(key, 80)), fault);
 }
 
-/* Servers of MPICH 4.1 and later take a backslash for a quote, and drop it.  Only a try can tell,
- * and only behind a barrier: before, Hydra does not answer for what was just put.  So the first
- * value with a backslash is looked at again after the next barrier. */
+/* Servers of MPICH 4.1 and later read a backslash as a quote, and drop it.  Only a test can
+ * tell, and only after a barrier: before it, Hydra does not answer for recent puts.  So the
+ * first value with a backslash is read back after the next barrier. */
 static int begin_test(struct client *c, struct slice key, struct slice value, struct errmsg *err)
 {
     if (c->backslash != TRAIT_UNKNOWN || !has_any(value, "\\"))
@@ -86,8 +86,9 @@ static int begin_test(struct client *c, struct slice key, struct slice value, st
     return CLIENT_OK;
 }
 
-/* Asks a server of others for the value of a key.  Those of MPICH 4.1 to 4.3 add a word behind the
- * value, which else reaches to the end of the line; values there hold no blanks.  No value: NULL.
+/* Asks a legacy server for the value of a key.  Those of MPICH 4.1 to 4.3 add a word after the
+ * value, which otherwise reaches to the end of the line; values there hold no blanks.  No value:
+ * NULL.
  */
 static int ask_get(struct client *c, struct slice space, struct slice key, struct slice *value_p,
                    struct errmsg *err)
@@ -110,7 +111,7 @@ static int ask_get(struct client *c, struct slice space, struct slice key, struc
     return CLIENT_OK;
 }
 
-/* The wire is ours, the barrier over. */
+/* The wire is ours and the barrier over. */
 static int end_test(struct client *c, struct errmsg *err)
 {
     struct slice key = slice_str(c->test_key), put, got;
@@ -226,7 +227,7 @@ int kvs_put(struct client *c, const char *space, const char *key, const char *va
     return rc;
 }
 
-/* ---- handing over ---------------------------------------------------------------------------- */
+/* ---- sending the puts ------------------------------------------------------------------------ */
 
 int kvs_commit(struct client *c, const char *space, struct errmsg *err)
 {
@@ -273,7 +274,7 @@ static int get_by_message(struct client *c, const struct space *s, const char *k
     PMI1_SET(m, get_wireup, kvsname, s->name);
     PMI1_SET(m, get_wireup, key, slice_str(key));
     rc = talk_ask(c, PMI1_get_wireup, &m, PMI1_value_wireup, err);
-    if (rc == CLIENT_BAD_ARG) /* a blank in the key: it was not in the store, so it is nowhere */
+    if (rc == CLIENT_BAD_ARG) /* a key with a blank is not in the store, so it does not exist */
         return not_there(key, err);
     if (rc != CLIENT_OK)
         return rc;
@@ -342,7 +343,7 @@ static int broken_barrier(struct slice why, struct errmsg *err)
                       SLICE_ARG(why.len ? why : SLICE("a process has died or left")));
 }
 
-/* A barrier of everybody: the wire stays ours until it is over. */
+/* A barrier of all processes: the wire stays ours until it is over. */
 static int barrier_of_all(struct client *c, struct errmsg *err)
 {
     const struct pmi1_barrier_out *r = &c->reply.barrier_out;
@@ -352,7 +353,7 @@ static int barrier_of_all(struct client *c, struct errmsg *err)
     return rc == CLIENT_OK && r->rc != 0 ? broken_barrier(r->msg, err) : rc;
 }
 
-/* One with a tag: other threads may go on, into others with other tags. */
+/* A barrier with a tag: other threads may enter barriers with other tags meanwhile. */
 static int barrier_of_group(struct client *c, struct slice group, struct errmsg *err)
 {
     struct pmi1_barrier_in m = { .has = 0 };
@@ -386,7 +387,7 @@ int kvs_barrier(struct client *c, struct slice group, struct errmsg *err)
     return rc;
 }
 
-/* The number that MPICH's clients make of a tag: what both sides of a mixed job must agree on. */
+/* The number that MPICH's clients derive from a tag: both sides of a mixed job must agree on it. */
 static uint32_t tag_number(const char *tag)
 {
     uint32_t h = 2166136261u;

@@ -1,5 +1,5 @@
-/* ours_test.c - our library and our server: what they can do for each other beyond PMI-1's lines,
- * many clients and many threads at once, and every allocation that may fail. */
+/* ours_test.c - our library with our server: extensions beyond PMI-1, many clients and many
+ * threads at once, and every allocation that may fail. */
 #include <sys/stat.h>
 
 #include "lib/pmi/world.h"
@@ -13,7 +13,7 @@
 
 #define K "wireup-test"
 
-/* ---- conversations, byte by byte ------------------------------------------------------------- */
+/* ---- messages, byte by byte ------------------------------------------------------------------ */
 
 #define OUR_START                                                                                  \
     { HEAR, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n" },                                \
@@ -34,7 +34,7 @@ static void begin_ours(struct script *s, const struct line *lines)
     setenv("WIREUP_FD", getenv("PMI_FD"), 1);
 }
 
-/* One round trip for all facts; puts in one block, together with the barrier; any bytes. */
+/* One round trip for all attributes; puts in one block, together with the barrier; any bytes. */
 static void test_words(void)
 {
     static const struct line lines[] = {
@@ -46,7 +46,7 @@ static void test_words(void)
         { SAY, "cmd=value_wireup rc=0 bytes=6\nx\ny = " },
         { HEAR, "cmd=get_wireup kvsname=" K " key=none\n" },
         { SAY, "cmd=value_wireup rc=-1 msg=not_found\n" },
-        HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k31"), /* commit: no answer yet */
+        HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k31"), /* commit: no reply yet */
         HEAR_BYTES("cmd=mput_wireup count=1 bytes=9\n\2\0\1\0\0\0k41cmd=barrier_in\n"),
         { SAY, "cmd=mput_result rc=3 key=k3 msg=already_present\ncmd=mput_result rc=0\n" },
         { SAY, "cmd=barrier_out rc=0\n" },
@@ -121,7 +121,8 @@ static void test_further_spaces(void)
     EQ(PMI_KVS_Destroy(name), PMI_SUCCESS);
     EQ(PMI_KVS_Put(name, "a", "1"), PMI_ERR_INVALID_KVS);
     EQ(PMI_KVS_Destroy(K ".7"), PMI_ERR_INVALID_KVS);
-    EQ(PMI_KVS_Put(K ".7", "a", ""), PMI_SUCCESS); /* nobody knows yet that there is none */
+    EQ(PMI_KVS_Put(K ".7", "a", ""),
+       PMI_SUCCESS); /* the client does not know yet that there is none */
     EQ(PMI_KVS_Commit(K), PMI_SUCCESS);
     EQ(PMI_KVS_Get(K ".7", "b", text, sizeof text), PMI_ERR_INVALID_KEY);
     EQ(PMI_KVS_Commit(K), PMI_ERR_INVALID_KVS);
@@ -129,7 +130,7 @@ static void test_further_spaces(void)
     OK(script_end(&s));
 }
 
-/* A server of our kind that says less than ours does today. */
+/* A Wireup server that sends fewer attributes than today's. */
 static void test_fewer_facts(void)
 {
     static const struct line lines[] = {
@@ -161,7 +162,7 @@ static void test_fewer_facts(void)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Another rank of the job, with a client of its own, playing in a thread. */
+/* Another rank of the job, with a client of its own, in a thread. */
 struct rank {
     struct world *w;
     uint32_t rank;
@@ -204,7 +205,8 @@ static bool rank_reads(struct rank *r, const char *space, const char *key, const
     return kvs_get(r->c, space, key, same_text, (void *)(uintptr_t)value, &r->err) == CLIENT_OK;
 }
 
-/* Each rank puts a card with all that lines cannot say, and reads all others without a message. */
+/* Each rank puts a value that plain PMI-1 lines cannot carry, and reads all others without a
+ * message. */
 static void exchange(struct rank *r)
 {
     char key[32], value[64];
@@ -220,11 +222,12 @@ static void exchange(struct rank *r)
         snprintf(key, sizeof key, "card-%u", other);
         snprintf(value, sizeof value, "rank %u\n= \\ \t", other);
         r->wrong += !rank_reads(r, K, key, value);
-        if (!r->w->no_store) /* who cannot see that it is there learns it at the next barrier */
+        if (!r->w->no_store) /* a rank that cannot see the store's value learns of it at the next
+                                barrier */
             r->wrong += kvs_put(r->c, K, key, "again", &r->err) != CLIENT_BAD_KEY;
     }
     if (!r->w->no_store)
-        r->wrong += sends != before; /* all by looking */
+        r->wrong += sends != before; /* all of them from the store */
     r->wrong += kvs_get(r->c, K, "none", same_text, NULL, &r->err) != CLIENT_BAD_KEY;
     r->wrong += kvs_barrier(r->c, SLICE_NULL, &r->err) != 0;
 }
@@ -282,7 +285,7 @@ static void *meet_main(void *arg)
     rc = kvs_barrier(r->c, SLICE_NULL, &r->err);
     r->wrong += rc == CLIENT_BAD_KEY ? 1 : rc * 100;
     if (!rank_reads(r, K, "mine-0", "x") || !rank_reads(r, K, "mine-1", "x"))
-        r->wrong += 100; /* the refusal of one put has kept no other out */
+        r->wrong += 100; /* the refusal of one put has suppressed no other */
     lock_unlock(&r->gate);
     return NULL;
 }
@@ -397,7 +400,7 @@ static void test_nothing_left(void)
 
     world_begin(&w, 1, false);
     world_env(&w, 0);
-    flags = fcntl(w.ends[0][0], F_SETFD, 0); /* as a launcher hands it over */
+    flags = fcntl(w.ends[0][0], F_SETFD, 0); /* as a launcher passes it */
     fds = count_descriptors();
     for (int i = 0; i < 20; i++) {
         EQ(PMI_Init(&v), PMI_SUCCESS);
@@ -413,7 +416,7 @@ static void test_nothing_left(void)
     world_end(&w);
 }
 
-/* ---- a server that ends anywhere ------------------------------------------------------------- */
+/* ---- a server that ends at any point --------------------------------------------------------- */
 
 static const char legacy_words[] =
     "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"
@@ -429,7 +432,7 @@ static const char our_words[] =
     "cmd=lookup_result rc=0 info=ok port=p\ncmd=appnum rc=0 appnum=0\n"
     "cmd=spawn_result rc=0 errcodes=0,0\ncmd=finalize_ack rc=0\n";
 
-/* The number of calls that went well; all of them must return. */
+/* Returns the number of calls that succeeded; all of them must return. */
 static int live_until_cut(const char *words, size_t n, bool ours)
 {
     static const char *cmds[] = { "p" };
@@ -463,7 +466,7 @@ static void test_cuts(const char *what, const char *words, size_t len, bool ours
     int last = 0, fell = 0;
 
     for (size_t n = 0; n <= len; n++) {
-        /* A put waits for its answer only with a legacy server; Finalize without Init is fine. */
+        /* A put waits for its reply only with a legacy server; Finalize without Init is fine. */
         int good = live_until_cut(words, n, ours);
         fell += n > 200 && good < last;
         last = good;
@@ -472,7 +475,7 @@ static void test_cuts(const char *what, const char *words, size_t len, bool ours
     OK_F(fell == 0, "%s: cut at each of %zu bytes, every call returns", what, len);
 }
 
-/* More than one block's worth: it travels ahead of the commit. */
+/* More than one block's worth: it is sent ahead of the commit. */
 static void test_many_puts(void)
 {
     enum { N = 3000 };
@@ -553,8 +556,8 @@ static void *crowd_main(void *arg)
     return NULL;
 }
 
-/* A thread in a barrier holds nobody up who needs no answer: its partner comes only when all others
- * are done. */
+/* A thread in a barrier delays no thread that needs no reply: its partner enters only when all
+ * others are done. */
 static void *barrier_main(void *arg)
 {
     struct crowd *me = arg;
@@ -621,7 +624,7 @@ static void test_threads(void)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Codes that a call without memory may return. */
+/* The codes that a call without memory may return. */
 static int poor(int rc)
 {
     return rc != PMI_SUCCESS && rc != PMI_ERR_NOMEM && rc != PMI_FAIL && rc != PMI_ERR_INIT &&
@@ -689,8 +692,8 @@ static void starve(const char *what, bool ours, bool alone)
     OK_F(bad == 0 && runs > 10, "%s: %d lives, each short of memory at another place", what, runs);
 }
 
-/* A launcher that hears one line, or that its program is gone, and ends: who has started it must
- * not wait for it with the connection still open. */
+/* A launcher that reads one line, or sees its program gone, and exits: the client that has
+ * started it must not wait for it with the connection still open. */
 static void starve_beside_launcher(void)
 {
     static const char text[] = "#!/bin/sh\nread -r line <&3\n";
@@ -710,7 +713,7 @@ static void starve_beside_launcher(void)
 int main(void)
 {
     unsetenv("PMI_DEBUG");
-    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* a launcher may be installed here */
     for (int i = 0; i < 2; i++) {
         dripping = i;
         test_words();

@@ -1,5 +1,5 @@
-/* pmi.c - the functions of pmi.h: arguments checked, the client found and locked, conditions turned
- * into PMI's numbers.  What they do is in the modules beside this one; what they promise in pmi.h.
+/* pmi.c - the functions of pmi.h: checks arguments, finds and locks the client, translates result
+ * codes to PMI's.  The work is done by the modules beside this one; pmi.h has the contracts.
  *
  * The only static data of the library is here. */
 #include <errno.h>
@@ -24,7 +24,7 @@
 
 static struct library lib = LIBRARY_INIT("libpmi");
 
-/* ---- codes and reasons ----------------------------------------------------------------------- */
+/* ---- codes and error texts ------------------------------------------------------------------- */
 
 static int to_pmi(int rc)
 {
@@ -60,7 +60,7 @@ static int no_pointer(const char *function, const char *argument)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* One call of a function that needs the client; between begin and end the gate is locked. */
+/* One call of a function that needs the client; between begin and end the lock is held. */
 struct call {
     const char *function;
     struct client *c;
@@ -147,7 +147,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
     struct errmsg err;
     struct client *c = library_enter(&lib, &err) ? lib.member : NULL;
 
-    /* Wireup's server prints it, once, with who said it.  Others end us before we could. */
+    /* Wireup's server prints the message once, with its sender.  Others kill us before we could. */
     if ((!c || c->kind != CLIENT_OURS) && error_msg && *error_msg)
         library_print(error_msg);
     if (c) {
@@ -159,7 +159,7 @@ int PMI_Abort(int exit_code, const char error_msg[])
 
 /* ---- process group --------------------------------------------------------------------------- */
 
-/* Facts that are in the client from the start. */
+/* Attributes that the client has from the start. */
 static int get_fact(const char *function, const char *argument, int *value_p,
                     int (*fact)(const struct client *))
 {
@@ -210,7 +210,7 @@ int PMI_Get_rank(int *rank)
     return get_fact("PMI_Get_rank", "rank", rank, fact_rank);
 }
 
-/* Facts that a server may have to be asked for. */
+/* Attributes that a server may have to be asked for. */
 static int ask_fact(const char *function, const char *argument, int *value_p,
                     int (*fact)(struct client *, int *, struct errmsg *))
 {
@@ -521,7 +521,7 @@ int PMI_Lookup_name(const char service_name[], char port[])
     return end(&k, services_lookup(k.c, service_name, port, PMI_MAX_PORT_NAME, &k.err));
 }
 
-/* Pairs as the services know them; NULL when one has no key, or memory is short. */
+/* Pairs in the form of services.h; NULL when one has no key, or on no memory. */
 static const struct services_pair *take_pairs(struct arena *a, const PMI_keyval_t *from, int n)
 {
     struct services_pair *pairs = arena_array(a, (size_t)n, sizeof *pairs);
@@ -546,7 +546,7 @@ struct spawn_args {
     const PMI_keyval_t *preputs;
 };
 
-/* NULL when fine. */
+/* NULL when valid. */
 static const char *spawn_fault(const struct spawn_args *s)
 {
     if (s->count < 1 || !s->cmds || !s->maxprocs)

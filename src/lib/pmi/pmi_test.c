@@ -1,5 +1,5 @@
-/* pmi_test.c - the functions of pmi.h against scripted servers: the words of Hydra 4.0 and 5.0, of
- * Flux and of Slurm, every function, every code. */
+/* pmi_test.c - the functions of pmi.h against scripted servers: the messages of Hydra 4.0 and
+ * 5.0, of Flux and of Slurm, every function, every code. */
 #include <limits.h>
 #include <stdint.h>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ static void forget_environment(void)
         unsetenv(names[i]);
 }
 
-/* ---- conversations --------------------------------------------------------------------------- */
+/* ---- exchanges ------------------------------------------------------------------------------- */
 
 #define H40_START                                                                                  \
     { HEAR, "cmd=init pmi_version=1 pmi_subversion=1\n" },                                         \
@@ -46,7 +46,7 @@ static void forget_environment(void)
         END, NULL                                                                                  \
     }
 
-/* What MPICH's start-up asks for, as captured from MPICH 4.0.2 under Hydra 4.0.2. */
+/* The requests of MPICH's start-up, as captured from MPICH 4.0.2 under Hydra 4.0.2. */
 static void test_hydra4(void)
 {
     static const struct line lines[] = {
@@ -112,7 +112,7 @@ static void test_hydra4(void)
     OK(script_end(&s));
 }
 
-/* The words of Hydra 5, and what PMI 1.2 adds. */
+/* The messages of Hydra 5, and the additions of PMI 1.2. */
 static void test_hydra5(void)
 {
     static const struct line lines[] = {
@@ -172,7 +172,8 @@ static void test_hydra5(void)
     EQ(PMI_KVS_Get(K, "none", text, sizeof text), PMI_ERR_INVALID_KEY);
     EQ(PMI_KVS_Put(K, "dup", "1"), PMI_FAIL);
     EQ(PMI_KVS_Put(K, "b", "a\\b"), PMI_SUCCESS);
-    EQ(PMI_Barrier(), PMI_ERR_INVALID_VAL); /* this server drops backslashes: told, not hidden */
+    EQ(PMI_Barrier(),
+       PMI_ERR_INVALID_VAL); /* this server drops backslashes: reported, not hidden */
     EQ(PMI_KVS_Put(K, "b2", "a\\b"), PMI_ERR_INVALID_VAL);
     EQ(PMI_Lookup_name("nosvc", text), PMI_FAIL);
     EQ(PMI_Publish_name("svc", "port#1$desc=x"), PMI_SUCCESS);
@@ -233,7 +234,7 @@ static void test_dialects(void)
     OK(script_end(&s));
 }
 
-/* A legacy server is never sent what it would cut: nothing is on the wire. */
+/* A legacy server never gets what it would truncate: nothing is sent. */
 static void test_refusals(void)
 {
     static const struct line lines[] = {
@@ -334,7 +335,7 @@ static void test_clique(void)
     }
 }
 
-/* Further spaces under a legacy server are parts of the one it has. */
+/* Further KVSs under a legacy server are parts of the one it has. */
 static void test_spaces(void)
 {
     static const struct line lines[] = {
@@ -348,7 +349,7 @@ static void test_spaces(void)
         { SAY, "cmd=barrier_out\n" },
         { HEAR, "cmd=get kvsname=" K " key=%1.0%a\n" },
         { SAY, "cmd=get_result rc=0 msg=success value=1\n" },
-        { HEAR, "cmd=get kvsname=" K " key=%3.7%a\n" }, /* a space that rank 3 has made */
+        { HEAR, "cmd=get kvsname=" K " key=%3.7%a\n" }, /* a KVS that rank 3 has created */
         { SAY, "cmd=get_result rc=0 msg=success value=3\n" },
         { HEAR, "cmd=get kvsname=other_job key=a\n" },
         { SAY, "cmd=get_result rc=-1 msg=no_such_kvs\n" },
@@ -548,7 +549,7 @@ static void test_bad_servers(void)
     }
 }
 
-/* The connection breaks in the middle: errors, no signal, no hang, and Finalize still ends it. */
+/* The connection breaks in the middle: errors, no signal, no hang, and Finalize still works. */
 static void test_lost_connection(void)
 {
     static const struct line lines[] = {
@@ -600,8 +601,8 @@ static void test_bad_environment(void)
     forget_environment();
 }
 
-/* A server that speaks through something that is no socket: two pipes would be needed for a
- * conversation, but one that nobody reads is enough to see that no SIGPIPE comes. */
+/* A server connected by something that is no socket: a full exchange would need two pipes, but
+ * one pipe without a reader is enough to see that no SIGPIPE comes. */
 static void test_no_socket(void)
 {
     int ends[2], v;
@@ -708,7 +709,7 @@ static void test_alone(void)
     const int one[] = { 1 };
 
     forget_environment();
-    setenv("PMI_RANK", "5", 1); /* left behind by somebody else: no connection, no meaning */
+    setenv("PMI_RANK", "5", 1); /* left over from another job: no connection, so ignored */
     setenv("PMI_SIZE", "2", 1);
     OK(PMI_Init(&v) == PMI_SUCCESS && v == 0);
     forget_environment();
@@ -774,7 +775,7 @@ static void test_alone(void)
     EQ(v, -1);
     EQ(PMI_Finalize(), PMI_SUCCESS);
     OK(PMI_Init(&v) == PMI_SUCCESS && PMI_KVS_Get_my_name(name, sizeof name) == PMI_SUCCESS);
-    EQ(PMI_KVS_Get(name, "a", text, sizeof text), PMI_ERR_INVALID_KEY); /* a new life */
+    EQ(PMI_KVS_Get(name, "a", text, sizeof text), PMI_ERR_INVALID_KEY); /* initialized anew */
     EQ(PMI_Finalize(), PMI_SUCCESS);
 }
 
@@ -827,9 +828,9 @@ static void test_options(void)
     EQ(PMI_Get_options(text, NULL), PMI_ERR_INVALID_ARG);
 }
 
-/* ---- forks, aborts, words on standard error -------------------------------------------------- */
+/* ---- forks, aborts, messages on standard error ----------------------------------------------- */
 
-/* Runs `act` in a child whose standard error goes to text; its exit status. */
+/* Runs `act` in a child whose standard error goes to text; returns its exit status. */
 static int in_child(void (*act)(void *), void *arg, char *text, size_t room)
 {
     int ends[2], status;
@@ -898,7 +899,7 @@ static void child_after_finalize(void *arg)
     _exit(PMI_Init(&v) != PMI_SUCCESS || PMI_Finalize() != PMI_SUCCESS);
 }
 
-/* First of the exit handlers: a leak checker would have its own words about a forked child. */
+/* The first of the exit handlers: a leak checker would print reports about a forked child. */
 static void leave_at_once(int status, void *arg)
 {
     (void)arg;
@@ -978,7 +979,7 @@ static void test_reasons(void)
 int main(void)
 {
     forget_environment();
-    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* a launcher may be installed here */
     test_before_init();
     test_nulls();
     for (int i = 0; i < 2; i++) {

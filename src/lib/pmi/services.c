@@ -7,9 +7,9 @@
 #include "base/limit.h"
 #include "lib/pmi/talk.h"
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- name service ---------------------------------------------------------------------------- */
 
-/* To a legacy server every word of a line ends at the first blank. */
+/* A legacy server ends every word of a line at the first blank. */
 static int check_word(const struct client *c, const char *what, const char *text,
                       struct errmsg *err)
 {
@@ -26,8 +26,8 @@ static int check_word(const struct client *c, const char *what, const char *text
     return CLIENT_OK;
 }
 
-/* Some servers answer in `rc`, some in `info`, some in both (and then MPICH's `info=ok rc=1` is a
- * refusal). */
+/* Some servers reply with `rc`, some with `info`, some with both (and then MPICH's `info=ok
+ * rc=1` is a refusal). */
 static int verdict(int64_t rc, struct slice info, struct slice msg, const char *what,
                    const char *name, struct errmsg *err)
 {
@@ -165,7 +165,7 @@ static int say_command(struct client *c, const struct services_spawn *s, uint32_
     return rc;
 }
 
-/* `1,0,...`: one number per process; whatever is missing has the value of `otherwise`. */
+/* `1,0,...`: one number per process; missing ones get the value of `otherwise`. */
 static void take_errors(struct slice codes, const struct services_spawn *s, int otherwise)
 {
     for (uint32_t i = 0; s->errors && i < s->nprocs; i++) {

@@ -11,7 +11,7 @@
 
 enum { KEY_MOST = 1 << 20 };
 
-/* What this process has done to a space. */
+/* What this process has done to a KVS. */
 struct space_note {
     bool gone;
     char name[];
@@ -60,7 +60,7 @@ void space_forget_all(struct client *c)
     map_free(&c->spaces);
 }
 
-/* `:R.S` behind the name of the job's space. */
+/* `:R.S` after the name of the job's KVS. */
 static bool parse_prefixed(struct slice name, struct slice main_name, struct space *s)
 {
     struct slice tail = slice_skip(name, main_name.len), rank;
@@ -131,7 +131,7 @@ void space_key_free(struct space_key *k)
     buf_free(&k->mem);
 }
 
-/* ---- making and destroying ------------------------------------------------------------------- */
+/* ---- creating and destroying ----------------------------------------------------------------- */
 
 static int ask_for_space(struct client *c, struct buf *name, struct errmsg *err)
 {
@@ -194,7 +194,7 @@ static int tell_destroyed(struct client *c, const struct space *s, struct errmsg
     if (rc != CLIENT_OK)
         return rc;
     PMI1_SET(m, destroy_kvs, kvsname, s->name);
-    rc = talk_say_puts(c, err); /* those into it included: they were right when they were put */
+    rc = talk_say_puts(c, err); /* including puts into it: they were valid when they were made */
     if (rc == CLIENT_OK)
         rc = talk_ask(c, PMI1_destroy_kvs, &m, PMI1_kvs_destroyed, err);
     if (rc == CLIENT_OK && c->reply.kvs_destroyed.rc != 0)
@@ -220,9 +220,9 @@ int space_destroy(struct client *c, const char *name, struct errmsg *err)
     return rc;
 }
 
-/* ---- walking --------------------------------------------------------------------------------- */
+/* ---- iterating ------------------------------------------------------------------------------- */
 
-/* The client's part of a stored key, when it belongs to the space and a program has put it. */
+/* The client's part of a stored key, when it belongs to the KVS and a program has put it. */
 static bool key_in_space(const struct space *s, const struct seg_item *item, struct slice *key_p)
 {
     size_t nul = slice_find(item->key, '\0');
@@ -250,7 +250,8 @@ static int walk_on(struct client *c, const struct space *s, const struct space_p
     struct slice key;
 
     while (seg_next(c->view, &cursor, &item)) {
-        /* What PMIx puts as numbers, or with a NUL inside, is no string and not for PMI-1. */
+        /* Values that PMIx put as numbers, or with a NUL inside, are no strings and not for
+         * PMI-1. */
         if (!key_in_space(s, &item, &key) || item.type != 0 ||
             slice_find(item.value, '\0') < item.value.len)
             continue;

@@ -10,7 +10,7 @@
 
 #include "base/limit.h"
 
-/* Somebody waits for the end of a barrier. */
+/* A thread that waits for the end of a barrier. */
 struct talk_tagged {
     struct list link;
     char tag[24];
@@ -28,7 +28,7 @@ static void end_tagged(struct talk_tagged *t)
     }
 }
 
-/* Nobody knows any more what belongs to whom: all are told. */
+/* Replies can no longer be matched: wakes all waiters. */
 static void lose_tagged(struct client *c)
 {
     LIST_EACH(l, &c->tagged)
@@ -40,7 +40,7 @@ static void lose_tagged(struct client *c)
     }
 }
 
-/* The end of a barrier, in c->reply, goes to whoever has waited longest for that tag. */
+/* Gives the end of a barrier, in c->reply, to the thread that has waited longest for that tag. */
 static bool hand_out(struct client *c)
 {
     const struct pmi1_barrier_out *r = &c->reply.barrier_out;
@@ -89,7 +89,8 @@ int talk_begin(struct client *c, struct errmsg *err)
 
 static int hear_tagged(struct client *c, struct errmsg *err);
 
-/* What has been received with our answer is nobody's to wait for. */
+/* Handles ends of barriers that were received together with our reply: no other thread would
+ * wake up for them. */
 void talk_end(struct client *c)
 {
     struct errmsg err;
@@ -152,7 +153,7 @@ int talk_send(struct client *c, struct errmsg *err)
     return rc < 0 ? lost(rc, err) : CLIENT_OK;
 }
 
-/* A reply that is not the one awaited means that we no longer know where we are. */
+/* A reply other than the expected one means that we are out of step. */
 static int not_understood(struct client *c, struct slice line, const char *why, struct errmsg *err)
 {
     c->link.broken = true;
@@ -162,7 +163,7 @@ static int not_understood(struct client *c, struct slice line, const char *why, 
                       SLICE_ARG(slice_head(line, 200)));
 }
 
-/* The next message, whatever it is. */
+/* Reads the next message, whatever it is. */
 static int hear_any(struct client *c, unsigned *got_p, struct slice *line_p, struct errmsg *err)
 {
     struct errmsg why;
@@ -216,7 +217,8 @@ static int hear_tagged(struct client *c, struct errmsg *err)
     return rc;
 }
 
-/* Until our barrier is over, or there is something to read.  Without the wire, and unlocked. */
+/* Waits until our barrier is over, or there is something to read.  Without the wire, and
+ * unlocked. */
 static void await_news(const struct client *c, const struct talk_tagged *t)
 {
     struct pollfd fds[] = { { .fd = c->link.fd, .events = POLLIN },
@@ -264,7 +266,7 @@ int talk_hear_bytes(struct client *c, size_t n, struct slice *bytes_p, struct er
     return rc < 0 ? lost(rc, err) : CLIENT_OK;
 }
 
-/* The words of Wireup's server (answer_word) that say more than "refused". */
+/* The messages of Wireup's server (answer_word) that are more specific than "refused". */
 static int refusal(struct slice msg)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* ask.c - see ask.h.  Reading order: sending, reading a frame, handing answers out, waiting. */
+/* ask.c - see ask.h.  Reading order: sending, reading a frame, matching replies, waiting. */
 #include "lib/pmi2/ask.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *lost_text(int rc)
     }
 }
 
-/* For good: nobody knows any more which answer belongs to which question. */
+/* For good: replies can no longer be matched to requests. */
 static void lose(struct membership *m, int rc, const char *why)
 {
     if (m->lost)
@@ -57,7 +57,7 @@ static void give_out(struct membership *m)
     lock_tell(m->gate);
 }
 
-/* Sends what stands in out. */
+/* Sends the contents of out. */
 static int flush_out(struct membership *m, struct errmsg *err)
 {
     int rc;
@@ -81,10 +81,10 @@ static int say(struct membership *m, enum pmi2_msg msg, const void *request, str
     return buf_ok(&m->out) ? MEMBER_OK : no_memory(err);
 }
 
-/* Answers to puts are nobody's in particular. */
+/* Replies to puts belong to no particular thread. */
 static const struct slice put_thrid = { "put", 3 };
 
-/* Adds the puts that wait.  Once that is done they count as sent: out goes away whole or the
+/* Adds the unsent puts.  From then on they count as sent: either out is sent whole or the
  * connection is lost. */
 static int say_puts(struct membership *m, struct errmsg *err)
 {
@@ -180,14 +180,14 @@ int ask_line(struct membership *m, struct slice line, struct slice *answer_p, st
 
 /* ---- reading a frame ------------------------------------------------------------------------- */
 
-/* One answer as it stands in the link's buffer. */
+/* One reply, as it lies in the link's buffer. */
 struct heard {
     unsigned msg;
     union pmi2_any m;
     uint32_t id; /* the thrid, if it is a number; ours begin with 1 */
     struct slice body;
     struct slice raw;
-    bool has_raw; /* then the slices of m are gone; its numbers are good */
+    bool has_raw; /* then the slices of m are invalid; its numbers are valid */
 };
 
 static const struct pmi2_response *response_of(const union pmi2_any *m)
@@ -232,7 +232,7 @@ static int decode(struct membership *m, struct heard *h, struct errmsg *err)
     return 0;
 }
 
-/* Called with the gate open. */
+/* Called with the lock released. */
 static int read_answer(struct membership *m, struct heard *h, struct errmsg *err)
 {
     int rc = read_body(m, &h->body);
@@ -249,7 +249,7 @@ static int read_answer(struct membership *m, struct heard *h, struct errmsg *err
     return rc < 0 ? errmsg_set(err, rc, "%s", lost_text(rc)) : 0;
 }
 
-/* ---- handing answers out --------------------------------------------------------------------- */
+/* ---- matching replies ------------------------------------------------------------------------ */
 
 static struct ask *find_ask(struct membership *m, uint32_t id)
 {
@@ -275,7 +275,7 @@ static void hear_puts(struct membership *m, const struct pmi2_mput_wireup_respon
         batch_acknowledged(&m->batch);
 }
 
-/* A copy for a thread that is not reading: the link's buffer goes on. */
+/* Makes a copy for a thread that is not reading, since the link's buffer will be overwritten. */
 static void keep(struct ask *a, const struct heard *h)
 {
     unsigned msg;
@@ -288,12 +288,12 @@ static void keep(struct ask *a, const struct heard *h)
         a->answer = h->m;
     } else if (text_decode(&pmi2_proto, TEXT_SEMICOLONS, buf_slice(&a->kept), &a->arena, &msg,
                            &a->answer, sizeof a->answer, NULL) != 0) {
-        a->no_memory = true; /* it was understood a moment ago */
+        a->no_memory = true; /* it was parsed a moment ago */
     }
 }
 
-/* To the ask that it answers; mine is that of the thread that has read.  Without one, or with
- * another answer than the one that is due, we no longer know where we are. */
+/* Gives the reply to its ask; mine is the reading thread's.  A reply without an ask, or of
+ * another kind than the one due, means that we are out of step. */
 static void hand_out(struct membership *m, const struct heard *h, struct ask *mine)
 {
     struct errmsg why, err;
@@ -339,7 +339,7 @@ static void read_one(struct membership *m, struct ask *mine)
         hand_out(m, &h, mine);
 }
 
-/* One of those who still wait goes on reading. */
+/* Passes the reading on to one of the waiting threads. */
 static void pass_reading_on(struct membership *m)
 {
     if (m->reading)

@@ -10,9 +10,10 @@
 #include "lib/pmi2/ask.h"
 
 enum {
-    KEY_MAX = 64,        /* PMI2_MAX_KEYLEN, with the NUL */
-    VALUE_MAX = 1024,    /* PMI2_MAX_VALLEN, without, as Slurm's takes it; Hydra cuts the last */
-    BATCH_SEND = 1 << 20 /* a batch of this size travels ahead of the next fence */
+    KEY_MAX = 64, /* PMI2_MAX_KEYLEN, with the NUL */
+    VALUE_MAX =
+        1024, /* PMI2_MAX_VALLEN without the NUL, as Slurm accepts it; Hydra cuts the last */
+    BATCH_SEND = 1 << 20 /* a batch of this size is sent ahead of the next fence */
 };
 
 static int no_memory(struct errmsg *err)
@@ -20,7 +21,7 @@ static int no_memory(struct errmsg *err)
     return errmsg_set(err, -ENOMEM, "out of memory");
 }
 
-/* ---- what may be said ------------------------------------------------------------------------ */
+/* ---- valid keys and values ------------------------------------------------------------------- */
 
 static int check_key(struct slice key, struct errmsg *err)
 {
@@ -51,7 +52,7 @@ static int ask_put_node(struct membership *m, struct slice key, struct slice val
     return rc;
 }
 
-/* Some servers say "not found" by an rc. */
+/* Some servers report "not found" by an rc. */
 static int not_found_is_fine(const struct membership *m, int rc)
 {
     return rc == MEMBER_REFUSED && m->kind == MEMBER_LEGACY ? MEMBER_OK : rc;
@@ -83,8 +84,8 @@ static int is_equal(void *arg, struct slice value, struct errmsg *err)
     return slice_is(value, arg) ? MEMBER_OK : MEMBER_BAD_VALUE;
 }
 
-/* Some servers take a doubled `;` in a value for one, others end the value there.  Only a try can
- * tell; an attribute of the node is what all of them show at once. */
+/* Some servers read a doubled `;` in a value as one, others end the value there.  Only a test
+ * can tell, with an attribute of the node, which all of them show at once. */
 static int try_semicolons(struct membership *m, struct errmsg *err)
 {
     static char probe[] = "a;b=;;c";
@@ -103,7 +104,7 @@ static int try_semicolons(struct membership *m, struct errmsg *err)
     return rc;
 }
 
-/* To a server that would cut a text it is rather not said at all. */
+/* A text that the server would truncate is not sent at all. */
 int data_can_say(struct membership *m, const char *what, struct slice text, struct errmsg *err)
 {
     static const char why[] = "this process manager's PMI-2 cannot carry it whole";
@@ -225,7 +226,7 @@ static int not_there(struct slice key, struct errmsg *err)
                       SLICE_ARG(slice_head(key, 80)));
 }
 
-/* What is typed (a number that PMIx put) is no string; the server is to say what it is. */
+/* A typed value (a number that PMIx put) is no string; the server must convert it. */
 static bool find_string(const struct membership *m, uint32_t rank, struct slice key,
                         struct slice *value_p)
 {
@@ -237,14 +238,14 @@ static bool find_string(const struct membership *m, uint32_t rank, struct slice 
     return true;
 }
 
-/* The hint comes first: a PMIx rank may have a key of the same name. */
+/* The hinted rank comes first: a PMIx rank may have a key of the same name. */
 static bool look_up(const struct membership *m, int source, struct slice key, struct slice *value_p)
 {
     return (source >= 0 && find_string(m, (uint32_t)source, key, value_p)) ||
            find_string(m, SEG_ANY_RANK, key, value_p) || batch_get(&m->batch, key, value_p);
 }
 
-/* May the server know what the store does not? */
+/* Whether the server may have what the store lacks. */
 static bool server_may_know(const struct membership *m, struct slice key)
 {
     struct seg_item item;
@@ -301,7 +302,7 @@ int data_get(struct membership *m, const char *job, int source, const char *key,
     bool own = j.len == 0;
     int rc = check_key(k, err);
 
-    /* Other servers want the name in any case. */
+    /* Legacy servers want the name in any case. */
     if (rc == MEMBER_OK && (!own || m->kind == MEMBER_LEGACY))
         rc = member_jobid(m, &id, err);
     if (rc != MEMBER_OK)

@@ -7,7 +7,7 @@
 #include "base/limit.h"
 #include "lib/pmi2/ask.h"
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- name service ---------------------------------------------------------------------------- */
 
 static int check_name(struct membership *m, const char *what, const char *text, struct errmsg *err)
 {
@@ -52,7 +52,7 @@ int jobs_unpublish(struct membership *m, const char *name, struct errmsg *err)
     return rc;
 }
 
-/* MPICH's servers answer in `port`, Slurm's in `value`. */
+/* MPICH's servers reply in `port`, Slurm's in `value`. */
 static int use_port(const struct pmi2_name_lookup_response *r, const char *name, data_use *use,
                     void *arg, struct errmsg *err)
 {
@@ -85,7 +85,7 @@ int jobs_lookup(struct membership *m, const char *name, data_use *use, void *arg
 
 /* ---- other jobs ------------------------------------------------------------------------------ */
 
-/* MPICH's servers end the job at the word, Slurm's never answers. */
+/* MPICH's servers end the job at this command, Slurm's never reply. */
 static int can_connect(const struct membership *m, struct errmsg *err)
 {
     return m->kind == MEMBER_LEGACY
@@ -167,7 +167,7 @@ static void build(struct arena *a, const struct jobs_spawn *s, struct pmi2_spawn
     PMI2_SET(*q, spawn, commands, (struct text_group){ s->count, s->count, items });
 }
 
-/* `1,0,...`: one number per process; whatever is missing has the value of `otherwise`. */
+/* `1,0,...`: one number per process; missing ones get the value of `otherwise`. */
 static void take_errors(struct slice codes, const struct jobs_spawn *s, int otherwise)
 {
     for (uint32_t i = 0; s->errors && i < s->nprocs; i++) {
@@ -177,7 +177,7 @@ static void take_errors(struct slice codes, const struct jobs_spawn *s, int othe
     }
 }
 
-/* Lists and programs, to a server that may not take them all. */
+/* Checks lists and programs for a server that may not accept them all. */
 static int check_list(struct membership *m, const char *what, const struct text_list *list,
                       struct errmsg *err)
 {
@@ -277,8 +277,8 @@ static int ask_ring(struct membership *m, const char *value, struct jobs_ring *r
     return rc;
 }
 
-/* What everybody puts into the ring, for servers that know no ring: the order is then that of the
- * ranks. */
+/* The key of each rank's ring value, for servers without ring support: the order is then that of
+ * the ranks. */
 static void ring_key(uint32_t ring, uint32_t rank, char *key, size_t room)
 {
     snprintf(key, room, "wireup.ring.%u.%u", ring, rank);

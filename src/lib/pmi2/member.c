@@ -1,4 +1,4 @@
-/* member.c - see member.h: joining, leaving, and the facts about ourselves. */
+/* member.c - see member.h: joining, leaving, and the job's attributes. */
 #include "lib/pmi2/member.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "shm/memory.h"
 #include "wire/pmi1.h"
 
-enum { OUR_DIALECT = 1 }; /* the highest `wireup=` we know */
+enum { OUR_DIALECT = 1 }; /* the highest `wireup=` version we support */
 
 static int no_memory(struct errmsg *err)
 {
@@ -59,18 +59,18 @@ static int start_alone(struct membership *m, struct errmsg *err)
 
 /* ---- with a server --------------------------------------------------------------------------- */
 
-/* Without the store we are slower, not wrong. */
+/* The store only makes us faster; without it nothing fails. */
 static void take_store(struct membership *m, const struct pmi1_response_to_init *r)
 {
     int fd = link_take_fd(&m->link);
 
     if (fd < 0 || attach_store(fd, &m->store) != 0)
         return;
-    /* With a smaller window than the store may grow to, a miss means nothing. */
+    /* If the window is smaller than the store may grow to, a miss proves nothing. */
     m->whole = r->whole && m->store.mapped == LIMIT_STORE_MAP;
 }
 
-/* Facts that Wireup's server adds to its first answer. */
+/* Attributes that Wireup's server adds to its first reply. */
 static int take_facts(struct membership *m, const struct pmi1_response_to_init *r,
                       struct errmsg *err)
 {
@@ -106,7 +106,7 @@ static int hear_line(struct membership *m, struct slice said, enum pmi1_msg want
     return rc == 0 && got == (unsigned)want ? MEMBER_OK : no_sense(line, err);
 }
 
-/* The first words are PMI-1's: which version is spoken from here on. */
+/* The first lines are PMI-1's: they agree on the version used from here on. */
 static int agree(struct membership *m, const struct client_env *env, struct errmsg *err)
 {
     bool offer = env->fd >= 0 && env->wireup_fd == env->fd;
@@ -146,7 +146,7 @@ static int fullinit(struct membership *m, const struct client_env *env, struct e
     if (env->id && slice_i64(slice_str(env->id), &id))
         PMI2_SET(q, fullinit, srcid, id);
     PMI2_SET(q, fullinit, pmirank, id);
-    PMI2_SET(q, fullinit, threaded, false); /* we let one request follow another */
+    PMI2_SET(q, fullinit, threaded, false); /* our requests follow one another */
     rc = ask(m, &a, PMI2_fullinit, &q, PMI2_fullinit_response, err);
     r = &a.answer.fullinit_response;
     if (rc == MEMBER_OK) {
@@ -154,7 +154,7 @@ static int fullinit(struct membership *m, const struct client_env *env, struct e
         m->size = PMI2_HAS(r, fullinit_response, size) ? r->size : (uint32_t)env->size;
         m->appnum = r->appnum;
         m->spawned = PMI2_HAS(r, fullinit_response, spawner);
-        /* Hydra of MPICH 4.1 and later leaves the versions out, and dies of empty values. */
+        /* Hydra of MPICH 4.1 and later leaves the versions out, and crashes on empty values. */
         m->reads_empty = PMI2_HAS(r, fullinit_response, version);
     }
     ask_end(m, &a);
@@ -183,9 +183,10 @@ static int start_served(struct membership *m, const struct client_env *env, stru
     return rc;
 }
 
-/* ---- alone no longer ------------------------------------------------------------------------- */
+/* ---- promotion of a singleton ---------------------------------------------------------------- */
 
-/* What we have put goes along; what we said in a process manager's place, it says itself now. */
+/* Repeats our own puts.  Values that we stored in place of a process manager are left out: it
+ * provides them itself now. */
 static int carry_puts(struct membership *m, const struct seg_view *old, struct errmsg *err)
 {
     struct seg_item item;
@@ -202,7 +203,7 @@ static int carry_puts(struct membership *m, const struct seg_view *old, struct e
 int member_promote(struct membership *m, struct errmsg *err)
 {
     struct seg_view old = m->writer.view;
-    char *name = m->jobid; /* the launcher keeps it */
+    char *name = m->jobid; /* the launcher keeps the name */
     int fd, rc;
 
     if (m->kind != MEMBER_ALONE)
@@ -218,7 +219,7 @@ int member_promote(struct membership *m, struct errmsg *err)
         rc = carry_puts(m, &old, err);
     if (m->jobid != name)
         free(name);
-    if (rc != MEMBER_OK) { /* it never got as far as a job: alone as before */
+    if (rc != MEMBER_OK) { /* it failed before it had a job: alone as before */
         link_close(&m->link);
         singleton_promote_end(&m->promoter);
         m->kind = MEMBER_ALONE;
@@ -227,7 +228,7 @@ int member_promote(struct membership *m, struct errmsg *err)
     return rc;
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
 int member_start(const struct client_env *env, struct lock *gate, struct membership **m_p,
                  struct errmsg *err)
@@ -301,7 +302,7 @@ void member_abort(struct membership *m, bool whole_job, int exit_code, const cha
     ask_nothing(m, PMI2_abort, &q);
 }
 
-/* ---- facts ----------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static int ask_jobid(struct membership *m, struct errmsg *err)
 {

@@ -1,5 +1,5 @@
-/* ours_test.c - libpmi2 and our server: what they can do for each other beyond other servers'
- * words, many members and many threads at once, and every allocation that may fail. */
+/* ours_test.c - libpmi2 with our server: extensions beyond PMI-2, many members and many threads
+ * at once, and every allocation that may fail. */
 #include "lib/pmi/world.h"
 
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 
 #define K "wireup-test"
 
-/* ---- words, byte by byte --------------------------------------------------------------------- */
+/* ---- messages, byte by byte ------------------------------------------------------------------ */
 
 static void begin_ours(struct script *s, const struct line *lines)
 {
@@ -22,7 +22,7 @@ static void begin_ours(struct script *s, const struct line *lines)
     setenv("WIREUP_FD", getenv("PMI_FD"), 1);
 }
 
-/* One round trip for all facts; puts in one block, together with the fence; any bytes. */
+/* One round trip for all attributes; puts in one block, together with the fence; any bytes. */
 static void test_words(void)
 {
     static const struct line lines[] = {
@@ -72,13 +72,13 @@ static void test_words(void)
     OK(PMI2_Info_GetNodeAttr("n", text, 64, &found, 1) == PMI2_SUCCESS && !strcmp(text, "a;b"));
     EQ(PMI2_KVS_Put("k3", "1"), PMI2_SUCCESS);
     EQ(PMI2_Nameserv_publish("s", NULL, "p"), PMI2_SUCCESS); /* the put goes along */
-    OK(PMI2_KVS_Fence() == PMI2_ERR_INVALID_KEY);            /* and its refusal is told here */
+    OK(PMI2_KVS_Fence() == PMI2_ERR_INVALID_KEY);            /* and its refusal is reported here */
     EQ(PMI2_KVS_Put("k5", "1"), PMI2_SUCCESS);
     EQ(PMI2_Finalize(), PMI2_SUCCESS);
     OK(script_end(&s));
 }
 
-/* ---- members beside each other --------------------------------------------------------------- */
+/* ---- several members ------------------------------------------------------------------------- */
 
 struct rank {
     struct membership *m;
@@ -125,7 +125,7 @@ static bool rank_reads(struct rank *r, const char *key, int source, const char *
     return data_get(r->m, NULL, source, key, is_text, want, &r->err) == 0;
 }
 
-/* Many rounds of puts, fence and gets of everything. */
+/* Many rounds of puts, fence and gets of all values. */
 static void *rank_main(void *arg)
 {
     struct rank *r = arg;
@@ -200,7 +200,7 @@ static void test_beside_pmi1(void)
     wrong += data_put(r.m, "from2", "two", &r.err) != 0;
     lock_unlock(&r.gate);
     r.number = 99;
-    pthread_create(&r.thread, NULL, (void *(*)(void *))(void *)rank_leave, &r); /* hands it over */
+    pthread_create(&r.thread, NULL, (void *(*)(void *))(void *)rank_leave, &r); /* sends the puts */
     pthread_join(r.thread, NULL);
     wrong += kvs_get(c, K, "from2", copy_one, (void *)(uintptr_t) "two", &err) != 0;
     wrong += kvs_get(c, K, "from1", copy_one, (void *)(uintptr_t) "one", &err) != 0;
@@ -210,7 +210,7 @@ static void test_beside_pmi1(void)
     world_end(&w);
 }
 
-/* More than one block's worth: it travels ahead of the fence. */
+/* More than one block's worth: it is sent ahead of the fence. */
 static void test_many_puts(void)
 {
     enum { N = 3000 };
@@ -389,7 +389,7 @@ static void *crowd_main(void *arg)
     return NULL;
 }
 
-/* Waits for what the next thread puts: all of them wait at once, the last one begins. */
+/* Waits for the next thread's put: all of them wait at once, the last one begins. */
 static void *chain_main(void *arg)
 {
     struct crowd *me = arg;
@@ -476,8 +476,8 @@ static void *spawn_main(void *arg)
     return NULL;
 }
 
-/* The server answers the spawn only when all the others are done: who were kept waiting by it would
- * wait for ever. */
+/* The server replies to the spawn only when all the others are done: a thread blocked by it
+ * would wait for ever. */
 static void test_spawn_blocks_nobody(void)
 {
     struct crowd crowd[THREADS];
@@ -499,7 +499,7 @@ static void test_spawn_blocks_nobody(void)
     world_end(&w);
 }
 
-/* The server goes while many wait: all hear of it. */
+/* The server goes away while many wait: all of them notice. */
 static void *lost_main(void *arg)
 {
     struct crowd *me = arg;
@@ -527,7 +527,7 @@ static void test_lost(void)
     world_end(&w);
 }
 
-/* ---- a server that ends anywhere ------------------------------------------------------------- */
+/* ---- a server that ends at any point --------------------------------------------------------- */
 
 static const char words[] =
     "cmd=response_to_init rc=0 pmi_version=2 pmi_subversion=0 wireup=1 rank=0 size=1 appnum=0 "
@@ -541,7 +541,7 @@ static const char words[] =
     "69    cmd=ring-response;thrid=6;rc=0;ring-count=0;ring-left=a;ring-right=b;"
     "35    cmd=finalize-response;thrid=7;rc=0;";
 
-/* The number of calls that went well; all of them must return. */
+/* Returns the number of calls that succeeded; all of them must return. */
 static int live_until_cut(size_t n)
 {
     static const char *cmds[] = { "p" };
@@ -651,7 +651,7 @@ static void test_no_memory(void)
 
 int main(void)
 {
-    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* a launcher may be installed here */
     test_words();
     test_ranks(false);
     test_ranks(true);

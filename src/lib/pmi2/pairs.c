@@ -10,18 +10,19 @@
 
 #include "base/limit.h"
 
-enum { PROBE_BYTES = 256 }; /* at a time; a pipe takes them at once */
+enum { PROBE_BYTES = 256 }; /* at a time; a pipe takes them without blocking */
 
 struct mpich_pair {
     const char *key, *val;
 };
 
-/* Bytes go through a pipe: the kernel refuses what cannot be read, where we would die of it. */
+/* Bytes go through a pipe: the kernel refuses unreadable memory, on which a plain read would
+ * crash. */
 struct probe {
     int ends[2];
 };
 
-/* Not by write(): checkers of memory watch that, and part of what is asked for may be nobody's. */
+/* Not by write(): memory checkers watch it, and part of the range may be unallocated. */
 static bool can_read(const struct probe *p, const void *from, void *to, size_t n)
 {
     long sent = syscall(SYS_write, p->ends[1], from, n);
@@ -31,7 +32,7 @@ static bool can_read(const struct probe *p, const void *from, void *to, size_t n
     return read(p->ends[0], to, (size_t)sent) == sent && (size_t)sent == n;
 }
 
-/* As many bytes from there as lie in one page. */
+/* The number of bytes from there to the end of the page. */
 static size_t up_to_page_end(const char *at)
 {
     size_t left = 4096 - (uintptr_t)at % 4096;
@@ -44,7 +45,7 @@ static bool is_word_byte(unsigned char c)
     return c > ' ' && c != 0x7f;
 }
 
-/* A NUL ends it, soon enough; a word has a byte, and no blank. */
+/* Terminated by a NUL within the limit; a word has at least one byte, and no blank. */
 static bool is_text(const struct probe *p, const char *text, size_t most, bool word)
 {
     unsigned char bytes[PROBE_BYTES];
@@ -102,9 +103,10 @@ enum pairs_form pairs_form_of(const void *list, int n, bool by_pointer)
         return PAIRS_SLURM;
     if (pipe2(p.ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return PAIRS_UNKNOWN;
-    /* Behind MPICH's infos other pairs may stand, which read as the end of Slurm's structs; the
-     * numbers at the front of these read as pointers to text far less.  A pre-put of Slurm's, whose
-     * numbers were not set, may read as a word; the bytes of a word, as two good pointers, never.
+    /* After MPICH's infos there may be other pairs, which read as the end of Slurm's structs;
+     * the numbers at the front of these read as pointers to text far less often.  A Slurm
+     * pre-put whose numbers were not set may read as a word; the bytes of a word never read as
+     * two good pointers.
      */
     if (by_pointer && is_slurms(&p, list, n, true))
         form = PAIRS_SLURM;

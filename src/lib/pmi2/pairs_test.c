@@ -1,5 +1,5 @@
-/* pairs_test.c - both forms of the lists of PMI2_Job_Spawn are recognized, and neither is read
- * where there is nothing to read. */
+/* pairs_test.c - both forms of the lists of PMI2_Job_Spawn are recognized, and unreadable memory
+ * is never touched. */
 #include "lib/pmi2/pairs.h"
 
 #include <pmi2.h>
@@ -19,7 +19,7 @@ struct mpich_pair {
 static const char *const keys[N] = { "PARENT_ROOT_PORT_NAME", "k", "wdir", "path", "a/b.c" };
 static const char *const values[N] = { "tag#0$host#h 1", "", "/tmp", "x=y; z", "1" };
 
-/* So many bytes at the end of a page behind which nothing can be read. */
+/* Memory that ends at the end of a page, after which nothing can be read. */
 static void *at_the_edge(size_t bytes)
 {
     char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,7 +45,7 @@ static bool holds(const void *list, int n, bool by_pointer, enum pairs_form form
     return good;
 }
 
-/* What a caller has not set is what its stack happened to hold. */
+/* Members that a caller has not set hold stack garbage. */
 static void fill(struct MPID_Info *info, int i, int garbage)
 {
     memset(info, garbage, sizeof *info);
@@ -76,7 +76,7 @@ static void test_mpichs(int n)
     OK_F(holds(pairs, n, true, PAIRS_MPICH), "%d pre-puts of MPICH's form", n);
 }
 
-/* The strings stand on the heap, one behind the other. */
+/* The strings are on the heap, one after the other. */
 static void test_heap(void)
 {
     struct mpich_pair *pairs = malloc(N * sizeof *pairs);
@@ -92,7 +92,7 @@ static void test_heap(void)
     free(pairs);
 }
 
-/* A table of which only the first are meant. */
+/* A table of which only the first elements are meant. */
 static void test_table(void)
 {
     static const struct mpich_pair table[] = { { "PARENT_ROOT_PORT_NAME", "tag#0$host#h 1" },

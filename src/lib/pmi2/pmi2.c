@@ -1,6 +1,5 @@
-/* pmi2.c - the functions of pmi2.h: arguments checked, the member found and locked, conditions
- * turned into PMI-2's numbers.  What they do is in the modules beside this one; what they promise
- * in pmi2.h.
+/* pmi2.c - the functions of pmi2.h: checks arguments, finds and locks the member, translates result
+ * codes to PMI-2's.  The work is done by the modules beside this one; pmi2.h has the contracts.
  *
  * The only static data of the library is here. */
 #include <errno.h>
@@ -22,7 +21,7 @@
 
 static struct library lib = LIBRARY_INIT("libpmi2");
 
-/* ---- codes and reasons ----------------------------------------------------------------------- */
+/* ---- codes and error texts ------------------------------------------------------------------- */
 
 static int to_pmi2(int rc)
 {
@@ -54,7 +53,7 @@ static int no_pointer(const char *function)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* One call of a function that needs the member; between begin and end the gate is locked. */
+/* One call of a function that needs the member; between begin and end the lock is held. */
 struct call {
     const char *function;
     struct membership *m;
@@ -143,7 +142,7 @@ int PMI2_Abort(int flag, const char msg[])
     struct errmsg err;
     struct membership *m = library_enter(&lib, &err) ? lib.member : NULL;
 
-    /* Wireup's server prints it, once, with who said it.  Others end us before we could. */
+    /* Wireup's server prints the message once, with its sender.  Others kill us before we could. */
     if ((!m || m->kind != MEMBER_OURS || !flag) && msg && *msg)
         library_print(msg);
     if (m) {
@@ -153,13 +152,13 @@ int PMI2_Abort(int flag, const char msg[])
     exit(flag);
 }
 
-/* ---- what is handed out ---------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* A caller's buffer. */
 struct room {
     char *text;
     int size;
-    int *length; /* NULL: nobody wants to know */
+    int *length; /* NULL: not wanted */
 };
 
 static int use_text(void *arg, struct slice value, struct errmsg *err)
@@ -541,7 +540,7 @@ int PMI2_Info_GetJobAttrIntArray(const char name[], int array[], int arraylen, i
     return get_numbers("PMI2_Info_GetJobAttrIntArray", a, array, arraylen, outlen);
 }
 
-/* ---- names ----------------------------------------------------------------------------------- */
+/* ---- name service ---------------------------------------------------------------------------- */
 
 int PMI2_Nameserv_publish(const char service_name[], const struct MPID_Info *info_ptr,
                           const char port[])

@@ -1,5 +1,5 @@
-/* pmi2_test.c - libpmi2 and scripted servers: what Slurm's, Hydra's and ours say, byte by byte; a
- * process alone; servers that make no sense or go away; every allocation that may fail. */
+/* pmi2_test.c - libpmi2 and scripted servers: the messages of Slurm, Hydra and Wireup, byte by
+ * byte; a singleton; servers that send nonsense or go away; every allocation that may fail. */
 #include "lib/pmi/script.h"
 
 #include "lib/common/env.h"
@@ -103,7 +103,7 @@ static void test_hydra(void)
         { TELL, "cmd=name-lookup-response;port=p 1;found=TRUE;rc=0;" },
         { TOLD, "cmd=name-unpublish;name=svc;infokeycount=0;" },
         { TELL, "cmd=name-unpublish-response;rc=0;" },
-        { TOLD, "cmd=kvs-put;key=wireup.ring.0.1;value=mine;" }, /* it knows no ring */
+        { TOLD, "cmd=kvs-put;key=wireup.ring.0.1;value=mine;" }, /* it does not support ring */
         { TELL, "cmd=kvs-put-response;rc=0;" },
         { TOLD, "cmd=kvs-fence;" },
         { TELL, "cmd=kvs-fence-response;rc=0;" },
@@ -172,7 +172,7 @@ static void test_hydra5(void)
     init(&s, lines);
     OK(PMI2_Info_GetJobAttr("nokey", text, 64, &found) == PMI2_SUCCESS && !found);
     OK(PMI2_Info_GetNodeAttr("nb", text, 64, &found, 0) == PMI2_SUCCESS && !found);
-    EQ(PMI2_KVS_Put("k0", ""), PMI2_ERR_INVALID_VAL); /* it would die of it */
+    EQ(PMI2_KVS_Put("k0", ""), PMI2_ERR_INVALID_VAL); /* it would crash */
     OK(PMI2_KVS_Get("K", -1, "k0", text, 64, &n) == PMI2_SUCCESS && !strcmp(text, "v a=b"));
     EQ(PMI2_KVS_Get("K", -1, "k1", NULL, 0, &n), PMI2_ERR_INVALID_KEY);
     finish(&s);
@@ -259,7 +259,7 @@ static void test_spawn(void)
     finish(&s);
 }
 
-/* Programs that were built for MPICH 4.1 and later hand over lists of another form. */
+/* Programs that were built for MPICH 4.1 and later pass lists of another form. */
 static void test_spawn_of_mpich(void)
 {
     static const struct line lines[] = {
@@ -321,7 +321,7 @@ static void test_dripping(void)
     dripping = false;
 }
 
-/* ---- trouble --------------------------------------------------------------------------------- */
+/* ---- invalid servers ------------------------------------------------------------------------- */
 
 static void test_bad_starts(void)
 {
@@ -504,7 +504,7 @@ static void test_alone(void)
     char text[64], right[64];
 
     unsetenv("PMI_FD");
-    unsetenv("PMI_RANK"); /* else it would be told that its launcher speaks something else */
+    unsetenv("PMI_RANK"); /* else it would fail: its launcher uses another protocol */
     unsetenv("PMI_SIZE");
     EQ(PMI2_Init(&spawned, &size, &rank, &appnum), PMI2_SUCCESS);
     OK(spawned == 0 && size == 1 && rank == 0 && appnum == -1);
@@ -542,7 +542,7 @@ static int copy(void *arg, struct slice value, struct errmsg *err)
     return MEMBER_OK;
 }
 
-/* A whole conversation; -ENOMEM, or its end. */
+/* A whole exchange; -ENOMEM, or its result. */
 static int trace_to_script(struct lock *g, bool *got)
 {
     struct client_env env;
@@ -606,7 +606,7 @@ static void test_no_memory(void)
 
 int main(void)
 {
-    setenv("WIREUP", "/nonexistent/wireup", 1); /* one may be installed here */
+    setenv("WIREUP", "/nonexistent/wireup", 1); /* a launcher may be installed here */
     test_hydra();
     test_hydra5();
     test_slurm();
