@@ -4,8 +4,8 @@
 private_world "$@"
 begin
 CFLAGS=-O0
-CCACHE_TEMPDIR=$tmp/ccache # where Meson finds a ccache: it would take the run-time directory
-export CFLAGS CCACHE_TEMPDIR
+CCACHE_DISABLE=1 # it would leave a folder in the run-time directory
+export CFLAGS CCACHE_DISABLE
 unset MAKEFLAGS MESONFLAGS MAKELEVEL CI 2>/dev/null
 
 # A minimal Debian has no dpkg-dev, whose program Meson would ask where libraries belong.

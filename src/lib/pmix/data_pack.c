@@ -18,12 +18,10 @@ void data_buffer_borrow(const pmix_data_buffer_t *b, struct buf *out_p)
 {
     bool there = b->base_ptr != NULL;
 
+    *out_p = BUF_NULL(SIZE_MAX / 2);
     out_p->mem = b->base_ptr;
-    out_p->start = 0;
     out_p->end = there ? b->bytes_used : 0;
     out_p->cap = there ? b->bytes_allocated : 0;
-    out_p->max = SIZE_MAX / 2;
-    out_p->error = BUF_FINE;
 }
 
 /* How much has been unpacked already. */

@@ -40,6 +40,7 @@ static void queries_names(pmix_info_t *more)
     memcpy(infos, more, CLAIMS * sizeof *more);
     PMIx_Info_load(&infos[CLAIMS], key, "value", PMIX_STRING);
     PMIx_Publish(infos, CLAIMS + 1);
+    PMIX_INFO_DESTRUCT(&infos[CLAIMS]);
     memset(&data, 0, sizeof data);
     strcpy(data.key, key);
     PMIx_Lookup(&data, 1, more, CLAIMS);
@@ -75,6 +76,7 @@ static void ask_control(pmix_info_t *claims)
     PMIx_Allocation_request(PMIX_ALLOC_NEW, claims, CLAIMS, &results, &nresults);
     PMIx_Info_load(&monitor, PMIX_MONITOR_FILE, "/tmp", PMIX_STRING);
     PMIx_Process_monitor(&monitor, -1, claims, CLAIMS, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&monitor);
     PMIx_Get_credential(claims, CLAIMS, &bytes);
     bytes = (pmix_byte_object_t){ (char *)claims, 4 };
     PMIx_Validate_credential(&bytes, claims, CLAIMS, NULL, NULL);
@@ -100,6 +102,7 @@ static void ask_streams(pmix_info_t *claims, const pmix_proc_t *me)
 
     PMIx_Info_load(&line, PMIX_LOG_STDERR, "", PMIX_STRING);
     PMIx_Log(&line, 1, claims, CLAIMS);
+    PMIX_INFO_DESTRUCT(&line);
     PMIx_IOF_pull(me, 1, claims, CLAIMS, PMIX_FWD_STDOUT_CHANNEL, NULL, NULL, NULL);
     PMIx_IOF_push(me, 1, &bytes, claims, CLAIMS, NULL, NULL);
     PMIx_Register_event_handler(&code, 1, claims, CLAIMS, on_event, NULL, NULL);
@@ -119,10 +122,12 @@ static int register_paths(const char *dir)
         snprintf(path, sizeof path, "%s/%s", dir, files[i]);
         PMIx_Info_load(&infos[0], PMIX_REGISTER_CLEANUP, path, PMIX_STRING);
         refused += PMIx_Job_control(NULL, 0, infos, 1, NULL, NULL) != PMIX_SUCCESS;
+        PMIX_INFO_DESTRUCT(&infos[0]);
         snprintf(path, sizeof path, "%s/%s", dir, dirs[i]);
         PMIx_Info_load(&infos[0], PMIX_REGISTER_CLEANUP_DIR, path, PMIX_STRING);
         PMIx_Info_load(&infos[1], PMIX_CLEANUP_RECURSIVE, NULL, PMIX_BOOL);
         refused += PMIx_Job_control(NULL, 0, infos, 2, NULL, NULL) != PMIX_SUCCESS;
+        PMIX_INFO_DESTRUCT(&infos[0]);
     }
     return refused;
 }
