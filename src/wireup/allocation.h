@@ -1,8 +1,8 @@
 /* allocation.h - the nodes that a resource manager has given us, read from the environment in which
- * it started us.  One table (rm.c): how each is recognised, where it writes the nodes, how it
- * writes them.
+ * it started us.  One table (allocation.c): how each manager is recognised, where it writes the
+ * nodes, and in which format.
  *
- * What is outside is asked by functions of the caller, so that tests bring files of their own.
+ * Files and programs are read through functions of the caller, so that tests bring their own.
  */
 #ifndef WIREUP_WIREUP_ALLOCATION_H
 #define WIREUP_WIREUP_ALLOCATION_H
@@ -12,23 +12,24 @@
 
 struct allocation_world {
     char *const *envp;
-    int (*read_file)(void *arg, const char *path, struct buf *out);  /* 0 or -errno */
-    int (*run)(void *arg, const char *const *argv, struct buf *out); /* its output; likewise */
+    int (*read_file)(void *arg, const char *path, struct buf *out); /* 0 or -errno */
+    int (*run)(void *arg, const char *const *argv,
+               struct buf *out); /* appends the program's output; 0 or -errno */
     void *arg;
 };
 
-enum { ALLOCATION_NONE = 2 }; /* beside HOSTS_BAD */
+enum { ALLOCATION_NONE = 2 }; /* in addition to HOSTS_BAD */
 
-/* The nodes of the allocation we are in, and the name of its manager ("slurm").  wanted: that
- * manager and no other; NULL or "auto": whichever is there; "none": nobody is asked. 0;
- * ALLOCATION_NONE: there is none; HOSTS_BAD with the sentence; -ENOMEM. */
+/* The nodes of our allocation, and the name of its manager ("slurm").  wanted: only that manager;
+ * NULL or "auto": any that is detected; "none": no manager.  0; ALLOCATION_NONE: there is none;
+ * HOSTS_BAD with the sentence; -ENOMEM. */
 int allocation_read(const struct allocation_world *w, const char *wanted, struct arena *a,
                     struct host_list *list, const char **name_p, struct errmsg *err);
 
-/* Only which one is there, by the same rules; NULL: none. */
+/* Only detects the manager, by the same rules; NULL: none. */
 const char *allocation_detect(const struct allocation_world *w, const char *wanted);
 
-/* The word of -launcher by which daemons start there: "slurm", "ssh" ... */
+/* The -launcher value that starts daemons there: "slurm", "ssh" ... */
 const char *allocation_launcher(const char *name);
 
 /* "slurm|pbs|..." */

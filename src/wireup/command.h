@@ -1,7 +1,7 @@
 /* command.h - the launcher's other commands (commands.def): `wireup who`, `wireup trace` ...
  *
- * The table is data that the documents are made of too (options_doc.c); who runs a row is known to
- * command_run() alone.
+ * The table is data from which the documents are made too (options_doc.c); only command_run() knows
+ * the functions of the rows.
  */
 #ifndef WIREUP_WIREUP_COMMAND_H
 #define WIREUP_WIREUP_COMMAND_H
@@ -59,16 +59,15 @@ extern const struct command_row command_rows[COMMANDS];
 /* "who [--json] [JOB]" */
 void command_usage(const struct command_row *row, struct buf *out);
 
-/* What stands on the command line of a command. */
+/* The parsed command line of a command. */
 struct command_line {
     const char *operand;              /* NULL: none */
-    const char *choices[CHOICES_MAX]; /* NULL: not said; a flag: "" */
-    const struct log *log;            /* for sentences */
+    const char *choices[CHOICES_MAX]; /* NULL: not given; a flag: "" */
+    const struct log *log;            /* for messages */
 };
 
-/* True when argv names a command other than `run`; its exit code is then in *code_p:
- * 0 done; 1 nothing found, nobody answered, or a difference; 2 the command line or the file is
- * wrong. */
+/* True if argv names a command other than `run`; its exit code is then in *code_p: 0 done; 1
+ * nothing found, no answer, or a difference; 2 the command line or the file is wrong. */
 bool command_run(int argc, char **argv, const struct log *log, int *code_p);
 
 #endif

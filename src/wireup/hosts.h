@@ -1,10 +1,10 @@
-/* hosts.h - lists of nodes: `-hosts a:2,b` and host files, in both habits.
+/* hosts.h - lists of nodes: `-hosts a:2,b` and host files, in both formats.
  *
  *   MPICH      name[:slots] [binding=B] [user=U]
  *   Open MPI   name [slots=N] [max_slots=N]       ("max-slots" too)
- *   both       user@name, and [port=N] in files: how ssh gets there
+ *   both       user@name, and [port=N] in files: for ssh
  *
- * `#` begins a comment, at the start of a line or behind a blank; blank lines are skipped.  A name
+ * `#` begins a comment, at the start of a line or after a blank; blank lines are skipped.  A name
  * with several colons is an IPv6 address; with slots it is written [address]:slots.  A name that
  * repeats the one before it adds its slots to it.
  *
@@ -27,7 +27,7 @@ struct host {
     uint32_t max_slots;  /* 0: no limit */
     const char *binding; /* or NULL */
     const char *user;    /* or NULL */
-    uint32_t port;       /* of its sshd; 0: the usual */
+    uint32_t port;       /* of its sshd; 0: the default */
 };
 
 struct host_list {
@@ -37,13 +37,13 @@ struct host_list {
 
 enum { HOSTS_BAD = 1 };
 
-/* Both append.  0, HOSTS_BAD with the sentence, or -ENOMEM. */
+/* Both append to the list.  0, HOSTS_BAD with the sentence, or -ENOMEM. */
 int hosts_parse_list(struct arena *a, struct host_list *list, struct slice text,
                      struct errmsg *err);
 int hosts_parse_file(struct arena *a, struct host_list *list, const char *file, struct slice text,
                      struct errmsg *err);
 
-/* Appends one host (or adds to the last one of the same name). */
+/* Appends one host (or adds its slots to the last one if that has the same name). */
 int hosts_add(struct arena *a, struct host_list *list, struct host h);
 
 /* Sorts by slots; equal ones keep their order.  0, -ENOMEM. */

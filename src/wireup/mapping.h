@@ -1,14 +1,14 @@
-/* mapping.h - which rank runs where: ranks dealt out over nodes and their slots.
+/* mapping.h - which rank runs where: ranks distributed over nodes and their slots.
  *
  * By slot (the default): each node's slots are filled in the order of the list, and when all are
- * taken dealing starts again at the first node.  By node: one rank to each node in turn, as long as
- * it has a free slot; then again.  ppr:N:OBJECT: N ranks for each OBJECT of each node, no more.
- * -ppn N stands for N slots on every node.  seq: the slots in the order of the list, one for each
- * rank, and no more ranks than slots.  A rank map or a rank file names the node of every rank.
- * Ranks of one block are consecutive; blocks that share a node list go on where the one before
+ * taken the distribution starts again at the first node.  By node: one rank to each node in turn,
+ * as long as it has a free slot; then again.  ppr:N:OBJECT: N ranks for each OBJECT of each node,
+ * no more. -ppn N means N slots on every node.  seq: the slots in the order of the list, one for
+ * each rank, and no more ranks than slots.  A rank map or a rank file names the node of every rank.
+ * Ranks of one block are consecutive; blocks that share a node list continue where the previous one
  * stopped.
  *
- * Two entries of the same name are one node (its ranks share memory), however far apart they stand.
+ * Two entries of the same name are one node (its ranks share memory), however far apart they are.
  *
  * Pure: linear in ranks and list entries; memory from the plan's arena.
  */
@@ -26,14 +26,14 @@
 enum mapping_how { MAP_BY_SLOT = 0, MAP_BY_NODE, MAP_PPR, MAP_SEQ, MAP_RANKFILE };
 enum mapping_over { OVER_UNSAID = 0, OVER_YES, OVER_NO };
 
-/* What `-map-by` says. */
+/* The parsed value of `-map-by`. */
 struct mapping_spec {
     enum mapping_how how;
-    uint32_t ppr;     /* MAP_PPR: so many for each `object` */
+    uint32_t ppr;     /* MAP_PPR: ranks for each `object` */
     bool object_said; /* the order in which bindings are dealt out */
     enum topo_kind object;
-    uint32_t width; /* objects taken together; 1 unless said */
-    uint32_t pe;    /* :pe=N, cores for each rank; 0: not said */
+    uint32_t width; /* objects taken together; 1 by default */
+    uint32_t pe;    /* :pe=N, cores for each rank; 0: not given */
     enum mapping_over over;
     const char *file; /* seq:file=, rankfile:file=: the rest of the text; or NULL */
 };
@@ -51,24 +51,24 @@ struct mapping_block {
 
 struct mapping_request {
     enum mapping_how how;
-    uint32_t per_node; /* slots of each node, whatever the lists say; 0: as they say */
-    /* MAP_PPR: ranks of a node.  0; a condition that the caller knows (MAPPING_BAD,
-     * MAPPING_CANNOT) with the sentence; -errno.  NULL: per_node. */
+    uint32_t per_node; /* slots of each node, overriding the lists; 0: as in the lists */
+    /* MAP_PPR: ranks of a node.  0; a result known to the caller (MAPPING_BAD, MAPPING_CANNOT) with
+     * the sentence; -errno.  NULL: per_node. */
     int (*slots_of)(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err);
     void *arg;
-    enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is */
+    enum mapping_over over;  /* OVER_NO: slots are a limit; OVER_YES: not even max_slots is one */
     const char *rankmap;     /* or NULL */
-    const uint32_t *entries; /* a rank file: entry of the node list of each rank; or NULL */
-    uint32_t nentries;       /* its ranks, the most there can be */
+    const uint32_t *entries; /* a rank file: the node list entry of each rank; or NULL */
+    uint32_t nentries;       /* its ranks, the maximum */
     bool one_node;           /* all names are this machine: one node, called one_node_name */
     const char *one_node_name;
     const struct mapping_block *blocks; /* as many as the plan has apps */
 };
 
-/* Fills plan->nodes, ->procs, ->universe (the slots of all nodes, with and without ranks, as the
- * lists have them or as per_node and slots_of() do if that is more) and the ranks of ->apps (the
- * array exists).  *node_hosts_p: the first list entry of each node, in the arena.
- * 0; MAPPING_BAD or what slots_of() says, with the sentence; -ENOMEM. */
+/* Fills plan->nodes, ->procs, ->universe (the slots of all nodes, with and without ranks, from the
+ * lists, or from per_node and slots_of() if that is more) and the ranks of ->apps (the array
+ * exists).  *node_hosts_p: the first list entry of each node, in the arena.  0; MAPPING_BAD or the
+ * result of slots_of(), with the sentence; -ENOMEM. */
 int mapping_place(struct job_map *plan, const struct mapping_request *req,
                   const struct host *const **node_hosts_p, struct errmsg *err);
 

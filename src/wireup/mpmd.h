@@ -1,11 +1,11 @@
-/* mpmd.h - cutting a command line, or a configuration file, into blocks of words.
+/* mpmd.h - splits a command line, or a configuration file, into blocks of words.
  *
  * A block is one program of the job with its options.  On the command line blocks are separated by
  * a word `:`; in a configuration file each line is one.  In the file, words are separated by
- * blanks; '...' and "..." keep blanks together; \ takes the next character as it is, and at the end
- * of a line joins the next one; `#` at the start of a word begins a comment.
+ * blanks; '...' and "..." keep blanks together; \ takes the next character literally, and at the
+ * end of a line joins the next one; `#` at the start of a word begins a comment.
  *
- * Pure: no files, no opinion about what the words mean.
+ * Pure: no files, and no knowledge of what the words mean.
  */
 #ifndef WIREUP_WIREUP_MPMD_H
 #define WIREUP_WIREUP_MPMD_H
@@ -22,20 +22,20 @@ struct words {
     uint32_t count;
 };
 
-/* Cuts the next block off *rest, with its `:`; *more_p tells whether there was a `:`, so another
+/* Removes the next block from *rest, with its `:`; *more_p is set if there was a `:`, so another
  * block (maybe an empty one) follows. */
 struct words mpmd_cut(struct words *rest, bool *more_p);
 
 struct config_reader {
-    const char *name;  /* of the file, for sentences */
+    const char *name;  /* of the file, for messages */
     struct slice text; /* what is not yet read */
-    unsigned line;     /* that `text` begins with; start with 1 */
+    unsigned line;     /* line number of the start of `text`; start with 1 */
 };
 
 enum { MPMD_END = 1, MPMD_BAD };
 
-/* The next line that has words: *block_p (in the arena, NULL-terminated) and where it began.
- * 0; MPMD_END; MPMD_BAD with the sentence; -ENOMEM. */
+/* The next line that has words: *block_p (in the arena, NULL-terminated) and its line number.  0;
+ * MPMD_END; MPMD_BAD with the sentence; -ENOMEM. */
 int mpmd_config_next(struct arena *a, struct config_reader *in, struct words *block_p,
                      unsigned *line_p, struct errmsg *err);
 

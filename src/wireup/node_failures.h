@@ -1,5 +1,5 @@
-/* node_failures.h - which nodes of a launch do not come up, and why each: told at once, as one
- * sentence or one table, so that nobody mends a host list one run after the other.  Pure.
+/* node_failures.h - which nodes of a launch do not come up, and why: reported at once, as one
+ * sentence or one table, so that a host list need not be corrected in one run after another.  Pure.
  *
  * Nodes that fail for the same reason share a row; their names are written as in host lists:
  * n[1-4,7].
@@ -16,7 +16,7 @@
 struct node_failure {
     const char *name;
     struct slice why;
-    bool told; /* in a row already */
+    bool told; /* is in a row already */
 };
 
 /* Zeroed memory with an initialized arena is an empty list. */
@@ -29,16 +29,17 @@ struct node_failures {
 void node_failures_init(struct node_failures *f);
 void node_failures_free(struct node_failures *f); /* harmless twice, and on zeroed memory */
 
-/* text: "node NAME: why", or the reason alone.  What finds no memory is not told. */
+/* text: "node NAME: why", or the reason alone.  An entry for which there is no memory is not
+ * reported. */
 void node_failures_add(struct node_failures *f, const char *name, struct slice text);
 
-/* One line for each sentence: one when a single node of all (so many) has failed, else a heading
- * and a row for each reason. */
+/* One line per sentence: one line if a single node of all has failed, else a heading and a row for
+ * each reason. */
 void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out);
 /* {"failed_nodes": [{"node": "n2", "why": "..."}]} and a newline. */
 void node_failures_json(struct node_failures *f, struct buf *out);
 
-/* Names as in a host list, consecutive numbers as ranges: "n[1-4,7],head".  In the order given. */
+/* Names as in a host list, consecutive numbers as ranges: "n[1-4,7],head".  In the given order. */
 void node_names_put(const char *const *names, uint32_t n, struct buf *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* options.h - the launcher's command line, from one table (options.def).
  *
- * A row of the table is an option: its names, what it takes, where the value lands, its default as
- * text, the environment variable that also sets it, and the sentence that explains it.  The parser,
- * `--help`, the option list of the man page and the bash completion are four readings of the same
+ * A row of the table is an option: its names, what it takes, where the value is stored, its default
+ * as text, the environment variable that also sets it, and the sentence that explains it.  The
+ * parser,
+ * `--help`, the option list of the man page and the bash completion are all derived from the same
  * rows (the last three in options_doc.h).
  *
  * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
@@ -10,8 +11,8 @@
  *
  * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
  * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
- * An option of the whole job may stand in any block; the last one said wins over earlier ones, and
- * the command line wins over the environment.
+ * An option of the whole job may stand in any block; the last one given overrides earlier ones, and
+ * the command line overrides the environment.
  */
 #ifndef WIREUP_WIREUP_OPTIONS_H
 #define WIREUP_WIREUP_OPTIONS_H
@@ -26,8 +27,8 @@
 #include "wireup/environ.h"
 #include "wireup/hosts.h"
 
-/* The documented conditions of everything that happens before the first process exists.  In each
- * but the first two, the errmsg holds the sentence for the user. */
+/* The documented results of everything before the first process exists.  For each but the first
+ * two, the errmsg holds the sentence for the user. */
 enum launch_result {
     LAUNCH_GO = 0,         /* run the plan (or, with opt.singleton.port, serve the singleton) */
     LAUNCH_SHOW,           /* print opt.answer on standard output and exit 0 */
@@ -37,8 +38,7 @@ enum launch_result {
     LAUNCH_REFUSED,        /* understood, but this machine or version cannot do it */
 };
 
-/* What `wireup` exits with when it ends for such a reason: 0, 0, 2, 127, 126, 125.  Negative
- * (-errno): 125. */
+/* The exit code of `wireup` for such a result: 0, 0, 2, 127, 126, 125.  Negative (-errno): 125. */
 int launch_exit_code(int rc);
 
 enum launch_stdin { LAUNCH_STDIN_RANK = 0, LAUNCH_STDIN_ALL, LAUNCH_STDIN_NONE };
@@ -65,17 +65,17 @@ struct launch_block {
     const char *where; /* "jobs.cfg:3", or NULL for the command line */
     char **argv;       /* program and arguments, NULL-terminated */
     uint32_t argc;
-    uint32_t nprocs;  /* 0: not said */
+    uint32_t nprocs;  /* 0: not given */
     const char *wdir; /* as given, or NULL */
     struct env_rules env;
     struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
     const char *hostfile;
 };
 
-/* Internal call by a client that started alone and now wants a process manager:
- * -pmi_args PORT INTERFACE KEY PID. */
+/* Internal call by a client that started alone and now needs a process manager: -pmi_args PORT
+ * INTERFACE KEY PID. */
 struct launch_singleton {
-    uint32_t port; /* 0: this is no such call */
+    uint32_t port; /* 0: not such a call */
     const char *interface, *key;
     uint32_t pid;
 };
@@ -88,37 +88,39 @@ struct launch_options {
 
     struct launch_block common; /* -n and -wdir in front of -configfile */
 
-    /* Where.  What the first block says about nodes holds for all that say nothing.
-     * The texts are looked into by mapping.h and topo/bind.h; NULL: not said. */
+    /* Where.  The nodes of the first block hold for all blocks without their own.  The texts are
+     * parsed by mapping.h and topo/bind.h; NULL: not given. */
     struct host_list hosts;
     const char *hostfile, *default_hostfile;
-    uint32_t ppn; /* 0: not said */
+    uint32_t ppn; /* 0: not given */
     const char *rankmap, *rankfile;
     const char *map_by, *rank_by, *bind_to;
     uint32_t membind; /* both words mean what the kernel does anyway */
     bool oversubscribe, no_oversubscribe;
     uint32_t order_nodes; /* ORDER_... */
-    const char *here;     /* what this machine is called in the node lists; NULL: it is in none */
+    const char *here;     /* the name of this machine in the node lists; NULL: it is in none */
     bool remote;          /* other machines take part */
-    bool scouting;        /* … and must tell what they have before ranks can be placed */
-    struct plan_builder *prepared; /* of plan_builder.c, for then */
+    bool scouting;        /* ... and must report their hardware before ranks can be placed */
+    struct plan_builder *prepared; /* of plan_builder.c, for that second pass */
     uint32_t launcher;         /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
     const char *launcher_exec; /* or NULL */
     const char *launcher_args, *wireupd;  /* likewise */
-    const char *launcher_user;            /* for nodes that name none; or NULL */
-    uint32_t launcher_port;               /* likewise; 0: the usual */
+    const char *launcher_user;            /* for nodes without their own user; or NULL */
+    uint32_t launcher_port;               /* likewise; 0: the default */
     const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
-    const char *rmk;                      /* which resource manager is asked */
-    const char *rm;        /* the one that we are in an allocation of (allocation.h), or NULL */
-    const char *interface; /* towards other nodes; NULL: any */
-    uint32_t port_low, port_high; /* where daemons listen; 0, 0: anywhere */
-    const char *const *lost;      /* nodes that are not there any more, nlost of them */
+    const char *rmk;                      /* which resource manager is queried */
+    const char *rm;               /* the one whose allocation we are in (allocation.h), or NULL */
+    const char *interface;        /* towards other nodes; NULL: any */
+    uint32_t port_low, port_high; /* where daemons listen; 0, 0: any port */
+    const char *const *lost;      /* nodes that are lost, nlost of them */
     uint32_t nlost;
-    uint32_t tree_width; /* children of each daemon, where daemons start daemons; 0: all are ours */
+    uint32_t tree_width; /* children of each daemon if daemons start daemons; 0: the launcher starts
+                            all */
     uint32_t collective; /* enum overlay_schedule */
     const char *localhost;
-    bool path_only; /* called mpiexec.hydra, which takes no bare name from the working directory */
-    const char *usize; /* "SYSTEM", "INFINITE" or a number; NULL: the slots, where they are known */
+    bool path_only; /* called as mpiexec.hydra, which takes no bare name from the working directory
+                     */
+    const char *usize; /* "SYSTEM", "INFINITE" or a number; NULL: the slots, if they are known */
 
     /* Environment. */
     struct env_rules env;
@@ -129,7 +131,7 @@ struct launch_options {
     const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
     const char *outfile_pattern, *errfile_pattern;
     int stdin_to; /* enum launch_stdin */
-    int tools;    /* as -tools lists them */
+    int tools;    /* as the words of -tools */
     uint32_t stdin_rank;
     bool output_from_said;
     uint32_t output_from;
@@ -145,29 +147,29 @@ struct launch_options {
     uint32_t njob_attrs, job_attrs_room;
     struct launch_singleton singleton;
 
-    /* Telling. */
+    /* Reports. */
     bool verbose;
     bool report_bindings;
     bool report_startup;
     bool dry_run;
-    const char *trace_file; /* NULL: nothing is recorded */
+    const char *trace_file; /* NULL: no trace */
     bool json;
 
     struct buf answer; /* LAUNCH_SHOW: for standard output; LAUNCH_GO: for standard error */
 
-    uint32_t ignored_word; /* options that are accepted and have no effect land here */
+    uint32_t ignored_word; /* target of options that are accepted and have no effect */
     bool ignored;
 };
 
 void launch_options_init(struct launch_options *opt);
 void launch_options_free(struct launch_options *opt); /* harmless twice */
 
-/* Fills opt (initialised) from defaults, environment and command line.  argv and envp must outlive
- * it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
+/* Fills opt (which it initialises) from defaults, environment and command line.  argv and envp must
+ * outlive it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
 int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
                   struct errmsg *err);
 
-/* The text of the file that -configfile names: each line a block.  Same results. */
+/* The text of the file that -configfile names: each line is a block.  Same results. */
 int options_parse_config(struct launch_options *opt, const char *name, struct slice text,
                          struct errmsg *err);
 

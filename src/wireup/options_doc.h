@@ -1,9 +1,9 @@
-/* options_doc.h - what people read about the options: help, manual, completion.
+/* options_doc.h - documentation of the options: help, manual, completion.
  *
- * All from the rows of options.def, so none can be out of date.  The completion, and two marked
- * parts of the manual docs/man/wireup.1, are kept in the repository, so that nothing has to be
- * generated to read or install them; tests/check-docs compares them with what these functions write
- * (through the program wireup-doc), and renews them.
+ * All of it comes from the rows of options.def, so none can be out of date.  The completion, and
+ * two marked parts of the manual docs/man/wireup.1, are kept in the repository, so that nothing has
+ * to be generated to read or install them; tests/check-docs compares them with the output of these
+ * functions (through the program wireup-doc), and renews them.
  */
 #ifndef WIREUP_WIREUP_OPTIONS_DOC_H
 #define WIREUP_WIREUP_OPTIONS_DOC_H

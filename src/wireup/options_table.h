@@ -1,4 +1,4 @@
-/* options_table.h - what a row of options.def is, for those who read the table: the parser
+/* options_table.h - the type of a row of options.def, for the readers of the table: the parser
  * (options.c) and the texts derived from it (options_doc.c). */
 #ifndef WIREUP_WIREUP_OPTIONS_TABLE_H
 #define WIREUP_WIREUP_OPTIONS_TABLE_H
@@ -34,7 +34,7 @@ struct option_parse;
 struct option_row {
     const char *names;
     enum option_take take;
-    bool in_block; /* `offset` is of struct launch_block, else of struct launch_options */
+    bool in_block; /* `offset` is in struct launch_block, else in struct launch_options */
     bool hidden;
     uint16_t offset;
     uint8_t count; /* values it takes (CALL, REFUSED) */
@@ -52,10 +52,10 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 
-/* How many values follow the option on the command line. */
+/* The number of values that follow the option on the command line. */
 uint32_t option_values(const struct option_row *row);
 
-/* Cuts the next of the names (or words) "a|b|c"; false at the end. */
+/* Takes the next of the names (or words) "a|b|c"; false at the end. */
 static inline bool option_next_name(struct slice *rest, struct slice *name_p)
 {
     *name_p = slice_cut(rest, '|');
@@ -69,7 +69,7 @@ static inline struct slice option_name(const struct option_row *row)
     return slice_cut(&rest, '|');
 }
 
-/* The row of a name without its dashes, or NULL. */
+/* The row of a name given without dashes, or NULL. */
 const struct option_row *option_find(struct slice name);
 
 #endif

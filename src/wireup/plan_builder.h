@@ -1,6 +1,6 @@
 /* plan_builder.h - everything between the command line and the first process.
  *
- * A pipeline of named steps: options, files they name, nodes, placing of ranks, environment,
+ * A pipeline of named steps: options, files they name, nodes, placement of ranks, environment,
  * programs, processors, room on this machine.  It starts nothing and leaves nothing open.
  */
 #ifndef WIREUP_WIREUP_PLAN_BUILDER_H
@@ -21,14 +21,13 @@
 int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
                    struct job_map *plan, struct errmsg *err);
 
-/* The nodes of a standing system, and the command that starts daemons there; false: there is none.
- */
+/* The nodes of the DVM, and the command that starts daemons there; false: there is none. */
 typedef bool standing_fn(struct arena *a, struct host_list *list, const char **exec_p);
 
-/* What the caller adds; each may be NULL. */
+/* Callbacks of the caller; each may be NULL. */
 struct launch_hooks {
-    standing_fn *standing; /* when nobody names nodes, these are taken first */
-    /* The options have been read, and nothing else: the time limit among them (0: none). */
+    standing_fn *standing; /* used first if the user has named no nodes */
+    /* Only the options have been read; seconds: the time limit (0: none). */
     void (*limited)(void *arg, uint32_t seconds);
     void *arg;
 };
@@ -37,10 +36,11 @@ struct launch_hooks {
 int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_hooks *hooks,
                         struct launch_options *opt, struct job_map *plan, struct errmsg *err);
 
-/* Where ranks go may depend on what other machines have (-map-by ppr:N:OBJECT, -rank-by OBJECT).
- * Then opt->scouting is set, and the plan of launch_prepare() is only good for its nodes: all that
- * may be used, each with some rank.  When they have told what they have, this makes the real plan
- * in its place, on a part of those nodes.  far: as of binding.h.  Results as above. */
+/* The placement of ranks may depend on the hardware of other machines (-map-by ppr:N:OBJECT,
+ * -rank-by OBJECT).  Then opt->scouting is set, and the plan of launch_prepare() is only good for
+ * its nodes: all that may be used, each with some rank.  When they have reported their hardware,
+ * this makes the real plan in its place, on a subset of those nodes.  far: as in binding.h.
+ * Results as above. */
 int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
                          struct bind_machine *(*far)(void *arg, const char *node), void *arg,
                          struct errmsg *err);

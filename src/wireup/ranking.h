@@ -1,7 +1,7 @@
 /* ranking.h - how the processes that have been placed are numbered (`-rank-by`).
  *
- * Placing has dealt ranks out in its own order.  Ranking leaves every process where it is and
- * numbers those of each program anew:
+ * The mapping has distributed ranks in its own order.  Ranking leaves every process where it is and
+ * renumbers those of each program:
  *
  *   slot          node after node, on each in the order of the mapping
  *   node          one of each node in turn
@@ -10,7 +10,7 @@
  *   OBJECT        node after node, on each one of every OBJECT in turn
  *   OBJECT:fill, OBJECT:span    as fill and span, with that OBJECT
  *
- * The objects of fill and span are those of the mapping; without any each node is one.
+ * The objects of fill and span are those of the mapping; without any, each node counts as one.
  *
  * Pure; sorts, so a little more than linear in ranks.
  */
@@ -44,14 +44,14 @@ enum { RANKING_BAD = 1 };
 /* NULL text: as mapped.  0, or RANKING_BAD with the sentence. */
 int ranking_parse(const char *text, struct ranking_spec *spec_p, struct errmsg *err);
 
-/* Whether it asks on which object a process is. */
+/* Whether it depends on the object on which a process is. */
 static inline bool ranking_needs_places(const struct ranking_spec *spec)
 {
     return spec->how >= RANK_BY_OBJECT;
 }
 
-/* plan: as the mapping has left it.  places: by its ranks, the object on the node; NULL: one for
- * all.  *turns_p, by new rank, in the plan's arena: which of its node's processes it was for the
+/* plan: the result of the mapping.  places: by its ranks, the object on the node; NULL: one for
+ * all.  *turns_p, by new rank, in the plan's arena: the process's number on its node in the
  * mapping; NULL: nothing has changed.  0 or -ENOMEM. */
 int ranking_apply(struct job_map *plan, enum ranking_how how, const uint32_t *places,
                   const uint32_t **turns_p);

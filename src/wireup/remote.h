@@ -1,5 +1,5 @@
-/* remote.h - the daemons of a job over several nodes, as the launcher sees them: they are started,
- * waited for, and told of by one sentence each when they do not come; then the job begins.
+/* remote.h - the daemons of a job over several nodes, as the launcher sees them: it starts them,
+ * waits for them, and reports each failure in one sentence; when all are up, the job begins.
  */
 #ifndef WIREUP_WIREUP_REMOTE_H
 #define WIREUP_WIREUP_REMOTE_H
@@ -17,43 +17,44 @@ struct remote {
     struct node *node;
     struct multinode multinode;
     struct child_daemons child_daemons;
-    struct bootstrap boot; /* what all daemons are told alike */
+    struct bootstrap boot; /* the common record of all daemons */
     struct arena arena;
-    const char **names;             /* by position */
-    const char **lost;              /* of remote_lost() */
-    struct bind_machine **machines; /* by position, where they are asked; equal ones are the same */
-    struct buf last_view;           /* of who has told last, and which one that was */
+    const char **names; /* by position */
+    const char **lost;  /* result of remote_lost() */
+    struct bind_machine *
+        *machines;        /* by position, if their hardware is requested; equal ones are shared */
+    struct buf last_view; /* the last report of hardware, and its machine */
     struct bind_machine *last_machine;
-    struct map by_name; /* … and by name, when all have told */
+    struct map by_name; /* ... and by name, when all have reported */
     uint32_t ntold;
     struct node_failures failures;
-    struct timer more; /* the launch has failed: until all that fail are known */
+    struct timer more; /* the launch has failed: waits until all failures are known */
     char host[256];
-    char network[128]; /* of the interface, when it was given by our address */
+    char network[128]; /* of the interface, if it was given by our address */
     uint64_t since_ns;
     struct timer progress;
-    void (*on_up)(void *arg); /* a standing system: all are there; NULL: the job begins */
+    void (*on_up)(void *arg); /* a DVM: all are up; NULL: the job begins */
     void *arg;
     uint32_t *slots;               /* by position */
-    bool started, terminal, shown; /* … a progress line is on the screen */
-    struct timer stopping;         /* what starts daemons has been asked to end */
-    bool over;                     /* it has been given up: nothing more is to be said */
+    bool started, terminal, shown; /* ... a progress line is on the screen */
+    struct timer stopping;         /* the commands that start daemons have been asked to end */
+    bool over;                     /* the launch is given up: nothing more is reported */
 };
 
-/* Starts the daemons of all nodes of the plan but this one; when they are there, the job begins.
- * Nothing was started when it fails.  0, or not, with a sentence. */
+/* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins.  0;
+ * else nothing was started, with a sentence in err. */
 int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
                 struct job_map *plan, struct log log, struct errmsg *err);
 void remote_close(struct remote *f); /* before the node is freed; harmless on zeroed memory */
 
-/* The names of the nodes that are lost; how many (the list is the far's).  0 of them also when
- * there is no memory. */
+/* The names of the nodes that are lost; returns their number (f owns the list).  Also 0 if there is
+ * no memory. */
 uint32_t remote_lost(struct remote *f, const char *const **names_p);
 
-/* How far they are. */
+/* How many daemons are up. */
 void remote_progress(const struct remote *f, struct node_progress *p);
 
-/* A child of the launcher has ended that is no process of the job. */
+/* A child of the launcher that is no process of the job has ended. */
 void remote_reaped(struct remote *f, pid_t pid, int status);
 
 #endif

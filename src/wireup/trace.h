@@ -1,10 +1,11 @@
-/* trace.h - the commands for recordings: what was said, and whether it would be said again. */
+/* trace.h - the commands for traces: print what was sent, and check whether it would be
+ * sent again. */
 #ifndef WIREUP_WIREUP_TRACE_H
 #define WIREUP_WIREUP_TRACE_H
 
 #include "wireup/command.h"
 
-/* Exit codes as of command_run(). */
+/* Return exit codes as command_run() does. */
 int trace_print(const struct command_line *l);
 int trace_replay(const struct command_line *l);
 

@@ -1,8 +1,7 @@
-/* trace_to_script.h - a recording as a script of the conversation tests
- * (tests/conversation/script.h).
+/* trace_to_script.h - a trace as a script of the conversation tests (tests/conversation/script.h).
  *
- * What was said to the server is said again, word for word; what it said is expected of it, field
- * by field.  What the scripts have no word for (neighbours, time limits) becomes a comment.
+ * The script repeats the bytes that the server received, and expects what the server sent, field by
+ * field.  Records that the scripts cannot express (neighbours, time limits) become comments.
  */
 #ifndef WIREUP_WIREUP_TRACE_TO_SCRIPT_H
 #define WIREUP_WIREUP_TRACE_TO_SCRIPT_H
@@ -13,16 +12,16 @@ struct trace_to_script {
     struct buf *out;
     struct buf job, presets; /* of a job whose first process has not been seen yet */
     bool has_job;
-    uint32_t names[8]; /* jobs by their numbers, for their letters */
+    uint32_t names[8]; /* numbers of jobs, for their letters */
     uint32_t njobs;
-    const char **spoken; /* by connection: the protocol that its lines are in; NULL: PMI-1 */
+    const char **spoken; /* by connection: the protocol of its lines; NULL: PMI-1 */
     uint32_t nspoken;
 };
 
 void trace_to_script_init(struct trace_to_script *c, struct buf *out);
 void trace_to_script_free(struct trace_to_script *c);
 
-/* As struct trace_reader_teller wants them; arg is the struct trace_to_script. */
+/* Callbacks of struct trace_reader_teller; arg is the struct trace_to_script. */
 void trace_to_script_record(void *arg, const struct trace_reader_line *l, const struct record *r);
 void trace_to_script_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
                              const struct decoded *m, uint64_t time_ns);
