@@ -1,4 +1,4 @@
-/* job.c - see job.h: birth, store and death of a job.  Its fences are in job_fence.c. */
+/* job.c - see job.h: creation, store and end of a job.  Its fences are in job_fence.c. */
 #include "core/job.h"
 
 #include "core/control.h"
@@ -14,11 +14,11 @@
 #include "base/buf.h"
 #include "base/limit.h"
 
-enum { JOB_NAME_MAX = 128, JOB_SPACE_NAME = 100 /* so much of it is the job's name */ };
+enum { JOB_NAME_MAX = 128, JOB_SPACE_NAME = 100 /* this much of it is the job's name */ };
 
-/* ---- birth ----------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
-/* A job of one node leaves no node, wherever that is. */
+/* A job of one node stays on that node, wherever it is. */
 static bool find_mine(struct job *j, const struct job_map *p)
 {
     uint32_t n = 0;

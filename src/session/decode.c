@@ -1,4 +1,4 @@
-/* decode.c - see decode.h: streams and fields; what a message is, the protocols know. */
+/* decode.c - see decode.h: streams and fields; the message formats are in the protocols' files. */
 #include "session/decode.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ int decode_feed(struct decode *d, enum decode_way way, struct slice bytes)
     buf_slice_put(&s->in, bytes);
     if (s->in.error == BUF_NO_MEMORY)
         return -ENOMEM;
-    if (!buf_ok(&s->in)) /* nobody may say so much at once: begin anew */
+    if (!buf_ok(&s->in)) /* more than any message has: start again */
         buf_clear(&s->in);
     return 0;
 }
@@ -74,7 +74,7 @@ bool decode_add_number(struct decode *d, const char *name, int64_t number)
                              .name = slice_str(name), .kind = DECODE_NUMBER, .number = number });
 }
 
-/* The message that was lent is over. */
+/* Drops the message that was lent. */
 static struct slice begin(struct decode *d, enum decode_way way, struct decoded *m_p)
 {
     struct decode_stream *s = &d->ways[way];

@@ -1,4 +1,4 @@
-/* decode_pmix.c - PMIx: the handshake in full; of the messages behind it the command, the tag that
+/* decode_pmix.c - PMIx: the handshake in full; of the messages after it the command, the tag that
  * joins request and answer, and the status.  Their items stay bytes for now. */
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static bool take(struct slice *rest, size_t n, struct slice *bytes_p)
     return true;
 }
 
-/* Kind; user and group of a tool; namespace and rank of who has them. */
+/* Kind; user and group of a tool; namespace and rank of kinds that have them. */
 static bool read_who(struct decode *d, struct slice *rest)
 {
     struct slice text, bytes;
@@ -99,7 +99,7 @@ static bool read_who(struct decode *d, struct slice *rest)
             take(rest, 4, &bytes) && decode_add_number(d, "rank", read_be(bytes.ptr)));
 }
 
-/* Security, credential, who it is, version, encoding, buffers, store. */
+/* Security, credential, identity, version, encoding, buffers, store. */
 static bool read_hello(struct decode *d, struct slice rest)
 {
     struct slice text, version, bytes, buffers, store;
@@ -146,7 +146,7 @@ static bool add_name(struct decode *d, const char *what, const char *which, cons
            decode_add_number(d, which, read_be(at + NAME_ROOM));
 }
 
-/* A status; its name for who has none; the server's; a status. */
+/* A status; the tool's name if it brought none; the server's name; a status. */
 static int welcome_tool(struct decode *d, struct slice in, struct decoded *m_p)
 {
     bool named = pmix_brings_name(d->kind);
@@ -223,7 +223,8 @@ static struct slice asked(const struct decode *d, uint32_t tag)
     return SLICE("reply");
 }
 
-/* Most begin with a status; but a notice (tag 0) with a command, the answer to req with a name. */
+/* Most begin with a status; but a notification (tag 0) with a command, the answer to req with a
+ * name. */
 static bool reply(struct decode *d, uint32_t tag, struct decoded *m_p)
 {
     struct punpack r = items_of(d, m_p);

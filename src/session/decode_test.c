@@ -1,7 +1,8 @@
-/* decode_test.c - recorded conversations of real clients and servers, and made ones of every
- * protocol, read along: whole, in single bytes, cut off, and full of nonsense.
+/* decode_test.c - recorded conversations of real clients and servers, and synthetic ones of every
+ * protocol, decoded: whole, in single bytes, cut off, and full of nonsense.
  *
- * Arguments: recordings of tests/golden. */
+ * Arguments: traces of tests/golden.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "tests/tap.h"
 #include "wire/pmix_pack.h"
 
-/* "protocol command name=value ...\n" per message; what is not read ends in `!`. */
+/* "protocol command name=value ...\n" per message; an unreadable one ends in `!`. */
 static void describe(const struct decoded *m, struct buf *out)
 {
     buf_printf(out, "%s " SLICE_FMT, m->protocol, SLICE_ARG(m->command));
@@ -189,7 +190,7 @@ static uint32_t dice(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Every byte comes out again, in messages or as the rest, whatever it was. */
+/* Every byte comes out again, in messages or as the rest. */
 static void test_random(void)
 {
     static const char *const words[] = { "cmd=",
@@ -231,7 +232,7 @@ static void test_random(void)
     OK_F(good, "nothing is lost of three thousand pieces of nonsense");
 }
 
-/* ---- recordings of others -------------------------------------------------------------------- */
+/* ---- recordings of real programs ------------------------------------------------------------- */
 
 enum { RANKS = 16 };
 

@@ -1,7 +1,7 @@
-/* decode_text.c - PMI-1 lines and blocks, PMI-2 frames, and the raw bytes behind some of them.
+/* decode_text.c - PMI-1 lines and blocks, PMI-2 frames, and the raw bytes after some of them.
  *
- * Which of them comes next shows in the first byte: a frame begins with the digits of its length,
- * a line with a letter.  So each direction is read by itself, and a connection may change from one
+ * The first byte shows which of them comes next: a frame begins with the digits of its length, a
+ * line with a letter.  So each direction is read by itself, and a connection may change from one
  * protocol to the other and back.
  */
 #include <errno.h>
@@ -89,7 +89,7 @@ static bool cut(struct decode_stream *s, struct slice in, struct cut *c)
     return cut_line(s, in, c);
 }
 
-/* ---- raw bytes behind a message -------------------------------------------------------------- */
+/* ---- raw bytes after a message --------------------------------------------------------------- */
 
 static bool is_ranks2hosts(const struct cut *c)
 {
@@ -245,7 +245,7 @@ static int read_ranks2hosts(struct decode *d, struct slice in, const struct cut 
     return decode_add_text(d, "hosts", slice_skip(m_p->bytes, c->end)) ? DECODE_MESSAGE : -ENOMEM;
 }
 
-/* What stands behind `cmd=`, for messages that the tables do not know. */
+/* The text after `cmd=`, for messages that the tables do not have. */
 static struct slice command_word(const struct cut *c)
 {
     struct slice text = c->text, first;

@@ -1,7 +1,6 @@
-/* gone_test.c - a process that has ended counts as gone for everybody who waits for it, now or
- * later, whatever it said before and whoever still holds its socket: every protocol, every way to
- * end, every instant, one node and several.
- */
+/* gone_test.c - a process that has ended counts as ended for every process that waits for it, now
+ * or later, whatever it sent before and whichever process still holds its socket: every protocol,
+ * every kind of end, every instant, one node and several. */
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"
 
@@ -72,7 +71,7 @@ static void pmix_init(struct router *c, uint32_t rank)
              "%08x '4.2.2rc2' 'v41' 01 'hash' 00",
              rank);
     cluster_say(c, 0, rank, pmix_bytes(text));
-    cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* what it asks for in its init */
+    cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* its requests during init */
 }
 
 static void pmix_fence(struct router *c, uint32_t rank)
@@ -164,7 +163,7 @@ static bool says_why(const struct job *j, const struct scene *s)
            (s->end->event == PROC_STATE_DEATH || strstr(j->reason.text, "wait for it in a fence"));
 }
 
-/* One by one: whether the job was ended on all nodes, with the true reason and status. */
+/* One scene: whether the job was ended on all nodes, with the true reason and status. */
 static bool play(const struct scene *s, uint64_t seed)
 {
     struct router c;
@@ -204,7 +203,7 @@ static void test_scenes(const struct protocol *p, const struct end *e, uint32_t 
          instants[instant]);
 }
 
-/* ---- what goes on ---------------------------------------------------------------------------- */
+/* ---- jobs that go on ------------------------------------------------------------------------- */
 
 /* Programs without PMI end as they like; the first code that is not 0 counts. */
 static void test_without_pmi(uint32_t nodes)
@@ -220,7 +219,8 @@ static void test_without_pmi(uint32_t nodes)
     router_close(&c);
 }
 
-/* Nobody needs the one without PMI: groups of the others meet, and its cards are not waited for. */
+/* No process needs the one without PMI: groups of the others complete, and its modex entries are
+ * not waited for. */
 static void test_beside(uint32_t nodes)
 {
     struct router c;
@@ -242,7 +242,7 @@ static void test_beside(uint32_t nodes)
     router_close(&c);
 }
 
-/* A get of what it never put is answered, whether it came before the end or after it. */
+/* A get of a value that was never put is answered, whether it came before the end or after it. */
 static void test_get(uint32_t nodes, bool early)
 {
     static const char get[] = PMIX_HEAD "0204 020a 'job0' 0203 0200 0210 'mykey.g'";
@@ -262,7 +262,7 @@ static void test_get(uint32_t nodes, bool early)
     router_close(&c);
 }
 
-/* Where the job goes on whatever happens, who waits is told that the fence failed. */
+/* Where the job goes on after failures, waiting processes get an answer that the fence failed. */
 static void test_keep_going(uint32_t nodes, bool early)
 {
     static const char failed[] = "cmd=barrier_out rc=1 msg=a_member_has_died\n";

@@ -1,9 +1,9 @@
-/* late_test.c - fences with time-outs, and processes that end: what a seed decides, over nodes and
- * ranks per node, held against a model of who waits for whom.
+/* late_test.c - fences with time-outs, and processes that end: random cases from a seed, over nodes
+ * and ranks per node, compared with a model of the waiting ranks.
  *
- * Each rank fences up to MOST_ROUNDS times, now and then with a time-out; whose time is over tries
- * again or ends.  A job is ended only when somebody has waited for a process that had ended too
- * early, and the reason names such a process; and nobody is left waiting for one.
+ * Each rank fences up to MOST_ROUNDS times, now and then with a time-out; when it times out, it
+ * tries again or ends.  A job is ended only when a process has waited for one that had ended too
+ * early, and the reason names such a process; and no process is left waiting for one.
  *
  *   test-late [SEEDS]        also: WIREUP_LATE_SEEDS
  */
@@ -21,7 +21,7 @@ struct rank {
     enum state state;
     bool patient;  /* waits without a time-out */
     unsigned done; /* fences that are over for it */
-    bool needed;   /* somebody has waited for it after its end */
+    bool needed;   /* a process has waited for it after its end */
 };
 
 struct model {
@@ -30,7 +30,7 @@ struct model {
     uint32_t n;
     unsigned rounds;
     uint64_t rand;
-    bool last; /* nobody ends early any more, or loses patience */
+    bool last; /* no process ends early or times out any more */
     const char *wrong;
 };
 
@@ -39,7 +39,7 @@ static bool is_running(const struct model *m)
     return m->c.nodes[0].jobs[0]->phase == JOB_RUNNING;
 }
 
-/* Every daemon as far as it gets, and some of the messages between them. */
+/* Every daemon runs until it is idle, and some of the messages between them are delivered. */
 static void pass_mail(struct model *m, uint64_t messages)
 {
     cluster_effects(&m->c);
@@ -97,7 +97,7 @@ static void ends(struct model *m, uint32_t rank)
     m->ranks[rank].state = GONE;
 }
 
-/* Who is waited for that cannot come. */
+/* Finds the awaited processes that cannot come. */
 static void note_needed(struct model *m)
 {
     for (uint32_t w = 0; w < m->n; w++) {
@@ -157,7 +157,7 @@ static void step(struct model *m)
     hear_all(m);
 }
 
-/* Everybody goes to the end, as far as it gets. */
+/* All ranks go to the end, as far as they get. */
 static void finish(struct model *m)
 {
     m->last = true;

@@ -9,7 +9,7 @@
 #include "base/limit.h"
 #include "wire/pmi1.h"
 
-enum { PMI1_DIALECT = 1 }; /* of our own additions */
+enum { PMI1_DIALECT = 1 }; /* version of Wireup's own additions */
 
 struct pmi1_pending {
     uint32_t token;
@@ -21,16 +21,16 @@ struct pmi1_pending {
 struct pmi1 {
     struct session base;
     enum text_when state;
-    bool ours; /* the client is our library: raw values, the store's descriptor */
+    bool ours; /* the client is Wireup's library: raw values, the store's file descriptor */
     bool broken;
-    bool singleton;              /* we connected to a program that was started by hand */
+    bool singleton;              /* the server connected to a program that was started by hand */
     struct buf in;               /* bytes not yet understood */
     size_t scanned;              /* of these, without a newline */
     size_t consumed;             /* length of the message that the last request borrows from */
     struct arena arena;          /* decoded lists of the current message */
     struct spawn_request *spawn; /* being collected */
     uint32_t spawn_seen;
-    uint32_t raw_count, raw_bytes; /* mput_wireup: the bytes behind its line */
+    uint32_t raw_count, raw_bytes; /* mput_wireup: the bytes after its line */
     bool raw;
     struct pmi1_pending *pending;
     uint32_t npending, pending_room;
@@ -49,7 +49,7 @@ static struct session *pmi1_create(struct peer *p)
         return NULL;
     s->base = (struct session){ &pmi1_ops, p };
     s->state = TEXT_START;
-    /* A raw block may stand behind its line: one value of the largest size. */
+    /* A raw block may follow its line: one value of the largest size. */
     buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + LIMIT_PMI_LINE);
     arena_init(&s->arena, (size_t)LIMIT_PMI_SPAWN * 4);
     return &s->base;
@@ -76,8 +76,8 @@ static int pmi1_input(struct session *base, struct slice bytes)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Everything we say is sayable by construction, so only memory can fail, and that poisons.  Should
- * we be wrong, a client that waits for ever would be worse than one that loses its connection. */
+/* All messages are valid by construction, so only memory can fail, and that poisons.  In case of an
+ * error here, a client that waits for ever would be worse than one that loses its connection. */
 static void say(struct pmi1 *s, enum pmi1_msg id, const void *m)
 {
     struct buf *out = &s->base.peer->out;
@@ -104,7 +104,7 @@ void pmi1_greet_singleton(struct session *base)
     say(s, PMI1_singinit, &m);
 }
 
-/* ---- requests under way ---------------------------------------------------------------------- */
+/* ---- pending requests ------------------------------------------------------------------------ */
 
 static struct pmi1_pending *add_pending(struct pmi1 *s, enum pmi1_msg msg)
 {
@@ -173,9 +173,9 @@ void pmi1_facts(struct peer *p, struct pmi1_response_to_init *r)
     p->pass_store = p->can_pass_fd;
 }
 
-/* Which version we speak.  All clients ask for 1.1.  MPICH's from 5.0 on read in the answer whether
- * the server knows barriers of groups (1.2); older ones do not look; Flux's refuses whatever is not
- * 1.1.  All read the same line, and cut it in two ways: for MPICH's only a blank ends a word, for
+/* The version answered.  All clients ask for 1.1. MPICH's from 5.0 on look in the answer for
+ * whether the server has barriers of groups (1.2); older ones do not; Flux's refuses anything but
+ * 1.1. All read the same line, and split it in two ways: for MPICH's only a blank ends a word, for
  * Flux's a tab does, too; and of two values the first counts. */
 static void say_both_versions(struct pmi1 *s)
 {
@@ -210,7 +210,8 @@ static int on_initack(struct pmi1 *s, const struct incoming *in)
 {
     int64_t id;
 
-    if (s->base.peer->job) /* an inherited connection needs no id: say who it is all the same */
+    if (s->base.peer
+            ->job) /* an inherited connection needs no id: its identity is answered all the same */
         id = -1;
     else if (!slice_i64(in->m->initack.pmiid, &id) || id < 0)
         return broken(in, "initack without a number as pmiid");

@@ -308,7 +308,7 @@ static int on_finalize(struct pmi2 *s, const struct incoming *in)
     return ask(s, in, (struct request){ .kind = REQ_FINALIZE });
 }
 
-/* A process that goes alone says so and goes; what its end means shows then. */
+/* A process that ends alone reports it and exits; its exit then decides. */
 static int on_abort(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_abort *m = &in->m->abort;
@@ -452,7 +452,7 @@ static void fail(union pmi2_any *m, const char *why)
     PMI2_SET(*r, kvs_put_response, errmsg, slice_str(why)); /* at the same place in all of them */
 }
 
-/* Found or not is no matter of rc. */
+/* Found or not does not affect rc. */
 static void set_found(union pmi2_any *m, const struct answer *a, bool *found)
 {
     struct pmi2_response *r = (void *)m;
@@ -471,7 +471,7 @@ static bool can_read(const struct pmi2 *s, struct slice value)
     return !s->picky || (value.len && slice_find(value, ';') == value.len);
 }
 
-/* kvs-get, info-getjobattr and info-getnodeattr have the same answer but for its name. */
+/* kvs-get, info-getjobattr and info-getnodeattr have the same answer except for its name. */
 static void fill_found(struct pmi2 *s, const struct answer *a, union pmi2_any *m)
 {
     struct pmi2_kvs_get_response *r = &m->kvs_get_response;
@@ -677,13 +677,13 @@ static int on_init(struct pmi2 *s, const struct pmi1_init *m, struct request *rq
     greet(s, m);
     s->begun = true;
     s->picky = false;
-    s->state = s->ours ? TEXT_READY : TEXT_START; /* it knows all that fullinit would tell */
+    s->state = s->ours ? TEXT_READY : TEXT_START; /* it has everything that fullinit would bring */
     if (!s->base.peer->job)
         return SESSION_IDLE;
     return tell(s, rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI2 }, err);
 }
 
-/* A line that does not begin PMI-2 is not for us. */
+/* A line that does not begin PMI-2 goes to another session. */
 static int on_line(struct pmi2 *s, struct slice line, struct request *rq, struct errmsg *err)
 {
     union pmi1_any m;
@@ -715,7 +715,7 @@ static int take_line(struct pmi2 *s, struct request *rq, struct errmsg *err)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-/* A command that we do not know is answered all the same: nobody shall wait for ever. */
+/* An unknown command is answered all the same: no client may wait for ever. */
 static int refuse(struct pmi2 *s, struct slice body, struct errmsg *err)
 {
     struct slice name = slice_skip(body, strlen("cmd="));
@@ -769,7 +769,7 @@ static int on_frame(struct pmi2 *s, struct slice body, struct request *rq, struc
     return commands[in.id].on(s, &in);
 }
 
-/* Adds the message that was wrong to the reason. */
+/* Adds the offending message to the reason. */
 static int explain(struct slice text, struct errmsg *err)
 {
     struct errmsg why = *err;

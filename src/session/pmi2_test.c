@@ -5,7 +5,7 @@
 
 static const char INIT[] = "cmd=init pmi_version=2 pmi_subversion=0\n";
 
-/* Says one body as a frame: the length to the left in even frames, to the right in odd ones. */
+/* Sends one body as a frame: the length to the left in even frames, to the right in odd ones. */
 static void frame(struct world *w, struct peer *p, const char *body)
 {
     static unsigned turn;
@@ -15,7 +15,7 @@ static void frame(struct world *w, struct peer *p, const char *body)
     world_say(w, p, slice_mem(text, (size_t)n));
 }
 
-/* What was heard, without the lengths. */
+/* The bytes received, without the lengths. */
 static const char *bodies(struct peer *p)
 {
     static char text[1 << 16];
@@ -197,7 +197,7 @@ static void test_names(void)
     world_close(&w);
 }
 
-/* A name goes with its publisher's job, unless it was asked to stay. */
+/* A name goes with its publisher's job, unless it was published to stay. */
 static void test_names_that_stay(void)
 {
     struct world w;
@@ -284,7 +284,7 @@ static void test_other_jobs(void)
     world_open(&w, 1, 1);
     world_job(&w, 1, 1, JOB_NO_RANK);
     p = PEER(&w, 0);
-    child = w.jobs[1].peers[0]; /* a stranger */
+    child = w.jobs[1].peers[0]; /* an unrelated job */
     start(&w, p);
     start(&w, child);
     frame(&w, child, "cmd=kvs-put;key=a;value=1;");
@@ -442,7 +442,7 @@ static void test_rule_breakers(void)
 {
     static const char *const bad[] = {
         "hello!        ",              /* no length */
-        "0     ",                      /* nothing in it */
+        "0     ",                      /* no body */
         "5     hello",                 /* no command */
         "12    cmd=kvs-put;",          /* no key */
         "21    cmd=kvs-put-response;", /* an answer */

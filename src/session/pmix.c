@@ -1,5 +1,5 @@
-/* pmix.c - see pmix.h.  Reading order: birth; handshake; framing; commands in the order of their
- * numbers; answers and notices. */
+/* pmix.c - see pmix.h.  Reading order: creation; handshake; framing; commands in the order of their
+ * numbers; answers and notifications. */
 #include "session/pmix.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ static struct pmix_session *mine(struct session *base)
     return (struct pmix_session *)(void *)base;
 }
 
-/* ---- birth ----------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static struct session *create(struct peer *p)
 {
@@ -69,7 +69,7 @@ static void drop_backlog(struct pmix_session *s)
     s->nbacklog = s->backlog_at = 0;
 }
 
-/* Their answers find nobody. */
+/* Their answers are ignored. */
 static void drop_pending(struct pmix_session *s)
 {
     for (uint32_t i = 0; i < s->npending; i++) {
@@ -110,9 +110,10 @@ static int input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
-/* ---- requests under way ---------------------------------------------------------------------- */
+/* ---- pending requests ------------------------------------------------------------------------ */
 
-/* Tokens only grow, so the list stays sorted; what is answered is taken out when half of it is. */
+/* Tokens only grow, so the list stays sorted; answered entries are removed when they are half of
+ * it. */
 static void sweep_pending(struct pmix_session *s)
 {
     uint32_t kept = 0;
@@ -147,7 +148,7 @@ static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_comman
     return p;
 }
 
-/* Moves the entry out; false: nobody waits for it. */
+/* Moves the entry out; false: there is none. */
 static bool take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p)
 {
     uint32_t low = 0, high = s->npending;
@@ -250,8 +251,8 @@ static int refuse(struct errmsg *err, struct slice version, const char *why, str
                       SLICE_ARG(slice_head(what, 64)), WIREUP_VERSION);
 }
 
-/* What a client of ours adds to its first message; others add other things, or bytes that mean
- * nothing. */
+/* What a client of Wireup's library adds to its first message; others add other things, or
+ * meaningless bytes. */
 static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
 {
     struct punpack r;
@@ -284,7 +285,7 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
     uint8_t buffers;
     uint32_t rank;
 
-    take_bytes(&c, take_u32(&c)); /* the credential: the kernel's word is better */
+    take_bytes(&c, take_u32(&c)); /* the credential: the kernel's information is better */
     s->kind = take_u8(&c);
     if (c.good && s->kind > KIND_SCHEDULER)
         return refuse(err, SLICE_NULL, "it is neither client nor tool; security", psec);
@@ -318,7 +319,7 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
     return SESSION_REQUEST;
 }
 
-/* The first header has its length in the client's own byte order, which on this machine is ours. */
+/* The first header has its length in the client's own byte order, which is this machine's. */
 static int step_hello(struct pmix_session *s, struct request *rq, struct errmsg *err)
 {
     struct slice bytes = buf_slice(&s->in);
@@ -346,7 +347,7 @@ static void put_name(struct buf *out, const char *nspace, uint32_t rank)
     buf_put(out, &number, sizeof number);
 }
 
-/* Releases that start alone became clients in the course of time. */
+/* Tools of releases that start alone later became clients. */
 bool pmix_is_client(uint8_t kind, const char *version)
 {
     unsigned major = 0, minor = 0, release = 0;
@@ -392,16 +393,16 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* What a reader cannot read is answered in one place (run_command). */
+/* A command that its reader cannot decode is answered in one place (run_command). */
 
 static uint32_t local_procs(const struct job *j)
 {
     return j->spread && j->here < j->plan.nnodes ? j->plan.nodes[j->here].nprocs : j->plan.nprocs;
 }
 
-/* To look at the machine costs an MPI process as much as a third of its start.  Where there are
- * several of them, one of us looks for all; for two or three it would be no gain.  (Who speaks v3
- * reads nothing of it.) */
+/* Discovering the topology costs an MPI process as much as a third of its start.  With several of
+ * them, the server does it once for all; for two or three it would be no gain.  (Clients that use
+ * v3 read nothing of it.) */
 enum { TOPOLOGY_FROM = 4 };
 
 static bool wants_topology(const struct command *c)
@@ -433,7 +434,7 @@ static void read_abort(struct command *c)
     pmix_status_t code = punpack_status(&c->r);
     struct slice msg = punpack_text(&c->r);
 
-    if (slice_is(msg, "N/A")) /* Open MPI's word for no message */
+    if (slice_is(msg, "N/A")) /* Open MPI's text for no message */
         msg = SLICE_NULL;
     if (punpack_ok(&c->r))
         pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = code, .value = msg });
@@ -485,7 +486,7 @@ static void add_card(struct command *c, struct cards *k, struct slice key, pmix_
     struct card card = { .type = v->type, .scope = scope, .key = key };
 
     for (uint32_t i = 0; scope == MODEX_REMOTE && i < k->first_of_second; i++) {
-        if (slice_eq(k->list[i].key, key)) { /* in both bundles: for everybody */
+        if (slice_eq(k->list[i].key, key)) { /* in both bundles: global scope */
             k->list[i].scope = MODEX_GLOBAL;
             pmem_value_free(v, NULL);
             return;
@@ -662,7 +663,7 @@ struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const c
                                          .timeout_ns = w->timeout_ns });
 }
 
-/* What must go a certain way does not go another. */
+/* A required exchange method is not replaced by another. */
 static bool has_no_way(const struct command *c, const struct crowd *w)
 {
     const struct core *core = c->s->base.peer->core;
@@ -733,7 +734,7 @@ bool pmix_flag_of(const pmix_value_t *v)
     return v->type == PMIX_UNDEF || (v->type == PMIX_BOOL && v->data.flag);
 }
 
-/* How long a get may wait that says nothing about it: as the reference server does. */
+/* How long a get without a timeout may wait: as in the reference server. */
 enum { GET_PATIENCE_S = 2 };
 
 static void read_get(struct command *c)
@@ -762,9 +763,8 @@ static void read_get(struct command *c)
         return;
     rq.kvs = nspace;
     rq.number = rank;
-    /* What the process manager knows it has told; it does not come later.  And a host that looks
-     * for something is itself who would have to fetch it: Open MPI's daemons look before they do.
-     */
+    /* What the process manager knows it has sent; it does not come later.  And a host that looks
+     * for something would itself have to fetch it: Open MPI's daemons look before they do. */
     j = core_job_named(c->s->base.peer->core, nspace);
     later = j && pmix_comes_later(c->s, j, rank, rq.key);
     rq.immediate = session_is_host(c->s->base.peer) ||
@@ -807,7 +807,7 @@ static void ask_name(struct command *c, struct pmix_batch *b, struct request rq)
     p->key = strndup(rq.key.ptr ? rq.key.ptr : "", rq.key.len);
 }
 
-/* Nothing asked: nothing will come to answer. */
+/* No request: no answer will come. */
 static void end_batch(struct command *c, struct pmix_batch *b)
 {
     if (!b || b->left)
@@ -831,7 +831,7 @@ static bool is_directive(const char *key)
     return false;
 }
 
-/* The session is ours: it ends with the launcher, and not with a job. */
+/* The session is the launcher's: it ends with the launcher, and not with a job. */
 static enum name_life life_of(const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -879,7 +879,7 @@ static void read_publish(struct command *c)
     end_batch(c, b);
 }
 
-/* The directives stand behind the keys they are for. */
+/* The directives follow the keys that they apply to. */
 static void read_wait(struct command *c, struct request *rq)
 {
     size_t n;
@@ -919,7 +919,7 @@ static void read_keys(struct command *c)
 
 /* ---- spawn ---- */
 
-/* The words of PMIx for what a spawn request can say. */
+/* The PMIx attributes for the infos of a spawn request. */
 static const struct {
     const char *pmix, *ours;
 } spawn_words[] = {
@@ -967,7 +967,7 @@ static void add_infos(struct spawn_infos *to, const pmix_info_t *infos, size_t n
     }
 }
 
-/* Which output the spawner wants to have. */
+/* The output channels that the spawner wants. */
 static uint16_t channels_of(const pmix_info_t *infos, size_t n)
 {
     static const struct {
@@ -986,7 +986,7 @@ static uint16_t channels_of(const pmix_info_t *infos, size_t n)
     return channels;
 }
 
-/* Whose standard input the spawner feeds; NULL: nobody's. */
+/* The rank whose standard input the spawner feeds; NULL: none. */
 static const char *stdin_of(struct arena *a, const pmix_info_t *infos, size_t n)
 {
     const char *who = NULL;
@@ -1071,7 +1071,7 @@ static void read_spawn(struct command *c)
 
 /* ---- events ---- */
 
-/* The infos in our own encoding, for clients of every other. */
+/* The infos in Wireup's own encoding, for clients of any other. */
 static struct slice canonical_infos(struct command *c, pmix_info_t *infos, size_t n)
 {
     struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
@@ -1144,7 +1144,7 @@ static void read_regevents(struct command *c)
             s->every_event = s->every_event || n == 0;
         }
         pmix_reply_status(s, c->tag, more ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
-        if (more) { /* what has happened before comes behind the reply */
+        if (more) { /* earlier events follow the reply */
             c->cmd = CMD_NONE;
             pmix_ask(c,
                      (struct request){ .kind = REQ_RECALL,
@@ -1210,7 +1210,7 @@ static pmix_reader *const readers[] = {
 
 /* ---- framing --------------------------------------------------------------------------------- */
 
-/* Clearing up behind a process is the server's own business, whoever controls the job. */
+/* Cleanup after a process is the server's own business, whoever controls the job. */
 static bool is_clearing_up(const struct command *c)
 {
     struct punpack r = c->r;
@@ -1227,7 +1227,7 @@ static bool is_clearing_up(const struct command *c)
     return is;
 }
 
-/* Some things a server does by itself, whoever its host is. */
+/* Some commands a server carries out by itself, with any host. */
 static bool is_for_host(const struct command *c)
 {
     if ((unsigned)c->cmd >= 64 || !(c->s->base.peer->host_commands >> c->cmd & 1))
@@ -1282,7 +1282,7 @@ static int run_command(struct command *c)
     return SESSION_IDLE;
 }
 
-/* An inherited connection passes from one program to the next: each begins with a greeting. */
+/* An inherited connection passes from one program to the next: each begins with a handshake. */
 static int begin_again(struct pmix_session *s, struct request *rq, struct errmsg *err)
 {
     drop_pending(s);
@@ -1317,7 +1317,7 @@ static int step_command(struct pmix_session *s, struct request *rq, struct errms
         *rq = (struct request){ .kind = REQ_BEAT, .token = ++s->base.peer->next_token };
         return SESSION_REQUEST;
     }
-    if (n == 0) { /* a heartbeat that nobody has asked for */
+    if (n == 0) { /* a heartbeat that is not monitored */
         pmix_reply_status(s, c.tag, PMIX_ERR_LOST_CONNECTION);
         return SESSION_IDLE;
     }
@@ -1352,7 +1352,7 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
         if (s->state == PMIX_HELLO)
             return step_hello(s, rq_p, err);
         if (s->state == PMIX_ASKED)
-            return SESSION_IDLE; /* not known: the owner closes */
+            return SESSION_IDLE; /* unknown here: the owner closes it */
         if (s->state == PMIX_WELCOME) {
             s->state = PMIX_TALKING;
             *rq_p = (struct request){ .kind = REQ_ATTACH,
@@ -1366,7 +1366,7 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
     }
 }
 
-/* ---- answers and notices --------------------------------------------------------------------- */
+/* ---- answers and notifications --------------------------------------------------------------- */
 
 static void answer(struct session *base, uint32_t token, const struct answer *a)
 {
@@ -1385,7 +1385,7 @@ static void answer(struct session *base, uint32_t token, const struct answer *a)
 }
 
 /* OpenPMIx before 4.2.3 keeps the events that a process has sent, for handlers that it registers
- * later; since then it leaves that to the server. */
+ * later; newer releases leave that to the server. */
 static bool keeps_own_events(const struct pmix_session *s)
 {
     return pmix_client_release(s) < RELEASE(4U, 2U, 3U);

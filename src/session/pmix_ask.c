@@ -1,7 +1,8 @@
-/* pmix_ask.c - questions about who is where, which the session answers from what the core knows;
- * and groups, whose members meet.
+/* pmix_ask.c - queries for the location of processes, which the session answers from the core's
+ * data; and groups, which are collectives of their members.
  *
- * A namespace that is not named is the asker's own, a node that is not named is every node. */
+ * A namespace that is not named is the requester's own, a node that is not named is every node.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ void pmix_send_or_fail(struct command *c, const struct ppack *w)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOMEM);
 }
 
-/* ---- who is where ---------------------------------------------------------------------------- */
+/* ---- location of processes ------------------------------------------------------------------- */
 
 static bool on_node(const struct job *j, uint32_t rank, struct slice node)
 {
@@ -93,7 +94,7 @@ void pmix_read_resolve_node(struct command *c)
     buf_free(&names);
 }
 
-/* Everything about a job, or all the cards of one process that the asker may see. */
+/* Everything about a job, or all modex entries of one process that the requester may see. */
 void pmix_read_refresh(struct command *c)
 {
     struct slice nspace = punpack_text(&c->r);
@@ -173,7 +174,8 @@ void pmix_groups_free(struct pmix_session *s)
     group_free(s, LIST_OF(l, struct pmix_group, link));
 }
 
-/* The members are the request's until now; without memory the group cannot be ended by name. */
+/* The members belonged to the request until now; without memory the group cannot be destructed by
+ * name. */
 static void keep_group(struct pmix_session *s, struct pmix_pending *p)
 {
     struct pmix_group *g = s->ngroups < LIMIT_GROUPS ? calloc(1, sizeof *g) : NULL;
@@ -211,7 +213,7 @@ static struct pmix_pending *meet_group(struct command *c, struct slice id, const
     return NULL;
 }
 
-/* A group is a meeting of its members under its name, which has a number. */
+/* A group is a collective of its members under its name, which gets a number. */
 void pmix_read_group(struct command *c)
 {
     struct slice id = punpack_text(&c->r);
@@ -235,7 +237,7 @@ void pmix_read_group(struct command *c)
     free(w.procs);
 }
 
-/* What stands behind the name differs by release; the name is enough. */
+/* The part after the name differs by release; the name is enough. */
 void pmix_read_ungroup(struct command *c)
 {
     struct slice id = punpack_text(&c->r);
@@ -251,7 +253,7 @@ void pmix_read_ungroup(struct command *c)
     group_free(c->s, g);
 }
 
-/* Which of the three forms of the reply the client's release reads. */
+/* The three forms of the reply, by the client's release. */
 enum group_form { FORM_NUMBER, FORM_MEMBERS, FORM_FLAGS };
 
 static enum group_form form_for(uint32_t release)
@@ -283,7 +285,7 @@ void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const stru
     if (form != FORM_FLAGS || p->wants_context)
         ppack_size(&w, context);
     if (form == FORM_FLAGS)
-        ppack_size(&w, 0); /* nobody's further information */
+        ppack_size(&w, 0); /* no further information of members */
     keep_group(s, p);
     if (ppack_ok(&w))
         pmix_send(s, p->tag);

@@ -1,9 +1,8 @@
-/* pmix_control.c - what a client wants done with processes and for itself: job control, logs,
- * credentials.
+/* pmix_control.c - job control, logs and credentials of a client.
  *
- * One command may ask for several things; each becomes a request, and the worst answer is the
- * reply.  What is asked for and not understood is refused if it is marked as required, or if
- * nothing else was asked. */
+ * One command may contain several requests; the worst answer is the reply.  An attribute that is
+ * not understood is refused if it is marked as required, or if the command has no other.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static void ask_more(struct command *c, struct pmix_batch *b, struct request rq)
     p->batch = b;
 }
 
-/* Without any, the reply is this. */
+/* Without any request, this is the reply. */
 static void end_asking(struct command *c, struct pmix_batch *b, pmix_status_t if_none)
 {
     if (!b || b->left)
@@ -59,8 +58,8 @@ struct control {
     const struct member *members;
     uint32_t nmembers;
     int64_t sweep;     /* how, without SWEEP_DIRECTORY */
-    struct slice stay; /* names that are not cleared up */
-    bool refused;      /* something that must be done cannot be */
+    struct slice stay; /* names that are kept */
+    bool refused;      /* a required attribute cannot be satisfied */
 };
 
 static void ask_signal(struct control *k, int sig, bool is_end)
@@ -73,7 +72,7 @@ static void ask_signal(struct control *k, int sig, bool is_end)
                                .immediate = is_end });
 }
 
-/* Files with commas between them. */
+/* Files separated by commas. */
 static void ask_sweeps(struct control *k, const char *paths, bool directory)
 {
     struct slice rest = pmix_keep(k->c, slice_str(paths ? paths : ""));
@@ -186,8 +185,8 @@ struct logging {
     struct pmix_batch *batch;
     int64_t priority;
     bool once;               /* only the first channel that works */
-    bool counted;            /* who sends the same is counted */
-    const char *file, *name; /* … by these two: Open MPI's file of help texts, and the text in it */
+    bool counted;            /* copies of the same message are counted */
+    const char *file, *name; /* by these two: Open MPI's file of help texts, and the topic in it */
     bool refused;
 };
 
@@ -208,7 +207,7 @@ static const char *channel_of(const char *key)
     return NULL;
 }
 
-/* What a library adds by itself, and what only says how a text may look. */
+/* An attribute that a library adds by itself, or one that only affects how a text looks. */
 static bool is_idle_log_word(const pmix_info_t *info)
 {
     return !strcmp(info->key, PMIX_LOG_SOURCE) || !strcmp(info->key, PMIX_LOG_TIMESTAMP) ||
@@ -233,7 +232,7 @@ static void read_log_words(struct logging *g, const pmix_info_t *infos, size_t n
     }
 }
 
-/* "FILE / NAME", which people are shown; empty: that will not do. */
+/* "FILE / NAME", as shown to people; empty: unusable. */
 static struct slice topic_of(struct command *c, struct slice file, struct slice name)
 {
     char text[LIMIT_HELP_TOPIC];
@@ -249,7 +248,7 @@ static struct slice topic_of(struct command *c, struct slice file, struct slice 
     return pmix_keep(c, slice_mem(text, (size_t)len));
 }
 
-/* Open MPI 4's help messages: false, it is none. */
+/* Open MPI 4's help messages: false, it is not one. */
 static bool log_help(struct logging *g, const pmix_info_t *info)
 {
     const pmix_byte_object_t *bo = &info->value.data.bo;
@@ -320,7 +319,7 @@ static bool read_log_form(struct punpack *r, struct log_words *w, bool has_time)
     return false;
 }
 
-/* Tools that do not know our release leave the time out. */
+/* Tools that do not know the server's release leave the time out. */
 static void read_log_items(struct command *c, struct log_words *w)
 {
     struct punpack with = c->r, without = c->r;
@@ -407,7 +406,7 @@ void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const
         return;
     }
     buf_slice_put(&text, a->value);
-    buf_byte(&text, '\0'); /* its length counts the end */
+    buf_byte(&text, '\0'); /* its length includes the final NUL */
     load(&info, PMIX_CRED_TYPE, (pmix_value_t){ .type = PMIX_STRING, .data.string = kind });
     w = pmix_writer(s);
     ppack_status(&w, PMIX_SUCCESS);

@@ -1,8 +1,9 @@
-/* pmix_info.c - what every process may know about a job, from its plan.
+/* pmix_info.c - job-level information for every process of a job, from its plan.
  *
  * The reply to a client's first command: KVALs of the job, one array per session, node and
  * application, and one blob per rank.  The same for all clients of one encoding, so it is packed
- * once and kept with the job. */
+ * once and kept with the job.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static pmix_value_t text(const char *v)
     return (pmix_value_t){ .type = PMIX_STRING, .data.string = (char *)(uintptr_t)v };
 }
 
-/* What is being told: facts of the host go before what is computed here. */
+/* The subject of the information: facts of the host take precedence over computed values. */
 struct subject {
     const struct job *job;
     enum fact_about about;
@@ -77,7 +78,7 @@ static size_t count_facts(const struct fact *f)
     return n;
 }
 
-/* Facts as infos of their own, behind those that are there. */
+/* Appends facts as infos of their own. */
 static size_t add_facts(pmix_info_t *all, size_t n, const struct fact *f, struct ppack *w)
 {
     for (; f; f = f->next) {
@@ -122,7 +123,7 @@ static void put_array(struct ppack *w, const char *key, struct infos *i)
     free(all);
 }
 
-/* Unless the host has said otherwise. */
+/* Unless the host has given another value. */
 static void put(struct ppack *w, const struct subject *s, const char *key, pmix_value_t v)
 {
     if (!is_told(s, key))
@@ -135,7 +136,7 @@ static void put_facts(struct ppack *w, const struct subject *s)
         pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
 }
 
-/* A host need not tell where everybody is: what it has left out lies on a node without a name. */
+/* A host need not give every process's node: what it has left out lies on a node without a name. */
 static bool is_known(const struct job_map *p, uint32_t node)
 {
     return p->nodes[node].name[0] != '\0';
@@ -186,8 +187,8 @@ static uint32_t slots_of(const struct job_map *p)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* PMIx has no word for "unlimited": then it is the slots of the job's nodes, or its processes where
- * they are more. */
+/* PMIx cannot express "unlimited": then it is the slots of the job's nodes, or its processes if
+ * those are more. */
 static uint32_t universe(const struct job_map *p)
 {
     uint32_t slots = slots_of(p);
@@ -197,7 +198,8 @@ static uint32_t universe(const struct job_map *p)
     return slots > p->nprocs ? slots : p->nprocs;
 }
 
-/* Who is where, node by node; not when it is long: everybody gets it, and the nodes tell it too. */
+/* The process map, node by node; not when it is long: every process gets it, and the nodes' own
+ * information has it too. */
 static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
 {
     struct buf map = BUF_NULL(MAP_MAX);
@@ -254,7 +256,7 @@ static void put_job(struct ppack *w, const struct job *j, const char *nodes,
         put(w, &job, PMIX_NODE_LIST, text(nodes));
     }
     put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
-    if (j->facts.count == 0) { /* a host that is not ours says itself what it wants said */
+    if (j->facts.count == 0) { /* a foreign host provides all that it wants known */
         put(w, &job, PMIX_NSPACE, text(j->nspace));
         put(w, &job, PMIX_SESSION_ID, u32(0));
         put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
@@ -292,7 +294,7 @@ static void join_words(struct buf *out, char *const *words)
     }
 }
 
-/* Ranks of an application follow each other, and so, mostly, do their nodes. */
+/* Ranks of an application are consecutive, and so, mostly, are their nodes. */
 static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
 {
     const struct job_map *p = &j->plan;
@@ -379,8 +381,8 @@ static void put_parent(struct ppack *w, const struct subject *s)
     put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
 }
 
-/* What everybody is told of everybody at init: what hardly anybody asks for, or can be told in one
- * word of all of them, is answered when it is asked for (pmix_reply_known). */
+/* Information on every process for every process at init: rarely used values, and those that can be
+ * given once for all processes, are answered on request (pmix_reply_known). */
 static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
 {
     const struct job_map_proc *p = &j->plan.procs[rank];
@@ -403,8 +405,8 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
     put_facts(w, &s);
 }
 
-/* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD).  They are
- * told to who asks, and to clients of OpenPMIx, which are told everything at once: the host makes
+/* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD). They are
+ * given on request, and to clients of OpenPMIx, which get all information at once: the host makes
  * them then. */
 void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
 {

@@ -1,4 +1,4 @@
-/* pmix_iof.c - output that a client listens to, and heartbeats that it promises. */
+/* pmix_iof.c - a client's subscriptions to output, and its heartbeats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "core/core.h"
 #include "session/pmix_priv.h"
 
-/* ---- listening ------------------------------------------------------------------------------- */
+/* ---- subscriptions to output ----------------------------------------------------------------- */
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
@@ -35,7 +35,7 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
         const struct job *j = core_job_named(p->core, slice_str(procs[i].nspace));
         const struct grave *g = j ? NULL : core_grave(p->core, slice_str(procs[i].nspace));
         if (g && (g->parent == p->job->id || p->job->is_tool))
-            continue; /* it has ended; something of what it said may be kept */
+            continue; /* it has ended; some of its output may be kept */
         if (!j)
             return PMIX_ERR_NOT_FOUND;
         if (!control_is_free_to(p->job, j))
@@ -69,7 +69,7 @@ void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels)
     pmix_set_proc(&all, nspace, PMIX_RANK_WILDCARD);
     p = s->npulls < LIMIT_CLIENT_MONITORS ? add_pull(s, &all, 1) : NULL;
     if (!p)
-        return; /* the job runs, and shows what it says elsewhere */
+        return; /* the job runs, and its output goes elsewhere */
     p->channels = channels;
     s->base.peer->wants_output = true;
     control_listen(s->base.peer->core, p->ear, slice_str(nspace), REQUEST_ALL_RANKS, channels);
@@ -92,7 +92,7 @@ static void begin_pull(struct command *c, const pmix_proc_t *procs, size_t n, ui
     ppack_status(&w, PMIX_SUCCESS);
     ppack_size(&w, p->id);
     pmix_send(s, c->tag);
-    c->cmd = CMD_NONE; /* what was kept comes behind the reply */
+    c->cmd = CMD_NONE; /* the kept output follows the reply */
     pmix_ask(c, (struct request){ .kind = REQ_LISTEN });
     for (size_t i = 0; i < n; i++)
         control_listen(s->base.peer->core, p->ear, slice_str(p->procs[i].nspace),
@@ -132,8 +132,7 @@ void pmix_read_push(struct command *c)
     struct member *m = arena_array(&c->s->arena, n ? n : 1, sizeof *m);
     struct slice bytes = SLICE_NULL;
 
-    bool none =
-        punpack_ok(&c->r) && !punpack_left(&c->r); /* its own input: it will read it itself */
+    bool none = punpack_ok(&c->r) && !punpack_left(&c->r); /* its own input: it reads that itself */
 
     if (!none)
         bytes = punpack_bytes(&c->r);
@@ -267,7 +266,7 @@ static void begin_monitor(struct command *c, pmix_status_t code, const pmix_info
     pmix_ask(c, rq);
 }
 
-/* A heartbeat is promised to the server itself; or such a promise is taken back. */
+/* The server itself monitors heartbeats; or stops doing so. */
 bool pmix_is_heartbeat(const struct command *c)
 {
     struct punpack r = c->r;
@@ -283,7 +282,7 @@ bool pmix_is_heartbeat(const struct command *c)
     return is;
 }
 
-/* Files and other things would have to be looked at: that is not done here. */
+/* Monitoring of files and other objects is not supported. */
 void pmix_read_monitor(struct command *c)
 {
     pmix_info_t what;

@@ -1,7 +1,8 @@
-/* pmix_query.c - PMIx_Query_info: what is known of jobs, processes, groups and of this server.
+/* pmix_query.c - PMIx_Query_info: information on jobs, processes, groups and this server.
  *
- * Each key has one small function; what is not known is not found, and some of several found is a
- * partial success. */
+ * Each key has one small function; an unknown value is NOT_FOUND, and some of several found is a
+ * partial success.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,17 @@
 
 enum { TEXT_MAX = 1 << 24 };
 
-/* What a query is about, by its qualifiers. */
+/* The subject of a query, by its qualifiers. */
 struct subject {
-    struct job *job;           /* NULL: unknown, or gone */
-    const struct grave *grave; /* it is gone */
+    struct job *job;           /* NULL: unknown, or removed */
+    const struct grave *grave; /* it has been removed */
     uint32_t rank;             /* PMIX_RANK_WILDCARD: all */
     const char *group;         /* or process set; NULL: none is named */
-    bool functions;            /* which there are, and not what they understand */
+    bool functions;            /* which functions there are, and not their attributes */
     struct slice host;         /* of the process table; empty: all */
 };
 
-/* What is found, with the keys' texts behind the list. */
+/* The results, with the keys' texts after the list. */
 struct findings {
     struct pmix_session *s;
     pmix_info_t *list;
@@ -122,7 +123,7 @@ static void describe(pmix_proc_info_t *to, const struct job *j, uint32_t rank)
     to->executable_name = strdup(app->argv ? app->argv[0] : "");
     to->pid = j->procs[rank].pid;
     to->exit_code = j->procs[rank].code;
-    /* How ranks of other nodes are is told to who decides about the job, not to everybody. */
+    /* The state of ranks of other nodes is reported to the controlling node only. */
     if (j->follows && j->procs[rank].state == PROC_STATE_PLANNED && !job_rank_is_here(j, rank))
         to->state = PMIX_PROC_STATE_UNDEF;
     else
@@ -265,7 +266,7 @@ static void find_slots(struct findings *f, const char *key, const struct subject
                           .data.uint32 = slots > used ? (uint32_t)(slots - used) : 0 });
 }
 
-/* In megabytes, as the Standard has it. */
+/* In megabytes, as in the PMIx Standard. */
 static void find_memory(struct findings *f, const char *key, const struct subject *about)
 {
     uint64_t (*memory_of)(int pid) = f->s->base.peer->core->memory_of;
@@ -410,7 +411,7 @@ static void find_qualifiers(struct findings *f, const char *key, const struct su
     found_words(f, key, qualifier_words);
 }
 
-/* What each call understands, for PMIX_QUERY_ATTRIBUTE_SUPPORT. */
+/* The attributes of each call, for PMIX_QUERY_ATTRIBUTE_SUPPORT. */
 struct attr {
     const char *name, *key;
     pmix_data_type_t type;
@@ -496,7 +497,7 @@ static void find_support(struct findings *f, const char *key, const struct subje
     pmix_info_t *infos;
     struct buf names = BUF_NULL(TEXT_MAX);
 
-    if (about->functions) { /* only their names are asked for */
+    if (about->functions) { /* only their names are requested */
         for (size_t i = 0; i < CALLS; i++) {
             buf_str(&names, i ? "," : "");
             buf_str(&names, support[i].call);
@@ -575,7 +576,7 @@ static struct subject subject_of(const struct command *c, const pmix_query_t *q)
 {
     struct subject about = { .job = c->s->base.peer->job, .rank = PMIX_RANK_WILDCARD };
 
-    if (about.job->is_tool) /* it asks about what there is */
+    if (about.job->is_tool) /* it asks which there are */
         about.job = core_first_job(c->s->base.peer->core);
 
     for (size_t i = 0; i < q->nqual; i++) {

@@ -1,5 +1,5 @@
-/* pmix_reply.c - answers in the client's encoding: a header, the status, and what the command's
- * table in the protocol says besides. */
+/* pmix_reply.c - answers in the client's encoding: a header, the status, and the command's results.
+ */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t statu
     pmix_send(s, tag);
 }
 
-/* ---- cards ----------------------------------------------------------------------------------- */
+/* ---- modex entries --------------------------------------------------------------------------- */
 
 static void put_varint(struct buf *out, uint64_t v)
 {
@@ -84,7 +84,7 @@ static void put_varint(struct buf *out, uint64_t v)
     buf_byte(out, (char)v);
 }
 
-/* The canonical bytes as v41 has them: type, then the payload. */
+/* The canonical bytes as in v41: type, then the payload. */
 static void put_canonical(struct buf *out, const struct card *c)
 {
     put_varint(out, c->type);
@@ -106,7 +106,7 @@ static size_t varint_len(const unsigned char *at, const unsigned char *end)
     return n + 1;
 }
 
-/* The payload of a value as v41 has it: packed as one unit, without its count and type. */
+/* The payload of a value as in v41: packed as one unit, without its count and type. */
 struct slice pmix_canonical(const pmix_value_t *v, struct buf *bytes)
 {
     struct slice all;
@@ -140,7 +140,7 @@ bool pmix_value_of(uint16_t type, struct slice value, pmix_value_t *v_p)
     return good;
 }
 
-/* Any encoding but v41's: the value has to be understood. */
+/* Any encoding but v41's: the value has to be decoded. */
 static void put_translated(struct ppack *w, const char *key, const struct card *c)
 {
     pmix_value_t v;
@@ -210,7 +210,7 @@ static void put_proc(struct ppack *w, const char *nspace, uint32_t rank)
     ppack(w, &proc, 1, PMIX_PROC);
 }
 
-/* A BYTE_OBJECT made of a name and what stands behind it. */
+/* A BYTE_OBJECT made of a name and the data after it. */
 static void put_named(struct ppack *w, struct buf *inner)
 {
     if (buf_ok(inner))
@@ -251,7 +251,7 @@ static void put_rank_cards(struct pmix_session *s, struct ppack *w, struct job *
     put_named(w, &inner);
 }
 
-/* A key that was put by whomever: told as its owner's, and as nobody's in particular. */
+/* A key without an owner in the request: sent as its owner's, and as that of an undefined rank. */
 static void put_any_card(struct pmix_session *s, struct ppack *w, struct job *owner,
                          struct slice key)
 {
@@ -278,7 +278,7 @@ static void put_job_object(struct pmix_session *s, struct ppack *w, struct job *
     put_named(w, &inner);
 }
 
-/* What changes while a process runs, and is not in what everybody is told. */
+/* Values that change while a process runs, and are not part of the information at init. */
 static void put_life(struct ppack *w, const struct proc *p)
 {
     pmix_value_t pid = { .type = PMIX_PID, .data.pid = p->pid };
@@ -290,7 +290,7 @@ static void put_life(struct ppack *w, const struct proc *p)
         ppack_kval(w, PMIX_EXIT_CODE, &code);
 }
 
-/* It is not in what everybody is told at init, and known. */
+/* It is not part of the information at init, and is known. */
 static bool is_told_later(const struct proc *p, struct slice key)
 {
     if (slice_is(key, PMIX_PROC_PID))
@@ -300,7 +300,7 @@ static bool is_told_later(const struct proc *p, struct slice key)
     return slice_is(key, PMIX_REINCARNATION) || slice_is(key, PMIX_APP_RANK);
 }
 
-/* What the process manager knows of a process. */
+/* The process manager's information on a process. */
 static void put_known(struct pmix_session *s, struct ppack *w, struct job *j, uint32_t rank)
 {
     struct buf inner = BUF_NULL(1 << 16);
@@ -328,7 +328,7 @@ static bool is_place(struct slice key)
            slice_is(key, PMIX_TDIR_RMCLEAN);
 }
 
-/* Under the name that was asked for. */
+/* Under the requested name. */
 static bool reply_place(struct command *c, struct job *j, uint32_t rank)
 {
     struct pmix_session *s = c->s;
@@ -373,11 +373,12 @@ bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, str
     return true;
 }
 
-/* ---- cards that nobody has asked for yet
+/* ---- modex entries sent ahead -------------------------------------------------------------------
  *
- * A client of OpenPMIx keeps every card that a reply brings, and asks for each process by a message
- * of its own.  One that has asked for some of its peers since its last fence is about to ask for
- * all: it gets the cards of more and more of the next ones with each reply. */
+ * A client of OpenPMIx keeps every modex value that a reply brings, and sends a get of its own for
+ * each process.  One that has asked for some of its peers since its last fence is about to ask for
+ * all: with each reply it gets the entries of more and more of the following ranks.
+ */
 
 enum { ASKED_MIN = 3, WINDOW_MAX = 1024, AHEAD_MAX = 256 << 10 };
 
@@ -427,8 +428,8 @@ static void put_ahead(struct pmix_session *s, struct ppack *w, struct job *j, ui
     }
 }
 
-/* Clients ask for what they want to know of a process of another job under the name of all of them,
- * and look for it under the process's name. */
+/* Clients get information on a process of another job under that job's wildcard rank, and look it
+ * up under the process's name. */
 static void put_all_ranks(struct pmix_session *s, struct ppack *w, struct job *owner)
 {
     for (uint32_t r = 0; r < owner->plan.nprocs; r++)
@@ -467,7 +468,7 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
 
 /* ---- the others ------------------------------------------------------------------------------ */
 
-/* The host has looked at the machine, or could not; that is kept for everybody. */
+/* The host has discovered the topology, or could not; the result is kept for all clients. */
 static void keep_topology(struct job *j, const struct answer *a)
 {
     if (j->topology_asked || (a->status == ANSWER_OK && a->value.len == 0)) /* was not asked */
@@ -477,7 +478,7 @@ static void keep_topology(struct job *j, const struct answer *a)
         buf_slice_put(&j->topology, a->value);
 }
 
-/* Under the name that clients of 5 look for, and that of 4. */
+/* Under the key that clients of release 5 look up, and that of 4. */
 static void put_topology(struct ppack *w, struct job *j)
 {
     const char *text = buf_len(&j->topology) ? buf_cstr(&j->topology) : NULL;
@@ -530,7 +531,7 @@ static void reply_spawn(struct pmix_session *s, const struct pmix_pending *p,
     buf_free(&name);
 }
 
-/* Each other namespace brings what everybody may know about it. */
+/* Each other namespace comes with its job-level information. */
 static void reply_connect(struct pmix_session *s, const struct pmix_pending *p,
                           const struct answer *a)
 {
@@ -621,7 +622,7 @@ static void reply_names(struct pmix_session *s, const struct pmix_pending *p,
     free(b);
 }
 
-/* It comes in the client's words already; a failure has none. */
+/* It is in the client's encoding already; a failure has no data. */
 static void reply_of_host(struct pmix_session *s, const struct pmix_pending *p,
                           const struct answer *a)
 {
@@ -634,7 +635,7 @@ static void reply_of_host(struct pmix_session *s, const struct pmix_pending *p,
     pmix_send(s, p->tag);
 }
 
-/* A client of ours does not wait for an answer that says nothing. */
+/* A client of Wireup's library does not wait for an answer without information. */
 static bool is_quiet(const struct pmix_session *s, const struct pmix_pending *p,
                      const struct answer *a)
 {
@@ -663,7 +664,7 @@ void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct ans
     case CMD_GET_CREDENTIAL: pmix_reply_credential(s, p, a); break;
     case CMD_VALIDATE_CREDENTIAL: pmix_reply_validated(s, p, a); break;
     case CMD_NONE: break;
-    case CMD_IOF_PUSH: /* nobody reads there */
+    case CMD_IOF_PUSH: /* no client reads it */
         pmix_reply_status(s, p->tag,
                           a->status == ANSWER_NOT_FOUND ? PMIX_ERR_NOT_SUPPORTED
                                                         : pmix_status_of(a->status));

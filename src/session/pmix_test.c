@@ -1,5 +1,5 @@
 /* pmix_test.c - PMIx conversations without a socket: the bytes of real clients, whole, one by one,
- * cut anywhere, and with memory that is refused. */
+ * cut anywhere, and with failing allocations. */
 #include "session/pmix.h"
 #include "tests/alloc.h"
 #include "tests/pmix_bytes.h"
@@ -88,7 +88,7 @@ static void say_bytes(struct stage *t, uint32_t who, struct slice s)
 struct line {
     uint32_t who;
     const char *says;  /* with its header */
-    const char *hears; /* NULL: looked at elsewhere */
+    const char *hears; /* NULL: checked elsewhere */
 };
 
 #define HEAD(tag, n) "00000000 000000" tag " 000000" n " 00000000 "
@@ -171,7 +171,7 @@ static const struct line v3[] = {
     { 1, HEAD("69", "05") "00000001 05", HEAD("69", "08") "00000001 00000000" },
 };
 
-/* What is asked of the process manager; made by the protocol's tables. */
+/* Requests to the process manager; made by the protocol's tables. */
 static const struct line orders[] = {
     { 0,
       "ffffffff ffffffff 33000000 00000000 'native' 00000008 0000000000000000 00 'testns' 00000000"
@@ -265,7 +265,7 @@ static bool hears(struct stage *t, const struct line *l)
     return good;
 }
 
-/* ---- what the job information says ----------------------------------------------------------- */
+/* ---- content of the job information ---------------------------------------------------------- */
 
 struct told {
     uint32_t size, nodes, blobs, node_arrays, apps;
@@ -461,7 +461,7 @@ static void test_groups(void)
     }
 }
 
-/* ---- waiting no longer than one would -------------------------------------------------------- */
+/* ---- timeouts -------------------------------------------------------------------------------- */
 
 static void both_hello(struct stage *t)
 {
@@ -490,7 +490,7 @@ static void pass_time(struct stage *t, uint64_t ns)
 #define IN_TIME(tag)  HEAD(tag, "00") "0200"
 #define NANOS(second) ((second)*UINT64_C(1000000000))
 
-/* One gives up after two seconds, comes again, and meets the other. */
+/* One times out after two seconds, comes again, and completes with the other. */
 static void test_timeout(const char *what, const char *meets, const char *meets_patiently)
 {
     struct stage t;
@@ -550,7 +550,7 @@ static void test_read_once(void)
     OK_F(hears(&t, &(struct line){ 1, "two", HEAD("66", "00") FOUND }), "one after the other");
     asks_for(&t, 0, LOOKUP, "025b");
     EQ(t.job->procs[0].names, 0);
-    /* Who has gone does not take it away. */
+    /* A process that has gone does not take it away. */
     asks_for(&t, 1, wait, "");
     server_hangup(&t.server, t.peers[1]);
     t.peers[1] = server_peer_free(&t.server, t.peers[1]);
@@ -564,8 +564,8 @@ static bool knows_tree(struct slice words)
     return slice_is(words, "tree");
 }
 
-/* How a fence should go is a wish, unless it is required: by an attribute, or by the flag of the
- * wish itself. */
+/* An exchange method is optional, unless it is required: by an attribute, or by the flag of the
+ * info itself. */
 static void test_ways(void)
 {
     static const struct {
@@ -604,7 +604,7 @@ static void test_ways(void)
     }
 }
 
-/* A group's reply has more in it when it is good. */
+/* A group's reply has more data on success. */
 static void test_group_timeout(void)
 {
     struct stage t;
@@ -620,7 +620,7 @@ static void test_group_timeout(void)
     stage_close(&t);
 }
 
-/* Somebody dies whom others wait for across jobs. */
+/* A process dies while others wait for it in a collective across jobs. */
 static void test_meeting_of_dead(void)
 {
     struct stage t;
@@ -638,7 +638,7 @@ static void test_meeting_of_dead(void)
     stage_close(&t);
 }
 
-/* Who registers for what it has itself told: old clients remember it, new ones ask. */
+/* A process that registers for an event that it sent itself: old clients keep it, new ones ask. */
 static void test_own_events(void)
 {
     static const struct {
@@ -667,11 +667,11 @@ static void test_own_events(void)
     }
 }
 
-/* ---- the topology: asked for once, told to everybody ----------------------------------------- */
+/* ---- the topology: requested once, sent to all ----------------------------------------------- */
 
 enum { CROWD = 4 };
 
-/* What rank r hears when it asks for the job's information; the host says what it knows. */
+/* The answer to rank r's request for the job's information; the host provides its values. */
 static bool hears_topology(struct server *s, struct peer *p, enum answer_status status, bool *asked)
 {
     struct bytes req = message(HEAD("65", "00") "0200");
@@ -727,7 +727,7 @@ static void test_topology(enum answer_status status)
     "'4.2.2rc2' 'v41' 01 'hash' 0200 00"
 enum { TOOL_WELCOME = 4 + 2 * (256 + 4) + 4 };
 
-/* What the server wants done about it: the ticket, or 0. */
+/* The effect that the server produces for it: the ticket, or 0. */
 static uint64_t tool_asks(struct stage *t, const char *hello)
 {
     struct bytes b = message(hello);
@@ -759,7 +759,7 @@ static struct job *tool_job(struct stage *t, struct seg_region *region)
     return j;
 }
 
-/* It comes in, has everybody's job to ask about, and its end is told to the host alone. */
+/* It connects, can ask about every job, and its end is reported to the host alone. */
 static void test_tool(void)
 {
     struct seg_region region;
@@ -780,7 +780,7 @@ static void test_tool(void)
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4, "a-tool"));
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4 + 260, "server"));
     EQ(j->procs[0].state, PROC_STATE_ATTACHED);
-    OK(!server_admit(&t.server, ticket, j, ++t.now)); /* once is enough */
+    OK(!server_admit(&t.server, ticket, j, ++t.now)); /* only once */
     buf_take(&t.peers[0]->out, TOOL_WELCOME);
     says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
     OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
@@ -803,7 +803,7 @@ static void test_tool_refused(void)
     uint64_t ticket;
 
     stage_open(&t, 0);
-    EQ(tool_asks(&t, TOOL_HELLO), 0); /* the host takes none */
+    EQ(tool_asks(&t, TOOL_HELLO), 0); /* the host accepts no tools */
     OK(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0);
     stage_close(&t);
     stage_open(&t, 0);

@@ -1,4 +1,4 @@
-/* record_test.c - every kind of record written and read again, cut and spoiled everywhere. */
+/* record_test.c - every kind of record written and read again, cut and corrupted everywhere. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -151,7 +151,7 @@ static void test_cut_everywhere(void)
     buf_free(&out);
 }
 
-/* What the reader says of one record made by hand, behind a good beginning. */
+/* The reader's verdict on one record made by hand, after a good beginning. */
 static int verdict(struct slice record, struct record *d_p)
 {
     struct record_writer w = { .begun = false };
@@ -168,7 +168,7 @@ static int verdict(struct slice record, struct record *d_p)
     if (rc == RECORD_WHOLE)
         rc = record_reader_next(&r, &d, NULL);
     if (rc == RECORD_BAD && record_reader_next(&r, &d, NULL) != RECORD_BAD)
-        rc = -1; /* a broken recording stays broken */
+        rc = -1; /* a broken trace stays broken */
     record_reader_free(&r);
     buf_free(&out);
     if (d_p)

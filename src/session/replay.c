@@ -1,4 +1,4 @@
-/* replay.c - see replay.h.  Reading order: what a replay holds; sentences; one function per kind of
+/* replay.c - see replay.h.  Reading order: the replay's data; sentences; one function per kind of
  * record, in the order of proto/record.def; the table of them; feeding. */
 #include "session/replay.h"
 
@@ -10,7 +10,7 @@
 #include "session/server_priv.h"
 #include "shm/memory.h"
 
-/* Differences are shown with so many bytes around them. */
+/* Differences are shown with at most this many bytes around them. */
 enum { SNIPPET_MAX = 200 };
 
 struct home {
@@ -19,15 +19,15 @@ struct home {
     struct seg_region region;
 };
 
-/* A connection, as the recording and the server know it. */
+/* A connection, as the trace and the server know it. */
 struct line {
     struct list link;
     struct peer *peer;
     uint32_t number;
-    uint64_t heard; /* bytes that were said on it */
+    uint64_t heard; /* bytes received on it */
 };
 
-/* A question about a name that the recording has not yet answered. */
+/* A query about a name that the trace has not yet answered. */
 struct question {
     struct list link;
     uint64_t ticket;
@@ -39,10 +39,10 @@ struct replay {
     struct server server;
     struct list homes, lines, questions;
     struct map by_number;      /* lines */
-    struct record_effect made; /* the effect that the server has just wanted */
+    struct record_effect made; /* the effect that the server has just produced */
     bool has_made;
     uint64_t begin_ns, now_ns, nprocs;
-    /* The words of a connection that may be asked who it is: the answer is the next record. */
+    /* The bytes of a connection whose identity may be asked for: the answer is the next record. */
     struct line *asked;
     struct buf words;
     uint64_t words_ns;
@@ -149,7 +149,7 @@ static bool ticket_of(uint64_t connection, uint64_t token, uint64_t *ticket_p)
 
 /* ---- the host's side ------------------------------------------------------------------------- */
 
-/* The server asks who somebody is: the record behind the words has the answer. */
+/* The server asks for an identity: the record after the bytes has the answer. */
 static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p)
 {
     struct replay *r = arg;
@@ -165,7 +165,7 @@ static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p
     return true;
 }
 
-/* Keeps the effect that the server has just wanted, as a recorder of its own sees it. */
+/* Keeps the effect that the server has just produced, as its recorder gets it. */
 static void note(void *arg, struct record *made)
 {
     struct replay *r = arg;
@@ -211,8 +211,8 @@ static int on_begin(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-/* A program's words; the arguments of all stand behind each other, and its own begin there.
- * Returns how many these are. */
+/* A program's arguments; those of all programs are in one list, and its own begin there.  Returns
+ * how many these are. */
 static uint32_t plan_words(struct job_map *p, struct job_map_app *app, const struct record_job *d,
                            uint32_t which, uint32_t at)
 {
@@ -220,7 +220,7 @@ static uint32_t plan_words(struct job_map *p, struct job_map_app *app, const str
 
     if (at >= d->words.n || n > d->words.n - at)
         n = 0;
-    if (d->apps.items[which].len == 0) /* it was not ours to start */
+    if (d->apps.items[which].len == 0) /* it was started by another node */
         return n;
     app->argv = arena_array(&p->arena, n + (size_t)2, sizeof *app->argv);
     app->argc = n + 1;
@@ -650,7 +650,7 @@ static int on_lessen(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-/* Some say who they are in words that the server itself understands. */
+/* Some messages contain an identity that the server itself understands. */
 static int same_identity(struct replay *r, const struct line *l, const struct record_identify *i)
 {
     const struct job *j = l->peer->job;
@@ -665,7 +665,7 @@ static int same_identity(struct replay *r, const struct line *l, const struct re
                    SLICE_NULL, "this version does not", SLICE_NULL);
 }
 
-/* Gives the server the words that were kept back. */
+/* Gives the server the bytes that were held back. */
 static int speak(struct replay *r, const struct record_identify *identity)
 {
     struct line *l = r->asked;
@@ -701,7 +701,7 @@ static int on_identify(struct replay *r, const struct record *d)
     return bad(r, "an identity that nobody asked for");
 }
 
-/* Text is shown from the start of the line in which they differ, so that people see the whole
+/* Text is shown from the start of the line in which it differs, so that people see the whole
  * message; other bytes from a little before. */
 static int other_words(struct replay *r, const struct line *l, struct slice was, struct slice is)
 {
@@ -841,7 +841,7 @@ static int keep_question(struct replay *r, struct effect *e)
     return REPLAY_SAME;
 }
 
-/* Takes the next effect off the server, and notes it as it would be recorded. */
+/* Takes the next effect off the server, and keeps it as it would be traced. */
 static bool next_effect(struct replay *r, struct effect *e_p)
 {
     bool there;

@@ -1,5 +1,5 @@
-/* replay_test.c - a job with everything in it is recorded; its recording plays back, whole, in
- * pieces, cut off; and every change of it is found where it was made. */
+/* replay_test.c - a job with every kind of record is traced; its trace replays, whole, in pieces,
+ * cut off; and every change of it is found where it was made. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -169,7 +169,7 @@ static void spawn(struct world *w)
     seg_memory_close(&w->regions[1]);
 }
 
-/* Rank 1 breaks the protocol, which ends the job; what rank 2 is told it does not read. */
+/* Rank 1 breaks the protocol, which ends the job; rank 2 does not read its messages. */
 static void finish(struct world *w)
 {
     struct effect e;
@@ -251,8 +251,8 @@ static void test_cut(const struct world *w)
     EQ(play(slice_head(bytes, 20), 1, &n), REPLAY_BAD);
 }
 
-/* A copy of the recording with its n-th record of one kind changed or left out (change NULL).
- * False: there is no such record. */
+/* A copy of the trace with its n-th record of one kind changed or left out (change NULL). False:
+ * there is no such record. */
 static bool changed(const struct world *w, enum record_kind kind, unsigned n,
                     bool (*change)(struct record *r), struct buf *out)
 {
@@ -480,7 +480,7 @@ static uint32_t dice(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Whatever somebody does to the file: a verdict, and no harm. */
+/* Whatever change of the file: a verdict, and no harm. */
 static void test_random(const struct world *w)
 {
     struct slice bytes = buf_slice(&w->recording);

@@ -1,9 +1,9 @@
-/* rights.c - see rights.h.  Every kind of request stands here: the compiler tells of a new one. */
+/* rights.c - see rights.h.  Every kind of request is listed: the compiler reports a new one. */
 #include "session/rights.h"
 
 #include "wire/pmix_command.h"
 
-/* Of those that a host carries out, a process may always end. */
+/* Of the commands for the host, finalize and abort are always allowed. */
 static bool host_needs(int64_t command)
 {
     return command != CMD_FINALIZE && command != CMD_ABORT;
@@ -15,13 +15,13 @@ bool rights_needed(const struct request *rq)
     case REQ_SPAWN:            /* programs */
     case REQ_SIGNAL:           /* the end of others */
     case REQ_REGISTER_CLEANUP: /* files */
-    case REQ_INPUT:            /* what others read */
-    case REQ_LISTEN:           /* what others write */
+    case REQ_INPUT:            /* input of other processes */
+    case REQ_LISTEN:           /* output of other processes */
     case REQ_PUBLISH:          /* names that the user's launchers share */
     case REQ_UNPUBLISH:
     case REQ_LOOKUP:
     case REQ_CONNECT: return true;               /* other jobs */
-    case REQ_CREDENTIAL: return rq->number == 0; /* a proof of being the launcher's user */
+    case REQ_CREDENTIAL: return rq->number == 0; /* a credential of the launcher's user */
     case REQ_LOG: return slice_is(rq->key, "syslog");
     case REQ_HOST: return host_needs(rq->number);
     case REQ_IDENTIFY:

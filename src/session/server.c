@@ -43,7 +43,7 @@ static struct slice id_key(const uint32_t *id)
     return slice_mem(id, sizeof *id);
 }
 
-/* The ticket of a request: which connection, and its own number there. */
+/* The ticket of a request: the connection, and the request's own number there. */
 static uint64_t ticket_of(const struct peer *p, uint32_t token)
 {
     return (uint64_t)p->id << 32 | token;
@@ -159,14 +159,14 @@ static void give_up(struct server *s, struct peer *p, const char *why)
     else if (p->job)
         log_error(s->log, "rank %u: %s", p->rank, why);
     else
-        log_warn(s->log, "%s", why); /* who has not said who it is disturbs nobody */
+        log_warn(s->log, "%s", why); /* an unidentified connection affects no job */
     p->closing = true;
     if (p->job && !uncount_line(p))
         job_event(p->job, p->rank, PROC_STATE_BREAK, 0);
     server_mark_dirty(s, p);
 }
 
-/* What a session says goes to p->out, which remembers when that was too much. */
+/* A session's output goes to p->out, which records an overflow. */
 static void check_out(struct server *s, struct peer *p)
 {
     if (!buf_ok(&p->out))
@@ -190,7 +190,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     pendings_done(&s->core.waits, ticket);
     if (ticket & TICKET_OF_HOST)
         server_reply(s, ticket, a);
-    if (!p) /* it has gone meanwhile */
+    if (!p) /* it has disconnected meanwhile */
         return;
     if (p->session)
         p->session->ops->answer(p->session, (uint32_t)ticket, a);
@@ -349,8 +349,8 @@ int server_greet_singleton(struct server *s, struct peer *p)
     return 0;
 }
 
-/* The client goes on in another version of the text protocol: what the old session has not read is
- * the new one's. */
+/* The client goes on in another version of the text protocol: what the old session has not read
+ * goes to the new one. */
 static int switch_session(struct peer *p, const struct request *rq)
 {
     struct session *old = p->session;
@@ -417,7 +417,7 @@ bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t n
         p->closing = true;
     }
     server_deliver(s, ticket, &(struct answer){ .status = job ? ANSWER_OK : ANSWER_FAILED });
-    run_session(s, p, now_ns); /* what it has said since */
+    run_session(s, p, now_ns); /* its later bytes */
     return true;
 }
 
@@ -428,7 +428,8 @@ void server_hangup(struct server *s, struct peer *p)
     TELL(s, hangup, .connection = p->id);
     p->hung_up = true;
     p->closing = true;
-    /* What never spoke is not missed, nor is a child while the process itself is there. */
+    /* A connection that sent nothing is not missed, nor is a child's while the process itself is
+     * connected. */
     if (!uncount_line(p) && p->attached) {
         bool is_lost = p->job->procs[p->rank].state == PROC_STATE_ATTACHED;
         job_event(p->job, p->rank, PROC_STATE_HANGUP, 0);

@@ -1,6 +1,7 @@
-/* server_events.c - events: whom they concern, and those that the server itself tells of.
+/* server_events.c - events: their targets, and those that the server itself raises.
  *
- * The last ones are kept for those who register later.  All peers are processes of this node. */
+ * The last ones are kept for later registrations.  All peers are processes of this node.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 struct kept_event {
     struct list link;
-    struct notice notice; /* its texts stand behind it */
+    struct notice notice; /* its texts follow it */
     char text[];
 };
 
@@ -33,7 +34,8 @@ void server_events_free(struct server *s)
         forget_oldest(s);
 }
 
-/* Without memory for it, late-comers miss it: nothing was promised for longer than it lasts. */
+/* Without memory for it, late registrations miss it: nothing guarantees how long events are kept.
+ */
 static void keep_event(struct server *s, const struct notice *n)
 {
     size_t name = strlen(n->nspace) + 1;
@@ -64,7 +66,7 @@ static bool is_source(const struct peer *p, const struct notice *n)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Whom a notice with the range CUSTOM is for. */
+/* The targets of a notification with the range CUSTOM. */
 struct targets {
     pmix_info_t *infos;
     size_t ninfos;
@@ -126,7 +128,7 @@ static bool concerns(const struct peer *p, const struct notice *n, const struct 
     switch (n->range) {
     case PMIX_RANGE_NAMESPACE: return !strcmp(p->job->nspace, n->nspace);
     case PMIX_RANGE_CUSTOM: return is_target(t, p);
-    default: return true; /* LOCAL, SESSION, GLOBAL: all that we know */
+    default: return true; /* LOCAL, SESSION, GLOBAL: all known processes */
     }
 }
 
@@ -164,13 +166,13 @@ static void recall(struct server *s, struct peer *p)
     }
 }
 
-/* What the server itself says to everybody: that a process or a job has ended. */
+/* The server's own event for everybody: a process or a job has ended. */
 static bool is_end(const struct notice *n)
 {
     return n->by_server && n->range == PMIX_RANGE_SESSION;
 }
 
-/* Most programs never ask for ends, and with N processes on as many nodes to tell all of all is N
+/* Most programs never register for exits, and to notify N processes on as many nodes of all is N
  * times N. */
 static void heed_ends(struct server *s, const struct peer *p)
 {
@@ -192,7 +194,7 @@ void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg)
     }
 }
 
-/* Other nodes hear of it when it is for more than this one. */
+/* Other nodes are notified when it is for more than this one. */
 static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
 {
     struct effect e = { .kind = EFFECT_EVENT,
@@ -232,7 +234,8 @@ void server_event_request(struct server *s, struct peer *p, const struct request
 
 /* ---- the server's own ------------------------------------------------------------------------ */
 
-/* Only who has asked for this very code is told: a default handler often ends its process. */
+/* Only clients registered for this very code are notified: a default handler often ends its
+ * process. */
 static void tell(struct server *s, const struct job *j, struct notice *n, const char *status_key,
                  pmix_value_t status)
 {
@@ -255,7 +258,8 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     n->flags = EVENT_BY_CODE;
     n->by_server = true;
     n->infos = buf_slice(&bytes);
-    /* An end is told of by who decides about the job: to everybody, once, and when it is one. */
+    /* The controlling node raises the event of an exit: to everybody, once, and when it is final.
+     */
     if (ppack_ok(&w) && !(is_end(n) && j->follows && s->core.has_others))
         spread_everywhere(s, j, n);
     buf_free(&bytes);
@@ -348,7 +352,7 @@ void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, in
          PMIX_PROC_PID, (pmix_value_t){ .type = PMIX_PID, .data.pid = (pid_t)j->procs[rank].pid });
 }
 
-/* How a job ended, in PMIx's words. */
+/* How a job ended, as a PMIx status. */
 static pmix_status_t term_status(const struct job *j)
 {
     const struct proc *p = j->culprit < j->plan.nprocs ? &j->procs[j->culprit] : NULL;
@@ -380,6 +384,6 @@ void server_tell_job_end(struct server *s, const struct job *j)
     if (!j || j->is_tool)
         return;
     tell_of_job(s, j, PMIX_EVENT_JOB_END);
-    if (j->failed && (j->npartners || j->blames != JOB_NO_RANK)) /* with others, as one */
+    if (j->failed && (j->npartners || j->blames != JOB_NO_RANK)) /* together with others, as one */
         tell_of_job(s, j, PMIX_ERR_JOB_TERM_WO_SYNC);
 }

@@ -1,5 +1,5 @@
-/* server_host.c - what the host tells the server of its jobs, so that a recording has it; and what
- * an effect is in a recording. */
+/* server_host.c - the host's calls to the server about its jobs, so that a trace has them; and the
+ * form of an effect in a trace. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"
 
-/* ---- recording ------------------------------------------------------------------------------- */
+/* ---- trace ----------------------------------------------------------------------------------- */
 
 void server_tell(const struct server *s, struct record *r)
 {
@@ -200,7 +200,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* The placement, four numbers for each run of ranks whose local ranks count on. */
+/* The placement, four numbers for each run of ranks with consecutive local ranks. */
 static uint32_t *make_runs(const struct job_map *p, uint32_t *n_p)
 {
     uint32_t *runs = calloc(p->nprocs + (size_t)1, 4 * sizeof *runs);
@@ -263,7 +263,7 @@ static void tell_job(const struct server *s, const struct job *j)
         slots[i] = p->nodes[i].slots;
     }
     if (names && slots && runs && argcs &&
-        words) /* else the recording cannot be played back, and says so then */
+        words) /* else the trace cannot be replayed, and its reader reports that */
         TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
              .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
              .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
@@ -337,7 +337,7 @@ void server_space_gone(struct server *s, struct job *j, struct slice name)
     job_space_delete(j, name);
 }
 
-/* What an end is to the others, or 0: nothing to tell. */
+/* The event that an exit is to the others, or 0: none. */
 static int event_code(const struct proc *p, enum proc_event event)
 {
     bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;

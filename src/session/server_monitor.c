@@ -1,5 +1,5 @@
-/* server_monitor.c - heartbeats that clients have promised.  One that is silent for too long is
- * told of by an event, once. */
+/* server_monitor.c - heartbeats of clients.  A client that is silent for too long is reported by an
+ * event, once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@ struct monitor {
     struct list link;
     uint32_t peer;
     uint64_t period_ns, due_ns;
-    uint32_t drops, missing; /* how many may be missing, and are in a row */
+    uint32_t drops, missing; /* how many may be missing, and how many are missing in a row */
     bool beaten;             /* in this period */
     int code;
-    struct slice name; /* behind it */
+    struct slice name; /* stored after the struct */
     char text[];
 };
 
@@ -129,7 +129,7 @@ uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p)
             m->missing = m->beaten ? 0 : m->missing + 1;
             m->beaten = false;
             m->due_ns = now_ns + m->period_ns;
-            *told_p = true; /* what is counted is part of the story, too */
+            *told_p = true; /* the count is part of the trace, too */
         }
         if (m->missing > m->drops) {
             alert(s, m);

@@ -1,7 +1,8 @@
-/* server_output.c - what processes write, for clients that listen.
+/* server_output.c - output of processes, for subscribed clients.
  *
- * A process of a job that was spawned may have said everything before somebody who knows the job's
- * name can ask: the last of it is kept. */
+ * A process of a spawned job may have written everything before a client that knows the job's name
+ * can subscribe: the last of it is kept.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +50,13 @@ static void keep(struct server *s, const struct spoken *o)
         forget_oldest(s);
 }
 
-/* Who does not read misses what comes now, rather than making us keep it. */
+/* A client that does not read misses new output; the server does not keep it for it. */
 static bool give(struct server *s, struct peer *p, const struct spoken *o)
 {
     if (!p->session || !p->session->ops->output || p->closing)
         return false;
     if (buf_len(&p->out) > LIMIT_LISTENER_QUEUE)
-        return true; /* it listens, perhaps to this one */
+        return true; /* it has subscribed, perhaps to this one */
     if (!p->session->ops->output(p->session, o))
         return false;
     server_mark_dirty(s, p);
@@ -67,7 +68,7 @@ bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
 {
     struct spoken o = { .nspace = j->nspace, .rank = rank, .channel = channel, .bytes = bytes };
 
-    bool may_be_late = j->parent != JOB_NO_RANK || j->is_asked; /* somebody who listens */
+    bool may_be_late = j->parent != JOB_NO_RANK || j->is_asked; /* a subscriber */
 
     bool heard = false;
 

@@ -18,7 +18,7 @@ struct world {
     struct peer *peers[MAX_RANKS];
     uint64_t now;
     struct record_writer writer;
-    struct buf recording; /* of the whole test: played back at its end */
+    struct buf recording; /* of the whole test: replayed at its end */
 };
 
 static void keep_record(void *arg, struct record *r)
@@ -36,7 +36,7 @@ static void record_into(struct world *w)
     server_record(&w->server, keep_record, w, 0, "here");
 }
 
-/* Whatever a test did, another server does the same when told the same. */
+/* Whatever a test did, another server does the same with the same input. */
 static void play_back(struct world *w)
 {
     struct replay *r = replay_new(1 << 24);
@@ -100,7 +100,7 @@ static void send(struct world *w, uint32_t rank, const char *text)
     settle(w);
 }
 
-/* What has been said to the rank since the last call. */
+/* The bytes sent to the rank since the last call. */
 static const char *heard(struct world *w, uint32_t rank)
 {
     static char text[8192];
@@ -425,7 +425,7 @@ static void test_spawn(void)
     close_world(&w);
 }
 
-/* The number behind the first KEY= that follows one of these separators; -1: there is none. */
+/* The number after the first KEY= that follows one of these separators; -1: there is none. */
 static int number_of(const char *line, const char *key, const char *separators)
 {
     size_t len = strlen(key);
@@ -437,7 +437,7 @@ static int number_of(const char *line, const char *key, const char *separators)
     return -1;
 }
 
-/* The answer to 1.1, as MPICH's clients cut it (blanks) and as Flux's do (any white space). */
+/* The answer to 1.1, as MPICH's clients split it (blanks) and as Flux's do (any white space). */
 static void test_both_versions(void)
 {
     static const char blank[] = " ", white[] = " \t\n\v\f\r";
@@ -450,8 +450,8 @@ static void test_both_versions(void)
     OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", white) == 1, "Flux sees 1.1");
 }
 
-/* A rank that has become another user takes part in its job, and has nothing done for it with the
- * rights of who has started it. */
+/* A rank that has become another user takes part in its job, but none of its requests is carried
+ * out with the rights of the user who started it. */
 static void test_lesser(void)
 {
     static const char spawn[] = "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\n"
@@ -483,7 +483,7 @@ static void test_lesser(void)
     close_world(&w);
 }
 
-/* Which requests are of the job, and which of the launcher's user. */
+/* Which requests are the job's own, and which need the launcher's user. */
 static void test_rights(void)
 {
     static const bool needed[] = {

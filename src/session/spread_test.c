@@ -91,8 +91,8 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     router_close(&c);
 }
 
-/* Groups: within a node nothing leaves it; across nodes only its members' nodes take part; rounds
- * of one name do not mix. */
+/* Groups: within a node nothing is sent to other nodes; across nodes only the members' nodes take
+ * part; rounds of one name do not mix. */
 static void test_groups(void)
 {
     struct router c;
@@ -134,7 +134,7 @@ static void test_groups(void)
     router_close(&c);
 }
 
-/* Further spaces travel too; a key that two nodes have accepted has one value everywhere. */
+/* Further spaces are exchanged too; a key that two nodes have accepted has one value everywhere. */
 static void test_spaces(void)
 {
     struct router c;
@@ -159,7 +159,7 @@ static void test_spaces(void)
         say(&c, r, "cmd=get kvsname=job0 key=both\n");
         HEARS(&c, r, "cmd=get_result rc=0 msg=success value=zero\n");
     }
-    /* What one destroys is gone everywhere, whoever has made it. */
+    /* A destroyed space is gone everywhere, whichever node has made it. */
     say(&c, 1, "cmd=destroy_kvs kvsname=job0.0.1\n");
     HEARS(&c, 1, "cmd=kvs_destroyed rc=0\n");
     for (uint32_t r = 0; r < 2; r++) {
@@ -277,7 +277,7 @@ static void pmix_say(struct router *c, uint32_t rank, const char *text)
     cluster_say(c, 0, rank, pmix_bytes(text));
 }
 
-/* What the rank has heard holds these bytes. */
+/* The bytes received by the rank contain these. */
 static bool pmix_hears(struct router *c, uint32_t rank, const char *word)
 {
     struct peer *p = c->peers[0][rank];
@@ -334,7 +334,7 @@ static void test_pmix_modex(void)
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
     {
-        struct peer *p = c.peers[0][1]; /* it is somebody else, from here on: of node 0 */
+        struct peer *p = c.peers[0][1]; /* another process, from here on: of node 0 */
         struct peer *stranger = server_peer_new(&c.nodes[0].server, NULL, 0, false, NULL);
         c.peers[0][1] = stranger;
         pmix_say(&c, 1,
@@ -366,7 +366,7 @@ static void test_pmix_modex(void)
     router_close(&c);
 }
 
-/* A name that may be read once goes with the look-up of whatever node. */
+/* A name that may be read once goes with a look-up from any node. */
 static void test_read_once(uint32_t nodes)
 {
     static const char publish[] =
@@ -509,7 +509,8 @@ static void test_death(void)
     router_close(&c);
 }
 
-/* The job goes on: who waits for the dead is told, whether its node has contributed or not. */
+/* The job goes on: processes that wait for the dead one are answered, whether its node has
+ * contributed or not. */
 static void test_going_on(void)
 {
     struct router c;
@@ -534,7 +535,7 @@ static void test_going_on(void)
     router_close(&c);
 }
 
-/* The same when one of the launcher's own node dies, which nobody else can know. */
+/* The same when one of the launcher's own node dies, which no other node can know. */
 static void test_going_on_without_ours(void)
 {
     struct router c;
@@ -552,7 +553,7 @@ static void test_going_on_without_ours(void)
     router_close(&c);
 }
 
-/* A node is lost with all that is on it, and the job goes on. */
+/* A node is lost with all its processes, and the job goes on. */
 static void test_node_down(void)
 {
     struct router c;
@@ -579,7 +580,7 @@ static void test_node_down(void)
     router_close(&c);
 }
 
-/* A rank leaves as it should, and others meet without it: the error of a program, and no hang. */
+/* A rank finalizes, and others fence without it: an error of the program, and no hang. */
 static void test_leaving(void)
 {
     struct router c;
@@ -601,7 +602,7 @@ static void test_leaving(void)
 
 /* ---- names that contain each other ----------------------------------------------------------- */
 
-/* Two jobs fence over two nodes; whatever they are called, each hears of its own. */
+/* Two jobs fence over two nodes; whatever their names, each is answered about its own. */
 static void test_nested_names(const char *first, const char *second)
 {
     struct router c;
@@ -625,7 +626,7 @@ static void test_nested_names(const char *first, const char *second)
     router_close(&c);
 }
 
-/* Who names the same members in another order is in the same fence. */
+/* A member list in another order is the same fence. */
 static void test_order(uint32_t nodes)
 {
     struct router c;
@@ -648,7 +649,7 @@ static const char *asleep(void *arg, int pid)
     return pid == 1005 ? "stopped" : NULL;
 }
 
-/* The root's report, made of the parts of all nodes; cut: so many bytes of each part. */
+/* The root's report, made of the parts of all nodes; cut: this many bytes of each part. */
 static const char *who(struct router *c, bool json, size_t cut)
 {
     static char text[1 << 14];
@@ -662,7 +663,7 @@ static const char *who(struct router *c, bool json, size_t cut)
         size_t n;
         who_part(&c->nodes[i].server.core, &o, &part);
         n = buf_len(&part) < cut ? buf_len(&part) : cut;
-        copy = malloc(n + 1); /* ends where its memory ends */
+        copy = malloc(n + 1); /* ends exactly at the end of its memory */
         memcpy(copy, buf_slice(&part).ptr, n);
         if (who_picture_add(p, slice_mem(copy, n)) != (n < buf_len(&part)))
             OK_F(false, "a part of %zu bytes of %zu", n, buf_len(&part));
