@@ -1,6 +1,6 @@
-/* argv.c - NULL-ended vectors of texts, and environments made of them.
+/* argv.c - NULL-terminated vectors of strings, and environments made of them.
  *
- * Every vector and every text in it is malloc'ed on its own, because programs free and replace
+ * Every vector and every string in it is malloc'ed on its own, because programs free and replace
  * entries themselves.
  */
 #include "pmix.h"
@@ -23,7 +23,7 @@ void PMIx_Argv_free(char **argv)
     free(argv);
 }
 
-/* Opens a place at index `at` for a copy of arg. */
+/* Inserts a copy of arg at index `at`. */
 static pmix_status_t insert(char ***argv, size_t at, size_t count, const char *arg)
 {
     char *text = strdup(arg);
@@ -73,7 +73,7 @@ char **PMIx_Argv_copy(char **argv)
     return copy;
 }
 
-/* Where a part ends: at the next delimiter, or with the text. */
+/* Where a part ends: at the next delimiter, or with the string. */
 static const char *part_end(const char *s, char delimiter)
 {
     while (*s != '\0' && *s != delimiter)
@@ -87,7 +87,7 @@ char **PMIx_Argv_split_inter(const char *src_string, int delimiter, bool include
     size_t count = 0;
     char **argv;
 
-    /* A text that ends with a delimiter has no part behind it. */
+    /* A string that ends with a delimiter has no part after it. */
     for (const char *s = src_string, *e; s != NULL && *s != '\0'; s = *e ? e + 1 : e) {
         e = part_end(s, d);
         count += include_empty || e > s;

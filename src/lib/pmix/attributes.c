@@ -1,7 +1,7 @@
-/* attributes.c - from the name of a key to its text and back, out of proto/pmix_attributes.def.
+/* attributes.c - translates key names to key strings and back, from proto/pmix_attributes.def.
  *
- * The Standard lets both be asked at any time, before init too.  What nobody knows is given back as
- * it came: callers pass texts of users through here, and keys that users made up.
+ * The Standard allows both at any time, before init too.  Unknown ones are returned unchanged:
+ * callers pass user input through here, and keys of their own.
  */
 #include "lib/pmix/attributes.h"
 #include "pmix.h"
@@ -29,7 +29,7 @@ const struct attribute *attribute_at(size_t i)
     return &attributes[i];
 }
 
-/* In the order of the table: capitals, so that '_' comes behind the letters. */
+/* In the order of the table: upper case, so that '_' sorts after the letters. */
 static int order(const char *a, const char *b)
 {
     while (*a != '\0' && toupper((unsigned char)*a) == toupper((unsigned char)*b)) {
@@ -69,7 +69,7 @@ static const uint16_t by_text[] = {
 };
 _Static_assert(COUNT(by_text) == COUNT(attributes), "the index names every key");
 
-/* Two names may share a text: it belongs to the first of them here. */
+/* Two names may share a string: the first of them here is returned. */
 const struct attribute *attribute_by_text(const char *text)
 {
     size_t low = 0, high = COUNT(by_text);

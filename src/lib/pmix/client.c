@@ -1,4 +1,4 @@
-/* client.c - see client.h: birth and death of a client. */
+/* client.c - see client.h: starting and stopping a client. */
 #include "lib/pmix/client.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ void client_say(const struct errmsg *err)
     int n = snprintf(line, sizeof line, "libpmix: %s\n", err->text);
 
     if (n > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof line)) < 0)
-        return; /* nobody listens */
+        return; /* no process would receive it */
 }
 
 static struct client *client_new(struct lock *gate, const struct client_options *o)
@@ -60,7 +60,7 @@ static void client_free(struct client *c, bool abandoned)
     { /* calls whose callback will not come */
         struct op *op = LIST_OF(l, struct op, link);
         list_unlink(l);
-        if (!op->blocking) /* those were on the stacks of threads */
+        if (!op->blocking) /* the others were on the stacks of threads */
             op_free(op);
     }
     LIST_EACH(l, &c->servers)
@@ -77,8 +77,8 @@ static void client_free(struct client *c, bool abandoned)
     free(c);
 }
 
-/* A client that did not come about: what came meanwhile may wait for its thread, or be in its
- * hands. */
+/* A client whose start failed: events that came meanwhile may wait for its thread, or be in that
+ * thread's hands. */
 static void client_give_up(struct client *c)
 {
     progress_stop(c);
@@ -87,7 +87,7 @@ static void client_give_up(struct client *c)
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-/* The reply is the job's name and all that is known of it; a status alone is a refusal. */
+/* The reply is the job's name and its job info; a bare status is a refusal. */
 static void read_job_info(struct client *c, struct op *op, struct punpack *r)
 {
     struct slice name = punpack_text(r), rest;
@@ -130,7 +130,7 @@ static pmix_status_t ask_job_info(struct client *c, struct server_link *s)
     return rc;
 }
 
-/* What our own server has written down once for everybody. */
+/* Job info that our own server has stored once for all processes. */
 static bool read_job_store(struct client *c)
 {
     struct space *s = NULL;
@@ -169,7 +169,7 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
 
     if (passed >= 0 && (rc != 0 || c->store.base))
         close(passed);
-    else if (passed >= 0) /* what cannot be mapped is asked for by message */
+    else if (passed >= 0) /* a store that cannot be mapped is replaced by messages */
         s->quiet = attach(c, passed) == 0;
     if (rc == 0 && w.unnamed)
         PMIx_Load_procid(&c->me, w.nspace, w.rank);
@@ -178,7 +178,7 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
     return rc;
 }
 
-/* Everything that may take its time, without the lock. */
+/* All steps that may block, without the lock. */
 static int reach(struct client *c, struct server_link *s, const struct client_way *way,
                  struct errmsg *err)
 {
@@ -282,7 +282,7 @@ static pmix_status_t know(struct space *s, uint32_t rank, const char *key, const
     return rc == PMIX_SUCCESS ? space_put(s, rank, slice_str(key), &v, NULL) : rc;
 }
 
-/* What is true of a process that nobody has started. */
+/* The job info of a process that was started by hand. */
 static pmix_status_t know_singleton(struct client *c)
 {
     static const char *const ones[] = { PMIX_JOB_SIZE,     PMIX_UNIV_SIZE, PMIX_LOCAL_SIZE,
@@ -336,7 +336,7 @@ static char *hostname_of(const struct pmix_env *env)
     return strdup(name);
 }
 
-/* "I can read your store": a word that other servers ignore. */
+/* Sends "I can read your store"; other servers ignore this info. */
 static void ask_for_store(struct buf *out, const struct ptype_flavour *as)
 {
     pmix_info_t info = { .value = { .type = PMIX_UINT32, .data.uint32 = OURS_STORE_FORM } };
@@ -348,7 +348,8 @@ static void ask_for_store(struct buf *out, const struct ptype_flavour *as)
     ppack(&w, &info, 1, PMIX_INFO);
 }
 
-/* By the connection that our own server has left us, if nobody else of us has it. */
+/* Uses the connection that our own server has passed us, unless another process of our rank has
+ * it. */
 static pmix_status_t start_by_fd(struct client *c, const struct pmix_env *env,
                                  struct client_way way, struct errmsg *err)
 {
@@ -429,7 +430,7 @@ pmix_status_t client_start_tool(const struct client_way *way, const pmix_proc_t 
     return PMIX_SUCCESS;
 }
 
-/* Who uses the connection after us must find nothing that was meant for us. */
+/* The next user of the connection must find nothing in it that was meant for us. */
 static bool nothing_comes(const struct client *c)
 {
     const struct server_link *s = c->server;

@@ -1,7 +1,7 @@
-/* client_api.c - see client_api.h: starting, ending, and the one client of this process.
+/* client_api.c - see client_api.h: init, finalize, and the one client of this process.
  *
- * Init may be called again and again: each call counts, the last Finalize ends.  After a fork the
- * child has no part in the parent's client; it may call PMIx_Init and become one of its own.
+ * Init may be called repeatedly: each call counts, the last Finalize ends.  After a fork the child
+ * has no part in the parent's client; it may call PMIx_Init and become a client of its own.
  */
 #include "lib/pmix/client_api.h"
 
@@ -14,13 +14,15 @@
 static struct {
     struct lock gate;
     struct client *client;
-    struct client *inherited; /* of the process that forked us: to be freed without a word */
-    unsigned users;           /* threads inside calls */
-    unsigned inits;           /* Init calls not yet matched by Finalize */
-    bool moving;              /* somebody starts or ends the client */
-    bool watched;             /* forks are */
-    /* The mapped store of the client before.  To unmap it would make every processor that the
-     * process has been on forget its translations, mostly for a process that ends anyway. */
+    struct client
+        *inherited; /* of the process that forked us: to be freed without sending anything */
+    unsigned users; /* threads inside calls */
+    unsigned inits; /* Init calls not yet matched by Finalize */
+    bool moving;    /* a thread starts or ends the client */
+    bool watched;   /* the fork handlers are registered */
+    /* The mapped store of the previous client.  Unmapping it would flush the address
+     * translations of every processor that the process has been on, mostly for a process that
+     * ends anyway. */
     struct attachment kept;
 } lib = { .gate = LOCK_INIT };
 
@@ -35,7 +37,7 @@ void api_quick_leave(void)
     lock_unlock(&lib.gate);
 }
 
-/* Locked: nobody looks things up any more, and nobody will. */
+/* Locked: waits for look-ups without the lock to end and prevents new ones. */
 static void end_quick(void)
 {
     atomic_store(&api_quick.client, NULL);
@@ -74,7 +76,7 @@ pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_
     return api_end(c, rc);
 }
 
-/* ---- the commonest kind of call -------------------------------------------------------------- */
+/* ---- calls whose reply is a status ----------------------------------------------------------- */
 
 static void deliver_status(struct op *op)
 {
@@ -109,7 +111,7 @@ pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *
 
 /* ---- starting and ending --------------------------------------------------------------------- */
 
-/* So that the child finds everything in order. */
+/* Brings all state into order for the child. */
 static void before_fork(void)
 {
     lock_lock(&lib.gate);
@@ -120,7 +122,7 @@ static void after_fork(void)
     lock_unlock(&lib.gate);
 }
 
-/* No other thread exists here; what they waited for will not come. */
+/* No other thread exists here; replies they waited for will not come. */
 static void in_child(void)
 {
     lock_reset(&lib.gate);
@@ -299,7 +301,7 @@ int PMIx_Initialized(void)
     return there;
 }
 
-/* The client ends when nobody is in a call any more. */
+/* The client ends when no thread is in a call any more. */
 static void finish(void)
 {
     struct client *c = lib.client;
@@ -368,7 +370,7 @@ void PMIx_Progress(void)
     api_end(c, PMIX_SUCCESS);
 }
 
-/* Whoever has counted on it still: it goes with the server. */
+/* Ends the host's client together with the server, even while its users still count on it. */
 void api_end_host(void)
 {
     lock_lock(&lib.gate);

@@ -126,7 +126,7 @@ static struct known *known_new(const struct name *n, uint32_t rank)
     return k;
 }
 
-/* What was lent stays where it is: behind the new one. */
+/* A lent value stays in memory, linked from the new one. */
 static void retire(struct known *k, struct known *old)
 {
     list_unlink(&old->put);

@@ -1,9 +1,9 @@
-/* client_card.c - PMIx_Get, as far as it can do without the lock: what another process of the job
- * has put is found in the job's store.  What is not found there goes the long way (client_get.c).
+/* client_card.c - the fast path of PMIx_Get, without the lock: modex values of other processes of
+ * the job are read from the job's store.  Everything else takes the slow path (client_get.c).
  *
- * MPI libraries get thousands of cards, so this shall cost little more than the look-up itself:
- * nothing here is a call that can be none, names are compared a word at a time, and the commonest
- * values are read on the spot. */
+ * MPI libraries get thousands of modex values, so this must cost little more than the look-up
+ * itself: avoidable function calls are avoided, names are compared a word at a time, and the
+ * commonest values are decoded inline. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static inline bool says_yes(const pmix_info_t *info)
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
 
-/* Infos that make no difference when the value is at hand; *in_place_p: PMIX_GET_STATIC_VALUES. */
+/* Infos that do not matter when the value is at hand; *in_place_p: PMIX_GET_STATIC_VALUES. */
 static inline bool are_simple(const pmix_info_t *infos, size_t n, bool *in_place_p)
 {
     for (size_t i = 0; i < n; i++) {
@@ -47,8 +47,9 @@ static inline bool same_word(const char *a, const char *b)
     return x == y;
 }
 
-/* Of names that begin arrays of more than 256 bytes; size: of b, with its NUL.  (What lies behind
- * the NUL of b is 0, and nobody's business in a: so short names are compared byte by byte.) */
+/* Compares names that begin arrays of more than 256 bytes; size: of b, with its NUL.  (After b's
+ * NUL there are zeros, after a's there may be anything: so short names are compared byte by
+ * byte.) */
 static inline bool same_name(const char *a, const char *b, size_t size)
 {
     size_t i = 0;
@@ -108,7 +109,7 @@ static inline bool hand_out(const struct seg_item *item, bool in_place, pmix_val
     return true;
 }
 
-/* False: nothing was done. */
+/* False: not found, and nothing has changed. */
 static inline bool get_card(const pmix_proc_t *proc, const char *key, const pmix_info_t *infos,
                             size_t ninfos, pmix_value_t **val)
 {

@@ -17,8 +17,8 @@
 #include "pmix.h"
 
 enum {
-    DIAL_TRIES = 10,       /* a server's queue of waiting connections may be full for a moment */
-    SMALL_OUT = 64 * 1024, /* more than this is given back after use */
+    DIAL_TRIES = 10,       /* a server's listen queue may be full for a moment */
+    SMALL_OUT = 64 * 1024, /* a larger buffer is freed after use */
     GREETING_MAX = 4 + 2 * (PMIX_MAX_NSLEN + 5) + 4,
 };
 
@@ -62,8 +62,8 @@ int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err)
     return 0;
 }
 
-/* A record lock belongs to the process, not to the descriptor: of all who have inherited the
- * socket, one at a time gets it, and it comes free when that one closes it or ends. */
+/* A record lock belongs to the process, not to the descriptor: of all processes that have
+ * inherited the socket one at a time gets it, until it closes the socket or exits. */
 static bool lock_socket(int fd)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -80,7 +80,7 @@ int conn_adopt(struct conn *c, int fd)
     conn_reset(c);
     if (flags < 0 || getsockname(fd, (void *)&name, &len) < 0 || name.ss_family != AF_UNIX)
         return -ENOTSOCK;
-    /* Nothing that was inherited has this flag: another library of this process has set it. */
+    /* An inherited descriptor never has this flag: another library of this process has set it. */
     if ((flags & FD_CLOEXEC) || !lock_socket(fd))
         return -EBUSY;
     fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -116,7 +116,7 @@ void conn_abandon(struct conn *c)
 
 /* ---- hello ----------------------------------------------------------------------------------- */
 
-/* Sockets may have been made non-blocking by whom we inherit them from. */
+/* Sockets may have been made non-blocking by the process that we inherit them from. */
 static int wait_until(int fd, short events, uint64_t deadline_ns)
 {
     struct pollfd p = { fd, events, 0 };
@@ -158,7 +158,7 @@ static void keep_passed(struct msghdr *m, int *passed_p)
     }
 }
 
-/* At most n bytes; a descriptor may come along. */
+/* Receives at most n bytes; a descriptor may come along. */
 static int receive_greeting(struct conn *c, char *room, size_t n, int *passed_p)
 {
     union {
@@ -194,7 +194,7 @@ static int await_welcome(struct conn *c, struct welcome *w, uint64_t deadline_ns
         }
         want = welcome_length(w, slice_mem(bytes, have));
     }
-    if (rc == 0) { /* what came behind it belongs to the first messages */
+    if (rc == 0) { /* the bytes after it belong to the first messages */
         welcome_read(w, slice_mem(bytes, want));
         c->end = have - want;
         memcpy(c->stage, bytes + want, c->end);
@@ -290,13 +290,13 @@ int conn_flush(struct conn *c)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* A long message goes straight to its place. */
+/* A long message is received straight into its own memory. */
 static bool is_direct(const struct conn *c)
 {
     return c->at == c->end && c->have_header == CONN_HEADER && c->f.len - c->have >= CONN_STAGE;
 }
 
-/* Room for what is still to come, taken as it comes: a length alone is no reason to believe it. */
+/* Makes room for the rest, as it comes: the length alone is not trusted. */
 static int make_room(struct conn *c)
 {
     size_t room = c->room ? c->room * 2 : LIMIT_PMIX_TRUST;
@@ -334,7 +334,7 @@ int conn_receive(struct conn *c, bool wait)
         n = CONN_STAGE - c->end;
     }
     if (n == 0)
-        return 1; /* the stage is full: look at it first */
+        return 1; /* the stage is full: it must be parsed first */
     got = recv(c->fd, to, n, wait ? 0 : MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && wait) {
         struct pollfd p = { c->fd, POLLIN, 0 };

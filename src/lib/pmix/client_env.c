@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* One variable for each encoding that the server speaks; the first that is set is taken.  v41 is
- * what every server since 4.1 speaks; the newer two only know more types. */
+/* One variable for each encoding that the server speaks; the first one that is set counts.  v41
+ * is spoken by every server since 4.1; the newer two only know more types. */
 static const struct {
     const char *name, *encoding, *version;
 } uris[] = {
@@ -22,7 +22,7 @@ static const char *text_of(const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A place for files: not at the word of who has other rights. */
+/* A directory for files: a setuid program must not take it from its user's environment. */
 static const char *place_of(const char *name)
 {
     const char *text = secure_getenv(name);
@@ -62,7 +62,7 @@ int pmix_env_read(struct pmix_env *e_p, struct errmsg *err)
         e->version = text;
     text = text_of("WIREUP_FD");
     if (text && !slice_int(slice_str(text), &e->wireup_fd))
-        e->wireup_fd = -1; /* not worth failing for: there is TCP */
+        e->wireup_fd = -1; /* not worth a failure: there is TCP */
     if (!e->nspace)
         return 0;
     if (strlen(e->nspace) > PMIX_MAX_NSLEN)
@@ -123,7 +123,7 @@ static struct slice cut_last(struct slice *rest, char c)
     return tail;
 }
 
-/* A literal: names are not resolved, as with every other client. */
+/* A literal: names are not resolved, as in every other client. */
 static bool set_address(struct pmix_uri *u, bool v4, struct slice host, uint32_t port)
 {
     struct sockaddr_in *in4 = (void *)&u->address;

@@ -1,5 +1,5 @@
-/* client_event.c - see client_event.h.  Reading order: registering; the chain; what comes from
- * outside; deregistering; notifying. */
+/* client_event.c - see client_event.h.  Reading order: registering; the chain; incoming events;
+ * deregistering; notifying. */
 #include "lib/pmix/client_event.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
-/* The order of calls. */
+/* The calling order. */
 enum category { FIRST_OF_ALL, ONE_CODE, SOME_CODES, ALL_CODES, LAST_OF_ALL };
 
 /* Within a category. */
@@ -18,7 +18,7 @@ struct handler {
     struct list link;
     size_t ref;
     enum category category; /* where it is called … */
-    size_t ncodes;          /* … and what it wants: 0: everything */
+    size_t ncodes;          /* … and its codes: 0: all */
     pmix_status_t *codes;
     enum place place;
     char *name, *before, *after;
@@ -29,7 +29,7 @@ struct handler {
     void *object;
     pmix_notification_fn_t fn;
     bool armed;   /* its registration is complete */
-    bool removed; /* not called any more; freed when nobody is in it */
+    bool removed; /* not called any more; freed when no call of it is under way */
     size_t busy;  /* calls under way */
 };
 
@@ -55,7 +55,7 @@ static void handler_free(struct handler *h)
     free(h);
 }
 
-/* ---- registering: what is wanted ------------------------------------------------------------- */
+/* ---- registering: reading the infos ---------------------------------------------------------- */
 
 static bool says_yes(const pmix_info_t *info)
 {
@@ -158,7 +158,7 @@ static struct handler *handler_new(const pmix_status_t *codes, size_t ncodes,
     return NULL;
 }
 
-/* ---- registering: where it goes -------------------------------------------------------------- */
+/* ---- registering: the place in the order ----------------------------------------------------- */
 
 static struct handler *at(struct list *l)
 {
@@ -190,7 +190,7 @@ static bool place_is_taken(struct events *e, const struct handler *h)
     return false;
 }
 
-/* The first that is to be called behind h. */
+/* The first handler after h in the calling order. */
 static struct list *successor(struct events *e, const struct handler *h)
 {
     LIST_EACH(l, &e->handlers)
@@ -228,7 +228,7 @@ static pmix_status_t insert(struct events *e, struct handler *h)
     return PMIX_SUCCESS;
 }
 
-/* ---- registering: what the server is asked for ----------------------------------------------- */
+/* ---- registering: codes at the server -------------------------------------------------------- */
 
 static struct event_code *find_code(struct events *e, pmix_status_t code)
 {
@@ -239,7 +239,7 @@ static struct event_code *find_code(struct events *e, pmix_status_t code)
     return NULL;
 }
 
-/* Counts the handler; *news_p are the codes that nobody wanted before (malloc'ed). */
+/* Counts the handler; *news_p are the codes that no handler had before (malloc'ed). */
 static bool count_codes(struct events *e, const struct handler *h, pmix_status_t **news_p,
                         size_t *n_p)
 {
@@ -266,7 +266,7 @@ static bool count_codes(struct events *e, const struct handler *h, pmix_status_t
     return true;
 }
 
-/* The codes that nobody wants any more (malloc'ed, or NULL). */
+/* The codes that no handler has any more (malloc'ed, or NULL). */
 static pmix_status_t *discount_codes(struct events *e, const struct handler *h, size_t *n_p)
 {
     pmix_status_t *gone = malloc((h->ncodes + 1) * sizeof *gone);
@@ -281,11 +281,11 @@ static pmix_status_t *discount_codes(struct events *e, const struct handler *h, 
             gone[(*n_p)++] = h->codes[i];
     }
     if (h->ncodes == 0 && --e->defaults == 0 && gone)
-        gone[(*n_p)++] = INT_MIN; /* what servers keep for "all codes" */
+        gone[(*n_p)++] = INT_MIN; /* the number that servers keep for "all codes" */
     return gone;
 }
 
-/* Wishes that the library sees to itself. */
+/* Infos that the library handles itself. */
 static bool stays_here(const char *key)
 {
     static const char *const keys[] = {
@@ -351,7 +351,7 @@ static void uncount(struct events *e, const struct handler *h)
 
 static void retry_waiting(struct client *c);
 
-/* The server has answered: from now on it is called, or it is gone. */
+/* The server has replied: the handler is active from now on, or removed. */
 static void settle(struct client *c, size_t ref, pmix_status_t status)
 {
     struct handler *h = find_ref(&c->events, ref);
@@ -365,7 +365,7 @@ static void settle(struct client *c, size_t ref, pmix_status_t status)
     }
 }
 
-/* Events come after its registration is known to the program. */
+/* The program learns of the registration before the first event. */
 static void deliver_registered(struct op *op)
 {
     struct client *c = op->arg;
@@ -378,7 +378,7 @@ static void deliver_registered(struct op *op)
 
 static const struct op_kind register_kind = { .deliver = deliver_registered };
 
-/* What is to be done with a new handler: ask the server, or nothing. */
+/* What a new handler needs: a request to the server, or nothing. */
 struct registration {
     struct handler *h;
     pmix_status_t *news;
@@ -410,7 +410,7 @@ static pmix_status_t prepare(struct client *c, struct registration *g, const pmi
     return PMIX_SUCCESS;
 }
 
-/* Blocking: returns the handler's number, or what went wrong. */
+/* Blocking: returns the handler's number, or an error. */
 static pmix_status_t register_now(struct client *c, const struct registration *g,
                                   const pmix_info_t *infos, size_t ninfos)
 {
@@ -476,19 +476,19 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, 
 /* An event on its way through the handlers. */
 struct chain {
     struct task task;
-    struct list link;  /* in events.waiting, or events.called while a handler has it */
+    struct list link;  /* in events.waiting, or events.called while a handler is called */
     struct lock *gate; /* outlives the client */
     struct client *c;  /* NULL: the client has ended meanwhile */
     pmix_status_t code;
     pmix_proc_t source;
     pmix_data_range_t range;
-    pmix_info_t *infos; /* two more have room behind them: what a handler is told of itself */
+    pmix_info_t *infos; /* with room for two more: the handler's own */
     size_t ninfos;
     pmix_info_t *results;
     size_t nresults;
     struct handler *handler; /* being called */
-    enum category category;  /* where the chain is, … */
-    size_t *called;          /* … and who was called */
+    enum category category;  /* the position in the chain, … */
+    size_t *called;          /* … and the handlers called so far */
     size_t ncalled;
 };
 
@@ -510,7 +510,7 @@ void events_free(struct events *e)
     LIST_EACH(l, &e->waiting)
     chain_free(LIST_OF(l, struct chain, link));
     LIST_EACH(l, &e->called)
-    { /* a handler that completes later finds nobody */
+    { /* a handler that completes later finds no client */
         list_unlink(l);
         LIST_OF(l, struct chain, link)->c = NULL;
     }
@@ -541,7 +541,8 @@ static const pmix_info_t *find_info(const struct chain *ch, const char *key)
     return NULL;
 }
 
-/* Whether somebody it cares for is affected; an event that names nobody may concern everybody. */
+/* Whether a process is affected that the handler is registered for; an event that names none may
+ * affect all. */
 static bool concerns(const struct handler *h, const struct chain *ch)
 {
     const pmix_info_t *one = find_info(ch, PMIX_EVENT_AFFECTED_PROC);
@@ -591,7 +592,7 @@ static bool was_called(const struct chain *ch, size_t ref)
     return false;
 }
 
-/* Handlers may come and go while the chain is under way. */
+/* Handlers may be added and removed while the chain is under way. */
 static struct handler *next_handler(struct client *c, const struct chain *ch, bool armed)
 {
     LIST_EACH(l, &c->events.handlers)
@@ -608,7 +609,7 @@ static struct handler *next_handler(struct client *c, const struct chain *ch, bo
 static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t nresults,
                               pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata);
 
-/* What the handler is told of itself; behind the event's own infos. */
+/* Adds the handler's own infos after the event's. */
 static size_t add_own_infos(const struct handler *h, struct chain *ch)
 {
     pmix_info_t *info = &ch->infos[ch->ninfos];
@@ -665,7 +666,7 @@ static void run_chain(struct task *t)
           handler_completed, ch);
 }
 
-/* "name: status", then what the handler said. */
+/* "name: status", then the handler's results. */
 static bool add_results(struct chain *ch, pmix_status_t status, const pmix_info_t *results,
                         size_t n)
 {
@@ -699,7 +700,7 @@ static void tell_server_gone(struct client *c, const pmix_status_t *codes, size_
     message_send_alone(&m, 0);
 }
 
-/* Not called from now on. */
+/* The handler is not called from now on. */
 static void remove_handler(struct client *c, struct handler *h)
 {
     size_t n;
@@ -719,7 +720,7 @@ static void leave_handler(struct client *c, struct handler *h)
         remove_handler(c, h);
     else if (h->removed && !h->busy) {
         handler_free(h);
-        lock_tell(c->gate); /* somebody may wait for it */
+        lock_tell(c->gate); /* a thread may wait for it */
     }
 }
 
@@ -740,7 +741,7 @@ static bool go_on(struct chain *ch, pmix_status_t status, const pmix_info_t *res
     return more;
 }
 
-/* From any thread, during the handler's call or long after it. */
+/* Called from any thread, during the handler's call or long after it. */
 static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t nresults,
                               pmix_op_cbfunc_t cbfunc, void *thiscbdata, void *notification_cbdata)
 {
@@ -754,13 +755,13 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     if (cbfunc)
         cbfunc(PMIX_SUCCESS, thiscbdata);
     if (more)
-        return; /* it may be gone by now */
+        return; /* it may be removed by now */
     lock_lock(gate);
     chain_free(ch);
     lock_unlock(gate);
 }
 
-/* Handlers whose registration is not complete get it as soon as that is. */
+/* Handlers whose registration is not complete get the event as soon as it is. */
 static void send_off(struct client *c, struct chain *ch)
 {
     if (next_handler(c, ch, false))
@@ -813,9 +814,9 @@ static void start_chain(struct client *c, pmix_status_t code, const pmix_proc_t 
     send_off(c, ch);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- incoming events ------------------------------------------------------------------------- */
 
-/* Servers may pass on to everybody what is for some. */
+/* Servers may pass on to all clients what is for some of them. */
 static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmix_info_t *infos,
                       size_t n)
 {
@@ -932,7 +933,7 @@ static pmix_info_t *copy_infos(const pmix_info_t *infos, size_t n)
     return copy;
 }
 
-/* Our own handlers first, then everybody else. */
+/* Our own handlers first, then all other processes. */
 static pmix_status_t notify_here(struct client *c, pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t n)
 {
@@ -960,7 +961,7 @@ static pmix_status_t begin_notify(struct client *c, struct message *m, pmix_stat
     return rc;
 }
 
-/* What is done already; a callback is called all the same. */
+/* Nothing is left to do; a callback is called nevertheless. */
 static pmix_status_t told(struct client *c, pmix_status_t rc, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct op *op = rc == PMIX_SUCCESS && cbfunc ? op_new(&op_status_only, cbdata) : NULL;

@@ -1,7 +1,7 @@
-/* client_fence.c - what a set of processes does together: fence, connect, disconnect.
+/* client_fence.c - collectives: fence, connect, disconnect.
  *
- * All say which processes take part and with what directives; the server answers when all are
- * there.  No processes: all of the caller's job.
+ * Each call names the participating processes and its directives; the server replies when all have
+ * called.  No processes: all of the caller's namespace.
  */
 #include "lib/pmix/client_api.h"
 
@@ -32,7 +32,7 @@ static pmix_status_t begin(struct client *c, struct message *m, const struct set
     return PMIX_SUCCESS;
 }
 
-/* Each other namespace brings what everybody may know about it. */
+/* The reply has the public data of each other namespace. */
 static void read_connected(struct client *c, struct op *op, struct punpack *r)
 {
     while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
@@ -50,7 +50,7 @@ static void deliver(struct op *op)
 
 static const struct op_kind connect_kind = { .read = read_connected, .deliver = deliver };
 
-/* It closes what was committed before, and so tells what came of that. */
+/* A fence completes earlier commits, so it also reports their outcome. */
 static void read_fence(struct client *c, struct op *op, struct punpack *r)
 {
     (void)r;
@@ -69,7 +69,7 @@ static const struct op_kind *kind_of(const struct set *s)
     }
 }
 
-/* Somebody alone is always all there. */
+/* A singleton is always complete. */
 static bool is_alone(const struct client *c, const struct set *s)
 {
     return c->kind == CLIENT_SINGLETON && s->command == CMD_FENCE;

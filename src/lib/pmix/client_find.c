@@ -20,7 +20,7 @@
 
 enum { SEARCH_DEPTH = 6 };
 
-/* ---- what is wanted -------------------------------------------------------------------------- */
+/* ---- reading the infos ----------------------------------------------------------------------- */
 
 static bool flag_of(const pmix_info_t *i)
 {
@@ -94,7 +94,7 @@ static bool set(struct found *f, const char *uri, const char *version)
     return (size_t)snprintf(f->uri, sizeof f->uri, "%s", uri) < sizeof f->uri && *uri;
 }
 
-/* Address and release, in a file that is our own user's, or the superuser's. */
+/* Reads address and release from a file that belongs to our own user or the superuser. */
 static bool read_contact(const char *path, struct found *f_p)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -116,7 +116,7 @@ static bool read_contact(const char *path, struct found *f_p)
     return set(f_p, text, version ? version : "");
 }
 
-/* Files whose name is this, or (whole false) begins so. */
+/* Files with this name, or (whole false) with this prefix. */
 struct search {
     const char *name;
     bool whole, found, ambiguous;
@@ -175,9 +175,9 @@ static bool find_file(const struct wish *w, bool system, const char *which, stru
     return s.found && !s.ambiguous;
 }
 
-/* ---- launchers that run ---------------------------------------------------------------------- */
+/* ---- running launchers ----------------------------------------------------------------------- */
 
-/* One line: the pid that people know, a tab, the address.  False: it is none that takes tools. */
+/* One line: the pid as users see it, a tab, the address.  False: it does not accept tools. */
 static bool queries_launcher(const struct launcher_name *who, char *line, size_t room)
 {
     int fd = rendezvous_connect(who);
@@ -224,7 +224,7 @@ static bool find_launcher(const struct wish *w, struct found *f_p)
     return found == 1;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all sources ----------------------------------------------------------------------------- */
 
 static bool find_once(const struct wish *w, const struct pmix_env *env, struct found *f_p)
 {

@@ -1,13 +1,15 @@
-/* client_get.c - PMIx_Get: from what is known, or from the server.
+/* client_get.c - PMIx_Get: from the cache, or from the server.
  *
- * Where a value is looked for depends on whom it is asked of:
- *   a rank         what that rank put; what is known about the rank; then, for reserved keys, about
+ * The search order depends on the rank asked for:
+ *   a rank         its modex values; job info about the rank; then, for reserved keys, info about
  *                  its node, its application, its job and session, from near to far
- *   WILDCARD       the job; then, for reserved keys, the asker's own node, application, session
- *   UNDEF          the job, then whoever has put it
- *   with a realm   (PMIX_NODE_INFO …) first there; then of the rank and the job, since servers do
- * not all sort what they tell What is not known is asked of the server, whose answer usually brings
- * everything that the rank has put; then it is looked for again.
+ *   WILDCARD       the job; then, for reserved keys, the caller's own node, application, session
+ *   UNDEF          the job, then any rank that has put it
+ *   with a realm   (PMIX_NODE_INFO …) first there; then the rank and the job, since not all servers
+ *                  sort their job info
+ *
+ * A missing value is asked of the server, whose reply usually brings everything that the rank has
+ * put; then the search is repeated.
  */
 #include "lib/pmix/client_get.h"
 
@@ -21,23 +23,23 @@ enum realm { REALM_ANY, REALM_SESSION, REALM_JOB, REALM_APP, REALM_NODE };
 struct query {
     const char *nspace;
     uint32_t rank;
-    const char *key; /* NULL: everything */
+    const char *key; /* NULL: all keys */
     const pmix_info_t *infos;
     size_t ninfos;
     enum realm realm;
-    uint32_t number; /* of the session, application or node; UINT32_MAX: not said */
+    uint32_t number; /* of the session, application or node; UINT32_MAX: not given */
     const char *node;
     bool reserved, optional, immediate, refresh, in_place, by_pointer, qualified;
     uint8_t scope;
 };
 
-/* Where it is. */
+/* Where the value is. */
 struct found {
     struct known *known;
     struct datum datum;
 };
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- the query ------------------------------------------------------------------------------- */
 
 static bool says_yes(const pmix_info_t *info)
 {
@@ -109,12 +111,12 @@ static pmix_status_t make_query(struct client *c, struct query *q, const pmix_pr
         read_flags(q, &infos[i]);
         read_qualifiers(q, &infos[i]);
     }
-    if (!proc && q->reserved) /* nobody in particular: oneself, and what is around */
+    if (!proc && q->reserved) /* no process given: this one, and its surroundings */
         q->rank = c->me.rank;
     return !key && q->rank == PMIX_RANK_UNDEF ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
 }
 
-/* ---- where it is ----------------------------------------------------------------------------- */
+/* ---- searching ------------------------------------------------------------------------------- */
 
 static bool rank_datum(const struct space *s, uint32_t rank, struct slice key, struct datum *d)
 {
@@ -123,14 +125,14 @@ static bool rank_datum(const struct space *s, uint32_t rank, struct slice key, s
 
 static uint32_t number_at_rank(const struct space *s, uint32_t rank, const char *key);
 
-/* Cards are for processes of the same node, of other nodes, or for all. */
+/* Modex values have a scope: processes of the same node, of other nodes, or all. */
 static bool card_of(const struct space *s, uint32_t rank, struct slice key, struct found *f)
 {
     uint8_t scope;
     uint32_t here, there;
 
     if (slice_starts(key, SLICE("pmix")) || !card_datum(s->cards, rank, key, &f->datum, &scope))
-        return false; /* nobody puts such a key */
+        return false; /* such keys are never put */
     if (scope != PMIX_LOCAL && scope != PMIX_REMOTE)
         return true;
     here = number_at_rank(s, s->me, PMIX_NODEID);
@@ -138,7 +140,7 @@ static bool card_of(const struct space *s, uint32_t rank, struct slice key, stru
     return (scope == PMIX_LOCAL) == (here == there);
 }
 
-/* What the process put, what came from elsewhere about it, what the server told. */
+/* The process's own puts, values received about it, then job info. */
 static bool find_at_rank(const struct space *s, uint32_t rank, struct slice key, struct found *f)
 {
     if (rank != s->me && card_of(s, rank, key, f))
@@ -213,7 +215,7 @@ static bool find_in_job(const struct space *s, struct slice key, struct found *f
     return f->known || space_job_datum(s, key, &f->datum);
 }
 
-/* The rank whose node and application are meant when nobody says which. */
+/* The rank whose node and application are meant when none is given. */
 static uint32_t rank_for_realm(const struct client *c, const struct query *q)
 {
     return PMIX_RANK_IS_VALID(q->rank) ? q->rank : c->me.rank;
@@ -265,7 +267,7 @@ static bool find_of_rank(struct client *c, const struct space *s, uint32_t rank,
                         find_in_job(s, key, f) || find_in_session(s, UINT32_MAX, key, f));
 }
 
-/* Whoever has it. */
+/* Any rank that has it. */
 static bool find_anywhere(const struct space *s, struct slice key, struct found *f)
 {
     size_t at = 0;
@@ -313,9 +315,9 @@ static bool look_up(struct client *c, const struct query *q, struct found *f)
     return there && scope_fits(q, f->known);
 }
 
-/* ---- handing it out -------------------------------------------------------------------------- */
+/* ---- returning the value --------------------------------------------------------------------- */
 
-/* Long texts travel compressed; callers get what was put. */
+/* Long strings travel compressed; callers get the original. */
 static pmix_status_t inflate(pmix_value_t *v)
 {
     uint8_t *text = NULL;
@@ -338,7 +340,7 @@ static pmix_status_t inflate(pmix_value_t *v)
     return PMIX_SUCCESS;
 }
 
-/* A copy of its own. */
+/* Returns a copy. */
 static pmix_status_t copy_out(const struct found *f, pmix_value_t *v)
 {
     pmix_status_t rc;
@@ -357,7 +359,7 @@ static pmix_status_t copy_out(const struct found *f, pmix_value_t *v)
     return rc;
 }
 
-/* The library's own copy, which stays. */
+/* Lends the library's own copy, which stays. */
 static pmix_status_t lend_out(struct client *c, const struct query *q, const struct found *f,
                               pmix_value_t **val)
 {
@@ -401,7 +403,7 @@ static pmix_status_t hand_out(struct client *c, const struct query *q, const str
     return rc;
 }
 
-/* Who we are, without looking anywhere. */
+/* Our own name and rank, without any search. */
 static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t *v,
                           pmix_status_t *rc_p)
 {
@@ -418,7 +420,7 @@ static bool hand_out_self(struct client *c, const struct query *q, pmix_value_t 
     return true;
 }
 
-/* ---- everything of a rank -------------------------------------------------------------------- */
+/* ---- all values of a rank -------------------------------------------------------------------- */
 
 struct gathering {
     pmix_info_t *infos;
@@ -481,8 +483,9 @@ static void gather_told(struct gathering *g, const struct space *s, uint32_t ran
         gather(g, item.key, &(struct found){ NULL, { item.type, item.bytes, j->as } });
 }
 
-/* An array of infos.  Of itself a host gets what it has put or stored, as it does from OpenPMIx:
- * Open MPI's daemons send it all to mpirun, and could not send what else we know of them. */
+/* Returns an array of infos.  For its own name a host gets what it has put or stored, as from
+ * OpenPMIx: Open MPI's daemons send all of it to mpirun, and could not send the rest that we
+ * know of them. */
 static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_value_t **val)
 {
     const struct space *s = cache_space(&c->cache, q->nspace);
@@ -524,7 +527,7 @@ static pmix_status_t take_info(struct space *s, struct slice bytes, const struct
     return space_take_info(s, slice_mem(copy, bytes.len), copy, as);
 }
 
-/* A name, and what is known under it. */
+/* A namespace, and its values. */
 static pmix_status_t take_object(struct client *c, struct slice bytes,
                                  const struct ptype_flavour *as)
 {
@@ -565,7 +568,7 @@ static bool has_key(const struct query *q, const char *key)
     return false;
 }
 
-/* Infos that concern this process alone mean nothing elsewhere. */
+/* Infos that concern only this process and are not sent. */
 static bool is_local(const pmix_info_t *info)
 {
     return PMIx_Check_key(info->key, PMIX_GET_STATIC_VALUES) ||
@@ -587,7 +590,7 @@ static void pack_infos(struct message *m, const struct query *q)
         if (!is_local(&q->infos[i]))
             sent[n++] = q->infos[i];
     }
-    if (at_once) { /* what a server knows of its own, or of us, it knows now or never */
+    if (at_once) { /* what a server has about itself, or about us, it has now or never */
         PMIx_Load_key(sent[n].key, PMIX_IMMEDIATE);
         sent[n].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
         n++;
@@ -610,8 +613,8 @@ static pmix_status_t begin_get(struct client *c, struct message *m, const struct
     return PMIX_SUCCESS;
 }
 
-/* Directories are made when somebody asks for them: our servers tell them to nobody else, while
- * others tell them from the start.  So even who only wants what is known is told. */
+/* Directories are created on demand: our servers report them only when asked, others from the
+ * start.  So even a caller that only wants known values gets them. */
 static bool is_place(const struct query *q)
 {
     static const char *const keys[] = { PMIX_NSDIR, PMIX_PROCDIR, PMIX_TMPDIR, PMIX_TDIR_RMCLEAN };
@@ -717,7 +720,7 @@ pmix_status_t client_get_locked(const pmix_proc_t *proc, const char *key, const 
 
 /* ---- with a callback ------------------------------------------------------------------------- */
 
-/* What the call still needs when the answer comes. */
+/* The arguments that the call still needs when the reply comes. */
 struct kept_query {
     struct query q;
     pmix_nspace_t nspace;
@@ -753,7 +756,7 @@ static struct kept_query *keep(const struct query *q)
     k->q.infos = k->infos;
     k->q.ninfos = k->ninfos;
     k->q.in_place = false;
-    /* The names of nodes lie in the infos. */
+    /* The names of nodes point into the infos. */
     for (size_t i = 0; i < k->ninfos; i++)
         read_qualifiers(&k->q, &k->infos[i]);
     return k;
@@ -786,7 +789,7 @@ static void deliver_value(struct op *op)
 
 static const struct op_kind get_nb_kind = { .read = read_then_find, .deliver = deliver_value };
 
-/* What is known is found at once; the callback comes all the same, and later. */
+/* The value is known already; the callback is run nevertheless, and later. */
 static pmix_status_t answer_now(struct client *c, struct op *op, const struct query *q)
 {
     pmix_value_t v;

@@ -1,7 +1,7 @@
-/* client_group.c - groups of processes that are made together: construct and destruct.
+/* client_group.c - groups that are formed collectively: construct and destruct.
  *
- * The server's answer to a construction has three forms; its release says which.  Servers do not
- * keep who is in a group: who destructs it has to say, so each member remembers.
+ * The server's reply to a construct has three forms; its release says which.  Servers do not keep
+ * the members of a group: the caller of destruct has to send them, so each member remembers them.
  */
 #include "lib/pmix/client_group.h"
 
@@ -11,7 +11,7 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
-/* What the answer says of the new group. */
+/* What the reply contains about the new group. */
 struct group {
     pmix_proc_t *members;
     size_t nmembers;
@@ -46,7 +46,7 @@ static void read_flagged(struct client *c, struct op *op, struct group *g, struc
     g->has_id = punpack_byte(r, PMIX_BOOL) != 0;
     if (g->has_id)
         g->id = punpack_size(r);
-    ninfos = punpack_size(r); /* what members said of themselves; not kept */
+    ninfos = punpack_size(r); /* info of the members; not kept */
     (void)ninfos;
 }
 
@@ -63,7 +63,7 @@ static bool add_result(struct op_out *out, const char *key, const void *data, pm
     return true;
 }
 
-/* ---- what we are in -------------------------------------------------------------------------- */
+/* ---- our memberships ------------------------------------------------------------------------- */
 
 struct membership {
     struct list link;
@@ -143,7 +143,8 @@ bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t 
     return true;
 }
 
-/* The op's own from its beginning; the client's from its success.  The server's word wins. */
+/* The op's own from its beginning; the client's once it succeeds.  The server's reply takes
+ * precedence. */
 static bool remember(struct client *c, struct op *op, const struct group *g)
 {
     struct membership *m = op->arg, *before = find_membership(c, m->id);
@@ -184,7 +185,7 @@ static void read_group(struct client *c, struct op *op, struct punpack *r)
     if (op->status != PMIX_SUCCESS)
         return;
     if (!punpack_left(r))
-        ; /* nothing but its success */
+        ; /* only its success matters */
     else if (release_before(release, 4, 2, 4))
         read_plain(&g, r);
     else if (release_before(release, 6, 0, 0))
@@ -268,7 +269,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[
 
 /* ---- destruct -------------------------------------------------------------------------------- */
 
-/* Servers before 4.2.4 remember the members themselves; later ones want to be told. */
+/* Servers before 4.2.4 keep the members themselves; later ones need them in the request. */
 static pmix_status_t begin_destruct(struct client *c, struct message *m, const char *grp,
                                     const pmix_info_t *infos, size_t ninfos)
 {

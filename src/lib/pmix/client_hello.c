@@ -11,7 +11,7 @@
 
 enum { HEADER_SIZE = 16, NAME_FIELD = PMIX_MAX_NSLEN + 1, BUFFER_NOT_DESCRIBED = 1 };
 
-/* The release whose behaviour servers may expect of us. */
+/* The release that we claim to be: servers expect its behaviour. */
 static const char *our_release(void)
 {
     static const char text[] = "5.0.11";
@@ -63,14 +63,14 @@ void hello_put(struct buf *out, const struct hello *h)
     buf_slice_put(out, h->infos);
     if (!buf_ok(out))
         return;
-    /* The one header with its length in the sender's byte order. */
+    /* The only header whose length is in the sender's byte order. */
     len = (uint32_t)(buf_len(out) - from - HEADER_SIZE);
     memset(header, 0xff, 8);
     memcpy(header + 8, &len, sizeof len);
     memcpy(out->mem + out->start + from, header, sizeof header);
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the reply ------------------------------------------------------------------------------- */
 
 static uint32_t get_u32(const char *at)
 {
@@ -85,7 +85,7 @@ size_t welcome_length(const struct welcome *w, struct slice bytes)
     size_t n = 4;
 
     if (bytes.len < 4 || get_u32(bytes.ptr) != 0)
-        return n; /* a refusal is a status and nothing else */
+        return n; /* a refusal is only a status */
     if (!w->tool)
         return n + 4;
     return n + (w->unnamed ? NAME_FIELD + 4 : 0) + NAME_FIELD + 4 + 4;
@@ -118,7 +118,7 @@ void welcome_read(struct welcome *w, struct slice bytes)
 
 /* ---- credentials ----------------------------------------------------------------------------- */
 
-/* In the byte order of this machine, as the reference implementation has it. */
+/* In the byte order of this machine, as in the reference implementation. */
 static int make_native(struct credential *c, struct errmsg *err)
 {
     uint32_t ids[2] = { (uint32_t)geteuid(), (uint32_t)getegid() };
@@ -132,7 +132,7 @@ static int make_native(struct credential *c, struct errmsg *err)
     return 0;
 }
 
-/* Not linked: who has no munge does not need it. */
+/* Loaded at run time: sites without munge do not need it. */
 static int make_munge(struct credential *c, struct errmsg *err)
 {
     void *lib = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);

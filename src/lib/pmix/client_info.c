@@ -7,7 +7,7 @@
 
 #include "lib/pmix/value.h"
 
-/* Keys of the wire, not of the API. */
+/* Keys of the wire format, not of the API. */
 #define KEY_RANK_BLOB "pmix.pblob"
 
 static bool read_small(const struct datum *d, pmix_value_t *value_p)
@@ -42,7 +42,7 @@ enum ptype_error datum_read(const struct datum *d, pmix_value_t *value_p)
     return punpack_value(&r, d->type, value_p);
 }
 
-/* ---- making the index ------------------------------------------------------------------------ */
+/* ---- building the index ---------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
@@ -67,11 +67,11 @@ static enum info_level level_of(struct slice key, uint16_t type)
     return (enum info_level)NO_PART;
 }
 
-/* What stands in the message, first counted, then noted. */
+/* The parts of the message, first counted, then recorded. */
 struct indexer {
     struct job_info *j;
     bool noting;
-    /* How much was counted.  Memory shared with a server may hold something else now. */
+    /* The counts.  Memory shared with a server may have changed by now. */
     size_t items, ranks, parts[INFO_RANK];
     uint32_t last_rank;
     enum ptype_error error;
@@ -107,7 +107,7 @@ static uint32_t number_in(const struct job_info *j, const struct info_item *item
     return n;
 }
 
-/* A text in place: without a copy. */
+/* A string in place, without a copy. */
 static struct slice text_in(const struct job_info *j, const struct info_item *item)
 {
     struct slice bytes = item->bytes;
@@ -134,13 +134,13 @@ static void name_array(struct indexer *x, enum info_level level, struct info_par
     }
 }
 
-/* A blob of a rank: a byte object in which the rank stands before its KVALs. */
+/* A blob of a rank: a byte object in which the rank precedes its KVALs. */
 static bool open_blob(const struct job_info *j, struct slice bytes, struct info_part *p)
 {
     struct punpack r;
     size_t n;
 
-    /* The value's bytes are SIZE and the bytes themselves, without a count before. */
+    /* The value's bytes are SIZE and the bytes themselves, without a count before them. */
     punpack_init(&r, bytes, j->as);
     n = punpack_size_bare(&r);
     if (!punpack_ok(&r) || n != punpack_left(&r))
@@ -184,7 +184,7 @@ static void note_part(struct indexer *x, enum info_level level, struct slice byt
     name_array(x, level, p);
 }
 
-/* Data of the job, wrapped up once more. */
+/* Job data, wrapped in one more array. */
 static void note_job_array(struct indexer *x, struct slice bytes)
 {
     struct punpack r;
@@ -219,13 +219,14 @@ static void walk(struct indexer *x)
         else if (level != (enum info_level)NO_PART)
             note_part(x, level, bytes);
         else if (type == PMIX_DATA_ARRAY && !slice_starts(key, SLICE("pmix")))
-            note_part(x, INFO_NODE, bytes); /* how servers told of nodes before 3.1.100 */
+            note_part(x, INFO_NODE,
+                      bytes); /* the form that servers used for nodes before 3.1.100 */
         else if (slice_is(key, PMIX_JOB_INFO_ARRAY) && type == PMIX_DATA_ARRAY)
             note_job_array(x, bytes);
         else
             note_item(x, key, type, bytes);
     }
-    /* A type that we cannot step over hides what stands behind it; what was before is good. */
+    /* A type that we cannot skip hides all that comes after it; the parts before it are valid. */
     if (x->error == PTYPE_UNKNOWN || x->error == PTYPE_NOT_SUPPORTED)
         x->error = PTYPE_FINE;
 }
@@ -300,11 +301,11 @@ struct job_info *job_info_free(struct job_info *j)
     return NULL;
 }
 
-/* ---- looking things up ----------------------------------------------------------------------- */
+/* ---- look-ups -------------------------------------------------------------------------------- */
 
 bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p)
 {
-    /* The last word on a key is the one that counts. */
+    /* The last entry of a key counts. */
     for (size_t i = j->nitems; i-- > 0;) {
         const struct info_item *item = &j->items[i];
         if (!slice_eq(item->key, key))
@@ -315,7 +316,7 @@ bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p
     return false;
 }
 
-/* The last milestone that is not behind the rank. */
+/* The last milestone that is not after the rank. */
 static const struct info_milestone *milestone_of(const struct info_ranks *k, uint32_t rank)
 {
     size_t low = 0, high = k->nstones;

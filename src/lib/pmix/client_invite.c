@@ -1,13 +1,13 @@
-/* client_invite.c - groups that come together one by one: invite, join, leave.
+/* client_invite.c - groups whose members come one by one: invite, join, leave.
  *
- * All of it is done with events; no server knows of it.  The leader sends PMIX_GROUP_INVITED to
- * those whom it invites, each answers with PMIX_GROUP_INVITE_ACCEPTED or _DECLINED, and when all
- * have, those who come are told by PMIX_GROUP_CONSTRUCT_COMPLETE who is in the group.  Who waits
- * for such an event has a handler registered for it (the program's own handlers hear of it too, as
- * they do of any).
+ * It is all done with events; servers do not know of it.  The leader sends PMIX_GROUP_INVITED to
+ * the invited processes, each replies with PMIX_GROUP_INVITE_ACCEPTED or _DECLINED, and after the
+ * last reply PMIX_GROUP_CONSTRUCT_COMPLETE sends the list of members to those that accepted.  A
+ * call that waits for such an event registers a handler (the program's own handlers get the event
+ * too, like any other).
  *
  * A gathering changes only in callbacks, which are run one after the other: it needs no lock.  The
- * calls that block wait for the callback of those that do not.
+ * blocking calls wait for the callback of the non-blocking ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ struct news {
     size_t nto;
     const pmix_proc_t *members; /* or NULL */
     size_t nmembers;
-    bool keep; /* for those who register later */
+    bool keep; /* for handlers that are registered later */
 };
 
 static void add_procs(pmix_info_t *info, const char *key, const pmix_proc_t *procs, size_t n)
@@ -104,7 +104,7 @@ static void tell_result(pmix_status_t status, void *arg)
 {
     struct gathering *g = arg;
 
-    (void)status; /* of a handler that is gone in any case */
+    (void)status; /* the handler is removed in any case */
     if (g->fn)
         g->fn(g->status, g->results, g->nresults, g->arg, release_gathering, g);
     else
@@ -160,7 +160,7 @@ static void on_announced(pmix_status_t status, void *arg)
     finish(arg, status);
 }
 
-/* Everybody has answered: the leader itself comes first. */
+/* All have replied: announces the group, with the leader first. */
 static void announce(struct gathering *g)
 {
     pmix_proc_t *members = calloc(g->n + 1, sizeof *members);
@@ -213,7 +213,7 @@ static void hear_as_leader(struct gathering *g, pmix_status_t code, const pmix_p
     case PMIX_GROUP_INVITE_ACCEPTED: note_answer(g, source, COMES); break;
     case PMIX_GROUP_INVITE_DECLINED: note_answer(g, source, DOES_NOT_COME); break;
     case PMIX_ERR_LOST_CONNECTION: finish(g, code); break;
-    default: /* somebody has ended */
+    default: /* a process has ended */
         if (who && who->value.type == PMIX_PROC && who->value.data.proc)
             note_answer(g, who->value.data.proc, DOES_NOT_COME);
     }
@@ -238,7 +238,7 @@ static void hear_as_guest(struct gathering *g, pmix_status_t code, const pmix_pr
     finish(g, PMIX_SUCCESS);
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- leader and guests ----------------------------------------------------------------------- */
 
 static bool speaks_of(const struct gathering *g, const pmix_info_t *infos, size_t n)
 {
@@ -248,7 +248,7 @@ static bool speaks_of(const struct gathering *g, const pmix_info_t *infos, size_
            strcmp(id->value.data.string, g->id) == 0;
 }
 
-/* What concerns processes, not groups. */
+/* Codes that concern processes, not groups. */
 static bool is_general(pmix_status_t code)
 {
     return code == PMIX_ERR_LOST_CONNECTION || code == PMIX_ERR_PROC_TERM_WO_SYNC ||
@@ -360,7 +360,7 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], 
     if (!g)
         return PMIX_ERR_NOMEM;
     g->leads = true;
-    for (size_t i = 0; i < nprocs; i++) { /* who invites itself comes */
+    for (size_t i = 0; i < nprocs; i++) { /* the leader accepts its own invitation */
         if (PMIx_Check_procid(&procs[i], &g->me))
             g->answers[i] = DOES_NOT_COME;
     }
@@ -419,9 +419,9 @@ pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[], si
     return rc;
 }
 
-/* ---- the calls that block -------------------------------------------------------------------- */
+/* ---- the blocking calls ---------------------------------------------------------------------- */
 
-/* Waits for the callback of the other form.  Whoever is the last to leave frees it. */
+/* Waits for the callback of the non-blocking call.  The last user frees it. */
 struct latch {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
@@ -524,7 +524,7 @@ static pmix_status_t await_latch(struct latch *l, uint64_t seconds, pmix_info_t 
     return rc;
 }
 
-/* rc is what the other form has returned: was it begun, its callback will come. */
+/* rc is the result of the non-blocking call: if it was started, its callback will come. */
 static pmix_status_t see_through(struct latch *l, pmix_status_t rc, uint64_t seconds,
                                  pmix_info_t **results, size_t *nresults)
 {

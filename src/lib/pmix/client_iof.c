@@ -8,7 +8,7 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
-/* Somebody who wants the output of others. */
+/* A registered receiver of output. */
 struct sink {
     struct list link;
     size_t ref, server_ref;
@@ -51,7 +51,7 @@ static struct sink *find_sink(struct outputs *o, size_t ref)
     return NULL;
 }
 
-/* ---- what arrives ---------------------------------------------------------------------------- */
+/* ---- incoming output ------------------------------------------------------------------------- */
 
 static void piece_free(struct task *t)
 {
@@ -68,7 +68,7 @@ static void run_piece(struct task *t)
 
     if (p->fn)
         p->fn(p->ref, p->channel, &p->source, &p->bytes, p->infos, p->ninfos);
-    else /* or nobody listens */
+    else /* or no receiver */
         write_all_write(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
                         slice_mem(p->bytes.bytes, p->bytes.size));
     piece_free(t);
@@ -106,7 +106,7 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
     }
     sink = find_sink(&c->outputs, p->ref);
     p->fn = sink ? sink->fn : NULL;
-    /* Our own output, written out once more, would come back for ever. */
+    /* Writing out our own output again would repeat it for ever. */
     if ((p->ref && !sink) || (!p->fn && client_is_me(c, p->source.nspace, p->source.rank)) ||
         progress_need(c) != PMIX_SUCCESS)
         piece_free(&p->task);
@@ -162,7 +162,7 @@ static pmix_status_t begin_pull(struct client *c, struct message *m, const struc
     if (!p->procs || !p->nprocs || (!p->infos && p->ninfos) ||
         (p->channel & PMIX_FWD_STDIN_CHANNEL))
         return PMIX_ERR_BAD_PARAM;
-    rc = progress_need(c); /* what comes has to be read while nobody waits for anything */
+    rc = progress_need(c); /* output has to be read even while no call waits */
     if (rc != PMIX_SUCCESS)
         return rc;
     s = malloc(sizeof *s);

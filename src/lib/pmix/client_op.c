@@ -16,7 +16,7 @@
 
 enum { LAST_TAG = UINT32_MAX - 1, POLL_MAX = 16 };
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- making and freeing ops ------------------------------------------------------------------ */
 
 static void deliver_op(struct task *t);
 static void drop_op(struct task *t);
@@ -102,7 +102,7 @@ static pmix_status_t begin(struct client *c, struct message *m)
     return PMIX_SUCCESS;
 }
 
-/* Requests that are answered once, and nothing more comes of them. */
+/* Requests with a single reply, after which nothing more comes. */
 static bool is_closed(uint8_t command)
 {
     switch (command) {
@@ -178,8 +178,8 @@ bool writer_turn(struct client *c, int wake_fd)
     return false;
 }
 
-/* For who does not wait for an answer.  Where another thread sleeps until the server speaks, our
- * own thread writes; without one, who speaks has to. */
+/* Writes the rest for a caller that does not wait for a reply.  If another thread sleeps in
+ * poll, our own thread writes; without one, the caller has to. */
 static void write_rest(struct client *c, struct server_link *s)
 {
     if (c->progress.kind == PROGRESS_THREAD && c->progress.started)
@@ -188,7 +188,8 @@ static void write_rest(struct client *c, struct server_link *s)
     }
 }
 
-/* What the socket does not take now is written by whoever waits next, or by progress. */
+/* Writes what the socket takes now; the rest is written by the next waiting thread, or by
+ * progress. */
 static void write_out(struct client *c, struct server_link *s)
 {
     int rc = conn_flush(&s->conn);
@@ -199,7 +200,7 @@ static void write_out(struct client *c, struct server_link *s)
         progress_kick(c);
 }
 
-/* Completes the message; on an error it is gone. */
+/* Completes the message; on an error it is discarded. */
 static pmix_status_t message_close(struct message *m, uint32_t tag)
 {
     if (!ppack_ok(&m->w)) {
@@ -247,7 +248,7 @@ static void complete(struct client *c, struct op *op)
         progress_add(c, &op->task);
 }
 
-/* A reply without a byte is how other servers tell of a broken connection. */
+/* Other servers report a broken connection by an empty reply. */
 static void read_reply(struct client *c, struct op *op)
 {
     struct punpack r;
@@ -264,7 +265,7 @@ static void read_reply(struct client *c, struct op *op)
         op->status = PMIX_SUCCESS;
     if (punpack_ok(&r) && op->kind->read)
         op->kind->read(c, op, &r);
-    /* A refusal may leave its tail out; a success has what belongs to it. */
+    /* A refusal may lack its tail; a success must have it. */
     if (!punpack_ok(&r) && op->status == PMIX_SUCCESS)
         op->status = ptype_status(r.error, PTYPE_UNPACKING);
 }
@@ -287,7 +288,7 @@ static void take_reply(struct client *c, struct server_link *s, struct frame *f)
     }
 }
 
-/* A commit that nobody waits for. */
+/* The reply to a commit that no op waits for. */
 static void take_refusal(struct client *c, struct server_link *s, struct frame *f)
 {
     struct punpack r;
@@ -374,8 +375,8 @@ static int timeout_ms(uint64_t deadline_ns)
     return now >= deadline_ns ? 0 : (int)((deadline_ns - now) / NS_PER_MS + 1);
 }
 
-/* Waits on all connections at once.  A host that turns its server's loop itself waits here for that
- * server: then the loop is turned here, while it waits. */
+/* Waits on all connections at once.  If a host turns its server's loop itself and waits here for
+ * that server, the loop is turned here meanwhile. */
 static void poll_servers(struct client *c, uint64_t deadline_ns, int wake_fd, int host_fd)
 {
     struct pollfd p[POLL_MAX];
@@ -471,7 +472,7 @@ bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns)
     }
     list_unlink(&op->waiting);
     list_unlink(&op->link);
-    if (!op->done) /* its answer comes later */
+    if (!op->done) /* its reply comes later */
         op->server->open = true;
     if (!c->reading)
         reader_next(c);

@@ -12,7 +12,7 @@
 #include "lib/pmix/client.h"
 
 /* The few functions of libevent that we use, from the library that the program itself uses: an
- * event base is only good with the code that made it. */
+ * event base works only with the code that made it. */
 static struct {
     void *(*event_new)(void *base, int fd, short what, void (*fn)(int, short, void *), void *arg);
     int (*event_add)(void *event, const struct timeval *timeout);
@@ -37,7 +37,7 @@ static bool is_mine(const struct progress *p)
     return pthread_equal(p->thread, pthread_self());
 }
 
-/* Everything that is due, one after the other. */
+/* Runs everything that is due, one after the other. */
 static void run_tasks(struct client *c)
 {
     struct progress *p = &c->progress;
@@ -66,7 +66,7 @@ static void drain(int fd)
     uint64_t count;
 
     if (read(fd, &count, sizeof count) < 0)
-        return; /* nothing was there */
+        return; /* nothing to read */
 }
 
 static bool has_server(const struct client *c)
@@ -78,7 +78,7 @@ static bool has_server(const struct client *c)
     return false;
 }
 
-/* Another thread sleeps until the server speaks; what it does not know of is written here. */
+/* Writes for another thread that sleeps in poll and does not know of the new data. */
 static bool write_meanwhile(struct client *c)
 {
     struct progress *p = &c->progress;
@@ -114,7 +114,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Signals are the program's business: its threads get them, ours does not. */
+/* Signals are the program's business: only its own threads get them. */
 static int start_thread(struct client *c)
 {
     sigset_t all, before;
@@ -138,7 +138,8 @@ static void on_event(int fd, short what, void *arg)
     client_lock(c);
     drain(c->progress.wake_fd);
     progress_once(c);
-    if (!has_server(c) && c->progress.on_data) { /* at its end it would be readable for ever */
+    if (!has_server(c) &&
+        c->progress.on_data) { /* at end of file it would stay readable for ever */
         libevent.event_free(c->progress.on_data);
         c->progress.on_data = NULL;
     }
@@ -184,7 +185,7 @@ static void leave_loop(struct progress *p)
     p->on_wake = p->on_data = NULL;
 }
 
-/* ---- for all --------------------------------------------------------------------------------- */
+/* ---- for all kinds -------------------------------------------------------------------------- */
 
 pmix_status_t progress_need(struct client *c)
 {
@@ -217,7 +218,7 @@ void progress_kick(struct client *c)
     if (p->kind == PROGRESS_THREAD && !p->in_poll)
         pthread_cond_broadcast(&p->wake);
     else if (write(p->wake_fd, &one, sizeof one) < 0)
-        return; /* it is full: enough to wake anybody */
+        return; /* the counter is full: enough to wake any thread */
 }
 
 void progress_add(struct client *c, struct task *t)
@@ -235,7 +236,7 @@ void progress_once(struct client *c)
     struct progress *p = &c->progress;
 
     if (p->kind == PROGRESS_THREAD && p->started)
-        return; /* it is done without the program */
+        return; /* it works without the program */
     if (!c->reading)
         reader_poll(c);
     if (p->kind != PROGRESS_THREAD && !p->running)

@@ -1,4 +1,4 @@
-/* client_publish.c - names for strangers: publish, look up, unpublish. */
+/* client_publish.c - publish, look up, unpublish. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -110,7 +110,7 @@ static void deliver_found(struct op *op)
 
 static const struct op_kind lookup_kind = { .read = read_found, .deliver = deliver_found };
 
-/* Each of the caller's items gets what was found for its key; the value is moved. */
+/* Each of the caller's items gets the result for its key; the value is moved. */
 static pmix_status_t hand_out(struct op_out *out, pmix_pdata_t *data, size_t ndata)
 {
     size_t found = 0;

@@ -17,7 +17,7 @@ static bool key_fits(const char *key)
     return key && *key && strnlen(key, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
 }
 
-/* Into the space of nspace, as rank's. */
+/* Stores into the space of nspace, as rank's value. */
 static pmix_status_t store(struct client *c, const char *nspace, uint32_t rank, const char *key,
                            const pmix_value_t *val, struct known **k_p)
 {
@@ -56,7 +56,7 @@ static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, 
 
     if (scope < PMIX_LOCAL || scope > PMIX_INTERNAL || !key_fits(key) || !val)
         return PMIX_ERR_BAD_PARAM;
-    /* Reserved keys are for those who start processes. */
+    /* Only the processes' launcher may put reserved keys. */
     if (PMIx_Check_reserved_key(key) && !PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
         return PMIX_SUCCESS;
     rc = store(c, c->me.nspace, c->me.rank, key, val, &k);
@@ -89,7 +89,7 @@ static void pack_qualified(struct ppack *w, const struct known *k)
         w->error = PTYPE_NO_MEMORY;
         return;
     }
-    /* They borrow the values: nothing of these infos is released. */
+    /* They borrow the values: these infos are never released. */
     PMIx_Load_key(infos[0].key, known_key(k));
     infos[0].value = k->value;
     for (size_t i = 0; i < k->nquals; i++)
@@ -98,7 +98,7 @@ static void pack_qualified(struct ppack *w, const struct known *k)
     free(infos);
 }
 
-/* Everybody expects all values that may be seen from there, not only the new ones. */
+/* Servers expect all values that are visible in the scope, not only the new ones. */
 static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint8_t or_scope)
 {
     struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE);
@@ -129,7 +129,7 @@ static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint
 void puts_refused(struct puts *p, pmix_status_t status)
 {
     p->refused = status;
-    p->news = true; /* to be said again */
+    p->news = true; /* they must be sent again */
 }
 
 pmix_status_t puts_outcome(struct puts *p)
@@ -154,7 +154,7 @@ static pmix_status_t commit_and_wait(struct client *c, struct message *m)
     return rc;
 }
 
-/* Our own server says no more than it has to; a failure is told by the next commit or fence. */
+/* Our own server replies only if it must; the next commit or fence reports a failure. */
 static pmix_status_t commit_and_go(struct client *c, struct message *m)
 {
     struct server_link *s = c->server;
@@ -169,13 +169,13 @@ static pmix_status_t commit_and_go(struct client *c, struct message *m)
     s->unsure = true;
     if (!buf_len(&s->conn.out))
         return PMIX_SUCCESS;
-    rc = message_begin(c, m, CMD_COMMIT); /* the socket is full: until it is not */
+    rc = message_begin(c, m, CMD_COMMIT); /* the socket is full: waits for room */
     if (rc == PMIX_SUCCESS)
         rc = commit_and_wait(c, m);
     return rc == PMIX_SUCCESS ? puts_outcome(&c->puts) : rc;
 }
 
-/* Other servers expect what is for all in both bundles; ours takes it once. */
+/* Other servers expect values of global scope in both bundles; ours takes them once. */
 static void pack_all(struct client *c, struct message *m)
 {
     uint8_t twice = c->server->quiet ? PMIX_SCOPE_UNDEF : PMIX_GLOBAL;

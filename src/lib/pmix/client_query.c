@@ -1,6 +1,6 @@
-/* client_query.c - PMIx_Query_info: from what is known, or from the server.
+/* client_query.c - PMIx_Query_info: from the cache, or from the server.
  *
- * A query whose keys are all known here is not asked again, unless the program wants it refreshed.
+ * A query whose keys are all known here is not sent, unless the program wants it refreshed.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@ static bool says_yes(const pmix_info_t *info)
     return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
 }
 
-/* About whom: its job, when nobody is named.  False: the qualifiers contradict each other. */
+/* The process or job that is asked about: our job, when none is named.  False: the qualifiers
+ * contradict each other. */
 static bool read_subject(const struct client *c, const pmix_query_t *q, pmix_proc_t *proc_p)
 {
     bool named = false, half = false;
@@ -55,7 +56,7 @@ static size_t count_keys(const pmix_query_t *queries, size_t n)
     return keys;
 }
 
-/* One key, from here alone. */
+/* Answers one key, from the cache only. */
 static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const pmix_proc_t *proc,
                                 const char *key, pmix_info_t *result)
 {
@@ -79,7 +80,7 @@ static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const p
     return PMIX_SUCCESS;
 }
 
-/* All keys of all queries, or nothing. */
+/* Answers all keys of all queries, or none. */
 static pmix_status_t answer_here(struct client *c, const pmix_query_t *queries, size_t n,
                                  pmix_info_t **infos_p, size_t *n_p)
 {

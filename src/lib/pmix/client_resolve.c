@@ -1,4 +1,4 @@
-/* client_resolve.c - who is where: PMIx_Resolve_peers, PMIx_Resolve_nodes. */
+/* client_resolve.c - PMIx_Resolve_peers and PMIx_Resolve_nodes. */
 #include <stdlib.h>
 
 #include "lib/pmix/client_api.h"

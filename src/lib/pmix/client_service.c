@@ -1,7 +1,7 @@
 /* client_service.c - requests that the host of our server carries out: queries, log, job control,
  * monitoring, allocations, credentials, sessions, resource blocks, fabrics, distances.
  *
- * Most have the same two ends: a message with infos goes out, and a status with infos comes back.
+ * Most have the same form: a message with infos goes out, and a status with infos comes back.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -73,7 +73,7 @@ pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void 
     return op_post(m, op);
 }
 
-/* Each pair of functions is: how its message begins, and these two ends. */
+/* Each pair of functions has its own start of the message, and these two ends. */
 #define BLOCKING(begin, ...)                                                                       \
     struct client *c = api_begin();                                                                \
     struct message m;                                                                              \
@@ -178,7 +178,7 @@ static bool is_heartbeat(const pmix_info_t *monitor)
     return monitor && PMIx_Check_key(monitor->key, PMIX_SEND_HEARTBEAT);
 }
 
-/* A heartbeat is an empty message, and nobody answers. */
+/* A heartbeat is an empty message without a reply. */
 static pmix_status_t beat(struct client *c)
 {
     struct message m;
@@ -294,7 +294,7 @@ static pmix_status_t begin_block(struct client *c, struct message *m,
     if (!block || (!units && nunits) || (!infos && n))
         return PMIX_ERR_BAD_PARAM;
     if (c->server && release_before(c->server->release, 6, 0, 0))
-        return PMIX_ERR_NOT_SUPPORTED; /* it cannot even be said */
+        return PMIX_ERR_NOT_SUPPORTED; /* the protocol has no message for it */
     rc = message_begin(c, m, CMD_RESOURCE_BLOCK);
     if (rc == PMIX_SUCCESS) {
         ppack_byte(&m->w, PMIX_RESBLOCK_DIRECTIVE, directive);
@@ -445,7 +445,7 @@ pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred, const 
 
 /* ---- fabrics --------------------------------------------------------------------------------- */
 
-/* The answer goes into the program's own structure, whether it waits or not. */
+/* The reply goes into the program's own structure, for blocking and non-blocking calls. */
 static void read_fabric(struct client *c, struct op *op, struct punpack *r)
 {
     pmix_fabric_t *fabric = op->arg;
@@ -545,7 +545,7 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfu
     return ask_fabric_nb(CMD_FABRIC_UPDATE, fabric, NULL, 0, cbfunc, cbdata);
 }
 
-/* What was registered is known here alone. */
+/* Registrations are known only here. */
 pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t *fabric)
 {
     struct client *c = api_begin();
@@ -570,7 +570,7 @@ pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t 
     return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc;
 }
 
-/* ---- distances: computed here, told later ---------------------------------------------------- */
+/* ---- distances: computed here, delivered later ---------------------------------------------- */
 
 static void release_distances(void *arg)
 {

@@ -1,11 +1,11 @@
-/* client_spawn.c - starting further processes. */
+/* client_spawn.c - PMIx_Spawn. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
-/* The name of the new job, and what is known of it already. */
+/* The name of the new job, and the job info that came along. */
 static void read_spawned(struct client *c, struct op *op, struct punpack *r)
 {
     struct slice name;
@@ -25,7 +25,7 @@ static void read_spawned(struct client *c, struct op *op, struct punpack *r)
     s = cache_make_space(&c->cache, op->out.nspace);
     copy = s ? malloc(punpack_left(r)) : NULL;
     if (!copy)
-        return; /* it can be asked for */
+        return; /* it can be fetched */
     memcpy(copy, r->at, punpack_left(r));
     space_take_info(s, slice_mem(copy, punpack_left(r)), copy, r->as);
 }
@@ -37,8 +37,8 @@ static void deliver_spawned(struct op *op)
 
 static const struct op_kind spawn_kind = { .read = read_spawned, .deliver = deliver_spawned };
 
-/* A program that names no directory is started in ours, as if by a shell; all of them are one unit
- * of the wire. */
+/* A program without a directory is started in ours, as if by a shell; all programs are one unit
+ * of the wire format. */
 static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
 {
     pmix_app_t *sent = calloc(n, sizeof *sent);
@@ -63,7 +63,7 @@ static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
     free(cwd);
 }
 
-/* Output of the new job may come at any time then, and somebody has to be there. */
+/* Output of the new job may come at any time then, and must be read. */
 static bool follows(const struct client *c, const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

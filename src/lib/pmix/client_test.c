@@ -1,5 +1,5 @@
-/* client_test.c - the client before a server that answers from a table, and that stops talking at
- * every single byte: each call returns, and what has happened is told. */
+/* client_test.c - the client with a server that replies from a table, and that stops sending at
+ * each single byte: every call returns, and reports what has happened. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ struct reply {
         (command), (text), sizeof(text) - 1                                                        \
     }
 
-/* As captured from a server of 4.2.2, or made alike (v41). */
+/* As captured from a server of 4.2.2, or modelled on it (v41). */
 static const struct reply replies[] = {
     REPLY(0, "\x02\x0etestns\0"
              "\x02\x1cpmix.job.size\0\x0e\x02"
@@ -64,7 +64,7 @@ enum { TAG_OUTPUT = 2 };
 
 struct stage {
     int fd;
-    size_t budget; /* bytes that it says before it is gone */
+    size_t budget; /* bytes that it sends before it is gone */
     pthread_t thread;
 };
 
@@ -105,13 +105,13 @@ static bool answer(struct stage *t)
         !hear(t, body, ntohl(words[2])))
         return false;
     if (ntohl(words[1]) < 100 || (ntohl(words[2]) > 1 && body[1] == 14))
-        return true; /* a heartbeat, or "I do not want these events" */
+        return true; /* a heartbeat, or the deregistration of events */
     r = reply_to(ntohl(words[2]) > 1 ? body[1] : 255);
     words[2] = htonl((uint32_t)r->len);
     return say(t, words, sizeof words) && say(t, r->bytes, r->len);
 }
 
-/* Before it has answered anything. */
+/* Sends output before any reply. */
 static bool say_output(struct stage *t)
 {
     const uint32_t words[4] = { 0, htonl(TAG_OUTPUT), htonl(sizeof output - 1), 0 };
@@ -134,7 +134,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Where nobody listens: an address that is bound, and no more. */
+/* An address that is bound, but without a listener. */
 static int closed_port(char *uri, size_t room)
 {
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -172,7 +172,7 @@ static void stage_close(struct stage *t)
     close(client_end);
 }
 
-/* ---- what a program does --------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------- */
 
 static atomic_int lost, called;
 
@@ -204,7 +204,7 @@ static void nap(void)
     nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
-/* A net for what hangs, not a measure. */
+/* The time-out only catches hangs. */
 static bool await(const atomic_int *what, int n)
 {
     for (int i = 0; i < 100000 && *what < n; i++)
@@ -214,7 +214,7 @@ static bool await(const atomic_int *what, int n)
 
 static pmix_proc_t me;
 
-/* How many of its calls were in order; *rc_p: the last that was not. */
+/* Returns how many of its calls succeeded; *rc_p: the last error. */
 static int use_everything(pmix_status_t *rc_p)
 {
     pmix_proc_t peer = { .nspace = "testns", .rank = 1 }, *procs = NULL;
@@ -246,7 +246,7 @@ static int use_everything(pmix_status_t *rc_p)
     if (v && (v->type != PMIX_UINT32 || v->data.uint32 != 7))
         good = -100;
     PMIx_Value_free(v, 1);
-    if (PMIx_Get(&peer, "bad", NULL, 0, &v) == PMIX_SUCCESS) /* no text comes out of that */
+    if (PMIx_Get(&peer, "bad", NULL, 0, &v) == PMIX_SUCCESS) /* this has no string form */
         good = -100;
     TRY(PMIx_Publish(&info, 1));
     TRY(PMIx_Lookup(&data, 1, NULL, 0));
@@ -292,7 +292,7 @@ static void answers(void)
 
 static size_t everything_said;
 
-/* Once to its end, so that we know how much there is to cut. */
+/* Runs once to the end, to learn how many bytes there are to cut. */
 static bool play(size_t budget)
 {
     struct stage t;
@@ -319,7 +319,7 @@ static bool play(size_t budget)
             told = false;
         PMIx_Finalize(NULL, 0);
     }
-    stage_close(&t); /* its thread has ended: what it has counted is ours to read */
+    stage_close(&t); /* its thread has ended: its counters can be read now */
     everything_said = SIZE_MAX - t.budget;
     if (budget == SIZE_MAX)
         return told && good == CALLS - 1;
@@ -368,7 +368,7 @@ int main(void)
     char uri[64];
     int port = closed_port(uri, sizeof uri);
 
-    if (freopen("/dev/null", "w", stderr) == NULL) /* sentences about lost servers */
+    if (freopen("/dev/null", "w", stderr) == NULL) /* messages about lost servers */
         return 1;
     setenv("PMIX_NAMESPACE", "testns", 1);
     setenv("PMIX_RANK", "0", 1);

@@ -1,4 +1,4 @@
-/* client_tool.c - tools: being connected with several servers (client_find.c finds them). */
+/* client_tool.c - tools: connections to several servers (client_find.c finds them). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static enum hello_flag flag_for(const struct wish *w, const struct pmix_env *env
 
 static struct client_way way_to(const struct found *f, enum hello_flag flag)
 {
-    /* SIZE 0: nothing more to say */
+    /* SIZE 0: no infos */
     return (struct client_way){ .uri = f->uri,
                                 .fd = -1,
                                 .flag = flag,
@@ -70,7 +70,7 @@ bool PMIx_tool_is_connected(void)
     return connected;
 }
 
-/* The new one is asked from now on when that is wanted, or when there is no other. */
+/* The new server gets the requests from now on if that is wanted, or if there is no other. */
 static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix_info_t *info,
                             size_t ninfo, bool primary)
 {
@@ -109,7 +109,7 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *myproc, pmix_proc_t *serve
     return attach(myproc, server, info, ninfo, false);
 }
 
-/* The older function: it was there to change over. */
+/* The older function, whose purpose was to switch servers. */
 pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     return attach(proc, NULL, info, ninfo, true);

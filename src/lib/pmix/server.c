@@ -1,4 +1,4 @@
-/* server.c - see server.h: birth, turns and death of a server. */
+/* server.c - see server.h: making a server, turning its loop, freeing it. */
 #include "lib/pmix/server.h"
 
 #include <dlfcn.h>
@@ -23,8 +23,8 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 /* ---- effects and calls ----------------------------------------------------------------------- */
 
-/* What a process has left behind, and had told us to clear up: with its rights, as it was
- * registered by the host. */
+/* Removes the files that an ended process had registered: with its rights, as the host
+ * registered them. */
 static void clear_up(struct pserver *s, const struct effect *e)
 {
     const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
@@ -49,12 +49,12 @@ static void overlay_codec_out(struct pserver *s, struct effect *e)
         break;
     case EFFECT_ATTR:
     case EFFECT_SPAWN:
-    case EFFECT_NAMES: /* never asked for: command_takes() is before them */
+    case EFFECT_NAMES: /* never requested: command_takes() comes first */
         server_answer(&s->server, e->ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
         e->spawn = spawn_free(e->spawn);
         effect_drop(e);
         break;
-    default: /* the host decides what becomes of its jobs */ effect_drop(e); break;
+    default: /* the host decides about its jobs */ effect_drop(e); break;
     }
 }
 
@@ -125,7 +125,8 @@ static void run_calls(struct pserver *s)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* What is ready was learnt without the lock: a watch closed since then is still there, closed. */
+/* The ready list was made without the lock: a watch closed since then is still there, marked
+ * closed. */
 static void turn(struct pserver *s, bool wait)
 {
     struct sready ready[SLOOP_BATCH];
@@ -143,8 +144,8 @@ static void turn(struct pserver *s, bool wait)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One at a time: who is ready was learnt without the lock, and would not survive another's turn. A
- * host that is in a call goes on afterwards. */
+/* One thread at a time: the ready list is made without the lock and would not survive another's
+ * turn. A host that is in a call continues afterwards. */
 void pserver_turn(struct pserver *s, bool wait)
 {
     bool mine;
@@ -227,7 +228,7 @@ static int join_base(struct pserver *s)
     return -ENOMEM;
 }
 
-/* Until the host has joined, a thread of ours turns it in any case. */
+/* Until the host has joined, a thread of ours turns the loop in any case. */
 pmix_status_t pserver_settle_progress(struct pserver *s)
 {
     if (s->wants == PSERVER_THREAD)
@@ -258,7 +259,7 @@ static void stop_turning(struct pserver *s)
         pthread_join(s->thread, NULL);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- start and end -------------------------------------------------------------------------- */
 
 static char *hostname_of(const struct pserver_options *o)
 {
@@ -415,7 +416,7 @@ struct pserver *pserver_free(struct pserver *s)
     stop_turning(s);
     pserver_lock(s);
     unmake(s);
-    while ((l = list_first(&s->calls))) { /* they find out that we are gone */
+    while ((l = list_first(&s->calls))) { /* their owners will notice that we are gone */
         struct scall *c = LIST_OF(l, struct scall, link);
         list_unlink(l);
         pthread_mutex_unlock(&s->lock);

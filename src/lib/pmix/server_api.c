@@ -1,8 +1,8 @@
 /* server_api.c - the public functions of a server, and the one server of this process.
  *
- * The host is a client of its own server too, through a pair of sockets: so it can get, publish,
- * query and hear of events by the functions that every process has.  Only its own events take a
- * short way, since they may be somebody else's that it passes on.
+ * The host is also a client of its own server, through a pair of sockets: so it can get, publish,
+ * query and receive events with the functions that every process has.  Only its own events take a
+ * shorter path, since it may pass on events of other processes.
  *
  * After a fork the child has a copy without a thread: it can still call PMIx_server_setup_fork,
  * which touches no connection (Slurm's tasks do that themselves). */
@@ -22,14 +22,14 @@
 #include "wireup_server.h"
 
 static struct {
-    pthread_mutex_t lock; /* of what stands here; taken before the server's */
+    pthread_mutex_t lock; /* of this struct; taken before the server's */
     pthread_cond_t moved;
-    bool moving; /* a server begins or ends, without the lock: hosts are called meanwhile */
+    bool moving; /* a server starts or ends, without the lock: the host is called meanwhile */
     struct pserver *s;
     unsigned inits;
     int own_fd;        /* the host's end of its own connection */
-    pid_t pid;         /* who made the server */
-    bool watched;      /* forks are */
+    pid_t pid;         /* the process that made the server */
+    bool watched;      /* the fork handlers are registered */
     bool of_tool;      /* a tool has made it: PMIx_tool_set_server_module */
     struct list known; /* struct registered: PMIx_Register_attributes */
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER, .own_fd = -1 };
@@ -50,7 +50,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&host.lock);
 }
 
-/* ---- beginning and ending -------------------------------------------------------------------- */
+/* ---- init and finalize ----------------------------------------------------------------------- */
 
 static bool flag_of(const pmix_info_t *info)
 {
@@ -116,7 +116,7 @@ static void read_options(const pmix_info_t *infos, size_t ninfos, struct pserver
 
 static struct pserver *enter(void);
 
-/* Events of the host's: those who have asked for them here are told; its own handlers have been. */
+/* An event of the host's: notifies the subscribers here; its own handlers have been called. */
 static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos)
 {
@@ -174,7 +174,7 @@ static pmix_status_t join_own(struct pserver *s, const pmix_info_t *infos, size_
         return PMIX_ERR_NOMEM;
     }
     fcntl(ends[1], F_SETFL, 0);
-    fcntl(ends[1], F_SETFD, 0); /* the client looks whether somebody else has it */
+    fcntl(ends[1], F_SETFD, 0); /* the client checks for another user of it */
     host.own_fd = ends[1];
     rc = api_start_host(&(struct client_seat){ .fd = ends[1],
                                                .uri = s->uri,
@@ -188,7 +188,7 @@ static pmix_status_t join_own(struct pserver *s, const pmix_info_t *infos, size_
     return rc;
 }
 
-/* From now on nobody finds it; who has found it holds its lock. */
+/* From now on it cannot be found; a thread that has found it holds its lock. */
 static struct pserver *take_server(void)
 {
     struct pserver *s;
@@ -210,7 +210,8 @@ static void end_server(void)
 
 static void forget_known(void);
 
-/* me: the tool that becomes a server and is a client already; NULL: the host is its own client. */
+/* me: the tool that becomes a server and is a client already; NULL: the host becomes its own
+ * client. */
 static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix_info_t *infos,
                                   size_t ninfos, const void *caller, const pmix_proc_t *me)
 {
@@ -314,9 +315,9 @@ pmix_status_t PMIx_server_finalize(void)
     return rc;
 }
 
-/* ---- tools that serve ------------------------------------------------------------------------ */
+/* ---- tools as servers ------------------------------------------------------------------------ */
 
-/* The server that there is takes the new functions; a tool without one becomes one. */
+/* An existing server takes the new functions; a tool without one becomes one. */
 static pmix_status_t take_module(const pmix_server_module_t *module, const pmix_proc_t *me,
                                  const void *caller)
 {
@@ -358,7 +359,7 @@ pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t *module)
     return rc;
 }
 
-/* A tool that serves goes: its server goes with it. */
+/* A tool with a server ends: its server ends with it. */
 static void end_of_tool(void)
 {
     pthread_mutex_lock(&host.lock);
@@ -384,9 +385,9 @@ pmix_status_t PMIx_tool_finalize(void)
     return rc;
 }
 
-/* ---- what most functions do ------------------------------------------------------------------ */
+/* ---- common parts ---------------------------------------------------------------------------- */
 
-/* A callback of the host's, when everything that it reports is done. */
+/* A callback of the host's, called when all that it reports is done. */
 struct told_call {
     struct scall call;
     pmix_op_cbfunc_t cbfunc;
@@ -415,7 +416,7 @@ static struct pserver *enter(void)
     return s;
 }
 
-/* Unlocks it; the callback, if there is one, will be called by who turns the loop. */
+/* Unlocks it; the callback, if any, is called by the thread that turns the loop. */
 static pmix_status_t leave(struct pserver *s, pmix_status_t rc, pmix_op_cbfunc_t cbfunc,
                            void *cbdata)
 {
@@ -602,7 +603,7 @@ static void run_setup(struct scall *c)
     free(k);
 }
 
-/* Nothing of ours has to be known elsewhere: every node makes what it needs itself. */
+/* Other nodes need nothing from us: each makes what it needs itself. */
 pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
                                             size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
                                             void *cbdata)

@@ -80,7 +80,7 @@ void ask_free(struct ask *a)
     free(a);
 }
 
-/* The server may have gone meanwhile, and then this was what it has waited for. */
+/* The server may have been finalized meanwhile; then it has waited for this. */
 static void unlock(struct pserver *s)
 {
     bool last = s->abandoned && s->asks == 0;
@@ -98,7 +98,7 @@ void ask_go(struct ask *a)
     pserver_add_call(a->s, &a->call);
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static enum answer_status plain_status(pmix_status_t status)
 {
@@ -119,7 +119,7 @@ static void answer_plain(struct ask *a, pmix_status_t status)
     server_answer(&a->s->server, a->ticket, &answer);
 }
 
-/* The reply in the client's words: the status, and what the callback has packed. */
+/* The reply in the client's encoding: the status, and what the callback has packed. */
 static void answer_packed(struct ask *a, pmix_status_t status)
 {
     struct buf reply = BUF_NULL(LIMIT_PMIX_MESSAGE);
@@ -172,7 +172,7 @@ static void run_ask(struct scall *c)
     unlock(s);
 }
 
-/* A callback: the lock, and the ask if it still waits for one. */
+/* Starts a callback: takes the lock, returns the ask if it still waits for one. */
 static struct ask *begin(void *cbdata)
 {
     struct ask *a = cbdata;
@@ -236,8 +236,8 @@ static void run_release(struct scall *c)
     free(r);
 }
 
-/* What the host has lent us may go.  It hears that from us, not within its own call: its function
- * may want a lock that it holds while it answers, as Slurm's does. */
+/* Releases what the host has lent us.  Its release function is called by us, not within its own
+ * call: it may want a lock that the host holds while it answers, as Slurm's does. */
 static void end_and_release(struct ask *a, pmix_status_t status, pmix_release_cbfunc_t fn,
                             void *data)
 {
@@ -272,7 +272,7 @@ void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *c
     end_and_release(a, status, release_fn, release_cbdata);
 }
 
-/* A client of PMI gets the text of the one that it has asked for. */
+/* A PMI client gets the text of the one item that it has asked for. */
 static void keep_text(struct ask *a, const pmix_pdata_t *data, size_t ndata)
 {
     free(a->text);
@@ -297,7 +297,7 @@ void ask_on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void
     end(a, status);
 }
 
-/* What is known of the new job by now comes along. */
+/* The job info of the new job comes along, as far as known. */
 void ask_on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
 {
     struct ask *a = begin(cbdata);

@@ -1,5 +1,5 @@
-/* server_cleanup.c - see server_cleanup.h.  The threads know nothing of the server, which may be
- * gone before they are. */
+/* server_cleanup.c - see server_cleanup.h.  The threads do not use the server, which may be gone
+ * before they are. */
 #include "lib/pmix/server_cleanup.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct cleanup {
     bool abandoned;    /* the last thread frees it */
 };
 
-/* A thread, and what it has to do. */
+/* A thread, and its work. */
 struct user {
     struct list link;
     struct cleanup *c;
@@ -96,7 +96,7 @@ static void clear_up(const struct cleanup *c, const struct cleanup_order *o)
                  (unsigned)o->uid, err_text(rc));
 }
 
-/* Locked; without any, the user is gone from the list. */
+/* Locked; if there is none, the user is removed from the list. */
 static struct path *next_path(struct user *u)
 {
     struct list *l = list_first(&u->paths);
@@ -169,7 +169,7 @@ static struct user *user_of(struct cleanup *c, uid_t uid, gid_t gid)
     u->gid = gid;
     list_init(&u->link);
     list_init(&u->paths);
-    if (start(u) < 0) { /* it waits for our lock before it looks at anything of this */
+    if (start(u) < 0) { /* it waits for our lock before it looks at any of this */
         free(u);
         return NULL;
     }

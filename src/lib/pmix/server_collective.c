@@ -1,15 +1,15 @@
 /* server_collective.c - what is exchanged with the servers of other nodes, through the host.
  *
- * The core gathers the processes of this node (core/exchange_data.h) and says what is to be
- * carried: a fence becomes a call of fence_nb, other meetings connect, disconnect or group, a card
- * that lies elsewhere direct_modex.  The core's own blocks never leave this process: the bytes that
- * hosts carry are spelled as OpenPMIx's servers do (versions 3.2 to 5.0), so that nodes with either
- * library take part in one job.
+ * The core gathers the processes of this node (core/exchange_data.h) and names the operation: a
+ * fence becomes a call of fence_nb, other collectives connect, disconnect or group, a modex request
+ * to another node direct_modex.  The core's own blocks never leave this process: the bytes that
+ * hosts carry have the format of OpenPMIx's servers (versions 3.2 to 5.0), so that nodes with
+ * either library take part in one job.
  *
  *   fence     BYTE_OBJECT { BYTE flags; [UINT32 n, n STRING: keys]; BYTE_OBJECT { PROC_RANK;
- *             KVAL ... } for each rank } for each node, one behind the other
+ *             KVAL ... } for each rank } for each node, one after the other
  *             flags: 1 collected, 2 keys by number: { UINT32 number, VALUE } instead of KVAL
- *   card      KVAL ... */
+ *   modex     KVAL ... */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static struct card card_of(const struct seg_item *item)
                           .value = item->value };
 }
 
-/* One rank's cards are gathered, then put as a whole. */
+/* One rank's modex values are gathered, then written as a whole. */
 struct rank_writer {
     struct ppack *out;
     struct buf cards;
@@ -88,7 +88,7 @@ static void put_ranks(struct ppack *out, struct slice block)
     buf_free(&r.cards);
 }
 
-/* What this node gives to a fence. */
+/* Writes this node's contribution to a fence. */
 static bool spell_fence(struct buf *out, struct slice block, bool collect)
 {
     struct buf inner = BUF_NULL(LIMIT_PMIX_MESSAGE);
@@ -124,7 +124,7 @@ static bool spell_cards(struct buf *out, struct slice block)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 struct block_maker {
-    struct arena arena; /* what the block borrows until it is complete */
+    struct arena arena; /* memory that the block borrows until it is complete */
     struct block_writer w;
     struct buf block;
     bool good;
@@ -249,7 +249,7 @@ static void read_node(struct block_maker *m, struct slice bytes, uint32_t nprocs
     free(keys.names);
 }
 
-/* What all nodes have given. */
+/* Reads the contributions of all nodes. */
 static void read_fence(struct block_maker *m, struct slice bytes, uint32_t nprocs)
 {
     struct punpack r;
@@ -263,9 +263,9 @@ static void read_fence(struct block_maker *m, struct slice bytes, uint32_t nproc
     m->good = m->good && punpack_ok(&r);
 }
 
-/* ---- fences and meetings --------------------------------------------------------------------- */
+/* ---- fences and other collectives ------------------------------------------------------------ */
 
-/* An ask of a contribution keeps its identity in `text`, its generation in `number`. */
+/* The ask of a contribution keeps its identity in `text`, its generation in `number`. */
 static bool name_it(struct ask *a, struct pserver *s, const struct contribution *c)
 {
     a->text = strdup(c->identity);
@@ -315,13 +315,13 @@ static void fence_over(struct ask *a, pmix_status_t status)
     maker_free(&m);
 }
 
-/* What the nodes have left for their neighbours stands behind each other, as each has put it. */
+/* The nodes' values for their neighbours follow each other, as each node has written them. */
 static void ring_over(struct ask *a, pmix_status_t status)
 {
     complete(a, answer_of(status), buf_slice(&a->tail));
 }
 
-/* The bytes are the host's from now on, as they are with OpenPMIx's servers: Open MPI's daemons and
+/* The bytes are the host's from now on, as with OpenPMIx's servers: Open MPI's daemons and
  * PRRTE's free them. */
 static pmix_status_t call_fence(struct ask *a)
 {
@@ -365,14 +365,14 @@ static pmix_status_t call_group(struct ask *a)
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
 
-/* Hosts know nothing of rings: but they bring everybody what each node gives to a fence. */
+/* Hosts do not support rings: but a fence distributes what each node contributes. */
 static const struct ask_kind ring_kind = { .call = call_fence };
 
 static const struct ask_kind connect_kind = { .call = call_connect };
 static const struct ask_kind disconnect_kind = { .call = call_disconnect };
 static const struct ask_kind group_kind = { .call = call_group };
 
-/* Everybody's answer has a number: the host's, when it gave one. */
+/* All replies carry a number: the host's, if it gave one. */
 static void meeting_over(struct ask *a, pmix_status_t status)
 {
     struct buf block = BUF_NULL(64);
@@ -386,11 +386,12 @@ static void meeting_over(struct ask *a, pmix_status_t status)
             has_number = true;
         }
     }
-    if (has_number || !a->all_here) { /* here alone the core has one */
+    if (has_number || !a->all_here) { /* on this node alone the core has one */
         buf_byte(&block, 'M');
         parts_put_uint(&block, number);
     }
-    if (status == PMIX_ERR_NOT_SUPPORTED && a->all_here) /* what happens here needs nobody */
+    if (status == PMIX_ERR_NOT_SUPPORTED &&
+        a->all_here) /* a collective within this node does not need the host */
         status = PMIX_SUCCESS;
     complete(a, answer_of(status), buf_slice(&block));
     buf_free(&block);
@@ -533,9 +534,9 @@ static void fetch(struct pserver *s, const struct effect *e)
         server_fetched(&s->server, j, e->rank, ANSWER_FAILED, SLICE_NULL);
 }
 
-/* ---- direct modex, the other end ------------------------------------------------------------- */
+/* ---- direct modex, the serving side ---------------------------------------------------------- */
 
-/* Another node's question, until it is answered. */
+/* Another node's request, until it is answered. */
 struct promise {
     struct scall call;
     struct list link;
@@ -614,7 +615,7 @@ void meet_free(struct pserver *s)
     keep_promise(s, LIST_OF(l, struct promise, link), PMIX_ERR_UNREACH);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 bool meet_effect(struct pserver *s, struct effect *e)
 {
@@ -624,7 +625,7 @@ bool meet_effect(struct pserver *s, struct effect *e)
     case EFFECT_CONTRIBUTE: contribute(s, e); break;
     case EFFECT_MODEX_REQUEST: fetch(s, e); break;
     case EFFECT_MODEX_REPLY: cards_found(s, e); break;
-    case EFFECT_COLLECTIVE_QUERY: /* nobody can be asked: the host will say when it fails */
+    case EFFECT_COLLECTIVE_QUERY: /* other nodes cannot be asked: the host reports when it fails */
         if (j)
             server_round_heard(&s->server, j, e->rank, effect_key(e), (uint64_t)e->number, true);
         break;

@@ -1,7 +1,7 @@
 /* server_command.c - commands of clients that the host carries out.
  *
- * Each is a row: how its words are read, and how the host is called.  Reading order: admission;
- * commands by their numbers; what clients of PMI-1 and PMI-2 ask; events. */
+ * Each is a row: how its message is read, and how the host is called.  Reading order: admission;
+ * commands by their numbers; requests of PMI-1 and PMI-2 clients; events. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -21,11 +21,11 @@ static pmix_info_t *read_infos(struct punpack *r, size_t *n_p)
     return punpack_list(r, PMIX_INFO, n_p);
 }
 
-/* ---- whose it is ----------------------------------------------------------------------------- */
+/* ---- identity of the requester --------------------------------------------------------------- */
 
-/* Every call of the host's functions brings user and group of who has asked (PMIX_USERID,
- * PMIX_GRPID), as they are proven: the user by the kernel, the group by the host, which has started
- * the process, or by the kernel.  What a client says about itself does not come through. */
+/* Every call of the host's functions carries user and group of the requester (PMIX_USERID,
+ * PMIX_GRPID), as proven: the user by the kernel, the group by the host, which has started the
+ * process, or by the kernel.  What a client claims about itself is dropped. */
 
 static bool is_claim(const pmix_info_t *i)
 {
@@ -39,7 +39,7 @@ static void strip_claims(pmix_info_t *infos, size_t *n)
     for (size_t i = 0; i < *n; i++) {
         if (is_claim(&infos[i])) {
             PMIx_Info_destruct(&infos[i]);
-            memset(&infos[i], 0, sizeof infos[i]); /* (a monitor is read by its address alone) */
+            memset(&infos[i], 0, sizeof infos[i]); /* (a monitor is read by its address only) */
             continue;
         }
         if (kept != i)
@@ -67,7 +67,7 @@ static bool add_identity(pmix_info_t **list, size_t *n, const struct peer_cred *
            (!c->has_gid || ask_add_info(list, n, PMIX_GRPID, &gid, PMIX_UINT32));
 }
 
-/* A process that the host has registered has the group that it was registered with. */
+/* A registered process has the group that the host registered it with. */
 static struct peer_cred identity_of(const struct pserver *s, const struct peer *p)
 {
     struct nspace *n = nspace_of(s, p->job);
@@ -99,7 +99,7 @@ static bool prove(struct ask *a, const struct peer *p)
     return good && add_identity(&a->infos, &a->ninfos, &c);
 }
 
-/* ---- who may come in ------------------------------------------------------------------------- */
+/* ---- admission ------------------------------------------------------------------------------- */
 
 static struct peer *peer_of(struct pserver *s, uint64_t ticket)
 {
@@ -115,7 +115,7 @@ static void refuse(struct pserver *s, struct peer *p, const char *nspace, uint32
     p->closing = true;
 }
 
-/* The host has heard of it: it may go on, or not. */
+/* The host has answered about the connection: it is admitted or refused. */
 static void admitted(struct ask *a, pmix_status_t status)
 {
     struct peer *p = peer_of(a->s, a->ticket);
@@ -126,8 +126,8 @@ static void admitted(struct ask *a, pmix_status_t status)
                   &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED });
 }
 
-/* The older of the two functions never had somebody wait for it: hosts (Slurm's) return and do not
- * call back. */
+/* The older of the two functions never had a waiter: hosts (Slurm's) return and do not call
+ * back. */
 static pmix_status_t call_connected(struct ask *a)
 {
     pmix_status_t rc;
@@ -205,7 +205,7 @@ static pmix_status_t call_tool(struct ask *a)
 
 static const struct ask_kind tool_kind = { .call = call_tool };
 
-/* What the tool says of itself, and what we know. */
+/* The tool's own infos, and what we know of it. */
 static bool describe_tool(struct ask *a, const struct peer *p, const struct request *rq)
 {
     struct pmix_dialect d = pmix_dialect(p);
@@ -320,7 +320,7 @@ static pmix_status_t call_finalized(struct ask *a)
 
 static void read_publish(struct ask *a, struct punpack *r)
 {
-    punpack_u32(r, PMIX_UINT32); /* a user, as the client has it */
+    punpack_u32(r, PMIX_UINT32); /* a user id, as the client claims it */
     a->infos = read_infos(r, &a->ninfos);
 }
 
@@ -334,7 +334,7 @@ static void read_keys(struct ask *a, struct punpack *r)
 {
     size_t n;
 
-    punpack_u32(r, PMIX_UINT32); /* a user, as the client has it */
+    punpack_u32(r, PMIX_UINT32); /* a user id, as the client claims it */
     n = punpack_size(r);
     if (n > punpack_left(r)) /* a key takes more than a byte */
         r->error = PTYPE_CUT;
@@ -365,7 +365,7 @@ static void read_spawn(struct ask *a, struct punpack *r)
     a->apps = punpack_list(r, PMIX_APP, &a->napps);
 }
 
-/* A tool gets what its children write, unless it says no; others, when they ask for it. */
+/* A tool gets its children's output unless it declines; others only on request. */
 static void follow_children(struct ask *a, bool is_tool)
 {
     static const struct {
@@ -416,7 +416,7 @@ static void read_log(struct ask *a, struct punpack *r)
     ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
 }
 
-/* What of it is for a stream of the host, as a text; false: nothing. */
+/* The part of the info for one of the host's streams, as a text; false: none. */
 static bool text_to_log(const pmix_info_t *info, struct slice *text_p)
 {
     const pmix_value_t *v = &info->value;
@@ -434,13 +434,13 @@ static bool text_to_log(const pmix_info_t *info, struct slice *text_p)
                            PMIx_Check_key(info->key, PMIX_LOG_STDERR));
 }
 
-/* A host that logs nothing: what is for its own streams is written there. */
+/* For a host without a log function: writes messages for its own streams there. */
 static pmix_status_t log_here(const struct ask *a)
 {
     pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
 
     for (size_t i = 0; i < a->ndirectives; i++) {
-        if (a->directives[i].flags & PMIX_INFO_REQD) /* none of them is heeded */
+        if (a->directives[i].flags & PMIX_INFO_REQD) /* directives are ignored */
             return PMIX_ERR_NOT_SUPPORTED;
     }
     for (size_t i = 0; i < a->ninfos; i++) {
@@ -493,7 +493,7 @@ static void read_monitor(struct ask *a, struct punpack *r)
         r->error = PTYPE_NO_MEMORY;
     else
         punpack(r, a->infos, &one, PMIX_INFO);
-    a->ninfos = a->infos ? (size_t)one : 0; /* it may be there although more was said to come */
+    a->ninfos = a->infos ? (size_t)one : 0; /* there may be one although the count said more */
     a->status = punpack_status(r);
     a->directives = read_infos(r, &a->ndirectives);
 }
@@ -549,7 +549,7 @@ static void read_pull(struct ask *a, struct punpack *r)
 static pmix_status_t call_pull(struct ask *a)
 {
     if (!MODULE(a).iof_pull)
-        return PMIX_OPERATION_SUCCEEDED; /* what the host delivers by itself is passed on */
+        return PMIX_OPERATION_SUCCEEDED; /* output that the host delivers by itself is passed on */
     return MODULE(a).iof_pull(a->procs, a->nprocs, a->infos, a->ninfos,
                               (pmix_iof_channel_t)a->status, ask_on_op, a);
 }
@@ -657,7 +657,7 @@ static const struct ask_kind kinds[] = {
     [CMD_SESSION_CONTROL] = { read_session, call_session },
 };
 
-/* Names and questions are answered here when the host does not care for them. */
+/* The name service and queries are handled here when the host does not offer them. */
 uint64_t command_mask(const struct pserver *s)
 {
     uint64_t mask = 0;
@@ -682,7 +682,7 @@ static void say_goodbye(struct pserver *s, struct peer *p)
         l->finalized = true;
 }
 
-/* Nobody but a process that the host has registered is the host's business. */
+/* The host only gets requests of processes that it has registered. */
 static bool is_client(const struct pserver *s, const struct peer *p)
 {
     const struct nspace *n = nspace_of(s, p->job);
@@ -836,7 +836,7 @@ static pmix_status_t call_notify(struct ask *a)
 
 static const struct ask_kind notify_kind = { .call = call_notify };
 
-/* Its own node's processes are told here; the host tells the others. */
+/* Notifies the processes of this node; the host notifies the others. */
 static void pass_event_on(struct pserver *s, struct peer *p, const struct request *rq)
 {
     struct ask *a;
@@ -886,9 +886,9 @@ static void pass_registration_on(struct pserver *s, const struct peer *p, const 
         ask_free(a);
 }
 
-/* ---- files to be cleared up ------------------------------------------------------------------ */
+/* ---- files to be cleaned up ------------------------------------------------------------------ */
 
-/* Taken on only when it can be done, with the rights of the process that asks.  True: it is
+/* Accepted only when it can be done with the rights of the requesting process.  True: it is
  * refused.
  */
 static bool refuses_sweep(struct pserver *s, const struct peer *p)
@@ -912,7 +912,7 @@ static bool refuses_sweep(struct pserver *s, const struct peer *p)
     return true;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- entry point ----------------------------------------------------------------------------- */
 
 bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t ticket,
                    struct answer *a_p)

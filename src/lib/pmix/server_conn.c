@@ -1,7 +1,7 @@
 /* server_conn.c - the connections of a server.
  *
- * Who is at the other end of a connection is known by the kernel's word (io/peer_cred.h): the user
- * of a process must be the one that the host has registered; its rank, one of those expected here.
+ * The kernel identifies the peer of a connection (io/peer_cred.h): the user of a process must be
+ * the one that the host has registered; its rank, one of those expected here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct sconn {
     int fd;
     struct peer_cred cred;
     bool marked;  /* its bytes carry their writer's user (peer_cred_mark()) */
-    bool proven;  /* it is known whose it is: inherited, or asked after its first words */
-    bool blocked; /* who is there does not read */
-    size_t held;  /* what its requests take that the host has not carried out */
+    bool proven;  /* the peer is identified: inherited, or checked after its first message */
+    bool blocked; /* the peer does not read */
+    size_t held;  /* bytes of its requests that the host has not carried out */
     struct swatch watch;
 };
 
@@ -49,7 +49,7 @@ static const struct sconn *conn_of(const struct pserver *s, const struct job *jo
     return NULL;
 }
 
-/* Processes are the host's children, or theirs; of others nobody can tell. */
+/* Processes are the host's children or descendants; for others there is no way to tell. */
 bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
                     uint32_t rank)
 {
@@ -89,7 +89,7 @@ static void close_conn(struct sconn *c)
     list_append(&c->s->graves, &c->link);
 }
 
-/* Nobody's turn refers to them any more. */
+/* No turn refers to them any more. */
 void sconn_bury(struct pserver *s)
 {
     LIST_EACH(l, &s->graves)
@@ -140,8 +140,8 @@ static int store_of(struct sconn *c)
     return n ? n->store.reader_fd : -1;
 }
 
-/* Who does not read is not read from either, but for a little; nor is who asks for more than the
- * host carries out. */
+/* A peer that does not read is not read from either, except for a little; nor is one that
+ * requests more than the host carries out. */
 static void settle_watch(struct sconn *c)
 {
     bool little = !c->blocked || buf_len(&c->peer->out) < LIMIT_CLIENT_BACKLOG;
@@ -181,7 +181,8 @@ void sconn_flush(struct sconn *c)
             return;
         }
         if (n < 0)
-            n = (ssize_t)buf_len(&c->peer->out); /* nobody reads: the hang-up will follow */
+            n = (ssize_t)buf_len(
+                &c->peer->out); /* the peer does not read: the hang-up will follow */
         server_wrote(&c->s->server, c->peer, (size_t)n);
     }
     c->blocked = false;
@@ -193,7 +194,8 @@ void sconn_flush(struct sconn *c)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Until it has said who it is: what has arrived is from who was there when it was accepted. */
+/* Until it has identified itself: whether the data is from the process that was there when the
+ * connection was accepted. */
 static bool still_who_came(const struct sconn *c)
 {
     int rc = c->proven ? 0 : sport_ask(c->s, c->fd, &c->cred, NULL);
@@ -203,7 +205,7 @@ static bool still_who_came(const struct sconn *c)
     return rc == 0;
 }
 
-/* A process that has been given its connection may run as somebody else since. */
+/* A process that was given its connection may have changed its user since. */
 static ssize_t read_chunk(struct sconn *c, char *chunk, size_t room)
 {
     ssize_t n;

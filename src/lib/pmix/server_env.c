@@ -1,11 +1,11 @@
-/* server_env.c - what a process needs in its environment to find its server, whichever release of
- * the library it has. */
+/* server_env.c - the environment that a process needs to find its server, for every release of
+ * the library. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/pmix/server.h"
 
-/* Every release of OpenPMIx finds its own name for the same address. */
+/* Every release of OpenPMIx has its own variable for the same address. */
 static const char *const uri_names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51",
                                          "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
                                          "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
@@ -22,7 +22,7 @@ static void set(struct filler *f, const char *name, const char *value)
         f->rc = PMIx_Setenv(name, value, true, f->env);
 }
 
-/* A server that was started by another one has these of its own. */
+/* A server that was itself started by a server has these set. */
 static void unset(struct filler *f, const char *name)
 {
     size_t len = strlen(name), at = 0;
@@ -37,7 +37,7 @@ static void unset(struct filler *f, const char *name)
         (*f->env)[at] = NULL;
 }
 
-/* The node as the job calls it, which is how clients find what was told about it. */
+/* The node's name in the job, under which clients find its job info. */
 static const char *hostname_of(struct pserver *s, const pmix_proc_t *proc)
 {
     struct nspace *n = nspace_find(s, proc->nspace);

@@ -1,5 +1,5 @@
-/* server_files.c - files by which tools find a server (io/tool_files.h), and reports of its
- * address.
+/* server_files.c - rendezvous files by which tools find a server (io/tool_files.h), and reports of
+ * its address.
  *
  * They are written only for a host that serves tools. */
 #include <errno.h>
@@ -19,7 +19,7 @@ static void check(struct pserver *s, int rc, const struct errmsg *err)
 static void put_text(int fd, const char *text)
 {
     if (write(fd, text, strlen(text)) < 0)
-        return; /* nobody reads there */
+        return; /* the reader is gone */
 }
 
 /* A file of the host's choice, a descriptor, or one of our own streams. */

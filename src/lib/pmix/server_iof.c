@@ -1,4 +1,4 @@
-/* server_iof.c - output on its way to those who have asked for it. */
+/* server_iof.c - forwards output to its subscribers (IOF). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@ struct output {
     pmix_proc_t *procs;
     size_t nprocs;
     pmix_iof_channel_t channels;
-    size_t ref;  /* the asker's */
-    size_t mine; /* ours, by which it is ended */
+    size_t ref;  /* the subscriber's */
+    size_t mine; /* ours, by which it is deregistered */
 };
 
 static void output_free(struct output *o)
@@ -54,7 +54,7 @@ static struct output *add_output(struct pserver *s, const struct peer *p, const 
     return o;
 }
 
-/* The reply brings our number for it. */
+/* The reply has our number for it. */
 bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
 {
     struct output *o = add_output(s, p, a->procs, a->nprocs);
@@ -70,7 +70,7 @@ bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
     return true;
 }
 
-/* Nobody has a handler for it: number 0 means what the asker shows as its own. */
+/* It has no handler: number 0 means output that the requester prints as its own. */
 void iof_follow(struct ask *a, const char *nspace)
 {
     const struct peer *p =
@@ -121,7 +121,7 @@ static bool wants(const struct output *o, const pmix_proc_t *source, pmix_iof_ch
     return o->nprocs == 0;
 }
 
-/* Who does not read misses what comes now, rather than making us keep it. */
+/* A subscriber that does not read misses new output; nothing is kept for it. */
 pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
                           const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos)
 {

@@ -85,7 +85,7 @@ void sloop_wake(struct sloop *l)
     uint64_t one = 1;
 
     if (write(l->wake, &one, sizeof one) < 0)
-        return; /* it is full: enough to wake anybody */
+        return; /* the counter is full: enough to wake any thread */
 }
 
 void sloop_at(struct sloop *l, uint64_t due_ns)
@@ -107,7 +107,7 @@ static void drain(int fd)
     uint64_t count;
 
     if (read(fd, &count, sizeof count) < 0)
-        return; /* nothing was there */
+        return; /* nothing to read */
 }
 
 int sloop_wait(struct sloop *l, bool wait, struct sready *ready)

@@ -1,11 +1,11 @@
-/* server_module.c - the host's functions, from a struct whose length nobody tells.
+/* server_module.c - the host's functions, from a struct of unknown length.
  *
  * PMIx_server_init gets a pointer to a struct that has grown: 25 members in 3.x, 28 in 4.x, 29 in
- * 5.x; 6.1 put others before the 29th.  Reading further than the host's own headers go means to
- * take whatever stands behind for a function.  So only the 25 are read unseen.  The others are
+ * 5.x; 6.1 put others before the 29th.  Reading further than the host's own headers go would take
+ * any following memory for a function.  So only the 25 are read unconditionally.  The others are
  * read when the object that holds the struct, or the one that has called, imports functions which
  * came with such a release: then it was built with headers that have the members too.  A host may
- * also tell the size (wireup_server.h). */
+ * also pass the size (wireup_server.h). */
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MEMBERS_3 = 25, MEMBERS_4 = 28, MEMBERS_5 = 29 };
 
-/* All that programs built with the headers of 3.x can import. */
+/* All functions that programs built with the headers of 3.x can import. */
 static const char *const early[] = {
     "PMIx_Abort",
     "PMIx_Alloc_directive_string",
@@ -93,7 +93,7 @@ static const char *const early[] = {
     "PMIx_Validate_credential",
 };
 
-/* New in 5.0; and some of what is new in 6.x, where the 29th member is another. */
+/* New in 5.0; and some that are new in 6.x, where the 29th member is another. */
 static const char *const later[] = { "PMIx_Session_control", "PMIx_Proc_string",
                                      "PMIx_Info_list_add_unique", "PMIx_Info_list_add_value",
                                      "PMIx_Info_list_xfer_unique" };
@@ -128,8 +128,8 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address)
     return false;
 }
 
-/* How many symbols there are is told by the old hash table; without it, by the strings, which every
- * linker puts behind them. */
+/* The old hash table has the number of symbols; without it the strings give it, since every
+ * linker puts them after the symbols. */
 static size_t count_symbols(const ElfW(Sym) * symbols, const char *strings, const uint32_t *hash)
 {
     if (hash)
@@ -183,7 +183,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
     return 1;
 }
 
-/* Memory that is in no object was filled by who calls. */
+/* Memory that belongs to no object was filled by the caller. */
 size_t smodule_members(const void *module, const void *caller)
 {
     struct search s = { .wanted = (uintptr_t)module };

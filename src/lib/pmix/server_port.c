@@ -1,9 +1,10 @@
-/* server_port.c - the port of a server: who comes by it, and that it never stays shut.
+/* server_port.c - the listening socket of a server: whom it accepts, and that it never stays
+ * closed.
  *
- * Users whom the host has not registered are strangers: they are turned away unread, before they
- * take the places, or the descriptors, of those who are expected; what is said about them in the
- * log is charged to them (quota.h).  Without a descriptor the port rests for a moment; it opens by
- * the clock, and as soon as a connection is closed. */
+ * Connections of users whom the host has not registered are closed unread, before they take the
+ * places, or the descriptors, of expected processes; the log lines about them are charged to their
+ * users (quota.h).  Without a free descriptor the socket pauses for a moment; it resumes by the
+ * clock, and as soon as a connection is closed. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static void keep_spare(struct pserver *s)
         s->spare_fd = fcntl(s->loop.wake, F_DUPFD_CLOEXEC, 3);
 }
 
-/* The question itself needs a descriptor. */
+/* The check itself needs a descriptor. */
 int sport_ask(struct pserver *s, int fd, const struct peer_cred *known, struct peer_cred *c_p)
 {
     int rc;
@@ -41,7 +42,7 @@ int sport_ask(struct pserver *s, int fd, const struct peer_cred *known, struct p
     return rc;
 }
 
-/* ---- resting --------------------------------------------------------------------------------- */
+/* ---- pausing --------------------------------------------------------------------------------- */
 
 static void rest(struct pserver *s)
 {
@@ -64,7 +65,7 @@ uint64_t sport_tick(struct pserver *s, uint64_t now_ns)
     return s->port_rests_until;
 }
 
-/* ---- callers --------------------------------------------------------------------------------- */
+/* ---- accepting ------------------------------------------------------------------------------- */
 
 static bool is_expected(const struct pserver *s, uid_t uid)
 {
@@ -126,7 +127,7 @@ static void listener_ready(void *arg, unsigned what)
     nspace_settle_all(s);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------- */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 int sport_open(struct pserver *s)
 {

@@ -1,5 +1,5 @@
-/* server_port_test.c - a server that had no descriptor for a caller for a moment hears it
- * afterwards, though none of its connections is closed in between. */
+/* server_port_test.c - a server that had no descriptor for a new connection for a moment accepts
+ * it afterwards, though none of its connections is closed in between. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -15,7 +15,7 @@
 
 enum { MOST = 256 };
 
-/* The address on which this process listens. */
+/* The address of this process's listening socket. */
 static bool find_port(struct sockaddr_in *at)
 {
     for (int fd = 3; fd < MOST; fd++) {
@@ -37,7 +37,7 @@ static int new_socket(void)
     return fd;
 }
 
-/* The server reads what is no greeting, and closes. */
+/* True if the server reads the invalid greeting, and closes. */
 static bool is_heard(int fd)
 {
     static const char words[] = "GET / HTTP/1.0\r\n\r\n";
@@ -75,7 +75,7 @@ int main(void)
         taken[ntaken++] = fd;
     OK(errno == EMFILE && call(early, &at));
     poll(NULL, 0,
-         100); /* so that the server sees that it has no descriptor; if not, this proves less */
+         100); /* so that the server notices the lack of descriptors; if not, this proves less */
     while (ntaken > 0)
         close(taken[--ntaken]);
     OK_F(is_heard(early), "who came without a descriptor left is heard once there is one");

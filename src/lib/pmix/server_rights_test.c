@@ -1,9 +1,9 @@
-/* server_rights_test.c - a host with our library, and a client of another user that says of itself
- * that it is root: in no call of the host's functions does that come through, and no file goes with
- * the host's rights.
+/* server_rights_test.c - a host with our library, and a client of another user that claims to be
+ * root: the claim reaches none of the host's functions, and no file is removed with the host's
+ * rights.
  *
- * Only root can have clients of another user.  Others are their own client: then what is claimed
- * still must not come through, and what nobody has the rights for must be refused. */
+ * Only root can have clients of another user.  Other users are their own client: claims must still
+ * not get through, and cleanup without the needed rights must be refused. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -109,7 +109,7 @@ static void ask_streams(pmix_info_t *claims, const pmix_proc_t *me)
     PMIx_Notify_event(-12345, me, PMIX_RANGE_GLOBAL, claims, CLAIMS, NULL, NULL);
 }
 
-/* How many of the paths were refused. */
+/* Returns how many of the paths were refused. */
 static int register_paths(const char *dir)
 {
     static const char *const files[] = { "victim", "shared/own" };
@@ -436,7 +436,7 @@ static pid_t start(char **env)
     _exit(97);
 }
 
-/* What the client's process has returned. */
+/* Returns the exit status of the client's process. */
 static int run_job(const char *nspace, pmix_info_t *infos, size_t n)
 {
     extern char **environ;
@@ -482,7 +482,7 @@ static void end(void)
     OK(rmdir(top) == 0);
 }
 
-/* ---- what is tested -------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void test_claims(void)
 {
@@ -492,7 +492,7 @@ static void test_claims(void)
     PMIx_Info_load(&size, PMIX_JOB_SIZE, &one, PMIX_UINT32);
     begin();
     EQ(run_job("claims", &size, 1), 0);
-    PMIx_server_finalize(); /* what is under way is waited for */
+    PMIx_server_finalize(); /* waits for the cleanup under way */
     for (int i = 0; i < CALLS; i++) {
         bool proven =
             i == SPAWN_APP || (seen[i].users == seen[i].calls && seen[i].groups == seen[i].calls);
@@ -509,7 +509,8 @@ static void test_claims(void)
     end();
 }
 
-/* The host says whose rights the job's files have: those it can have, or it is refused. */
+/* The host names the user whose rights are used for the job's files: accepted if it has them,
+ * else refused. */
 static void test_told(void)
 {
     bool can = geteuid() == 0;
@@ -537,7 +538,7 @@ int main(int argc, char **argv)
     alarm(120);
     client_uid = geteuid() == 0 ? OTHER_USER : geteuid();
     client_gid = geteuid() == 0 ? OTHER_GROUP : getegid();
-    if (geteuid() == 0) { /* a namespace may not have them */
+    if (geteuid() == 0) { /* a namespace may not have these rights */
         pid_t pid = fork();
         int status = 0;
         if (pid == 0)

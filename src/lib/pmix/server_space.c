@@ -1,10 +1,12 @@
-/* server_space.c - jobs of a server: what the host registers becomes a plan and facts.
+/* server_space.c - namespaces of a server: turns the host's registrations into a job map and job
+ * info.
  *
- * A host tells of a job in as many calls as it likes, and in several dialects: maps as short texts,
- * arrays for nodes, applications and processes, loose keys about its own node.  What says where the
- * processes are makes the plan; everything else becomes facts (core/host_info.h), which clients get
- * as they were told.  The core's job is made once it is known which node is ours, or when somebody
- * needs it.  Reading order: keeping what is told; the plan; facts; processes. */
+ * A host registers a job in as many calls as it likes, and in several dialects: maps as short
+ * texts, arrays for nodes, applications and processes, loose keys about its own node.  Infos about
+ * where the processes are make the job map; everything else becomes job info (core/host_info.h),
+ * which clients get as it was registered.  The core's job is made once it is known which node is
+ * ours, or when it is first needed.  Reading order: keeping the infos; the job map; job info;
+ * processes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +97,7 @@ bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *g
             if (p->rank != rank || (i == 0 && !p->sweeps))
                 continue;
             if (found && (found->uid != p->uid || found->gid != p->gid))
-                return false; /* that rank was somebody else's before */
+                return false; /* that rank belonged to another user before */
             found = p;
         }
     }
@@ -122,7 +124,7 @@ void nspace_free(struct pserver *s, struct nspace *n)
     if (n->job) {
         sconn_close_of(s, n->job, PMIX_RANK_WILDCARD);
         LIST_EACH(l, &n->locals)
-        { /* they leave as if the host had told of each */
+        { /* they leave as if the host had deregistered each */
             struct local *p = LIST_OF(l, struct local, link);
             if (p->is_known)
                 server_event(&s->server, n->job, p->rank, PROC_STATE_EXIT, 0);
@@ -141,9 +143,9 @@ void nspace_free(struct pserver *s, struct nspace *n)
     free(n);
 }
 
-/* ---- the plan -------------------------------------------------------------------------------- */
+/* ---- the job map ----------------------------------------------------------------------------- */
 
-/* A plan in the making. */
+/* A job map under construction. */
 struct builder {
     struct pserver *s;
     struct nspace *n;
@@ -182,7 +184,7 @@ static bool number_of(const pmix_info_t *i, uint32_t *v_p)
     return rc == PMIX_SUCCESS;
 }
 
-/* Arrays of infos: what many keys hold. */
+/* Arrays of infos: the content of many keys. */
 struct group {
     const pmix_info_t *list;
     size_t n;
@@ -207,7 +209,7 @@ static const pmix_info_t *find_in(struct group g, const char *key)
 
 typedef void told_fn(struct builder *b, const pmix_info_t *i);
 
-/* Everything that was told, also within an array of the job's. */
+/* Visits every registered info, also within an array of the job's. */
 static void each_told(struct builder *b, told_fn *fn)
 {
     LIST_EACH(l, &b->n->infos)
@@ -252,13 +254,13 @@ static uint32_t make_node(struct builder *b, const char *name)
     return at != NOWHERE ? at : add_node(b, name);
 }
 
-/* Only the compressed form holds NULs, and tells its own length. */
+/* Only the compressed form contains NULs, and it holds its own length. */
 static struct slice map_slice(const char *text)
 {
     return strncmp(text, "blob", 4) ? slice_str(text) : slice_mem(text, ptype_regex_size(text));
 }
 
-/* Sizes and maps, which everything else refers to. */
+/* Reads sizes and maps, which everything else refers to. */
 static void read_shape(struct builder *b, const pmix_info_t *i)
 {
     const char *text = text_of(i);
@@ -278,7 +280,7 @@ static void read_shape(struct builder *b, const pmix_info_t *i)
     }
 }
 
-/* Jobs of which no size was told: as many as anything speaks of. */
+/* Jobs without a registered size: the highest number mentioned anywhere. */
 static void read_highest(struct builder *b, const pmix_info_t *i)
 {
     const pmix_info_t *r = key_is(i, PMIX_PROC_INFO_ARRAY) ? find_in(group_of(i), PMIX_RANK) : NULL;
@@ -305,7 +307,7 @@ static void guess_size(struct builder *b)
         b->size = (uint32_t)b->n->nlocal;
 }
 
-/* Processes that are expected exist, whatever was told. */
+/* Expected processes exist, whatever was registered. */
 static void include_locals(struct builder *b)
 {
     LIST_EACH(l, &b->n->locals)
@@ -432,7 +434,7 @@ static void place_locals(struct builder *b)
     }
 }
 
-/* Whoever is left: here, when everybody is here; else on a node without a name. */
+/* Places the rest: here, if all processes are here; else on a node without a name. */
 static void place_rest(struct builder *b)
 {
     bool all_here = b->n->nlocal < 0 || (uint32_t)b->n->nlocal >= b->size;
@@ -519,7 +521,7 @@ static bool find_places(struct builder *b)
     return arena_ok(&b->plan.arena);
 }
 
-/* ---- facts ----------------------------------------------------------------------------------- */
+/* ---- job info -------------------------------------------------------------------------------- */
 
 /* Loose keys that are not the job's but its node's or its session's. */
 static bool is_about_node(const char *key)
@@ -538,8 +540,8 @@ static bool is_about_node(const char *key)
     return false;
 }
 
-/* What the plan is made of, and what means nothing to a client (a text that is NULL says that there
- * is none). */
+/* Keys that went into the job map, and those that mean nothing to a client (a NULL text says
+ * that there is none). */
 static bool is_shape(const pmix_info_t *i)
 {
     return key_is(i, PMIX_NODE_MAP) || key_is(i, PMIX_PROC_MAP) || key_is(i, PMIX_JOB_INFO_ARRAY) ||
@@ -553,7 +555,7 @@ static int tell_fact(struct job *j, enum fact_about about, uint32_t index, const
     struct slice value = pmix_canonical(&i->value, &bytes);
     int rc = 0;
 
-    if (buf_ok(&bytes)) /* what cannot travel is not told */
+    if (buf_ok(&bytes)) /* values that cannot be packed are left out */
         rc = host_info_tell(&j->facts, about, index, slice_str(i->key), i->value.type, value);
     buf_free(&bytes);
     return rc;
@@ -621,7 +623,7 @@ static int tell(struct job *j, uint32_t here, const pmix_info_t *i)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Legacy clients ask for these. */
+/* Keys that legacy clients ask for. */
 static void preset(struct pserver *s, struct job *j)
 {
     struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
@@ -672,7 +674,7 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct builder 
     return n->job;
 }
 
-/* `needed`: whatever is known by now has to do. */
+/* `needed`: what is known by now must suffice. */
 static struct job *build(struct pserver *s, struct nspace *n, bool needed)
 {
     struct builder b = { .s = s, .n = n, .here = NOWHERE };
@@ -683,7 +685,7 @@ static struct job *build(struct pserver *s, struct nspace *n, bool needed)
     good = find_places(&b);
     if (good && b.here == NOWHERE && !needed && n->nlocal != 0) {
         job_map_free(&b.plan);
-        return NULL; /* the processes that are expected will tell */
+        return NULL; /* the expected processes will make it known */
     }
     if (good)
         place_rest(&b);
@@ -711,7 +713,7 @@ void nspace_settle_all(struct pserver *s)
     }
 }
 
-/* Whose rights the job's file work has, where the host says that. */
+/* Records whose rights are used for the job's files, if the host says so. */
 static void note_rights(struct nspace *n, const pmix_info_t *i)
 {
     struct group g = group_of(i);
@@ -758,7 +760,8 @@ pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* What it had registered goes with its rights, also later.  Without memory, it stays. */
+/* Files that it has registered are removed with its rights, also later.  Without memory, it
+ * stays. */
 static void keep_former(struct nspace *n, const struct local *p)
 {
     struct local *former = p->sweeps ? malloc(sizeof *former) : NULL;
@@ -813,7 +816,7 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     free(p);
 }
 
-/* Hosts give tools a common name, and ranks: each is a job of its own all the same. */
+/* Hosts give tools a common name, and ranks: each is nevertheless a job of its own. */
 struct nspace *nspace_of_tool(struct pserver *s, const char *name, uint32_t rank)
 {
     struct nspace *n = nspace_find(s, name);
