@@ -10,7 +10,7 @@
 
 enum { BROKEN_CALLERS = 16 };
 
-/* The kernel looks for a descriptor first, and only then for a caller. */
+/* The kernel allocates a descriptor before it looks for a connection. */
 static bool somebody_waits(int listener)
 {
     struct pollfd p = { .fd = listener, .events = POLLIN };
@@ -37,10 +37,10 @@ enum accept_result accept_caller(int listener, int *fd_p, struct sockaddr_storag
         case EBADF:
         case EINVAL:
         case ENOTSOCK: return ACCEPT_NOBODY; /* closed, or about to be */
-        default: break;                      /* that one has gone */
+        default: break;                      /* that client has gone */
         }
     }
-    return ACCEPT_NOBODY; /* the loop comes back, since the listener is still readable */
+    return ACCEPT_NOBODY; /* the loop tries again, since the listener is still readable */
 }
 
 struct accept_turn accept_turn_begin(void)

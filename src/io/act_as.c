@@ -1,4 +1,5 @@
-/* act_as.c - see act_as.h.  By the bare calls: those of the C library change all threads. */
+/* act_as.c - see act_as.h.  By raw system calls: the functions of the C library change all threads.
+ */
 #include "io/act_as.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Machines on which the plain calls have ids of 16 bits. */
+/* Machines on which the plain calls take ids of 16 bits. */
 #ifdef SYS_setfsuid32
 enum { SET_USER = SYS_setfsuid32, SET_GROUP = SYS_setfsgid32, SET_GROUPS = SYS_setgroups32 };
 #else
@@ -25,7 +26,8 @@ static struct __user_cap_header_struct cap_header(void)
     return (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
 }
 
-/* A host that has lent its effective user to somebody may have them still. */
+/* A host that has switched its effective user may still have the capabilities in its permitted set.
+ */
 static void raise_what_it_takes(void)
 {
     const uint32_t wanted = 1U << CAP_SETUID | 1U << CAP_SETGID;
@@ -70,7 +72,7 @@ int act_as(uid_t uid, gid_t gid)
     syscall(SET_GROUP, gid);
     syscall(SET_USER, uid);
     syscall(SYS_capset, &head, none);
-    if (dumpable == 1) /* the kernel has taken that from the whole process */
+    if (dumpable == 1) /* the kernel has cleared it for the whole process */
         prctl(PR_SET_DUMPABLE, 1);
     if ((uid_t)syscall(SET_USER, (uid_t)-1) != uid || (gid_t)syscall(SET_GROUP, (gid_t)-1) != gid ||
         getgroups(0, NULL) != 0 || !has_no_capability())
@@ -100,7 +102,7 @@ int act_as_try(uid_t uid, gid_t gid)
     int rc;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the other threads' business */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are left to the other threads */
     rc = pthread_create(&thread, NULL, run_trial, &t);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc)

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PART = 16 << 10 }; /* the kernel makes none that is larger */
+enum { PART = 16 << 10 }; /* the kernel's messages are not larger */
 
 static int ask(int fd)
 {
@@ -24,13 +24,13 @@ static int ask(int fd)
     return send(fd, &all, sizeof all, 0) < 0 ? -errno : 0;
 }
 
-/* The last of a list may lack what would align it. */
+/* The last item of a list may lack its padding. */
 static size_t step(size_t aligned, size_t left)
 {
     return aligned < left ? aligned : left;
 }
 
-/* Of a link between two, IFA_ADDRESS is the other end, and IFA_LOCAL ours. */
+/* On a point-to-point link IFA_ADDRESS is the other end, and IFA_LOCAL ours. */
 static void tell(const struct nlmsghdr *m, addresses_fn *fn, void *arg)
 {
     const struct ifaddrmsg *a = NLMSG_DATA(m);
@@ -52,7 +52,7 @@ static void tell(const struct nlmsghdr *m, addresses_fn *fn, void *arg)
         fn(arg, a->ifa_family, bytes, a->ifa_prefixlen);
 }
 
-/* 1: more is to come; 0: that was all; or -errno. */
+/* 1: more follows; 0: done; or -errno. */
 static int take(const void *part, size_t n, addresses_fn *fn, void *arg)
 {
     const struct nlmsghdr *m = part;

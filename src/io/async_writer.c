@@ -24,7 +24,7 @@ int async_writer_open(struct async_writer *s, struct loop *l, const char *path, 
     timer_init(&s->moment, l, moment_over, s);
     s->fd = create_named(path, 0600, err);
     if (s->fd >= 0 && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && fchmod(s->fd, 0600) < 0)
-        s->error = -errno; /* others may look into it: then it is not written */
+        s->error = -errno; /* others may read the file: then it is not written */
     return s->fd < 0 ? s->fd : 0;
 }
 

@@ -1,12 +1,12 @@
 /* child.c - see child.h.
  *
  * Between clone and exec the child borrows our memory, as after vfork: it makes system calls only,
- * writes nothing but its one result record, and runs with all signals blocked until the last
- * moment.
+ * writes nothing but its result record, and runs with all signals blocked until the last moment.
  *
- * Where the kernel can (5.9), it borrows our descriptors too, and at once takes a copy of the few
- * that it needs: who has started many processes has thousands of others, and to copy and close them
- * for each further process would cost more than the rest of its start. */
+ * Where the kernel can (5.9), it borrows our descriptors too, and copies the few that it needs at
+ * once: a launcher of many processes has thousands of others, and copying and closing them for each
+ * further process would cost more than the rest of its start.
+ */
 #include "io/child.h"
 
 #include <dirent.h>
@@ -41,11 +41,11 @@ struct result {
     enum step step;
 };
 
-/* What runs on the borrowed stack: sanitizers know nothing of it, and keep their books where the
- * parent's are. */
+/* Code that runs on the borrowed stack: sanitizers do not know it, and would use the parent's
+ * bookkeeping. */
 #define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
 
-/* Signals whose handling we changed (loop and guard ignore or block them). */
+/* Signals whose handling we changed (loop and supervisor ignore or block them). */
 static const int reset_signals[] = { SIGPIPE, SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                      SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD, SIGWINCH };
 
@@ -87,8 +87,7 @@ struct start {
     unsigned keep; /* descriptors below are copied; 0: ours are not borrowed */
 };
 
-/* By the bare call: the libraries of sanitizers keep books about handlers, in what is our memory.
- */
+/* By the raw system call: the sanitizers' libraries record handlers, in memory that is ours. */
 IN_CHILD static void reset_signal(int sig)
 {
     static const alignas(8) char by_default[SIGNAL_ACTION];
@@ -124,7 +123,7 @@ static unsigned keep_below(const struct child_plan *p)
         most = p->fds[i].from > most ? p->fds[i].from : most;
         most = p->fds[i].to > most ? p->fds[i].to : most;
     }
-    /* An order that it refuses, if it knows the call. */
+    /* A kernel that has the call refuses these arguments. */
     return syscall(SYS_close_range, 1U, 0U, CLOSE_RANGE_UNSHARE) < 0 && errno == EINVAL
                ? (unsigned)most + 1
                : 0;
@@ -179,10 +178,10 @@ int child_adopt_orphans(void)
     return prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 ? -errno : 0;
 }
 
-/* ---- ending all ------------------------------------------------------------------------------ */
+/* ---- ending all descendants ------------------------------------------------------------------ */
 
-/* Whatever a list says: nobody is killed who is no child of ours.  The group that it leads goes
- * with it: they are its children, which would be the next to be found. */
+/* Whatever a list contains, only our own children are killed.  The group that a child leads is
+ * killed with it: its members are its children, which would be found next. */
 static bool kill_child(pid_t pid)
 {
     siginfo_t info;
@@ -193,7 +192,7 @@ static bool kill_child(pid_t pid)
     return kill(pid, SIGKILL) == 0;
 }
 
-/* Kills what a list of children names; how many, or -errno when there is no such list. */
+/* Kills the processes in a list of children; their number, or -errno if there is no such list. */
 static int kill_listed(const char *path)
 {
     char text[4096];
@@ -217,8 +216,8 @@ static int kill_listed(const char *path)
     return killed;
 }
 
-/* The kernel's own lists, where it keeps them: each thread has its children.  0: nobody was found.
- * (To look at every process of a busy machine takes milliseconds.) */
+/* By the kernel's own lists of the children of each thread, if it has them.  0: none was found.
+ * (Reading every process of a busy machine takes milliseconds.) */
 static unsigned kill_by_lists(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -260,7 +259,7 @@ static unsigned kill_by_search(void)
     return killed;
 }
 
-/* Waits for so many, then takes those who have ended besides.  False: there is nobody left. */
+/* Waits for n children, then reaps all others that have ended.  False: none is left. */
 static bool bury(unsigned n, unsigned *ended_p)
 {
     for (;;) {
@@ -278,14 +277,14 @@ unsigned child_end_all(void)
 {
     unsigned ended = 0, killed = 0;
 
-    /* The orphans of those who die become ours, so this ends with the last generation.  A list that
-     * is read while some die may lack others: the next turn finds them. */
+    /* The orphans of processes that die become ours, so this ends with the last generation.  A list
+     * that is read while some die may lack others: the next round finds them. */
     while (bury(killed, &ended)) {
         killed = kill_by_lists();
         if (killed == 0)
             killed = kill_by_search();
         if (killed == 0)
-            killed = 1; /* whom we may not kill we wait for */
+            killed = 1; /* wait for the processes that we may not kill */
     }
     return ended;
 }

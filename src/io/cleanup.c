@@ -1,5 +1,6 @@
-/* cleanup.c - see cleanup.h.  Everything is done relative to directories that are open: what is
- * checked is what is removed. */
+/* cleanup.c - see cleanup.h.  Everything is done relative to open directories: the object that is
+ * checked is the one that is removed.
+ */
 #include "io/cleanup.h"
 
 #include <dirent.h>

@@ -50,14 +50,14 @@ int create_private_at(int dir, const char *name)
     return mkdirat(dir, name, 0700) < 0 ? -errno : 0;
 }
 
-/* ---- what the user has named ------------------------------------------------------------------
+/* ---- files that the user has named ------------------------------------------------------------
  */
 
-/* Where a name stands: its directory, open, and its last part. */
+/* The place of a name: its directory, open, and its last component. */
 struct place {
     int dir;
     char name[NAME_MAX + 1];
-    bool shared; /* everybody may make names here */
+    bool shared; /* everybody may create names here */
 };
 
 /* Opens the directory of a path that begins in `from`, which is closed. */
@@ -114,7 +114,7 @@ static int read_link(const struct place *p, char *text, size_t room)
     return rc;
 }
 
-/* What stands there already: is it ours to replace?  Pipes and devices are not replaced. */
+/* Checks that an existing object may be replaced.  Pipes and devices are not replaced. */
 static int take_over(int fd, const struct place *p)
 {
     struct stat st;
@@ -151,7 +151,7 @@ static int open_here(const struct place *p, mode_t mode)
     return rc < 0 ? rc : fd;
 }
 
-/* Follows links by hand, each judged by whose it is. */
+/* Follows links itself, and checks the owner of each. */
 static int open_named(const char *path, mode_t mode, struct place *p)
 {
     char text[PATH_MAX];

@@ -1,12 +1,12 @@
-/* hop.c - see daemon_link.h.
+/* daemon_link.c - see daemon_link.h.
  *
- * A line is one TCP connection with its hop_code.  A stranger is a line that was accepted and has
- * not proved itself; a try is a line that a hop has called and that has not been answered, or that
- * waits to call again; a hop that is up has exactly one line.
+ * A line is one TCP connection with its protocol state (daemon_link_crypto.h).  A stranger is an
+ * accepted line that is not authenticated yet; a try is a line that a link has opened and that has
+ * not been answered, or that waits to connect again; a link that is up has exactly one line.
  *
  * Strangers are charged to their source (quota.h).  When all places are taken, one of the source
- * that holds most goes, chosen at random; what it has said already is read first, and who has shown
- * that it knows the key stays. */
+ * that holds most is closed, chosen at random; its received bytes are read first, and it stays if
+ * they show that it knows the key. */
 #include "io/daemon_link.h"
 
 #include <errno.h>
@@ -30,13 +30,13 @@
 enum { STRANGER_OUT = 4096, VICTIMS = 8 };
 
 struct line {
-    struct list link; /* among the strangers, or a hop's tries; else alone */
+    struct list link; /* in the list of strangers, or of a link's tries; else in none */
     struct daemon_link_net *net;
     struct daemon_link *hop;              /* NULL: a stranger */
     struct quota_source who;              /* a stranger */
-    const struct daemon_link_address *to; /* a try; in its hop */
-    unsigned recalls;                     /* how often that address was called again */
-    int fd;                               /* -1: a try that will call again */
+    const struct daemon_link_address *to; /* of a try; in its link */
+    unsigned recalls;                     /* how often that address was tried again */
+    int fd;                               /* -1: a try that will connect again */
     bool connecting;
     struct watch watch;
     struct timer deadline;
@@ -56,9 +56,9 @@ struct daemon_link {
     struct list tries;
     struct timer stagger;
     bool refused;
-    struct errmsg failures; /* what each try said */
+    struct errmsg failures; /* the error of each try */
     /* up */
-    struct timer bound; /* of the calling, later of the ending */
+    struct timer bound; /* of connecting, later of closing */
     struct timer beat, kick;
     uint32_t quiet_ms;
     bool heard, spoke, pressed, paused, ending, broken;
@@ -104,7 +104,7 @@ static void line_free(struct line *l)
     free(l);
 }
 
-/* No TCP_USER_TIMEOUT: it would also end links to daemons that are paused. */
+/* No TCP_USER_TIMEOUT: it would also break links to daemons that have paused reading. */
 static void tune(int fd)
 {
     int on = 1;
@@ -113,7 +113,7 @@ static void tune(int fd)
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-/* fd becomes the line's, also when there is no memory. */
+/* fd becomes the line's, also if there is no memory. */
 static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h, int fd,
                              const struct daemon_link_address *at)
 {
@@ -148,7 +148,7 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
     return l;
 }
 
-/* Sends what it can.  An error is found again by reading; false: there was one. */
+/* Sends as much as possible.  False: an error, which reading will report again. */
 static bool line_flush(struct line *l)
 {
     struct slice s;
@@ -175,7 +175,7 @@ static bool line_flush(struct line *l)
     return good;
 }
 
-/* ---- hops ---- */
+/* ---- links ---- */
 
 static void daemon_link_kicked(void *arg);
 static void daemon_link_beat(void *arg);
@@ -199,8 +199,8 @@ static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
     return h;
 }
 
-/* One that is connected, though we have not heard of that yet, greets before it goes: else it would
- * be taken for a stranger there. */
+/* A connected try whose connection has not been reported yet sends its hello before it is closed:
+ * otherwise it would count as a stranger there. */
 static void drop_tries(struct daemon_link *h, const struct line *but)
 {
     LIST_EACH(link, &h->tries)
@@ -214,7 +214,7 @@ static void drop_tries(struct daemon_link *h, const struct line *but)
     }
 }
 
-/* Everything goes but the memory, which its own callers may still look at. */
+/* Frees everything but the struct, which our callers may still read. */
 static void daemon_link_clear(struct daemon_link *h)
 {
     h->gone = true;
@@ -229,7 +229,7 @@ static void daemon_link_clear(struct daemon_link *h)
     list_unlink(&h->link);
 }
 
-/* What was said before still goes, as far as it can. */
+/* Sends the queued data first, as far as possible. */
 void daemon_link_drop(struct daemon_link *h)
 {
     if (!h->gone && h->line && h->busy)
@@ -240,7 +240,7 @@ void daemon_link_drop(struct daemon_link *h)
         free(h);
 }
 
-/* It cannot be written any more: told by a callback of its own. */
+/* It cannot be written any more: reported by a separate callback. */
 static void go_on_broken(struct daemon_link *h)
 {
     h->broken = true;
@@ -258,7 +258,7 @@ static void enter(struct daemon_link *h)
     h->busy++;
 }
 
-/* Answers to what has been heard in this turn go together. */
+/* Replies to the messages of this turn are sent together. */
 static void leave(struct daemon_link *h)
 {
     if (--h->busy > 0)
@@ -305,9 +305,9 @@ static void come_up(struct daemon_link *h, struct line *l)
     h->net->c.calls.on_up(h->arg, h);
 }
 
-/* A sign of life is heard as anything else is; ours is sent when we had nothing else to say.  Turns
- * of this timer are counted and not the time: a daemon that was stopped for a while does not take
- * its own absence for that of all others. */
+/* Any received bytes count as a heartbeat; ours is sent if we had nothing else to send.  The turns
+ * of this timer are counted, not the time: a daemon that was stopped for a while does not take its
+ * own absence for that of all others. */
 static void daemon_link_beat(void *arg)
 {
     struct daemon_link *h = arg;
@@ -338,7 +338,7 @@ static void daemon_link_failed(struct daemon_link *h)
     break_down(h, text);
 }
 
-/* Hands over what has come; false when the hop is gone. */
+/* Delivers the received messages; false if the link is gone. */
 static bool daemon_link_deliver(struct daemon_link *h)
 {
     enum hop_event e = HOP_ALIVE;
@@ -360,11 +360,11 @@ static bool daemon_link_deliver(struct daemon_link *h)
     return !h->gone;
 }
 
-/* ---- calling ---- */
+/* ---- connecting ---- */
 
 static void call_next(struct daemon_link *h);
 
-/* One try has failed; when it was the last, the hop is down. */
+/* One try has failed; if it was the last, the link is down. */
 static void try_failed(struct daemon_link *h, struct line *l, const char *where, const char *why)
 {
     size_t n = strlen(h->failures.text);
@@ -395,7 +395,7 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
     l = line_new(h->net, h, fd, to);
     if (!l)
         return -ENOMEM;
-    timer_stop(&l->deadline); /* the hop's own bound holds */
+    timer_stop(&l->deadline); /* the link's own bound applies */
     l->to = to;
     l->recalls = recalls;
     if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
@@ -408,7 +408,7 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
     return watch_want(&l->watch, LOOP_WRITE);
 }
 
-/* The next address, and the one behind it a moment later. */
+/* Tries the next address, and the one after it a moment later. */
 static void call_next(struct daemon_link *h)
 {
     const struct daemon_link_address *to;
@@ -438,8 +438,8 @@ static void daemon_link_stagger(void *arg)
     leave(h);
 }
 
-/* Closed out before it was answered: too many call there.  It calls again, a little later each time
- * and not in step with others; the addresses behind it do not wait for that. */
+/* Closed before it was answered: too many connections there.  It connects again, a little later
+ * each time and not in step with others; the addresses after it do not wait for that. */
 static bool will_recall(struct line *l)
 {
     uint32_t delay = LIMIT_HOP_RECALL_MS << l->recalls;
@@ -464,7 +464,7 @@ static void recall(struct line *l)
     leave(h);
 }
 
-/* The first turn of calling, the end of waiting for addresses, or the end of lingering. */
+/* The first turn of connecting, the end of waiting for addresses, or the end of lingering. */
 static void daemon_link_late(void *arg)
 {
     struct daemon_link *h = arg;
@@ -553,7 +553,7 @@ static void stranger_up(struct line *l)
 
 /* ---- reading and writing ---- */
 
-/* A line that is not up yet, or was not. */
+/* A line that was not up before these bytes. */
 static void greet(struct line *l)
 {
     struct slice message = SLICE_NULL;
@@ -570,7 +570,7 @@ static void greet(struct line *l)
     } else if (e == HOP_UP) {
         stranger_up(l);
     } else {
-        line_flush(l); /* our no, if it leaves at once */
+        line_flush(l); /* our refusal, if it can be sent at once */
         if (h)
             try_refused(h, l, l->code.err.text);
         else
@@ -591,12 +591,12 @@ static void line_ended(struct line *l, int rc)
     else if (h)
         try_failed(h, l, l->where, why);
     else if (l->code.greeted)
-        line_free(l); /* it has found a better address of ours */
+        line_free(l); /* the peer has found a better address of ours */
     else
         stranger_refused(l, rc ? why : "it left without a greeting");
 }
 
-/* False: nothing was there. */
+/* False: there was nothing to read. */
 static bool line_read(struct line *l)
 {
     struct daemon_link *h = l->hop;
@@ -673,8 +673,8 @@ static void line_writable(void *arg)
     leave(h);
 }
 
-/* What could not be told, or read, at the moment itself.  What the other end said before it left is
- * heard first: it may be a good-bye. */
+/* Work that could not be done inside another call.  Received data is delivered first: it may
+ * contain a BYE. */
 static void daemon_link_kicked(void *arg)
 {
     struct daemon_link *h = arg;
@@ -691,7 +691,7 @@ static void daemon_link_kicked(void *arg)
 
 /* ---- listening ---- */
 
-/* One of the source that has most, at random. */
+/* A random one of the source that has most. */
 static struct line *choose_victim(struct daemon_link_net *net)
 {
     struct quota_source who = quota_greediest(net->quota);
@@ -709,7 +709,8 @@ static struct line *choose_victim(struct daemon_link_net *net)
 
 static bool line_read(struct line *l);
 
-/* Makes a place by hearing one out, or else by closing it.  False: nobody can go. */
+/* Frees a place by reading a stranger's bytes, or else by closing it.  False: none can be closed.
+ */
 static bool drop_stranger(void *arg)
 {
     struct daemon_link_net *net = arg;
@@ -722,7 +723,7 @@ static bool drop_stranger(void *arg)
         if (!l->code.greeted)
             line_read(l);
         if (net->quota->open < before)
-            return true; /* it has proved itself, or was refused for what it said */
+            return true; /* it was authenticated, or refused for its bytes */
         if (l->code.greeted && i < VICTIMS - 1)
             continue;
         stranger_refused(l, "too many connect and do not greet us");
@@ -731,7 +732,7 @@ static bool drop_stranger(void *arg)
     return false;
 }
 
-/* Who is on this machine is known by its user: strangers here are not charged to a daemon that has
+/* Connections from this machine are known by their user: they are not charged to a daemon that has
  * the same address. */
 static struct quota_source source_of(int fd, const struct sockaddr_storage *from)
 {
@@ -778,8 +779,8 @@ static int bind_port(int fd, int family, uint16_t port)
     return bind(fd, (struct sockaddr *)&at, len) < 0 ? -errno : 0;
 }
 
-/* A listening socket of one family on that port, or -errno; IPv6's takes IPv4 callers too.  What is
- * left of connections that we closed does not keep the port. */
+/* A listening socket of one family on that port, or -errno; an IPv6 socket accepts IPv4 too.
+ * Remains of connections that we closed do not block the port. */
 static int listen_on(int family, const char *device, uint16_t port)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0, on = 1, rc = 0;
@@ -789,7 +790,7 @@ static int listen_on(int family, const char *device, uint16_t port)
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0 ||
         (family == AF_INET6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) < 0))
         rc = -errno;
-    /* Where that is not allowed, the other interfaces just hear refusals. */
+    /* Without permission for that, callers on the other interfaces are refused later. */
     if (device &&
         setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device) + 1) < 0 &&
         errno != EPERM)
@@ -823,7 +824,7 @@ static uint16_t port_of(int fd)
 
     if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
         return 0;
-    return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port); /* the same place in both */
+    return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port); /* at the same offset in both */
 }
 
 int daemon_link_listen(struct daemon_link_net *net, const char *interface, uint16_t low,
@@ -870,7 +871,7 @@ struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *con
 {
     struct daemon_link_net *net = calloc(1, sizeof *net);
 
-    /* Before anything else of sodium is used; again is harmless. */
+    /* Must precede all other use of sodium; harmless twice. */
     if (!net || !config->key || sodium_init() < 0) {
         errmsg_set(err, 0, net ? "the library sodium, or a key, is missing" : "out of memory");
         free(net);
@@ -986,7 +987,7 @@ void daemon_link_pause(struct daemon_link *h, bool pause)
     watch_want(&h->line->watch,
                (pause ? 0U : LOOP_READ) | (h->line->watch.what & (unsigned)LOOP_WRITE));
     if (!pause)
-        timer_set(&h->kick, 0); /* what has come already */
+        timer_set(&h->kick, 0); /* deliver what was received already */
 }
 
 void daemon_link_end(struct daemon_link *h)

@@ -36,7 +36,7 @@ void daemon_link_address_text(const struct daemon_link_address *w,
         snprintf(text, DAEMON_LINK_ADDRESS_TEXT, "?");
         return;
     }
-    /* An IPv4 caller of a socket for both. */
+    /* An IPv4 peer of a dual-stack socket. */
     if (!four && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
         four = true;
         inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, ip, sizeof ip);
@@ -44,7 +44,7 @@ void daemon_link_address_text(const struct daemon_link_address *w,
         inet_ntop(a->sa_family, bytes_of(a, &n), ip, sizeof ip);
     }
     snprintf(text, DAEMON_LINK_ADDRESS_TEXT, four ? "%s:%u" : "[%s]:%u", ip,
-             (unsigned)ntohs(six->sin6_port)); /* at the same place in both */
+             (unsigned)ntohs(six->sin6_port)); /* at the same offset in both */
 }
 
 static bool read_one(struct slice word, struct daemon_link_address *w)
@@ -139,7 +139,7 @@ static bool same_bits(const unsigned char *a, const unsigned char *b, size_t bit
            (rest == 0 || (a[bits / 8] ^ b[bits / 8]) >> (8 - rest) == 0);
 }
 
-/* What one address of ours says about theirs. */
+/* Ranks their addresses by one address of ours. */
 static void rank(void *arg, int family, const unsigned char *own, unsigned bits)
 {
     struct ranking *k = arg;
@@ -179,7 +179,7 @@ void daemon_link_address_sort(struct daemon_link_address *list, size_t n)
     free(near);
 }
 
-/* ---- ours ---- */
+/* ---- our own addresses ---- */
 
 /* "10.1.2.3", or one of "10.1.0.0/16" */
 static bool is_address(const char *text, const struct sockaddr *a)
@@ -199,7 +199,7 @@ static bool is_address(const char *text, const struct sockaddr *a)
     return inet_pton(a->sa_family, plain, wanted) == 1 && same_bits(wanted, bytes, n_bits);
 }
 
-/* One that others can use: up, IPv4 or IPv6, and not of a link's own numbering, which means nothing
+/* An address that others can use: up, IPv4 or IPv6, and not link-local, which means nothing
  * elsewhere. */
 static bool usable(const struct ifaddrs *i)
 {
@@ -269,7 +269,7 @@ static uint32_t mask_bits(const struct ifaddrs *i)
     bytes_of(i->ifa_addr, &bytes);
     if (!i->ifa_netmask)
         return (uint32_t)bytes * 8;
-    /* The netmask of some has no family; its bytes lie where the address' family has them. */
+    /* Some netmasks have no family; their bytes are where those of the address' family are. */
     mask =
         i->ifa_addr->sa_family == AF_INET
             ? (const void *)&((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr

@@ -16,10 +16,10 @@ enum step { STEP_HEAD, STEP_BODY, STEP_PROOF, STEP_RECORDS, STEP_OVER };
 enum {
     SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
     RECORD_MAX = 1 + HOP_CHUNK + SEAL,
-    UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* of a hello: what its MAC covers */
-    IN_FIRST = 8 << 10, /* read at once while little comes: a few pages of the heap */
-    IN_STEP = 64 << 10, /* ... and when more does */
-    KEEP = 256 << 10,   /* a buffer larger than this is given back when it is empty */
+    UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* the part of a hello that its MAC covers */
+    IN_FIRST = 8 << 10, /* read at once while there is little traffic: a few pages of the heap */
+    IN_STEP = 64 << 10, /* ... and when there is more */
+    KEEP = 256 << 10,   /* a buffer larger than this is freed when it is empty */
 };
 
 static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
@@ -50,7 +50,7 @@ static uint32_t get32(const unsigned char *p)
 
 /* ---- secrets ---- */
 
-/* MAC or derived bytes: keyed by the job's key, told apart by the label. */
+/* MAC or derived bytes: keyed by the job's key, distinguished by the label. */
 static void digest(const struct daemon_link_crypto *c, const char label[8], unsigned char *to,
                    size_t n, const void *one, size_t n1, const void *two, size_t n2,
                    const void *three, size_t n3)
@@ -84,14 +84,15 @@ static void sign_proof(const struct daemon_link_crypto *c, unsigned char *to)
     digest(c, "proof  1", to, 32, c->hello, HOP_HELLO, c->answer, HOP_HELLO, NULL, 0);
 }
 
-/* A refusal's: over the first part of the hello that it answers, whose fresh key no other has. */
+/* The MAC of a refusal: over the first part of the hello that it answers, whose fresh key is
+ * unique. */
 static void sign_refusal(const struct daemon_link_crypto *c, const unsigned char *hello,
                          const unsigned char *head, unsigned char *to)
 {
     digest(c, "refusal1", to, 32, hello, UNSIGNED, head, HOP_HEAD, NULL, 0);
 }
 
-/* False: the other's public key is one of the few that give no secret. */
+/* False: the other end's public key is one of the few weak ones, which give no secret. */
 static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *theirs)
 {
     unsigned char shared[crypto_scalarmult_BYTES], both[64];
@@ -107,7 +108,7 @@ static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *their
     return good;
 }
 
-/* ---- what we say ---- */
+/* ---- handshake messages, written ---- */
 
 static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
 {
@@ -147,7 +148,7 @@ int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
     buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
     c->own = position;
     if (role == HOP_ANSWERS)
-        return 0; /* the keys of a connection cost time: only for who knows the job's */
+        return 0; /* deriving keys costs time: only for peers that know the job's key */
     fill_hello(c->hello, KIND_HELLO, position, c->keys->secret);
     sign_hello(c, c->hello, c->hello + UNSIGNED);
     buf_put(&c->out, c->hello, HOP_HELLO);
@@ -202,8 +203,8 @@ static enum hop_event fail(struct daemon_link_crypto *c, enum hop_fault fault)
     return HOP_FAILED;
 }
 
-/* An answerer's no, to those who speak our language.  What it says of versions is advice, and so it
- * is proved; who has another key could not check that. */
+/* An answerer's refusal, sent only to peers that speak this protocol.  The versions in it are
+ * advice, so it has a MAC; a peer with another key could not check it. */
 static enum hop_event refuse(struct daemon_link_crypto *c, enum hop_fault fault)
 {
     unsigned char head[HOP_HEAD], mac[32];
@@ -219,14 +220,14 @@ static enum hop_event refuse(struct daemon_link_crypto *c, enum hop_fault fault)
     return fail(c, fault);
 }
 
-/* ---- the handshake ---- */
+/* ---- handshake messages, read ---- */
 
 static const unsigned char *bytes_in(const struct daemon_link_crypto *c)
 {
     return (const unsigned char *)buf_slice(&c->in).ptr;
 }
 
-/* What a stranger sent may not write to anybody's terminal. */
+/* Bytes of an unauthenticated peer must not reach a terminal unfiltered. */
 static void keep_version(struct daemon_link_crypto *c, const unsigned char *text)
 {
     size_t n = 0;
@@ -236,8 +237,8 @@ static void keep_version(struct daemon_link_crypto *c, const unsigned char *text
     c->version[n] = '\0';
 }
 
-/* Anybody can wait at an address that we call, and say no: what it says is told as its word, and
- * only what is proved by the job's key becomes advice. */
+/* Anybody can listen at an address that we connect to, and refuse: the refusal is reported as the
+ * peer's claim, and only one with a MAC by the job's key becomes advice. */
 static enum hop_event unproved(struct daemon_link_crypto *c, const char *word)
 {
     errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
@@ -266,13 +267,13 @@ static enum hop_event read_refusal(struct daemon_link_crypto *c)
     return fail(c, HOP_REFUSED);
 }
 
-/* A greeting that we cannot read to its end. */
+/* A hello or answer that we cannot read to its end. */
 static enum hop_event other_version(struct daemon_link_crypto *c, unsigned newest, unsigned oldest)
 {
     if (c->role == HOP_CALLS)
         return unproved(c, "another version");
     if (buf_len(&c->in) < UNSIGNED)
-        return HOP_MORE; /* until there is what the refusal answers */
+        return HOP_MORE; /* until the part that the refusal answers is there */
     errmsg_set(&c->err, 0,
                "it says that it is version %s and speaks versions %u to %u of the link; this is %s "
                "with version %u",
@@ -442,7 +443,7 @@ static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *p
     }
 }
 
-/* Opened where it lies: a message of one piece is never copied. */
+/* Decrypted in place: a message of one piece is never copied. */
 static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *message)
 {
     size_t have = buf_len(&c->in), n;
@@ -489,7 +490,7 @@ enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slic
 
 /* ---- sending ---- */
 
-/* Copies n bytes of the parts from *part, *at on. */
+/* Copies n bytes of the parts, starting at *part, *at. */
 static void gather(unsigned char *to, size_t n, const struct slice **part, size_t *at)
 {
     while (n) {
@@ -509,7 +510,7 @@ static void gather(unsigned char *to, size_t n, const struct slice **part, size_
     }
 }
 
-/* The room for it was taken before. */
+/* The room was reserved before. */
 static void seal(struct daemon_link_crypto *c, enum record kind, size_t n,
                  const struct slice **part, size_t *at)
 {

@@ -10,7 +10,7 @@
 static void rest(struct door *d)
 {
     if (timer_set(&d->rest, LIMIT_DOOR_REST_MS) < 0)
-        return; /* rather spin than be deaf */
+        return; /* better to spin than to stop accepting */
     d->resting = true;
     watch_want(&d->watch, 0);
 }

@@ -13,8 +13,7 @@
  *   EXCHANGE  much data: the gathering carries sizes only, the result is "exchange", and then every
  *             participant sends to the ones 1, 2, 4 ... places before it all that it has by then
  *             (Bruck): log2(n) messages, and no byte reaches a node twice.  The tree would carry
- *             each
- *             byte `width` times out of each daemon.
+ *             each byte `width` times out of each daemon.
  * A barrier is a gathering without data.  Equal blocks are sent once per message (overlay_codec.h).
  *
  * Losses.  The top announces each lost node to everybody.  A collective with a lost participant
