@@ -572,8 +572,8 @@ static bool take_line(struct pmi1 *s, size_t from, struct slice *line_p, size_t 
     return true;
 }
 
-/* Lines up to `endcmd`.  The whole block is scanned again when more of it arrives only from the
- * last line start on (s->scanned), so a slow sender costs us nothing. */
+/* Lines up to `endcmd`. When more of the block arrives, it is scanned again only from the last line
+ * start on (s->scanned), so a slow sender costs little. */
 static int take_block(struct pmi1 *s, struct slice *block_p, struct errmsg *err)
 {
     struct slice bytes = buf_slice(&s->in), line;
@@ -630,7 +630,7 @@ static bool in_season(const struct pmi1 *s, unsigned id)
     return (m->who & TEXT_CLIENT) != 0 && (m->when & s->state) != 0 && handlers[id];
 }
 
-/* PMI 1.0 knew no init: the first request is the start.  The message is read again afterwards. */
+/* PMI 1.0 had no init: the first request is the start.  The message is read again afterwards. */
 static int attach_silently(struct pmi1 *s, struct request *rq)
 {
     s->state = TEXT_READY;
@@ -665,7 +665,7 @@ static int on_message(struct pmi1 *s, enum text_style style, struct slice text, 
     return handlers[id](s, &in);
 }
 
-/* Adds the line that was wrong to the reason. */
+/* Adds the offending line to the reason. */
 static int explain(struct slice text, struct errmsg *err)
 {
     struct errmsg why = *err;
@@ -804,7 +804,7 @@ static void answer_barrier(struct pmi1 *s, const struct pmi1_pending *p, const s
     say(s, PMI1_barrier_out, &r);
 }
 
-/* The `info=ok` is for MPICH 4.0, which looks for it. */
+/* The `info=ok` is for MPICH 4.0, which reads it. */
 static void answer_publish(struct pmi1 *s, const struct answer *a)
 {
     struct pmi1_publish_result r = { .has = 0 };
@@ -825,7 +825,7 @@ static void answer_unpublish(struct pmi1 *s, const struct answer *a)
     say(s, PMI1_unpublish_result, &r);
 }
 
-/* Our own library reads a port to the end of the line. */
+/* Wireup's own library reads a port to the end of the line. */
 static bool is_line(struct slice s)
 {
     return s.len && slice_find(s, '\n') == s.len && slice_find(s, '\0') == s.len;

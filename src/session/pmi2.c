@@ -1,4 +1,4 @@
-/* pmi2.c - see pmi2.h.  Reading order: requests under way, the handlers in the order of
+/* pmi2.c - see pmi2.h.  Reading order: pending requests, the handlers in the order of
  * proto/pmi2.def, what their answers add to the common head, the table that joins them, framing,
  * answering. */
 #include "session/pmi2.h"
@@ -14,7 +14,7 @@
 #include "wire/pmi2.h"
 
 enum {
-    PMI2_DIALECT = 1,   /* of our own additions */
+    PMI2_DIALECT = 1,   /* version of Wireup's own additions */
     THRID_MAX = 63,     /* longer ones break the rules; MPICH prints a pointer */
     LEGACY_BODY = 65000 /* what fits the receive buffer of all known clients */
 };
@@ -30,15 +30,15 @@ struct pmi2 {
     struct session base;
     enum text_when state; /* START until fullinit */
     bool begun;           /* the line `init` was read: frames may follow */
-    bool ours;            /* the client is our library: raw values, the store's descriptor */
-    bool picky;           /* cannot read empty values, nor a `;` */
-    bool attach_due;      /* who it is has just become known */
+    bool ours;       /* the client is Wireup's library: raw values, the store's file descriptor */
+    bool picky;      /* cannot read empty values, nor a `;` */
+    bool attach_due; /* its identity has just become known */
     bool broken;
     struct buf in;      /* bytes not yet understood */
     size_t scanned;     /* of these, without a newline */
     size_t consumed;    /* length of the message that the last request borrows from */
     struct arena arena; /* decoded lists of the current message */
-    bool raw;           /* mput-wireup: the bytes behind its frame are due */
+    bool raw;           /* mput-wireup: the bytes after its frame are due */
     uint32_t raw_count, raw_bytes;
     struct pmi2_pending raw_asker;
     struct pmi2_pending *pending;
@@ -58,7 +58,7 @@ static struct session *pmi2_create(struct peer *p)
         return NULL;
     s->base = (struct session){ &pmi2_ops, p };
     s->state = TEXT_START;
-    /* A raw block may stand behind its frame. */
+    /* A raw block may follow its frame. */
     buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + LIMIT_PMI_LINE);
     arena_init(&s->arena, (size_t)LIMIT_PMI_SPAWN * 4);
     return &s->base;
@@ -82,7 +82,7 @@ static int pmi2_input(struct session *base, struct slice bytes)
     return s->in.error == BUF_NO_MEMORY ? -ENOMEM : 0;
 }
 
-/* ---- requests under way ---------------------------------------------------------------------- */
+/* ---- pending requests ------------------------------------------------------------------------ */
 
 static struct pmi2_pending *add_pending(struct pmi2 *s)
 {
@@ -109,7 +109,7 @@ static int broken(const struct incoming *in, const char *why)
     return errmsg_set(in->err, SESSION_BROKEN, "%s", why);
 }
 
-/* Who asks, for the answer. */
+/* The requester, for the answer. */
 static struct pmi2_pending asker(const struct incoming *in)
 {
     const struct pmi2_request *m = (const void *)in->m;
@@ -146,7 +146,7 @@ static int ask(struct pmi2 *s, const struct incoming *in, struct request what)
     return ask_for(s, &who, in->rq, what, in->err);
 }
 
-/* One that is not answered. */
+/* A request that is not answered. */
 static int tell(struct pmi2 *s, struct request *rq, struct request what, struct errmsg *err)
 {
     return ask_for(s, &(struct pmi2_pending){ .msg = PMI2_COUNT }, rq, what, err);
@@ -154,7 +154,7 @@ static int tell(struct pmi2 *s, struct request *rq, struct request what, struct 
 
 static void reply(struct pmi2 *s, const struct pmi2_pending *p, const struct answer *a);
 
-/* What the session knows by itself. */
+/* Requests that the session answers by itself. */
 static int answer_now(struct pmi2 *s, const struct incoming *in)
 {
     struct pmi2_pending who = asker(in);

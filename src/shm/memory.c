@@ -1,7 +1,7 @@
 /* memory.c - see memory.h.  The whole maximum is taken at once, because a region never moves; pages
- * that nobody touches cost nothing.  A large one therefore comes from the kernel: an allocator that
- * fills what it hands out (MALLOC_PERTURB_) would touch gigabytes.  A small one comes from the
- * allocator, whose checkers see what is read or written beyond its end. */
+ * that are never touched cost nothing.  A large one therefore comes from the kernel: an allocator
+ * that fills new memory (MALLOC_PERTURB_) would touch gigabytes.  A small one comes from the
+ * allocator, whose checkers detect accesses beyond its end. */
 #include "shm/memory.h"
 
 #include <errno.h>

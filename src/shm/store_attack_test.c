@@ -1,9 +1,10 @@
 /* store_attack_test.c - random bytes all over the reader's mapping: it misses, it does not crash,
  * it does not hang.
  *
- * The mapping lies directly before a page that may not be touched, so that one byte too many is
- * seen even without a sanitizer.  First with damage done between look-ups (and there every result
- * must lie inside), then with a second thread doing damage while we look. */
+ * The mapping lies directly before a page that must not be touched, so that an overrun by one byte
+ * is detected even without a sanitizer.  First with damage done between look-ups (then every result
+ * must lie inside), then with a second thread doing damage during look-ups.
+ */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static uint64_t item_outside(const struct arena_map *m, const struct seg_item *i
     return lies_in(m, item->value) && lies_in(m, item->key) && lies_in(m, item->quals) ? 0 : 1;
 }
 
-/* Everything a client does with a store; returns the number of results outside of the mapping. */
+/* All operations of a client on a store; returns the number of results outside of the mapping. */
 static uint64_t look_everywhere(const struct arena_map *m, uint64_t *hits)
 {
     uint64_t cursor = 0, outside = 0, sum = 0;
@@ -115,7 +116,7 @@ static void damage(struct arena_map *m, uint64_t *state)
 
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = random_next(state) % m->len, v = random_next(state);
-        if (kind == 0) { /* the header, where it hurts most */
+        if (kind == 0) { /* the header, where damage has most effect */
             at %= sizeof(struct seg_header);
         } else if (kind == 1) { /* a plausible offset instead of noise */
             at &= ~UINT64_C(7);
@@ -144,7 +145,7 @@ static void test_damaged(struct seg_region *good, struct arena_map *m)
     EQ(outside, 0);
     OK_F(hits > 0 && hits < (uint64_t)ROUNDS * whole, "some look-ups hit, some missed");
 
-    /* Noise only, but for the magic and the version that let us in. */
+    /* Noise only, except for the magic and the version, which are checked first. */
     for (int round = 0; round < 200; round++) {
         for (uint64_t i = sizeof(uint64_t) * 2; i + 8 <= m->len; i += 8) {
             uint64_t v = random_next(&state);
@@ -168,7 +169,7 @@ static void *attacker_main(void *arg)
     while (!__atomic_load_n(&a->stop, __ATOMIC_RELAXED)) {
         uint64_t at = random_next(&state) % a->m->len & ~UINT64_C(7);
         uint64_t v = random_next(&state) >> (random_next(&state) % 64);
-        /* The way in stays open, or there would be nothing to attack. */
+        /* Magic and version stay valid, or there would be nothing to attack. */
         if (at >= 16 && at + 8 <= a->m->len)
             __atomic_store_n((uint64_t *)(void *)(a->m->base + at), v, __ATOMIC_RELAXED);
     }
@@ -198,7 +199,7 @@ int main(void)
 {
     struct seg_region good;
     struct arena_map m;
-    const char *seconds = getenv("WU_STRESS_SECONDS"); /* more of it, for so long */
+    const char *seconds = getenv("WU_STRESS_SECONDS"); /* more of it, for that long */
     time_t end = time(NULL) + (seconds ? atoi(seconds) : 0);
     uint64_t len = fill(&good);
 
@@ -206,7 +207,7 @@ int main(void)
         return 1;
     test_damaged(&good, &m);
     do {
-        if (!RACES_ARE_REPORTED) /* this one is a data race, by intent */
+        if (!RACES_ARE_REPORTED) /* this one is a data race, on purpose */
             test_racing(&good, &m);
     } while (time(NULL) < end);
     munmap(m.base - (m.mapped - m.len - (size_t)sysconf(_SC_PAGESIZE)), m.mapped);

@@ -46,7 +46,7 @@ bool seg_next(const struct seg_view *v, uint64_t *cursor, struct seg_item *item_
         r = seg_record_at(v, *cursor);
         next = r ? SEG_ACQUIRE(r->next) : 0;
     }
-    /* Records only ever refer forward: whoever closes the list into a ring ends it. */
+    /* Records only ever refer forward: a list that was closed into a ring ends here. */
     if (next <= *cursor || !seg_open_record(v, next, &listed))
         return false;
     *cursor = next;

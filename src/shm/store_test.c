@@ -1,4 +1,4 @@
-/* store_test.c - what the shared store promises to one writer and one reader. */
+/* store_test.c - the guarantees of the shared store for one writer and one reader. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static int put(struct fixture *f, uint32_t rank, const char *key, const char *va
     return seg_put(&f->w, rank, slice_str(key), slice_str(value), flags);
 }
 
-/* True when (rank, key) answers value; value NULL: when it is not there. */
+/* True when a look-up of (rank, key) finds value; value NULL: when it misses. */
 static bool has(struct fixture *f, uint32_t rank, const char *key, const char *value)
 {
     struct slice got;
@@ -85,14 +85,14 @@ static void test_by_rank(void)
     OK(has(&f, SEG_ANY_RANK, "k", "of one"));
     EQ(put(&f, 1, "k", "one anew", SEG_REPLACE), 0);
     OK(has(&f, SEG_ANY_RANK, "k", "one anew"));
-    /* The flat entry was nobody's claim, so a flat put may still take it, once. */
+    /* The flat entry was not taken by a flat put, so one may still take it, once. */
     EQ(put(&f, 5, "k", "flat", SEG_FLAT), 0);
     OK(has(&f, SEG_ANY_RANK, "k", "flat"));
     OK(has(&f, 1, "k", "one anew"));
     EQ(put(&f, 6, "k", "late", SEG_FLAT), SEG_DUPLICATE);
     EQ(put(&f, 7, "k", "of seven", 0), 0);
     OK(has(&f, SEG_ANY_RANK, "k", "flat"));
-    /* Replacing by rank what one put flat does not give the flat entry up. */
+    /* Replacing by rank an entry that was put flat does not release the flat entry. */
     EQ(put(&f, 5, "k", "flat anew", SEG_REPLACE), 0);
     OK(has(&f, SEG_ANY_RANK, "k", "flat anew"));
     EQ(put(&f, 6, "k", "late", SEG_FLAT), SEG_DUPLICATE);
@@ -306,7 +306,7 @@ static void test_open(void)
     h->magic ^= 1;
     EQ(seg_open(h, REGION, &v), SEG_FOREIGN);
     h->magic ^= 1;
-    h->header_bytes += 64; /* a later writer knows more: its first fields are the same */
+    h->header_bytes += 64; /* a later writer has more fields: the first ones are the same */
     EQ(seg_open(h, REGION, &v), 0);
     v = SEG_VIEW_NULL;
     OK(!seg_find(&v, 0, SLICE("a"), &item));
@@ -328,7 +328,7 @@ static void test_generation(void)
     close_fixture(&f);
 }
 
-/* A reader whose mapping is shorter than the store sees what lies inside and misses the rest. */
+/* A reader whose mapping is shorter than the store finds what lies inside and misses the rest. */
 static void test_short_mapping(void)
 {
     struct fixture f;

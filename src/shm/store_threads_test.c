@@ -1,9 +1,10 @@
 /* store_threads_test.c - one writer, several readers, no lock: whatever a reader finds is whole.
  *
- * Each value repeats one byte, its length in front, so a torn one shows.  Run under TSan this also
- * proves that the order of loads and stores is said, not hoped for.
+ * Each value repeats one byte, after its length, so a torn one is detected.  Run under TSan this
+ * also proves that the order of loads and stores is declared, not accidental.
  *
- * With WU_STRESS_SECONDS=60 it goes on for so long, each time with a new store. */
+ * With WU_STRESS_SECONDS=60 it runs for that long, each time with a new store.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,7 @@ static int write_all(struct seg_writer *w)
     return refused;
 }
 
-/* What one store and its readers come to. */
+/* The result of one store and its readers. */
 static struct reader run_once(void)
 {
     struct shared shared = { .done = 0 };
@@ -142,7 +143,7 @@ int main(void)
         struct reader all = run_once();
         runs++;
         if (runs > 1 && !all.torn && !all.lost && !all.unordered && all.found >= KEYS)
-            continue; /* the first one and the bad ones are told of */
+            continue; /* the first one and the bad ones are reported */
         OK(all.found >= KEYS);
         EQ(all.torn, 0);
         EQ(all.lost, 0);

@@ -1,5 +1,5 @@
-/* store_write.c - see store_write.h.  The order of stores is what readers rely on: bytes first,
- * then (release) the slot, list link or header field through which they can be found. */
+/* store_write.c - see store_write.h.  Readers rely on the order of stores: bytes first, then
+ * (release) the slot, list link or header field through which they can be found. */
 #include "shm/store_write.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static uint64_t aligned(uint64_t n)
     return (n + 7) & ~UINT64_C(7);
 }
 
-/* Makes n bytes behind `used` touchable, without handing them out. */
+/* Makes n bytes after `used` usable, without handing them out. */
 static int reserve(struct seg_writer *w, uint64_t n)
 {
     struct seg_region *r = w->region;
@@ -38,7 +38,7 @@ static int reserve(struct seg_writer *w, uint64_t n)
         return SEG_FULL;
     need = w->used + n;
     if (need > r->size) {
-        /* By half of what there is, so that growing costs little per put. */
+        /* By half of the present size, so that growing costs little per put. */
         want = r->size + r->size / 2 > need ? r->size + r->size / 2 : need;
         want = (want + GROW_STEP - 1) / GROW_STEP * GROW_STEP;
         rc = r->grow(r, want < r->max ? want : r->max, r->arg);
@@ -95,8 +95,7 @@ int seg_create(struct seg_writer *w, struct seg_region *r, uint64_t seed, uint64
     return 0;
 }
 
-/* The slot that answers for (rank, key), or the free one where that answer goes.  The index always
- * has a free slot. */
+/* The slot of (rank, key), or the free one where it belongs.  The index always has a free slot. */
 static uint64_t *find_slot(struct seg_writer *w, uint32_t rank, struct slice key, uint64_t *want_p)
 {
     struct seg_index *x = at(w, w->index);
@@ -125,7 +124,8 @@ static uint64_t slot_record(uint64_t slot)
     return (slot & SEG_SLOT_OFFSET) << 3;
 }
 
-/* Re-files all entries of the present index in one twice as large, at a place already reserved. */
+/* Re-inserts all entries of the present index into one twice as large, at a place already reserved.
+ */
 static void grow_index(struct seg_writer *w)
 {
     uint64_t cap = w->cap * 2, old_cap = w->cap;
@@ -211,7 +211,8 @@ static bool is_flat(struct seg_writer *w, uint64_t slot)
     return ((struct seg_record *)at(w, slot_record(slot)))->flags & SEG_RECORD_FLAT;
 }
 
-/* A replaced record: nobody can find it any more, but who found it before may still read. */
+/* A replaced record: it cannot be found any more, but a reader that found it before may still read
+ * it. */
 static void count_dead(struct seg_writer *w, uint64_t was)
 {
     struct seg_record *r = at(w, slot_record(was));
@@ -236,7 +237,7 @@ int seg_put_item(struct seg_writer *w, const struct seg_item *item, unsigned fla
     if (rc != 0)
         return rc;
     if (was) {
-        flat = flat || is_flat(w, was); /* who once took the flat entry keeps it */
+        flat = flat || is_flat(w, was); /* a rank that took the flat entry keeps it */
         count_dead(w, was);
     }
     record = write_record(w, item, flat);

@@ -1,8 +1,8 @@
 /* openmpi_help.c - see openmpi_help.h.
  *
  * Each item is a count (always 1, 32 bits, most significant byte first) and the value: a text is
- * its length with the final NUL, and the bytes; the flag is one byte.  With types, one byte in
- * front of the count says that it is a 32-bit number, and one in front of the value what that is.
+ * its length with the final NUL, and the bytes; the flag is one byte.  With types, one byte before
+ * the count tells that it is a 32-bit number, and one before the value gives its type.
  */
 #include "wire/openmpi_help.h"
 
@@ -37,7 +37,7 @@ static uint32_t take_u32(struct reader *r)
     return n;
 }
 
-/* What stands in front of a value. */
+/* The part before a value. */
 static void take_head(struct reader *r, uint8_t type)
 {
     if (r->typed && take_byte(r) != TYPE_INT32)

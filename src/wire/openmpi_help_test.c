@@ -1,4 +1,4 @@
-/* openmpi_help_test.c - help messages of Open MPI 4: what is one, and what is none. */
+/* openmpi_help_test.c - help messages of Open MPI 4, valid and invalid ones. */
 #include "wire/openmpi_help.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "tests/tap.h"
 
-/* As a process of Open MPI 4.1.4 has sent it, shortened. */
+/* As sent by a process of Open MPI 4.1.4, shortened. */
 #define ONE "\0\0\0\1"
 #define REAL                                                                                       \
     ONE "\0\0\0\6"                                                                                 \
@@ -44,8 +44,8 @@ static void test_messages(void)
     OK_F(READ(SILENT, &h) && slice_is(h.topic, "topic") && h.text.len == 0, "without a text");
 }
 
-/* Cut, made longer, and with each byte changed: read or refused, and nothing beyond is touched (the
- * sanitizers see to that). */
+/* Cut, made longer, and with each byte changed: read or refused, and nothing beyond is touched
+ * (which the sanitizers check). */
 static void test_nonsense(void)
 {
     static const char *const wholes[] = { REAL, TYPED, SILENT };

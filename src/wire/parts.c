@@ -71,7 +71,7 @@ void parts_write(const struct part *parts, uint32_t n, const void *base, struct 
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What is left of the input; a step that fails says so by false. */
+/* The remaining input; a step that fails returns false. */
 bool parts_get_uint(struct slice *rest, uint64_t *v_p)
 {
     uint64_t v = 0;
@@ -121,7 +121,7 @@ bool parts_get_bytes(struct slice *rest, struct slice *s_p)
     return true;
 }
 
-/* Room for the items of a list; each takes at least a byte of what is left. */
+/* Memory for the items of a list; each takes at least a byte of the remaining input. */
 static bool get_room(struct arena *a, struct slice *rest, size_t size, uint32_t *n_p,
                      void **items_p)
 {

@@ -1,4 +1,4 @@
-/* pmix_codec_test.c - the PMIx codec: recorded bytes, round trips, and every way to be wrong. */
+/* pmix_codec_test.c - the PMIx codec: recorded bytes, round trips, and all kinds of errors. */
 #include "wire/pmix_pack.h"
 #include "wire/pmix_unpack.h"
 
@@ -52,7 +52,7 @@ static bool same(struct slice a, const uint8_t *b, size_t n)
     return slice_eq(a, slice_mem(b, n));
 }
 
-/* Unpacks the bytes, and packs what came out again. */
+/* Unpacks the bytes, and packs the result again. */
 static bool there_and_back(const struct golden *g, const struct item *it, struct slice bytes)
 {
     const struct ptype_flavour *as = ptype_flavour(slice_str(g->encoding));
@@ -80,14 +80,14 @@ static bool there_and_back(const struct golden *g, const struct item *it, struct
     return good;
 }
 
-/* Every beginning of the bytes is refused, and nothing is left behind. */
+/* Every prefix of the bytes is refused, and nothing leaks. */
 static bool cuts_are_refused(const struct golden *g, const struct item *it, struct slice bytes)
 {
     const struct ptype *t = ptype_find(it->type);
 
     for (size_t cut = 0; cut < bytes.len; cut++) {
         int32_t n = it->n;
-        char *copy = malloc(cut + 1); /* so that a sanitizer sees a step too far */
+        char *copy = malloc(cut + 1); /* so that a sanitizer sees an overrun */
         void *out = calloc((size_t)n + 1, t->size);
         struct punpack r;
         bool refused;
@@ -198,7 +198,7 @@ static void test_random(void)
     }
 }
 
-/* A bit of difference in any field is a difference. */
+/* A difference of one bit in any field is a difference. */
 static void test_equal(void)
 {
     struct fill f = { .state = 7, .depth = 2, .as = &ptype_own };
@@ -234,7 +234,7 @@ static void test_equal(void)
 #define BYTES(...)                                                                                 \
     slice_mem(((const uint8_t[]){ __VA_ARGS__ }), sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
-/* Unpacks one item and tells the error. */
+/* Unpacks one item and returns the error. */
 static enum ptype_error error_of(const char *encoding, struct slice bytes, uint16_t type)
 {
     static char out[16384];
@@ -263,7 +263,7 @@ static void test_malformed(void)
     EQ(error_of("v41", BYTES(2, 1), 99), PTYPE_UNKNOWN);
     EQ(error_of("v41", BYTES(2, 1), PMIX_KVAL), PTYPE_UNKNOWN);
     EQ(error_of("v41", BYTES(2, 99, 1), PMIX_VALUE), PTYPE_UNKNOWN);
-    EQ(error_of("v41", BYTES(2, 41, 0, 0), PMIX_VALUE), PTYPE_UNKNOWN); /* queries are no values */
+    EQ(error_of("v41", BYTES(2, 41, 0, 0), PMIX_VALUE), PTYPE_UNKNOWN); /* queries are not values */
     EQ(error_of("v41", BYTES(2, 70, 0, 0, 0), PMIX_VALUE), PTYPE_UNKNOWN); /* v51's */
     EQ(error_of("v51", BYTES(2, 70, 0, 0, 0), PMIX_VALUE), PTYPE_FINE);
     EQ(error_of("v41", BYTES(2, 3, 5), PMIX_PID), PTYPE_MALFORMED); /* a PID that is a STRING */
@@ -280,7 +280,7 @@ static void test_malformed(void)
     EQ(error_of("v41", BYTES(2, 0), PMIX_PROC_CPUSET), PTYPE_FINE);
     EQ(error_of("v41", BYTES(2, 4, '1', 0), PMIX_PROC_CPUSET), PTYPE_NOT_SUPPORTED);
     EQ(error_of("v41", BYTES(2, 4, '1', 0), PMIX_TOPO), PTYPE_NOT_SUPPORTED);
-    /* fixed width: numbers may say another type than ours, when they fit */
+    /* fixed width: numbers may have another type than the expected one, when they fit */
     EQ(error_of("v3", BYTES(0, 0, 0, 1, 0, 10, 0, 0, 0, 0, 0, 0, 0, 5), PMIX_INT), PTYPE_FINE);
     EQ(error_of("v3", BYTES(0, 0, 0, 1, 0, 15, 0, 0, 0, 1, 0, 0, 0, 5), PMIX_INT), PTYPE_MALFORMED);
     EQ(error_of("v3", BYTES(0, 0, 0, 1, 0, 9, 0xff, 0xff, 0xff, 0xff), PMIX_SIZE), PTYPE_MALFORMED);
@@ -343,7 +343,7 @@ static void test_depth(void)
     buf_free(&b);
 }
 
-/* Several units, a failing one between them: writers and readers go on from nothing. */
+/* Several units, with a failing one between them: writers and readers continue from the start. */
 static void test_poison(void)
 {
     struct buf b = BUF_NULL(1 << 16);
@@ -404,7 +404,7 @@ static void test_described(void)
     buf_free(&b);
 }
 
-/* What messages are made of. */
+/* The parts of messages. */
 static void test_messages(void)
 {
     static const char *const encodings[] = { "v3", "v41" };
@@ -458,7 +458,7 @@ static void test_messages(void)
     }
 }
 
-/* A value passed over has the bytes that its decoding reads, and cuts are seen just as well. */
+/* A skipped value has the bytes that its decoding reads, and cuts are detected just as well. */
 static bool raw_round(struct fill *f)
 {
     struct buf b = BUF_NULL(1 << 24), again = BUF_NULL(1 << 24);
@@ -535,7 +535,7 @@ static void test_raw(void)
     }
 }
 
-/* In a value, v51 and later say nothing behind the type of an array of nothing. */
+/* In a value, v51 and later send nothing after the type of an empty array of undefined type. */
 static void test_null_array(void)
 {
     static const struct {
@@ -582,7 +582,7 @@ static void test_bad_values(void)
 }
 
 /* One byte stands for any number of pointers: arrays of arrays of them must not make megabytes out
- * of a short message, and passing over them must not write anywhere. */
+ * of a short message, and skipping them must not write anywhere. */
 static void test_pointers(void)
 {
     static void *nowhere[LIMIT_PMIX_POINTERS];
@@ -613,7 +613,7 @@ static void test_pointers(void)
     ppack_init(&w, &b, &ptype_own);
     ppack_kval(&w, "pointers", &value);
     ppack_kval(&w, "more", &(pmix_value_t){ .type = PMIX_UINT32 });
-    /* Filled up, so that the count could be believed. */
+    /* Filled up, so that the count is plausible. */
     while (buf_len(&b) < LIMIT_PMIX_POINTERS / 4)
         ppack_bytes(&w, SLICE("and further"));
     punpack_init(&r, buf_slice(&b), &ptype_own);
@@ -622,7 +622,7 @@ static void test_pointers(void)
     buf_free(&b);
 }
 
-/* A persistent info keeps that to itself, and what it borrows is nobody's to release. */
+/* The persistent flag of an info is not sent, and borrowed values are not released. */
 static void test_persistent(void)
 {
     struct buf b = BUF_NULL(1 << 12);

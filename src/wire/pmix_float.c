@@ -12,8 +12,8 @@ __extension__ typedef unsigned __int128 u128;
 
 #define MILLION UINT64_C(1000000)
 
-/* |v| * 10^6 rounded half to even, exactly, where that is cheap: v is m * 2^e with a mantissa of
- * 53 bits, so m * 10^6 has at most 73. */
+/* |v| * 10^6 rounded half to even, exactly, where that is cheap: v is m * 2^e with a mantissa of 53
+ * bits, so m * 10^6 has at most 73. */
 static bool in_millionths(double v, uint64_t *n_p)
 {
     uint64_t bits, m;
@@ -24,9 +24,9 @@ static bool in_millionths(double v, uint64_t *n_p)
     m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     e = (int)(bits >> 52 & 0x7ff) - 1075;
     *n_p = 0;
-    if (e < -120) /* below 2^-67, zero and the subnormal ones too: no millionth */
+    if (e < -120) /* below 2^-67, including zero and subnormal numbers: no millionth */
         return true;
-    if (e > -11) /* from 2^42 on, infinities and NaN: libc's business */
+    if (e > -11) /* from 2^42 on, infinities and NaN: left to libc */
         return false;
     all = (u128)m * MILLION;
     half = (u128)1 << (-e - 1);
@@ -44,7 +44,7 @@ static size_t put_slowly(char *out, double v)
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before;
     int n;
 
-    before = uselocale(plain); /* with no plain one (no memory) this only asks */
+    before = uselocale(plain); /* without a plain locale (no memory) this only queries */
     n = snprintf(out, PFLOAT_MAX, "%f", v);
     uselocale(before);
     if (plain)
@@ -138,8 +138,9 @@ bool pfloat_get_single(struct slice text, float *v_p)
 {
     double v;
 
-    /* Rounded twice, yet once in effect: below 2^34 a number of millionths is either exactly
-     * between two floats, and then a double too, or further from there than a double's error. */
+    /* Rounded twice, but with the effect of once: below 2^34 a number of millionths is either
+     * exactly between two floats, and then a double too, or further from there than a double's
+     * error. */
     if (get_quickly(text, &v) && v > -9e9 && v < 9e9) {
         *v_p = (float)v;
         return true;

@@ -1,11 +1,11 @@
-/* pmix_mem.c - see pmix_mem.h: what copies, releases and compares.
+/* pmix_mem.c - see pmix_mem.h: copying, releasing and comparing.
  *
  * Copying and releasing are functions made from the tables, one per type, as in pmix_pack.c;
- * comparing, which nobody waits for, goes through the descriptors.
+ * comparing, which is not critical for speed, goes through the descriptors.
  *
- * Copying takes the bits of all items first and then replaces, field by field, what points
- * somewhere; a pointer not yet replaced is cleared before anything can fail, so that an incomplete
- * copy never owns what belongs to the original.
+ * Copying takes the bits of all items first and then replaces the pointers, field by field; a
+ * pointer not yet replaced is cleared before anything can fail, so that an incomplete copy never
+ * owns data of the original.
  */
 #include "wire/pmix_mem.h"
 
@@ -36,7 +36,7 @@ static const struct ptype_field *fields_end(const struct ptype *t)
 static void release(const struct ptype *t, void *items, size_t n,
                     const struct ptype_foreign *foreign);
 
-/* Where a spelling is a constant, nothing of the others may stay in the function. */
+/* Where an encoding is a constant, nothing of the others may stay in the function. */
 #define INLINE static inline __attribute__((always_inline))
 
 static inline void free_argv(char **argv)
@@ -63,7 +63,7 @@ static inline void release_array(pmix_data_array_t *a, const struct ptype_foreig
     free(a->array);
 }
 
-/* What a value refers to, of the rarer types. */
+/* The memory that a value of the rarer types refers to. */
 static void release_pointed(pmix_value_t *v, const struct ptype *t,
                             const struct ptype_foreign *foreign)
 {
@@ -103,7 +103,7 @@ static void release_topo(pmix_topology_t *topo, const struct ptype_foreign *fore
         free(topo->source);
 }
 
-/* What one item of any spelling but LIST owns. */
+/* The memory owned by one item of any encoding but LIST. */
 INLINE void release_one(uint8_t op, uint16_t elem, char *at, const struct ptype_foreign *foreign)
 {
     switch (op) {
@@ -168,7 +168,8 @@ static void release_infos(pmix_info_t *infos, size_t n, const struct ptype_forei
             release_value(&infos[i].value, foreign);
 }
 
-/* What n items own, and not a byte of the items: they are about to be freed or wiped. */
+/* The memory owned by n items; the items themselves stay untouched: they are about to be freed or
+ * wiped. */
 static inline void release_items(const struct ptype *t, void *items, size_t n,
                                  const struct ptype_foreign *foreign)
 {
@@ -364,7 +365,7 @@ static void copy_foreign(struct task *c, uint8_t op, char *to, const char *from)
         fail(c, (enum ptype_error)error);
 }
 
-/* What is there and not yet read moves to the front; the reading position stays. */
+/* Unread data moves to the front; the reading position stays. */
 static void copy_dbuf(struct task *c, pmix_data_buffer_t *to, const pmix_data_buffer_t *from)
 {
     size_t n = from->base_ptr ? from->bytes_used : 0;
@@ -385,7 +386,7 @@ static char *copy_regex(struct task *c, const char *from)
     return from ? copy_bytes(c, from, ptype_regex_size(from)) : NULL;
 }
 
-/* A list with its count; both are members.  n may be there without items. */
+/* A list with its count; both are members.  n may be set without items. */
 static inline void copy_counted(struct task *c, uint16_t elem, char *to, size_t *count_p,
                                 const void *items, size_t n)
 {
@@ -395,8 +396,8 @@ static inline void copy_counted(struct task *c, uint16_t elem, char *to, size_t 
     *count_p = AT(void *, to) ? n : 0;
 }
 
-/* One item of any spelling but LIST, whose bits are there already: what points somewhere.  It must
- * not keep the original's pointer even after an error. */
+/* One item of any encoding but LIST, whose bits are copied already: its pointers.  It must not keep
+ * the original's pointer even after an error. */
 INLINE void copy_one(struct task *c, uint8_t op, uint16_t elem, char *to, const char *from)
 {
     switch (op) {
@@ -474,7 +475,7 @@ static void copy_items(struct task *c, const struct ptype *t, char *to, const ch
 
     if (ptype_flat(t))
         memcpy(to, from, n * t->size);
-    else if (t->number == PMIX_INFO) /* they come by the thousand */
+    else if (t->number == PMIX_INFO) /* they are frequent */
         copy_infos(c, (void *)to, (const void *)from, n);
     else
         for (size_t i = 0; i < n; i++, to += t->size, from += t->size)

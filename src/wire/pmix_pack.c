@@ -1,17 +1,17 @@
-/* pmix_pack.c - see pmix_pack.h: what writes.
+/* pmix_pack.c - see pmix_pack.h: writing.
  *
- * In variable width, which is what everybody speaks, the tables are compiled: one function per
- * type, in which nothing of its fields is left to look up (see "Items").  Fixed width, for peers of
- * old, goes through the descriptors.
+ * In variable width, which all current peers use, the tables are compiled: one function per type,
+ * without run-time look-ups of its fields (see "Items"). Fixed width, for old peers, goes through
+ * the descriptors.
  *
- * Every function takes the place to write at and returns the place behind what it wrote, or NULL
- * when the writer has failed: so the place stays in a register, and the buffer hears of it once per
+ * Every function takes the place to write at and returns the place after the bytes written, or NULL
+ * when the writer has failed: so the place stays in a register, and the buffer is updated once per
  * unit (or when it has to grow).
  *
- * A "run" is n items of one spelling, stride bytes apart: a plain array, or one field of one struct
- * (n = 1).  Numbers go in chunks, so that room is asked for once per chunk and the loop over an
- * array of numbers does nothing but write.  Byte order is made by shifts: the machine's own plays
- * no part.
+ * A "run" is n items of one encoding, stride bytes apart: a plain array, or one field of one struct
+ * (n = 1). Numbers are written in chunks, so that room is requested once per chunk and the loop
+ * over an array of numbers does nothing but write.  Byte order is made by shifts, independent of
+ * the machine's.
  */
 #include "wire/pmix_pack.h"
 
@@ -36,7 +36,7 @@ static uint8_t *fail(struct ppack *w, enum ptype_error error)
     return NULL;
 }
 
-/* How far the memory reaches that may be written; one byte stays for the buffer's own NUL. */
+/* The end of the writable memory; one byte is reserved for the buffer's own NUL. */
 static uint8_t *limit_of(const struct buf *b)
 {
     size_t most = b->cap - 1;
@@ -46,7 +46,7 @@ static uint8_t *limit_of(const struct buf *b)
     return (uint8_t *)b->mem + most;
 }
 
-/* A public buffer with room for n more bytes behind its first `used` ones. */
+/* A public buffer with room for n more bytes after its first `used` ones. */
 static bool grow_public(pmix_data_buffer_t *b, size_t used, size_t n)
 {
     enum { LEAST = 512, SMALL = 1 << 15, MOVED_BY_PAGES = 1 << 17 };
@@ -60,7 +60,7 @@ static bool grow_public(pmix_data_buffer_t *b, size_t used, size_t n)
         cap *= 2;
     if (cap > LEAST && cap <= SMALL) /* where the next step would cost more than the bytes */
         cap *= 2;
-    /* Of small blocks realloc knows less than malloc: it passes by the thread's own list. */
+    /* For small blocks malloc is faster than realloc, which bypasses the thread's own list. */
     mem = used < MOVED_BY_PAGES ? malloc(cap) : realloc(b->base_ptr, cap);
     if (!mem)
         return false;
@@ -111,7 +111,8 @@ static inline uint8_t *room(struct ppack *w, uint8_t *p, size_t n)
  * whatever the number: there must be room for them.
  *
  * The groups of seven bits move to their bytes in three steps, all at once: no branch depends on
- * the number's length, which nobody could foretell. */
+ * the number's length, which could not be predicted.
+ */
 static inline uint8_t *base128_long(uint8_t *p, uint64_t v)
 {
     static const struct {
@@ -185,7 +186,7 @@ static inline uint8_t *big64(uint8_t *p, uint64_t v)
     return big32(big32(p, (uint32_t)(v >> 32)), (uint32_t)v);
 }
 
-/* Single numbers of the codec's own: counts, lengths, types.  "fixed" is a constant where it
+/* Single numbers of the codec's own: counts, lengths, types.  "fixed" is a constant where speed
  * matters. */
 static inline uint8_t *count32(bool fixed, uint8_t *p, int32_t v)
 {
@@ -261,7 +262,8 @@ static inline uint8_t *numbers_base128(uint8_t *p, uint8_t op, const char *at, s
     return p;
 }
 
-/* Types whose width is the machine's business say once, before the first number, what they use. */
+/* Types whose width depends on the machine are preceded once, before the first number, by the type
+ * used. */
 static inline uint8_t *put_tag(bool fixed, uint8_t *p, uint8_t op)
 {
     if (op == PTYPE_PID)
@@ -273,7 +275,7 @@ static inline uint8_t *put_tag(bool fixed, uint8_t *p, uint8_t op)
     return p;
 }
 
-/* One number, or as many as there are. */
+/* One number, or all of a run. */
 static inline uint8_t *put_run(bool fixed, uint8_t *p, uint8_t op, const char *at, size_t stride,
                                size_t n)
 {
@@ -425,8 +427,8 @@ static uint8_t *put_regex(struct ppack *w, uint8_t *p, const char *regex)
     return regex ? put_raw(w, p, regex, ptype_regex_size(regex)) : fail(w, PTYPE_BAD_PARAM);
 }
 
-/* In a value, peers of v51 and later write nothing behind the type of an array of nothing, and
- * read it so. */
+/* In a value, peers of v51 and later write nothing after the type of an empty array of undefined
+ * type, and read it so. */
 static uint8_t *put_array_in_value(struct ppack *w, uint8_t *p, const pmix_data_array_t *a)
 {
     static const pmix_data_array_t none = { .type = PMIX_UNDEF };
@@ -446,7 +448,7 @@ static inline uint8_t *put_value(struct ppack *w, bool fixed, uint8_t *p, const 
     if (!p || v->type == PMIX_UNDEF)
         return p;
     if (v->type == PMIX_STRING &&
-        w->depth < LIMIT_PMIX_DEPTH) /* most of those that are no number */
+        w->depth < LIMIT_PMIX_DEPTH) /* most of the values that are not numbers */
         return put_str(w, fixed, p, v->data.string);
     if (t && t->run && ptype_known(w->as, t))
         return put_number(w, fixed, p, t->run, (const char *)&v->data);
@@ -512,7 +514,7 @@ static inline uint8_t *put_dbuf(struct ppack *w, bool fixed, uint8_t *p,
     return put_list(w, fixed, p, PMIX_BYTE, b->base_ptr, b->bytes_used);
 }
 
-/* One item of any spelling but LIST, at its place; size: of a TEXT's array. */
+/* One item of any encoding but LIST, at its place; size: of a TEXT's array. */
 static inline __attribute__((always_inline)) uint8_t *put_one(struct ppack *w, bool fixed,
                                                               uint8_t *p, uint8_t op, uint16_t elem,
                                                               const char *at, size_t size)
@@ -582,7 +584,7 @@ static put_item *const variable[PTYPE_NUMBERS] = {
 #undef WIRE_STRUCT
 };
 
-/* Fixed width: what the descriptor says. */
+/* Fixed width: by the descriptor. */
 static uint8_t *put_fields(struct ppack *w, uint8_t *p, const struct ptype *t, const char *obj)
 {
     const struct ptype_field *end = t->fields + t->nfields;
@@ -641,7 +643,7 @@ static inline uint8_t *put_head(struct ppack *w, uint8_t *p, int32_t n, uint16_t
     return w->described ? number16(w->as->fixed, p, type) : p;
 }
 
-/* The unit ends here.  Nothing half-written stays: back to where it began. */
+/* The unit ends here.  Nothing half-written stays: back to its begin. */
 static enum ptype_error settle(struct ppack *w, const uint8_t *p, size_t before)
 {
     if (w->error != PTYPE_FINE)

@@ -1,4 +1,5 @@
-/* pmix_types.c - see pmix_types.h: the readings of the tables in proto/, and the small facts. */
+/* pmix_types.c - see pmix_types.h: the descriptors made from the tables in proto/, and small facts.
+ */
 #include "wire/pmix_types.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ enum {
 #undef ARRAY
 #undef END
 
-/* The one field of each type that is no struct: the item itself. */
+/* The one field of each type that is not a struct: the item itself. */
 #define WIRE(name, op, place, first, last)                                                         \
     static const struct ptype_field self_##name = { PTYPE_##op, false, PMIX_##name,                \
                                                     0,          0,     sizeof(c_##name) };
@@ -211,7 +212,7 @@ size_t ptype_regex_size(const char *regex)
 
     if (memcmp(regex, "blob:", n < 6 ? n : 6) != 0)
         return n;
-    /* The owner vouches for the two heads behind it; the blob's own length follows from them. */
+    /* The owner vouches for the two heads after it; the blob's own length follows from them. */
     for (int i = 0; i < 2; i++)
         heads += strlen(regex + heads) + 1;
     n = blob_len(slice_mem(regex, SIZE_MAX / 2));

@@ -1,10 +1,10 @@
-/* pmix_unpack.c - see pmix_unpack.h: what reads.
+/* pmix_unpack.c - see pmix_unpack.h: reading.
  *
  * The mirror of pmix_pack.c: functions made from the tables for variable width, descriptors for
- * fixed width; runs of n items of one spelling.  Every function takes the place to read at and
- * returns the place behind what it read, or NULL when the reader has failed; it is never called
- * with NULL.  Every item lands in zeroed memory, so that what was read before an error can be
- * released by the same descriptors.
+ * fixed width; runs of n items of one encoding.  Every function takes the place to read at and
+ * returns the place after the bytes read, or NULL when the reader has failed; it is never called
+ * with NULL. Every item lands in zeroed memory, so that items read before an error can be released
+ * by the same descriptors.
  */
 #include "wire/pmix_unpack.h"
 
@@ -26,7 +26,7 @@ static const uint8_t *fail(struct punpack *r, enum ptype_error error)
     return NULL;
 }
 
-/* Where a spelling is a constant, nothing of the others may stay in the function. */
+/* Where an encoding is a constant, nothing of the others may stay in the function. */
 #define INLINE static inline __attribute__((always_inline))
 
 static inline size_t left(const struct punpack *r, const uint8_t *p)
@@ -34,7 +34,7 @@ static inline size_t left(const struct punpack *r, const uint8_t *p)
     return (size_t)(r->end - p);
 }
 
-/* Behind the next n bytes. */
+/* After the next n bytes. */
 static inline const uint8_t *pass(struct punpack *r, const uint8_t *p, size_t n)
 {
     return n <= left(r, p) ? p + n : fail(r, PTYPE_CUT);
@@ -42,7 +42,7 @@ static inline const uint8_t *pass(struct punpack *r, const uint8_t *p, size_t n)
 
 /* --- numbers --- */
 
-/* Groups of seven bits, one per byte, to where they belong: in three steps, all at once. */
+/* Groups of seven bits, one per byte, to their places: in three steps, all at once. */
 static inline uint64_t gather(uint64_t x)
 {
     x = (x & UINT64_C(0x7f007f007f007f00)) >> 1 | (x & UINT64_C(0x007f007f007f007f));
@@ -199,7 +199,7 @@ INLINE const uint8_t *numbers(struct punpack *r, bool fixed, const uint8_t *p, u
     return p;
 }
 
-/* One number of a type that the sender named, as op wants it. */
+/* One number of a type given by the sender, converted to op. */
 static const uint8_t *tagged_number(struct punpack *r, const uint8_t *p, uint16_t tag, uint8_t op,
                                     char *at)
 {
@@ -234,7 +234,7 @@ static const uint8_t *tagged_number(struct punpack *r, const uint8_t *p, uint16_
     return p;
 }
 
-/* Numbers whose width is the sender's business: their type stands before the first. */
+/* Numbers whose width depends on the sender: their type precedes the first. */
 static const uint8_t *get_tagged(struct punpack *r, const uint8_t *p, uint8_t op, char *at,
                                  size_t stride, size_t n)
 {
@@ -251,7 +251,7 @@ static inline bool is_tagged(bool fixed, uint8_t op)
     return op == PTYPE_PID || (fixed && (op == PTYPE_INT || op == PTYPE_SIZE));
 }
 
-/* The front of an array of numbers, as long as there are nine bytes to look at. */
+/* The front of an array of numbers, as long as there are nine bytes to read. */
 static inline const uint8_t *signs_ample(const struct punpack *r, const uint8_t *p, int32_t *to,
                                          size_t *n_p)
 {
@@ -261,7 +261,7 @@ static inline const uint8_t *signs_ample(const struct punpack *r, const uint8_t 
     for (; n && left(r, p) >= 9; n--, to++) {
         const uint8_t *next = base128_ample(p, &v);
         if (v >> 32)
-            break; /* malformed: the careful way says so */
+            break; /* malformed: the careful path reports it */
         *to = (int32_t)unzigzag(v);
         p = next;
     }
@@ -285,7 +285,7 @@ static const uint8_t *get_numbers(struct punpack *r, const uint8_t *p, uint8_t o
 {
     size_t rest = n;
 
-    if (op == PTYPE_PTR) { /* one byte for all of them, and an address means nothing here */
+    if (op == PTYPE_PTR) { /* one byte for all of them, and an address is meaningless here */
         memset(at, 0, n * sizeof(void *));
         return pass(r, p, 1);
     }
@@ -444,7 +444,7 @@ static const uint8_t *get_regex(struct punpack *r, const uint8_t *p, char **rege
 
 /* --- lists --- */
 
-/* calloc takes small blocks from the arena instead of the thread's own list, where they go back to;
+/* calloc takes small blocks from the arena instead of the thread's own list, to which they return;
  * not inlined, or the compiler makes a calloc of this. */
 static __attribute__((noinline)) void *take(size_t n)
 {
@@ -464,7 +464,7 @@ static inline void *take_zeroed(size_t n, size_t size)
     return mem;
 }
 
-/* Memory for n items, grown only as they come when the count alone is no reason to believe it. */
+/* Memory for n items, grown only as they arrive when the count alone is not plausible enough. */
 static const uint8_t *get_growing(struct punpack *r, const uint8_t *p, const struct ptype *t,
                                   size_t n, void **items_p)
 {
@@ -547,7 +547,7 @@ INLINE const uint8_t *get_counted(struct punpack *r, bool fixed, const uint8_t *
     return p;
 }
 
-/* NULL for no texts at all.  A NULL among them would end the list early: nobody sends that. */
+/* NULL for no texts at all.  A NULL among them would end the list early: no sender writes that. */
 INLINE const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
                                char ***argv_p)
 {
@@ -562,7 +562,7 @@ INLINE const uint8_t *get_argv(struct punpack *r, bool fixed, const uint8_t *p, 
     argv = malloc((n + 1) * sizeof *argv);
     if (!argv)
         return fail(r, PTYPE_NO_MEMORY);
-    *argv_p = argv; /* who releases the struct in error releases this, up to the first NULL */
+    *argv_p = argv; /* on an error this is released with the struct, up to the first NULL */
     for (size_t i = 0; i < n && p; i++) {
         argv[i] = NULL;
         p = get_str(r, fixed, p, &argv[i]);
@@ -584,10 +584,10 @@ static bool deeper(struct punpack *r)
     return r->error == PTYPE_FINE;
 }
 
-/* What takes more memory than the bytes that ask for it: so many of them, and no more. */
+/* Items that take more memory than their bytes: only a limited number of them. */
 static bool charge(struct punpack *r, size_t n, size_t most)
 {
-    size_t multinode = LIMIT_PMIX_TRUST / most; /* of what all kinds together may take */
+    size_t multinode = LIMIT_PMIX_TRUST / most; /* of the limit for all kinds together */
 
     if (n > (LIMIT_PMIX_TRUST - r->unpaid) / multinode) {
         fail(r, PTYPE_TOO_LONG);
@@ -597,7 +597,7 @@ static bool charge(struct punpack *r, size_t n, size_t most)
     return true;
 }
 
-/* An array behind its type. */
+/* An array after its type. */
 static const uint8_t *get_array(struct punpack *r, const uint8_t *p, uint16_t type,
                                 pmix_data_array_t *a)
 {
@@ -611,7 +611,7 @@ static const uint8_t *get_array(struct punpack *r, const uint8_t *p, uint16_t ty
         return NULL;
     a->type = type;
     if (!t)
-        return p; /* of nothing: whatever the count, no bytes follow */
+        return p; /* of undefined type: whatever the count, no bytes follow */
     if (t->run == PTYPE_PTR && !charge(r, n, LIMIT_PMIX_POINTERS))
         return NULL;
     p = deeper(r) ? get_list(r, p, t, n, &a->array) : NULL;
@@ -637,7 +637,7 @@ static const uint8_t *get_pointed(struct punpack *r, const uint8_t *p, const str
     if (t->number == PMIX_DATA_ARRAY) {
         p = get_type(r, r->as->fixed, p, &type);
         if (!p || (type == PMIX_UNDEF && r->as->short_null))
-            return p; /* no array */
+            return p; /* not an array */
     }
     v->data.ptr = take_zeroed(1, t->size);
     if (!v->data.ptr)
@@ -655,7 +655,8 @@ INLINE const uint8_t *get_value_of(struct punpack *r, bool fixed, const uint8_t 
 
     if (type == PMIX_UNDEF)
         return p;
-    if (type == PMIX_STRING && r->depth < LIMIT_PMIX_DEPTH) { /* most of those that are no number */
+    if (type == PMIX_STRING &&
+        r->depth < LIMIT_PMIX_DEPTH) { /* most of the values that are not numbers */
         v->type = type;
         return get_str(r, fixed, p, &v->data.string);
     }
@@ -736,7 +737,7 @@ static const uint8_t *get_dbuf(struct punpack *r, const uint8_t *p, pmix_data_bu
 
 /* --- items --- */
 
-/* One item of any spelling but LIST, to its place, which is zero; size: of a TEXT's array. */
+/* One item of any encoding but LIST, to its place, which is zero; size: of a TEXT's array. */
 INLINE const uint8_t *get_one(struct punpack *r, bool fixed, const uint8_t *p, uint8_t op,
                               uint16_t elem, char *at, size_t size)
 {
@@ -805,7 +806,7 @@ static get_item *const variable[PTYPE_NUMBERS] = {
 #undef WIRE_STRUCT
 };
 
-/* Fixed width: what the descriptor says. */
+/* Fixed width: by the descriptor. */
 static const uint8_t *get_fields(struct punpack *r, const uint8_t *p, const struct ptype *t,
                                  char *obj)
 {
@@ -823,8 +824,8 @@ static const uint8_t *get_fields(struct punpack *r, const uint8_t *p, const stru
     return p;
 }
 
-/* Whether n items are read as a run: a few plain numbers go one by one, which takes no preparation;
- * those that stand for each other (PTR) or share a tag (PID) do not. */
+/* Whether n items are read as a run: a few plain numbers are read one by one, which takes no
+ * preparation; those that stand for each other (PTR) or share a tag (PID) are not. */
 static inline bool is_run(const struct ptype *t, bool fixed, size_t n)
 {
     enum { FEW = 8 };
@@ -1015,7 +1016,7 @@ INLINE const uint8_t *get_head(struct punpack *r, bool fixed, const uint8_t *p, 
     return p;
 }
 
-/* Where to begin: nowhere, after an error.  No bytes at all have a place too. */
+/* The place to begin: none, after an error.  An empty input has a place too. */
 static inline const uint8_t *begin(struct punpack *r)
 {
     static const uint8_t nothing;
@@ -1042,7 +1043,7 @@ static const uint8_t *get_head_of_one(struct punpack *r, uint16_t type)
     return p;
 }
 
-/* Errors leave the reader where the unit began. */
+/* On an error the reader returns to the begin of the unit. */
 static inline void settle(struct punpack *r, const uint8_t *p)
 {
     if (p && r->error == PTYPE_FINE)
@@ -1121,7 +1122,7 @@ enum ptype_error punpack_public(pmix_data_buffer_t *b, const struct ptype_flavou
     r.depth = 0;
     r.unpaid = 0;
     r.error = PTYPE_FINE;
-    /* Mostly it is one item, of a type that we know, and there is room for it. */
+    /* Mostly it is one item, of a known type, and there is room for it. */
     t = ptype_find(type);
     if (t && as->level == PTYPE_OWN && *n_p > 0 && dst && at < end && *at == ONE_ITEM) {
         if (!t->run)
@@ -1292,7 +1293,7 @@ struct slice punpack_kval(struct punpack *r, pmix_value_t *value_p)
     return key;
 }
 
-/* A text and a value's bytes; flagged: an info's directives stand between them. */
+/* A text and a value's bytes; flagged: an info's directives are between them. */
 static const uint8_t *get_raw_pair(struct punpack *r, const uint8_t *p, bool flagged,
                                    struct slice *key_p, uint16_t *type_p, struct slice *value_p)
 {

@@ -1,5 +1,5 @@
-/* pmix_zip.c - see pmix_zip.h.  zlib is opened when there is something for it and closed again: few
- * processes ever meet compressed bytes, and each would pay for a library that is linked. */
+/* pmix_zip.c - see pmix_zip.h.  zlib is opened when it is needed and closed again: few processes
+ * ever get compressed bytes, and each would pay for a linked library. */
 #include "wire/pmix_zip.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,8 @@
 enum {
     HEAD = 4,
     EXPANDS_MOST = 1032,    /* zlib's own bound: a bit pair for 258 bytes */
-    TRUSTED = 16,           /* how many times its size a stream is believed to expand at once */
-    FIRST_STEP = 64 * 1024, /* memory for what claims more */
+    TRUSTED = 16,           /* the expansion of a stream for which memory is taken at once */
+    FIRST_STEP = 64 * 1024, /* memory for a stream that claims more */
 };
 
 struct zlib {
@@ -95,7 +95,8 @@ static int inflate_all(const struct zlib *l, z_stream *z, size_t said, size_t ca
             break;
         cap = cap > said / 2 ? said : cap * 2;
     }
-    if (rc == Z_OK && z->total_out == said) { /* all is there but the end of the stream */
+    if (rc == Z_OK &&
+        z->total_out == said) { /* all bytes are there, only the end of the stream is missing */
         Bytef surplus;
         z->next_out = &surplus;
         z->avail_out = 1;

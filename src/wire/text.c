@@ -28,7 +28,8 @@ int text_find(const struct text_proto *proto, struct slice name)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Where tuples go: a row and the struct of it.  Inside a group that is the group's last item. */
+/* The destination of tuples: a row and its struct.  Inside a group that is the group's last item.
+ */
 struct place {
     const struct text_msg *msg;
     char *out;
@@ -156,8 +157,8 @@ static int store(const struct reader *r, const struct place *p, int at, uint32_t
     }
 }
 
-/* `at` is the tuple's field in the whole, or -1; in a group, the item under way comes first, but
- * the tuple that begins a group opens the next item.  A tuple that nobody knows is skipped. */
+/* `at` is the tuple's field in the whole, or -1; in a group, the current item comes first, but the
+ * tuple that begins a group opens the next item.  An unknown tuple is skipped. */
 static int place_tuple(struct reader *r, int at, uint32_t index, struct slice name,
                        struct slice value)
 {
@@ -175,8 +176,8 @@ static int place_tuple(struct reader *r, int at, uint32_t index, struct slice na
     return at >= 0 ? store(r, &r->whole, at, index, name, value) : TEXT_FINE;
 }
 
-/* A blank at position i is followed by `known=`, a tuple that has not been there yet (nor is the
- * one under way). */
+/* A blank at position i is followed by `known=`, a tuple that has not occurred yet (and is not the
+ * current one). */
 static bool tuple_follows(const struct place *p, int under_way, struct slice text, size_t i)
 {
     struct slice word = slice_skip(text, i + 1);
@@ -391,7 +392,7 @@ static void put_item(enum text_style style, const struct text_field *f, uint32_t
     buf_byte(out, separator(style));
 }
 
-/* The lists from field `at` on that stand beside each other, in turn.  Returns how many. */
+/* The adjacent lists from field `at` on, in turn.  Returns how many. */
 static int put_lists(enum text_style style, const struct text_msg *m, const char *in, int at,
                      struct buf *out)
 {
@@ -463,8 +464,9 @@ static bool list_sayable(enum text_style style, const struct text_list *list)
     return true;
 }
 
-/* A REST value that would not come back whole: a reader would take words of it for another tuple.
- * That is every `known=` but of field `at` itself and of those that are said before it. */
+/* A REST value that would not be read back whole: a reader would take words of it for another
+ * tuple.  That is every `known=` but of field `at` itself and of those that are written before it.
+ */
 static bool rest_breaks(const struct text_msg *m, uint32_t has, int at, struct slice v)
 {
     uint32_t said = UINT32_C(1) << at | (has & ((UINT32_C(1) << at) - 1)), index;
@@ -485,7 +487,7 @@ static bool rest_breaks(const struct text_msg *m, uint32_t has, int at, struct s
     return false;
 }
 
-/* The first field that cannot be said, or NULL. */
+/* The first field that cannot be written, or NULL. */
 static const struct text_field *unsayable(const struct text_proto *proto, enum text_style style,
                                           const struct text_msg *m, const char *in)
 {

@@ -1,5 +1,5 @@
-/* text_test.c - the text codec: what real clients send, what must be refused, and every message of
- * the tables there and back, with every subset of its optional fields, cut at every byte. */
+/* text_test.c - the text codec: messages of real clients, invalid ones, and a round trip of every
+ * message of the tables, with every subset of its optional fields, cut at every byte. */
 #include <stdlib.h>
 
 #include "tests/tap.h"
@@ -179,7 +179,7 @@ static void test_frames(void)
     buf_free(&out);
 }
 
-/* What the code assumes of every row (pmi2.h). */
+/* Assumptions of the code about every row (pmi2.h). */
 static void test_first_fields(void)
 {
     bool good = true;
