@@ -1,4 +1,4 @@
-/* rm.c - see allocation.h. */
+/* allocation.c - see allocation.h. */
 #include "wireup/allocation.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/limit.h"
 #include "wireup/hostlist.h"
 
-/* What a row works with. */
+/* The arguments of a row's reader. */
 struct query {
     const struct allocation_world *w;
     struct arena *a;
@@ -54,7 +54,7 @@ static int from_text(struct query *q, const char *variable, text_fn *parse)
 
 /* ---- the managers ---- */
 
-/* Tasks when the user has asked for them, else processors. */
+/* Tasks if the user has requested them, else processors. */
 static int read_slurm(struct query *q)
 {
     const char *nodes = get(q, "SLURM_JOB_NODELIST") ? "SLURM_JOB_NODELIST" : "SLURM_NODELIST";
@@ -119,7 +119,7 @@ static int read_loadleveler(struct query *q)
     return from_file(q, "LOADL_HOSTFILE", hostlist_slots);
 }
 
-/* signs: one of them must be set; must: this one too. */
+/* signs: one of them must be set; must: this one as well. */
 static const struct manager {
     const char *name, *launcher;
     const char *signs[4];
@@ -130,7 +130,7 @@ static const struct manager {
     { "flux", "flux", { "FLUX_ENCLOSING_ID", "FLUX_JOB_ID" }, "FLUX_URI", read_flux },
     { "lsf", "lsf", { "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS" }, NULL, read_lsf },
     { "sge", "sge", { "PE_HOSTFILE" }, NULL, read_sge },
-    /* Cobalt and OAR set PBS's variable too, for programs that know no better. */
+    /* Cobalt and OAR also set PBS's variable, for programs that know only PBS. */
     { "cobalt", "ssh", { "COBALT_NODEFILE" }, NULL, read_cobalt },
     { "oar", "ssh", { "OAR_NODEFILE", "OAR_NODE_FILE" }, NULL, read_oar },
     { "loadleveler", "ssh", { "LOADL_HOSTFILE" }, NULL, read_loadleveler },

@@ -1,5 +1,5 @@
-/* allocation_test.c - the nodes of an allocation, as each resource manager writes them, and what is
- * wrong with them. */
+/* allocation_test.c - the nodes of an allocation, in the format of each resource manager, and
+ * mistakes in them. */
 #include "wireup/allocation.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "base/limit.h"
 #include "topo/places.h"
 
-/* :pe=N is another way to say -bind-to core:N; cores must then not be the order as well. */
+/* :pe=N means -bind-to core:N; cores must then not be the order as well. */
 static int apply_pe(struct binding *b, const char *bind_to, uint32_t pe, struct errmsg *err)
 {
     if (bind_to && (b->spec.how != BIND_OBJECT || b->spec.kind > TOPO_CORE || b->spec.width != 1))
@@ -34,13 +34,13 @@ int binding_init(struct binding *b, const char *bind_to, const struct mapping_sp
     return map->pe ? apply_pe(b, bind_to, map->pe, err) : 0;
 }
 
-/* topo's condition as ours. */
+/* Maps topo's results to ours. */
 static int said(int rc)
 {
     return rc == BIND_BAD ? BINDING_CANNOT : rc;
 }
 
-/* A node's machine, as far as we know. */
+/* The hardware of a node, as far as known. */
 static struct bind_machine *machine_of(struct binding *b, const char *node)
 {
     struct bind_machine *told = b->far ? b->far(b->arg, node) : NULL;
@@ -87,7 +87,7 @@ static bool same_binding(const struct host *a, const struct host *b)
     return strcmp(a->binding, b->binding) == 0;
 }
 
-/* A host file may have said something of its own for a node. */
+/* A host file may have its own binding for a node. */
 static int node_binding(const struct binding *b, struct arena *a, const struct host *host,
                         const struct job_map_binding **binding_p, struct errmsg *err)
 {
@@ -101,9 +101,9 @@ static int node_binding(const struct binding *b, struct arena *a, const struct h
     return *binding_p ? 0 : -ENOMEM;
 }
 
-/* ---- the places of a rank file ---- */
+/* ---- slots of a rank file ---- */
 
-/* All nodes' lists in one piece of memory: room for each first, then what each rank has. */
+/* All nodes' lists in one allocation: first the size of each, then the slots of each rank. */
 static char **slot_lists(const struct rankfile *file, struct job_map *plan)
 {
     char **lists = arena_array(&plan->arena, (size_t)plan->nnodes + 1, sizeof *lists);
@@ -119,7 +119,7 @@ static char **slot_lists(const struct rankfile *file, struct job_map *plan)
     return arena_ok(&plan->arena) && room && lists ? lists : NULL;
 }
 
-/* Ranks of a node come in the order of their local ranks. */
+/* The ranks of a node come in the order of their local ranks. */
 static int fill_slot_lists(const struct rankfile *file, const struct job_map *plan, char **lists)
 {
     char **at = calloc((size_t)plan->nnodes + 1, sizeof *at);
@@ -156,7 +156,7 @@ static int bind_slots(const struct rankfile *file, struct job_map *plan)
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- bindings of all nodes ---- */
 
 int binding_nodes(struct binding *b, struct job_map *plan, const struct host *const *node_hosts,
                   struct errmsg *err)
@@ -174,9 +174,9 @@ int binding_nodes(struct binding *b, struct job_map *plan, const struct host *co
     return rc;
 }
 
-/* ---- ranks that are numbered anew ---- */
+/* ---- renumbered ranks ---- */
 
-/* What processes of a node sit on: their binding; for those that are not bound, the objects of the
+/* The objects of a node's processes: their binding; for unbound processes, the objects of the
  * mapping. */
 static int node_seats(struct binding *b, struct job_map *plan, uint32_t node,
                       struct bind_machine *m, struct bind_seats *seats_p, struct errmsg *err)
@@ -192,7 +192,7 @@ static int node_seats(struct binding *b, struct job_map *plan, uint32_t node,
     return bind_seats(&plan->arena, &spec, &b->order, &m->view, m->allowed, seats_p, err);
 }
 
-/* The places of one node's processes, in the order of the mapping. */
+/* The objects of one node's processes, in the order of the mapping. */
 static int find_places(struct binding *b, struct job_map *plan, uint32_t node, enum topo_kind kind,
                        uint32_t *place, struct errmsg *err)
 {
@@ -210,8 +210,8 @@ static int find_places(struct binding *b, struct job_map *plan, uint32_t node, e
     return places_find(&m->view.kinds[kind], m->allowed, &seats, plan->nodes[node].nprocs, place);
 }
 
-/* Who is where depends on those before it only: so neighbours with the same machine and binding
- * need no answer of their own. */
+/* The object of a process depends only on those before it: so consecutive nodes with the same
+ * machine and binding share one result. */
 static bool has_places_of_last(struct binding *b, const struct job_map *p, uint32_t n)
 {
     return n && p->nodes[n].binding == p->nodes[n - 1].binding &&
@@ -259,7 +259,7 @@ static bool in_order(const uint32_t *turns, uint32_t n)
     return i == n;
 }
 
-/* A binding with turns; that of the node before where it is the same. */
+/* A binding with turns; the previous node's if it is the same. */
 static const struct job_map_binding *with_turns(struct job_map *p,
                                                 const struct job_map_binding *binding,
                                                 const struct job_map_binding *last,
@@ -278,7 +278,7 @@ static const struct job_map_binding *with_turns(struct job_map *p,
     return copy;
 }
 
-/* All nodes' turns in one piece of memory, each node's by local rank. */
+/* All nodes' turns in one allocation, each node's by local rank. */
 static uint32_t *sort_turns(struct job_map *p, const uint32_t *turns)
 {
     uint32_t *sorted = arena_array(&p->arena, (size_t)p->nprocs + 1, sizeof *sorted), at = 0;
@@ -318,14 +318,14 @@ int binding_turns(struct job_map *plan, const uint32_t *turns)
     return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- processors of all nodes ---- */
 
 struct applying {
     struct binding *binding;
     const struct job_map *plan;
 };
 
-/* What cannot be had on another machine, that one says itself. */
+/* Another machine reports by itself what is impossible there. */
 static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
 {
     const struct applying *a = arg;

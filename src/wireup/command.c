@@ -27,7 +27,7 @@ static int usage(const struct log *log, const struct command_row *row)
     return 2;
 }
 
-/* `--name`, `--name=value`; the choice, with what stands behind `=` or NULL. */
+/* `--name`, `--name=value`; the choice, with the text after `=` or NULL. */
 static const struct command_choice *find_choice(const struct command_row *row, const char *word,
                                                 const char **value_p)
 {
@@ -42,7 +42,7 @@ static const struct command_choice *find_choice(const struct command_row *row, c
     return NULL;
 }
 
-/* False: that is not how it is used. */
+/* False: wrong usage. */
 static bool read_line(const struct command_row *row, int argc, char **argv, struct command_line *l)
 {
     int operands = 0;

@@ -1,4 +1,4 @@
-/* doc.c - prints what is derived from the option table, for the files kept in the repository.
+/* doc.c - prints the texts derived from the option table, for the files kept in the repository.
  *
  *   wireup-doc help|options|commands|environment|completion
  *

@@ -28,9 +28,9 @@ extern char **environ;
 
 enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10 };
 
-/* ---- finding it ---- */
+/* ---- finding the DVM ---- */
 
-/* The standing system's launcher, and its answer; pid 0: there is none. */
+/* The DVM's launcher, and its answer; pid 0: there is none. */
 static struct launcher_name find_standing(struct buf *answer)
 {
     struct launcher_name *all, found = { .pid = 0 };
@@ -46,7 +46,7 @@ static struct launcher_name find_standing(struct buf *answer)
     return found;
 }
 
-/* "NAME SLOTS" in each line behind the first. */
+/* "NAME SLOTS" in each line after the first. */
 static bool read_nodes(struct slice text, struct arena *a, struct host_list *list)
 {
     slice_cut(&text, '\n');
@@ -69,7 +69,7 @@ bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
 
     if (found) {
         self[n] = '\0';
-        word = agent_word(a, self); /* blanks in it stay its own */
+        word = agent_word(a, self); /* blanks in it are quoted */
         *exec_p = word ? arena_printf(a, "%s on", word) : NULL;
         found = *exec_p != NULL;
     }
@@ -83,10 +83,10 @@ struct dvm {
     struct remote far;
     struct dvm_exec_list errands;
     uint32_t nnodes;
-    int news; /* to the process that waits in the foreground */
+    int news; /* socket to the process that waits in the foreground */
     int control_fd;
     uint64_t begun_ns;
-    struct watch waits; /* … whether it does */
+    struct watch waits; /* ... and a watch for its end */
 };
 
 static void come_up(void *arg)
@@ -100,11 +100,11 @@ static void come_up(void *arg)
         close(null);
     watch_close(&s->waits);
     if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
-        node_give_up(s->far.node, 1); /* nobody waits: who has asked for it was killed */
+        node_give_up(s->far.node, 1); /* no foreground process: it was killed */
     close(s->news);
 }
 
-/* Who has asked for it was killed before it stands. */
+/* The foreground process was killed before the DVM was up. */
 static void nobody_waits(void *arg)
 {
     struct dvm *s = arg;
@@ -172,7 +172,7 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     return code;
 }
 
-/* The words of a job whose program is never run: nodes are what is planned. */
+/* The options of a job whose program is never run: the plan is only for the nodes. */
 static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
 {
     const struct launch_hooks hooks = { .limited = limited, .arg = s };
@@ -205,7 +205,8 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
     return code;
 }
 
-/* The background: a session of its own, so that the terminal's signals come by the foreground. */
+/* The background: a session of its own, so that the terminal's signals arrive through the
+ * foreground. */
 static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
 {
     struct dvm s = { .news = news, .begun_ns = begun_ns };
@@ -226,7 +227,7 @@ static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const
     return 1;
 }
 
-/* What the user sends us is for the background, until it stands or has ended. */
+/* Signals from the user are passed to the background, until the DVM is up or has ended. */
 static bool pass_signals(int signals, pid_t pid)
 {
     struct signalfd_siginfo info;
@@ -239,8 +240,8 @@ static bool pass_signals(int signals, pid_t pid)
     return any;
 }
 
-/* The foreground: until the system is up, or has ended.  Who was interrupted waits for the end,
- * even if it comes up at that moment. */
+/* The foreground: until the DVM is up, or has ended.  If interrupted, it waits for the end, even if
+ * the DVM comes up at that moment. */
 static int wait_up(pid_t pid, int news, int signals)
 {
     struct pollfd p[2] = { { news, POLLIN, 0 }, { signals, POLLIN, 0 } };
@@ -301,8 +302,8 @@ int dvm_up(int argc, char **argv, const struct log *log)
 
 /* ---- down ---- */
 
-/* Its launcher ends last, when nothing of it is left on any node.  (A kernel that has no pidfds
- * cannot tell us.) */
+/* The DVM's launcher ends last, when nothing of the DVM is left on any node.  (On a kernel without
+ * pidfds this cannot be detected.) */
 static bool has_ended(int pidfd)
 {
     struct pollfd p = { pidfd, POLLIN, 0 };
@@ -384,7 +385,7 @@ static bool write_all(int fd, const char *bytes, size_t n)
     return true;
 }
 
-/* The first line of the answer: "ok", or why not. */
+/* The first line of the answer: "ok", or the reason of refusal. */
 static bool was_taken(int fd, const struct log *log)
 {
     char line[ERRMSG_MAX];
@@ -406,7 +407,7 @@ static bool was_taken(int fd, const struct log *log)
     return false;
 }
 
-/* Both ways until the program's output ends. */
+/* Copies both ways until the program's output ends. */
 static int carry(int fd)
 {
     struct pollfd p[2] = { { fd, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };

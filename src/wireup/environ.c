@@ -41,7 +41,7 @@ static bool matches(struct slice name, const char *row)
 
 bool environ_reserved(struct slice name)
 {
-    if (name.len == 0 || !strchr("HMOPW", name.ptr[0])) /* saves the walk for nearly all */
+    if (name.len == 0 || !strchr("HMOPW", name.ptr[0])) /* avoids the walk for nearly all names */
         return false;
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) {
         if (matches(name, reserved[i]))
@@ -146,7 +146,7 @@ void environ_defaults(struct env_rules *r, struct env_rules *defaults)
     defaults->sets = defaults->sets_last = NULL;
 }
 
-/* What one build needs at hand. */
+/* The state of one build. */
 struct build {
     struct map sets;   /* name -> the last entry that sets or exports it */
     struct map listed; /* name -> entry, when only a list is forwarded */
@@ -189,7 +189,7 @@ static bool forwarded(const struct build *b, struct slice name)
     if (environ_reserved(name))
         return false;
     if (set)
-        return set->text == NULL; /* exported: the inherited value; set: ours comes later */
+        return set->text == NULL; /* exported: the inherited value; set: our value comes later */
     switch (b->forward) {
     case ENV_NONE: return is_login(name);
     case ENV_LIST: return is_login(name) || map_get(&b->listed, name);

@@ -1,4 +1,4 @@
-/* environ_test.c - which variables reach a program, and whose value wins. */
+/* environ_test.c - which variables reach a program, and which value wins. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -80,9 +80,9 @@ static void test_priority(void)
     set(&block, "A", "block");
     set(&block, "C", "");
     check(&job, &block, &none, "HOME=/h PATH=/bin A=block C=");
-    set(&block, "PMI_RANK", "9"); /* nobody sets what is the manager's... */
+    set(&block, "PMI_RANK", "9"); /* only the manager may set its variables... */
     check(&job, &block, &none, "HOME=/h PATH=/bin A=block C=");
-    set(&manager, "PMI_RANK", "7"); /* ...but itself */
+    set(&manager, "PMI_RANK", "7"); /* ...as here */
     set(&manager, "A", "manager");
     check(&job, &block, &manager, "HOME=/h PATH=/bin C= PMI_RANK=7 A=manager");
     set(&low, "A", "default");
@@ -114,7 +114,7 @@ static void test_names(void)
     OK(!environ_get(NULL, "A"));
 }
 
-/* A hundred thousand settings take no longer than that many should. */
+/* A hundred thousand settings take linear time. */
 static void test_many(void)
 {
     struct env_rules r = { .forward = ENV_NONE }, none = { 0 };

@@ -36,7 +36,7 @@ static bool good_name(struct slice name)
     return true;
 }
 
-/* Unlike hosts_add(): two nodes of one name stay two, for the counts to find them. */
+/* Unlike hosts_add(): two nodes of one name stay two, so that the counts match them. */
 static int add_node(struct arena *a, struct host_list *list, struct slice name, uint32_t slots,
                     const char *where, struct errmsg *err)
 {
@@ -101,7 +101,7 @@ static int expand_range(struct expander *x, size_t have, struct slice range, str
     return rc;
 }
 
-/* x->name[0..have) is made; what remains may have more brackets. */
+/* x->name[0..have) is complete; the rest may have more brackets. */
 static int expand(struct expander *x, size_t have, struct slice rest)
 {
     size_t open = slice_find(rest, '[');
@@ -122,7 +122,7 @@ static int expand(struct expander *x, size_t have, struct slice rest)
     return rc;
 }
 
-/* Up to the next comma that is in no brackets. */
+/* Up to the next comma outside brackets. */
 static struct slice next_piece(struct slice *rest)
 {
     bool inside = false;
@@ -217,7 +217,7 @@ static struct slice next_word(struct slice *rest)
     return word;
 }
 
-/* Names to places in the list, plus 1. */
+/* Names to indices in the list, plus 1. */
 struct index {
     struct arena *a;
     struct host_list *list;
@@ -242,7 +242,7 @@ static int add_slots(struct index *x, struct slice name, uint32_t slots)
     if (rc)
         return rc;
     if (x->list->count == before)
-        return 0; /* the last one before us had this name */
+        return 0; /* the previous one had this name */
     h = &x->list->items[before];
     return map_put(&x->map, slice_str(h->name), (void *)(uintptr_t)(before + 1), NULL);
 }
@@ -341,7 +341,7 @@ int hostlist_groups(struct arena *a, struct host_list *list, struct slice text, 
         if (!slice_u32(next_word(&line), &nodes) || !slice_u32(next_word(&line), &cores))
             return bad(err, where, names);
         if (nodes == 0)
-            continue; /* a state that no node is in */
+            continue; /* a state without nodes */
         rc = hostlist_nodes(a, list, names, where, err);
         if (rc == 0 && list->count - first != nodes)
             return bad(err, where, names);

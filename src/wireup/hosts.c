@@ -26,7 +26,7 @@ static struct slice next_word(struct slice *rest)
     return word;
 }
 
-/* The slots behind "name:"; HOSTS_BAD when they are no number in range. */
+/* The slots after "name:"; HOSTS_BAD if they are not a number in range. */
 static int read_slots(struct slice text, uint32_t *slots_p, const char *where, struct errmsg *err)
 {
     uint32_t n;
@@ -82,7 +82,7 @@ static int read_host(struct arena *a, struct slice word, struct host *h, const c
     return rc ? rc : h->name ? 0 : -ENOMEM;
 }
 
-/* The same, with "user@" before it if need be. */
+/* The same, with an optional "user@" before it. */
 static int read_name(struct arena *a, struct slice word, struct host *h, const char *where,
                      struct errmsg *err)
 {
@@ -149,7 +149,7 @@ static int no_memory(struct arena *a, const char *text)
     return !arena_ok(a) || !text ? -ENOMEM : 0;
 }
 
-/* One "key=value" behind the name. */
+/* One "key=value" after the name. */
 static int read_attribute(struct arena *a, struct slice word, struct host *h, const char *where,
                           struct errmsg *err)
 {
@@ -218,7 +218,7 @@ int hosts_parse_file(struct arena *a, struct host_list *list, const char *file, 
     return rc;
 }
 
-/* qsort may swap equal ones, so each remembers its place. */
+/* qsort may swap equal ones, so each remembers its index. */
 struct numbered {
     struct host host;
     uint32_t place;
@@ -239,7 +239,7 @@ int hosts_sort(struct host_list *list, bool descending)
 
     if (!all)
         return -ENOMEM;
-    /* Downwards: sorted upwards with the places reversed, and read from the end. */
+    /* Descending: sorted ascending with the indices reversed, and read from the end. */
     for (uint32_t i = 0; i < list->count; i++)
         all[i] = (struct numbered){ list->items[i], descending ? list->count - i : i };
     qsort(all, list->count, sizeof *all, by_slots);

@@ -133,7 +133,7 @@ static void test_sort(void)
     arena_free(&a);
 }
 
-/* A list has no end but its memory's: that is said, not crashed on. */
+/* A list is limited only by memory: reported without a crash. */
 static void test_full(void)
 {
     struct arena a = ARENA_NULL(4096);

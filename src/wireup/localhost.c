@@ -22,11 +22,11 @@
 #include "base/clock.h"
 #include "base/slice.h"
 
-/* Descriptors the launcher holds for each local process: its PMI socket, its two output pipes and
- * one for its life; and those it needs for itself. */
+/* Descriptors that the launcher holds for each local process: its PMI socket, its two output pipes
+ * and one for its exit; and those it needs for itself. */
 enum { FDS_PER_PROC = 4, FDS_OWN = 64 };
 
-/* Below this no pid_max, thread or cgroup limit of a sane machine is near. */
+/* Jobs below this size are far from any pid_max, thread or cgroup limit of a sane machine. */
 enum { SMALL_JOB = 256 };
 
 /* /etc/hosts larger than this is not read. */
@@ -73,7 +73,7 @@ int localhost_read_file(const char *path, struct buf *out)
     return n < 0 ? (int)n : 0;
 }
 
-/* Until it closes its end, or the time is up. */
+/* Until the program closes its end, or the time is up. */
 static int collect(int fd, struct buf *out, unsigned ms)
 {
     uint64_t until = clock_now_ns() + ms * NS_PER_MS;
@@ -97,8 +97,8 @@ static int collect(int fd, struct buf *out, unsigned ms)
     }
 }
 
-/* With signals as programs expect them, whatever we ignore, and in a group of its own, which can be
- * ended as one. */
+/* With default signal dispositions, whatever we ignore, and in a group of its own, which can be
+ * killed as one. */
 static int spawn(const char *const *argv, char *const *envp, int out, pid_t *pid_p)
 {
     posix_spawn_file_actions_t acts;
@@ -281,7 +281,7 @@ uint32_t localhost_processors(void)
 
     if (sched_getaffinity(0, sizeof few, &few) == 0)
         return (uint32_t)CPU_COUNT(&few);
-    /* More processors than the fixed set has bits. */
+    /* There are more processors than the fixed set has bits. */
     for (size_t bits = 8192; n == 0 && bits <= 1 << 20; bits *= 8) {
         bytes = CPU_ALLOC_SIZE(bits);
         set = CPU_ALLOC(bits);
@@ -321,7 +321,7 @@ static bool is_over(int resource, uint64_t need, uint64_t *most_p)
     return need > r.rlim_max;
 }
 
-/* "0::/path" (or, with the old layout, "8:pids:/path") of /proc/self/cgroup: the limit of the group
+/* "0::/path" (or, in the v1 layout, "8:pids:/path") of /proc/self/cgroup: the limit of the group
  * and of each one around it. */
 static int check_cgroup(uint64_t nprocs, const char *root, struct slice path, struct errmsg *err)
 {
@@ -372,7 +372,7 @@ int localhost_has_room(uint64_t nprocs, uint32_t files, struct errmsg *err)
             "%llu process%s need%s %llu open files; the hard limit is %llu (ulimit -Hn)",
             (unsigned long long)nprocs, nprocs == 1 ? "" : "es", nprocs == 1 ? "s" : "",
             (unsigned long long)need, (unsigned long long)most);
-    /* The kernel does not count root's. */
+    /* The kernel does not count root's processes. */
     if (geteuid() != 0 && is_over(RLIMIT_NPROC, nprocs, &most))
         return full(nprocs, "the limit of user processes (ulimit -Hu)", most, err);
     if (nprocs <= SMALL_JOB)

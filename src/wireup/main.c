@@ -1,4 +1,4 @@
-/* main.c - the launcher: prepare a plan, split into guard and worker, run the plan.
+/* main.c - the launcher: prepare a plan, split into supervisor and worker, run the plan.
  *
  * Called as wireup, mpiexec or mpirun it behaves the same. */
 #include <errno.h>
@@ -41,7 +41,7 @@ static enum node_stdin stdin_choice(const struct launch_options *o)
     }
 }
 
-/* What the node's callbacks need. */
+/* The state of the node's callbacks. */
 struct launch {
     struct launch_options *options;
     struct remote far;
@@ -49,7 +49,7 @@ struct launch {
     struct log log;
     uint64_t begun_ns;
     pid_t guard;
-    int control_fd; /* from the guard */
+    int control_fd; /* from the supervisor */
 };
 
 static void reaped(void *arg, pid_t pid, int status)
@@ -69,7 +69,7 @@ static int plan_spawn(void *arg, const struct job *parent, const struct spawn_re
     return spawn_plan_build(&o, parent, rq, plan_p, codes, err);
 }
 
-/* Daemons stand in other directories than we do: there the same name means the same path. */
+/* Daemons run in other directories than we do: an absolute path means the same file to all. */
 static const char *pattern_for_all(struct launch_options *o, const char *pattern)
 {
     char here[PATH_MAX];
@@ -147,7 +147,7 @@ static int begin(struct node *node, struct launch *l, struct job_map *plan, stru
     return node_start(node, plan, err);
 }
 
-/* The worker cannot clear up behind itself any more. */
+/* The worker cannot clean up after itself any more. */
 static void worker_killed(void *arg, const char *sentence)
 {
     struct launch *l = arg;
@@ -184,7 +184,7 @@ static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
     return code;
 }
 
-/* The options are read: the time limit holds from now on. */
+/* The options have been read: the time limit holds from now on. */
 static void limited(void *arg, uint32_t seconds)
 {
     const struct launch *l = arg;
@@ -193,10 +193,10 @@ static void limited(void *arg, uint32_t seconds)
         supervisor_limit(l->control_fd, l->begun_ns, seconds);
 }
 
-/* In the worker: the guard listens for it until it does so itself. */
+/* In the worker: until it takes signals itself, the supervisor handles them. */
 static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
 {
-    /* Who says `run` means the standing system, where there is one. */
+    /* `run` means the DVM if there is one. */
     const struct launch_hooks hooks = { .standing =
                                             argc > 1 && !strcmp(argv[1], "run") ? dvm_nodes : NULL,
                                         .limited = limited,

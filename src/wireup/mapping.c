@@ -1,9 +1,9 @@
 /* mapping.c - see mapping.h.
  *
  * Three layers: *sites* are machines (one per name); a *table* has the entries of one node list,
- * each so many *seats* of a site; dealing goes in rounds over those entries that can take more.
- * An entry that is full leaves the round, and one whose site is full leaves the table, so that no
- * rank ever walks over full entries: dealing is linear. */
+ * each with its number of *seats* on a site; ranks are distributed in rounds over the entries that
+ * have free seats.  A full entry leaves the round, and an entry whose site is full leaves the
+ * table, so that no rank ever walks over full entries: the distribution is linear. */
 #include "wireup/mapping.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "core/procmap.h"
 
-/* ---- the words of -map-by ---- */
+/* ---- parsing -map-by ---- */
 
 static bool word_is(struct slice a, const char *b)
 {
@@ -107,7 +107,7 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
     return rc;
 }
 
-/* ---- dealing ---- */
+/* ---- distribution ---- */
 
 #define NOWHERE UINT32_MAX
 
@@ -115,8 +115,7 @@ struct site {
     const char *name;
     const struct host *host; /* the first entry */
     uint32_t slots, max_slots;
-    uint32_t
-        room; /* slots, whatever the request makes of them: as the node list has them, or more */
+    uint32_t room; /* slots after the request's options: as in the node list, or more */
     uint32_t list; /* the last list that counted its slots */
     uint32_t list_slots, list_room;
     uint32_t used;
@@ -169,7 +168,7 @@ static uint32_t add_slots(uint32_t a, uint32_t b)
     return b > LIMIT_JOB_PROCS - a ? LIMIT_JOB_PROCS : a + b;
 }
 
-/* A site has as many slots as the list that says most gives it. */
+/* A site has as many slots as the list with the largest number gives it. */
 static void count_slots(struct site *s, const struct host *h, uint32_t slots, uint32_t list)
 {
     if (s->list != list) {
@@ -231,7 +230,7 @@ static struct table *table_of(struct dealer *d, const struct host_list *hosts)
     return NULL;
 }
 
-/* How many ranks a site may take at all. */
+/* The maximum number of ranks of a site. */
 static uint32_t limit_of(const struct dealer *d, const struct site *s)
 {
     uint32_t most = LIMIT_JOB_PROCS;
@@ -278,7 +277,7 @@ static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app
     return 0;
 }
 
-/* Everybody who is not full for good gets all seats back. */
+/* All entries whose site is not full get all seats back. */
 static bool new_round(struct dealer *d, struct table *t)
 {
     uint32_t n = 0;
@@ -297,7 +296,7 @@ static bool new_round(struct dealer *d, struct table *t)
     return n > 0;
 }
 
-/* The site of the next rank, or NOWHERE.  By slot an entry is asked until it is full; by node it
+/* The site of the next rank, or NOWHERE.  By slot an entry is used until it is full; by node it
  * gives one seat and is kept for the next pass while it has more. */
 static uint32_t next_site(struct dealer *d, struct table *t)
 {
@@ -305,7 +304,7 @@ static uint32_t next_site(struct dealer *d, struct table *t)
         struct entry *e;
         const struct site *s;
 
-        if (t->at == t->nround) { /* the pass is over; another one over those kept */
+        if (t->at == t->nround) { /* the pass is over; the next one is over those kept */
             t->nround = t->kept;
             t->at = t->kept = 0;
             if (t->nround == 0 && !new_round(d, t))
@@ -345,7 +344,7 @@ static int deal_block(struct dealer *d, uint32_t app)
     return 0;
 }
 
-/* ---- sizes first ---- */
+/* ---- sizes ---- */
 
 static int make_tables(struct dealer *d)
 {
@@ -400,7 +399,7 @@ static int size_job(struct dealer *d)
     return p->procs && p->nodes && d->node_hosts ? 0 : -ENOMEM;
 }
 
-/* "-rankmap 0,1,1,0" is what stands in a process mapping. */
+/* "-rankmap 0,1,1,0" has the format of a process mapping. */
 static int read_rankmap(struct dealer *d)
 {
     struct buf text = BUF_NULL(64u << 20);

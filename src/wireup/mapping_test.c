@@ -1,4 +1,4 @@
-/* mapping_test.c - which rank is on which node, for every way to say it. */
+/* mapping_test.c - the node of each rank, for every mapping. */
 #include <string.h>
 
 #include "base/buf.h"

@@ -19,8 +19,8 @@ struct words mpmd_cut(struct words *rest, bool *more_p)
     return block;
 }
 
-/* A word in the making.  The text of a word is never longer than its spelling, so one piece of
- * memory of the rest of the line's length would do; growing lists of words is the arena's work. */
+/* A word being read.  The text of a word is never longer than its spelling, so one buffer of the
+ * rest of the line's length suffices; lists of words grow in the arena. */
 struct line {
     struct arena *arena;
     char **items;

@@ -33,7 +33,7 @@ static bool same_stem(const char *a, const char *b)
     return x.width && y.width && x.stem == y.stem && strncmp(a, b, x.stem) == 0;
 }
 
-/* Is b the one behind a, written in the same way? */
+/* Is b the successor of a, in the same spelling? */
 static bool follows(const char *a, const char *b)
 {
     struct numbered x = split(a), y = split(b);
@@ -42,7 +42,7 @@ static bool follows(const char *a, const char *b)
     return same_stem(a, b) && y.number == x.number + 1 && (x.width == y.width || grown);
 }
 
-/* The names from i on that share its stem, as "1-4,7"; how many. */
+/* The names from i on that share its stem, as "1-4,7"; returns their number. */
 static uint32_t put_numbers(const char *const *names, uint32_t n, struct buf *out)
 {
     uint32_t i = 0;
@@ -105,7 +105,7 @@ static bool make_room(struct node_failures *f)
     return true;
 }
 
-/* "node n2 and 3 more: why": who it is about stands in front. */
+/* "node n2 and 3 more: why": the subject is at the start. */
 static const char *take_subject(struct node_failures *f, const char *name, struct slice *text)
 {
     struct slice rest = *text, subject;
@@ -136,8 +136,8 @@ void node_failures_add(struct node_failures *f, const char *name, struct slice t
     f->items[f->count++] = one;
 }
 
-/* What comes next, with the node's own name as one sign: "ssh: n5: no such host" and the same of n6
- * are one reason. */
+/* The next character, with the node's own name as one symbol: "ssh: n5: no such host" and the same
+ * of n6 are one reason. */
 static int next_sign(struct slice *rest, const char *name)
 {
     size_t n = strlen(name);
@@ -167,7 +167,7 @@ static bool same_reason(const struct node_failure *a, const struct node_failure 
     return true;
 }
 
-/* n2 comes before n10. */
+/* n2 sorts before n10. */
 static int by_name(const void *a, const void *b)
 {
     const char *x = ((const struct node_failure *)a)->name;
@@ -181,7 +181,7 @@ static int by_name(const void *a, const void *b)
 
 /* ---- texts ---- */
 
-/* All that fail as that one does; they are told with it. */
+/* All nodes that fail for the same reason as that one; they are reported with it. */
 static void put_names(struct node_failures *f, uint32_t at, const char **names, struct buf *out)
 {
     uint32_t n = 0;

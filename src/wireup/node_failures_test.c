@@ -1,4 +1,4 @@
-/* node_failures_test.c - names as ranges, equal reasons in one row, and the form for programs. */
+/* node_failures_test.c - names as ranges, equal reasons in one row, and the JSON form. */
 #include "wireup/node_failures.h"
 
 #include <string.h>

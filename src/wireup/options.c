@@ -1,4 +1,4 @@
-/* options.c - see options.h.  One loop reads words; what a word means stands in the table. */
+/* options.c - see options.h.  One loop reads words; the meaning of a word is in the table. */
 #include "wireup/options.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "wireup/options_doc.h"
 #include "wireup/options_table.h"
 
-/* Texts for --help and the like: far below this, also for dry runs of very large jobs. */
+/* Limit of texts for --help and the like: never reached, even by dry runs of very large jobs. */
 #define ANSWER_MAX ((size_t)1 << 30)
 
 /* Blocks, strings and lists of one command line. */
@@ -23,11 +23,11 @@ struct option_parse {
     char *const *next; /* words of the block that are not yet read */
     uint32_t left;
     bool nodes_for_all; /* this block's nodes are the job's */
-    char said[128];     /* "-n", "HYDRA_DEBUG": for sentences */
+    char said[128];     /* "-n", "HYDRA_DEBUG": for messages */
     struct errmsg *err;
 };
 
-/* ---- what the rows of options.def call ---- */
+/* ---- callbacks of options.def ---- */
 
 static int bad_name(struct option_parse *p, int rc, const char *name)
 {
@@ -120,7 +120,7 @@ FORWARD(on_genvlist, opt, forward_list(p, &p->opt->env, values[0]))
 FORWARD(on_genvnone, opt, choose_forward(p, &p->opt->env, ENV_NONE))
 FORWARD(on_genvall, opt, choose_forward(p, &p->opt->env, ENV_ALL))
 
-/* Kept apart until the command line is read: it is only a default. */
+/* Kept separately until the command line is read: it is only a default. */
 static int on_hydra_env(struct option_parse *p, const struct option_row *row,
                         const char *const *values)
 {
@@ -152,7 +152,7 @@ static int on_hostfile(struct option_parse *p, const struct option_row *row,
     return 0;
 }
 
-/* "7000-7100", or with ':' as MPICH's variable has it. */
+/* "7000-7100", or with ':' as in MPICH's variable. */
 static int on_port_range(struct option_parse *p, const struct option_row *row,
                          const char *const *values)
 {
@@ -246,7 +246,7 @@ static int add_attr(struct launch_options *opt, struct slice key, struct slice v
     return arena_ok(&opt->arena) ? 0 : -ENOMEM;
 }
 
-/* What clients can ask for and read. */
+/* Attributes that clients can read. */
 static int on_job_attr(struct option_parse *p, const struct option_row *row,
                        const char *const *values)
 {
@@ -401,7 +401,8 @@ static bool is_false(const char *text)
     return false;
 }
 
-/* Defaults and environment come as one text.  For a flag it tells whether the option counts. */
+/* Defaults and environment are given as text.  For a flag the text says whether the option applies.
+ */
 static int apply_text(struct option_parse *p, const struct option_row *row, const char *text)
 {
     if ((row->take == TAKE_ON || row->take == TAKE_OFF) && is_false(text))
@@ -465,7 +466,7 @@ static unsigned distance(struct slice a, struct slice b)
 static int unknown(struct option_parse *p, struct slice name)
 {
     struct slice best = SLICE_NULL;
-    unsigned nearest = name.len > 5 ? 3 : 2; /* a guess further away is none */
+    unsigned nearest = name.len > 5 ? 3 : 2; /* names at a larger distance are not suggested */
 
     for (size_t i = 0; i < option_row_count; i++) {
         struct slice rest = slice_str(option_rows[i].names), one;
@@ -491,7 +492,7 @@ static bool asks_help(const char *word)
            (strcmp(word, "-h") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0);
 }
 
-/* Collects the values behind an option (the first may stand behind '=') and applies it. */
+/* Collects the values after an option (the first may follow '=') and applies it. */
 static int read_values(struct option_parse *p, const struct option_row *row,
                        const char *behind_equals)
 {
@@ -504,7 +505,7 @@ static int read_values(struct option_parse *p, const struct option_row *row,
         options_help_one(&p->opt->answer, row);
         return LAUNCH_SHOW;
     }
-    if (row->take == TAKE_REFUSED) /* whether or not its values are there */
+    if (row->take == TAKE_REFUSED) /* whether or not its values follow */
         return refuse(p, row);
     for (; have < need; have++, p->left--) {
         if (p->left == 0)
@@ -592,8 +593,8 @@ static int read_options(struct option_parse *p, struct words words)
     return 0;
 }
 
-/* The command line has no program of its own because -configfile brings it.  What stands there
- * for one program is then for each line of the file. */
+/* The command line has no program of its own because -configfile brings it.  Options there for one
+ * program then apply to each line of the file. */
 static int leave_to_config(struct option_parse *p, bool alone)
 {
     if (!alone)
@@ -629,7 +630,7 @@ static int read_command_line(struct option_parse *p, struct words rest)
     return 0;
 }
 
-/* The name that we are called by. */
+/* The name by which we are called. */
 static const char *self_of(int argc, char *const *argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;

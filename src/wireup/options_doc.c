@@ -29,7 +29,7 @@ static void spaces(struct buf *out, size_t n)
         buf_byte(out, ' ');
 }
 
-/* Words of text between the indent and the width; the cursor stands at the indent. */
+/* Wraps text between the indent and the width; the cursor is at the indent. */
 static void wrap(struct buf *out, const char *text, size_t indent)
 {
     struct slice rest = slice_str(text);
@@ -85,7 +85,7 @@ static void refused_names(struct buf *out)
     buf_free(&list);
 }
 
-/* The first sentence says what a command is for. */
+/* The first sentence is the purpose of a command. */
 static void help_commands(struct buf *out)
 {
     buf_str(out, "\nOther commands (wireup COMMAND --help; the manual tells more):\n");
@@ -165,7 +165,7 @@ void options_help_one(struct buf *out, const struct option_row *row)
 
 enum { MAN_WIDTH = 78 };
 
-/* A word in running text: dashes of options stay dashes, and nothing reads as a macro. */
+/* A word in running text: dashes of options stay dashes, and nothing is taken for a macro. */
 static void man_word(struct buf *out, struct slice word, bool begins_line)
 {
     bool option = word.len > 1 && word.ptr[0] == '-';
@@ -182,7 +182,7 @@ static void man_word(struct buf *out, struct slice word, bool begins_line)
     }
 }
 
-/* Lines below the width, and a new one for each sentence, as mdoc wants it. */
+/* Lines below the width, and a new one for each sentence, as mdoc requires. */
 static void man_text(struct buf *out, const char *text)
 {
     struct slice rest = slice_str(text);
@@ -219,7 +219,7 @@ static void man_item(struct buf *out, const struct option_row *row)
     if (row->arg)
         buf_printf(out, " Ar %s", row->arg);
     buf_byte(out, '\n');
-    if (row->take == TAKE_REFUSED) { /* a clause, made a sentence */
+    if (row->take == TAKE_REFUSED) { /* a clause, made into a sentence */
         struct buf text = BUF_NULL(4096);
         buf_printf(&text, "%c%s.", row->help[0] - ('a' - 'A'), row->help + 1);
         if (buf_cstr(&text))
@@ -307,7 +307,7 @@ void options_man_environment(struct buf *out)
 
 /* ---- completion ---- */
 
-/* "a|b|c" of all rows that `wanted` picks, as one pattern of a case. */
+/* "a|b|c" of all rows that `wanted` selects, as one pattern of a case. */
 static void pattern(struct buf *out, bool (*wanted)(const struct option_row *, uint32_t),
                     uint32_t n)
 {

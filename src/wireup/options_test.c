@@ -1,5 +1,5 @@
-/* options_test.c - the command line: what each spelling means, and one sentence for each mistake.
- */
+/* options_test.c - the command line: the meaning of each spelling, and one sentence for each
+ * mistake. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -340,7 +340,7 @@ static void test_table(void)
     OK_F(sane, "every row says what its kind needs");
 }
 
-/* Every option that Hydra 5.0.1 knows is known here, if only to be refused. */
+/* Every option of Hydra 5.0.1 is known here, if only to be refused. */
 static void test_hydra(void)
 {
     static const char names[] =

@@ -15,13 +15,13 @@
 #include "wireup/plan_print.h"
 #include "wireupd/path_search.h"
 
-/* Host and configuration files larger than this are a mistake. */
+/* Larger host and configuration files are a mistake. */
 enum { FILE_MAX_BYTES = 64 << 20 };
 
 /* How long a resource manager's program may take to print the nodes. */
 enum { RM_MS = 10000 };
 
-/* What the steps hand on. */
+/* The state that the steps pass on. */
 struct plan_builder {
     struct launch_options *opt;
     struct job_map *plan;
@@ -30,8 +30,8 @@ struct plan_builder {
     struct mapping_spec map;
     struct ranking_spec ranking;
     struct mapping_block *blocks;
-    struct host_list here; /* this machine: when no node is named */
-    bool slots_assumed;    /* this machine is asked for by a word that says nothing of its slots */
+    struct host_list here; /* this machine: if no node is named */
+    bool slots_assumed;    /* this machine was named without its slots */
     struct rankfile ranks; /* name NULL: there is none */
     struct binding binding;
     const struct host *const *node_hosts;
@@ -96,7 +96,7 @@ static int read_hosts(struct plan_builder *p, struct host_list *list, const char
     return rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
 }
 
-/* All names of this machine become one: the one that the user gave first. */
+/* All names of this machine become one: the first that the user gave. */
 static void find_remote(struct plan_builder *p, const struct host_list *list)
 {
     if (p->opt->launcher == LAUNCHER_FORK)
@@ -138,8 +138,8 @@ static int rm_run(void *arg, const char *const *argv, struct buf *out)
     return localhost_run(argv, p->envp, out, RM_MS);
 }
 
-/* The allocation that we are in: how daemons start there and, when nobody has named nodes, which
- * they are.  Who wants all here asks nobody. */
+/* The allocation that we are in: how daemons start there and, if the user has named no nodes, its
+ * nodes.  If all nodes are to be this machine, no resource manager is queried. */
 static int read_allocation(struct plan_builder *p, bool named)
 {
     struct launch_options *opt = p->opt;
@@ -152,7 +152,7 @@ static int read_allocation(struct plan_builder *p, bool named)
     if (named)
         return 0;
     if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec)) {
-        opt->tree_width = 0; /* its nodes cannot ask it: we start all daemons */
+        opt->tree_width = 0; /* its nodes cannot run its command: we start all daemons */
         return 0;
     }
     rc = allocation_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
@@ -176,7 +176,7 @@ static int read_rankfile(struct plan_builder *p)
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
-/* A rank file names nodes, too: for who names no others. */
+/* A rank file also names nodes: they are used if no others are named. */
 static int nodes_of_rankfile(struct plan_builder *p)
 {
     int rc = 0;
@@ -186,8 +186,8 @@ static int nodes_of_rankfile(struct plan_builder *p)
     return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
 }
 
-/* What only works inside an allocation would fail there with words of its own, on some node.  Who
- * has more words for the command, or another one, knows better. */
+/* A command that works only inside an allocation would fail there with its own message, on some
+ * node.  No check if the user gives more words for the command, or another command. */
 static int check_launcher(struct plan_builder *p)
 {
     static const struct {
@@ -241,7 +241,7 @@ static int choose_nodes(struct plan_builder *p)
     return rc;
 }
 
-/* binding.h's conditions as ours. */
+/* Maps binding.h's results to ours. */
 static int said(int rc)
 {
     return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
@@ -301,7 +301,7 @@ static int place(struct plan_builder *p)
     rc = place_ranks(p, &req);
     if (rc)
         return rc;
-    /* Several names of this machine are one node; it keeps the name the user gave first. */
+    /* Several names of this machine are one node; it keeps the first name that the user gave. */
     req.one_node_name = p->blocks[0].hosts->items[0].name;
     rc = new_apps(p);
     if (rc)
@@ -327,7 +327,7 @@ static int copy_argv(struct arena *a, const struct launch_block *b, struct job_m
     return 0;
 }
 
-/* path_search.h's conditions as ours. */
+/* Maps path_search.h's results to ours. */
 static int found(int rc)
 {
     return rc == PATH_SEARCH_NOT_FOUND        ? LAUNCH_NOT_FOUND
@@ -335,7 +335,7 @@ static int found(int rc)
                                               : rc;
 }
 
-/* Where the program is on this machine. */
+/* The program's path on this machine. */
 static int look_up(struct plan_builder *p, const struct launch_block *b, struct job_map_app *app)
 {
     struct arena *a = &p->plan->arena;
@@ -343,15 +343,15 @@ static int look_up(struct plan_builder *p, const struct launch_block *b, struct 
     int rc = 0;
 
     if (!wdir && p->opt->remote)
-        wdir = "."; /* there is no other way to tell other nodes */
+        wdir = "."; /* there is no other way to pass it to other nodes */
     if (wdir)
         rc = path_search_wdir(a, wdir, &app->wdir, p->err);
-    if (wdir && !app->wdir) /* ours is gone: there is nothing to tell them */
+    if (wdir && !app->wdir) /* ours was removed: there is nothing to pass on */
         return found(rc);
     if (rc == 0)
         rc = path_search_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"),
                                  p->opt->path_only, &app->path, p->err);
-    /* Other nodes may have what we have not, or elsewhere: each looks again. */
+    /* Other nodes may have programs that we have not, or elsewhere: each searches again. */
     if (rc >= 0 && p->opt->remote) {
         app->path = app->argv[0];
         return 0;
@@ -379,7 +379,7 @@ static int plan_builder_app(struct plan_builder *p, const struct launch_block *b
     return rc;
 }
 
-/* What we set for all; the variables of each rank are the spawner's. */
+/* Variables that we set for all; the spawner sets those of each rank. */
 static int common_environment(struct plan_builder *p)
 {
     struct arena *a = &p->opt->arena;
@@ -390,7 +390,8 @@ static int common_environment(struct plan_builder *p)
         bound = p->plan->procs[r].binding != NULL;
     if (bound)
         rc = environ_set(a, &p->manager_env, SLICE("HYDRA_USER_PROVIDED_BINDING"), SLICE("1"));
-    /* Fortran's output would wait in a buffer for the end; who sets it knows better. */
+    /* Fortran's output would stay in a buffer until the end; the user's own setting has priority.
+     */
     if (rc == 0 && !environ_get(p->envp, "GFORTRAN_UNBUFFERED_PRECONNECTED")) {
         struct env_rules ours = { 0 };
         rc = environ_set(a, &ours, SLICE("GFORTRAN_UNBUFFERED_PRECONNECTED"), SLICE("y"));
@@ -415,7 +416,7 @@ static int plan_builder_apps(struct plan_builder *p)
 
 /* ---- the rest ---- */
 
-/* What seq:file= and rankfile:file= say is another way to say an option. */
+/* seq:file= and rankfile:file= are another form of an option. */
 static int take_map_file(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
@@ -432,7 +433,7 @@ static int take_map_file(struct plan_builder *p)
     return 0;
 }
 
-/* Whoever says where each rank runs leaves nothing to others. */
+/* An option that places every rank excludes other placement options. */
 static int check_placement(struct plan_builder *p)
 {
     const struct launch_options *opt = p->opt;
@@ -473,7 +474,7 @@ static int check_options(struct plan_builder *p)
     return said(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
 }
 
-/* The objects that ranks are numbered by, if any. */
+/* The objects by which ranks are numbered, if any. */
 static bool ranking_objects(const struct plan_builder *p, enum topo_kind *kind_p)
 {
     *kind_p = p->ranking.object_said ? p->ranking.object : p->map.object;
@@ -520,7 +521,7 @@ static bool binds(const struct plan_builder *p)
     return said;
 }
 
-/* Whether what other machines have decides about ranks, or is to be shown. */
+/* Whether the hardware of other machines affects ranks, or is to be shown. */
 static bool needs_hardware(const struct plan_builder *p)
 {
     enum topo_kind kind;
@@ -531,7 +532,7 @@ static bool needs_hardware(const struct plan_builder *p)
            (p->opt->report_bindings && binds(p));
 }
 
-/* A rank on each entry of the node lists: a plan for the daemons' sake. */
+/* A rank on each entry of the node lists: a plan for the daemons only. */
 static int place_scouts(struct plan_builder *p)
 {
     struct launch_options *opt = p->opt;
@@ -563,7 +564,7 @@ static int check_ranks(struct plan_builder *p)
     return 0;
 }
 
-/* Somebody has said how many slots there are: the user, a resource manager, standing daemons. */
+/* The number of slots was given: by the user, a resource manager, or the DVM. */
 static bool slots_are_known(const struct plan_builder *p)
 {
     for (uint32_t i = 0; i < p->opt->nblocks; i++) {
@@ -573,7 +574,7 @@ static bool slots_are_known(const struct plan_builder *p)
     return false;
 }
 
-/* The slots that are known; a job that has more processes has taken what it needs. */
+/* The known slots; a job that has more processes has taken what it needs. */
 static void count_universe(struct plan_builder *p)
 {
     struct job_map *plan = p->plan;
@@ -605,14 +606,14 @@ static int set_universe(struct plan_builder *p)
     return 0;
 }
 
-/* Before the placing, which takes memory for each rank; blocks that say no number are as many as
- * the slots that somebody wrote down. */
+/* Before the placement, which takes memory for each rank; blocks without a number have as many
+ * ranks as slots were given. */
 static int check_room(struct plan_builder *p)
 {
     uint64_t total = 0;
     int rc;
 
-    if (p->opt->remote) /* other machines have their own room */
+    if (p->opt->remote) /* other machines have their own limits */
         return 0;
     for (uint32_t i = 0; i < p->opt->nblocks; i++)
         total += p->blocks[i].nprocs;
@@ -620,7 +621,7 @@ static int check_room(struct plan_builder *p)
     return rc == LOCALHOST_FULL ? LAUNCH_REFUSED : rc;
 }
 
-/* The same of a job over several nodes, for our part of it. */
+/* The same for a job over several nodes, for our part of it. */
 static int check_room_here(struct plan_builder *p)
 {
     uint32_t here = 0;
@@ -657,7 +658,7 @@ static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *
     return rc;
 }
 
-/* Everything behind the node lists. */
+/* Everything after the node lists. */
 static int plan_job(struct plan_builder *p)
 {
     static int (*const steps[])(struct plan_builder *) = {

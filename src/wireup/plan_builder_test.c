@@ -1,6 +1,5 @@
 /* plan_builder_test.c - from the words of a command line to a plan, on the real machine: programs
- * and directories in a place of our own, and one sentence with the right exit code for each
- * failure. */
+ * and directories of our own, and one sentence with the right exit code for each failure. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +45,10 @@ static void forget(void)
     launch_options_free(&opt);
 }
 
-/* What a resource manager says in the environment. */
+/* Environment variables of a resource manager. */
 static char *allocation[2];
 
-/* What we are called by. */
+/* The name by which we are called. */
 static const char *self = "wireup";
 
 /* Words separated by blanks. */
@@ -334,7 +333,8 @@ static void test_binding(void)
     EQ(plan.nprocs, 2);
 }
 
-/* What other machines have is asked only where it matters, and then all that may be used. */
+/* The hardware of other machines is requested only if it matters, and then from all nodes that may
+ * be used. */
 static struct bind_machine *far(void *arg, const char *node)
 {
     return strcmp(node, "n1.invalid") ? NULL : arg;

@@ -1,4 +1,4 @@
-/* ask.c - see ask.h. */
+/* queries.c - see queries.h. */
 #include "wireup/queries.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ struct merge {
     struct buf out;
 };
 
-/* Texts one after the other; lists of JSON become one list. */
+/* Texts are concatenated; JSON lists are merged into one list. */
 static void add_answer(struct merge *m, struct slice answer)
 {
     struct slice items = slice_trim(answer);
@@ -94,7 +94,7 @@ static void queries_all(const struct log *log, struct slice question, struct mer
         buf_str(&m->out, "]\n");
 }
 
-/* Puts the question to all launchers and prints what they say. */
+/* Sends the request to all launchers and prints the answers. */
 static int put_question(const struct command_line *l, const char *verb, bool json)
 {
     struct merge m = { .json = json, .out = BUF_NULL(QUERIES_ANSWER_MAX) };

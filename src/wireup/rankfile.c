@@ -11,7 +11,7 @@
 struct reader {
     struct arena *arena;
     struct rankfile *file;
-    struct rankfile_rank *lines; /* as they stand in the file */
+    struct rankfile_rank *lines; /* in the order of the file */
     uint32_t *rank;              /* of each line */
     uint32_t count, room, at;
     struct errmsg *err;
@@ -58,7 +58,7 @@ static int make_room(struct reader *r)
     return 0;
 }
 
-/* Neighbours mostly have the same: kept once. */
+/* Consecutive texts are mostly equal: kept once. */
 static const char *keep(struct reader *r, struct slice text, const char *last)
 {
     return last && slice_is(text, last) ? last : arena_str(r->arena, text);
@@ -99,7 +99,7 @@ static int read_slots(struct reader *r, struct slice word, struct rankfile_rank 
     return line->slots ? 0 : -ENOMEM;
 }
 
-/* rank N=NODE [slot=PLACES], with blanks around the first '=' if need be. */
+/* rank N=NODE [slot=PLACES], blanks around the first '=' are allowed. */
 static int read_line(struct reader *r, struct slice text)
 {
     struct rankfile_rank line = { .line = r->at };
@@ -125,7 +125,7 @@ static int read_line(struct reader *r, struct slice text)
     return 0;
 }
 
-/* The lines by rank.  A rank that is too large leaves a hole below: that is what is told. */
+/* Sorts the lines by rank.  A rank that is too large leaves a hole below: that is reported. */
 static int sort_ranks(struct reader *r)
 {
     struct rankfile_rank *ranks = arena_array(r->arena, (size_t)r->count + 1, sizeof *ranks);
@@ -202,7 +202,7 @@ struct finder {
     rankfile_here_fn *here;
     void *arg;
     const char *here_name;
-    const char *last; /* the name that was looked up last, and its entry + 1 */
+    const char *last; /* the last name that was looked up, and its entry + 1 */
     uintptr_t found;
 };
 
@@ -243,7 +243,7 @@ int rankfile_entries(const struct rankfile *file, const struct host_list *list, 
     uint32_t *entries = arena_array(a, (size_t)file->count + 1, sizeof *entries);
     int rc = entries ? 0 : -ENOMEM;
 
-    for (uint32_t i = list->count; i-- > 0 && rc == 0;) /* of a name the first one */
+    for (uint32_t i = list->count; i-- > 0 && rc == 0;) /* the first one of a name wins */
         rc = map_put(&f.entries, slice_str(list->items[i].name), (void *)((uintptr_t)i + 1), NULL);
     for (uint32_t i = 0; i < file->count && rc == 0; i++)
         rc = find_rank(&f, &file->ranks[i], list->count, &entries[i], err);

@@ -1,4 +1,4 @@
-/* rankfile_test.c - where a file puts each rank, and one sentence for each way to get it wrong. */
+/* rankfile_test.c - the node of each rank by a file, and one sentence for each mistake. */
 #include "wireup/rankfile.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static bool is_me(void *arg, const char *name)
     return strcmp(name, "localhost") == 0;
 }
 
-/* "a/1:0-2 b/-" or the refusal; with a node list the entry of each rank in place of the name. */
+/* "a/1:0-2 b/-" or the refusal; with a node list the entry of each rank instead of the name. */
 static void describe(const char *text, const char *hosts, struct buf *out)
 {
     struct arena a = ARENA_NULL(1 << 20);

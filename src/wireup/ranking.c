@@ -1,8 +1,8 @@
 /* ranking.c - see ranking.h.
  *
  * Each process of a program has a key: its node, its object there, how many of the program come
- * before it on that node or object, and where the mapping had it.  The ways to rank differ only in
- * what of these counts first. */
+ * before it on that node or object, and its position in the mapping.  The ways to rank differ only
+ * in the order of these. */
 #include "wireup/ranking.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- words ---- */
+/* ---- parsing ---- */
 
 static bool word_is(struct slice a, const char *b)
 {
@@ -79,7 +79,7 @@ static int compare(const uint32_t *a, const uint32_t *b, size_t n)
     return c;
 }
 
-/* One object after the other, all in the order of the mapping. */
+/* One object after the other, each in the order of the mapping. */
 static int by_place(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
@@ -126,7 +126,7 @@ static void make_keys(const struct job_map *p, const uint32_t *places, struct ke
         keys[r] = (struct key){ p->procs[r].node, places ? places[r] : 0, 0, r };
 }
 
-/* Local ranks follow the ranks; who had which place of the mapping is told by turns. */
+/* Local ranks follow the ranks; turns records each process's place in the mapping. */
 static void renumber(struct job_map *p, const struct key *keys, const struct job_map_proc *old,
                      uint32_t *used, uint32_t *turns)
 {

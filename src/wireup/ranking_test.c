@@ -1,5 +1,4 @@
-/* ranking_test.c - how ranks are numbered, for every way to say it, on machines that nobody here
- * has. */
+/* ranking_test.c - how ranks are numbered, for every -rank-by, on machines that nobody here has. */
 #include "wireup/ranking.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ struct job {
     const char *hosts;
     const char *map_by, *rank_by, *bind_to;
     uint32_t nprocs, second; /* second: of a second program */
-    const char *other;       /* the machine of nodes called z...; NULL: like all */
+    const char *other;       /* the machine of nodes named z...; NULL: like all */
 };
 
 struct machines {
@@ -59,7 +58,7 @@ static int ppr(void *arg, const char *node, uint32_t *slots_p, struct errmsg *er
     return binding_ppr(&w->binding, &w->machines.arena, &w->map, node, slots_p, err);
 }
 
-/* The way of plan_builder.c. */
+/* As in plan_builder.c. */
 static int place(struct world *w, const struct job *j, const struct host_list *hosts)
 {
     struct mapping_block blocks[2] = { { j->nprocs, hosts }, { j->second, hosts } };
@@ -111,7 +110,7 @@ static void end(struct world *w)
     arena_free(&w->machines.arena);
 }
 
-/* Ranks, nodes and local ranks are what they must be whatever was asked for. */
+/* Ranks, nodes and local ranks keep their invariants for every request. */
 static bool consistent(const struct job_map *p)
 {
     uint32_t local[8] = { 0 }, seen = 0;
@@ -240,8 +239,8 @@ static void test_words(void)
     check_bad("core:fill:span");
 }
 
-/* The map that programs are told, read again, is the plan; and a plan that has travelled binds as
- * this one does. */
+/* The mapping that programs read, parsed again, is the plan; and a plan that was sent binds like
+ * the original. */
 static void test_travel(void)
 {
     struct job j =

@@ -19,7 +19,7 @@ extern char **environ;
 
 enum { REMOTE_PROGRESS_MS = 500, REMOTE_EXIT_CODE = 125 };
 
-/* ---- who and how ---- */
+/* ---- nodes and commands ---- */
 
 static int number_nodes(struct remote *f, const struct job_map *p)
 {
@@ -34,7 +34,8 @@ static int number_nodes(struct remote *f, const struct job_map *p)
         return -ENOMEM;
     f->names[0] = f->opt->here;
     for (uint32_t n = 0; n < p->nnodes; n++) {
-        const char *name = arena_str(&f->arena, slice_str(p->nodes[n].name)); /* plans go */
+        const char *name =
+            arena_str(&f->arena, slice_str(p->nodes[n].name)); /* the plan may be freed first */
         if (!name)
             return -ENOMEM;
         if (f->opt->here && !strcmp(name, f->opt->here))
@@ -115,7 +116,7 @@ static void show_progress(void *arg)
     timer_set(&f->progress, REMOTE_PROGRESS_MS);
 }
 
-/* ---- what they have ---- */
+/* ---- hardware of the nodes ---- */
 
 static struct bind_machine *machine_named(void *arg, const char *name)
 {
@@ -133,7 +134,8 @@ static int name_machines(struct remote *f)
     return rc;
 }
 
-/* The plan was for the daemons' sake; now that they have told, here is the real one. */
+/* The plan was for the daemons only; now that they have reported their hardware, make the real one.
+ */
 static int plan_again(struct remote *f, struct errmsg *err)
 {
     struct slice shown;
@@ -148,7 +150,7 @@ static int plan_again(struct remote *f, struct errmsg *err)
     return rc;
 }
 
-/* ---- what becomes of them ---- */
+/* ---- up, failed, lost ---- */
 
 static void begin(struct remote *f)
 {
@@ -205,7 +207,7 @@ static void on_near(void *arg, uint32_t position)
     child_daemons_up(&f->child_daemons, position);
 }
 
-/* Nodes that do not come end the launch: the job has been placed on all of them. */
+/* Nodes that do not come up end the launch: the job has been placed on all of them. */
 static void tell_failed(struct remote *f)
 {
     struct buf out = BUF_NULL(64 << 20);
@@ -226,7 +228,7 @@ static void tell_failed(struct remote *f)
     buf_free(&out);
 }
 
-/* Those that have been asked for long enough, and say nothing. */
+/* Nodes that have been asked for long enough, and have not answered. */
 static void tell_silent(struct remote *f)
 {
     struct remote_exec_times t;
@@ -254,8 +256,7 @@ static void all_failures(void *arg)
     node_give_up(f->node, REMOTE_EXIT_CODE);
 }
 
-/* The others are waited for, though not for long: whoever has made one mistake in a list of hosts
- * has mostly made several. */
+/* The others are awaited, though not for long: a host list with one mistake mostly has several. */
 static void fail(struct remote *f, uint32_t position, struct slice text)
 {
     uint32_t known;
@@ -277,7 +278,7 @@ static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
     fail(arg, position, slice_str(why->text));
 }
 
-/* Given up: nobody else is started, and who is just being started finds no record. */
+/* Given up: no more daemons are started, and those being started find no record. */
 static void on_quit(void *arg)
 {
     struct remote *f = arg;
@@ -292,7 +293,7 @@ static void on_quit(void *arg)
     f->over = true;
 }
 
-/* A sentence of a daemon: about one that does not come or has gone, or only for the user. */
+/* A sentence from a daemon: about a node that does not come up or is lost, or only for the user. */
 static void on_trouble(void *arg, int64_t position, struct slice text)
 {
     struct remote *f = arg;
@@ -311,7 +312,7 @@ static void on_trouble(void *arg, int64_t position, struct slice text)
         log_warn(&f->log, "%s", line);
 }
 
-/* Once the job runs, its own report says it. */
+/* Once the job runs, its own report covers it. */
 static void on_lost(void *arg, uint32_t position, const char *why)
 {
     struct remote *f = arg;
@@ -321,7 +322,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
     fail(f, position, slice_str(line));
 }
 
-/* Most nodes have what the one before them has. */
+/* Most nodes have the same hardware as the one before them. */
 static int keep_machine(struct remote *f, uint32_t position, struct slice view, struct errmsg *err)
 {
     struct bind_machine *m = f->last_machine;
@@ -368,7 +369,7 @@ static void on_remark(void *arg, const char *node, struct slice line)
     log_warn(&f->log, "node %s: " SLICE_FMT, node, SLICE_ARG(line));
 }
 
-/* What has been asked to end gets a moment for it. */
+/* Commands that have been asked to end get a moment for it. */
 static bool on_gone(void *arg)
 {
     struct remote *f = arg;
@@ -413,7 +414,7 @@ void remote_reaped(struct remote *f, pid_t pid, int status)
 
 /* ---- opening ---- */
 
-/* Other daemons stand in other directories. */
+/* Other daemons run in other directories. */
 static const char *trace_base(struct remote *f)
 {
     char here[PATH_MAX];

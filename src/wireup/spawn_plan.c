@@ -15,7 +15,7 @@ struct spawn_plan {
     const struct launch_options *opt;
     const struct job *parent;
     const struct spawn_request *rq;
-    struct spawn_command *commands; /* those of the request, with what their files say */
+    struct spawn_command *commands; /* those of the request, with the infos of their files */
     struct job_map *plan;
     struct localhost machine;
     struct host_list *hosts;      /* one list per command */
@@ -24,7 +24,7 @@ struct spawn_plan {
     int *codes;
 };
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- number of processes -------------------------------------------------------------------- */
 
 /* One item of a soft list: "n", "a:b" or "a:b:step". */
 static uint32_t soft_item(struct slice item, uint32_t most)
@@ -121,7 +121,7 @@ static int add_infos(struct spawn_plan *r, struct spawn_command *c)
     return rc;
 }
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------- */
 
 static int read_hostfile(struct spawn_plan *r, struct host_list *list, struct slice name)
 {
@@ -167,7 +167,7 @@ static bool is_lost(const struct launch_options *o, const char *node)
     return false;
 }
 
-/* As far as they are still there. */
+/* As far as they are still up. */
 static int parents_hosts(struct spawn_plan *r, struct host_list *list)
 {
     const struct job_map *p = &r->parent->plan;
@@ -188,7 +188,7 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
 
     if (rc == 0 && list->count == 0)
         rc = parents_hosts(r, list);
-    /* (Of several nodes, the daemons are asked: node_map_of_plan().) */
+    /* (With several nodes, node_map_of_plan() checks the names against the daemons.) */
     for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->remote; i++) {
         if (r->opt->here && localhost_is_here(&r->machine, list->items[i].name))
             list->items[i].name = r->opt->here;
@@ -203,7 +203,7 @@ static int choose_hosts(struct spawn_plan *r, uint32_t at)
     return rc;
 }
 
-/* ---- what ------------------------------------------------------------------------------------ */
+/* ---- programs ------------------------------------------------------------------------------ */
 
 static int add_env(struct arena *a, struct env_rules *rules, struct slice text)
 {
@@ -253,7 +253,8 @@ static int find_program(struct spawn_plan *r, const char *name, struct slice dir
         if (path_search_program(a, name, app->wdir, search, true, &app->path, &unused) == 0)
             return 0;
     }
-    if (r->opt->remote) { /* other nodes have what we have not, or elsewhere: each looks itself */
+    if (r->opt->remote) { /* other nodes may have programs that we have not, or elsewhere: each
+                             searches itself */
         app->path = app->argv[0];
         return 0;
     }
@@ -282,7 +283,7 @@ static int make_app(struct spawn_plan *r, uint32_t at)
     if (rc == 0 && wdir.len) {
         const char *given = arena_str(&r->plan->arena, wdir);
         if (given && given[0] == '/' && r->opt->remote)
-            app->wdir = given; /* theirs to have */
+            app->wdir = given; /* a directory of the other nodes */
         else
             rc = given ? path_search_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
     }
@@ -291,7 +292,7 @@ static int make_app(struct spawn_plan *r, uint32_t at)
     return arena_ok(&r->plan->arena) ? rc : -ENOMEM;
 }
 
-/* The processes of one command are to blame. */
+/* Sets the code of the processes of one command. */
 static void blame(struct spawn_plan *r, uint32_t at, int code)
 {
     uint64_t first = 0;
@@ -348,7 +349,7 @@ static int fit(struct spawn_plan *r)
     return 0;
 }
 
-/* What the first command says under this key, or NULL. */
+/* The first command's value of this key, or NULL. */
 static char *word_of_all(struct spawn_plan *r, const char *key)
 {
     struct slice said = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
@@ -356,8 +357,8 @@ static char *word_of_all(struct spawn_plan *r, const char *key)
     return said.len ? arena_str(&r->plan->arena, said) : NULL;
 }
 
-/* How the ranks are dealt out.  Binding is the parent's business, so an object alone says as much
- * as `slot`. */
+/* How ranks are distributed.  The binding is the parent's, so an object alone means the same as
+ * `slot`. */
 static int read_mapping(struct spawn_plan *r, struct mapping_request *req)
 {
     struct mapping_spec spec;

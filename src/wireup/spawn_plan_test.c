@@ -1,5 +1,5 @@
-/* spawn_plan_test.c - spawn requests become plans: every info key, several commands, and who is to
- * blame when one of them cannot be had. */
+/* spawn_plan_test.c - spawn requests become plans: every info key, several commands, and which are
+ * to blame if one is impossible. */
 #include "wireup/spawn_plan.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void write_file(const char *name, mode_t mode, const char *text)
     chmod(path_of(name), mode);
 }
 
-/* The job that spawns: two nodes of this launcher's making. */
+/* The job that spawns: on two nodes of this launcher. */
 static void open_world(void)
 {
     static char line[] = "wireup -launcher fork -hosts a:2,b:2 -n 4 -env COLOUR red sh";

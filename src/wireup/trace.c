@@ -1,5 +1,5 @@
-/* trace.c - see trace.h.  Reading order: the file; what is wanted; lines of text; lines of JSON;
- * the two commands. */
+/* trace.c - see trace.h.  Reading order: the file; filters; lines of text; lines of JSON; the two
+ * commands. */
 #include "wireup/trace.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { TRACE_CHUNK = 1 << 20, TRACE_QUEUE = 64 << 10, TRACE_CUT = 72, TRACE_KEEP = 56 };
 
-/* For sentences. */
+/* For messages. */
 static const char *file_name(const struct command_line *l)
 {
     return strcmp(l->operand, "-") ? l->operand : "standard input";
@@ -25,8 +25,8 @@ static const char *file_name(const struct command_line *l)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Hands the file to `take` piece by piece, until that returns something else than 0.  Its result,
- * or 2 when the file cannot be read. */
+/* Passes the file to `take` piece by piece, until that returns non-zero.  Returns its result, or 2
+ * if the file cannot be read. */
 static int each_piece(const struct command_line *l, int (*take)(void *arg, struct slice bytes),
                       void *arg)
 {
@@ -51,7 +51,7 @@ static int each_piece(const struct command_line *l, int (*take)(void *arg, struc
     return n < 0 ? 2 : rc;
 }
 
-/* ---- what is wanted -------------------------------------------------------------------------- */
+/* ---- filters ------------------------------------------------------------------------------- */
 
 struct range {
     int64_t job; /* -1: any */
@@ -63,7 +63,7 @@ struct trace {
     const struct command_line *line;
     struct errmsg err;
     struct buf out;
-    bool json, all, broken; /* broken: nobody reads what we say */
+    bool json, all, broken; /* broken: nobody reads our output */
     struct slice commands;  /* of --command; empty: all */
     struct range *ranges;
     uint32_t nranges;
@@ -176,7 +176,7 @@ static void line_done(struct trace *t)
         flush(t);
 }
 
-/* Whom and what a line is about. */
+/* The subject of a line. */
 struct subject {
     uint64_t ns;
     int64_t job, rank;   /* -1: none */
@@ -195,7 +195,7 @@ static const void *part_at(const struct part *p, const struct record *r)
     return (const char *)r + p->offset;
 }
 
-/* 1 for what is no list. */
+/* 1 for parts that are no list. */
 static uint32_t list_length(const struct part *p, const struct record *r)
 {
     switch (p->kind) {
@@ -238,7 +238,7 @@ static bool is_plain(struct slice s)
     return s.len > 0;
 }
 
-/* Long values are cut: their length says so. */
+/* Long values are cut, with their length. */
 static void put_text(struct buf *out, struct slice s)
 {
     bool cut = s.len > TRACE_CUT, plain = is_plain(s);
@@ -254,7 +254,7 @@ static void put_text(struct buf *out, struct slice s)
         buf_printf(out, "(%zu bytes)", s.len);
 }
 
-/* Time, whom, connection and direction, in columns. */
+/* Time, subject, connection and direction, in columns. */
 static void text_head(struct trace *t, const struct subject *s, const char *mark)
 {
     char who[64] = "", line[16] = "";
@@ -334,7 +334,7 @@ static void text_part(struct buf *out, const struct part *p, const struct record
     }
 }
 
-/* Which part of a record its line has told already, or says nothing. */
+/* Parts of a record that its line has already shown, or that have no meaning. */
 static bool is_told(const struct subject *s, const struct record *r, const struct part *p)
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
@@ -343,7 +343,7 @@ static bool is_told(const struct subject *s, const struct record *r, const struc
             (!strcmp(p->name, "connection") || !strcmp(p->name, "token"))) ||
            (r->kind == RECORD_effect && r->u.effect.connection && !r->u.effect.number &&
             !strcmp(p->name, "number")) ||
-           (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are messages */
+           (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are shown as messages */
 }
 
 static void text_record(struct trace *t, const struct subject *s, const struct record *r)
@@ -457,7 +457,7 @@ static void json_record(struct trace *t, const struct subject *s, const struct r
     line_done(t);
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- callbacks ----------------------------------------------------------------------------- */
 
 static void on_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
                        const struct decoded *m, uint64_t ns)
@@ -473,7 +473,7 @@ static void on_message(void *arg, const struct trace_reader_line *l, enum decode
         text_message(t, &s, way, m);
 }
 
-/* Whom a record is about, by its own word or by its connection. */
+/* The subject of a record, from the record or from its connection. */
 static struct subject subject_of(const struct trace_reader_line *l, const struct record *r)
 {
     struct subject s = { r->time_ns, -1, -1, l ? l->number : 0 };
@@ -501,7 +501,7 @@ static struct subject subject_of(const struct trace_reader_line *l, const struct
     return s;
 }
 
-/* What --command finds it by. */
+/* The name that --command matches. */
 static bool name_wanted(const struct trace *t, const struct record *r)
 {
     if (r->kind == RECORD_event && command_wanted(t, r->u.event.event))
@@ -543,7 +543,7 @@ static int feed_story(void *arg, struct slice bytes)
     return t->broken ? 1 : 0;
 }
 
-/* After the last byte: the code, and what is to be said of the file. */
+/* After the last byte: the exit code, and messages about the file. */
 static int end_story(struct trace *t, int code)
 {
     if (code == 0 && trace_reader_end(&t->trace_reader, &t->err))

@@ -60,7 +60,7 @@ static int tell_bytes(struct trace_reader *s, struct trace_reader_line *l, enum 
     return rc;
 }
 
-/* What was said before it was known by whom. */
+/* The bytes that came before their sender was known. */
 static int tell_words(struct trace_reader *s)
 {
     struct trace_reader_line *l = s->asked;
@@ -106,7 +106,7 @@ static int open_line(struct trace_reader *s, const struct record_open *d,
     return 0;
 }
 
-/* The connection that a record is about; 0 with NULL: none. */
+/* The connection of a record; 0 with NULL: none. */
 static int find_line(struct trace_reader *s, const struct record *r, struct trace_reader_line **l_p,
                      struct errmsg *err)
 {

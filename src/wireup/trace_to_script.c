@@ -1,5 +1,5 @@
-/* trace_to_script.c - see trace_to_script.h.  Reading order: words; clients; messages; what happens
- * to jobs and processes. */
+/* trace_to_script.c - see trace_to_script.h.  Reading order: words; clients; messages; events of
+ * jobs and processes. */
 #include "wireup/trace_to_script.h"
 
 #include <stdlib.h>
@@ -28,13 +28,13 @@ static void put_word(struct buf *out, struct slice s)
     buf_byte(out, '"');
     for (size_t i = 0; i < s.len; i++) {
         if (s.ptr[i] == '%')
-            buf_byte(out, '%'); /* one alone stands for something */
+            buf_byte(out, '%'); /* a single one is a placeholder */
         buf_escaped(out, slice_mem(s.ptr + i, 1));
     }
     buf_byte(out, '"');
 }
 
-/* Names and numbers go without quotes. */
+/* Names and numbers are not quoted. */
 static void put_value(struct buf *out, struct slice s)
 {
     bool plain = s.len > 0;
@@ -93,7 +93,7 @@ static void put_field(struct buf *out, const struct decode_field *f, bool word)
         buf_slice_put(out, f->text);
 }
 
-/* The message as `tx` would write it. */
+/* The message in the syntax of `tx`. */
 static void rebuild(const struct decoded *m, bool framed, struct buf *out)
 {
     bool block = slice_starts(m->bytes, SLICE("mcmd="));
@@ -133,7 +133,7 @@ static bool is_sayable(const struct decoded *m, enum decode_way way, bool framed
     return same;
 }
 
-/* Names that both protocols have are of the one that was said to be spoken. */
+/* Names that exist in both protocols belong to the one announced last. */
 static void say_protocol(struct trace_to_script *c, const struct trace_reader_line *l,
                          const struct decoded *m)
 {
@@ -155,14 +155,14 @@ static void say_protocol(struct trace_to_script *c, const struct trace_reader_li
     buf_str(c->out, framed ? "speaks pmi2\n" : "speaks pmi1\n");
 }
 
-/* The identity that the test's own world gives this process. */
+/* An `initack`; the test's own world provides the identity of this process. */
 static bool is_initack(const struct trace_reader_line *l, enum decode_way way,
                        const struct decoded *m)
 {
     return l->dialled && way == DECODE_IN && slice_is(m->command, "initack") && l->job >= 0;
 }
 
-/* A program's number means something in jobs of one program only, and those of the script are. */
+/* appnum is meaningful only in jobs of one program, and those of the script are. */
 static bool is_any(const struct decode_field *f)
 {
     return slice_is(f->name, "appnum");
@@ -227,7 +227,7 @@ static void on_job(struct trace_to_script *c, const struct record_job *j)
     c->has_job = true;
 }
 
-/* Its first process tells how it is connected. */
+/* Its first process shows how it is connected. */
 static void write_job(struct trace_to_script *c, const char *how)
 {
     if (!c->has_job)
