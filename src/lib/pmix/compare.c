@@ -1,14 +1,14 @@
-/* compare.c - which of two values is greater, and how much memory one holds.
+/* compare.c - the order of two values, and the memory that one holds.
  *
- * Both walk over the descriptors of wire/pmix_types.h.  Numbers compare as numbers, texts as
+ * Both walk over the descriptors of wire/pmix_types.h.  Numbers compare as numbers, strings as
  * strcmp, bytes and arrays by length first, structures member by member in the order in which they
- * travel.
+ * are packed.
  */
 #include "lib/pmix/value.h"
 
 #define LOOK(ctype, at) (*(ctype const *)(const void *)(at))
 
-/* An order, or one of the answers that are none. */
+/* An order, or one of the results for values without one. */
 typedef pmix_value_cmp_t order;
 
 static order order_of(bool less, bool greater)
@@ -59,7 +59,7 @@ static order order_list(const struct ptype *t, const void *a, size_t n, const vo
 {
     if (n != m || n == 0 || a == NULL || b == NULL)
         return ORDER(n, m);
-    /* Bytes are one call, and so are equal numbers. */
+    /* Bytes take one call, and so do equal numbers. */
     if (t->number == PMIX_BYTE)
         return order_bytes(a, n, b, n);
     if (ptype_flat(t) && memcmp(a, b, n * t->size) == 0)
@@ -78,7 +78,7 @@ static order order_array(const pmix_data_array_t *a, const pmix_data_array_t *b)
     return order_list(t, a->array, a->size, b->array, b->size);
 }
 
-/* What can be told equal or not, but has no order. */
+/* For types that can be equal or not, but have no order. */
 static order order_foreign(const struct ptype_field *f, const char *a, const char *b)
 {
     const struct ptype *t = ptype_find(f->op == PTYPE_TOPO ? PMIX_TOPO : PMIX_PROC_CPUSET);
@@ -139,7 +139,7 @@ static order order_field(const struct ptype_field *f, const char *obj_a, const c
     }
 }
 
-/* Places seen from different sides, or in different fabrics, have nothing to do with each other. */
+/* Coordinates of different views or fabrics cannot be compared. */
 static bool comparable(const struct ptype *t, const char *a, const char *b)
 {
     const pmix_coord_t *ca = (const void *)a, *cb = (const void *)b;
@@ -150,7 +150,7 @@ static bool comparable(const struct ptype *t, const char *a, const char *b)
     return t->number != PMIX_GEOMETRY || ga->fabric == gb->fabric;
 }
 
-/* Infos come by the thousand: a way of their own, with the same result. */
+/* Infos come by the thousand: a fast path, with the same result. */
 static order order_info(const pmix_info_t *a, const pmix_info_t *b)
 {
     int cmp = strncmp(a->key, b->key, sizeof(pmix_key_t));
@@ -196,7 +196,7 @@ static order order_envar(const pmix_envar_t *a, const pmix_envar_t *b)
     return o != PMIX_EQUAL ? o : ORDER((uint8_t)a->separator, (uint8_t)b->separator);
 }
 
-/* What a value points to; an empty one is the smaller. */
+/* Compares what values point to; an empty one is the smaller. */
 static order order_heap(const struct ptype *t, const void *a, const void *b, pmix_data_type_t type)
 {
     if (a == NULL || b == NULL)
@@ -256,7 +256,7 @@ static size_t size_argv(char *const *argv)
     return sum;
 }
 
-/* What a value refers to, without the value. */
+/* The memory a value refers to, without the value. */
 static size_t size_value(const pmix_value_t *v)
 {
     const struct ptype *t = ptype_find(v->type);
@@ -273,7 +273,7 @@ static size_t size_value(const pmix_value_t *v)
     return size_items(t, (const char *)&v->data, 1);
 }
 
-/* What one field refers to, without the field. */
+/* The memory one field refers to, without the field. */
 static size_t size_field(const struct ptype_field *f, const char *obj)
 {
     const char *at = obj + f->offset;
@@ -290,7 +290,7 @@ static size_t size_field(const struct ptype_field *f, const char *obj)
                    : 0;
     case PTYPE_NEST: {
         const struct ptype *t = ptype_find(f->elem);
-        return size_items(t, at, 1) - t->size; /* it lies inside */
+        return size_items(t, at, 1) - t->size; /* it is embedded */
     }
     case PTYPE_VALUE: return size_value((const void *)at);
     case PTYPE_ARRAY:

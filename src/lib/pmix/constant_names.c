@@ -1,8 +1,8 @@
 /* constant_names.c - the names and texts of PMIx's numbers.
  *
- * Every text stands once, in proto/pmix_constants.def, pmix_status.def and pmix_types.def; here are
- * only the look-ups.  All of them work before, between and after any init, and give constant
- * texts, but for PMIx_Info_directives_string, whose text belongs to the caller.
+ * Every text exists once, in proto/pmix_constants.def, pmix_status.def and pmix_types.def; here are
+ * only the look-ups.  All of them work before, between and after any init, and return constant
+ * texts, except for PMIx_Info_directives_string, whose text belongs to the caller.
  */
 #include <strings.h>
 
@@ -13,7 +13,7 @@
 
 /* ---- Groups of constants -------------------------------------------------------------------- */
 
-/* All rows one behind the other, and where each group begins and ends. */
+/* All rows one after the other, and where each group begins and ends. */
 enum {
 #define GROUP(group, ctype, kind, other, what) FIRST_##group, BEFORE_##group = FIRST_##group - 1,
 #define CONST(group, name, value, state, text) ROW_##name,
@@ -52,9 +52,9 @@ const struct number_group *number_group(enum number_group_id id)
     return &groups[id];
 }
 
-/* The row of each small number, from 1 (indexes and not texts: a pointer would have to be set right
- * in every process that loads the library); what is not small shares the last place, which nobody
- * asks for. Of several names of one number the last stays: they have the same text. */
+/* The row of each small number, from 1 (indexes and not texts: a pointer would need a relocation
+ * in every process that loads the library); larger numbers share the last slot, which is never
+ * read. Of several names of one number the last stays: they have the same text. */
 enum { SMALL = 64 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -154,7 +154,8 @@ const char *PMIx_Group_operation_string(pmix_group_operation_t op)
 
 /* ---- Masks ---------------------------------------------------------------------------------- */
 
-/* Every sum of the four channels is a constant text of its own, so that callers may keep it. */
+/* Every combination of the four channels is a constant text of its own, so that callers may keep
+ * it. */
 #define IN   "STDIN "
 #define OUT  "STDOUT "
 #define ERR  "STDERR "
@@ -193,7 +194,7 @@ enum {
 #undef STATUS
 };
 
-/* Which names are the answer for their value, and which are no status at all. */
+/* The names that are returned for their value, and those that are no status at all. */
 #define ANSWER_LIVE(at, value)   [-(value)] = (at) + 1,
 #define ANSWER_OLD(at, value)    [-(value)] = (at) + 1,
 #define ANSWER_HIDDEN(at, value) [-(value)] = (at) + 1,
@@ -233,7 +234,7 @@ static const struct status_name {
 
 const char *PMIx_Error_string(pmix_status_t status)
 {
-    unsigned i = 0u - (unsigned)status; /* what is positive is far away */
+    unsigned i = 0u - (unsigned)status; /* positive numbers become very large */
 
     if (i >= COUNT(answers) || answers[i] == 0)
         return "ERROR STRING NOT FOUND";

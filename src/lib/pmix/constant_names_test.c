@@ -1,9 +1,8 @@
-/* constant_names_test.c - every text that OpenPMIx's libraries were seen to print, and names of
- * keys.
+/* constant_names_test.c - every text that OpenPMIx's libraries print, and names of keys.
  *
  *   test-pmix-texts strings.tsv
  *
- * Where its releases differ, 5.0 counts; what only 6.1 knows, 6.1 tells.
+ * Where its releases differ, 5.0 counts; 6.1 counts for what only 6.1 has.
  */
 #include "tests/tap.h"
 
@@ -40,7 +39,7 @@ TELLER(Device_type_string, pmix_device_type_t)
 TELLER(Value_comparison_string, pmix_value_cmp_t)
 TELLER(Group_operation_string, pmix_group_operation_t)
 
-/* The one that gives its text away. */
+/* The one whose text belongs to the caller. */
 static const char *tell_Info_directives_string(long long value)
 {
     static char text[64];
@@ -54,7 +53,7 @@ static const char *tell_Info_directives_string(long long value)
 static const struct call {
     const char *name;
     teller *tell;
-    int other; /* what stands for "(any other)" */
+    int other; /* the number used for "(any other)" */
 } calls[] = {
 #define CALL(name, other)                                                                          \
     {                                                                                              \
@@ -85,7 +84,7 @@ static const struct call *find_call(const char *name)
     return NULL;
 }
 
-/* Cells in place; empty ones too. */
+/* Splits a line into cells in place; empty ones too. */
 static void split(char *line, char *cells[COLUMNS])
 {
     static char none[] = "";

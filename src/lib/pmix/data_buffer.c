@@ -1,8 +1,8 @@
-/* data_buffer.c - whole buffers: taking bytes in, handing them out, and adding one to another. */
+/* data_buffer.c - whole buffers: loading and unloading bytes, and adding one to another. */
 #include "lib/pmix/data.h"
 #include "wire/pmix_mem.h"
 
-/* The bytes change hands, and the payload is left empty.  Without one the buffer becomes empty. */
+/* The bytes are moved, and the payload is left empty.  Without one the buffer becomes empty. */
 pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload)
 {
     if (buffer == NULL)
@@ -16,7 +16,7 @@ pmix_status_t PMIx_Data_load(pmix_data_buffer_t *buffer, pmix_byte_object_t *pay
     return PMIX_SUCCESS;
 }
 
-/* What has not been unpacked yet changes hands, and the buffer is left empty. */
+/* The bytes not yet unpacked are moved, and the buffer is left empty. */
 pmix_status_t PMIx_Data_unload(pmix_data_buffer_t *buffer, pmix_byte_object_t *payload)
 {
     if (buffer == NULL || payload == NULL)
@@ -54,7 +54,7 @@ pmix_status_t PMIx_Data_embed(pmix_data_buffer_t *buffer, const pmix_byte_object
     return PMIX_SUCCESS;
 }
 
-/* What has not been unpacked yet of src is added to dest; src stays as it is. */
+/* The bytes of src not yet unpacked are appended to dest; src stays as it is. */
 pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t *dest, pmix_data_buffer_t *src)
 {
     struct slice rest;

@@ -2,10 +2,10 @@
 #include "pmix.h"
 #include "wire/pmix_zip.h"
 
-/* Below this, the time costs more than the bytes: the limit of OpenPMIx. */
+/* Smaller data is not worth the time: the limit of OpenPMIx. */
 enum { WORTH_IT = 4096 };
 
-/* False when it would not become smaller; then keep the bytes as they are. */
+/* False when it would not become smaller; the caller then keeps the bytes as they are. */
 bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes, size_t *nbytes)
 {
     char *out;

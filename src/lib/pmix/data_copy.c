@@ -16,7 +16,7 @@ static char *copy_regex(const void *regex)
     return copy != NULL ? memcpy(copy, regex, n) : NULL;
 }
 
-/* Callers pass any text, not a full array. */
+/* Callers pass any string, not a full array. */
 static char *copy_nspace(const void *nspace)
 {
     pmix_nspace_t *copy = calloc(1, sizeof *copy);
@@ -26,7 +26,7 @@ static char *copy_nspace(const void *nspace)
     return (char *)copy;
 }
 
-/* The texts: src is the text itself, not its address, as it is for OpenPMIx. */
+/* For strings src is the string itself, not its address, as in OpenPMIx. */
 static void *copy_textual(const void *src, pmix_data_type_t type)
 {
     return type == PMIX_STRING  ? copy_text(src)
@@ -34,7 +34,7 @@ static void *copy_textual(const void *src, pmix_data_type_t type)
                                 : copy_nspace(src);
 }
 
-/* One item into new memory; what is asked for most goes the shortest way. */
+/* Copies one item into new memory; the most frequent types take the fast path. */
 static pmix_status_t copy_item(const struct ptype *t, void *to, const void *from)
 {
     if (ptype_flat(t)) {
@@ -73,7 +73,7 @@ pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type)
     return rc;
 }
 
-/* The text is malloc'ed; for texts (STRING, REGEX) src is the text itself. */
+/* The text is malloc'ed; for strings (STRING, REGEX) src is the string itself. */
 pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src, pmix_data_type_t type)
 {
     if (output == NULL || src == NULL)

@@ -1,7 +1,7 @@
 /* data_pack.c - PMIx_Data_pack and PMIx_Data_unpack: the codec on the public buffer.
  *
- * A call that fails leaves the buffer as it was, so that it can be tried again with another type or
- * with more room; nothing half-packed stays, and nothing half-unpacked is kept.
+ * A call that fails leaves the buffer as it was, so that it can be repeated with another type or
+ * with more room; nothing half-packed or half-unpacked is kept.
  */
 #include "lib/pmix/data.h"
 #include "lib/pmix/value.h"
@@ -24,7 +24,7 @@ void data_buffer_borrow(const pmix_data_buffer_t *b, struct buf *out_p)
     out_p->cap = there ? b->bytes_allocated : 0;
 }
 
-/* How much has been unpacked already. */
+/* The number of bytes unpacked already. */
 static size_t read_so_far(const pmix_data_buffer_t *b)
 {
     return b->base_ptr && b->unpack_ptr ? (size_t)(b->unpack_ptr - b->base_ptr) : 0;
@@ -58,8 +58,8 @@ pmix_status_t PMIx_Data_pack(const pmix_proc_t *target, pmix_data_buffer_t *buff
         PTYPE_PACKING);
 }
 
-/* With less room than there are values, those that fit are unpacked,
- * PMIX_ERR_UNPACK_INADEQUATE_SPACE tells so, and the buffer stays before them. */
+/* With less room than there are values, those that fit are unpacked, the status is
+ * PMIX_ERR_UNPACK_INADEQUATE_SPACE, and the buffer's position stays before them. */
 pmix_status_t PMIx_Data_unpack(const pmix_proc_t *source, pmix_data_buffer_t *buffer, void *dest,
                                int32_t *max_num_values, pmix_data_type_t type)
 {

@@ -26,7 +26,7 @@ static void test_counts(void)
     EQ(PMIx_Data_unpack(NULL, &b, out, &n, PMIX_UINT32), PMIX_ERR_UNPACK_INADEQUATE_SPACE);
     EQ(n, 2);
     OK(out[0] == 1 && out[1] == 2 && out[2] == 0);
-    OK(b.unpack_ptr == b.base_ptr); /* to be tried again with more room */
+    OK(b.unpack_ptr == b.base_ptr); /* so the call can be repeated with more room */
     n = 0;
     EQ(PMIx_Data_unpack(NULL, &b, out, &n, PMIX_UINT32), PMIX_ERR_UNPACK_INADEQUATE_SPACE);
     n = 8;
@@ -74,7 +74,7 @@ static void test_arguments(void)
     EQ(PMIx_Data_embed(NULL, &bo), PMIX_ERR_BAD_PARAM);
     EQ(PMIx_Data_copy_payload(NULL, &b), PMIX_ERR_BAD_PARAM);
     EQ(PMIx_Data_copy_payload(&b, NULL), PMIX_ERR_BAD_PARAM);
-    EQ(PMIx_Data_copy_payload(&b, &b), PMIX_SUCCESS); /* of nothing */
+    EQ(PMIx_Data_copy_payload(&b, &b), PMIX_SUCCESS); /* empty buffers */
     PMIx_Data_buffer_destruct(&b);
 }
 
@@ -101,7 +101,7 @@ static void test_failures(void)
     PMIx_Data_buffer_destruct(&b);
 }
 
-/* Many small ones: growth keeps what was packed and where one reads. */
+/* Many small ones: growth keeps the packed bytes and the read position. */
 static void test_growth(void)
 {
     pmix_data_buffer_t b = PMIX_DATA_BUFFER_STATIC_INIT;
@@ -137,7 +137,7 @@ static void test_load_unload(void)
     EQ(PMIx_Data_copy_payload(&c, &b), PMIX_SUCCESS);
     EQ(c.bytes_used, 12);
     EQ(PMIx_Data_copy_payload(&c, &c), PMIX_ERR_BAD_PARAM);
-    EQ(PMIx_Data_unload(&b, &bo), PMIX_SUCCESS); /* only what was not read */
+    EQ(PMIx_Data_unload(&b, &bo), PMIX_SUCCESS); /* only the unread bytes */
     OK(bo.size == 6 && bo.bytes[0] == 8);
     OK(b.base_ptr == NULL && b.bytes_used == 0);
 
@@ -152,7 +152,7 @@ static void test_load_unload(void)
     n = 4;
     EQ(PMIx_Data_unpack(NULL, &c, v, &n, PMIX_UINT32), PMIX_SUCCESS);
     EQ(n, 4);
-    EQ(PMIx_Data_pack(NULL, &c, v, 1, PMIX_UINT32), PMIX_SUCCESS); /* goes on behind */
+    EQ(PMIx_Data_pack(NULL, &c, v, 1, PMIX_UINT32), PMIX_SUCCESS); /* continues after them */
     n = 1;
     EQ(PMIx_Data_unpack(NULL, &c, v, &n, PMIX_UINT32), PMIX_SUCCESS);
     EQ(PMIx_Data_load(&c, NULL), PMIX_SUCCESS);
@@ -200,7 +200,7 @@ static void test_print(void)
     EQ(PMIx_Data_print(&text, prefix, &v, PMIX_INT), PMIX_SUCCESS);
     OK(text && strcmp(text, "> Data type: PMIX_INT\tValue: 5") == 0);
     free(text);
-    for (size_t i = 0; i < 2; i++) { /* the text itself, not its address */
+    for (size_t i = 0; i < 2; i++) { /* the string itself, not its address */
         EQ(PMIx_Data_print(&text, NULL, prefix, i ? PMIX_REGEX : PMIX_STRING), PMIX_SUCCESS);
         OK(text && strstr(text, ": > "));
         free(text);
@@ -223,7 +223,7 @@ static void test_compress(void)
     for (size_t cut = 0; cut < n; cut++)
         if (PMIx_Data_decompress(small, cut, &big, &m) || big || m)
             OK_F(false, "a stream cut at %zu is refused", cut);
-    for (int i = -1; i < 2; i += 2) { /* the length before it lies */
+    for (int i = -1; i < 2; i += 2) { /* the length in front of them is wrong */
         lie = (uint32_t)((int)sizeof in + i);
         memcpy(small, &lie, sizeof lie);
         OK(!PMIx_Data_decompress(small, n, &big, &m));

@@ -1,7 +1,7 @@
-/* info.c - infos: a key, flags, a value; and lists of them that grow.
+/* info.c - infos (a key, flags, a value) and growing lists of them.
  *
- * A persistent info does not own its value: copies of it share the value, and nobody releases it
- * but its first owner.
+ * A persistent info does not own its value: copies of it share the value, and only its first owner
+ * releases it.
  */
 #include "lib/pmix/value.h"
 
@@ -19,7 +19,7 @@ pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src)
 {
     if (dest == NULL || src == NULL)
         return PMIX_ERR_BAD_PARAM;
-    memcpy(dest, src, sizeof *dest); /* that is quicker than to look where the key ends */
+    memcpy(dest, src, sizeof *dest); /* that is faster than searching for the key's end */
     dest->key[PMIX_MAX_KEYLEN] = '\0';
     if (src->flags & PMIX_INFO_PERSISTENT)
         return PMIX_SUCCESS;
@@ -67,9 +67,9 @@ bool PMIx_Info_is_optional(const pmix_info_t *p)
 
 /* ---- Lists ---------------------------------------------------------------------------------- */
 
-/* Callers hold on to infos of the list and to the places behind them, so entries never move.  They
- * are cut from blocks that grow, because most lists are built, converted and dropped at once; the
- * first few are in the list itself. */
+/* Callers keep pointers to infos of the list and to the places after them, so entries never
+ * move.  They are cut from growing blocks, because most lists are built, converted and dropped
+ * at once; the first few are in the list itself. */
 struct entry {
     struct entry *next;
     pmix_info_t info;
@@ -85,7 +85,7 @@ struct block {
 struct info_list {
     struct entry *first, **last; /* last: where the next one goes */
     size_t count;
-    struct block *blocks; /* the newest first */
+    struct block *blocks; /* newest first */
     struct entry *newest; /* the entries of the newest */
     size_t size, used;    /* of it */
     struct entry begin[LIST_FIRST];
@@ -107,7 +107,7 @@ void *PMIx_Info_list_start(void)
     return list;
 }
 
-/* An entry that is nowhere yet; give_back() undoes it while it is. */
+/* An entry that is not linked yet; give_back() undoes it until then. */
 static struct entry *take_entry(struct info_list *list)
 {
     if (list->used == list->size) {
@@ -210,7 +210,7 @@ static pmix_status_t add(struct info_list *list, const struct source *from,
     return rc;
 }
 
-/* An old value goes only when the new one is there. */
+/* An old value is released only when the new one is there. */
 static pmix_status_t add_unique(struct info_list *list, const struct source *from, bool overwrite)
 {
     struct entry *e;

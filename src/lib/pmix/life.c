@@ -1,12 +1,12 @@
 /* life.c - construct, destruct, create, free: the same four for every structure.
  *
- * construct makes memory of the caller's empty and takes nothing; destruct gives back what a
- * structure holds and leaves it empty again; create and free do that for arrays of new memory.
- * Each family is one row here; what its members are is known from proto/pmix_structs.def.
+ * construct initializes the caller's memory and allocates nothing; destruct releases what a
+ * structure holds and leaves it empty again; create and free do that for arrays in new memory. Each
+ * family is one row here; its members are described in proto/pmix_structs.def.
  */
 #include "lib/pmix/value.h"
 
-/* An empty process belongs to nobody: rank 0 would be somebody. */
+/* An empty process must not be rank 0, which is a valid rank. */
 void items_construct(pmix_data_type_t type, void *items, size_t n)
 {
     static const pmix_node_pid_t nobody = PMIX_NODE_PID_STATIC_INIT;
@@ -94,7 +94,7 @@ FAMILY(Query, QUERY)
 FAMILY(App, APP)
 FAMILY(Pdata, PDATA)
 
-/* Values and infos are built and dropped by the thousand: they know their short ways. */
+/* Values and infos are built and dropped by the thousand: they have fast paths. */
 CONSTRUCT(Value, VALUE)
 CREATE(Value, VALUE)
 CONSTRUCT(Info, INFO)
@@ -141,7 +141,7 @@ void PMIx_App_release(pmix_app_t *p)
     PMIx_App_free(p, 1);
 }
 
-/* ---- What has more to it than the four ------------------------------------------------------- */
+/* ---- Families with more than the four -------------------------------------------------------- */
 
 CONSTRUCT(Coord, COORD)
 DESTRUCT(Coord, COORD)
@@ -168,7 +168,7 @@ void PMIx_Fabric_construct(pmix_fabric_t *p)
     *p = (pmix_fabric_t){ .index = SIZE_MAX };
 }
 
-/* The memory changes hands: no copy. */
+/* The memory is moved, not copied. */
 void PMIx_Byte_object_load(pmix_byte_object_t *b, char *d, size_t sz)
 {
     b->bytes = d;
@@ -251,7 +251,7 @@ void PMIx_Data_buffer_release(pmix_data_buffer_t *b)
     release(PMIX_DATA_BUFFER, b, 1);
 }
 
-/* The bytes change hands, and what the buffer held before is released. */
+/* The bytes are moved, and the old content of the buffer is released. */
 void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t sz)
 {
     if (b == NULL)
@@ -265,7 +265,7 @@ void PMIx_Data_buffer_load(pmix_data_buffer_t *b, char *bytes, size_t sz)
                                .bytes_used = bytes != NULL ? sz : 0 };
 }
 
-/* Only what has not been unpacked yet, at the start of memory that the caller may free. */
+/* Only the bytes not yet unpacked, at the start of memory that the caller may free. */
 void PMIx_Data_buffer_unload(pmix_data_buffer_t *b, char **bytes, size_t *sz)
 {
     size_t read;
@@ -293,7 +293,7 @@ void PMIx_Data_array_init(pmix_data_array_t *p, pmix_data_type_t type)
     *p = (pmix_data_array_t){ .type = type };
 }
 
-/* Types that nobody knows have no elements. */
+/* Unknown types have no elements. */
 void PMIx_Data_array_construct(pmix_data_array_t *p, size_t num, pmix_data_type_t type)
 {
     const struct ptype *t = ptype_find(type);

@@ -1,7 +1,7 @@
 /* macros_test.c - every function-like macro of the headers, as programs use them.
  *
- * Only public headers and only what they promise, in the common part of C and C++: tests/pmix-abi
- * also compiles this file as C++, and looks that no macro of its table is missing here.
+ * Uses only public headers and their contracts, in the common subset of C and C++: tests/pmix-abi
+ * also compiles this file as C++, and checks that no macro of its table is missing here.
  */
 #include "tests/tap.h"
 
@@ -14,7 +14,8 @@
     else                                                                                           \
         OK(false)
 
-/* CONSTRUCT, CREATE, FREE and DESTRUCT of a family; `wrong` makes a construct's work visible. */
+/* CONSTRUCT, CREATE, FREE and DESTRUCT of a family; `wrong` makes the effect of construct
+ * visible. */
 #define LIFE(NAME, type)                                                                           \
     do {                                                                                           \
         type one_, *many_ = NULL;                                                                  \
@@ -32,8 +33,8 @@
         OK_F(many_ == NULL, "a freed " #type " is NULL");                                          \
     } while (0)
 
-/* A static initialiser need not fill the gaps between members, nor say what rank an inner process
- * has; those are compared by their members elsewhere. */
+/* A static initialiser need not fill the padding between members, nor set the rank of an inner
+ * process; those are compared by their members elsewhere. */
 enum {
     padded_PROC = false,
     padded_PROC_INFO = true,
@@ -212,7 +213,7 @@ static void test_values(void)
     OK(PMIX_VALUE_LOAD(&v, &number, PMIX_INT) == PMIX_SUCCESS && v.data.integer == 5);
     PMIX_VALUE_UNLOAD(rc, &v, (void **)&place, &size);
     OK(rc == PMIX_SUCCESS && got == 5 && size == sizeof got);
-    ALONE(PMIX_VALUE_XFER(rc, fresh, &v)); /* NULL: it is made */
+    ALONE(PMIX_VALUE_XFER(rc, fresh, &v)); /* NULL: it is allocated */
     OK(rc == PMIX_SUCCESS && fresh != NULL && fresh->data.integer == 5);
     number = 6;
     PMIX_VALUE_LOAD(&w, &number, PMIX_INT);
@@ -229,7 +230,7 @@ static void test_values(void)
     PMIX_VALUE_GET_NUMBER(rc, &v, real, double);
     OK(rc == PMIX_ERR_BAD_PARAM);
     PMIX_VALUE_DESTRUCT(&v);
-    OK(PMIX_CHECK_TRUE(&v)); /* nothing in it: it is enough that it is there */
+    OK(PMIX_CHECK_TRUE(&v)); /* it is empty: its presence is enough */
 }
 
 static void test_infos(void)

@@ -1,10 +1,10 @@
-/* memory_test.c - the library when memory runs out, at every single place where it takes some.
+/* memory_test.c - the library when memory runs out, at every single allocation.
  *
- * Each scenario runs with its first, then its second, … allocation failing, until it runs through.
- * Every time it has to tell (by its status or a NULL) or not to need that memory, and to leave
- * nothing behind: blocks taken and given back are counted.
+ * Each scenario runs with its first, then its second, … allocation failing, until it succeeds.
+ * Every time it must report the failure (by its status or a NULL) or not need that memory, and must
+ * not leak: allocated and freed blocks are counted.
  *
- * Linked with --wrap for every function that takes memory.
+ * Linked with --wrap for every function that allocates memory.
  */
 #include "tests/tap.h"
 
@@ -107,7 +107,7 @@ static bool told(pmix_status_t rc)
     return rc == PMIX_ERR_NOMEM || rc == PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-static bool honest = true; /* no call said success without it, or failure without a word */
+static bool honest = true; /* no call reported success without it, or failed silently */
 
 static bool worked(pmix_status_t rc)
 {
@@ -209,7 +209,7 @@ static bool creations(void)
     return good;
 }
 
-/* Those that can tell nothing: what they leave must be usable. */
+/* Functions without a result: what they leave must be usable. */
 static bool silent_loads(void)
 {
     pmix_app_t a;
@@ -260,7 +260,7 @@ static bool texts(void)
     return good;
 }
 
-/* ---- Every place ---------------------------------------------------------------------------- */
+/* ---- Every allocation ------------------------------------------------------------------------ */
 
 static void exhaust(const char *name, bool (*scenario)(void))
 {
@@ -271,7 +271,7 @@ static void exhaust(const char *name, bool (*scenario)(void))
     while (!good && n < 10000) {
         taken = 0;
         fail_at = ++n;
-        good = scenario() && taken < fail_at; /* through, and the failing one was not reached */
+        good = scenario() && taken < fail_at; /* succeeded, and the failing one was not reached */
         fail_at = 0;
         clean = clean && live == before;
     }

@@ -4,8 +4,8 @@
  */
 #include "pmix.h"
 
-/* Wipes the array, and copies what fits.  Most names are short: a few bytes by hand cost less than
- * asking for their number first. */
+/* Wipes the array, and copies what fits.  Most names are short: a few bytes by hand cost less
+ * than computing their length first. */
 static inline void load(char *dest, const char *src, size_t max)
 {
     enum { SHORT = 32 };
@@ -107,7 +107,7 @@ void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t rout
     memcpy(target + c + 1, nspace, n);
 }
 
-/* Without a colon, all of it is the cluster. */
+/* Without a colon, the whole string is the cluster. */
 void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t router,
                                     pmix_nspace_t nspace)
 {

@@ -1,4 +1,4 @@
-/* number.c - any number of a value as any other number, when it fits.
+/* number.c - converts any number in a value to any other number type, when it fits.
  *
  * Not a matrix of conversions: the value is widened once, to a sign and 64 bits or to a double, and
  * narrowed once with its range checked.
@@ -62,12 +62,12 @@ static struct wide widen(const pmix_value_t *v, struct numeric as)
     return w;
 }
 
-/* The integer part as a sign and a magnitude; false when 64 bits do not hold it. */
+/* The integer part as a sign and a magnitude; false when it does not fit into 64 bits. */
 static bool whole(struct wide w, bool *negative_p, uint64_t *magnitude_p)
 {
     if (w.class == FLOATING) {
         double part = trunc(w.d);
-        if (!(fabs(part) < 0x1p64)) /* nor is anything that is no number */
+        if (!(fabs(part) < 0x1p64)) /* NaN fails as well */
             return false;
         *negative_p = part < 0;
         *magnitude_p = (uint64_t)fabs(part);

@@ -1,8 +1,8 @@
-/* print.c - any PMIx item as text for people.
+/* print.c - any PMIx item as readable text.
  *
- * Lines are shaped as OpenPMIx shapes them ("Data type: PMIX_INT<tab>Value: 5"), because people and
- * scripts look for that; what it prints as an address or not at all is printed as what it is.
- * One printer per kind of type stands in the table at the end.
+ * Lines have OpenPMIx's format ("Data type: PMIX_INT<tab>Value: 5"), because people and scripts
+ * look for that; items that it prints as an address or not at all are printed in full. The table at
+ * the end has one printer per kind of type.
  */
 #include "lib/pmix/print.h"
 
@@ -22,7 +22,7 @@ static void print(struct buf *out, const char *prefix, const void *item, pmix_da
 
 /* ---- Names of parts ------------------------------------------------------------------------- */
 
-/* Name of a constant without the head that its whole group shares. */
+/* The name of a constant without the prefix of its group. */
 static const char *short_name(const struct number_name *n, const char *head)
 {
     size_t len = strlen(head);
@@ -79,7 +79,7 @@ static void time_text(struct buf *out, time_t when)
 
 /* ---- Flat types ----------------------------------------------------------------------------- */
 
-/* What most numbers are called; NUMBER_GROUPS: they are just numbers. */
+/* The label of most numbers; NUMBER_GROUPS: plain numbers. */
 static const struct named {
     uint8_t group;
     bool mask;
@@ -226,7 +226,7 @@ static void print_text(struct buf *out, const char *prefix, const void *item, pm
     buf_printf(out, "Value: %s", (const char *)item);
 }
 
-/* The head of a compressed one is all that can be shown. */
+/* Of a compressed one only the head can be shown. */
 static void print_regex(struct buf *out, const char *prefix, const void *item,
                         pmix_data_type_t type)
 {
@@ -281,7 +281,7 @@ static void print_proc_info(struct buf *out, const char *prefix, const void *ite
                p->exit_code, PMIx_Proc_state_string(p->state));
 }
 
-/* What a value holds, as the type that it is. */
+/* The content of a value, by its type. */
 static void print_value(struct buf *out, const char *prefix, const void *item,
                         pmix_data_type_t type)
 {
@@ -347,8 +347,7 @@ static void print_elements(struct buf *out, const char *prefix, const void *item
     }
 }
 
-/* The prefix of something that lies deeper; the callers' names are short, and so is the nesting
- * that people can read. */
+/* The prefix of a nested item; callers' names are short, and so is any readable nesting. */
 enum { PREFIX_MAX = 256 };
 
 static const char *deeper(char *place, const char *prefix, const char *by)
@@ -505,7 +504,7 @@ static void print_topology(struct buf *out, const char *prefix, const void *item
     buf_printf(out, "Source: %s", OR_NULL(((const pmix_topology_t *)item)->source));
 }
 
-/* Statistics: every member by its name, out of the descriptor. */
+/* Statistics: every member by its name, from the descriptor. */
 static void print_members(struct buf *out, const char *prefix, const char *line,
                           const void *numbers, const char *const *names, size_t n)
 {
@@ -663,7 +662,7 @@ static void print(struct buf *out, const char *prefix, const void *item, pmix_da
                    PMIx_Data_type_string(type), type);
 }
 
-/* Longest text that we make of one item. */
+/* The longest text of one item. */
 #define TEXT_MAX ((size_t)1 << 30)
 
 pmix_status_t print_item(const char *prefix, const void *item, pmix_data_type_t type, char **text_p)

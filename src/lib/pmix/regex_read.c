@@ -1,7 +1,7 @@
 /* regex_read.c - the readers of regex.h.
  *
- * Nodes are read twice: once to count and to measure, once to write the names into memory that is
- * then known to be enough.  Ranks stay runs: a text cannot name more of them than it has bytes.
+ * Nodes are read twice: once to count and measure, once to write the names into memory that is then
+ * known to suffice.  Ranks stay runs: a text cannot name more runs than it has bytes.
  */
 #include "lib/pmix/regex.h"
 
@@ -19,7 +19,7 @@ struct text {
     char *unpacked; /* holds the bytes, or NULL */
 };
 
-/* A compressed one: its bytes stand behind three heads, each with a NUL. */
+/* A compressed one: its bytes follow three heads, each with a NUL. */
 static int open_blob(struct slice regex, struct text *t)
 {
     struct slice rest = regex, head;
@@ -62,7 +62,7 @@ static int open_text(struct slice regex, struct text *t)
 
 /* --- nodes --- */
 
-/* Where names go: nowhere while they are counted. */
+/* Where names are written: NULL while they are counted. */
 struct nameservice {
     const char **list;
     char *at; /* next byte */
@@ -250,7 +250,7 @@ static bool take_run(struct slice *rest, struct regex_run *run_p)
     return true;
 }
 
-/* Consecutive runs of one node are one. */
+/* Consecutive runs of one node are joined. */
 static bool joins(const struct regex_run *before, const struct regex_run *run)
 {
     return before->first + before->count == run->first && before->first + before->count != 0 &&

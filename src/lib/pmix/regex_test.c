@@ -1,4 +1,4 @@
-/* regex_test.c - maps of nodes and ranks: what is written, what is read, and that both agree. */
+/* regex_test.c - maps of nodes and ranks: writing, reading, and that both agree. */
 #include "lib/pmix/regex.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void check(bool nodes, const char *input, const char *want)
     free(regex);
 }
 
-/* What OpenPMIx 4.2.2 writes, and we too. */
+/* What OpenPMIx 4.2.2 writes, and so do we. */
 static void test_as_recorded(void)
 {
     check(true, "node01,node02,node03,x9", "pmix[node[2:1-3],x[1:9]]");
@@ -74,7 +74,7 @@ static void test_as_recorded(void)
     check(false, "0,0,0", "raw:0,0,0");
 }
 
-/* Where theirs loses order, numbers or nodes, or needs more room. */
+/* Where OpenPMIx loses order, numbers or nodes, or needs more room. */
 static void test_exact(void)
 {
     check(true, "n1,n2,zz,n3,n4", "pmix[n[1:1-2],zz,n[1:3-4]]");
@@ -115,7 +115,7 @@ static void test_readers(void)
     reads(true, "a,b", "a,b"); /* no head: as given */
     reads(true, "raw:a,,b,", "a,b");
     reads(true, "pmix[n[3:9-11]x,m]", "n009x,n010x,n011x,m");
-    reads(true, "pmix[n[1:9-11]]", "n9,n10,n11"); /* wider than said */
+    reads(true, "pmix[n[1:9-11]]", "n9,n10,n11"); /* wider than the width field */
     reads(true, "pmix[]", "");
     reads(false, "raw:0-3;4", "0,1,2,3;4");
     reads(false, "pmix[0-3,8;4-7]", "0,1,2,3,8;4,5,6,7");
@@ -255,7 +255,7 @@ static void test_random(void)
     EQ(good, 4000);
 }
 
-/* The largest machines: a million ranks on 16384 nodes, by blocks and dealt round. */
+/* The largest machines: a million ranks on 16384 nodes, by block and cyclic. */
 static void test_large(void)
 {
     struct buf b = BUF_NULL(1u << 26);

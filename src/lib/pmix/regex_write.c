@@ -1,8 +1,8 @@
 /* regex_write.c - PMIx_generate_regex and PMIx_generate_ppn; see regex.h.
  *
- * A name is split at its last run of digits: what stands before and behind is the same for all
+ * A name is split at its last run of digits: the parts before and after it are the same for all
  * members of a group, and so is the number of digits.  Only neighbours are grouped, because the
- * order of the nodes is part of what is said.
+ * order of the nodes matters.
  */
 #include "lib/pmix/regex.h"
 
@@ -10,7 +10,7 @@
 
 #include "pmix_server.h"
 
-enum { DIGITS_MAX = 18 /* every such number fits 64 bits; longer ones stay literal */ };
+enum { DIGITS_MAX = 18 /* every such number fits into 64 bits; longer ones stay literal */ };
 
 struct name {
     struct slice head, tail; /* around the number */
@@ -77,7 +77,8 @@ static void put_group_end(struct buf *out, const struct name *n, uint64_t first)
     buf_slice_put(out, n->tail);
 }
 
-/* The names after the first, each joined to the one before it: its range, its group, or neither. */
+/* The names after the first, each joined to the previous one: in its range, its group, or
+ * neither. */
 static void put_names(struct buf *out, struct slice rest)
 {
     struct name before = split(slice_cut(&rest, ','));
@@ -101,7 +102,8 @@ static void put_names(struct buf *out, struct slice rest)
     put_group_end(out, &before, first);
 }
 
-/* Names that the short form cannot hold: brackets are its own, and empty ones would be lost. */
+/* Names that the short form cannot hold: brackets are part of its syntax, and empty ones would
+ * be lost. */
 static bool has_native_form(struct slice input)
 {
     char before = ',';
@@ -132,7 +134,7 @@ void regex_write_nodes(struct buf *out, struct slice input)
     buf_byte(out, ']');
 }
 
-/* A number that prints as it is written (no zero before it), at the start of *rest. */
+/* A number without leading zeros, at the start of *rest. */
 static bool take_rank(struct slice *rest, uint32_t *rank_p)
 {
     uint64_t v = 0;

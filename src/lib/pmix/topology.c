@@ -1,6 +1,6 @@
-/* topology.c - PMIx's calls about processors and devices: statuses around src/topo/pmix_topo.h.
+/* topology.c - PMIx's calls about processors and devices: a layer over src/topo/pmix_topo.h.
  *
- * None of them needs a server, nor an init.
+ * None of them needs a server or an init.
  */
 #include "topo/pmix_topo.h"
 
@@ -19,7 +19,7 @@ static pmix_status_t status_of(int rc)
     }
 }
 
-/* A topology that has been loaded already stays as it is. */
+/* A topology that is already loaded stays as it is. */
 pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
 {
     if (topo == NULL)
@@ -70,7 +70,7 @@ pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t *cpuset, pmix_bind_envelope_t ref)
     return status_of(ptopo_bound(ref == PMIX_CPUBIND_THREAD, cpuset));
 }
 
-/* What the infos ask for; ids has room for all of them. */
+/* Reads the infos' request; ids has room for all of them. */
 static bool read_wanted(const pmix_info_t *info, size_t ninfo, const char **ids,
                         struct ptopo_wanted *wanted)
 {

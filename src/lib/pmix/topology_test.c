@@ -52,7 +52,7 @@ static void test_cpusets(void)
     }
 }
 
-/* As OpenPMIx 4.2.2 names them on this machine. */
+/* The names that OpenPMIx 4.2.2 gives on this machine. */
 static void test_localities(void)
 {
     static const struct {
@@ -92,7 +92,7 @@ static void test_relative(void)
         { "SK0:L30:L20:CR0:HT0:NM0", "SK1:L32:L24:CR4:HT8:NM2", PMIX_SUCCESS, 0x4000 },
         { "hwloc:SK0-1:CR0", "SK1:CR0", PMIX_SUCCESS, 0x4022 },
         { "SK0,2-4", "SK3", PMIX_SUCCESS, 0x4020 },
-        { "SK0:L10", "SK0:L10:XX7", PMIX_SUCCESS, 0x4024 }, /* a level of later days */
+        { "SK0:L10", "SK0:L10:XX7", PMIX_SUCCESS, 0x4024 }, /* a level of future releases */
         { "SK0", "x", PMIX_ERR_BAD_PARAM, 0 },
         { "", "SK0", PMIX_ERR_BAD_PARAM, 0 },
         { "SK0-99999999", "SK0", PMIX_ERR_BAD_PARAM, 0 },
@@ -142,7 +142,7 @@ static void test_topologies(void)
     PMIx_Topology_destruct(&t);
 }
 
-/* A cpuset travels as its list, in a value too. */
+/* A cpuset is packed as its list, in a value too. */
 static void test_sending(void)
 {
     pmix_cpuset_t set = set_of("hwloc:0-1,5"), got, other = { .source = (char *)(uintptr_t) "x" };
@@ -194,7 +194,7 @@ static void test_bound(void)
     EQ(PMIx_Get_cpuset(NULL, PMIX_CPUBIND_THREAD), PMIX_ERR_BAD_PARAM);
 }
 
-/* Distances of one device as "min-max", or "" when it is not among those asked for. */
+/* Distances of one device as "min-max", or "" when it was not requested. */
 static const char *far(pmix_topology_t *t, const char *list, pmix_info_t *info, size_t ninfo,
                        const char *name)
 {

@@ -1,4 +1,4 @@
-/* util_test.c - names, vectors, environments, and the lives of structures: the edges. */
+/* util_test.c - names, vectors, environments, and life cycles of structures: edge cases. */
 #include "tests/tap.h"
 
 #include "pmix_tool.h"
@@ -21,7 +21,7 @@ static void test_keys(void)
     PMIx_Load_key(place.key, text);
     EQ(strlen(place.key), PMIX_MAX_KEYLEN);
     EQ(place.behind, 'x');
-    OK(PMIx_Check_key(place.key, text)); /* as far as a key reaches, they are the same */
+    OK(PMIx_Check_key(place.key, text)); /* equal up to the length of a key */
     PMIx_Load_key(place.key, "short");
     OK(strcmp(place.key, "short") == 0);
     for (size_t i = 5; i <= PMIX_MAX_KEYLEN; i++)
@@ -204,7 +204,7 @@ static void test_fabric(void)
     OK(fabric.name == NULL && fabric.info == NULL && fabric.index == SIZE_MAX && fabric.ninfo == 0);
 }
 
-/* Element types that arrays have in Open MPI, PRRTE and Slurm, and those that nobody has. */
+/* Element types that arrays have in Open MPI, PRRTE and Slurm, and unknown ones. */
 static void test_arrays(void)
 {
     pmix_data_array_t *a;
@@ -222,7 +222,7 @@ static void test_arrays(void)
     a = PMIx_Data_array_create(0, PMIX_INT);
     OK(a != NULL && a->array == NULL && a->size == 0 && a->type == PMIX_UNDEF);
     PMIx_Data_array_free(a);
-    a = PMIx_Data_array_create(SIZE_MAX / 2, PMIX_INFO); /* more than there is */
+    a = PMIx_Data_array_create(SIZE_MAX / 2, PMIX_INFO); /* more than available */
     OK(a != NULL && a->array == NULL && a->size == 0);
     PMIx_Data_array_free(a);
 }
@@ -237,7 +237,7 @@ static void test_buffers(void)
     PMIx_Data_buffer_unload(&b, &bytes, &size);
     OK(bytes == NULL && size == 0);
     PMIx_Data_buffer_load(&b, strdup("first"), 5);
-    PMIx_Data_buffer_load(&b, strdup("abcdef"), 6); /* what was there is released */
+    PMIx_Data_buffer_load(&b, strdup("abcdef"), 6); /* the old content is released */
     OK(b.bytes_used == 6 && b.pack_ptr == b.base_ptr + 6 && b.unpack_ptr == b.base_ptr);
     b.unpack_ptr += 2;
     PMIx_Data_buffer_unload(&b, &bytes, &size);

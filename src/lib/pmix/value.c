@@ -1,7 +1,7 @@
 /* value.c - loading, unloading, copying and releasing values.
  *
- * A failed load or copy leaves an empty value, which may be destructed: callers that go through the
- * old macros never see the status.
+ * A failed load or copy leaves an empty value, which may be destructed: callers of the old macros
+ * never see the status.
  */
 #include <strings.h>
 
@@ -25,7 +25,7 @@ const struct value_form value_forms[PTYPE_NUMBERS] = {
 
 static const pmix_value_t empty = PMIX_VALUE_STATIC_INIT;
 
-/* A copy of n bytes and a NUL behind them: bytes are often printed. */
+/* A copy of n bytes with a NUL after them: bytes are often printed. */
 static inline char *bytes_copy(const char *bytes, size_t n)
 {
     char *copy = malloc(n + 1);
@@ -53,7 +53,7 @@ static inline bool load_bytes(pmix_byte_object_t *bo, const char *bytes, size_t 
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-/* Most values that are no number or text are processes. */
+/* Most values that are neither numbers nor strings are processes. */
 static inline pmix_status_t load_proc(pmix_value_t *v, const pmix_proc_t *proc)
 {
     pmix_proc_t *copy = malloc(sizeof *copy);
@@ -72,7 +72,7 @@ static pmix_status_t load_heap(pmix_value_t *v, const void *data, pmix_data_type
     enum ptype_error error = PTYPE_NO_MEMORY;
 
     if (copy != NULL && type == PMIX_PROC_NSPACE) {
-        PMIx_Load_nspace(copy, data); /* callers pass any text, not a full array */
+        PMIx_Load_nspace(copy, data); /* callers pass any string, not a full array */
         error = PTYPE_FINE;
     } else if (copy != NULL) {
         error = pmem_copy(t, copy, data, 1, foreign_objects());
@@ -100,7 +100,7 @@ static pmix_status_t load_envar(pmix_envar_t *to, const pmix_envar_t *from)
     return PMIX_ERR_NOMEM;
 }
 
-/* The widths that numbers have are moves, not calls. */
+/* The usual widths of numbers are moves, not calls. */
 static inline void load_flat(void *to, const void *from, size_t size)
 {
     if (size == 4)
@@ -148,7 +148,7 @@ pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data, pmix_data_typ
     if (shape == SHAPE_NONE)
         return type == PMIX_UNDEF ? PMIX_SUCCESS : PMIX_ERR_UNKNOWN_DATA_TYPE;
     if (data == NULL) {
-        val->data.flag = type == PMIX_BOOL; /* to name a switch is to set it */
+        val->data.flag = type == PMIX_BOOL; /* a flag without data is true */
         return PMIX_SUCCESS;
     }
     rc = load_data(val, data, shape);
@@ -166,14 +166,14 @@ static void release_heap(pmix_value_t *v)
     free(v->data.ptr);
 }
 
-/* Numbers own nothing: that is found out before anything else. */
+/* Numbers own nothing: checked before anything else. */
 static inline void release(pmix_value_t *v)
 {
     enum shape shape = value_shape(v->type);
 
     if (shape == SHAPE_FLAT)
         return;
-    if (v->type == PMIX_PROC) { /* nothing to look for in those */
+    if (v->type == PMIX_PROC) { /* those hold no pointers */
         free(v->data.proc);
         return;
     }
@@ -260,7 +260,7 @@ pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src)
 
 /* ---- Unloading ------------------------------------------------------------------------------ */
 
-/* Into the caller's memory, or into new memory where the caller brought none. */
+/* Copies into the caller's memory, or into new memory if the caller has passed none. */
 static inline pmix_status_t give(void **data, size_t *sz, const void *from, size_t n)
 {
     if (*data == NULL && (*data = malloc(n)) == NULL)
@@ -282,7 +282,7 @@ static pmix_status_t give_new(void **data, size_t *sz, const char *from, size_t 
     return PMIX_SUCCESS;
 }
 
-/* A new structure with everything in it. */
+/* A new structure with all that it refers to. */
 static pmix_status_t give_struct(void **data, size_t *sz, const void *from, pmix_data_type_t type)
 {
     pmix_value_t copy = { .type = type };
@@ -347,7 +347,7 @@ pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *sz)
 
 /* ---- Truth ---------------------------------------------------------------------------------- */
 
-/* The words are those of the documentation of OpenPMIx; a number is true unless it is 0. */
+/* The accepted words are those in OpenPMIx's documentation; a number is true unless it is 0. */
 static pmix_boolean_t text_truth(const char *text)
 {
     static const char *const yes[] = { "true", "yes", "t", "y", "enable" };
@@ -376,7 +376,7 @@ static pmix_boolean_t text_truth(const char *text)
 
 pmix_boolean_t PMIx_Value_true(const pmix_value_t *v)
 {
-    if (v->type == PMIX_UNDEF) /* the key alone says it */
+    if (v->type == PMIX_UNDEF) /* the key alone means true */
         return PMIX_BOOL_TRUE;
     if (v->type == PMIX_BOOL)
         return v->data.flag ? PMIX_BOOL_TRUE : PMIX_BOOL_FALSE;

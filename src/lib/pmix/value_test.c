@@ -1,5 +1,5 @@
 /* value_test.c - values, infos and their lists, for every type: loading, unloading, copying,
- * comparing, measuring, converting, telling true from false. */
+ * comparing, measuring, converting, truth. */
 #include "tests/tap.h"
 
 #include <limits.h>
@@ -104,7 +104,7 @@ static const struct item {
     { "REGEX", PMIX_REGEX, 0, "raw:aaa", "raw:bbb" },
 };
 
-/* ---- What every type has to do -------------------------------------------------------------- */
+/* ---- What every type must support ------------------------------------------------------------ */
 
 static bool same_memory(const pmix_value_t *a, const pmix_value_t *b)
 {
@@ -122,7 +122,7 @@ static bool unloads(pmix_value_t *v, const struct item *it)
 
     if (it->size != 0 && value_shape(it->type) != SHAPE_BYTES && it->type != PMIX_PROC_NSPACE)
         good = good && size == it->size;
-    if (good && value_shape(it->type) == SHAPE_BYTES) { /* the bytes alone */
+    if (good && value_shape(it->type) == SHAPE_BYTES) { /* the bytes only */
         good = size == v->data.bo.size && memcmp(data, v->data.bo.bytes, size) == 0;
     } else if (good) {
         good = PMIx_Value_load(&again, data, it->type) == PMIX_SUCCESS &&
