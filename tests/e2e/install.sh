@@ -4,8 +4,8 @@
 private_world "$@"
 begin
 CFLAGS=-O0
-CCACHE_DISABLE=1 # it would leave a folder in the run-time directory
-export CFLAGS CCACHE_DISABLE
+CC=${CC:-cc} # by itself Meson would take a ccache, which leaves a folder in the run-time directory
+export CFLAGS CC
 unset MAKEFLAGS MESONFLAGS MAKELEVEL CI 2>/dev/null
 
 # A minimal Debian has no dpkg-dev, whose program Meson would ask where libraries belong.
