@@ -38,8 +38,8 @@ void buf_clear(struct buf *b)
     b->error = BUF_FINE;
 }
 
-/* What is copied in one go stands in registers for a while, and the linker may put those on the
- * stack: so a key, at the begin of much, is never among little that is copied. */
+/* Short copies go through registers, which the dynamic linker may save on the stack: so a key,
+ * which is at the beginning of a large buffer, is never part of a short copy. */
 enum { FIRST = 256, FIRST_SECRET = 4096 };
 
 static size_t grown(const struct buf *b, size_t need)
@@ -61,7 +61,7 @@ char *buf_room(struct buf *b, size_t n)
         b->error = BUF_TOO_LONG;
         return NULL;
     }
-    /* One byte more than asked, so that buf_cstr never has to allocate. */
+    /* One byte more than requested, so that buf_cstr never has to allocate. */
     if (b->mem && b->cap - b->end > n)
         return b->mem + b->end;
     if (b->start && b->cap - live > n && b->start >= live) {
@@ -182,7 +182,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
     room = buf_room(b, (size_t)n);
     if (!room)
         return;
-    vsnprintf(room, (size_t)n + 1, format, args); /* buf_room leaves place for the NUL */
+    vsnprintf(room, (size_t)n + 1, format, args); /* buf_room leaves space for the NUL */
     b->end += (size_t)n;
 }
 

@@ -1,5 +1,6 @@
-/* log.c - see log.h.  Control bytes in what others sent us are shown as dots, so that a client
- * cannot write escape sequences to the user's terminal through our messages. */
+/* log.c - see log.h.  Control bytes in received data are shown as dots, so that a client cannot
+ * write escape sequences to the user's terminal through our messages.
+ */
 #include "base/log.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static void put(const struct log *log, const char *text, size_t len)
     while (len) {
         ssize_t n = write(log->fd, text, len);
         if (n < 0 && errno != EINTR)
-            return; /* nobody to tell: the place for telling is the one that failed */
+            return; /* nothing to do: the log itself has failed */
         text += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
     }

@@ -15,7 +15,7 @@ void map_free(struct map *m)
     *m = MAP_NULL(m->seed);
 }
 
-/* The slot that holds key, or the free slot where it would go.  Needs a free slot to exist. */
+/* The slot that holds key, or the free slot for it.  There must be a free slot. */
 static struct map_slot *find(const struct map *m, struct slice key, uint64_t hash)
 {
     size_t mask = m->cap - 1;
@@ -85,7 +85,7 @@ void *map_del(struct map *m, struct slice key)
     hole = (size_t)(slot - m->slots);
     for (size_t i = (hole + 1) & mask; m->slots[i].value; i = (i + 1) & mask) {
         size_t home = m->slots[i].hash & mask;
-        if (((i - home) & mask) >= ((i - hole) & mask)) { /* may move back to the hole */
+        if (((i - home) & mask) >= ((i - hole) & mask)) { /* may move back into the hole */
             m->slots[hole] = m->slots[i];
             hole = i;
         }

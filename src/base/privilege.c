@@ -12,7 +12,7 @@ bool privilege_is_lent(void)
     return getauxval(AT_SECURE) != 0;
 }
 
-/* Security modules say AT_SECURE of harmless transitions, too. */
+/* Security modules set AT_SECURE for harmless transitions, too. */
 static bool has_capabilities(void)
 {
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };

@@ -15,7 +15,7 @@ ssize_t fd_pass_send(int fd, struct slice bytes, int attach)
     struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
     struct cmsghdr *c;
 
-    if (attach < 0) /* each answer but one: the plain call is the cheaper one */
+    if (attach < 0) /* almost every reply: the plain call is cheaper */
         return send(fd, bytes.ptr, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     m.msg_control = control.bytes;
     m.msg_controllen = sizeof control.bytes;

@@ -5,7 +5,7 @@
 #include <event2/event.h>
 #include <string.h>
 
-/* Who calls us gets an error code; nobody wants it on the user's terminal as well. */
+/* Our callers get an error code; the message must not reach the user's terminal as well. */
 static void say_nothing(int severity, const char *text)
 {
     (void)severity;
@@ -19,7 +19,7 @@ int loop_init(struct loop *l)
     event_set_log_callback(say_nothing);
     if (!config)
         return -ENOMEM;
-    /* One thread, one wait: no locks, and no look at the clock more than needed. */
+    /* One thread, one wait: no locks, and no more reads of the clock than needed. */
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
     l->base = event_base_new_with_config(config);

@@ -42,13 +42,15 @@ static int map_all(struct memfd *s)
         base = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
     if (base == MAP_FAILED)
         return -errno;
-    madvise(base, max * 2, MADV_DONTDUMP); /* or a core file would hold all of it, room and all */
+    madvise(base, max * 2, MADV_DONTDUMP); /* or a core file would contain all of the address
+                                            * space */
     s->region =
         (struct seg_region){ .base = base, .size = 0, .max = max * 2, .grow = grow, .arg = s };
     return 0;
 }
 
-/* A second, read-only door to the same file.  Without /proc the seal alone has to do. */
+/* A second, read-only descriptor of the same file.  Without /proc the seal alone has to protect it.
+ */
 int memfd_reader(struct memfd *s)
 {
     char path[40];
@@ -75,7 +77,7 @@ int memfd_open(struct memfd *s)
         memfd_close(s);
         return rc;
     }
-    /* Kernels before 5.1 know no FUTURE_WRITE; the read-only descriptor protects there. */
+    /* Kernels before 5.1 do not have FUTURE_WRITE; there the read-only descriptor protects. */
     if (fcntl(s->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) < 0)
         fcntl(s->fd, F_ADD_SEALS, F_SEAL_SHRINK);
     return 0;

@@ -8,13 +8,13 @@
 
 #include "base/limit.h"
 
-/* As in munge's own header, which need not be there. */
+/* As in munge's own header, which may be missing. */
 typedef int encode_fn(char **cred, void *ctx, const void *buf, int len);
 typedef int decode_fn(const char *cred, void *ctx, void **buf, int *len, uid_t *uid, gid_t *gid);
 
 enum { MUNGE_GOOD = 0 };
 
-/* It stays loaded: its functions are few, and asked for again. */
+/* It stays loaded: its functions are needed again. */
 static void *find(const char *name)
 {
     void *lib = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,7 @@
-/* peer_cred.c - see peer_cred.h.  TCP: one exact question to the kernel's socket diagnostics; where
- * these are not available, the tables in /proc.  Reading order: ends; diagnostics; tables; the
- * answer; processes; messages. */
+/* peer_cred.c - see peer_cred.h.  TCP: one exact query to the kernel's socket diagnostics; if these
+ * are not available, the tables in /proc.  Reading order: ends; diagnostics; tables; the answer;
+ * processes; messages.
+ */
 #include "io/peer_cred.h"
 
 #include <dirent.h>
@@ -29,13 +30,13 @@ enum { DEFAULT_OVERFLOW_ID = 65534, ADDRESS_SIZE = sizeof(struct in6_addr) };
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* IPv4 is kept as IPv6 has it (::ffff:a.b.c.d), since either kind of socket may speak it. */
+/* IPv4 is stored as IPv4-mapped IPv6 (::ffff:a.b.c.d), since either kind of socket may use it. */
 struct end {
     unsigned char address[ADDRESS_SIZE];
     uint16_t port; /* network order */
 };
 
-/* The connection as its other end sees it: its own address is our peer. */
+/* The connection as its other end sees it: its local address is our peer address. */
 struct ends {
     struct end own, far;
 };
@@ -136,7 +137,7 @@ static void ask_about(const struct ends *e, struct question *q)
     q->body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 }
 
-/* An IPv6 socket that speaks IPv4 is told of as IPv6. */
+/* An IPv6 socket that speaks IPv4 is reported as IPv6. */
 static int read_told(const struct inet_diag_msg *m, struct ends *e)
 {
     e->own.port = m->id.idiag_sport;
@@ -153,7 +154,7 @@ static int read_told(const struct inet_diag_msg *m, struct ends *e)
     return 0;
 }
 
-/* Where nobody is connected, the kernel tells of whoever listens there. */
+/* Without a connected socket the kernel reports the listener there. */
 static int read_reply(const char *bytes, size_t n, const struct ends *e, struct owner *o)
 {
     const struct nlmsghdr *h = (const void *)bytes;
@@ -180,8 +181,8 @@ static int read_reply(const char *bytes, size_t n, const struct ends *e, struct 
     return 0;
 }
 
-/* The question is about this process's network; the connection may have been made in another one.
- * (Kernels before 5.14 cannot tell.) */
+/* The query covers this process's network namespace; the connection may have been made in another
+ * one. (Kernels before 5.14 cannot tell.) */
 static bool same_network(int a, int b)
 {
     uint64_t x = 0, y = 0;
@@ -191,7 +192,7 @@ static bool same_network(int a, int b)
            getsockopt(b, SOL_SOCKET, SO_NETNS_COOKIE, &y, &y_len) < 0 || x == y;
 }
 
-/* Only the kernel itself (port 0) is believed. */
+/* Only replies of the kernel itself (port 0) are accepted. */
 static ssize_t hear_kernel(int netlink, void *room, size_t size)
 {
     struct sockaddr_nl from = { .nl_family = AF_UNSPEC };
@@ -229,7 +230,7 @@ static int ask_kernel(int fd, const struct ends *e, struct owner *o)
 
 /* ---- the tables in /proc --------------------------------------------------------------------- */
 
-/* Words of four bytes, each as a number in this machine's order. */
+/* Words of four bytes, each as a number in host byte order. */
 static bool read_address(const char *text, size_t digits, struct end *e)
 {
     uint32_t words[4];
@@ -315,7 +316,7 @@ static unsigned overflow_id(const char *path)
     return id;
 }
 
-/* Where every number has its id, none stands for others. */
+/* If the namespace maps all ids, no id stands for others. */
 static bool has_all_ids(const char *path)
 {
     unsigned long long inside, outside, count;
@@ -410,7 +411,7 @@ const char *peer_cred_text(int rc)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* The process behind an open directory of /proc stays the same one, whatever becomes of its pid. */
+/* An open directory of /proc refers to the same process, even if its pid is reused. */
 static bool read_ids(int process, uid_t *uid_p, gid_t *gid_p)
 {
     int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
@@ -431,7 +432,7 @@ static bool read_ids(int process, uid_t *uid_p, gid_t *gid_p)
 
 struct look {
     struct peer_cred *cred;
-    pid_t pid; /* the first that holds it */
+    pid_t pid; /* the first process that holds it */
     gid_t gid;
     bool differs;
 };

@@ -22,7 +22,7 @@ int procstat_read(pid_t pid, struct procstat *st)
     if (n <= 0)
         return -ESRCH;
     text[n] = '\0';
-    end = strrchr(text, ')'); /* the name before it may hold anything */
+    end = strrchr(text, ')'); /* the name before it may contain anything */
     if (!end || sscanf(end + 1, " %c %d", &st->state, &parent) != 2)
         return -EINVAL;
     st->parent = (pid_t)parent;

@@ -1,5 +1,6 @@
-/* quota.c - see quota.h.  The table is short and looked through from one end to the other: who
- * floods us costs a few hundred comparisons, and cannot make it grow. */
+/* quota.c - see quota.h.  The table is short and searched linearly: a flood costs a few hundred
+ * comparisons, and cannot make it grow.
+ */
 #include "io/quota.h"
 
 #include <netinet/in.h>
@@ -74,7 +75,7 @@ static struct quota_account *find(struct quota *q, const struct quota_source *wh
     return NULL;
 }
 
-/* A place in the table: a free one, or that of who has been away longest.  NULL: all have
+/* A place in the table: a free one, or that of the source that was unused longest.  NULL: all have
  * connections open. */
 static struct quota_account *place(struct quota *q)
 {
@@ -104,7 +105,7 @@ static struct quota_account *account(struct quota *q, const struct quota_source 
 
 /* ---- connections ---- */
 
-/* What each source would have if all places were dealt out, a newcomer's included. */
+/* The share of each source if all places were divided equally, a new source included. */
 static uint32_t equal_share(const struct quota *q, const struct quota_account *newcomer)
 {
     uint32_t sources = newcomer->open == 0;
@@ -114,7 +115,8 @@ static uint32_t equal_share(const struct quota *q, const struct quota_account *n
     return q->rules.most / sources;
 }
 
-/* Nobody at `begin`, everybody half way to `most`: the rest is for those below their share. */
+/* No source at `begin`, every one half way to `most`: the remaining places are for sources below
+ * their share. */
 static bool has_bad_luck(struct quota *q)
 {
     uint32_t steps = q->rules.most - q->rules.begin;

@@ -1,6 +1,7 @@
-/* rendezvous.c - see rendezvous.h.  A launcher has one name, "NAMESPACE.PID.CHANCE" in a directory
- * or "wireup/UID/NAMESPACE.PID.CHANCE" in the abstract namespace; names are looked through for each
- * question, because only who is asked by name can be counted on to be there. */
+/* rendezvous.c - see rendezvous.h.  A launcher has one name, "NAMESPACE.PID.RANDOM" in a directory
+ * or "wireup/UID/NAMESPACE.PID.RANDOM" in the abstract namespace; all names are searched for each
+ * query, because only a launcher that answers by its name is known to exist.
+ */
 #include "io/rendezvous.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@
 
 enum { BACKLOG = 64, TRIES = 4, BIRTH_S = 60, FOREIGN_LOOKS = 16 };
 
-/* Containers often share the network or a directory, but count pids each from 1. */
+/* Containers often share the network or a directory, but each numbers its pids from 1. */
 static unsigned long long pids_world(void)
 {
     struct stat st;
@@ -78,7 +79,7 @@ static bool read_name(const char *name, struct parsed *p)
     return strcmp(name, again) == 0;
 }
 
-/* Every name can be typed in a directory by a descriptor: paths to it may be too long. */
+/* The directory is named by its descriptor: its path may be too long for a socket address. */
 static socklen_t address_in(int dir, const char *name, struct sockaddr_un *at)
 {
     *at = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -116,7 +117,7 @@ static int listen_at(const struct sockaddr_un *at, socklen_t len)
     return fd;
 }
 
-/* Under a name that nobody looks at until it can be connected to. */
+/* Under a name that others ignore until the socket can be connected to. */
 static int listen_in(int dir, const char *name)
 {
     char early[RENDEZVOUS_NAME + 1];
@@ -146,7 +147,7 @@ static int watch_dir(int dir)
     return fd;
 }
 
-/* Another launcher that ends just now may take the directory with it. */
+/* Another launcher that ends at the same time may remove the directory. */
 static int open_in_dir(struct rendezvous *r, int which)
 {
     int dir = -ENOENT;
@@ -202,7 +203,7 @@ bool rendezvous_is_lost(struct rendezvous *r)
     struct stat st;
 
     while (read(r->watch, news, sizeof news) > 0) {
-        /* only that there are some matters */
+        /* only their presence matters */
     }
     return r->dir >= 0 && fstatat(r->dir, r->name, &st, AT_SYMLINK_NOFOLLOW) < 0;
 }
@@ -214,9 +215,9 @@ bool rendezvous_is_ours(int fd)
     return peer_cred_read(fd, &who) == 0 && who.uid == geteuid();
 }
 
-/* ---- looking through all names ---- */
+/* ---- searching all names ---- */
 
-/* A name that was found. */
+/* A name found in the search. */
 struct sight {
     int where, dir; /* the number and the descriptor of its directory; -1: an abstract name */
     const char *name;
@@ -224,7 +225,7 @@ struct sight {
     struct parsed parsed;
 };
 
-/* False: enough. */
+/* Returning false ends the search. */
 typedef bool sight_fn(void *arg, const struct sight *s);
 
 struct look {
@@ -342,7 +343,7 @@ int rendezvous_list(struct launcher_name **list_p)
 
 /* ---- connecting ---- */
 
-/* A pid namespace of its own may have another one with that pid. */
+/* Another pid namespace may have another process with that pid. */
 static bool is_that(int fd, pid_t pid)
 {
     struct ucred who;
@@ -389,10 +390,10 @@ int rendezvous_connect(const struct launcher_name *l)
 
 struct tidying {
     unsigned long long world;
-    unsigned looks; /* at other pid namespaces, whose processes we cannot see */
+    unsigned looks; /* lookups of other pid namespaces, whose processes we cannot see */
 };
 
-/* It was killed before it could be found. */
+/* Its launcher was killed before it got its final name. */
 static bool is_stillborn(int dir, const char *name)
 {
     struct stat st;

@@ -12,7 +12,7 @@
 
 #define NAME "wireup"
 
-/* A descriptor of a directory that is ours alone; it is closed if it is not. */
+/* Checks that the directory is ours alone; closes the descriptor if it is not. */
 static int check(int fd)
 {
     struct stat st;

@@ -10,11 +10,11 @@ void *secret_new(size_t n)
 
     if (p == MAP_FAILED)
         return NULL;
-    if (madvise(p, n, MADV_DONTDUMP) < 0) { /* nothing is better than a key in a core file */
+    if (madvise(p, n, MADV_DONTDUMP) < 0) { /* no key at all is better than one in a core file */
         munmap(p, n);
         return NULL;
     }
-    madvise(p, n, MADV_WIPEONFORK); /* these two as far as the kernel can and may */
+    madvise(p, n, MADV_WIPEONFORK); /* these two as far as the kernel and the limits allow */
     mlock(p, n);
     return p;
 }

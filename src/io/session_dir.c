@@ -32,7 +32,7 @@ void session_dir_name(struct session_dir *d, const char *tmp)
     if (access(tmp, W_OK | X_OK) < 0 || getrandom(salt, sizeof salt, 0) < 0)
         return;
     n = snprintf(d->base, sizeof d->base, "%s/wireup-%lu", tmp, (unsigned long)geteuid());
-    if (n > (int)sizeof d->base - 64) /* no room for what stands below */
+    if (n > (int)sizeof d->base - 64) /* no room for the levels below */
         return;
     d->own_base = !create_is_private(d->base) && !is_free(d->base);
     if (d->own_base)
@@ -46,9 +46,10 @@ static void sweep_path(const char *path)
         .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
 }
 
-/* ---- what others have left ------------------------------------------------------------------- */
+/* ---- stale directories ----------------------------------------------------------------------- */
 
-/* Its owner has gone if its lock is free.  Whoever makes one and finds it gone makes it again. */
+/* Its owner is gone if its lock is free.  A process whose new directory was removed makes it again.
+ */
 static void remove_left(const char *base, int base_fd, const char *name)
 {
     char path[SESSION_DIR_MAX + 256];
@@ -81,7 +82,7 @@ static void clear_base(const struct session_dir *d, int base_fd)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* The first level, open.  Another launch of ours that ends may take it away at any moment. */
+/* The first level, open.  Another launch of ours that ends may remove it at any moment. */
 static int open_base(const struct session_dir *d)
 {
     int rc = create_private(d->base), fd;
@@ -92,7 +93,7 @@ static int open_base(const struct session_dir *d)
     return fd < 0 ? -errno : fd;
 }
 
-/* Locked, and still there: one that was taken for left over is gone now. */
+/* Locked, and still there: it may have been removed as stale before it was locked. */
 static int open_locked(int base_fd, const char *name)
 {
     struct stat st;
@@ -139,7 +140,7 @@ static int make_below(int at, uint32_t number)
     return rc == -EEXIST ? 0 : rc;
 }
 
-/* Programs may clear up behind themselves, the job's directory with it. */
+/* Programs may clean up after themselves, and remove the job's directory too. */
 static int make_rank(int top, uint32_t job, uint32_t rank)
 {
     char name[16];
@@ -184,7 +185,7 @@ void session_dir_drop(struct session_dir *d, uint32_t job)
     sweep_path(path);
 }
 
-/* Daemons of this launch on this machine that were killed have left theirs, too. */
+/* Killed daemons of this launch on this machine have left their directories, too. */
 void session_dir_remove(struct session_dir *d)
 {
     int base_fd = d->path[0] ? open(d->base, OPEN_DIR) : -1;
@@ -193,7 +194,7 @@ void session_dir_remove(struct session_dir *d)
         sweep_path(d->path);
         clear_base(d, base_fd);
         close(base_fd);
-        rmdir(d->base); /* stays while another launch of ours has something there */
+        rmdir(d->base); /* stays while another launch of ours uses it */
     }
     if (d->fd >= 0)
         close(d->fd);

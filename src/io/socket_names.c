@@ -17,7 +17,7 @@ enum {
     SHOW_UID = 0x40, /* UDIAG_SHOW_UID and UNIX_DIAG_UID, Linux 5.3 */
     DIAG_UID = 7,
     REPLY = 64 << 10,
-    ACCEPTS = 0x10000, /* a flag in /proc/net/unix: it listens */
+    ACCEPTS = 0x10000, /* a flag in /proc/net/unix: a listening socket */
 };
 
 struct listing {
@@ -74,7 +74,7 @@ static void read_one(struct listing *l, const struct nlmsghdr *h)
         tell(l, slice_skip(name, 1), known);
 }
 
-/* 1: there is more to come. */
+/* 1: more follows. */
 static int read_reply(struct listing *l, const char *bytes, size_t n)
 {
     const struct nlmsghdr *h = (const void *)bytes;

@@ -1,5 +1,6 @@
-/* socket_owner.c - see socket_owner.h.  /proc tells what a process has open, and which children its
- * threads have. */
+/* socket_owner.c - see socket_owner.h. /proc lists the open descriptors of a process, and the
+ * children of its threads.
+ */
 #include "io/socket_owner.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
-/* streams.c - see streams.h.  The way of a byte: read from a source into the scratch, cut at the
- * last newline, the front to the sink (directly while its queue is empty), the rest to the tail. */
+/* streams.c - see streams.h.  The path of a byte: read from a source into the scratch, cut at the
+ * last newline, the front to the sink (directly while its queue is empty), the rest to the tail.
+ */
 #include "io/streams.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include "base/limit.h"
 
 enum {
-    STDIO_MOMENT_MS = 100,    /* an unfinished line of somebody who may be prompting is shown */
-    STDIO_PATIENCE_MS = 1000, /* an owner that is silent this long gives way to those who wait */
+    STDIO_MOMENT_MS = 100,    /* an unfinished line, perhaps a prompt, is shown */
+    STDIO_PATIENCE_MS = 1000, /* an owner that is silent this long yields to waiting sources */
     PUMP_LATER_MS = 250,
-    STDIO_SAFE_WRITE = 4096 /* what a pipe takes without blocking once it is writable */
+    STDIO_SAFE_WRITE = 4096 /* bytes that a pipe takes without blocking once it is writable */
 };
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
@@ -28,8 +29,8 @@ enum {
 static void sink_writable(void *arg);
 static void sink_read_on(struct sink *k);
 
-/* A description of our own of the same pipe or terminal, so that non-blocking writes are no
- * surprise for others who share it. */
+/* Opens the same pipe or terminal again, so that O_NONBLOCK does not affect others who share the
+ * description. */
 static int reopen(int fd)
 {
     char path[40];
@@ -97,7 +98,7 @@ static void sink_break(struct sink *k, int error)
     watch_want(&k->watch, 0);
 }
 
-/* One write that does not block.  -1 with errno. */
+/* One non-blocking write.  -1 with errno. */
 static ssize_t write_some(const struct sink *k, struct slice s)
 {
     ssize_t n;
@@ -114,7 +115,7 @@ static ssize_t write_some(const struct sink *k, struct slice s)
     return n;
 }
 
-/* Writes as much as goes; returns what is left. */
+/* Writes as much as possible; returns the rest. */
 static struct slice write_now(struct sink *k, struct slice s)
 {
     while (s.len) {
@@ -137,7 +138,7 @@ static bool source_may_read(const struct sink *k, const struct source *s)
     return !k->full && (!k->owner || k->owner == s);
 }
 
-/* Switches every source of the sink on or off, as its state asks. */
+/* Switches reading from every source of the sink on or off, by the state of the sink. */
 static void sink_read_on(struct sink *k)
 {
     LIST_EACH(l, &k->sources)
@@ -234,7 +235,7 @@ void sink_close(struct sink *k)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* Lines (or, at the end, pieces) with the label before each. */
+/* Writes lines (or, at the end, pieces), each with the label before it. */
 static void put_labelled(struct source *s, struct slice text)
 {
     struct buf out = BUF_NULL(SIZE_MAX / 4);
@@ -252,7 +253,7 @@ static void put_labelled(struct source *s, struct slice text)
     buf_free(&out);
 }
 
-/* Hands bytes over to the sink, which may be in the middle of somebody else's line. */
+/* Passes bytes to the sink, which may be in the middle of another source's line. */
 static void source_put(struct source *s, struct slice text)
 {
     struct sink *k = s->sink;
@@ -274,7 +275,7 @@ static void flush_tail(struct source *s)
     buf_clear(&s->tail);
 }
 
-/* Everybody else waits until this source has ended its line. */
+/* All other sources wait until this one has ended its line. */
 static void take_over(struct source *s)
 {
     struct sink *k = s->sink;
@@ -314,7 +315,7 @@ static size_t last_newline(struct slice s)
     return hit ? (size_t)(hit - s.ptr) + 1 : 0;
 }
 
-/* The owner's bytes go out as they come; its line may end in them. */
+/* The owner's bytes are written as they come; its line may end in them. */
 static void take_owned(struct source *s, struct slice bytes)
 {
     source_put(s, bytes);
@@ -324,7 +325,7 @@ static void take_owned(struct source *s, struct slice bytes)
         timer_set(&s->sink->patience, s->sink->patience_ms);
 }
 
-/* Only a first line that comes whole. */
+/* Holds back only a complete first line. */
 static bool hold_back(struct source *s, struct slice bytes)
 {
     hold_fn *hold = s->hold;
@@ -385,8 +386,8 @@ static void let_go(struct source *s)
         s->sink->last = s->sink;
 }
 
-/* What is held back outlives the pipe: whoever asks for it knows more after the process has ended.
- */
+/* Held-back bytes outlive the pipe: the caller that asks for them knows more after the process has
+ * ended. */
 static void source_end(struct source *s)
 {
     loop_fn *on_end = s->on_end;
@@ -406,7 +407,7 @@ static void source_end(struct source *s)
         on_end(s->arg);
 }
 
-/* False: nothing more to be had. */
+/* False: nothing more to read. */
 static bool source_read(struct source *s)
 {
     ssize_t n = read(s->fd, s->sink->scratch, STDIO_CHUNK);
@@ -418,7 +419,7 @@ static bool source_read(struct source *s)
         return false;
     heard = s->tap && s->tap(s, slice_mem(s->sink->scratch, (size_t)n));
     if (s->sink->broken)
-        return heard; /* else its next write tells the process what `| head` would tell it */
+        return heard; /* else the process's next write fails, as with `| head` */
     take_bytes(s, slice_mem(s->sink->scratch, (size_t)n));
     return true;
 }
@@ -454,8 +455,8 @@ void source_catch_up(struct source *s)
 
     if (s->fd < 0 || !s->sink)
         return;
-    /* What was written before the end is shown, whoever owns the sink by now; what somebody goes on
-     * writing is not waited for. */
+    /* Output written before the end is shown, whichever source owns the sink now; output that is
+     * still being written is not waited for. */
     for (left = ioctl(s->fd, FIONREAD, &waiting) == 0 ? waiting : 0; left > 0;
          left -= STDIO_CHUNK) {
         if (ioctl(s->fd, FIONREAD, &waiting) < 0 || waiting <= 0 || !source_read(s))
@@ -534,7 +535,7 @@ static void pump_write(struct pump_end *e)
             return;
         }
         if (n < 0) {
-            pump_close_end(e); /* it does not want to know */
+            pump_close_end(e); /* this process does not read its input */
             return;
         }
         e->sent += (size_t)n;
@@ -543,8 +544,8 @@ static void pump_write(struct pump_end *e)
         watch_want(&e->watch, 0);
 }
 
-/* In the background the terminal's input is somebody else's.  Nobody tells us when we come to the
- * foreground, so while input waits that we may not read we look again now and then. */
+/* In the background the terminal's input is not ours.  There is no notification of coming to the
+ * foreground, so while input waits that we may not read we check again periodically. */
 static bool in_background(const struct pump *p)
 {
     return p->tty && tcgetpgrp(p->fd) != getpgrp();
@@ -575,7 +576,7 @@ static bool pump_read(struct pump *p)
     return true;
 }
 
-/* Reads when everything before has been sent.  A file is always ready and cannot be watched: there
+/* Reads when all earlier input has been sent.  A file is always ready and cannot be watched: there
  * the first writable end keeps us going, one chunk per turn of the loop. */
 static void pump_on(struct pump *p)
 {

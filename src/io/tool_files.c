@@ -43,7 +43,7 @@ void tool_filess_init(struct tool_file_list *c)
     list_init(&c->files);
 }
 
-/* Takes the descriptor over, and the lock with it. */
+/* Takes over the descriptor and its lock. */
 static void note(struct tool_file_list *c, const char *path, int fd)
 {
     struct made *m = calloc(1, sizeof *m + strlen(path) + 1);
@@ -74,9 +74,9 @@ void tool_filess_remove(struct tool_file_list *c)
     }
 }
 
-/* ---- what others have left ------------------------------------------------------------------- */
+/* ---- stale files ----------------------------------------------------------------------------- */
 
-/* The third line of a contact file. */
+/* The process named in the third line of a rendezvous file still exists. */
 static bool writer_lives(int fd)
 {
     char text[1024];
@@ -89,9 +89,9 @@ static bool writer_lives(int fd)
     return !slice_u32(line, &pid) || pid == 0 || kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* A file that nobody holds.  Others' libraries hold none of theirs: there the process must be gone
- * (`foreign`).  What has been looked at is what is removed: it is locked, and still has its name.
- */
+/* Removes a file that nobody has locked.  Other libraries do not lock theirs: there the process
+ * must be gone (`foreign`).  The file that was checked is the one that is removed: it is locked,
+ * and still has its name. */
 static bool remove_left(const char *path, bool foreign)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -125,7 +125,7 @@ static void clear_dir(const char *dir)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Locked before anybody can take it for one that was left; -1 with errno. */
+/* Locked before another process can take it for a stale one; -1 with errno. */
 static int create(const char *path)
 {
     struct stat st;
@@ -144,7 +144,7 @@ static int create(const char *path)
     return -1;
 }
 
-/* Its name, once what stood there under it is known to be left over. */
+/* Gives the file its name, if the present file of that name is stale. */
 static bool give_name(const char *temporary, const char *path)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -178,7 +178,7 @@ static int cannot(struct errmsg *err, int rc, const char *path)
     return errmsg_set(err, rc, "cannot write %.400s: %s", path, err_text(rc));
 }
 
-/* Complete before it has its name: readers see all of it or nothing. */
+/* Complete before it has its name: readers see all of it, or nothing. */
 int tool_filess_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
                     struct errmsg *err)
 {
@@ -246,7 +246,7 @@ static bool name_dir(const char *tmpdir, char *dir)
                     (unsigned long)geteuid()) < TOOL_FILES_PATH_MAX;
 }
 
-/* Ours alone, or none. */
+/* A directory that is ours alone, or an error. */
 static int make_dir(const char *dir, struct errmsg *err)
 {
     int rc = create_private(dir);
@@ -265,12 +265,12 @@ int tool_filess_begin(struct tool_file_list *c, const struct tool_file *what, co
 {
     int rc = name_dir(tmpdir, dir) ? -ENOENT : cannot(err, -ENAMETOOLONG, tmpdir);
 
-    /* Another server of ours that ends just now may take the directory with it. */
+    /* Another server of ours that ends at the same time may remove the directory. */
     for (int i = 0; rc == -ENOENT && i < TRIES; i++) {
         rc = make_dir(dir, err);
         if (rc < 0)
             return rc;
-        note(c, dir, -1); /* the last to go */
+        note(c, dir, -1); /* removed last */
         rc = tool_filess_put_tool(c, what, dir, which, err);
     }
     if (rc == 0)

@@ -56,8 +56,8 @@ struct block_set *block_set_ref(struct block_set *b)
     return b;
 }
 
-/* A chain of thousands may hang on one reference: no recursion on the left side, which is the long
- * one. */
+/* A chain of thousands may depend on one reference: no recursion on the left side, which is the
+ * long one. */
 struct block_set *block_set_drop(struct block_set *b)
 {
     while (b && --b->refs == 0) {

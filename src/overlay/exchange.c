@@ -1,9 +1,9 @@
-/* exchange.c - the exchange of large collectives among the participants themselves.
- *
- * Participants have indexes 0..n-1, by position.  What one holds are the blocks of a run of indexes
- * (around the end) that begins with its own.  In step s it sends the first min(2^s, n - 2^s) of
- * them to the one 2^s before it, and gets as many from the one 2^s behind it: after ceil(log2 n)
- * steps it has all.  (Bruck and others, 1997.) */
+/* exchange.c - the exchange of large collectives among the participants themselves.  Participants
+ * have indexes 0..n-1, by position.  Each holds the blocks of a run of indexes (wrapping around)
+ * that begins with its own.  In step s it sends the first min(2^s, n - 2^s) of them to the one 2^s
+ * before it, and receives as many from the one 2^s after it: after ceil(log2 n) steps it has all.
+ * (Bruck and others, 1997.)
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool send_piece(struct overlay *o, const struct gather *c, uint32_t step,
     return true;
 }
 
-/* Whole blocks, as many as fit; at least one. */
+/* The number of pieces: whole blocks, as many as fit in each; at least one. */
 static uint32_t count_pieces(const struct overlay *o, const struct block_set *all)
 {
     uint64_t max = o->config.piece_max, bytes = 0;
@@ -147,7 +147,7 @@ static bool make_steps(struct gather *c)
     return c->got != NULL;
 }
 
-/* Goes on with the steps that are there. */
+/* Goes on with the steps that have arrived. */
 static void go_on(struct overlay *o, struct gather *c)
 {
     while (c->step < c->steps && c->got[c->step].all) {
@@ -231,7 +231,7 @@ static int take_piece(struct overlay *o, struct gather *c, struct overlay_msg *m
         return 1;
     s = &c->got[m->step];
     if (m->step < c->step || s->all)
-        return 0; /* it was asked for again, and came twice */
+        return 0; /* it was requested again, and came twice */
     if (!s->pieces) {
         s->pieces = calloc(m->pieces, sizeof *s->pieces);
         if (!s->pieces)
@@ -264,7 +264,7 @@ int exchange_piece(struct overlay *o, struct overlay_msg *m)
     if (!c || !c->mine) /* it has failed here, or is over */
         return 0;
     if (m->failed) {
-        if (!has_step(c, m->step)) /* else it had come before it was asked for again */
+        if (!has_step(c, m->step)) /* else it came before it was requested again */
             gather_fail(o, c, m->culprit);
         return 0;
     }
@@ -295,7 +295,7 @@ void exchange_ask_again(struct overlay *o, struct gather *c)
     }
 }
 
-/* It is over here and was not kept, or has failed. */
+/* The collective is over here and was not kept, or has failed. */
 static void refuse(struct overlay *o, const struct overlay_msg *asked, uint32_t culprit)
 {
     struct overlay_msg *m = overlay_msg_new(OVERLAY_MSG_PIECE);
@@ -312,7 +312,7 @@ static void refuse(struct overlay *o, const struct overlay_msg *asked, uint32_t 
     o->no_memory = o->no_memory || !m || !m->what;
 }
 
-/* Who has not got so far yet will send it when it has. */
+/* A node that has not reached that step yet will send it when it does. */
 int exchange_again(struct overlay *o, struct overlay_msg *m)
 {
     struct gather *c = gather_find(&o->pending, m->what, m->generation);

@@ -109,7 +109,7 @@ static void forget_done(struct overlay *o, struct gather *c)
     gather_free(c);
 }
 
-/* Results are kept while there is room; that something is over is remembered longer. */
+/* Results are kept while there is room; the fact that a collective is over is kept longer. */
 static void trim(struct overlay *o)
 {
     uint32_t n = 0;
@@ -209,8 +209,8 @@ static bool has_part_below(const struct overlay *o, const struct gather *c, uint
     return has;
 }
 
-/* To everybody below who takes part, or has somebody below who does; then it is over here, or goes
- * on among the participants. */
+/* Sends the result to every child that takes part or has participants below it; then the collective
+ * is over here, or goes on among the participants. */
 static void settle(struct overlay *o, struct gather *c)
 {
     for (uint32_t i = 0; i < o->below.nruns; i++) {
@@ -245,7 +245,7 @@ static void ask_for(struct gather *c, enum overlay_schedule s)
         c->schedule = s;
 }
 
-/* What was asked for this one counts more than what holds for all. */
+/* A request for this collective overrides the configured schedule. */
 static enum overlay_schedule schedule_of(const struct overlay *o, const struct gather *c)
 {
     return c->schedule == OVERLAY_AUTO ? o->config.schedule : c->schedule;
@@ -277,7 +277,7 @@ static uint32_t log2_up(uint32_t n)
 }
 
 /* The tree brings everything to the top, and sends it `width` times out of each node, one level
- * after the other.  The exchange sends and hears each byte once, and costs a message for each of
+ * after the other.  The exchange sends and receives each byte once, and costs a message for each of
  * its steps, and a link: whether that is up already is not known at the top. */
 uint64_t overlay_border(const struct overlay_config *c, uint32_t participants)
 {
@@ -291,7 +291,7 @@ uint64_t overlay_border(const struct overlay_config *c, uint32_t participants)
 static bool is_for_exchange(const struct overlay *o, const struct gather *c)
 {
     switch (schedule_of(o, c)) {
-    case OVERLAY_TREE: return c->withheld; /* by who had not been asked */
+    case OVERLAY_TREE: return c->withheld; /* by a node that did not know the request */
     case OVERLAY_EXCHANGE: return c->bytes > 0;
     case OVERLAY_AUTO: break;
     }
@@ -326,7 +326,7 @@ void gather_advance(struct overlay *o, struct gather *c)
     }
 }
 
-/* What rides the gathering: when the tree is sure not to be the way, nothing. */
+/* Most bytes sent with the gathering: none if the tree is certainly not used. */
 static uint64_t most_inline(const struct overlay *o, const struct gather *c)
 {
     uint64_t border = overlay_border(&o->config, c->all.count);
@@ -339,7 +339,7 @@ static uint64_t most_inline(const struct overlay *o, const struct gather *c)
     return border < o->config.inline_max ? border : o->config.inline_max;
 }
 
-/* What is too much to ride along stays where it came from. */
+/* Data that is too large for the gathering stays on its node. */
 static void withhold(struct overlay *o, struct gather *c)
 {
     if (block_set_bytes(c->data) > most_inline(o, c) ||
@@ -384,7 +384,7 @@ static bool only_new(const struct gather *c, struct block_set **data)
     return good;
 }
 
-/* Something may have come before by another way: its node has a new parent. */
+/* Some of it may have come before on another path: its node has a new parent. */
 static int merge(struct overlay *o, struct gather *c, const struct rank_set *arrived,
                  struct block_set *data, uint64_t bytes, bool withheld)
 {
@@ -424,7 +424,7 @@ static int contribute(struct overlay *o, struct gather *c, struct block_set *blo
     return rc ? -EINVAL : 0;
 }
 
-/* It cannot come about any more. */
+/* The collective cannot complete any more. */
 static int refuse(struct overlay *o, const char *what, uint64_t generation,
                   const struct rank_set *all, struct block_set *block)
 {
@@ -493,13 +493,13 @@ int gather_gathering(struct overlay *o, struct overlay_msg *m)
     if (!rank_set_has(&o->below, m->from) || m->arrived.count == 0 ||
         !rank_set_covers(&m->all, &m->arrived) || !rank_set_covers(&o->subtree, &m->arrived))
         return 1;
-    if (c) { /* its node has a new parent, and did not hear the end from the old one */
+    if (c) { /* its node has a new parent, and did not get the result from the old one */
         if (!c->failed && !c->exchanges && !c->data && c->bytes)
             c->failed = true;
         send_result(o, c, m->from);
         return 0;
     }
-    if (rank_set_meets(&m->all, &o->losses)) /* it will be told of that, too */
+    if (rank_set_meets(&m->all, &o->losses)) /* it will receive the notice of that loss, too */
         return 0;
     c = get(o, m->what, m->generation, &m->all);
     if (!c) {
@@ -523,7 +523,7 @@ int gather_result(struct overlay *o, struct overlay_msg *m)
     if (m->from != o->parent)
         return 1;
     if (!c || c->phase != GATHER_GATHERS)
-        return 0; /* heard twice, from two parents */
+        return 0; /* received twice, from two parents */
     if (c->arrived.count != c->expected.count && !m->failed)
         return 1;
     c->exchanges = m->flags & OVERLAY_EXCHANGES && !m->failed;

@@ -36,7 +36,7 @@ const char *msg_name(enum msg_kind kind)
     return (unsigned)kind < MSG_KINDS ? rows[kind].name : "?";
 }
 
-/* Behind the address of such a message stand its numbers. */
+/* In a message with this bit the numbers follow the address. */
 enum { NUMBERED = 128 };
 
 void msg_write(const struct msg *m, struct buf *out)

@@ -1,5 +1,6 @@
-/* overlay.c - see overlay.h.  Reading order: messages and events; birth; links and losses; reports
- * to the top and words of it; what comes in. */
+/* overlay.c - see overlay.h.  Reading order: messages and events; initialization; reports to the
+ * top; broadcasts of the top; links and losses; received messages.
+ */
 #include "overlay/overlay.h"
 
 #include <errno.h>
@@ -166,7 +167,7 @@ void overlay_hold(struct overlay *o, struct overlay_msg *m)
         list_append(&o->held, &m->link);
 }
 
-/* A link is up, or somebody is lost: each is tried again, by the host. */
+/* A link is up, or a node is lost: the host tries each held message again. */
 static void release_held(struct overlay *o)
 {
     LIST_EACH(l, &o->held)
@@ -176,7 +177,7 @@ static void release_held(struct overlay *o)
     }
 }
 
-/* ---- birth ----------------------------------------------------------------------------------- */
+/* ---- initialization -------------------------------------------------------------------------- */
 
 int overlay_init(struct overlay *o, const struct overlay_config *config)
 {
@@ -354,7 +355,7 @@ static int hear_ack(struct overlay *o, struct overlay_msg *m)
     return 0;
 }
 
-/* ---- words of the top --------------------------------------------------------------------------
+/* ---- broadcasts of the top ---------------------------------------------------------------------
  * Everybody keeps the last ones for children that come from a lost parent. */
 
 static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg *w, uint32_t to)
@@ -383,7 +384,7 @@ static void pass_word(struct overlay *o, const struct overlay_msg *w)
     }
 }
 
-/* Takes it over. */
+/* Takes over the message. */
 static void keep_word(struct overlay *o, struct overlay_msg *w)
 {
     list_unlink(&w->link);
@@ -421,12 +422,12 @@ int overlay_tell(struct overlay *o, struct slice bytes)
 
 static void apply_losses(struct overlay *o, const struct rank_set *gone);
 
-/* Takes m over when it returns 0. */
+/* Takes over m if it returns 0. */
 static int hear_word(struct overlay *o, struct overlay_msg *m)
 {
     if (m->from != o->parent)
         return 1;
-    if (m->generation <= o->told) { /* from the old parent already */
+    if (m->generation <= o->told) { /* received from the old parent already */
         overlay_msg_free(m);
         return 0;
     }
@@ -445,7 +446,7 @@ static int hear_word(struct overlay *o, struct overlay_msg *m)
     return 0;
 }
 
-/* A child has come, perhaps from elsewhere: what it has not been told. */
+/* A child has connected, perhaps from a lost parent: sends it the broadcasts that it has missed. */
 static int hear_hello(struct overlay *o, struct overlay_msg *m)
 {
     if (!rank_set_has(&o->below, m->from))
@@ -476,7 +477,8 @@ static bool is_on_my_way(const struct overlay *o, const struct rank_set *gone)
     return false;
 }
 
-/* Collectives that will not come about, and those that may have lost something on the way. */
+/* Fails the collectives that cannot complete, and requests or notes messages that may have been
+ * lost. */
 static void fail_collectives(struct overlay *o, const struct rank_set *gone)
 {
     LIST_EACH(l, &o->pendings)
@@ -495,7 +497,7 @@ static void fail_collectives(struct overlay *o, const struct rank_set *gone)
     }
 }
 
-/* Most nodes never hear of any: no memory until then. */
+/* Most nodes never see a loss: memory is allocated on the first one. */
 static bool mark(struct overlay *o, uint64_t **bits, uint32_t p)
 {
     if (!*bits)
@@ -529,7 +531,7 @@ static void apply_losses(struct overlay *o, const struct rank_set *gone)
     rank_set_free(&fresh);
 }
 
-/* The top: the word goes out, and counts here too. */
+/* Top: broadcasts the losses, and applies them here too. */
 static void lose(struct overlay *o, const struct rank_set *gone)
 {
     struct overlay_msg *m;
@@ -569,7 +571,7 @@ static void say_hello(struct overlay *o)
     overlay_send(o, m);
 }
 
-/* Whatever went to the old parent may not have gone further. */
+/* Messages to the old parent may not have been forwarded. */
 static void begin_with(struct overlay *o, uint32_t parent)
 {
     o->parent = parent;
@@ -639,7 +641,7 @@ void overlay_link_down(struct overlay *o, uint32_t position)
         report_losses(o);
 }
 
-/* Its children that should be ours now. */
+/* Records the children of the lost node that should be ours now. */
 static bool miss_children(struct overlay *o, uint32_t gone)
 {
     uint32_t first = tree_first_child(o->config.width, gone);
@@ -703,7 +705,7 @@ uint32_t overlay_route(const struct overlay *o, uint32_t to)
     return p == o->config.me ? TREE_NONE : o->parent;
 }
 
-/* ---- what comes in --------------------------------------------------------------------------- */
+/* ---- received messages ----------------------------------------------------------------------- */
 
 static bool has_what(const struct overlay_msg *m)
 {

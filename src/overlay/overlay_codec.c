@@ -24,7 +24,7 @@ struct blocks {
     uint32_t *positions, *same_as;
     struct slice *texts;
     uint32_t n, ntexts;
-    struct map seen; /* content, its number + 1 */
+    struct map seen; /* by content: its number + 1 */
 };
 
 static bool put_block(struct blocks *k, const struct block_set *b)
@@ -114,7 +114,7 @@ static bool get_set(const struct part_uints *list, uint32_t count, struct rank_s
     return true;
 }
 
-/* seen: by content, the first block that has it. */
+/* seen: by content, the first block with it. */
 static struct block_set *get_block(const struct msg_overlay *m, uint32_t i, uint32_t count,
                                    struct block_set **seen)
 {

@@ -35,7 +35,7 @@ static uint64_t end_of(const struct posrun *r)
     return (uint64_t)r->first + r->count;
 }
 
-/* The first run that ends at p or behind it. */
+/* The first run that ends at p or after it. */
 static uint32_t find(const struct rank_set *s, uint32_t p)
 {
     uint32_t low = 0, high = s->nruns;

@@ -7,7 +7,7 @@
 
 #include "base/list.h"
 
-/* After so many messages, or bytes, the other end is told that we have them. */
+/* After this many messages, or bytes, an acknowledgement is sent. */
 enum { RELIABLE_MESSAGES = 32, RELIABLE_BYTES = 64 << 10 };
 
 struct reliable_kept {
@@ -19,9 +19,9 @@ struct reliable_kept {
 
 struct reliable_end {
     uint64_t sent;     /* number of our last message */
-    uint64_t heard;    /* … and of the last one of theirs that came in order */
+    uint64_t heard;    /* ... and of the last one of theirs received in order */
     struct list kept;  /* struct reliable_kept */
-    uint32_t owed;     /* messages that came since we have said so */
+    uint32_t owed;     /* messages received since our last acknowledgement */
     size_t owed_bytes; /* likewise */
 };
 
@@ -125,7 +125,7 @@ bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
         drop_kept(e, m->heard);
     if (m->number == 0)
         return true;
-    e->owed++; /* also what came twice: its sender has not heard of it */
+    e->owed++; /* duplicates too: their sender has not got the acknowledgement */
     e->owed_bytes += bytes;
     if (m->number != e->heard + 1)
         return false;

@@ -1,5 +1,6 @@
-/* sim.c - see sim.h.  Reading order: what there is; time; the network; the program on each node;
- * what goes wrong; what must be true. */
+/* sim.c - see sim.h.  Reading order: types; time; the network; the program on each node; failures;
+ * invariants.
+ */
 #include "overlay/sim.h"
 
 #include <errno.h>
@@ -28,23 +29,23 @@ enum sim_kind {
 };
 
 struct sim_event {
-    uint64_t at, number; /* the number keeps what is due at once in order */
+    uint64_t at, number; /* the number keeps simultaneous events in order */
     enum sim_kind kind;
     uint32_t node, other; /* ARRIVE, MESSAGE: receiver and the neighbour it came from */
     struct overlay_msg *m;
 };
 
-/* A message that is being read. */
+/* A message that is being received. */
 struct sim_intake {
-    uint64_t number, left; /* how long it still takes */
+    uint64_t number, left; /* ns that it still takes */
     uint32_t from;
     struct overlay_msg *m;
 };
 
-/* A link beside the tree. */
+/* A link outside the tree. */
 struct sim_link {
     uint32_t to;
-    uint64_t up; /* at that time */
+    uint64_t up; /* up from this time on */
 };
 
 struct sim_node {
@@ -57,17 +58,17 @@ struct sim_node {
     bool dead, slow;
     uint64_t out_free, in_free;
     uint64_t messages, bytes;
-    uint32_t round[SETS_MAX]; /* the one that is entered next, or waited for */
+    uint32_t round[SETS_MAX]; /* the round that is entered next, or waited for */
     bool inside[SETS_MAX], stopped[SETS_MAX];
-    uint32_t reported, heard; /* reports: said; heard by the top */
-    uint32_t told;            /* words */
+    uint32_t reported, heard; /* reports: sent; received by the top */
+    uint32_t told;            /* broadcasts received */
 };
 
 struct sim {
     struct sim_config c;
     struct sim_node *nodes;
     struct rank_set sets[SETS_MAX];
-    uint64_t *last; /* of each pair, when it arrived: links keep the order; NULL: no jitter */
+    uint64_t *last; /* of each pair, the last arrival: links keep the order; NULL: no jitter */
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;
@@ -193,7 +194,7 @@ static void add_link(struct sim *s, struct sim_node *n, struct sim_link k)
     n->links[n->nlinks++] = k;
 }
 
-/* When a message that leaves now may be there: its link may have to come up first. */
+/* The arrival time of a message that is sent now: its link may have to come up first. */
 static uint64_t arrival(const struct sim *s, const struct sim_node *n, uint32_t to, uint64_t start)
 {
     const struct sim_link *k = link_to(n, to);
@@ -229,8 +230,8 @@ static void transmit(struct sim *s, uint32_t from, uint32_t to, struct overlay_m
          (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .node = to, .other = from, .m = m });
 }
 
-/* Its first byte is there.  Links keep their order when chance delays messages: then everything is
- * taken in as it arrives. */
+/* Its first byte has arrived.  Links keep their order if random delays occur: then messages are
+ * received in order of arrival. */
 static void arrive_in_order(struct sim *s, const struct sim_event *e)
 {
     struct sim_node *n = &s->nodes[e->node];
@@ -243,8 +244,8 @@ static void arrive_in_order(struct sim *s, const struct sim_event *e)
     push(s, whole);
 }
 
-/* Else a node reads first what it can go on with: short messages, then the earliest step of an
- * exchange; what it does not read waits on its link. */
+/* Otherwise a node reads the most useful messages first: short ones, then the earliest step of an
+ * exchange; unread messages wait on their links. */
 static uint64_t urgency(const struct overlay_msg *m)
 {
     return m->kind == OVERLAY_MSG_PIECE ? m->generation * COLLECT_ROOM + m->step + 1 : 0;
@@ -263,7 +264,7 @@ static struct sim_intake *most_urgent(struct sim_node *n)
     return best;
 }
 
-/* What has been read until now. */
+/* Accounts for the bytes received until now. */
 static void take_in(struct sim *s, struct sim_node *n)
 {
     struct sim_intake *k = most_urgent(n);
@@ -340,7 +341,7 @@ static bool is_linked(const struct sim *s, uint32_t node, uint32_t other)
     return o->parent == other || rank_set_has(&o->below, other);
 }
 
-/* Where they wait is asked for along the tree, and then there are two turns of greeting. */
+/* Their addresses are requested along the tree, and then the handshake takes two round trips. */
 static void links_come_up(struct sim *s, uint32_t p, const struct rank_set *peers)
 {
     struct sim_node *n = &s->nodes[p];
@@ -355,7 +356,7 @@ static void links_come_up(struct sim *s, uint32_t p, const struct rank_set *peer
     }
 }
 
-/* What is for somebody further away has a link of its own, or is relayed. */
+/* A message to a distant node has a link of its own, or is relayed. */
 static void route(struct sim *s, uint32_t at, struct overlay_msg *m)
 {
     bool direct =
@@ -513,7 +514,7 @@ static void told(struct sim *s, uint32_t p, const struct overlay_event *e)
     n->told = number + 1;
 }
 
-/* ---- what goes wrong ------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 static void down_later(struct sim *s, uint32_t at, uint32_t other)
 {
@@ -556,7 +557,8 @@ static void link_down(struct sim *s, uint32_t p, uint32_t other)
         connect_later(s, p);
 }
 
-/* A node without a parent looks for another one; who finds none, or is taken for lost, ends. */
+/* A node without a parent looks for another one; if it finds none, or is considered lost, it ends.
+ */
 static void connect_node(struct sim *s, uint32_t p)
 {
     struct overlay *o = &s->nodes[p].o;
@@ -587,7 +589,7 @@ static void cut_link(struct sim *s, uint32_t p)
     down_later(s, parent, p);
 }
 
-/* Somebody is lost, says the top: a link to it is closed, and if it lives it ends. */
+/* The top announced a lost node: a link to it is closed, and if it lives it ends. */
 static void lost(struct sim *s, uint32_t p, uint32_t gone)
 {
     if (p == gone) {
@@ -603,7 +605,7 @@ static void lost(struct sim *s, uint32_t p, uint32_t gone)
     }
 }
 
-/* ---- turning --------------------------------------------------------------------------------- */
+/* ---- the event loop -------------------------------------------------------------------------- */
 
 static void carry_out_events(struct sim *s, uint32_t p)
 {
@@ -639,7 +641,7 @@ static void turn(struct sim *s, uint32_t p)
     s->no_memory = s->no_memory || (!n->dead && n->o.no_memory);
 }
 
-/* Through its bytes and back. */
+/* Encodes and decodes the message. */
 static struct overlay_msg *recode(struct sim *s, struct overlay_msg *m)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
@@ -667,7 +669,7 @@ static void deliver(struct sim *s, struct sim_event *e)
                   (e->m->kind == OVERLAY_MSG_PIECE || e->m->kind == OVERLAY_MSG_AGAIN);
 
     if (n->dead || (!direct && !is_linked(s, e->node, e->other))) {
-        overlay_msg_free(e->m); /* the link has gone meanwhile */
+        overlay_msg_free(e->m); /* the link is gone meanwhile */
     } else if (e->m->to != e->node) {
         route(s, e->node, e->m);
     } else {
@@ -750,7 +752,7 @@ static bool make_node(struct sim *s, uint32_t p)
     if (s->c.modelled)
         k.piece_max = 0;
     else
-        k.inline_max = 1024; /* that both occur */
+        k.inline_max = 1024; /* so that both schedules occur */
     k.alpha_ns = (uint32_t)(s->c.latency_ns + 2 * s->c.overhead_ns);
     k.beta_ps = s->c.byte_ps;
     k.link_ns = s->c.link_ns;
@@ -763,7 +765,7 @@ static bool make_node(struct sim *s, uint32_t p)
     return true;
 }
 
-/* The tree is up when it begins: how it comes up is another matter. */
+/* The tree is up at the beginning: its start-up is not simulated. */
 static bool join_all(struct sim *s)
 {
     for (uint32_t p = 1; p < s->c.nodes; p++) {
@@ -822,8 +824,8 @@ static void count_node(struct sim *s, const struct sim_node *n)
         r->node_held = n->o.stats.held_max;
 }
 
-/* Everybody has to hear of everybody: log2(n) messages after each other, and all bytes of the
- * others through one's own door. */
+/* Every node needs the data of every other: log2(n) messages after each other, and all bytes of the
+ * others received by each node. */
 static uint64_t lower_bound(const struct sim *s)
 {
     uint32_t n = s->c.nodes, steps = 0;

@@ -2,7 +2,8 @@
  *
  * For objects: the machine is cut into groups (one for all, or one for each object of -map-by),
  * each group into units of `width` objects.  Seats are dealt in rounds, one unit of each group that
- * has another one; so every unit is dealt once before any is dealt again. */
+ * has units left; so every unit is dealt once before any is dealt again.
+ */
 #include "topo/bind.h"
 
 #include <errno.h>
@@ -12,14 +13,14 @@
 
 #include "topo/slots.h"
 
-/* ---- words ---- */
+/* ---- parsing ---- */
 
 static bool word_is(struct slice a, const char *b)
 {
     return a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
 }
 
-/* Known to Hydra, and not to us. */
+/* Supported by Hydra, but not here. */
 static bool is_device(struct slice word)
 {
     static const char *const devices[] = { "pci", "gpu", "ib", "eth", "hfi", "hsn" };
@@ -97,7 +98,7 @@ static const char *threads_text(struct binder *b, struct cpus set, const char *w
     return copy;
 }
 
-/* Takes the set over; what: "core 3", or "" when the hwthreads say all. */
+/* Takes over the set; what: "core 3", or "" if the list of hwthreads is enough. */
 static int add_seat(struct binder *b, struct cpus set, const char *what)
 {
     struct bind_seat *seat;
@@ -181,7 +182,7 @@ static int seats_user(struct binder *b)
 
 /* ---- objects ---- */
 
-/* The objects of a kind that have a processor of ours: their logical numbers. */
+/* The logical numbers of the objects of a kind that have an allowed processor. */
 struct usable {
     const struct topo_objects *all;
     uint32_t *index;
@@ -215,7 +216,7 @@ static int find_usable(struct binder *b, enum topo_kind kind, struct usable *u)
     return 0;
 }
 
-/* The union of `width` usable objects from position `at`, without processors that are not ours. */
+/* The allowed processors of `width` usable objects from position `at`. */
 static struct cpus join(struct binder *b, const struct usable *u, uint32_t at, uint32_t width)
 {
     struct cpus set = cpus_new(b->arena, last_cpu(b));
@@ -227,7 +228,7 @@ static struct cpus join(struct binder *b, const struct usable *u, uint32_t at, u
     return set;
 }
 
-/* A seat of the objects at at, at + 1, ... */
+/* A seat of the objects at positions at, at + 1, ... */
 static int add_unit(struct binder *b, const struct usable *u, uint32_t at)
 {
     uint32_t width = b->spec->width;
@@ -346,7 +347,7 @@ static int seats_objects(struct binder *b, const struct bind_order *order)
 
 /* ---- places of a rank file ---- */
 
-/* The cores of a place, which are one package's or the machine's. */
+/* Adds the cores of a place, of one package or of the machine. */
 static int add_cores(struct binder *b, const struct slots_place *place, const struct cpus *package,
                      struct slice list, struct cpus set)
 {
@@ -379,7 +380,8 @@ static int add_place(struct binder *b, const struct slots_place *place, struct s
                      struct cpus set)
 {
     const struct topo_objects *packages = &b->view->kinds[TOPO_PACKAGE];
-    uint32_t count = packages->count ? packages->count : 1; /* without any the machine is one */
+    uint32_t count = packages->count ? packages->count : 1; /* without packages the machine is
+                                                             * one */
     int rc = 0;
 
     if (!place->in_package)
@@ -406,7 +408,7 @@ static int add_slots(struct binder *b, struct slice list)
         rc = add_place(b, &place, list, set);
     if (rc)
         return rc;
-    if (rest.len) /* a plan from elsewhere: ours have been checked */
+    if (rest.len) /* only in a job map of another program: ours are checked */
         return slots_check(list, b->err) ? BIND_BAD : 0;
     cpus_and(set, b->allowed);
     if (cpus_empty(set))

@@ -14,7 +14,7 @@ struct cpus cpus_new(struct arena *a, size_t n)
     return s;
 }
 
-/* Sets of different sizes: what is behind the shorter one is empty. */
+/* Sets of different sizes: words beyond the shorter one are empty. */
 static unsigned long word(struct cpus s, size_t i)
 {
     return i < s.words ? s.bits[i] : 0;
@@ -70,7 +70,7 @@ uint32_t cpus_count(struct cpus s)
 
 int cpus_allowed(struct arena *a, struct cpus *set_p)
 {
-    /* The kernel wants room for all processors it could have, and says EINVAL to less. */
+    /* The kernel requires room for all possible processors, and returns EINVAL for less. */
     for (size_t n = 1024; n <= CPUS_MAX; n *= 8) {
         struct cpus s = cpus_new(a, n);
         if (!s.bits)

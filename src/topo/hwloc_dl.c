@@ -27,7 +27,7 @@ static int missing(struct hwloc_dl *h, struct errmsg *err, const char *why)
 int hwloc_dl_open(struct hwloc_dl *h, struct errmsg *err)
 {
     memset(h, 0, sizeof *h);
-    if (privilege_is_lent()) /* hwloc loads plugins from where the environment says */
+    if (privilege_is_lent()) /* hwloc loads plugins from paths in the environment */
         return missing(h, err, "this program has rights that its user has not");
     h->library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
     if (!h->library) {

@@ -7,7 +7,7 @@ static const struct {
     const char *name;
     enum topo_kind kind;
 } names[] = {
-    /* The first of each kind is the one we write. */
+    /* The first name of each kind is the one that we print. */
     { "hwthread", TOPO_HWTHREAD },
     { "pu", TOPO_HWTHREAD },
     { "thread", TOPO_HWTHREAD },

@@ -34,7 +34,7 @@ const struct job_map_binding *plan_binding_new(struct arena *a, const struct bin
     return arena_ok(a) ? b : NULL;
 }
 
-/* A plan may come from elsewhere: its numbers are held against what exists. */
+/* A job map may come from another program: its numbers are checked. */
 static int read_binding(const struct job_map_binding *b, struct bind_spec *spec,
                         struct bind_order *order, struct errmsg *err)
 {
@@ -90,7 +90,7 @@ int plan_bind(struct job_map *p, uint32_t node, struct bind_machine *m, struct e
     return rc;
 }
 
-/* What was found out for one node holds for the next with the same binding and machine. */
+/* The result for one node is reused for the next one with the same binding and machine. */
 struct found {
     const struct job_map_binding *binding;
     const struct bind_machine *machine;

@@ -16,7 +16,7 @@ struct numbers {
     unsigned long bits[CPUS_MAX / CPUS_WORD_BITS];
 };
 
-/* "0-3,8": marks the numbers, or asks whether one of them is marked already. */
+/* "0-3,8": marks the numbers, or checks whether one of them is marked already. */
 static int each_number(struct slice list, struct numbers *n, bool mark, bool *hit_p)
 {
     while (list.len) {
@@ -41,7 +41,7 @@ static int each_number(struct slice list, struct numbers *n, bool mark, bool *hi
     return 0;
 }
 
-/* The list of one level in a text; empty when it has none. */
+/* The list of one level in a text; empty if there is none. */
 static struct slice level_of(struct slice text, const char *name)
 {
     while (text.len) {

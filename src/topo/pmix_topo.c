@@ -1,7 +1,6 @@
-/* pmix_topo.c - see pmix_topo.h: what is the same for all, and cpusets.
- *
- * The handle of the library and the machine's topology are the only state: static, because PMIx's
- * calls have no context and because a process has one machine; made under a lock, constant after.
+/* pmix_topo.c - see pmix_topo.h: shared parts, and cpusets.  The handle of the library and the
+ * machine's topology are the only state: static, because PMIx's calls have no context and because a
+ * process has one machine; created under a lock, constant afterwards.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -59,8 +58,8 @@ bool ptopo_is_hwloc(const char *source)
 
 /* --- cpusets --- */
 
-/* hwloc's reader takes any text, and memory for any number in it: a list that may be shown to it is
- * "a", "a-b" or "a-" by commas, of processors that a machine may have. */
+/* hwloc's parser accepts any text, and allocates memory for any number in it: only lists of "a",
+ * "a-b" or "a-", separated by commas, with processors that a machine may have, are passed to it. */
 static bool list_is_sane(struct slice list)
 {
     while (list.len) {

@@ -1,5 +1,5 @@
-/* pmix_tree.c - whole topologies of PMIx: loading, sending, and where processors and devices are in
- * them; see pmix_topo.h.
+/* pmix_tree.c - whole topologies of PMIx: loading, sending, and the places of processors and
+ * devices in them; see pmix_topo.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 /* --- loading, copying, releasing --- */
 
-/* A topology with our name on it; takes t over. */
+/* Labels a topology with its source; takes over t. */
 static int label(const struct hwloc_dl *h, hwloc_topology_t t, pmix_topology_t *topo_p)
 {
     char *source = t ? strdup("hwloc:" HWLOC_VERSION) : NULL;
@@ -44,7 +44,7 @@ int ptopo_load(pmix_topology_t *topo)
     if (h->topology_dup(&copy, mine) != 0)
         return -ENOMEM;
     rc = label(h, copy, topo);
-    if (rc == 0 && asked) { /* the caller's word stays */
+    if (rc == 0 && asked) { /* the caller's source stays */
         free(topo->source);
         topo->source = asked;
     }
@@ -82,7 +82,8 @@ void ptopo_free(pmix_topology_t *topo)
     *topo = (pmix_topology_t){ 0 };
 }
 
-/* --- sending: XML, and behind it what the sender's system can do, as hwloc has it in memory --- */
+/* --- sending: XML, followed by the capabilities of the sender's system, as hwloc has them in
+ * memory --- */
 
 enum {
     DISCOVERY = sizeof(struct hwloc_topology_discovery_support),
@@ -224,10 +225,10 @@ static const char *info_of(hwloc_obj_t obj, const char *name)
     return NULL;
 }
 
-/* A name for the device that no other has: by its address, or by its host and name. */
+/* A unique name of the device: by its address, or by its host and name. */
 static char *device_uuid(hwloc_obj_t dev)
 {
-    enum { MAC_TEXT = 17 /* longer addresses are called ipv6 */ };
+    enum { MAC_TEXT = 17 /* longer addresses are named ipv6 */ };
     const char *address = info_of(dev, "Address"), *node = info_of(dev, "NodeGUID");
     const char *system = info_of(dev, "SysImageGUID");
     char *text = NULL, host[256] = "";
@@ -253,8 +254,8 @@ static hwloc_obj_t place_of(hwloc_obj_t dev)
     return dev;
 }
 
-/* From one processor: the less deep the two meet, the further; and at the root, where nothing but
- * the machine is shared, the whole way. */
+/* From one processor: the higher the common ancestor, the greater the distance; at the root, where
+ * only the machine is shared, the maximum. */
 static uint16_t distance(const struct hwloc_dl *h, int depth, hwloc_obj_t pu, hwloc_obj_t place)
 {
     hwloc_obj_t both = place;
@@ -283,7 +284,7 @@ static void set_distances(const struct hwloc_dl *h, hwloc_topology_t t, hwloc_co
         if (far > d->maxdist)
             d->maxdist = far;
     }
-    if (d->mindist > d->maxdist) /* from nowhere */
+    if (d->mindist > d->maxdist) /* no processor in the set */
         d->maxdist = UINT16_MAX;
 }
 
@@ -295,7 +296,7 @@ static bool is_wanted(const struct ptopo_wanted *wanted, hwloc_obj_t dev, const 
     return wanted->nids == 0;
 }
 
-/* Fills *d; 1 when the device is one of those asked for, 0 when not, -ENOMEM. */
+/* Fills *d; 1 if the device is one of those requested, 0 if not, -ENOMEM. */
 static int consider(const struct ptopo_wanted *wanted, hwloc_obj_t dev, pmix_device_distance_t *d)
 {
     hwloc_obj_osdev_type_t kind = dev->attr->osdev.type;

@@ -44,7 +44,7 @@ bool slots_next(struct slice *rest, struct slots_place *place)
 
     if (rest->len == 0 || !read_place(slice_head(*rest, end), place))
         return false;
-    /* A separator at the very end promises one more. */
+    /* A separator at the very end requires another place. */
     if (end + 1 == rest->len)
         return false;
     *rest = slice_skip(*rest, end + 1);

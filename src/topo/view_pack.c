@@ -1,7 +1,6 @@
-/* view_pack.c - see view_pack.h.
- *
- * Sets of processors are runs of neighbours; the sets of all objects stand behind each other, kind
- * after kind, and the last one is that of the processors which may be used. */
+/* view_pack.c - see view_pack.h.  Sets of processors are runs of consecutive numbers; the sets of
+ * all objects follow one another, kind by kind, and the last one is that of the allowed processors.
+ */
 #include "topo/view_pack.h"
 
 #include <errno.h>
@@ -10,10 +9,10 @@
 
 struct flat {
     uint64_t processors; /* of the view */
-    uint64_t room;       /* of the set of those that may be used */
+    uint64_t room;       /* of the set of allowed processors */
     struct part_uints counts;
-    struct part_uints runs;   /* of each set: how many */
-    struct part_uints bounds; /* of each run: its first processor, how many there are */
+    struct part_uints runs;   /* of each set: the number of runs */
+    struct part_uints bounds; /* of each run: its first processor, its length */
 };
 
 static const struct part parts[] = {
@@ -97,7 +96,7 @@ struct reader {
 
 enum { UNFIT = 1 };
 
-/* The next set, of room for so many processors. */
+/* Reads the next set, with room for that many processors. */
 static int get_set(struct reader *r, size_t processors, struct cpus *set_p)
 {
     const struct flat *f = r->flat;

@@ -13,7 +13,7 @@ static int export_text(const struct hwloc_dl *h, hwloc_topology_t t, struct buf 
 
     if (h->topology_export_xmlbuffer(t, &text, &len, 0) != 0 || len < 1)
         return errmsg_set(err, TOPO_XML_MISSING, "hwloc cannot write its topology as text");
-    buf_put(out, text, (size_t)len - 1); /* it counts the final NUL */
+    buf_put(out, text, (size_t)len - 1); /* len counts the final NUL */
     h->free_xmlbuffer(t, text);
     return buf_ok(out) ? 0 : -ENOMEM;
 }
