@@ -1,4 +1,4 @@
-/* base_test.c - the ground everything stands on: slices, buffers, maps, arenas, lists. */
+/* base_test.c - the basic types: slices, buffers, maps, arenas, lists. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* act_as_test.c - a thread with the rights of another user: it has these and no others, and the
- * rest of the process keeps what it has. */
+ * rest of the process keeps its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

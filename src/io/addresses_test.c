@@ -1,4 +1,4 @@
-/* addresses_test.c - what the kernel says of its addresses is what getifaddrs() says of them. */
+/* addresses_test.c - the addresses that the kernel reports are those of getifaddrs(). */
 #include "io/addresses.h"
 
 #include <ifaddrs.h>

@@ -1,7 +1,6 @@
-/* child_test.c - what a child inherits, and what it must not; every step that can fail; and that
- * none of its descendants stays.
- *
- * As `child-test look` this program is the child, and prints what it finds. */
+/* child_test.c - what a child inherits, and what it must not; every step that can fail; and that no
+ * descendant remains.  As `child-test look` this program is the child, and prints what it finds.
+ */
 #include "io/child.h"
 
 #include <dirent.h>
@@ -22,9 +21,8 @@
 
 static char self[PATH_MAX];
 
-/* With AddressSanitizer: the processes that we start have next to no environment and few
- * descriptors, which its search for leaks does not survive.  What they could leak goes with them.
- */
+/* With AddressSanitizer: the processes that we start have almost no environment and few
+ * descriptors, which its leak check does not survive.  Leaks end with the processes. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -88,7 +86,7 @@ static int look(void)
     return 7;
 }
 
-/* A daemon as they come: another session, its parent gone, deaf to what can be ignored. */
+/* A typical daemon: a session of its own, its parent gone, all signals ignored that can be. */
 static int be_daemon(void)
 {
     char byte = 0;
@@ -181,7 +179,7 @@ static void test_inheritance(void)
     close(leak);
 }
 
-/* Descriptors arrive where they were asked for, whatever number they have with us. */
+/* Descriptors arrive at the requested numbers, whatever their numbers are here. */
 static void test_descriptors(void)
 {
     int out[2], a, b, status;
@@ -201,7 +199,7 @@ static void test_descriptors(void)
     fds[1] = (struct child_fd){ out[1], 1 };
     fds[2] = (struct child_fd){ a, 2 };
     fds[3] = (struct child_fd){ b, 17 };
-    fds[4] = (struct child_fd){ b, 40 }; /* its own number: only no longer close-on-exec */
+    fds[4] = (struct child_fd){ b, 40 }; /* the same number: only no longer close-on-exec */
     OK(child_start(&plan, &pid, &err) == 0);
     close(out[1]);
     while ((n = read(out[0], c, sizeof c - 1)) > 0)

@@ -1,4 +1,4 @@
-/* cleanup_test.c - what goes, what stays, and what somebody would like to have removed. */
+/* cleanup_test.c - what is removed, what stays, and paths that must not be removed. */
 #include "io/cleanup.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static void test_trees(void)
     EQ(tree("real", "", false, false), 2);
 }
 
-/* Only root can make files of others. */
+/* Only root can create files of other users. */
 static void test_others(void)
 {
     make_dir("mixed");

@@ -58,7 +58,7 @@ static void give(const char *name)
         abort();
 }
 
-/* 0, or -errno; what was opened gets the word. */
+/* 0, or -errno; the word is written to the file. */
 static int named(const char *path, const char *word)
 {
     struct errmsg err = { "" };
@@ -109,7 +109,7 @@ static void test_named(void)
 {
     EQ(named(path_of("out"), "one"), 0);
     EQ(named(path_of("out"), "2"), 0);
-    OK(!strcmp(get("out"), "2")); /* replaced, as by the shell */
+    OK(!strcmp(get("out"), "2")); /* truncated, as by the shell */
     EQ(named(path_of("no/such/out"), ""), -ENOENT);
     EQ(named(path_of("dir"), ""), -EISDIR);
     EQ(named(path_of("out/"), ""), -ENOTDIR);
@@ -130,7 +130,7 @@ static void test_named(void)
     EQ(named(path_of("pipe"), ""), -ENXIO); /* and does not wait for a reader */
 }
 
-/* As another user can prepare it in /tmp. */
+/* As another user can set it up in /tmp. */
 static void test_shared(void)
 {
     OK(mkdir(path_of("shared"), 0700) == 0 && chmod(path_of("shared"), 01777) == 0);
@@ -139,7 +139,7 @@ static void test_shared(void)
     EQ(named(path_of("shared/out"), "two"), 0);
     OK(link(path_of("precious"), path_of("shared/hard")) == 0);
     EQ(named(path_of("shared/hard"), "lost"), -EACCES);
-    EQ(named(path_of("precious"), "precious"), 0); /* where nobody else can make names */
+    EQ(named(path_of("precious"), "precious"), 0); /* where nobody else can create names */
     point("precious", "shared/mine");
     EQ(named(path_of("shared/mine"), "precious"), 0);
     if (geteuid() != 0) {

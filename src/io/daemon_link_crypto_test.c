@@ -1,5 +1,6 @@
-/* daemon_link_crypto_test.c - the link as bytes: cut at every byte, changed at every byte,
- * replayed, spoken by strangers, other versions and other jobs; messages of every size. */
+/* daemon_link_crypto_test.c - the protocol of a link: cut at every byte, changed at every byte,
+ * replayed, spoken by unauthenticated peers, other versions and other jobs; messages of every size.
+ */
 #include "io/daemon_link_crypto.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static void open_code(struct daemon_link_crypto *c, enum hop_role role, const un
 {
     unsigned char seed[HOP_SEED] = { 0 };
 
-    seed[1] = (unsigned char)++seeds; /* of the first byte not all bits count */
+    seed[1] = (unsigned char)++seeds; /* not all bits of the first byte count */
     seed[2] = (unsigned char)(seeds >> 8);
     if (daemon_link_crypto_init(c, role, k, seed, pos, OUT_MAX) < 0)
         abort();
@@ -42,7 +43,7 @@ static void feed(struct daemon_link_crypto *c, struct slice bytes)
     }
 }
 
-/* Moves at most `step` bytes from one to the other; how many. */
+/* Moves at most `step` bytes from one to the other; their number. */
 static size_t carry(struct daemon_link_crypto *from, struct daemon_link_crypto *to, size_t step)
 {
     struct slice s = slice_head(daemon_link_crypto_out(from), step);
@@ -59,7 +60,7 @@ static enum hop_event next(struct daemon_link_crypto *c)
     return daemon_link_crypto_next(c, &m);
 }
 
-/* Greets until both are up or one fails; true: both up. */
+/* Runs the handshake until both are up or one fails; true: both up. */
 static bool greet(struct daemon_link_crypto *a, struct daemon_link_crypto *b, size_t step)
 {
     enum hop_event ea = HOP_MORE, eb = HOP_MORE;
@@ -193,7 +194,7 @@ static void test_cut_everywhere(void)
     close_pair(&a, &b);
 }
 
-/* Every bit flip in a stream of records is noticed at the record that has it. */
+/* Every bit flip in a stream of records is detected at the record that has it. */
 static void test_altered(void)
 {
     unsigned unnoticed = 0, wrong = 0;
@@ -214,7 +215,7 @@ static void test_altered(void)
         feed(&b, slice_mem(bytes, sizeof bytes));
         while ((e = daemon_link_crypto_next(&b, &m)) == HOP_MESSAGE)
             got++;
-        /* A length that got larger waits for bytes that do not come: the next ones are not ours. */
+        /* A larger length waits for bytes that do not come: the bytes of the next record fail. */
         if (e == HOP_MORE) {
             static const char rest[60000];
             feed(&b, slice_mem(rest, sizeof rest));
@@ -253,7 +254,7 @@ static void test_order(void)
     close_pair(&a, &b);
 }
 
-/* All that one end said in one connection, said again to a new one. */
+/* All bytes that one end sent in one connection, replayed to a new one. */
 static void test_replay(void)
 {
     struct daemon_link_crypto a, b, again;
@@ -290,7 +291,7 @@ static void test_replay(void)
     close_pair(&a, &b);
 }
 
-/* Each byte of each greeting changed: nobody comes up on both sides. */
+/* Each byte of each handshake message changed: never are both sides up. */
 static void test_changed_greeting(void)
 {
     unsigned up = 0, silent = 0;
@@ -345,7 +346,7 @@ static void test_strangers(void)
     future[9] = 9;
     future[11] = 7;
     memcpy(future + 16, "9.1.0\0\0\0\0\0\0\0\0\0\0", 16);
-    memcpy(a.hello, future, sizeof future); /* so it has said it */
+    memcpy(a.hello, future, sizeof future); /* as if it had sent it */
     feed(&b, slice_mem(future, sizeof future));
     OK_F(next(&b) == HOP_FAILED && b.fault == HOP_OTHER_VERSION && strstr(b.err.text, "9.1.0") &&
              strstr(b.err.text, WIREUP_VERSION),
@@ -356,7 +357,7 @@ static void test_strangers(void)
     close_pair(&a, &b);
 }
 
-/* Whoever waits at an address can say no; the caller gives no advice by it. */
+/* Any listener at an address can refuse; the caller gives no advice because of it. */
 static void hear_no(unsigned why, const struct daemon_link_crypto *by, const char *name)
 {
     struct daemon_link_crypto a;

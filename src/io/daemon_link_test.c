@@ -1,5 +1,6 @@
-/* daemon_link_test.c - links over real sockets, all in one process: coming up over several
- * addresses, talk, pressure, good-byes and breaks told apart, silence, and strangers of every kind.
+/* daemon_link_test.c - links over real sockets, all in one process: connecting over several
+ * addresses, messages, back-pressure, BYE and broken links told apart, silence, and unauthenticated
+ * peers of every kind.
  */
 #include "io/daemon_link.h"
 
@@ -23,7 +24,7 @@ static const unsigned char other_key[HOP_KEY] = "the key of another job.........
 static struct loop loop;
 static struct timer guard;
 
-/* What one daemon has seen. */
+/* The events that one daemon has seen. */
 struct seen {
     struct daemon_link_net *net;
     struct daemon_link *hop; /* the last that came up */
@@ -115,7 +116,7 @@ static int log_pipe[2];
 static struct log to_pipe = { -1, LOG_WARN, "test", NULL };
 static char logged_text[65536];
 
-/* How many lines were logged since the last call; their text is in logged_text. */
+/* The number of lines logged since the last call; their text is in logged_text. */
 static unsigned logged(void)
 {
     ssize_t n = read(log_pipe[0], logged_text, sizeof logged_text - 1);
@@ -191,7 +192,7 @@ static void send_text(struct daemon_link *h, const char *text)
         abort();
 }
 
-/* a has called b, and both are up; the loop stops for neither any more. */
+/* a has connected to b, and both are up; the loop stops for neither any more. */
 static void link_up(struct seen *a, struct seen *b)
 {
     a->stop_at_up = b->stop_at_up = true;
@@ -227,7 +228,7 @@ static void test_talk(void)
     daemon_free(b);
 }
 
-/* Both say good-bye at once, with much on its way. */
+/* Both send BYE at once, with much data in flight. */
 static void test_both_end(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
@@ -322,7 +323,7 @@ static void test_pressure(void)
     free((void *)(uintptr_t)piece.ptr);
 }
 
-/* Pausing inside a callback holds back what has come already. */
+/* Pausing inside a callback holds back messages that were received already. */
 static void stop_now(void *arg)
 {
     (void)arg;
@@ -351,7 +352,8 @@ static void test_pause(void)
     daemon_free(b);
 }
 
-/* One that greets as we do and then says nothing: the bare code on a socket of its own. */
+/* A peer that completes the handshake and then sends nothing: the bare protocol on a socket of its
+ * own. */
 struct bare {
     struct daemon_link_crypto code;
     int fd;
@@ -382,7 +384,7 @@ static void turn_once(void *arg)
     loop_stop(&loop);
 }
 
-/* Lets the loop work until the log has a line. */
+/* Runs the loop until the log has that many lines. */
 static bool wait_logged(unsigned lines)
 {
     struct timer t;
@@ -452,7 +454,7 @@ static void test_silence(void)
     daemon_free(b);
 }
 
-/* Ports on which nobody listens: taken, so that nobody else can. */
+/* Ports without a listener: bound here, so that nobody else can listen. */
 static unsigned closed_port(void)
 {
     struct sockaddr_in at = { .sin_family = AF_INET };
@@ -499,7 +501,7 @@ static void test_addresses(void)
          a->why.text);
     logged();
 
-    /* The right key and the wrong daemon. */
+    /* The right key, but the wrong daemon. */
     h = daemon_link_connect(a->net, slice_str(local(b)), 7, &err);
     run();
     OK_F(h && a->how == DAEMON_LINK_DOWN_REFUSED && strstr(a->why.text, "not 7"), "%s",
@@ -553,7 +555,8 @@ static void test_listen(void)
     daemon_free(b);
 }
 
-/* Who calls at several addresses leaves all but one of them, at any moment: that is no stranger. */
+/* A daemon that connects to several addresses closes all but one, at any moment: it is not refused
+ * as unauthenticated. */
 static void test_left_early(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
@@ -564,7 +567,7 @@ static void test_left_early(void)
     logged();
     for (unsigned i = 0; i < 50; i++) {
         h = call(a, local(b));
-        timer_set(&moment, 0); /* the call is made before, and its answer comes behind that */
+        timer_set(&moment, 0); /* the connection is made before, and its answer comes after that */
         run();
         daemon_link_drop(h);
     }
@@ -574,7 +577,7 @@ static void test_left_early(void)
     daemon_free(b);
 }
 
-/* A parent whose places are all taken closes whoever calls; and then it does not. */
+/* A parent whose places are all taken closes each new connection; and later it does not. */
 struct busy {
     struct seen *parent;
     struct door door;
@@ -716,7 +719,8 @@ static void test_strangers(void)
 
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         fds[i] = dial(b);
-    wait_logged(LIMIT_STRANGER_LINES - 5); /* or one more: who has gone is charged by its address */
+    wait_logged(LIMIT_STRANGER_LINES - 5); /* or one more: a closed connection is charged by its
+                                            * address */
     OK_F(strstr(logged_text, "too many"),
          "a flood of idle ones: the oldest go, and the log stays short: %s", logged_text);
     OK(a->downs == 0 && b->downs == 0);

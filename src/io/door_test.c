@@ -1,5 +1,6 @@
-/* door_test.c - a listening socket in the loop: others have their turn in a flood, and a moment
- * without descriptors ends, whoever closes something or nobody. */
+/* door_test.c - a listening socket in the loop: other descriptors have their turn in a flood, and a
+ * shortage of descriptors ends, whichever of them is closed, or none.
+ */
 #include "io/door.h"
 
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static void on_caller(void *arg, int fd, const struct sockaddr_storage *from)
         loop_stop(&loop);
 }
 
-/* Somebody else in the same loop. */
+/* Another callback in the same loop. */
 static void other_turn(void *arg)
 {
     struct timer *t = arg;
@@ -147,7 +148,7 @@ static void test_no_descriptors(void)
     take_descriptors(1);
     loop_run(&loop);
     EQ(taken, 1);
-    /* The door is shut now; nobody tells it that there is room again. */
+    /* The listener is paused now; it is not notified that there is room again. */
     want = 2;
     timer_set(&later, 1);
     loop_run(&loop);

@@ -9,7 +9,7 @@
 
 #include "tests/tap.h"
 
-/* What has come: bytes in *text_p, and the descriptor, or -1. */
+/* Receives bytes in *text_p, and the descriptor, or -1. */
 static int receive(int fd, struct slice *text_p)
 {
     static char text[64];

@@ -1,4 +1,6 @@
-/* log_sink_test.c - nobody waits for who reads the log: what does not fit is counted, and told. */
+/* log_sink_test.c - writing never waits for the reader of the log: lines that do not fit are
+ * counted and reported.
+ */
 #include "io/log_sink.h"
 
 #include <fcntl.h>
@@ -56,7 +58,7 @@ int main(void)
     OK(sink_open(&sink, &loop, ends[1], scratch) == 0);
     log_sink_open(&s, &sink, &log);
     copy = log;
-    /* The pipe blocks, and nobody reads: this would wait for ever. */
+    /* The pipe is in blocking mode, and nobody reads: a direct write would block for ever. */
     for (unsigned i = 0; i < said; i++)
         log_warn(&copy, "a line that nobody reads, number %u", i);
     OK_F(s.said <= LIMIT_LOG_QUEUE && s.unsaid > 0, "%llu lines are counted", s.unsaid);

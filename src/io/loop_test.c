@@ -1,4 +1,4 @@
-/* loop_test.c - the promises of loop.h: who may do what from which callback. */
+/* loop_test.c - the promises of loop.h: what each callback may do. */
 #include "io/loop.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static void test_close_in_callback(void)
     OK_F(!strcmp(order, "b"), "whom a callback has closed is not called any more");
 }
 
-/* Level-triggered: what is not read comes again. */
+/* Level-triggered: unread bytes are reported again. */
 static void read_one(void *arg)
 {
     struct end *e = arg;
@@ -94,7 +94,7 @@ static void test_levels(void)
     memset(order, 0, sizeof order);
     OK(write(e->fds[1], "xyz", 3) == 3);
     watch_want(&e->watch, LOOP_READ);
-    watch_want(&e->watch, LOOP_READ); /* twice is once */
+    watch_want(&e->watch, LOOP_READ); /* twice has the effect of once */
     loop_run(&loop);
     OK(!strcmp(order, "xyz") && e->watch.what == LOOP_READ);
     watch_want(&e->watch, 0);
@@ -177,7 +177,7 @@ static void test_timers(void)
     timer_init(&one, &loop, stop_other, NULL);
     timer_init(&two, &loop, never, NULL);
     timer_set(&one, 3600 * 1000);
-    timer_set(&one, 0); /* again, and now this counts */
+    timer_set(&one, 0); /* set again: this time counts */
     timer_set(&two, 3600 * 1000);
     loop_run(&loop);
     OK_F(!strcmp(order, "s") && !one.set && !two.set, "the last word about a timer counts");

@@ -1,5 +1,6 @@
-/* memfd_test.c - the store's memory: it grows where it is, for all who have mapped it, and nobody
- * but its owner writes to it or makes it smaller. */
+/* memfd_test.c - the store's memory: it grows in place, for all processes that have mapped it, and
+ * only its owner can write to it; nobody can shrink it.
+ */
 #include "io/memfd.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static uint64_t pages_now(void)
     return pages;
 }
 
-/* A limit on address space makes the maximum smaller, not an error. */
+/* A limit on address space lowers the maximum; it is no error. */
 static void test_little_space(void)
 {
     struct rlimit old, few;
@@ -102,7 +103,7 @@ static void test_little_space(void)
     OK_F(rc == -ENOMEM && s.fd == -1 && !s.region.base, "too little is told, and nothing is left");
 }
 
-/* Nobody else sees it; it grows all the same. */
+/* It is private; it grows all the same. */
 static void test_private(void)
 {
     struct memfd s;

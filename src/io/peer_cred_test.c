@@ -1,6 +1,7 @@
-/* peer_cred_test.c - who is at the other end of a connection: also when that is somebody else, when
- * it has gone, is half gone, has not come yet, or cannot be expressed here.  Nobody may ever pass
- * for somebody. */
+/* peer_cred_test.c - the user at the other end of a connection: also if it is another user, if the
+ * peer is gone, is half gone, has not come yet, or cannot be expressed here.  No peer may ever pass
+ * for another user.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/filter.h>
@@ -20,7 +21,7 @@
 #include "io/peer_cred.h"
 #include "tests/tap.h"
 
-/* What the other process does with its connection. */
+/* The other process's action on its connection. */
 enum act { STAY, CLOSE, RESET, HALF_CLOSE };
 
 struct place {
@@ -46,7 +47,7 @@ static bool listen_on(int family, struct place *p)
     return true;
 }
 
-/* The same place, as a socket of IPv6 names it. */
+/* The same address, as an IPv6 socket names it. */
 static struct place map(const struct place *p)
 {
     const struct sockaddr_in *in = (const void *)&p->at;
@@ -61,7 +62,7 @@ static struct place map(const struct place *p)
 
 static uid_t other_user(void)
 {
-    return getuid() == 0 ? 65534 : getuid(); /* only root can be somebody else */
+    return getuid() == 0 ? 65534 : getuid(); /* only root can become another user */
 }
 
 static void leave(int fd, enum act act)
@@ -76,7 +77,7 @@ static void leave(int fd, enum act act)
         close(fd);
 }
 
-/* Connects as uid and says a word; does its act when a byte comes on `go`; ends when `go` does. */
+/* Connects as uid and sends a word; does its act when a byte comes on `go`; ends when `go` does. */
 static pid_t connect_as(uid_t uid, const struct place *to, enum act act, const int *ends)
 {
     pid_t pid = fork();
@@ -175,7 +176,7 @@ static void test_gone(const char *what, const struct place *here, enum act act)
     end_visit(&v);
 }
 
-/* TIME_WAIT: we have closed our sending side too, and it has taken notice. */
+/* TIME_WAIT: we have closed our sending side too, and the peer has noticed. */
 static void test_time_wait(const struct place *here)
 {
     struct visit v = visit_as(other_user(), here, here, CLOSE);
@@ -189,7 +190,7 @@ static void test_time_wait(const struct place *here)
     end_visit(&v);
 }
 
-/* Nobody has accepted: the kernel knows the connection, but nobody owns its other end yet. */
+/* Not accepted: the kernel knows the connection, but nobody owns its other end yet. */
 static void test_not_accepted(const struct place *here)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), there;
@@ -203,7 +204,7 @@ static void test_not_accepted(const struct place *here)
     close(fd);
 }
 
-/* Come and go as fast as can be: each is who it is, or nobody. */
+/* Peers connect and close as fast as possible: each has its own user, or none. */
 static void test_hasty(const struct place *here)
 {
     enum { VISITS = 300 };
@@ -234,7 +235,7 @@ static void test_hasty(const struct place *here)
          VISITS);
 }
 
-/* A socket that is handed on stays its maker's. */
+/* A socket that is passed on stays its creator's. */
 static void test_groups(const struct place *here)
 {
     struct visit v = visit_as(getuid(), here, here, STAY);
@@ -271,9 +272,9 @@ static void test_groups(const struct place *here)
     waitpid(pid, &status, 0);
 }
 
-/* ---- where things are not as they should be -------------------------------------------------- */
+/* ---- unusual environments -------------------------------------------------------------------- */
 
-/* Runs the check in a process of its own; what it returns is 0 if all is well. */
+/* Runs the check in a process of its own; returns 0 if all is well. */
 static int apart(int (*check)(const struct place *here), const struct place *here)
 {
     int status = -1;
@@ -334,7 +335,7 @@ static int check_tables_mapped(const struct place *here)
     return peer_cred_read(v.fd, &c) == 0 && c.uid == other_user() ? 0 : 3;
 }
 
-/* A user namespace in which nobody has a number: all look alike. */
+/* A user namespace that maps no ids: all users look alike. */
 static int check_no_numbers(const struct place *here)
 {
     struct visit v = visit_as(getuid(), here, here, STAY);
@@ -374,7 +375,7 @@ static void test_unix(void)
     close(pair[1]);
 }
 
-/* Who writes, on a socket that somebody else has made. */
+/* The writer, on a socket that another user has made. */
 static void test_writers(void)
 {
     char bytes[64];

@@ -1,4 +1,4 @@
-/* procstat_test.c - the kernel's word on a process: running, stopped, ended, gone. */
+/* procstat_test.c - the state of a process: running, stopped, ended, gone. */
 #include "io/procstat.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* quota_test.c - shares of connections and of the log: who floods us takes nothing from others. */
+/* quota_test.c - shares of connections and of the log: a flood takes nothing from other sources. */
 #include "io/quota.h"
 
 #include <arpa/inet.h>
@@ -74,7 +74,7 @@ static void test_greediest(void)
     EQ(quota_enter(&q, &good, 0), QUOTA_IN);
 }
 
-/* More sources than the table has places: those without a connection are forgotten. */
+/* More sources than the table has places: those without a connection are evicted. */
 static void test_many_sources(void)
 {
     struct quota_source good = quota_user(0);
@@ -94,7 +94,7 @@ static void test_many_sources(void)
     OK_F(q.open <= 99, "who is in is not forgotten");
 }
 
-/* Lines that come out of a pipe. */
+/* Counts the lines that come out of a pipe. */
 static unsigned lines_in(int fd, char *text, size_t room)
 {
     ssize_t n = read(fd, text, room - 1);

@@ -1,5 +1,6 @@
-/* rendezvous_test.c - launchers find each other: in a private directory, by abstract names where
- * there is none, among very many names of another user, and after a launcher was killed. */
+/* rendezvous_test.c - launchers find each other: in a private directory, by abstract names if there
+ * is none, among very many names of another user, and after a launcher was killed.
+ */
 #include "io/rendezvous.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 
 static char base[] = "/tmp/wu-rendezvous.XXXXXX";
 
-/* Another launcher: a process that listens until it is killed, told by its pid. */
+/* Another launcher: a process that listens until it is killed, identified by its pid. */
 struct other {
     pid_t pid;
     int news, stay;

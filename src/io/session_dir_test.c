@@ -1,4 +1,4 @@
-/* session_dir_test.c - what is made, what is found there, and what goes. */
+/* session_dir_test.c - what is made, what is found there, and what is removed. */
 #include "io/session_dir.h"
 
 #include <errno.h>
@@ -78,14 +78,15 @@ static void test_two(void)
     session_dir_name(&b, top);
     EQ(session_dir_make(&a, 0, 0), 0);
     EQ(session_dir_make(&b, 0, 0), 0);
-    OK(there(below(&a, "0/0"))); /* in use: not taken for left over */
+    OK(there(below(&a, "0/0"))); /* in use: not removed as stale */
     session_dir_remove(&a);
     OK(there(below(&b, "0/0")));
     session_dir_remove(&b);
     OK(!there(base));
 }
 
-/* Its maker is killed; one that knows the name removes it, or the next one that makes another. */
+/* Its creator is killed; a process that knows the name removes it, or the next one that makes
+ * another. */
 static void test_left(bool known)
 {
     struct session_dir left, next;
@@ -112,7 +113,7 @@ static void test_left(bool known)
     OK(!there(base));
 }
 
-/* What somebody else has put there blocks nobody, and is not used. */
+/* Files of another user there block nobody, and are not used. */
 static void test_squatted(void)
 {
     struct session_dir d;
@@ -133,7 +134,7 @@ static void test_squatted(void)
     session_dir_remove(&d);
     OK(unlink(base) == 0);
 
-    session_dir_name(&d, top); /* it comes between the name and the making */
+    session_dir_name(&d, top); /* it appears between choosing the name and making the directory */
     OK(mkdir(base, 0755) == 0);
     EQ(session_dir_make(&d, 0, 0), -EACCES);
     session_dir_remove(&d);
@@ -145,7 +146,7 @@ static void test_squatted(void)
     session_dir_remove(&d);
 }
 
-/* A link that a program leaves there leads nowhere. */
+/* A link that a program leaves there is not followed. */
 static void test_links(void)
 {
     struct session_dir d;
@@ -185,7 +186,7 @@ static void test_crowd(void)
     OK(!there(base));
 }
 
-/* Not only root's directories go. */
+/* Directories of ordinary users are removed too. */
 static void test_ordinary_user(void)
 {
     char own[] = "/tmp/wu-session-user.XXXXXX";

@@ -1,8 +1,8 @@
-/* streams_test.c - many writers through one sink, one reader to many; every bad neighbour there can
- * be: who never ends a line, who never reads, who goes away.
- *
- * Writers and readers are threads at the other ends of the pipes; the loop runs in main().  What
- * has to happen is waited for, and a run that hangs is ended by the test's time-out. */
+/* streams_test.c - many writers through one sink, one reader to many; every kind of bad peer: one
+ * that never ends a line, one that never reads, one that goes away.  Writers and readers are
+ * threads at the other ends of the pipes; the loop runs in main().  The test waits for each event,
+ * and a run that hangs is ended by the test's time-out.
+ */
 #include "io/streams.h"
 
 #include <errno.h>
@@ -132,7 +132,7 @@ static void ended(void *arg)
 
 static struct timer ticker;
 
-/* Conditions that no callback announces are looked at now and then. */
+/* Conditions that no callback reports are checked periodically. */
 static void tick(void *arg)
 {
     (void)arg;
@@ -217,7 +217,7 @@ static void test_lines(void)
     buf_free(&r.got);
 }
 
-/* One source: byte for byte, whatever they are. */
+/* One source: byte for byte, whatever the bytes are. */
 static void test_alone(void)
 {
     struct source s;
@@ -243,7 +243,7 @@ static void test_alone(void)
     buf_free(&r.got);
 }
 
-/* ---- output, step by step: the pipe behind the sink is read by main() ------------------------ */
+/* ---- output, step by step: the pipe after the sink is read by main() ------------------------- */
 
 struct stage {
     struct sink sink;
@@ -297,7 +297,7 @@ static bool received(void)
     return buf_len(&stage.got) >= awaited.len;
 }
 
-/* Runs until that many bytes have come, compares them, and drops them. */
+/* Runs until that many bytes have been read, compares them, and drops them. */
 static void expect(struct slice text)
 {
     awaited = text;
@@ -325,7 +325,7 @@ static void test_labels(void)
     close_stage();
 }
 
-/* While another is to come, a line that has not ended is nobody's yet. */
+/* While another source is expected, an unfinished line does not own the sink yet. */
 static void test_expected(void)
 {
     int out[2];
@@ -437,7 +437,7 @@ static void test_owner_ends(void)
     close_stage();
 }
 
-/* Somebody who may be asking a question is heard before the line ends; nobody else is. */
+/* An unfinished line of a source that may be prompting is shown; no other is. */
 static void test_prompts(void)
 {
     open_stage(NULL);
@@ -453,7 +453,7 @@ static void test_prompts(void)
     close_stage();
 }
 
-/* What is in the pipe is shown, whoever holds its other end; no more than that is waited for. */
+/* The content of the pipe is shown, even if its other end is held; nothing more is waited for. */
 static void test_source_close(void)
 {
     open_stage(NULL);
@@ -475,7 +475,7 @@ static bool is_broken(void)
     return stage.sink.broken;
 }
 
-/* Our reader has gone: those who write hear what `| head` would tell them. */
+/* Our reader is gone: the writers get EPIPE, as with `| head`. */
 static void test_broken(void)
 {
     open_stage(NULL);
@@ -491,7 +491,7 @@ static void test_broken(void)
     close_stage();
 }
 
-/* … unless somebody else listens to them, for as long as that lasts. */
+/* ... unless another subscriber takes their output, for as long as that lasts. */
 static bool listens;
 static size_t heard_bytes;
 
@@ -539,7 +539,8 @@ static bool out_is_full(void)
     return stage.sink.full && open_sources == 2;
 }
 
-/* A reader that does not read stops those who write to it, and nobody else; and we keep little. */
+/* A reader that does not read stops the writers of its sink, and no others; and little is queued.
+ */
 static void test_stuck(void)
 {
     struct writer w, other_w;
@@ -643,7 +644,7 @@ static bool got_all(struct reader *r, unsigned lines)
     return good;
 }
 
-/* To all, one of whom goes away early. */
+/* To all; one of them goes away early. */
 static void test_pump_all(void)
 {
     struct reader readers[3] = { { .most = 0 }, { .most = 1000 }, { .most = 0 } };
@@ -687,7 +688,7 @@ static void test_pump_file(void)
     fclose(file);
 }
 
-/* Nobody wants to know: the input is left alone. */
+/* No process reads input: the input is left alone. */
 static void test_pump_nobody(void)
 {
     int in[2], out[2];

@@ -1,4 +1,4 @@
-/* tool_files_test.c - files that are there, private, and gone; what others have laid in the way. */
+/* tool_files_test.c - files that are there, private, and gone; traps that others have set. */
 #include "io/tool_files.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static const char *path_of(const char *where, const char *name)
     return text;
 }
 
-/* The first line; "" when there is no such file. */
+/* The first line; "" if there is no such file. */
 static const char *first_line(const char *path)
 {
     static char text[256];
@@ -64,7 +64,7 @@ static void test_life(void)
     OK(access(dir, F_OK) < 0 && access(path_of(top, "pmix.sys.host"), F_OK) < 0);
 }
 
-/* The lock of a living one is its own descriptor's, so this process can be both. */
+/* A lock belongs to its descriptor, so this process can be both servers. */
 static void test_two(void)
 {
     struct tool_file_list c, d;

@@ -1,4 +1,5 @@
-/* msg_test.c - messages between daemons survive the way; what is cut or wrong is refused. */
+/* msg_test.c - messages between daemons survive encoding; truncated or malformed ones are refused.
+ */
 #include "overlay/msg.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static void round_trip(void)
     buf_free(&bytes);
 }
 
-/* A cut at a border of parts reads as a message without the rest; none reads outside. */
+/* A cut at a border of parts reads as a message without the rest; none reads out of bounds. */
 static void every_cut(void)
 {
     struct buf bytes = BUF_NULL(1 << 16);

@@ -239,8 +239,8 @@ void overlay_free(struct overlay *o)
 }
 
 /* ---- reports to the top ------------------------------------------------------------------------
- * A report is kept until the top has said that it has it, and sent again whenever somebody was
- * lost who may have had it. */
+ * A report is kept until the top has acknowledged it, and sent again whenever a node was lost that
+ * may have had it. */
 
 static struct overlay_msg *copy_report(struct overlay *o, const struct overlay_msg *r)
 {
@@ -356,7 +356,7 @@ static int hear_ack(struct overlay *o, struct overlay_msg *m)
 }
 
 /* ---- broadcasts of the top ---------------------------------------------------------------------
- * Everybody keeps the last ones for children that come from a lost parent. */
+ * Every node keeps the last ones for children that come from a lost parent. */
 
 static struct overlay_msg *copy_word(struct overlay *o, const struct overlay_msg *w, uint32_t to)
 {

@@ -1,5 +1,6 @@
-/* parts_test.c - what the overlay is made of: the tree's shape, sets of positions, bundles of
- * blocks, and messages as bytes. */
+/* parts_test.c - the parts of the overlay: the tree's shape, sets of positions, sets of blocks, and
+ * encoded messages.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* reliable_test.c - numbered messages over a way that loses, repeats and delays: all come, once and
- * in order; what is kept stays little. */
+/* reliable_test.c - numbered messages over a route that loses, repeats and delays: all arrive, once
+ * and in order; few are kept.
+ */
 #include "overlay/reliable.h"
 
 #include <stdio.h>
@@ -87,7 +88,8 @@ static void say_again(struct pair *p, uint32_t from, uint32_t to)
     struct slice all[MESSAGES];
     uint32_t n = 0;
 
-    /* Copies: what arrives is answered at once, and the answer lets go of what is kept. */
+    /* Copies: an arriving message is acknowledged at once, and the acknowledgement frees kept
+     * messages. */
     while ((k = reliable_next(&p->ends[from], to, k))) {
         char *copy = malloc(reliable_bytes(k).len);
         memcpy(copy, reliable_bytes(k).ptr, reliable_bytes(k).len);
@@ -110,7 +112,7 @@ static void test_good_way(void)
     OK_F(kept(&p.ends[HERE], THERE) < 64, "%u are kept when one speaks and the other listens",
          kept(&p.ends[HERE], THERE));
     say(&p, THERE, HERE, 0, true);
-    EQ(kept(&p.ends[HERE], THERE), 0); /* what is said says what has come */
+    EQ(kept(&p.ends[HERE], THERE), 0); /* each message carries the acknowledgement */
     pair_close(&p);
 }
 

@@ -1,7 +1,7 @@
-/* sim_test.c - hundreds of nodes, losses, many seeds: what must be true is true (overlay/sim.h).
- *
- * Arguments: how many seeds, and the first one; then only these are run.  A seed that fails prints
- * the command that does the same again. */
+/* sim_test.c - hundreds of nodes, losses, many seeds: the invariants hold (overlay/sim.h).
+ * Arguments: the number of seeds, and the first one; then only these are run.  A seed that fails
+ * prints the command that reproduces it.
+ */
 #include "overlay/sim.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool run(const struct sim_config *c, struct sim_result *r)
     return good;
 }
 
-/* Trouble of every kind, on trees of different shapes. */
+/* Failures of every kind, on trees of different shapes. */
 static void faults(struct sim_config *c, uint64_t seed)
 {
     static const uint32_t widths[] = { 2, 3, 8, 32 };
@@ -98,7 +98,7 @@ static void test_growth(void)
     }
 }
 
-/* Much data: what every node sends is what it has to hear, and the time is near the bound. */
+/* Much data: every node sends no more than it has to receive, and the time is near the bound. */
 static void test_large(uint32_t nodes)
 {
     struct sim_config c;
@@ -115,8 +115,8 @@ static void test_large(uint32_t nodes)
          "no byte goes out of a node twice: %llu bytes", (unsigned long long)r.node_bytes);
 }
 
-/* Up to so much the tree, by the defaults; the simulator's own costs give another border, and on
- * both sides of it what is chosen. */
+/* Up to a limit the tree is chosen by the defaults; the simulator's own costs give another limit;
+ * and the choice on both sides of it. */
 static void test_border(uint32_t nodes, uint32_t width, uint64_t border)
 {
     struct overlay_config k;
@@ -140,7 +140,7 @@ static void test_border(uint32_t nodes, uint32_t width, uint64_t border)
          (unsigned long long)overlay_border(&k, nodes));
 }
 
-/* What is little rides the tree, what is much does not; either can be asked for. */
+/* Little data uses the tree, much data does not; either can be requested. */
 static void test_choice(void)
 {
     struct sim_config c;
@@ -162,7 +162,7 @@ static void test_choice(void)
     test_border(16, 32, 65333);
     test_border(64, 32, 22968);
     test_border(2, 2, 245000);
-    for (uint32_t n = 1; n < 40; n++) { /* every number of nodes */
+    for (uint32_t n = 1; n < 40; n++) { /* all numbers of nodes */
         sim_defaults(&c);
         c.nodes = n;
         c.width = 1 + n % 5;
@@ -176,7 +176,7 @@ static void test_choice(void)
     OK(c.nodes == 39);
 }
 
-/* A broken overlay is found: the check of the checks. */
+/* A broken overlay is detected: this checks the checks. */
 static void test_control(void)
 {
     struct sim_config c;

@@ -1,4 +1,4 @@
-/* topo_test.c - binding on machines described in words, most of which nobody here has. */
+/* topo_test.c - binding on machines from text descriptions, most of which do not exist here. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,7 +250,7 @@ static void test_here(void)
     arena_free(&b.arena);
 }
 
-/* ---- what travels ---- */
+/* ---- encoded machines ---- */
 
 static bool same_set(struct cpus a, struct cpus b)
 {
