@@ -12,9 +12,8 @@
 
 struct allocation_world {
     char *const *envp;
-    int (*read_file)(void *arg, const char *path, struct buf *out); /* 0 or -errno */
-    int (*run)(void *arg, const char *const *argv,
-               struct buf *out); /* appends the program's output; 0 or -errno */
+    int (*read_file)(void *arg, const char *path, struct buf *out);  /* 0 or -errno */
+    int (*run)(void *arg, const char *const *argv, struct buf *out); /* its output; likewise */
     void *arg;
 };
 

@@ -34,8 +34,7 @@ static int number_nodes(struct remote *f, const struct job_map *p)
         return -ENOMEM;
     f->names[0] = f->opt->here;
     for (uint32_t n = 0; n < p->nnodes; n++) {
-        const char *name =
-            arena_str(&f->arena, slice_str(p->nodes[n].name)); /* the plan may be freed first */
+        const char *name = arena_str(&f->arena, slice_str(p->nodes[n].name)); /* outlives plans */
         if (!name)
             return -ENOMEM;
         if (f->opt->here && !strcmp(name, f->opt->here))

@@ -19,11 +19,10 @@ struct remote {
     struct child_daemons child_daemons;
     struct bootstrap boot; /* the common record of all daemons */
     struct arena arena;
-    const char **names; /* by position */
-    const char **lost;  /* result of remote_lost() */
-    struct bind_machine *
-        *machines;        /* by position, if their hardware is requested; equal ones are shared */
-    struct buf last_view; /* the last report of hardware, and its machine */
+    const char **names;             /* by position */
+    const char **lost;              /* result of remote_lost() */
+    struct bind_machine **machines; /* by position, if requested; equal ones are shared */
+    struct buf last_view;           /* the last report of hardware, and its machine */
     struct bind_machine *last_machine;
     struct map by_name; /* ... and by name, when all have reported */
     uint32_t ntold;

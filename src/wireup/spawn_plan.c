@@ -253,8 +253,7 @@ static int find_program(struct spawn_plan *r, const char *name, struct slice dir
         if (path_search_program(a, name, app->wdir, search, true, &app->path, &unused) == 0)
             return 0;
     }
-    if (r->opt->remote) { /* other nodes may have programs that we have not, or elsewhere: each
-                             searches itself */
+    if (r->opt->remote) { /* other nodes may have other programs: each searches itself */
         app->path = app->argv[0];
         return 0;
     }

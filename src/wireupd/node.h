@@ -57,11 +57,10 @@ struct node_config {
     uint32_t speaker;
     const struct spawn_pair *job_attrs; /* additional job attributes for programs, or NULL */
     uint32_t njob_attrs;
-    const char *memory_kinds; /* PMI_mpi_memory_alloc_kinds, or NULL */
-    bool report_startup;      /* report where the start-up time went (startup_timing.h) */
-    bool json;                /* reports are JSON */
-    uint64_t begun_ns,
-        planned_ns; /* for that report: when the launcher started, and when it had its plan */
+    const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
+    bool report_startup;           /* report where the start-up time went (startup_timing.h) */
+    bool json;                     /* reports are JSON */
+    uint64_t begun_ns, planned_ns; /* for that report: launcher started, plan ready */
     enum node_tools tools;
     struct session_dir *sessions; /* named before the fork of worker and supervisor; or NULL */
     const char *tool_dir;         /* where tools look for files */

@@ -23,8 +23,7 @@
 /* A connection and its descriptor. */
 struct link {
     struct node *node;
-    struct task *task; /* NULL: a connection without a task (PMI_PORT, tool, singleton), listed in
-                          node->strangers */
+    struct task *task; /* NULL: none (PMI_PORT, tool, singleton); then in node->strangers */
     struct list strange;
     struct peer *peer;
     int fd;
@@ -94,9 +93,8 @@ struct node {
     bool running, draining, leaving, done;
     bool unshared; /* nothing is left of the other nodes */
     int exit_code;
-    struct errmsg
-        said;       /* why the last job that failed has ended: others may end for the same reason */
-    bool lost_late; /* the loss of a node at the end has been reported */
+    struct errmsg said; /* why the last failed job has ended: others may end for the same reason */
+    bool lost_late;     /* the loss of a node at the end has been reported */
     uint32_t first_job;
     const char *given_name;      /* namespace of the next job; NULL: we choose one */
     struct multinode *multinode; /* NULL: this node is alone */

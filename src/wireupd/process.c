@@ -503,8 +503,7 @@ void link_flush(struct link *l)
             return;
         }
         if (n < 0)
-            n = (ssize_t)buf_len(
-                &l->peer->out); /* the peer does not read any more: the hang-up will follow */
+            n = (ssize_t)buf_len(&l->peer->out); /* nobody reads: the hang-up will follow */
         server_wrote(&l->node->server, l->peer, (size_t)n);
     }
     if (l->peer->closing)

@@ -305,7 +305,7 @@ static void feed(void *arg)
     }
 }
 
-/* A file in our home that only we may read, for agents without standard input. */
+/* A file in our home that only we may read, for commands without standard input. */
 static int write_file(struct command *k, struct errmsg *err)
 {
     const char *home = getenv("HOME");

@@ -53,8 +53,7 @@ void remote_exec_free(struct remote_exec *a); /* NULL is fine */
 int remote_exec_start(struct remote_exec *a, const struct bootstrap_node *nodes, uint32_t n,
                       struct errmsg *err);
 
-void remote_exec_up(struct remote_exec *a,
-                    uint32_t position); /* harmless for a position that is not ours */
+void remote_exec_up(struct remote_exec *a, uint32_t position); /* harmless for others' */
 bool remote_exec_reaped(struct remote_exec *a, pid_t pid,
                         int status); /* true: it was one of our commands */
 void remote_exec_end(struct remote_exec *a);
@@ -64,8 +63,7 @@ void remote_exec_stop(struct remote_exec *a);
 bool remote_exec_idle(const struct remote_exec *a); /* no command runs or is queued */
 
 /* Is that one still awaited; has every one come up or failed? */
-const char *
-remote_exec_how(const struct remote_exec *a); /* "ssh": the command that reaches nodes */
+const char *remote_exec_how(const struct remote_exec *a); /* "ssh": the command to reach nodes */
 bool remote_exec_waits(const struct remote_exec *a, uint32_t position);
 bool remote_exec_settled(const struct remote_exec *a);
 

@@ -263,8 +263,7 @@ static void test_lost_relay(void)
     open_world(&w);
     w.members[3].moves = w.members[4].moves = true;
     for (uint32_t n = 1; n <= 3 * NUMBERS; n++) {
-        if (n == NUMBERS) /* before the loop has turned: all messages so far are queued in daemon 1,
-                             or before it */
+        if (n == NUMBERS) /* before the loop turns: all so far is queued up to daemon 1 */
             router_close(&w.members[1].router);
         if (n == 2 * NUMBERS) {
             run(&w); /* until the launcher notices the loss */

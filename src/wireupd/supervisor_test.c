@@ -319,7 +319,7 @@ int main(void)
 {
     if (child_adopt_orphans() < 0)
         return 1;
-    signal(SIGHUP, SIG_DFL); /* whatever who has started us (nohup) ignores */
+    signal(SIGHUP, SIG_DFL); /* even if our parent (nohup) ignores it */
     test_codes();
     test_deaf_parent();
     test_worker_killed();
