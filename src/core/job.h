@@ -78,7 +78,7 @@ struct job {
     bool asked_abort; /* and has been asked to end the job */
     uint32_t *mine;   /* spread: the ranks of this node, ascending */
     uint32_t nmine;
-    char *parent_name; /* NULL: nobody */
+    char *parent_name; /* NULL: none */
     char *nspace;      /* name of the job and of its key-value space */
     struct job_map plan;
     struct proc *procs;
@@ -163,8 +163,8 @@ void job_blame(struct job *j, int exit_code, const char *reason);
 /* Pushes the effects that could not be queued; true when none is left. */
 bool job_settle(struct job *j);
 
-/* Whether the job may keep that many more bytes in one more entry on behalf of the process; and
- * accounts for them. */
+/* Whether the job may keep that many more bytes in one more entry on behalf of the process; the
+ * other two account for them. */
 bool proc_can_keep(const struct proc *p, size_t bytes);
 void proc_keeps(struct proc *p, size_t bytes);
 void proc_drops(struct proc *p, size_t bytes);

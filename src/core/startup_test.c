@@ -172,7 +172,7 @@ static void test_exchange(void)
     close_world(&w);
 }
 
-/* Only the chosen ranks are recorded. */
+/* Nothing is recorded without a request, for another job, or for a rank of no process. */
 static void test_silence(void)
 {
     struct world w;

@@ -1,4 +1,4 @@
-/* pmi2_test.c - PMI-2 conversations without a socket, alone and beside PMI-1. */
+/* pmi2_test.c - PMI-2 conversations without a socket, alone and together with PMI-1. */
 #include "tests/world.h"
 
 #define PEER(w, rank) ((w)->jobs[0].peers[rank])

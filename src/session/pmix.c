@@ -347,7 +347,7 @@ static void put_name(struct buf *out, const char *nspace, uint32_t rank)
     buf_put(out, &number, sizeof number);
 }
 
-/* Tools of releases that start alone later became clients. */
+/* In newer releases a process that was started alone is a client, in older ones a tool. */
 bool pmix_is_client(uint8_t kind, const char *version)
 {
     unsigned major = 0, minor = 0, release = 0;

@@ -187,7 +187,7 @@ pmix_reader pmix_read_pull, pmix_read_dereg, pmix_read_push, pmix_read_monitor;
 bool pmix_is_heartbeat(const struct command *c);
 bool pmix_output(struct session *base, const struct spoken *o);
 void pmix_pulls_caught_up(struct session *base); /* the kept output has been sent */
-/* The output of a job that it spawned goes to this client, outside of any subscription. */
+/* The output of a job that the client spawned goes to it, without a subscription of its own. */
 void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels);
 void pmix_pulls_free(struct pmix_session *s);
 

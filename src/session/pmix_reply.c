@@ -251,7 +251,8 @@ static void put_rank_cards(struct pmix_session *s, struct ppack *w, struct job *
     put_named(w, &inner);
 }
 
-/* A key without an owner in the request: sent as its owner's, and as that of an undefined rank. */
+/* A key without an owner in the request: sent as an entry of the rank that put it (of the wildcard
+ * rank if the server did). */
 static void put_any_card(struct pmix_session *s, struct ppack *w, struct job *owner,
                          struct slice key)
 {

@@ -685,7 +685,7 @@ INLINE const uint8_t *get_value(struct punpack *r, bool fixed, const uint8_t *p,
     return p ? get_value_of(r, fixed, p, type, v) : NULL;
 }
 
-/* --- what is not ours --- */
+/* --- hwloc's objects --- */
 
 static const uint8_t *get_cpuset(struct punpack *r, const uint8_t *p, pmix_cpuset_t *set)
 {
