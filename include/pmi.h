@@ -1,29 +1,29 @@
-/* pmi.h - the Process Manager Interface, version 1: how the processes of a parallel program find
- * out who they are and exchange a few words before they can talk to each other.
+/* pmi.h - the Process Manager Interface, version 1: the processes of a parallel program learn their
+ * ranks and exchange small values before they can communicate directly.
  *
  * The text that comes nearest to a standard is Flux RFC 13 ("RFC" below names its sections); where
- * it is silent this header says what this library does.  Functions marked optional in RFC 13 work
- * here too.
+ * it is silent this header documents this library's behaviour.  Functions marked optional in RFC 13
+ * work here too.
  *
  * Environment (set by the process manager):
  *   PMI_FD                 descriptor of the connection; with PMI_RANK, PMI_SIZE, PMI_SPAWNED
- *   PMI_PORT, PMI_ID       instead of PMI_FD: "host:port" to connect to, and who we are there
+ *   PMI_PORT, PMI_ID       instead of PMI_FD: "host:port" to connect to, and our id there
  *   neither                the process is alone (a singleton): size 1, rank 0, a key-value space of
  *                          its own, barriers that return at once
  *   PMI_DEBUG              not empty and not 0: each call that fails writes one line with the
  *                          reason to standard error.  Otherwise nothing is ever printed, except by
  *                          PMI_Abort.
  *
- * Any number of threads may call; a thread that waits in PMI_Barrier does not keep others from
- * calls that need no answer from the process manager.  A process forked after PMI_Init has no part
- * in its parent's connection: there every call returns PMI_ERR_INIT, PMI_Init PMI_FAIL.  Programs
- * started with exec do not inherit the connection while it is in use.  No call raises a signal,
- * installs a handler, starts a thread, or ends the process, except PMI_Abort.
+ * Thread-safe; a thread that waits in PMI_Barrier does not block other threads' calls that need no
+ * reply from the process manager.  A process forked after PMI_Init has no part in its parent's
+ * connection: there every call returns PMI_ERR_INIT, PMI_Init PMI_FAIL.  Programs started with exec
+ * do not inherit the connection while it is in use.  No call raises a signal, installs a handler,
+ * starts a thread, or ends the process, except PMI_Abort.
  *
  * Every call but PMI_Init, PMI_Initialized, PMI_Finalize, PMI_Abort and the four option functions
  * returns PMI_ERR_INIT before PMI_Init and after PMI_Finalize.  A lost connection (the process
- * manager ended, or broke the protocol) is PMI_FAIL.  Lack of memory is PMI_ERR_NOMEM.  Lengths of
- * strings are in bytes and include the final NUL.
+ * manager ended, or violated the protocol) is PMI_FAIL.  Lack of memory is PMI_ERR_NOMEM.  Lengths
+ * of strings are in bytes and include the final NUL.
  */
 #ifndef PMI_H_INCLUDED
 #define PMI_H_INCLUDED
@@ -41,9 +41,9 @@ extern "C" {
 #define PMI_ERR_INIT               1 /* not initialized */
 #define PMI_ERR_NOMEM              2 /* out of memory, or a buffer that is too small */
 #define PMI_ERR_INVALID_ARG        3
-#define PMI_ERR_INVALID_KEY        4 /* also: no such key; a key put before */
+#define PMI_ERR_INVALID_KEY        4 /* also: no such key; a duplicate put */
 #define PMI_ERR_INVALID_KEY_LENGTH 5
-#define PMI_ERR_INVALID_VAL        6 /* also: a value that the server's dialect cannot say */
+#define PMI_ERR_INVALID_VAL        6 /* also: the server cannot transport the value */
 #define PMI_ERR_INVALID_VAL_LENGTH 7
 #define PMI_ERR_INVALID_LENGTH     8
 #define PMI_ERR_INVALID_NUM_ARGS   9
@@ -63,37 +63,37 @@ typedef struct PMI_keyval_t {
     char *val;
 } PMI_keyval_t;
 
-/* Longest port name, with its NUL: what PMI_Lookup_name may write. */
+/* Longest port name, with its NUL: the most that PMI_Lookup_name writes. */
 #define PMI_MAX_PORT_NAME 1024
 
 /* Groups for PMI_Barrier_group, instead of a list of ranks. */
 #define PMI_GROUP_WORLD ((const int *)0) /* all processes */
-#define PMI_GROUP_SELF  ((const int *)1) /* this process alone */
+#define PMI_GROUP_SELF  ((const int *)1) /* only this process */
 #define PMI_GROUP_NODE  ((const int *)2) /* the processes of this node */
 
 /* ---- Initialization (RFC "Initialization") ----------------------------------------------- */
 
 /* Connects to the process manager.  *spawned becomes 1 when PMI_Spawn_multiple started this
- * process, else 0.  Initialized already: success, and nothing changes.  After PMI_Finalize it may
- * be called again.
+ * process, else 0.  If already initialized it succeeds and changes nothing.  After PMI_Finalize it
+ * may be called again.
  *   PMI_ERR_INVALID_ARG  spawned is NULL
- *   PMI_FAIL             no connection, a version that we do not speak, an environment that makes
- *                        no sense, or a process forked from one that is initialized */
+ *   PMI_FAIL             no connection, an unsupported version, an invalid environment, or a
+ *                        process forked from one that is initialized */
 int PMI_Init(int *spawned);
 
 /* *initialized becomes 1 between PMI_Init and PMI_Finalize, else 0.
  *   PMI_ERR_INVALID_ARG  initialized is NULL */
 int PMI_Initialized(PMI_BOOL *initialized);
 
-/* Takes leave of the process manager.  Puts that were not committed are handed over first.  Not
- * initialized: success, nothing to do.  A second call is harmless.
- *   PMI_FAIL             the process manager did not answer; the library is finalized all the same
+/* Disconnects from the process manager, after committing any uncommitted puts.  If not initialized
+ * it succeeds and does nothing.  A second call is harmless.
+ *   PMI_FAIL             the process manager did not reply; the library is finalized all the same
  */
 int PMI_Finalize(void);
 
 /* Ends the whole program with exit_code, and prints error_msg (NULL: nothing) on standard error:
  * through the process manager when that is Wireup, else from here.  Does not return: the process
- * leaves through exit(exit_code). */
+ * ends with exit(exit_code). */
 int PMI_Abort(int exit_code, const char error_msg[]);
 
 /* ---- Process group (RFC "Process Group Information") -------------------------------------- */
@@ -106,16 +106,16 @@ int PMI_Get_size(int *size);
  *   PMI_ERR_INVALID_ARG  rank is NULL */
 int PMI_Get_rank(int *rank);
 
-/* Number of processes the program could have once it has spawned all it can; -1: no limit.
- * A singleton has 1.
+/* The most processes that the program could have, counting those it can spawn; -1: no limit. A
+ * singleton has 1.
  *   PMI_ERR_INVALID_ARG  size is NULL
- *   PMI_FAIL             the process manager does not say */
+ *   PMI_FAIL             the process manager does not provide it */
 int PMI_Get_universe_size(int *size);
 
-/* Number of the executable that this process runs, among those of the program, from 0.
- * A singleton has -1.
+/* Number of the executable that this process runs, among those of the program, from 0. A singleton
+ * has -1.
  *   PMI_ERR_INVALID_ARG  appnum is NULL
- *   PMI_FAIL             the process manager does not say */
+ *   PMI_FAIL             the process manager does not provide it */
 int PMI_Get_appnum(int *appnum);
 
 /* ---- This node (RFC "Local Process Group Information"; optional) -------------------------- */
@@ -125,7 +125,7 @@ int PMI_Get_appnum(int *appnum);
  *   PMI_ERR_INVALID_ARG  size is NULL */
 int PMI_Get_clique_size(int *size);
 
-/* Their ranks, in rising order.
+/* Their ranks, in ascending order.
  *   PMI_ERR_INVALID_ARG     ranks is NULL
  *   PMI_ERR_INVALID_LENGTH  length (number of items in ranks) is less than the clique's size */
 int PMI_Get_clique_ranks(int ranks[], int length);
@@ -134,15 +134,15 @@ int PMI_Get_clique_ranks(int ranks[], int length);
 
 /* Name of the program's key-value space.
  *   PMI_ERR_INVALID_ARG     kvsname is NULL
- *   PMI_ERR_INVALID_LENGTH  length does not suffice for the name */
+ *   PMI_ERR_INVALID_LENGTH  length is too small for the name */
 int PMI_KVS_Get_my_name(char kvsname[], int length);
 
-/* The same name, under two older titles. */
+/* The same name, by two older functions. */
 int PMI_Get_id(char id_str[], int length);
 int PMI_Get_kvs_domain_id(char id_str[], int length);
 
-/* Longest name of a space, longest key, longest value, as the process manager sets them, all with
- * their NUL.  PMI_Get_id_length_max is the first under another title.
+/* The maximum lengths of KVS names, keys and values, as set by the process manager, all with their
+ * NUL.  PMI_Get_id_length_max is an older name of the first.
  *   PMI_ERR_INVALID_ARG  length is NULL */
 int PMI_KVS_Get_name_length_max(int *length);
 int PMI_KVS_Get_key_length_max(int *length);
@@ -150,74 +150,75 @@ int PMI_KVS_Get_value_length_max(int *length);
 int PMI_Get_id_length_max(int *length);
 
 /* Puts value under key.  Others see it after this process's next PMI_KVS_Commit and a PMI_Barrier;
- * this process sees it at once.  A key is put once.
+ * this process sees it at once.  A key can be put only once.
  *
  * With Wireup as the process manager a value may hold any bytes but NUL, and may be empty.  Other
- * process managers cannot carry every value through their text protocol: what they would cut or
- * change (blanks, newlines, the empty value, with some the backslash) is refused.
- *   PMI_ERR_INVALID_KVS         kvsname is NULL or no space
- *   PMI_ERR_INVALID_KEY         key is NULL, empty, reserved (PMI_...), cannot be said, or was put
+ * process managers cannot carry every value through their text protocol: values that they would
+ * truncate or change (blanks, newlines, the empty value, with some the backslash) are refused.
+ *   PMI_ERR_INVALID_KVS         kvsname is NULL or no such space
+ *   PMI_ERR_INVALID_KEY         key is NULL, empty, reserved (PMI_...), cannot be sent, or was put
  *                               before, as far as is known by now (else the next PMI_KVS_Commit or
  *                               PMI_Barrier reports it)
  *   PMI_ERR_INVALID_KEY_LENGTH  longer than PMI_KVS_Get_key_length_max allows
- *   PMI_ERR_INVALID_VAL         value is NULL, or cannot be said
+ *   PMI_ERR_INVALID_VAL         value is NULL, or cannot be sent
  *   PMI_ERR_INVALID_VAL_LENGTH  longer than PMI_KVS_Get_value_length_max allows
  *   PMI_FAIL                    refused by the process manager */
 int PMI_KVS_Put(const char kvsname[], const char key[], const char value[]);
 
-/* Hands all puts since the last commit over to the process manager.  Does not wait for others.
+/* Sends all puts since the last commit to the process manager.  Does not wait for other processes.
  *   PMI_ERR_INVALID_ARG  kvsname is NULL
  *   PMI_ERR_INVALID_KVS  no such space
  *   PMI_ERR_INVALID_KEY  a key that was committed before turned out to be a duplicate
  *   PMI_FAIL             refused by the process manager (quota) */
 int PMI_KVS_Commit(const char kvsname[]);
 
-/* Copies the value under key into value[0 .. length - 1], whole, or not at all.
- *   PMI_ERR_INVALID_KVS     kvsname is NULL or no space
- *   PMI_ERR_INVALID_KEY     key is NULL, or nobody has put it
- *   PMI_ERR_INVALID_VAL     value is NULL, or what was put is no string (it holds a NUL)
- *   PMI_ERR_INVALID_LENGTH  length does not suffice for the value */
+/* Copies the value of key into value[0 .. length - 1], entirely or not at all.
+ *   PMI_ERR_INVALID_KVS     kvsname is NULL or no such space
+ *   PMI_ERR_INVALID_KEY     key is NULL, or was never put
+ *   PMI_ERR_INVALID_VAL     value is NULL, or the value is no string (it holds a NUL)
+ *   PMI_ERR_INVALID_LENGTH  length is too small for the value */
 int PMI_KVS_Get(const char kvsname[], const char key[], char value[], int length);
 
-/* A new, empty space (optional).  Its name may be sent to other processes of the program, which use
- * it with the functions above and below.  With process managers other than Wireup the keys of such
- * a space share the length limit with its number (about ten bytes less than in the first space).
+/* Creates a new, empty space (optional).  Its name may be sent to other processes of the program,
+ * which use it with the functions above and below.  With process managers other than Wireup the
+ * keys of such a space share the length limit with its number (about ten bytes less than in the
+ * first space).
  *   PMI_ERR_INVALID_ARG     kvsname is NULL
- *   PMI_ERR_INVALID_LENGTH  length does not suffice for the name
+ *   PMI_ERR_INVALID_LENGTH  length is too small for the name
  *   PMI_FAIL                refused by the process manager */
 int PMI_KVS_Create(char kvsname[], int length);
 
-/* Gives a space up (optional): its name is no longer valid.  The program's own space stays.
+/* Destroys a space (optional): its name is no longer valid.  The program's own space stays.
  *   PMI_ERR_INVALID_ARG  kvsname is NULL
  *   PMI_ERR_INVALID_KVS  not a space made by PMI_KVS_Create */
 int PMI_KVS_Destroy(const char kvsname[]);
 
-/* The pairs of a space in the order in which they were put (optional): first, then next until key
- * comes back empty, which is the end and a success.  Own puts are committed before.  Reserved keys
- * (PMI_...) are left out.  One walk at a time per process.  Legacy process managers cannot list
- * their keys: PMI_FAIL.
- *   PMI_ERR_INVALID_KVS         kvsname is NULL or no space; next: another space than first
+/* Iterates over the pairs of a space in the order of their puts (optional): first, then next until
+ * key comes back empty, which is the end and a success.  Own puts are committed before.  Reserved
+ * keys (PMI_...) are left out.  One iteration at a time per process.  Legacy process managers
+ * cannot list their keys: PMI_FAIL.
+ *   PMI_ERR_INVALID_KVS         kvsname is NULL or no such space; next: another space than first
  *   PMI_ERR_INVALID_KEY         key is NULL
- *   PMI_ERR_INVALID_KEY_LENGTH  key_len does not suffice (the walk stays where it is)
+ *   PMI_ERR_INVALID_KEY_LENGTH  key_len is too small (the iteration does not advance)
  *   PMI_ERR_INVALID_VAL         val is NULL
- *   PMI_ERR_INVALID_VAL_LENGTH  val_len does not suffice (the walk stays where it is)
+ *   PMI_ERR_INVALID_VAL_LENGTH  val_len is too small (the iteration does not advance)
  *   PMI_FAIL                    next without first */
 int PMI_KVS_Iter_first(const char kvsname[], char key[], int key_len, char val[], int val_len);
 int PMI_KVS_Iter_next(const char kvsname[], char key[], int key_len, char val[], int val_len);
 
-/* Waits until all processes of the program have called it.  Puts made before are visible to all
- * afterwards.
+/* Waits until all processes of the program have called it.  Puts made before are visible to
+ * all afterwards.
  *   PMI_ERR_INVALID_KEY  one of this process's puts was a duplicate; the barrier took place
  *   PMI_ERR_INVALID_VAL  the process manager has changed a value with a backslash; likewise
  *   PMI_FAIL             a process has died or left, or the connection is lost */
 int PMI_Barrier(void);
 
-/* Waits until all members of a group have called it with the same group and tag (PMI 1.2).
- * group: PMI_GROUP_WORLD, PMI_GROUP_SELF, PMI_GROUP_NODE (count is ignored), or count ranks, this
- * process's among them.  tag tells simultaneous barriers of one group apart; NULL is allowed.
+/* Waits until all members of a group have called it with the same group and tag (PMI 1.2). group:
+ * PMI_GROUP_WORLD, PMI_GROUP_SELF, PMI_GROUP_NODE (count is ignored), or count ranks, this
+ * process's among them.  tag distinguishes simultaneous barriers of one group; NULL is allowed.
  *   PMI_ERR_INVALID_ARG  count < 1, a rank outside of the program, or this process is no member
- *   PMI_FAIL             as PMI_Barrier; or the process manager does not know groups, for any but
- *                        PMI_GROUP_WORLD */
+ *   PMI_FAIL             as PMI_Barrier; or the process manager does not support groups, except
+ *                        for PMI_GROUP_WORLD */
 int PMI_Barrier_group(const int *group, int count, const char *tag);
 
 /* ---- More processes (RFC "Dynamic Process Management") ------------------------------------ */
@@ -226,27 +227,27 @@ int PMI_Barrier_group(const int *group, int count, const char *tag);
  * space).  For command i: cmds[i], the program; argvs[i], its arguments, ending with NULL, without
  * the program's name (NULL: none; argvs may be NULL); maxprocs[i], how many; info_keyval_sizes[i]
  * pairs at info_keyval_vectors[i] (wdir, path, host, ... ; sizes and vectors may be NULL).  The
- * preput pairs are in the new program's space before its first process starts.
- * errors (NULL: not wanted) has room for one number per process, in order: 0 or why it did not
- * start. PMI_ERR_INVALID_ARG  count < 1, cmds or maxprocs NULL, an empty command, a negative
- * number, a NULL key, a string with a newline PMI_FAIL             refused; or there is no process
- * manager */
+ * preput pairs are in the new program's space before its first process starts.  errors (NULL: not
+ * wanted) has room for one number per process, in order: 0 or the reason why it did not start.
+ *   PMI_ERR_INVALID_ARG  count < 1, cmds or maxprocs NULL, an empty command, a negative number, a
+ *                        NULL key, a string with a newline
+ *   PMI_FAIL             refused; or there is no process manager */
 int PMI_Spawn_multiple(int count, const char *cmds[], const char **argvs[], const int maxprocs[],
                        const int info_keyval_sizes[], const PMI_keyval_t *info_keyval_vectors[],
                        int preput_keyval_size, const PMI_keyval_t preput_keyval_vector[],
                        int errors[]);
 
-/* Makes port known under service_name, takes that back, or asks for it.  port of PMI_Lookup_name
- * has room for PMI_MAX_PORT_NAME bytes.
- *   PMI_ERR_INVALID_ARG  NULL, empty, too long, or a string that the server's dialect cannot say
- *   PMI_FAIL             published already; not published; or there is no process manager */
+/* Publishes port under service_name, unpublishes it, or looks it up.  port of PMI_Lookup_name has
+ * room for PMI_MAX_PORT_NAME bytes.
+ *   PMI_ERR_INVALID_ARG  NULL, empty, too long, or a string that the server cannot transport
+ *   PMI_FAIL             already published; not published; or there is no process manager */
 int PMI_Publish_name(const char service_name[], const char port[]);
 int PMI_Unpublish_name(const char service_name[]);
 int PMI_Lookup_name(const char service_name[], char port[]);
 
 /* ---- Options on the command line (RFC, optional; not before 2009's MPICH only) ------------- */
 
-/* Reads the options at the head of args: words PMI_NAME=VALUE, up to the first word that is none.
+/* Reads the options at the start of args: words PMI_NAME=VALUE, up to the first other word.
  * *num_parsed: how many words; *keyvalp: as many pairs (NULL when none), free with
  * PMI_Free_keyvals; *size: their number.
  *   PMI_ERR_INVALID_NUM_ARGS    num_args < 0
@@ -257,20 +258,20 @@ int PMI_Lookup_name(const char service_name[], char port[]);
 int PMI_Parse_option(int num_args, char *args[], int *num_parsed, PMI_keyval_t **keyvalp,
                      int *size);
 
-/* Takes the words PMI_NAME=VALUE out of a command line, wherever they stand: *argcp and *argvp are
- * left with the others, in order.  *keyvalp and *size as above.
+/* Removes the words PMI_NAME=VALUE from a command line, at any position: *argcp and *argvp keep the
+ * others, in order.  *keyvalp and *size as above.
  *   PMI_ERR_INVALID_ARG  a NULL pointer, or *argcp < 0 */
 int PMI_Args_to_keyval(int *argcp, char *((*argvp)[]), PMI_keyval_t **keyvalp, int *size);
 
-/* Frees what the two functions above have made.
+/* Frees the results of the two functions above.
  *   PMI_ERR_INVALID_ARG  size < 0, or keyvalp is NULL and size is not 0 */
 int PMI_Free_keyvals(PMI_keyval_t keyvalp[], int size);
 
-/* A text about these options, for people.  *length: in, the room in str; out, what the whole text
- * needs.
+/* A readable description of these options.  *length: in, the room in str; out, the length of the
+ * whole text.
  *   PMI_ERR_INVALID_ARG     str or length is NULL
  *   PMI_ERR_INVALID_LENGTH  *length < 1
- *   PMI_ERR_NOMEM           the room does not suffice: str holds the beginning */
+ *   PMI_ERR_NOMEM           the room is too small: str holds the beginning */
 int PMI_Get_options(char *str, int *length);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* wireup_server.h - what a host can ask of Wireup's libpmix beyond PMIx.
+/* wireup_server.h - extensions of Wireup's libpmix for hosts, beyond PMIx.
  *
- * Nothing here is needed to be a PMIx server.  A host that uses it finds out at run time whether it
+ * A PMIx server needs nothing from this file.  A host that uses it checks at run time whether it
  * runs on this library (dlsym), or links with it.
  */
 #ifndef WIREUP_SERVER_H
@@ -13,18 +13,18 @@ extern "C" {
 #endif
 
 /* For PMIx_server_init: the size of the module, a PMIX_SIZE.  Without it the library reads the
- * members that the headers of 3.0 have, and those of 4.0 or 5.0 only when the object that holds the
- * module (or that calls) uses functions of such a release.  Members stand in the order of this
- * library's pmix_server.h. */
+ * members that the headers of 3.0 have, and those of 4.0 or 5.0 only when the object that holds
+ * the module (or that calls) uses functions of such a release.  The order of the members is that
+ * of this library's pmix_server.h. */
 #define WIREUP_MODULE_SIZE "wireup.module.size"
 
-/* Serves a local process that speaks PMI-1 or PMI-2 (or PMIx through our own client library, which
- * is faster so).  To be called after PMIx_server_register_client and before the process is started:
- * *fd_p becomes a socket (close-on-exec here) that the process has to inherit as descriptor
- * `child_fd`, and that the host closes once it has been started; env gets the variables that go
- * with it (PMI_FD, PMI_RANK, PMI_SIZE, WIREUP_FD).  PMI and PMIx processes of a job share one store
- * and meet in fences. PMIX_ERR_NOT_FOUND: the process has not been registered;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Serves a local process that speaks PMI-1 or PMI-2 (or PMIx through our own client library,
+ * which is faster this way).  Must be called after PMIx_server_register_client and before the
+ * process is started: *fd_p becomes a socket (close-on-exec here) that the process must inherit
+ * as descriptor `child_fd`, and that the host closes once the process has been started; env gets
+ * the matching variables (PMI_FD, PMI_RANK, PMI_SIZE, WIREUP_FD).  PMI and PMIx processes of a
+ * job share one KVS and take part in the same fences.  PMIX_ERR_NOT_FOUND: the process has not
+ * been registered; PMIX_ERR_OUT_OF_RESOURCE. */
 PMIX_EXPORT pmix_status_t WIREUP_server_connect_child(const pmix_proc_t *proc, int child_fd,
                                                       char ***env, int *fd_p);
 
