@@ -1,15 +1,15 @@
-/* pmix_common.h - what clients, servers and tools of PMIx share: constants, keys, types, utilities.
+/* pmix_common.h - shared by clients, servers and tools of PMIx: constants, keys, types, utilities.
  *
- * The names, numbers and layouts are those of OpenPMIx 4.2 and 5.0 (and what 6.1 adds without a
- * clash), so that programs written for either compile and link against Wireup.  Numbers and keys
- * are written from the tables in proto/; a test holds this file to them.
+ * The names, numbers and layouts are those of OpenPMIx 4.2 and 5.0 (and the additions of 6.1 that
+ * do not clash), so that programs written for either compile and link against Wireup.  Numbers and
+ * keys come from the tables in proto/; a test compares this file with them.
  *
  * Section numbers "Standard x.y" mean the PMIx Standard, version 5.0.
  */
 #ifndef PMIx_COMMON_H
 #define PMIx_COMMON_H
 
-/* Programs rely on these coming along. */
+/* Programs rely on these includes. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ extern char **environ;
 #define PMIX_MAX_KEYLEN 511
 /* end of table */
 
-/* A namespace names a job; a key names a value.  Both are NUL-ended arrays of full size. */
+/* A namespace names a job; a key names a value.  Both are NUL-terminated arrays of full size. */
 typedef char pmix_nspace_t[PMIX_MAX_NSLEN + 1];
 typedef char pmix_key_t[PMIX_MAX_KEYLEN + 1];
 
@@ -114,8 +114,8 @@ typedef uint8_t pmix_job_state_t;
 
 /* ---- Status --------------------------------------------------------------------------------- */
 
-/* What every call returns, and the code of every event: 0 or negative.  PMIx_Error_string gives the
- * name of one, PMIx_Error_code finds one by its name. */
+/* The result of every call, and the code of every event: 0 or negative.  PMIx_Error_string gives
+ * its name, PMIx_Error_code finds it by name. */
 typedef int pmix_status_t;
 
 /* table: status LIVE SHARED BASE */
@@ -563,13 +563,13 @@ typedef enum {
 
 /* ---- Structures ----------------------------------------------------------------------------- */
 
-/* Bytes of any kind; text in it need not be NUL-ended. */
+/* Bytes of any kind; text in it need not be NUL-terminated. */
 typedef struct pmix_byte_object {
     char *bytes;
     size_t size;
 } pmix_byte_object_t;
 
-/* An environment variable, and what separates its parts when it is a list. */
+/* An environment variable, and the separator of its parts when it is a list. */
 typedef struct {
     char *envar;
     char *value;
@@ -593,7 +593,7 @@ typedef struct pmix_data_array {
     void *array;
 } pmix_data_array_t;
 
-/* Where a process runs and how it fares. */
+/* Location and state of a process. */
 typedef struct pmix_proc_info {
     pmix_proc_t proc;
     char *hostname;
@@ -603,13 +603,13 @@ typedef struct pmix_proc_info {
     pmix_proc_state_t state;
 } pmix_proc_info_t;
 
-/* A set of processing units.  `source` names who made the bitmap ("hwloc"). */
+/* A set of processing units.  `source` names the provider of the bitmap ("hwloc"). */
 typedef struct {
     char *source;
     void *bitmap;
 } pmix_cpuset_t;
 
-/* The hardware of a node.  `source` names who made the topology ("hwloc"). */
+/* The hardware of a node.  `source` names the provider of the topology ("hwloc"). */
 typedef struct {
     char *source;
     void *topology;
@@ -654,20 +654,20 @@ typedef struct pmix_device {
     pmix_device_type_t type;
 } pmix_device_t;
 
-/* So many devices of one kind. */
+/* A number of devices of one kind. */
 typedef struct pmix_resource_unit {
     pmix_device_type_t type;
     size_t count;
 } pmix_resource_unit_t;
 
-/* A process as the operating system of its node knows it. */
+/* A process by its node and pid. */
 typedef struct pmix_node_pid {
     char *hostname;
     uint32_t nodeid;
     pid_t pid;
 } pmix_node_pid_t;
 
-/* What a process has used. */
+/* Resource usage of a process. */
 typedef struct pmix_proc_stats {
     char *node;
     pmix_proc_t proc;
@@ -686,7 +686,7 @@ typedef struct pmix_proc_stats {
     struct timeval sample_time;
 } pmix_proc_stats_t;
 
-/* What a disk has done. */
+/* Activity of a disk. */
 typedef struct {
     char *disk;
     uint64_t num_reads_completed;
@@ -702,7 +702,7 @@ typedef struct {
     uint64_t weighted_milliseconds_io;
 } pmix_disk_stats_t;
 
-/* What a network interface has done. */
+/* Activity of a network interface. */
 typedef struct {
     char *net_interface;
     uint64_t num_bytes_recvd;
@@ -734,8 +734,8 @@ typedef struct {
     size_t nnetstats;
 } pmix_node_stats_t;
 
-/* One value of any type: `type` says which member counts.  Members that are pointers point to a
- * copy that the value owns (but for ptr). */
+/* One value of any type: `type` selects the member.  Members that are pointers point to a copy
+ * that the value owns (except ptr). */
 typedef struct pmix_value {
     pmix_data_type_t type;
     union {
@@ -794,21 +794,21 @@ typedef struct pmix_value {
     } data;
 } pmix_value_t;
 
-/* A key with a value: how information and directives are passed everywhere. */
+/* A key with a value: the form of all information and directives. */
 typedef struct pmix_info {
     pmix_key_t key;
     pmix_info_directives_t flags;
     pmix_value_t value;
 } pmix_info_t;
 
-/* A key with a value and who published it. */
+/* A key with a value and its publisher. */
 typedef struct pmix_pdata {
     pmix_proc_t proc;
     pmix_key_t key;
     pmix_value_t value;
 } pmix_pdata_t;
 
-/* What to start: one executable and how many of it.  argv and env are NULL-ended. */
+/* An application: one executable and its number of processes.  argv and env are NULL-terminated. */
 typedef struct pmix_app {
     char *cmd;
     char **argv;
@@ -819,14 +819,14 @@ typedef struct pmix_app {
     size_t ninfo;
 } pmix_app_t;
 
-/* A question: the keys to answer, and what narrows them.  keys is NULL-ended. */
+/* A query: the keys to answer, and its qualifiers.  keys is NULL-terminated. */
 typedef struct pmix_query {
     char **keys;
     pmix_info_t *qualifiers;
     size_t nqual;
 } pmix_query_t;
 
-/* A registered attribute.  description is NULL-ended. */
+/* A registered attribute.  description is NULL-terminated. */
 typedef struct pmix_regattr_t {
     char *name;
     pmix_key_t string;
@@ -845,30 +845,30 @@ typedef struct pmix_fabric_s {
 
 /* ---- Callbacks ------------------------------------------------------------------------------ */
 
-/* Something without a result is done. */
+/* An operation without a result is complete. */
 typedef void (*pmix_op_cbfunc_t)(pmix_status_t status, void *cbdata);
 
 /* The receiver of data calls this when it no longer needs it. */
 typedef void (*pmix_release_cbfunc_t)(void *cbdata);
 
-/* Data of processes has come: ndata bytes, valid until release_fn (when that is not NULL) is
+/* Data of processes has arrived: ndata bytes, valid until release_fn (when that is not NULL) is
  * called with release_cbdata. */
 typedef void (*pmix_modex_cbfunc_t)(pmix_status_t status, const char *data, size_t ndata,
                                     void *cbdata, pmix_release_cbfunc_t release_fn,
                                     void *release_cbdata);
 
-/* A spawn is done: the namespace of the new job, or an error. */
+/* A spawn is complete: the namespace of the new job, or an error. */
 typedef void (*pmix_spawn_cbfunc_t)(pmix_status_t status, pmix_nspace_t nspace, void *cbdata);
 
-/* Published data has been looked up.  The array is the library's, and gone after the call. */
+/* The result of a look-up.  The array is the library's, and valid only during the call. */
 typedef void (*pmix_lookup_cbfunc_t)(pmix_status_t status, pmix_pdata_t data[], size_t ndata,
                                      void *cbdata);
 
-/* A value has been got; NULL with an error.  It is the library's, and gone after the call. */
+/* The result of a get; NULL with an error.  It is the library's, and valid only during the call. */
 typedef void (*pmix_value_cbfunc_t)(pmix_status_t status, pmix_value_t *kv, void *cbdata);
 
-/* Information has come.  Call release_fn(release_cbdata), when it is not NULL, once the array is
- * no longer needed. */
+/* Information has arrived.  Call release_fn(release_cbdata), when it is not NULL, once the array
+ * is no longer needed. */
 typedef void (*pmix_info_cbfunc_t)(pmix_status_t status, pmix_info_t *info, size_t ninfo,
                                    void *cbdata, pmix_release_cbfunc_t release_fn,
                                    void *release_cbdata);
@@ -879,27 +879,27 @@ typedef void (*pmix_hdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid, void 
 /* The same by an older name. */
 typedef void (*pmix_evhdlr_reg_cbfunc_t)(pmix_status_t status, size_t refid, void *cbdata);
 
-/* What an event handler calls when it is done: PMIX_EVENT_ACTION_COMPLETE ends the chain,
+/* Called by an event handler when it is done: PMIX_EVENT_ACTION_COMPLETE ends the chain,
  * PMIX_EVENT_NO_ACTION_TAKEN, _PARTIAL_ACTION_TAKEN and _ACTION_DEFERRED go on to the next
- * handler, with `results` appended to what it sees. cbfunc, when given, is called once the
- * results may be freed; notification_cbdata is the handler's own cbdata. */
+ * handler, which also gets `results`. cbfunc, when given, is called once the results may be
+ * freed; notification_cbdata is the handler's own cbdata. */
 typedef void (*pmix_event_notification_cbfunc_fn_t)(pmix_status_t status, pmix_info_t *results,
                                                     size_t nresults, pmix_op_cbfunc_t cbfunc,
                                                     void *thiscbdata, void *notification_cbdata);
 
-/* An event handler: the code, who it came from, what is known about it, and what handlers before
- * this one said.  It must call cbfunc(status, results, nresults, NULL, NULL, cbdata), when
- * cbfunc is not NULL, sooner or later: the chain waits. */
+/* An event handler: receives the code, the source, the event's infos, and the results of earlier
+ * handlers.  It must call cbfunc(status, results, nresults, NULL, NULL, cbdata), when cbfunc is
+ * not NULL, sooner or later: the chain waits. */
 typedef void (*pmix_notification_fn_t)(size_t evhdlr_registration_id, pmix_status_t status,
                                        const pmix_proc_t *source, pmix_info_t info[], size_t ninfo,
                                        pmix_info_t *results, size_t nresults,
                                        pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata);
 
-/* A credential has been made.  It is the library's, and gone after the call. */
+/* A credential has been made.  It is the library's, and valid only during the call. */
 typedef void (*pmix_credential_cbfunc_t)(pmix_status_t status, pmix_byte_object_t *credential,
                                          pmix_info_t info[], size_t ninfo, void *cbdata);
 
-/* A credential has been judged; info tells what it grants. */
+/* A credential has been validated; info has what it grants. */
 typedef void (*pmix_validation_cbfunc_t)(pmix_status_t status, pmix_info_t info[], size_t ninfo,
                                          void *cbdata);
 
@@ -911,7 +911,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 
 /* ---- Keys ----------------------------------------------------------------------------------- */
 
-/* The comment behind a key is the type of its value. */
+/* The comment after a key is the type of its value. */
 /* table: attributes LIVE DRAFT */
 /* clang-format off */
 #define PMIX_ABORT_NON_ZERO_TERM              "pmix.abnz"              /* bool */
@@ -1660,7 +1660,7 @@ typedef void (*pmix_device_dist_cbfunc_t)(pmix_status_t status, pmix_device_dist
 
 /* ---- Helpers inside this header ------------------------------------------------------------- */
 
-/* Storage that programs and the library may hand to each other. */
+/* Memory that programs and the library may pass to each other. */
 static inline void *pmix_malloc(size_t n)
 {
     return malloc(n);
@@ -1676,7 +1676,7 @@ static inline void pmix_free(void *m)
     free(m);
 }
 
-/* Length of a namespace, looking at no more than PMIX_MAX_NSLEN + 1 bytes. */
+/* Length of a namespace, reading at most PMIX_MAX_NSLEN + 1 bytes. */
 static inline size_t pmix_nslen(const char *src)
 {
     size_t n = 0;
@@ -1688,7 +1688,7 @@ static inline size_t pmix_nslen(const char *src)
     return n;
 }
 
-/* Length of a key, looking at no more than PMIX_MAX_KEYLEN + 1 bytes. */
+/* Length of a key, reading at most PMIX_MAX_KEYLEN + 1 bytes. */
 static inline size_t pmix_keylen(const char *src)
 {
     size_t n = 0;
@@ -1700,7 +1700,7 @@ static inline size_t pmix_keylen(const char *src)
     return n;
 }
 
-/* Copy at most `len` characters and end them: dest has room for len + 1. */
+/* Copy at most `len` characters and a NUL: dest has room for len + 1. */
 static inline void pmix_strncpy(char *dest, const char *src, size_t len)
 {
     size_t n = 0;
@@ -1712,9 +1712,9 @@ static inline void pmix_strncpy(char *dest, const char *src, size_t len)
     dest[n] = '\0';
 }
 
-/* Read any number out of value m, whatever its type, as the C type t into n; s tells whether it was
- * one (PMIX_SUCCESS or PMIX_ERR_BAD_PARAM).  Like a cast it does not look at the range;
- * PMIx_Value_get_number does. */
+/* Read any number out of value m, whatever its type, as the C type t into n; s becomes
+ * PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM if it is no number.  Like a cast it does not check the
+ * range; PMIx_Value_get_number does. */
 #define PMIX_VALUE_GET_NUMBER(s, m, n, t)                                                          \
     do {                                                                                           \
         (s) = PMIX_SUCCESS;                                                                        \
@@ -1741,16 +1741,15 @@ static inline void pmix_strncpy(char *dest, const char *src, size_t len)
 
 /* ---- Keys, namespaces and processes --------------------------------------------------------- */
 
-/* Loading wipes the whole array first and cuts what is too long; NULL is the empty text.
- * (Standard 3.2.1) */
+/* Loading wipes the whole array first and truncates; NULL is the empty string. (Standard 3.2.1) */
 PMIX_EXPORT void PMIx_Load_key(pmix_key_t key, const char *src);
 PMIX_EXPORT void PMIx_Load_nspace(pmix_nspace_t nspace, const char *str);
 PMIX_EXPORT void PMIx_Load_procid(pmix_proc_t *p, const char *ns, pmix_rank_t rk);
 PMIX_EXPORT void PMIx_Proc_load(pmix_proc_t *p, const char *nspace, pmix_rank_t rank);
 PMIX_EXPORT void PMIx_Xfer_procid(pmix_proc_t *dst, const pmix_proc_t *src);
 
-/* Keys are compared as far as a key reaches.  Keys that begin with "pmix" are reserved.
- * (Standard 3.2.1) */
+/* Keys are compared up to the maximum length of a key.  Keys that begin with "pmix" are
+ * reserved. (Standard 3.2.1) */
 PMIX_EXPORT bool PMIx_Check_key(const char *key, const char *str);
 PMIX_EXPORT bool PMIx_Check_reserved_key(const char *key);
 
@@ -1767,7 +1766,7 @@ PMIX_EXPORT bool PMIx_Procid_invalid(const pmix_proc_t *p);
 PMIX_EXPORT bool PMIx_Rank_valid(pmix_rank_t a);
 
 /* "cluster:nspace", and back.  The target is empty when both do not fit (together at most
- * PMIX_MAX_NSLEN - 1); without a colon all of it is the cluster.  (Standard 3.2.4) */
+ * PMIX_MAX_NSLEN - 1); without a colon the whole string is the cluster.  (Standard 3.2.4) */
 PMIX_EXPORT void PMIx_Multicluster_nspace_construct(pmix_nspace_t target, pmix_nspace_t cluster,
                                                     pmix_nspace_t nspace);
 PMIX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
@@ -1775,8 +1774,8 @@ PMIX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspac
 
 /* ---- Life of a structure -------------------------------------------------------------------- */
 
-/* Four calls for each structure. construct makes the caller's memory empty, destruct releases
- * what is inside and makes it empty again; create makes an array of n empty ones (NULL for 0 or
+/* Four calls for each structure. construct initializes the caller's memory, destruct releases
+ * the content and makes it empty again; create makes an array of n empty ones (NULL for 0 or
  * without memory), free releases all n and the array.  NULL is harmless everywhere.  An empty
  * process has the rank PMIX_RANK_UNDEF.  (Standard 3.2) */
 PMIX_EXPORT void PMIx_Proc_construct(pmix_proc_t *p);
@@ -1852,7 +1851,7 @@ PMIX_EXPORT void PMIx_Query_destruct(pmix_query_t *p);
 PMIX_EXPORT pmix_query_t *PMIx_Query_create(size_t n);
 PMIX_EXPORT void PMIx_Query_free(pmix_query_t *p, size_t n);
 
-/* Statistics; they are gone from OpenPMIx 6.1, and stay here. */
+/* Statistics; OpenPMIx 6.1 has dropped them, they stay here. */
 PMIX_EXPORT void PMIx_Proc_stats_construct(pmix_proc_stats_t *p);
 PMIX_EXPORT void PMIx_Proc_stats_destruct(pmix_proc_stats_t *p);
 PMIX_EXPORT pmix_proc_stats_t *PMIx_Proc_stats_create(size_t n);
@@ -1870,20 +1869,20 @@ PMIX_EXPORT void PMIx_Node_stats_destruct(pmix_node_stats_t *p);
 PMIX_EXPORT pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t *p, size_t n);
 
-/* `number` places of `dims` dimensions each, all zero.  (Standard 15.2.4) */
+/* `number` coordinates of `dims` dimensions each, all zero.  (Standard 15.2.4) */
 PMIX_EXPORT void PMIx_Coord_construct(pmix_coord_t *m);
 PMIX_EXPORT void PMIx_Coord_destruct(pmix_coord_t *m);
 
-/* `number` places of `dims` dimensions, all zero.  (Standard 15.2.4) */
+/* `number` coordinates of `dims` dimensions, all zero.  (Standard 15.2.4) */
 PMIX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t number);
 PMIX_EXPORT void PMIx_Coord_free(pmix_coord_t *m, size_t number);
 
-/* One of them, made by create(1).  (Standard 12.2.5) */
+/* A single one, made by create(1).  (Standard 12.2.5) */
 PMIX_EXPORT void PMIx_App_release(pmix_app_t *p);
 PMIX_EXPORT void PMIx_Query_release(pmix_query_t *p);
 
-/* A fabric that is none yet, with the index SIZE_MAX.  (Standard 15.2.10) */
-/* A fabric that is none yet: index SIZE_MAX.  (Standard 15.2.10) */
+/* A fabric not registered yet, with the index SIZE_MAX.  (Standard 15.2.10) */
+/* A fabric not registered yet: index SIZE_MAX.  (Standard 15.2.10) */
 PMIX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *p);
 
 /* n empty infos inside a structure, with their number; NULL and 0 without memory.  (Standard
@@ -1891,9 +1890,9 @@ PMIX_EXPORT void PMIx_Fabric_construct(pmix_fabric_t *p);
 PMIX_EXPORT void PMIx_App_info_create(pmix_app_t *p, size_t n);
 PMIX_EXPORT void PMIx_Query_qualifiers_create(pmix_query_t *p, size_t n);
 
-/* Filling in.  Texts are copied, and NULL leaves a member as it is; a description is appended.
- * Byte_object_load takes the memory over instead.  They return nothing: without memory members
- * stay NULL.  (Standard 3.2.12) */
+/* Setting members.  Strings are copied, and NULL leaves a member as it is; a description is
+ * appended.  Byte_object_load takes the memory over instead.  They return nothing: without
+ * memory members stay NULL.  (Standard 3.2.12) */
 PMIX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t *b, char *d, size_t sz);
 PMIX_EXPORT void PMIx_Envar_load(pmix_envar_t *e, char *var, char *value, char separator);
 PMIX_EXPORT void PMIx_Regattr_load(pmix_regattr_t *info, const char *name, const char *key,
@@ -1905,49 +1904,49 @@ PMIX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* A deep copy of `data` into a value, whatever that was before.  What data points to depends on
- * the type: for PMIX_STRING, PMIX_PROC_NSPACE and PMIX_REGEX it is the text itself; PMIX_POINTER
- * keeps the address; everything else is pointed to.  NULL is an empty value of the type, and
- * true for PMIX_BOOL.  PMIX_ERR_UNKNOWN_DATA_TYPE: no value holds this (PMIX_INFO, PMIX_VALUE …:
- * only arrays do); PMIX_ERR_NOMEM.  After an error the value is empty (PMIX_UNDEF).  (Standard
- * 3.2.8) */
+/* A deep copy of `data` into a value, whose old content is ignored.  What data points to depends
+ * on the type: for PMIX_STRING, PMIX_PROC_NSPACE and PMIX_REGEX it is the string itself;
+ * PMIX_POINTER keeps the address; everything else is pointed to.  NULL is an empty value of the
+ * type, and true for PMIX_BOOL.  PMIX_ERR_UNKNOWN_DATA_TYPE: values cannot hold it (PMIX_INFO,
+ * PMIX_VALUE …: only arrays can); PMIX_ERR_NOMEM.  After an error the value is empty
+ * (PMIX_UNDEF).  (Standard 3.2.8) */
 PMIX_EXPORT pmix_status_t PMIx_Value_load(pmix_value_t *val, const void *data,
                                           pmix_data_type_t type);
 
-/* A copy of what a value holds.  Numbers, PMIX_PROC and PMIX_PROC_NSPACE go to where *data
- * points, or into new memory when *data is NULL; a text, the bytes of a byte object, and every
- * other structure are new memory in *data. *sz is its size (a text without its NUL).  The value
- * stays as it is.  PMIX_ERR_UNKNOWN_DATA_TYPE: it holds nothing.  (Standard 3.2.8) */
+/* A copy of a value's content.  Numbers, PMIX_PROC and PMIX_PROC_NSPACE go to where *data
+ * points, or into new memory when *data is NULL; a string, the bytes of a byte object, and every
+ * other structure are new memory in *data. *sz is its size (a string without its NUL).  The
+ * value stays as it is.  PMIX_ERR_UNKNOWN_DATA_TYPE: it is empty.  (Standard 3.2.8) */
 PMIX_EXPORT pmix_status_t PMIx_Value_unload(pmix_value_t *val, void **data, size_t *sz);
 
-/* A deep copy of src in dest, whatever that was before.  PMIX_ERROR: of a type that no value
- * holds; PMIX_ERR_NOMEM.  (Standard 3.2.8) */
+/* A deep copy of src in dest, whose old content is ignored.  PMIX_ERROR: of a type that values
+ * cannot hold; PMIX_ERR_NOMEM.  (Standard 3.2.8) */
 PMIX_EXPORT pmix_status_t PMIx_Value_xfer(pmix_value_t *dest, const pmix_value_t *src);
 
-/* Which is greater: numbers as numbers, texts as strcmp, bytes and arrays by length first,
- * structures member by member.  What has no order is PMIX_VALUE_INCOMPATIBLE_OBJECTS, different
- * types are PMIX_VALUE_TYPE_DIFFERENT. */
+/* Compare: numbers as numbers, strings as strcmp, bytes and arrays by length first, structures
+ * member by member.  Types without an order give PMIX_VALUE_INCOMPATIBLE_OBJECTS, different
+ * types PMIX_VALUE_TYPE_DIFFERENT. */
 PMIX_EXPORT pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *v1, pmix_value_t *v2);
 
-/* PMIX_BOOL as it is, no type as true, and texts: true, yes, t, y, enable and any number but 0,
- * or their reverse, in any case of letters; an empty text is true.  All else is PMIX_NON_BOOL. */
+/* PMIX_BOOL as it is, no type as true, and strings: true, yes, t, y, enable and any number but
+ * 0, or their opposites, case-insensitive; an empty string is true.  All else is PMIX_NON_BOOL. */
 PMIX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t *v);
 
-/* Any number of a value as a number of another type, in dest.  PMIX_ERR_BAD_PARAM: one of the
- * two types is no number; PMIX_ERR_CHANGE_SIGN: negative, and the type has no sign;
+/* Convert any number in a value to another number type, in dest.  PMIX_ERR_BAD_PARAM: one of the
+ * two types is no number; PMIX_ERR_CHANGE_SIGN: negative, and the type is unsigned;
  * PMIX_ERR_LOST_PRECISION: out of the range of the type.  Fractions are cut off.  (Standard
  * 3.2.8) */
 PMIX_EXPORT pmix_status_t PMIx_Value_get_number(const pmix_value_t *value, void *dest,
                                                 pmix_data_type_t type);
 
-/* Bytes of memory that a value, or an info, takes with all that it refers to.
- * PMIX_ERR_UNKNOWN_DATA_TYPE: it holds nothing. */
+/* Bytes of memory of a value, or an info, with all that it refers to.
+ * PMIX_ERR_UNKNOWN_DATA_TYPE: it is empty. */
 PMIX_EXPORT pmix_status_t PMIx_Value_get_size(const pmix_value_t *val, size_t *size);
 PMIX_EXPORT pmix_status_t PMIx_Info_get_size(const pmix_info_t *val, size_t *size);
 
 /* ---- Arrays of any type --------------------------------------------------------------------- */
 
-/* init takes no memory; construct takes num empty elements (none for types that nobody knows);
+/* init allocates nothing; construct allocates num empty elements (none for unknown types);
  * create does that in new memory.  PMIX_STRING gives an array of char *. */
 PMIX_EXPORT void PMIx_Data_array_init(pmix_data_array_t *p, pmix_data_type_t type);
 PMIX_EXPORT void PMIx_Data_array_construct(pmix_data_array_t *p, size_t num, pmix_data_type_t type);
@@ -1957,8 +1956,8 @@ PMIX_EXPORT void PMIx_Data_array_free(pmix_data_array_t *p);
 
 /* ---- Buffers of packed data ----------------------------------------------------------------- */
 
-/* load takes the bytes over and releases what was there; unload hands over what has not been
- * unpacked yet (NULL and 0: nothing), to be freed with free().  (Standard 11.2) */
+/* load takes the bytes over and releases the old content; unload moves the bytes not yet
+ * unpacked out (NULL and 0: none), to be freed with free().  (Standard 11.2) */
 PMIX_EXPORT void PMIx_Data_buffer_construct(pmix_data_buffer_t *b);
 PMIX_EXPORT void PMIx_Data_buffer_destruct(pmix_data_buffer_t *b);
 PMIX_EXPORT pmix_data_buffer_t *PMIx_Data_buffer_create(void);
@@ -1968,7 +1967,7 @@ PMIX_EXPORT void PMIx_Data_buffer_unload(pmix_data_buffer_t *b, char **bytes, si
 
 /* ---- Infos ---------------------------------------------------------------------------------- */
 
-/* A key with a value loaded as by PMIx_Value_load, and no flags.  PMIX_ERR_BAD_PARAM: no key.
+/* A key with a value loaded as by PMIx_Value_load, without flags.  PMIX_ERR_BAD_PARAM: no key.
  * (Standard 3.2.9) */
 PMIX_EXPORT pmix_status_t PMIx_Info_load(pmix_info_t *info, const char *key, const void *data,
                                          pmix_data_type_t type);
@@ -1979,8 +1978,8 @@ PMIX_EXPORT pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *s
 /* PMIx_Value_true of its value.  (Standard 3.2.9) */
 PMIX_EXPORT pmix_boolean_t PMIx_Info_true(const pmix_info_t *p);
 
-/* Flags: must be honoured (or fail), has been honoured, is the last of its array, narrows
- * another key, does not own its value.  (Standard 3.2.10) */
+/* Flags: required, processed, last of its array, qualifier of another key, persistent (does not
+ * own its value).  (Standard 3.2.10) */
 PMIX_EXPORT void PMIx_Info_required(pmix_info_t *p);
 PMIX_EXPORT void PMIx_Info_optional(pmix_info_t *p);
 PMIX_EXPORT void PMIx_Info_processed(pmix_info_t *p);
@@ -1994,14 +1993,14 @@ PMIX_EXPORT bool PMIx_Info_is_end(const pmix_info_t *p);
 PMIX_EXPORT bool PMIx_Info_is_qualifier(const pmix_info_t *p);
 PMIX_EXPORT bool PMIx_Info_is_persistent(const pmix_info_t *p);
 
-/* ---- Lists of infos that grow --------------------------------------------------------------- */
+/* ---- Growing lists of infos ------------------------------------------------------------------ */
 
 /* A list is an opaque pointer; NULL without memory.  (Standard 3.2.9) */
 PMIX_EXPORT void *PMIx_Info_list_start(void);
 PMIX_EXPORT void PMIx_Info_list_release(void *ptr);
 
-/* Copies at the end, or the front.  PMIX_ERR_BAD_PARAM: no list or no key; PMIX_ERR_NOMEM, and
- * what the copy returned.  (Standard 3.2.9) */
+/* Copies to the end, or to the front.  PMIX_ERR_BAD_PARAM: no list or no key; PMIX_ERR_NOMEM,
+ * and any status of the copy.  (Standard 3.2.9) */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_add(void *ptr, const char *key, const void *value,
                                              pmix_data_type_t type);
 PMIX_EXPORT pmix_status_t PMIx_Info_list_prepend(void *ptr, const char *key, const void *value,
@@ -2010,7 +2009,7 @@ PMIX_EXPORT pmix_status_t PMIx_Info_list_add_value(void *ptr, const char *key,
                                                    const pmix_value_t *value);
 PMIX_EXPORT pmix_status_t PMIx_Info_list_xfer(void *ptr, const pmix_info_t *info);
 
-/* The info itself, sharing its value: the caller keeps and releases that, after the list. */
+/* The info itself, sharing its value: the caller keeps the value and releases it after the list. */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_insert(void *ptr, pmix_info_t *info);
 
 /* Only when the key is new; else, with overwrite, in place of the old value. */
@@ -2023,19 +2022,19 @@ PMIX_EXPORT pmix_status_t PMIx_Info_list_xfer_unique(void *ptr, const pmix_info_
                                                      bool overwrite);
 
 /* All of it as an array of copies, which the caller destructs; the list stays.  PMIX_ERR_EMPTY:
- * there is nothing, and the array is not touched.  (Standard 3.2.9) */
+ * the list is empty, and the array is not touched.  (Standard 3.2.9) */
 PMIX_EXPORT pmix_status_t PMIx_Info_list_convert(void *ptr, pmix_data_array_t *par);
 
-/* The number of infos; and one after the other: the first for prev NULL, then for what *next
- * was, until that is NULL.  They are the list's. */
+/* The number of infos; and iteration: the first for prev NULL, then for the value of *next,
+ * until that is NULL.  They are the list's. */
 PMIX_EXPORT size_t PMIx_Info_list_get_size(void *ptr);
 PMIX_EXPORT pmix_info_t *PMIx_Info_list_get_info(void *ptr, void *prev, void **next);
 
-/* ---- Vectors of texts and environments ------------------------------------------------------ */
+/* ---- Vectors of strings and environments ---------------------------------------------------- */
 
-/* NULL-ended arrays of texts; each text and the array are malloc'ed.  NULL is an empty vector.
- * appending and prepending copy the text and may move the array.  PMIX_ERR_OUT_OF_RESOURCE: no
- * memory; the vector is as it was.  (Standard 3.2.14) */
+/* NULL-terminated arrays of strings; each string and the array are malloc'ed.  NULL is an empty
+ * vector. appending and prepending copy the string and may move the array.
+ * PMIX_ERR_OUT_OF_RESOURCE: no memory; the vector is unchanged.  (Standard 3.2.14) */
 PMIX_EXPORT pmix_status_t PMIx_Argv_append_nosize(char ***argv, const char *arg);
 PMIX_EXPORT pmix_status_t PMIx_Argv_prepend_nosize(char ***argv, const char *arg);
 PMIX_EXPORT pmix_status_t PMIx_Argv_append_unique_nosize(char ***argv, const char *arg);
@@ -2044,8 +2043,8 @@ PMIX_EXPORT int PMIx_Argv_count(char **a);
 PMIX_EXPORT char **PMIx_Argv_copy(char **argv);
 
 /* The parts between delimiters, without empty ones or with them (a delimiter at the end has no
- * part behind it); NULL when there are none.  And all of a vector in one text, to be freed with
- * free(). */
+ * part after it); NULL when there are none.  And a whole vector joined to one string, to be
+ * freed with free(). */
 PMIX_EXPORT char **PMIx_Argv_split_inter(const char *src_string, int delimiter, bool include_empty);
 PMIX_EXPORT char **PMIx_Argv_split(const char *src_string, int delimiter);
 PMIX_EXPORT char **PMIx_Argv_split_with_empty(const char *src_string, int delimiter);

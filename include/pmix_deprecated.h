@@ -1,8 +1,8 @@
-/* pmix_deprecated.h - older names and spellings, all kept and all working.
+/* pmix_deprecated.h - older names and spellings, all still supported.
  *
- * Most are macros that became functions: each says no more than which function it calls.  What to
- * know of them: CREATE, and every macro whose first argument is a result, assign to that argument;
- * FREE and RELEASE set it to NULL when done.  pmix_common.h includes this file.
+ * Most are macros that became functions: each only names the function that it calls.  Note: CREATE,
+ * and every macro whose first argument is a result, assign to that argument; FREE and RELEASE set
+ * it to NULL when done.  pmix_common.h includes this file.
  */
 #ifndef PMIx_DEPRECATED_H
 #define PMIx_DEPRECATED_H
@@ -140,7 +140,7 @@ extern "C" {
 
 /* ---- Replaced functions --------------------------------------------------------------------- */
 
-/* PMIx_tool_attach_to_server by its older name, without the server's.  (Standard 21.8.5) */
+/* The older name of PMIx_tool_attach_to_server, without the server's name.  (Standard 21.8.5) */
 PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[],
                                                       size_t ninfo);
 
@@ -385,7 +385,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_in
         (m) = NULL;                                                                                \
     } while (0)
 
-/* Mind the order: the macro takes the number first, the function the dimensions. */
+/* Note the order: the macro takes the number first, the function the dimensions. */
 #define PMIX_COORD_CREATE(m, n, d) (m) = PMIx_Coord_create((d), (n))
 #define PMIX_COORD_CONSTRUCT(m)    PMIx_Coord_construct(m)
 #define PMIX_COORD_DESTRUCT(m)     PMIx_Coord_destruct(m)

@@ -1,9 +1,9 @@
-/* pmix_server.h - what a resource manager embeds: the server's interface.
+/* pmix_server.h - the server interface, which resource managers embed.
  *
  * A host calls PMIx_server_init once with the functions that it offers (pmix_server_module_t),
- * tells the library about jobs and their local processes, and starts each process with the
- * environment of PMIx_server_setup_fork.  The conventions of pmix.h hold here too; before
- * PMIx_server_init every call returns PMIX_ERR_INIT.
+ * registers jobs and their local processes, and starts each process with the environment of
+ * PMIx_server_setup_fork.  The conventions of pmix.h hold here too; before PMIx_server_init every
+ * call returns PMIX_ERR_INIT.
  */
 #ifndef PMIx_SERVER_API_H
 #define PMIx_SERVER_API_H
@@ -14,35 +14,36 @@
 extern "C" {
 #endif
 
-/* ---- Callbacks that the library hands out --------------------------------------------------- */
+/* ---- Callbacks of the library --------------------------------------------------------------- */
 
-/* A listener's host passes each connection that it accepted, incoming_sd, to the library. */
+/* A host with its own listener passes each accepted connection, incoming_sd, to the library. */
 typedef void (*pmix_connection_cbfunc_t)(int incoming_sd, void *cbdata);
 
-/* The host has taken a tool in (and named it), or has refused it. */
+/* The host has accepted a tool (and named it), or has refused it. */
 typedef void (*pmix_tool_connection_cbfunc_t)(pmix_status_t status, pmix_proc_t *proc,
                                               void *cbdata);
 
-/* What has to be known on every node before an application starts.  The host passes it to
+/* The data that every node needs before an application starts.  The host passes it to
  * PMIx_server_setup_local_support there, then calls cbfunc(status, cbdata) here. */
 typedef void (*pmix_setup_application_cbfunc_t)(pmix_status_t status, pmix_info_t info[],
                                                 size_t ninfo, void *provided_cbdata,
                                                 pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* The data that a local process has put, as sz opaque bytes; the library's, gone after the call. */
+/* The data that a local process has put, as sz opaque bytes, owned by the library and valid only
+ * during the call. */
 typedef void (*pmix_dmodex_response_fn_t)(pmix_status_t status, char *data, size_t sz,
                                           void *cbdata);
 
-/* ---- What the host does for the library ----------------------------------------------------- */
+/* ---- The host's functions ------------------------------------------------------------------- */
 
-/* The host's functions, all optional: a NULL member is answered to the asking process with
- * PMIX_ERR_NOT_SUPPORTED.  They are called from the library's thread and must not block: take a
- * copy of what is to be kept beyond the call only where the text says so (all arguments live
- * until the callback is called), return PMIX_SUCCESS and call cbfunc later, or return
- * PMIX_OPERATION_SUCCEEDED and never call it, or return an error, which the asking process gets.
- * A cbfunc may be NULL: then nobody waits. */
+/* The host's functions, all optional: for a NULL member the requesting process gets
+ * PMIX_ERR_NOT_SUPPORTED.  They are called from the library's thread and must not block: copy
+ * data to be kept beyond the call only where the comment says so (all arguments live until the
+ * callback is called), return PMIX_SUCCESS and call cbfunc later, or return
+ * PMIX_OPERATION_SUCCEEDED and never call it, or return an error, which the requesting process
+ * gets. A cbfunc may be NULL: then no process waits. */
 
-/* A registered process has called PMIx_Init. server_object is what it was registered with.
+/* A registered process has called PMIx_Init. server_object is the one of its registration.
  * (Replaced by client_connected2.) */
 typedef pmix_status_t (*pmix_server_client_connected_fn_t)(const pmix_proc_t *proc,
                                                            void *server_object,
@@ -53,36 +54,37 @@ typedef pmix_status_t (*pmix_server_client_finalized_fn_t)(const pmix_proc_t *pr
                                                            void *server_object,
                                                            pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* A process wants processes to be aborted (NULL: its whole job), with a status and a text for
- * people.  Call cbfunc when that is under way. */
+/* A process asks to abort processes (NULL: its whole job), with a status and a message.  Call
+ * cbfunc when that is under way. */
 typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc, void *server_object,
                                                 int status, const char msg[], pmix_proc_t procs[],
                                                 size_t nprocs, pmix_op_cbfunc_t cbfunc,
                                                 void *cbdata);
 
-/* All local members of a collective have arrived.  `data` is this node's part, ndata bytes, the
- * library's until cbfunc; it is NULL and 0 when nothing is exchanged.  Gather the parts of all
- * nodes that hold members of procs (a rank of WILDCARD means the whole job), one behind the
- * other in any order, and give them to cbfunc on every node. */
+/* All local members of a collective have arrived.  `data` is this node's part, ndata bytes,
+ * owned by the library until cbfunc; it is NULL and 0 when nothing is exchanged.  Gather the
+ * parts of all nodes that hold members of procs (a rank of WILDCARD means the whole job), one
+ * after the other in any order, and pass them to cbfunc on every node. */
 typedef pmix_status_t (*pmix_server_fencenb_fn_t)(const pmix_proc_t procs[], size_t nprocs,
                                                   const pmix_info_t info[], size_t ninfo,
                                                   char *data, size_t ndata,
                                                   pmix_modex_cbfunc_t cbfunc, void *cbdata);
 
-/* A local process needs what `proc`, on another node, has put.  Ask the host there, which calls
- * PMIx_server_dmodex_request, and give the bytes to cbfunc.  PMIX_ERR_NOT_FOUND ends the wait. */
+/* A local process needs the data that `proc`, on another node, has put.  Ask the host there,
+ * which calls PMIx_server_dmodex_request, and pass the bytes to cbfunc.  PMIX_ERR_NOT_FOUND ends
+ * the wait. */
 typedef pmix_status_t (*pmix_server_dmodex_req_fn_t)(const pmix_proc_t *proc,
                                                      const pmix_info_t info[], size_t ninfo,
                                                      pmix_modex_cbfunc_t cbfunc, void *cbdata);
 
-/* Publish info for others.  Range and persistence stand in info (PMIX_RANGE, PMIX_PERSISTENCE);
- * the default is the session, until the publisher's application ends.  PMIX_ERR_DUPLICATE_KEY: a
- * key is taken in that range. */
+/* Publish info for others.  info has range and persistence (PMIX_RANGE, PMIX_PERSISTENCE); the
+ * default is the session, until the publisher's application ends.  PMIX_ERR_DUPLICATE_KEY: a key
+ * is taken in that range. */
 typedef pmix_status_t (*pmix_server_publish_fn_t)(const pmix_proc_t *proc, const pmix_info_t info[],
                                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                   void *cbdata);
 
-/* Look up published keys (a NULL-ended array).  PMIX_ERR_NOT_FOUND: none of them;
+/* Look up published keys (a NULL-terminated array).  PMIX_ERR_NOT_FOUND: none of them;
  * PMIX_ERR_PARTIAL_SUCCESS: some. */
 typedef pmix_status_t (*pmix_server_lookup_fn_t)(const pmix_proc_t *proc, char **keys,
                                                  const pmix_info_t info[], size_t ninfo,
@@ -100,7 +102,7 @@ typedef pmix_status_t (*pmix_server_spawn_fn_t)(const pmix_proc_t *proc,
                                                 const pmix_app_t apps[], size_t napps,
                                                 pmix_spawn_cbfunc_t cbfunc, void *cbdata);
 
-/* Processes of several jobs have asked to be treated as one; call cbfunc when all have. */
+/* Processes of several jobs have asked to be connected; call cbfunc when all have. */
 typedef pmix_status_t (*pmix_server_connect_fn_t)(const pmix_proc_t procs[], size_t nprocs,
                                                   const pmix_info_t info[], size_t ninfo,
                                                   pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -110,12 +112,12 @@ typedef pmix_status_t (*pmix_server_disconnect_fn_t)(const pmix_proc_t procs[], 
                                                      const pmix_info_t info[], size_t ninfo,
                                                      pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Somebody here wants to hear of these codes (NULL and 0: of all). */
+/* Local processes subscribe to these event codes (NULL and 0: to all). */
 typedef pmix_status_t (*pmix_server_register_events_fn_t)(pmix_status_t *codes, size_t ncodes,
                                                           const pmix_info_t info[], size_t ninfo,
                                                           pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Nobody here wants to hear of these codes any more. */
+/* No local process subscribes to these event codes any more. */
 typedef pmix_status_t (*pmix_server_deregister_events_fn_t)(pmix_status_t *codes, size_t ncodes,
                                                             pmix_op_cbfunc_t cbfunc, void *cbdata);
 
@@ -124,27 +126,27 @@ typedef pmix_status_t (*pmix_server_deregister_events_fn_t)(pmix_status_t *codes
 typedef pmix_status_t (*pmix_server_listener_fn_t)(int listening_sd,
                                                    pmix_connection_cbfunc_t cbfunc, void *cbdata);
 
-/* Tell everybody in `range` of an event.  The library delivers it to local processes itself. */
+/* Notify all processes in `range` of an event.  The library notifies local processes itself. */
 typedef pmix_status_t (*pmix_server_notify_event_fn_t)(pmix_status_t code,
                                                        const pmix_proc_t *source,
                                                        pmix_data_range_t range, pmix_info_t info[],
                                                        size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                        void *cbdata);
 
-/* Answer what the library cannot answer by itself.  PMIX_ERR_PARTIAL_SUCCESS: some keys of the
- * queries; PMIX_ERR_NOT_FOUND: none. */
+/* Answer queries that the library cannot answer itself.  PMIX_ERR_PARTIAL_SUCCESS: some keys of
+ * the queries; PMIX_ERR_NOT_FOUND: none. */
 typedef pmix_status_t (*pmix_server_query_fn_t)(pmix_proc_t *proct, pmix_query_t *queries,
                                                 size_t nqueries, pmix_info_cbfunc_t cbfunc,
                                                 void *cbdata);
 
-/* A tool asks to be let in; info says who it is (PMIX_USERID, PMIX_GRPID, PMIX_CMD_LINE …).
- * Answer with the name it is to have. */
+/* A tool asks to be admitted; info describes it (PMIX_USERID, PMIX_GRPID, PMIX_CMD_LINE …).
+ * Reply with its name. */
 typedef void (*pmix_server_tool_connection_fn_t)(pmix_info_t *info, size_t ninfo,
                                                  pmix_tool_connection_cbfunc_t cbfunc,
                                                  void *cbdata);
 
-/* Write data where the directives say.  Unlike the others it returns nothing: answer through
- * cbfunc. */
+/* Write data to the destinations in the directives.  Unlike the others it returns nothing: reply
+ * through cbfunc. */
 typedef void (*pmix_server_log_fn_t)(const pmix_proc_t *client, const pmix_info_t data[],
                                      size_t ndata, const pmix_info_t directives[], size_t ndirs,
                                      pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -155,14 +157,14 @@ typedef pmix_status_t (*pmix_server_alloc_fn_t)(const pmix_proc_t *client,
                                                 const pmix_info_t data[], size_t ndata,
                                                 pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Do what directives say (pause, resume, kill, signal, restart …) to targets; NULL means the
+/* Apply directives (pause, resume, kill, signal, restart …) to targets; NULL means the
  * requestor's job. */
 typedef pmix_status_t (*pmix_server_job_control_fn_t)(const pmix_proc_t *requestor,
                                                       const pmix_proc_t targets[], size_t ntargets,
                                                       const pmix_info_t directives[], size_t ndirs,
                                                       pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Watch for what `monitor` names, and make an event of the status `error` when it happens. */
+/* Monitor what `monitor` names, and raise an event of the status `error` when it happens. */
 typedef pmix_status_t (*pmix_server_monitor_fn_t)(const pmix_proc_t *requestor,
                                                   const pmix_info_t *monitor, pmix_status_t error,
                                                   const pmix_info_t directives[], size_t ndirs,
@@ -173,13 +175,13 @@ typedef pmix_status_t (*pmix_server_get_cred_fn_t)(const pmix_proc_t *proc,
                                                    const pmix_info_t directives[], size_t ndirs,
                                                    pmix_credential_cbfunc_t cbfunc, void *cbdata);
 
-/* Judge a credential that proc was shown. */
+/* Validate a credential that proc received. */
 typedef pmix_status_t (*pmix_server_validate_cred_fn_t)(
     const pmix_proc_t *proc, const pmix_byte_object_t *cred, const pmix_info_t directives[],
     size_t ndirs, pmix_validation_cbfunc_t cbfunc, void *cbdata);
 
 /* Forward output of procs on these channels to PMIx_server_IOF_deliver here; with PMIX_IOF_STOP
- * in the directives, no longer. */
+ * in the directives, stop forwarding it. */
 typedef pmix_status_t (*pmix_server_iof_fn_t)(const pmix_proc_t procs[], size_t nprocs,
                                               const pmix_info_t directives[], size_t ndirs,
                                               pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
@@ -200,7 +202,7 @@ typedef pmix_status_t (*pmix_server_grp_fn_t)(pmix_group_operation_t op, char gr
                                               const pmix_info_t directives[], size_t ndirs,
                                               pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Tell or update what is known about a fabric. */
+/* Report or update the information about a fabric. */
 typedef pmix_status_t (*pmix_server_fabric_fn_t)(const pmix_proc_t *requestor,
                                                  pmix_fabric_operation_t op,
                                                  const pmix_info_t directives[], size_t ndirs,
@@ -212,19 +214,19 @@ typedef pmix_status_t (*pmix_server_client_connected2_fn_t)(const pmix_proc_t *p
                                                             size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                                             void *cbdata);
 
-/* Do what directives say to a session (UINT32_MAX: the requestor's). */
+/* Apply directives to a session (UINT32_MAX: the requestor's). */
 typedef pmix_status_t (*pmix_server_session_control_fn_t)(const pmix_proc_t *requestor,
                                                           uint32_t sessionID,
                                                           const pmix_info_t directives[],
                                                           size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                                           void *cbdata);
 
-/* The same with a status, as hosts written for 6.1 know it; not a member of the module. */
+/* The same with a status, as in hosts written for 6.1; not a member of the module. */
 typedef pmix_status_t (*pmix_server_tool_connection2_fn_t)(pmix_info_t *info, size_t ninfo,
                                                            pmix_tool_connection_cbfunc_t cbfunc,
                                                            void *cbdata);
 
-/* The same with a status, as hosts written for 6.1 know it; not a member of the module. */
+/* The same with a status, as in hosts written for 6.1; not a member of the module. */
 typedef pmix_status_t (*pmix_server_log2_fn_t)(const pmix_proc_t *client, const pmix_info_t data[],
                                                size_t ndata, const pmix_info_t directives[],
                                                size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -235,8 +237,8 @@ typedef pmix_status_t (*pmix_server_resource_block_fn_t)(
     const pmix_resource_unit_t *units, size_t nunit, const pmix_info_t *info, size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* What the host offers; fill it in by name.  Programs built with headers of before 5.0 hand over
- * a shorter one, without session_control (see docs/compatibility.md). */
+/* The functions that the host offers; fill it in by name.  Programs built with headers before
+ * 5.0 pass a shorter one, without session_control (see docs/compatibility.md). */
 typedef struct pmix_server_module_4_0_0_t {
     pmix_server_client_connected_fn_t client_connected;
     pmix_server_client_finalized_fn_t client_finalized;
@@ -269,112 +271,114 @@ typedef struct pmix_server_module_4_0_0_t {
     pmix_server_session_control_fn_t session_control;
 } pmix_server_module_t;
 
-/* ---- Life of a server ----------------------------------------------------------------------- */
+/* ---- Initialization and finalization -------------------------------------------------------- */
 
-/* Become a server for this node.  `module` may be NULL when the host offers nothing.  May be
- * called again: each call needs its own PMIx_server_finalize.  (Standard 17.1.1) */
+/* Become a server for this node.  `module` may be NULL when the host offers no functions.  May
+ * be called again: each call needs its own PMIx_server_finalize.  (Standard 17.1.1) */
 PMIX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
                                            size_t ninfo);
 
-/* Stop: clients lose their connection, jobs are forgotten.  (Standard 17.1.2) */
+/* Stop: clients lose their connection, jobs are removed.  (Standard 17.1.2) */
 PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 
 /* ---- Jobs and their processes --------------------------------------------------------------- */
 
-/* Tell about a job that has nlocalprocs processes here (-1: not known yet): its size, its maps
- * and all that clients may ask for, in info.  May be called again with more.  Done when cbfunc
- * is called; with cbfunc NULL it waits and returns PMIX_OPERATION_SUCCEEDED.  (Standard 17.2.3) */
+/* Register a job that has nlocalprocs processes here (-1: not known yet): its size, its maps and
+ * all other job information for clients, in info.  May be called again with more.  Done when
+ * cbfunc is called; with cbfunc NULL it blocks and returns PMIX_OPERATION_SUCCEEDED.  (Standard
+ * 17.2.3) */
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
                                                       pmix_info_t info[], size_t ninfo,
                                                       pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Forget a job and all of its clients.  (Standard 17.2.4) */
+/* Deregister a job and all of its clients.  (Standard 17.2.4) */
 PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata);
 
-/* Expect a process of a registered job: only a process of this user and group may be it.
- * server_object comes back in the host's functions.  (Standard 17.2.7) */
+/* Register a process of a registered job: only a process of this user and group may connect as
+ * it. server_object is passed to the host's functions.  (Standard 17.2.7) */
 PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gid_t gid,
                                                       void *server_object, pmix_op_cbfunc_t cbfunc,
                                                       void *cbdata);
 
-/* Forget a process, and close its connection.  (Standard 17.2.8) */
+/* Deregister a process, and close its connection.  (Standard 17.2.8) */
 PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbfunc,
                                                void *cbdata);
 
-/* Collect what has to be known on every node before an application starts (environment, fabric
- * keys …); once per job, where it is launched from.  (Standard 17.2.11) */
+/* Collect the data that every node needs before an application starts (environment, fabric keys
+ * …); once per job, where it is launched from.  (Standard 17.2.11) */
 PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
                                                         pmix_info_t info[], size_t ninfo,
                                                         pmix_setup_application_cbfunc_t cbfunc,
                                                         void *cbdata);
 
-/* Use what PMIx_server_setup_application gave, before the first process of the job starts here.
- * (Standard 17.2.13) */
+/* Apply the data of PMIx_server_setup_application, before the first process of the job starts
+ * here.  (Standard 17.2.13) */
 PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
                                                           pmix_info_t info[], size_t ninfo,
                                                           pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Add to an environment what a client needs to find us.  (Standard 17.2.9) */
+/* Add the variables by which a client finds us to an environment.  (Standard 17.2.9) */
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
 
-/* What a local process has put for others, as soon as it has committed.  (Standard 17.2.10) */
+/* The data that a local process has put for others, as soon as it has committed.  (Standard
+ * 17.2.10) */
 PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t *proc,
                                                      pmix_dmodex_response_fn_t cbfunc,
                                                      void *cbdata);
 
-/* Append what is known about the jobs of procs to a buffer, for another server.  (Not in the
+/* Append the job information of procs' jobs to a buffer, for another server.  (Not in the
  * Standard.) */
 PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t *procs, size_t nprocs,
                                                        pmix_data_buffer_t *dbuf);
 
 /* ---- Resources, sets and inventory ---------------------------------------------------------- */
 
-/* Tell about resources that belong to no job.  (Standard 17.2.5) */
+/* Register resources that belong to no job.  (Standard 17.2.5) */
 PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                                          pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Forget them.  (Standard 17.2.6) */
+/* Deregister them.  (Standard 17.2.6) */
 PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                            pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Name a set of processes; local ones get an event.  (Standard 17.2.19) */
+/* Define a named set of processes; local ones get an event.  (Standard 17.2.19) */
 PMIX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members,
                                                          size_t nmembers, const char *pset_name);
 
-/* Forget a set; local processes get an event.  (Standard 17.2.20) */
+/* Delete a set; local processes get an event.  (Standard 17.2.20) */
 PMIX_EXPORT pmix_status_t PMIx_server_delete_process_set(char *pset_name);
 
-/* What this node has.  (Standard 17.2.15) */
+/* The inventory of this node.  (Standard 17.2.15) */
 PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
                                                         pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Take in what nodes have.  (Standard 17.2.16) */
+/* Take in the inventories of nodes.  (Standard 17.2.16) */
 PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                                         pmix_info_t directives[], size_t ndirs,
                                                         pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Tell which attributes the host supports in a function (its name), as a NULL-ended array of
- * names.  Once per function: PMIX_ERR_REPEAT_ATTR_REGISTRATION.  (Standard 17.2.12) */
+/* Register the attributes that the host supports in a function (its name), as a NULL-terminated
+ * array of names.  Once per function: PMIX_ERR_REPEAT_ATTR_REGISTRATION.  (Standard 17.2.12) */
 PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char *function, char *attrs[]);
 
 /* ---- Maps, bindings and output -------------------------------------------------------------- */
 
-/* Names of nodes, separated by commas, in the shorter form of the key PMIX_NODE_MAP; to be freed
- * with free().  Works before PMIx_server_init.  Note that the result may hold NUL bytes when a
- * peer made it; ours is text.  (Standard 17.2.1) */
+/* Names of nodes, separated by commas, in the short form of the key PMIX_NODE_MAP; to be freed
+ * with free().  Works before PMIx_server_init.  Note that the result may hold NUL bytes when
+ * another library made it; ours is text.  (Standard 17.2.1) */
 PMIX_EXPORT pmix_status_t PMIx_generate_regex(const char *input, char **regex);
 
-/* Ranks per node ("0,1;2,3") in the shorter form of the key PMIX_PROC_MAP; the same holds.
+/* Ranks per node ("0,1;2,3") in the short form of the key PMIX_PROC_MAP; the same holds.
  * (Standard 17.2.2) */
 PMIX_EXPORT pmix_status_t PMIx_generate_ppn(const char *input, char **ppn);
 
-/* The text of PMIX_LOCALITY_STRING for a process that is bound to cpuset; to be freed with
+/* The string of PMIX_LOCALITY_STRING for a process that is bound to cpuset; to be freed with
  * free().  (Standard 17.2.17) */
 PMIX_EXPORT pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset,
                                                                char **locality);
 
-/* The text of PMIX_CPUSET for a cpuset; to be freed with free().  (Standard 17.2.18) */
+/* The string of PMIX_CPUSET for a cpuset; to be freed with free().  (Standard 17.2.18) */
 PMIX_EXPORT pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset,
                                                              char **cpuset_string);
 
@@ -382,8 +386,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t
 PMIX_EXPORT pmix_status_t PMIx_server_generate_cpuset(const char *cpuset_string,
                                                       pmix_cpuset_t *cpuset);
 
-/* Hand output of a process (maybe of another node) to those here who asked for it.  With cbfunc
- * NULL it waits.  (Standard 17.2.14) */
+/* Deliver output of a process (of any node) to its local subscribers.  With cbfunc NULL it
+ * blocks. (Standard 17.2.14) */
 PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source,
                                                   pmix_iof_channel_t channel,
                                                   const pmix_byte_object_t *bo,

@@ -1,7 +1,7 @@
-/* pmix_version.h - which release of the PMIx interface these headers speak.
+/* pmix_version.h - the release of the PMIx interface that these headers have.
  *
- * Programs test these to see what they may use.  They name the release of OpenPMIx whose interface
- * Wireup offers in full, not a version of Wireup; see docs/compatibility.md.
+ * Programs test these to see which functions they may use.  They name the release of OpenPMIx whose
+ * interface Wireup offers in full, not a version of Wireup; see docs/compatibility.md.
  */
 #ifndef PMIx_VERSION_H
 #define PMIx_VERSION_H
@@ -13,7 +13,7 @@
 /* The three as one number, 0x00MMmmrr, for comparisons in #if. */
 #define PMIX_NUMERIC_VERSION 0x0005000b
 
-/* Sets of abilities that a release has beyond its number. */
+/* Capability flags that a release has beyond its number. */
 #define PMIX_CAP_BASE     1
 #define PMIX_CAPABILITIES (PMIX_CAP_BASE)
 
