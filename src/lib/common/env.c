@@ -32,7 +32,8 @@ int client_env_read(struct client_env *e_p, struct errmsg *err)
     int rc;
 
     *e = (struct client_env){ .fd = -1, .wireup_fd = -1, .size = 1 };
-    /* Output, and waiting for a debugger: not on the word of a user with fewer rights (setuid). */
+    /* Output, and waiting for a debugger: never at the request of a user with fewer rights
+     * (setuid). */
     e->debug = is_true(secure_getenv("PMI_DEBUG"));
     e->spawned = is_true(getenv("PMI_SPAWNED"));
     e->traced = is_true(secure_getenv("PMI_TOTALVIEW"));

@@ -121,8 +121,7 @@ static void test_further_spaces(void)
     EQ(PMI_KVS_Destroy(name), PMI_SUCCESS);
     EQ(PMI_KVS_Put(name, "a", "1"), PMI_ERR_INVALID_KVS);
     EQ(PMI_KVS_Destroy(K ".7"), PMI_ERR_INVALID_KVS);
-    EQ(PMI_KVS_Put(K ".7", "a", ""),
-       PMI_SUCCESS); /* the client does not know yet that there is none */
+    EQ(PMI_KVS_Put(K ".7", "a", ""), PMI_SUCCESS); /* the client does not know yet */
     EQ(PMI_KVS_Commit(K), PMI_SUCCESS);
     EQ(PMI_KVS_Get(K ".7", "b", text, sizeof text), PMI_ERR_INVALID_KEY);
     EQ(PMI_KVS_Commit(K), PMI_ERR_INVALID_KVS);

@@ -10,9 +10,8 @@
 #include "lib/pmi2/ask.h"
 
 enum {
-    KEY_MAX = 64, /* PMI2_MAX_KEYLEN, with the NUL */
-    VALUE_MAX =
-        1024, /* PMI2_MAX_VALLEN without the NUL, as Slurm accepts it; Hydra cuts the last */
+    KEY_MAX = 64,        /* PMI2_MAX_KEYLEN, with the NUL */
+    VALUE_MAX = 1024,    /* PMI2_MAX_VALLEN without the NUL, as in Slurm; Hydra cuts the last */
     BATCH_SEND = 1 << 20 /* a batch of this size is sent ahead of the next fence */
 };
 

@@ -14,12 +14,11 @@
 static struct {
     struct lock gate;
     struct client *client;
-    struct client
-        *inherited; /* of the process that forked us: to be freed without sending anything */
-    unsigned users; /* threads inside calls */
-    unsigned inits; /* Init calls not yet matched by Finalize */
-    bool moving;    /* a thread starts or ends the client */
-    bool watched;   /* the fork handlers are registered */
+    struct client *inherited; /* of the process that forked us: to be freed silently */
+    unsigned users;           /* threads inside calls */
+    unsigned inits;           /* Init calls not yet matched by Finalize */
+    bool moving;              /* a thread starts or ends the client */
+    bool watched;             /* the fork handlers are registered */
     /* The mapped store of the previous client.  Unmapping it would flush the address
      * translations of every processor that the process has been on, mostly for a process that
      * ends anyway. */

@@ -219,8 +219,7 @@ static void walk(struct indexer *x)
         else if (level != (enum info_level)NO_PART)
             note_part(x, level, bytes);
         else if (type == PMIX_DATA_ARRAY && !slice_starts(key, SLICE("pmix")))
-            note_part(x, INFO_NODE,
-                      bytes); /* the form that servers used for nodes before 3.1.100 */
+            note_part(x, INFO_NODE, bytes); /* form of servers before 3.1.100 */
         else if (slice_is(key, PMIX_JOB_INFO_ARRAY) && type == PMIX_DATA_ARRAY)
             note_job_array(x, bytes);
         else

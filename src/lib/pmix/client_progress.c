@@ -138,8 +138,7 @@ static void on_event(int fd, short what, void *arg)
     client_lock(c);
     drain(c->progress.wake_fd);
     progress_once(c);
-    if (!has_server(c) &&
-        c->progress.on_data) { /* at end of file it would stay readable for ever */
+    if (!has_server(c) && c->progress.on_data) { /* at end of file always readable */
         libevent.event_free(c->progress.on_data);
         c->progress.on_data = NULL;
     }

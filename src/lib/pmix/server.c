@@ -416,7 +416,7 @@ struct pserver *pserver_free(struct pserver *s)
     stop_turning(s);
     pserver_lock(s);
     unmake(s);
-    while ((l = list_first(&s->calls))) { /* their owners will notice that we are gone */
+    while ((l = list_first(&s->calls))) { /* each finds out that we are gone */
         struct scall *c = LIST_OF(l, struct scall, link);
         list_unlink(l);
         pthread_mutex_unlock(&s->lock);

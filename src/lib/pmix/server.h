@@ -217,8 +217,7 @@ const struct peer *sconn_own(const struct pserver *s); /* the host's own connect
 
 /* server_space.c */
 struct nspace *nspace_find(const struct pserver *s, const char *name);
-struct nspace *nspace_make(struct pserver *s,
-                           const char *name); /* finds it, or makes it; NULL: no memory */
+struct nspace *nspace_make(struct pserver *s, const char *name); /* find or make; NULL: no memory */
 void nspace_free(struct pserver *s, struct nspace *n);
 pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                           size_t ninfos);
@@ -273,8 +272,7 @@ void meet_free(struct pserver *s);
 /* server_iof.c: IOF subscribers.  iof_add: the ask's reply gets the number. */
 struct ask;
 bool iof_add(struct pserver *s, struct ask *a, const struct peer *p);
-void iof_follow(struct ask *a,
-                const char *nspace); /* output of a job that it has spawned (a->channels) */
+void iof_follow(struct ask *a, const char *nspace); /* of a job that it has spawned (a->channels) */
 void iof_drop(struct pserver *s, const struct peer *p, size_t ref);
 pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
                           const pmix_byte_object_t *bo, const pmix_info_t *infos, size_t ninfos);

@@ -386,12 +386,11 @@ static void meeting_over(struct ask *a, pmix_status_t status)
             has_number = true;
         }
     }
-    if (has_number || !a->all_here) { /* on this node alone the core has one */
+    if (has_number || !a->all_here) { /* within this node the core has one */
         buf_byte(&block, 'M');
         parts_put_uint(&block, number);
     }
-    if (status == PMIX_ERR_NOT_SUPPORTED &&
-        a->all_here) /* a collective within this node does not need the host */
+    if (status == PMIX_ERR_NOT_SUPPORTED && a->all_here) /* no host is needed here */
         status = PMIX_SUCCESS;
     complete(a, answer_of(status), buf_slice(&block));
     buf_free(&block);

@@ -181,8 +181,7 @@ void sconn_flush(struct sconn *c)
             return;
         }
         if (n < 0)
-            n = (ssize_t)buf_len(
-                &c->peer->out); /* the peer does not read: the hang-up will follow */
+            n = (ssize_t)buf_len(&c->peer->out); /* unread: the hang-up will follow */
         server_wrote(&c->s->server, c->peer, (size_t)n);
     }
     c->blocked = false;
