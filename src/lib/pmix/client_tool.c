@@ -109,7 +109,7 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *myproc, pmix_proc_t *serve
     return attach(myproc, server, info, ninfo, false);
 }
 
-/* The older function, whose purpose was to switch servers. */
+/* The older function, which was meant for switching servers. */
 pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
 {
     return attach(proc, NULL, info, ninfo, true);

@@ -10,8 +10,8 @@
  * is taken as this process. */
 const struct ptype_flavour *data_flavour(const pmix_proc_t *peer);
 
-/* A public buffer as the codec's, to append to; the result must be stored back. (Filled in
- * place, member by member: a processor stalls on copies of whole structures that have just been
+/* A public buffer as the codec's, to append to; the result must be stored back.  (Filled in
+ * place, not returned: a processor stalls on copies of whole structures that have just been
  * written.) */
 void data_buffer_borrow(const pmix_data_buffer_t *b, struct buf *out_p);
 void data_buffer_store(pmix_data_buffer_t *b, const struct buf *out);

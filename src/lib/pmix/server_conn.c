@@ -193,8 +193,8 @@ void sconn_flush(struct sconn *c)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Until it has identified itself: whether the data is from the process that was there when the
- * connection was accepted. */
+/* Until the peer has identified itself: whether the data is from the process that was there when
+ * the connection was accepted. */
 static bool still_who_came(const struct sconn *c)
 {
     int rc = c->proven ? 0 : sport_ask(c->s, c->fd, &c->cred, NULL);
