@@ -11,14 +11,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const unsigned char key[HOP_KEY] = { 1, 2, 3 };
+static const unsigned char key[DAEMON_LINK_KEY] = { 1, 2, 3 };
 
 static void feed(struct daemon_link_crypto *c, struct slice bytes)
 {
     struct slice m = SLICE_NULL;
     enum hop_event e;
 
-    while (bytes.len && c->fault == HOP_FINE) {
+    while (bytes.len && c->fault == DAEMON_LINK_FINE) {
         size_t n;
         char *room = daemon_link_crypto_room(c, &n);
         if (!room)
@@ -28,12 +28,12 @@ static void feed(struct daemon_link_crypto *c, struct slice bytes)
         memcpy(room, bytes.ptr, n);
         daemon_link_crypto_came(c, n);
         bytes = slice_skip(bytes, n);
-        while ((e = daemon_link_crypto_next(c, &m)) != HOP_MORE && e != HOP_FAILED &&
-               e != HOP_BYE) {
-            if (e == HOP_MESSAGE && slice_hash(m, 1) == 0 && m.len)
+        while ((e = daemon_link_crypto_next(c, &m)) != DAEMON_LINK_MORE &&
+               e != DAEMON_LINK_FAILED && e != DAEMON_LINK_BYE) {
+            if (e == DAEMON_LINK_MESSAGE && slice_hash(m, 1) == 0 && m.len)
                 continue; /* all of it is read */
         }
-        if (e == HOP_FAILED && (c->fault == HOP_FINE || c->err.text[0] == '\0'))
+        if (e == DAEMON_LINK_FAILED && (c->fault == DAEMON_LINK_FINE || c->err.text[0] == '\0'))
             abort();
     }
 }
@@ -82,14 +82,14 @@ static void mad(struct daemon_link_crypto *from, struct daemon_link_crypto *to, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const unsigned char one[HOP_SEED] = { 0, 1 }, two[HOP_SEED] = { 0, 2 };
+    static const unsigned char one[DAEMON_LINK_SEED] = { 0, 1 }, two[DAEMON_LINK_SEED] = { 0, 2 };
     struct daemon_link_crypto a, b;
     struct slice rest = slice_skip(slice_mem(data, size), 1);
 
     if (size == 0)
         return 0;
-    if (daemon_link_crypto_init(&a, HOP_CALLS, key, one, 1, 1 << 20) < 0 ||
-        daemon_link_crypto_init(&b, HOP_ANSWERS, key, two, 0, 1 << 20) < 0)
+    if (daemon_link_crypto_init(&a, DAEMON_LINK_CALLS, key, one, 1, 1 << 20) < 0 ||
+        daemon_link_crypto_init(&b, DAEMON_LINK_ANSWERS, key, two, 0, 1 << 20) < 0)
         abort();
     if (data[0] % 4 < 2) {
         feed(data[0] % 4 ? &a : &b, rest);

@@ -100,7 +100,7 @@ static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool
     }
 }
 
-__attribute__((unused)) static void router_open(struct router *c, uint32_t nodes, uint64_t seed)
+__attribute__((unused)) static void cluster_open(struct router *c, uint32_t nodes, uint64_t seed)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
@@ -166,7 +166,7 @@ __attribute__((unused)) static uint32_t cluster_job(struct router *c, uint32_t r
 
 /* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
 
-static void router_send(struct router *c, uint32_t from, uint32_t to, const struct effect *e)
+static void cluster_send(struct router *c, uint32_t from, uint32_t to, const struct effect *e)
 {
     struct cluster_mail *m = calloc(1, sizeof *m);
 
@@ -193,7 +193,7 @@ static void cluster_send_others(struct router *c, uint32_t from, const struct ef
 {
     for (uint32_t i = 0; i < c->nnodes; i++) {
         if (i != from)
-            router_send(c, from, i, e);
+            cluster_send(c, from, i, e);
     }
 }
 
@@ -234,7 +234,7 @@ static void cluster_complete(struct router *c, struct cluster_round *r)
         struct effect e = { .kind = EFFECT_CONTRIBUTE, .contribution = k };
         for (uint32_t b = 0; b < c->nnodes; b++)
             buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
-        router_send(c, CLUSTER_NODES, r->places[i], &e);
+        cluster_send(c, CLUSTER_NODES, r->places[i], &e);
     }
     for (uint32_t b = 0; b < c->nnodes; b++)
         free((void *)(uintptr_t)r->blocks[b].ptr);
@@ -300,24 +300,24 @@ static void cluster_carry_out(struct router *c, uint32_t node, struct effect *e)
     case EFFECT_CONTRIBUTE: cluster_contribute(c, node, e); break;
     case EFFECT_MODEX_REQUEST:
         c->fetches++;
-        router_send(c, node, cluster_node_of(c, e), e);
+        cluster_send(c, node, cluster_node_of(c, e), e);
         break;
-    case EFFECT_MODEX_REPLY: router_send(c, node, (uint32_t)e->ticket, e); break;
+    case EFFECT_MODEX_REPLY: cluster_send(c, node, (uint32_t)e->ticket, e); break;
     case EFFECT_REPLY:
         ticket = e->ticket >> 60;
         e->ticket &= (UINT64_C(1) << 60) - 1;
-        router_send(c, node, (uint32_t)ticket, e);
+        cluster_send(c, node, (uint32_t)ticket, e);
         break;
     case EFFECT_PROC_STATE:
         if (node == 0)
             cluster_send_others(c, 0, e);
         else
-            router_send(c, node, 0, e);
+            cluster_send(c, node, 0, e);
         break;
     case EFFECT_BOND:
     case EFFECT_ABORT:
-    case EFFECT_NAMES: router_send(c, node, 0, e); break;
-    case EFFECT_COLLECTIVE_QUERY: router_send(c, node, cluster_node_of(c, e), e); break;
+    case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
+    case EFFECT_COLLECTIVE_QUERY: cluster_send(c, node, cluster_node_of(c, e), e); break;
     case EFFECT_TIE:
     case EFFECT_SPACE:
     case EFFECT_EVENT: cluster_send_others(c, node, e); break;
@@ -398,7 +398,7 @@ static void cluster_deliver(struct router *c, struct cluster_mail *m)
             struct effect back = *e;
             back.status = ANSWER_LATER;
             back.code = server_round(s, j, e->rank, effect_key(e), (uint64_t)e->number);
-            router_send(c, m->to, m->from, &back);
+            cluster_send(c, m->to, m->from, &back);
         }
         break;
     default: break;
@@ -512,7 +512,7 @@ static void cluster_play_back(struct cluster_node *n, uint32_t number)
     replay_free(r);
 }
 
-__attribute__((unused)) static void router_close(struct router *c)
+__attribute__((unused)) static void cluster_close(struct router *c)
 {
     cluster_settle(c);
     LIST_EACH(l, &c->rounds)

@@ -204,13 +204,13 @@
 
 /* One message between two daemons: one message can hold the exchange of a whole job of a million
  * processes. */
-#define LIMIT_HOP_MESSAGE (1u << 30)
+#define LIMIT_DAEMON_LINK_MESSAGE (1u << 30)
 
 /* Bytes that may be queued for one daemon that does not read.  Above the high mark its sender is
  * asked to hold back, until the low mark is reached. */
-#define LIMIT_HOP_QUEUE (2u << 30)
-#define LIMIT_HOP_HIGH  (4u << 20)
-#define LIMIT_HOP_LOW   (1u << 20)
+#define LIMIT_DAEMON_LINK_QUEUE (2u << 30)
+#define LIMIT_DAEMON_LINK_HIGH  (4u << 20)
+#define LIMIT_DAEMON_LINK_LOW   (1u << 20)
 
 /* Unauthenticated connections of one listener at once: a daemon has some ten children, and each
  * authenticates a moment after it has connected.  And log lines about refused connections: this
@@ -228,21 +228,21 @@
 
 /* How long the two messages of a handshake may take: two round trips on a machine that is busy
  * starting a job. */
-#define LIMIT_HOP_GREETING_MS 10000
+#define LIMIT_DAEMON_LINK_GREETING_MS 10000
 
 /* Addresses of one daemon that are tried; the time without an answer after which the next one is
  * tried as well; and how long all tries together may take. */
-#define LIMIT_HOP_ADDRESSES  32
-#define LIMIT_HOP_STAGGER_MS 200
-#define LIMIT_HOP_CONNECT_MS 20000
+#define LIMIT_DAEMON_LINK_ADDRESSES  32
+#define LIMIT_DAEMON_LINK_STAGGER_MS 200
+#define LIMIT_DAEMON_LINK_CONNECT_MS 20000
 
 /* A daemon whose connection is closed before it was answered (its parent has too many connections)
  * connects again: this many times, after this delay, which doubles each time. */
-#define LIMIT_HOP_RECALLS   6
-#define LIMIT_HOP_RECALL_MS 50u
+#define LIMIT_DAEMON_LINK_RECALLS   6
+#define LIMIT_DAEMON_LINK_RECALL_MS 50u
 
 /* How long a link that is being closed may take to send its queue. */
-#define LIMIT_HOP_LINGER_MS 5000
+#define LIMIT_DAEMON_LINK_LINGER_MS 5000
 
 /* Commands that start daemons (ssh ...): how many one daemon runs at once before the first of their
  * daemons are up, how long each may take until its daemon has connected, and how much of its output

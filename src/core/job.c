@@ -672,7 +672,7 @@ static void note_end(struct proc *p, enum proc_event event, int code)
     }
 }
 
-static void send_queue_news(struct job *j, uint32_t rank, enum proc_event event, int code)
+static void report_state(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
     effects_push(j->effects, (struct effect){ .kind = EFFECT_PROC_STATE,
                                               .job = j->id,
@@ -693,8 +693,8 @@ static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum 
           (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
         return;
     if (before == PROC_STATE_ATTACHED || before == PROC_STATE_LOST)
-        send_queue_news(j, rank, PROC_STATE_ATTACH, 0); /* it took part, which they did not know */
-    send_queue_news(j, rank, event, code);
+        report_state(j, rank, PROC_STATE_ATTACH, 0); /* it took part, which they did not know */
+    report_state(j, rank, event, code);
 }
 
 static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
@@ -784,7 +784,7 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     if (here && !list_empty(&j->waits) && event == PROC_STATE_STARTED)
         modex_wake(j, rank); /* its pid is known */
     if (j->follows && here)
-        send_queue_news(j, rank, event, code);
+        report_state(j, rank, event, code);
     if (j->is_tool)
         act_of_tool(j, rank, event);
     else if (j->follows && !here)

@@ -51,7 +51,7 @@ struct daemon_link {
     struct line *line; /* once up */
     /* calling */
     uint32_t peer;
-    struct daemon_link_address to[LIMIT_HOP_ADDRESSES];
+    struct daemon_link_address to[LIMIT_DAEMON_LINK_ADDRESSES];
     size_t nto, next;
     struct list tries;
     struct timer stagger;
@@ -118,7 +118,7 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
                              const struct daemon_link_address *at)
 {
     struct line *l = calloc(1, sizeof *l);
-    unsigned char seed[HOP_SEED];
+    unsigned char seed[DAEMON_LINK_SEED];
     int rc;
 
     if (!l) {
@@ -131,13 +131,13 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
     l->fd = fd;
     daemon_link_address_text(at, l->where);
     randombytes_buf(seed, sizeof seed);
-    rc = daemon_link_crypto_init(&l->code, h ? HOP_CALLS : HOP_ANSWERS, net->c.key, seed,
-                                 net->c.position, h ? LIMIT_HOP_QUEUE : STRANGER_OUT);
+    rc = daemon_link_crypto_init(&l->code, h ? DAEMON_LINK_CALLS : DAEMON_LINK_ANSWERS, net->c.key,
+                                 seed, net->c.position, h ? LIMIT_DAEMON_LINK_QUEUE : STRANGER_OUT);
     sodium_memzero(seed, sizeof seed);
     watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
     timer_init(&l->deadline, net->c.loop, line_late, l);
     if (rc == 0)
-        rc = timer_set(&l->deadline, LIMIT_HOP_GREETING_MS);
+        rc = timer_set(&l->deadline, LIMIT_DAEMON_LINK_GREETING_MS);
     if (rc == 0 && !h)
         rc = watch_want(&l->watch, LOOP_READ);
     if (rc < 0) {
@@ -296,7 +296,7 @@ static void come_up(struct daemon_link *h, struct line *l)
 {
     l->hop = h;
     h->line = l;
-    l->code.out.max = LIMIT_HOP_QUEUE;
+    l->code.out.max = LIMIT_DAEMON_LINK_QUEUE;
     timer_stop(&l->deadline);
     timer_stop(&h->bound);
     timer_stop(&h->stagger);
@@ -341,16 +341,16 @@ static void daemon_link_failed(struct daemon_link *h)
 /* Delivers the received messages; false if the link is gone. */
 static bool daemon_link_deliver(struct daemon_link *h)
 {
-    enum hop_event e = HOP_ALIVE;
+    enum hop_event e = DAEMON_LINK_ALIVE;
     struct slice message = SLICE_NULL;
     struct errmsg why;
 
-    while (!h->gone && !h->paused && e != HOP_MORE) {
+    while (!h->gone && !h->paused && e != DAEMON_LINK_MORE) {
         e = daemon_link_crypto_next(&h->line->code, &message);
         switch (e) {
-        case HOP_MESSAGE: h->net->c.calls.on_message(h->arg, h, message); break;
-        case HOP_FAILED: daemon_link_failed(h); break;
-        case HOP_BYE:
+        case DAEMON_LINK_MESSAGE: h->net->c.calls.on_message(h->arg, h, message); break;
+        case DAEMON_LINK_FAILED: daemon_link_failed(h); break;
+        case DAEMON_LINK_BYE:
             errmsg_set(&why, 0, "%s has closed the link", h->line->where);
             go_down(h, DAEMON_LINK_DOWN_BYE, &why);
             break;
@@ -422,7 +422,7 @@ static void call_next(struct daemon_link *h)
     rc = start_try(h, to, 0);
     if (rc == 0) {
         if (h->next < h->nto)
-            timer_set(&h->stagger, LIMIT_HOP_STAGGER_MS);
+            timer_set(&h->stagger, LIMIT_DAEMON_LINK_STAGGER_MS);
         return;
     }
     daemon_link_address_text(to, where);
@@ -442,9 +442,9 @@ static void daemon_link_stagger(void *arg)
  * each time and not in step with others; the addresses after it do not wait for that. */
 static bool will_recall(struct line *l)
 {
-    uint32_t delay = LIMIT_HOP_RECALL_MS << l->recalls;
+    uint32_t delay = LIMIT_DAEMON_LINK_RECALL_MS << l->recalls;
 
-    if (l->code.greeted || l->connecting || l->recalls >= LIMIT_HOP_RECALLS)
+    if (l->code.greeted || l->connecting || l->recalls >= LIMIT_DAEMON_LINK_RECALLS)
         return false;
     line_hang_up(l);
     return timer_set(&l->deadline, delay + randombytes_uniform(delay)) == 0;
@@ -481,7 +481,7 @@ static void daemon_link_late(void *arg)
         struct line *l = LIST_OF(link, struct line, link);
         n = strlen(h->failures.text);
         snprintf(h->failures.text + n, sizeof h->failures.text - n, "%s%s (no answer within %u s)",
-                 n ? ", " : "", l->where, LIMIT_HOP_CONNECT_MS / 1000);
+                 n ? ", " : "", l->where, LIMIT_DAEMON_LINK_CONNECT_MS / 1000);
     }
     errmsg_set(&why, 0, "cannot reach the daemon at %.900s", h->failures.text);
     go_down(h, h->refused ? DAEMON_LINK_DOWN_REFUSED : DAEMON_LINK_DOWN_NO_WAY, &why);
@@ -560,14 +560,14 @@ static void greet(struct line *l)
     struct daemon_link *h = l->hop;
     enum hop_event e = daemon_link_crypto_next(&l->code, &message);
 
-    if (e == HOP_MORE) {
+    if (e == DAEMON_LINK_MORE) {
         line_flush(l);
-    } else if (e == HOP_UP && h) {
+    } else if (e == DAEMON_LINK_UP && h) {
         h->heard = true;
         try_up(h, l);
         if (!h->gone && h->line)
             daemon_link_deliver(h);
-    } else if (e == HOP_UP) {
+    } else if (e == DAEMON_LINK_UP) {
         stranger_up(l);
     } else {
         line_flush(l); /* our refusal, if it can be sent at once */
@@ -665,7 +665,7 @@ static void line_writable(void *arg)
         connected(l);
     } else if (!line_flush(l)) {
         go_on_broken(h);
-    } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_HOP_LOW) {
+    } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_DAEMON_LINK_LOW) {
         h->pressed = false;
         if (h->net->c.calls.on_room)
             h->net->c.calls.on_room(h->arg, h);
@@ -911,14 +911,14 @@ struct daemon_link *daemon_link_connect(struct daemon_link_net *net, struct slic
         return NULL;
     }
     h->peer = peer;
-    h->nto = daemon_link_address_read(addresses, h->to, LIMIT_HOP_ADDRESSES, err);
+    h->nto = daemon_link_address_read(addresses, h->to, LIMIT_DAEMON_LINK_ADDRESSES, err);
     if (h->nto == 0) {
         daemon_link_drop(h);
         return NULL;
     }
     daemon_link_address_sort(h->to, h->nto);
     /* The first try is made from the loop: its failure is a callback. */
-    if (timer_set(&h->stagger, 0) < 0 || timer_set(&h->bound, LIMIT_HOP_CONNECT_MS) < 0) {
+    if (timer_set(&h->stagger, 0) < 0 || timer_set(&h->bound, LIMIT_DAEMON_LINK_CONNECT_MS) < 0) {
         errmsg_set(err, 0, "out of memory");
         daemon_link_drop(h);
         return NULL;
@@ -973,7 +973,7 @@ int daemon_link_send(struct daemon_link *h, const struct slice *parts, size_t np
         return rc;
     if (!waits && !h->busy)
         flush_later_errors(h);
-    if (daemon_link_waiting(h) > LIMIT_HOP_HIGH)
+    if (daemon_link_waiting(h) > LIMIT_DAEMON_LINK_HIGH)
         h->pressed = true;
     return 0;
 }
@@ -997,5 +997,5 @@ void daemon_link_end(struct daemon_link *h)
     h->ending = true;
     if (h->line && daemon_link_crypto_bye(&h->line->code) == 0 && !h->busy)
         flush_later_errors(h);
-    timer_set(&h->bound, h->line ? LIMIT_HOP_LINGER_MS : 0);
+    timer_set(&h->bound, h->line ? LIMIT_DAEMON_LINK_LINGER_MS : 0);
 }

@@ -83,8 +83,8 @@ int daemon_link_addresses(const struct daemon_link_net *net, const char *interfa
                           struct buf *text, struct errmsg *err);
 
 /* Connects to the daemon at one of these addresses (as above; separated by blanks or commas), whose
- * position must be `peer`.  Then on_up or on_down comes, within LIMIT_HOP_CONNECT_MS.  NULL: bad
- * text, or no memory. */
+ * position must be `peer`.  Then on_up or on_down comes, within LIMIT_DAEMON_LINK_CONNECT_MS. NULL:
+ * bad text, or no memory. */
 struct daemon_link *daemon_link_connect(struct daemon_link_net *net, struct slice addresses,
                                         uint32_t peer, struct errmsg *err);
 
@@ -99,7 +99,8 @@ void *daemon_link_arg(const struct daemon_link *h);
  * -errno with nothing queued: -EPIPE: not up, or ending; -EMSGSIZE, -ENOBUFS (limits), -ENOMEM. */
 int daemon_link_send(struct daemon_link *h, const struct slice *parts, size_t nparts);
 
-/* More than LIMIT_HOP_HIGH is queued: hold back messages that can wait.  on_room reports the end.
+/* More than LIMIT_DAEMON_LINK_HIGH is queued: hold back messages that can wait.  on_room reports
+ * the end.
  */
 bool daemon_link_pressed(const struct daemon_link *h);
 size_t daemon_link_waiting(const struct daemon_link *h);
@@ -109,7 +110,7 @@ size_t daemon_link_waiting(const struct daemon_link *h);
 void daemon_link_pause(struct daemon_link *h, bool pause);
 
 /* Sends BYE after the queue.  Messages are still received; on_down (DAEMON_LINK_DOWN_BYE if all
- * went well) comes when the other end has closed, or after LIMIT_HOP_LINGER_MS. */
+ * went well) comes when the other end has closed, or after LIMIT_DAEMON_LINK_LINGER_MS. */
 void daemon_link_end(struct daemon_link *h);
 /* Closes it now, without a callback.  The other end sees a broken link. */
 void daemon_link_drop(struct daemon_link *h);

@@ -15,8 +15,9 @@ enum record { RECORD_LAST = 1, RECORD_PIECE, RECORD_ALIVE, RECORD_BYE };
 enum step { STEP_HEAD, STEP_BODY, STEP_PROOF, STEP_RECORDS, STEP_OVER };
 enum {
     SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
-    RECORD_MAX = 1 + HOP_CHUNK + SEAL,
-    UNSIGNED = HOP_HELLO - crypto_generichash_BYTES, /* the part of a hello that its MAC covers */
+    RECORD_MAX = 1 + DAEMON_LINK_CHUNK + SEAL,
+    UNSIGNED =
+        DAEMON_LINK_HELLO - crypto_generichash_BYTES, /* the part of a hello that its MAC covers */
     IN_FIRST = 8 << 10, /* read at once while there is little traffic: a few pages of the heap */
     IN_STEP = 64 << 10, /* ... and when there is more */
     KEEP = 256 << 10,   /* a buffer larger than this is freed when it is empty */
@@ -57,7 +58,7 @@ static void digest(const struct daemon_link_crypto *c, const char label[8], unsi
 {
     crypto_generichash_state s;
 
-    crypto_generichash_init(&s, c->key, HOP_KEY, n);
+    crypto_generichash_init(&s, c->key, DAEMON_LINK_KEY, n);
     crypto_generichash_update(&s, (const unsigned char *)label, 8);
     crypto_generichash_update(&s, one, n1);
     if (n2)
@@ -76,12 +77,13 @@ static void sign_hello(const struct daemon_link_crypto *c, const unsigned char *
 
 static void sign_answer(const struct daemon_link_crypto *c, unsigned char *to)
 {
-    digest(c, "answer 1", to, 32, c->hello, HOP_HELLO, c->answer, UNSIGNED, NULL, 0);
+    digest(c, "answer 1", to, 32, c->hello, DAEMON_LINK_HELLO, c->answer, UNSIGNED, NULL, 0);
 }
 
 static void sign_proof(const struct daemon_link_crypto *c, unsigned char *to)
 {
-    digest(c, "proof  1", to, 32, c->hello, HOP_HELLO, c->answer, HOP_HELLO, NULL, 0);
+    digest(c, "proof  1", to, 32, c->hello, DAEMON_LINK_HELLO, c->answer, DAEMON_LINK_HELLO, NULL,
+           0);
 }
 
 /* The MAC of a refusal: over the first part of the hello that it answers, whose fresh key is
@@ -89,7 +91,7 @@ static void sign_proof(const struct daemon_link_crypto *c, unsigned char *to)
 static void sign_refusal(const struct daemon_link_crypto *c, const unsigned char *hello,
                          const unsigned char *head, unsigned char *to)
 {
-    digest(c, "refusal1", to, 32, hello, UNSIGNED, head, HOP_HEAD, NULL, 0);
+    digest(c, "refusal1", to, 32, hello, UNSIGNED, head, DAEMON_LINK_HEAD, NULL, 0);
 }
 
 /* False: the other end's public key is one of the few weak ones, which give no secret. */
@@ -98,10 +100,10 @@ static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *their
     unsigned char shared[crypto_scalarmult_BYTES], both[64];
     bool good = crypto_scalarmult(shared, c->keys->secret, theirs) == 0;
 
-    digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, HOP_HELLO, c->answer,
-           HOP_HELLO);
-    memcpy(c->role == HOP_CALLS ? c->keys->seal : c->keys->open, both, 32);
-    memcpy(c->role == HOP_CALLS ? c->keys->open : c->keys->seal, both + 32, 32);
+    digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, DAEMON_LINK_HELLO,
+           c->answer, DAEMON_LINK_HELLO);
+    memcpy(c->role == DAEMON_LINK_CALLS ? c->keys->seal : c->keys->open, both, 32);
+    memcpy(c->role == DAEMON_LINK_CALLS ? c->keys->open : c->keys->seal, both + 32, 32);
     sodium_memzero(shared, sizeof shared);
     sodium_memzero(both, sizeof both);
     sodium_memzero(c->keys->secret, sizeof c->keys->secret);
@@ -112,10 +114,10 @@ static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *their
 
 static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
 {
-    memset(to, 0, HOP_HEAD);
+    memset(to, 0, DAEMON_LINK_HEAD);
     memcpy(to, magic, sizeof magic);
-    put16(to + 8, HOP_VERSION);
-    put16(to + 10, HOP_VERSION);
+    put16(to + 8, DAEMON_LINK_VERSION);
+    put16(to + 10, DAEMON_LINK_VERSION);
     to[12] = (unsigned char)kind;
     to[13] = (unsigned char)why;
     snprintf((char *)to + 16, 16, "%s", WIREUP_VERSION);
@@ -125,15 +127,16 @@ static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
 static void fill_hello(unsigned char *to, enum kind kind, uint32_t position,
                        const unsigned char *secret)
 {
-    memset(to, 0, HOP_HELLO);
-    fill_head(to, kind, HOP_FINE);
-    put32(to + HOP_HEAD, position);
-    crypto_scalarmult_base(to + HOP_HEAD + 8, secret);
+    memset(to, 0, DAEMON_LINK_HELLO);
+    fill_head(to, kind, DAEMON_LINK_FINE);
+    put32(to + DAEMON_LINK_HEAD, position);
+    crypto_scalarmult_base(to + DAEMON_LINK_HEAD + 8, secret);
 }
 
 int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
-                            const unsigned char key[HOP_KEY], const unsigned char seed[HOP_SEED],
-                            uint32_t position, size_t out_max)
+                            const unsigned char key[DAEMON_LINK_KEY],
+                            const unsigned char seed[DAEMON_LINK_SEED], uint32_t position,
+                            size_t out_max)
 {
     memset(c, 0, sizeof *c);
     c->role = role;
@@ -142,16 +145,16 @@ int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
     c->keys = secret_new(sizeof *c->keys);
     if (!c->keys)
         return -ENOMEM;
-    memcpy(c->keys->secret, seed, HOP_SEED);
+    memcpy(c->keys->secret, seed, DAEMON_LINK_SEED);
     buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
     buf_init(&c->out, out_max);
-    buf_init(&c->pieces, LIMIT_HOP_MESSAGE);
+    buf_init(&c->pieces, LIMIT_DAEMON_LINK_MESSAGE);
     c->own = position;
-    if (role == HOP_ANSWERS)
+    if (role == DAEMON_LINK_ANSWERS)
         return 0; /* deriving keys costs time: only for peers that know the job's key */
     fill_hello(c->hello, KIND_HELLO, position, c->keys->secret);
     sign_hello(c, c->hello, c->hello + UNSIGNED);
-    buf_put(&c->out, c->hello, HOP_HELLO);
+    buf_put(&c->out, c->hello, DAEMON_LINK_HELLO);
     return buf_ok(&c->out) ? 0 : -ENOMEM;
 }
 
@@ -200,19 +203,19 @@ static enum hop_event fail(struct daemon_link_crypto *c, enum hop_fault fault)
 {
     c->fault = fault;
     c->step = STEP_OVER;
-    return HOP_FAILED;
+    return DAEMON_LINK_FAILED;
 }
 
 /* An answerer's refusal, sent only to peers that speak this protocol.  The versions in it are
  * advice, so it has a MAC; a peer with another key could not check it. */
 static enum hop_event refuse(struct daemon_link_crypto *c, enum hop_fault fault)
 {
-    unsigned char head[HOP_HEAD], mac[32];
+    unsigned char head[DAEMON_LINK_HEAD], mac[32];
 
-    if (c->role == HOP_ANSWERS) {
+    if (c->role == DAEMON_LINK_ANSWERS) {
         fill_head(head, KIND_REFUSAL, fault);
-        buf_put(&c->out, head, HOP_HEAD);
-        if (fault == HOP_OTHER_VERSION) {
+        buf_put(&c->out, head, DAEMON_LINK_HEAD);
+        if (fault == DAEMON_LINK_OTHER_VERSION) {
             sign_refusal(c, (const unsigned char *)buf_slice(&c->in).ptr, head, mac);
             buf_put(&c->out, mac, sizeof mac);
         }
@@ -243,7 +246,7 @@ static enum hop_event unproved(struct daemon_link_crypto *c, const char *word)
 {
     errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
                word ? " (it says: " : "", word ? word : "", word ? ")" : "");
-    return fail(c, HOP_REFUSED);
+    return fail(c, DAEMON_LINK_REFUSED);
 }
 
 static enum hop_event read_refusal(struct daemon_link_crypto *c)
@@ -251,34 +254,34 @@ static enum hop_event read_refusal(struct daemon_link_crypto *c)
     const unsigned char *head = bytes_in(c);
     unsigned char mac[32];
 
-    if (head[13] == HOP_WRONG_KEY)
+    if (head[13] == DAEMON_LINK_WRONG_KEY)
         return unproved(c, "another job");
-    if (head[13] != HOP_OTHER_VERSION)
+    if (head[13] != DAEMON_LINK_OTHER_VERSION)
         return unproved(c, NULL);
-    if (buf_len(&c->in) < HOP_HEAD + sizeof mac)
-        return HOP_MORE;
+    if (buf_len(&c->in) < DAEMON_LINK_HEAD + sizeof mac)
+        return DAEMON_LINK_MORE;
     sign_refusal(c, c->hello, head, mac);
-    if (sodium_memcmp(mac, head + HOP_HEAD, sizeof mac) != 0)
+    if (sodium_memcmp(mac, head + DAEMON_LINK_HEAD, sizeof mac) != 0)
         return unproved(c, "another version");
     errmsg_set(&c->err, 0,
                "it is version %s and speaks version %u of the link, this is %s with version %u; "
                "install the same Wireup everywhere",
-               c->version, get16(head + 8), WIREUP_VERSION, HOP_VERSION);
-    return fail(c, HOP_REFUSED);
+               c->version, get16(head + 8), WIREUP_VERSION, DAEMON_LINK_VERSION);
+    return fail(c, DAEMON_LINK_REFUSED);
 }
 
 /* A hello or answer that we cannot read to its end. */
 static enum hop_event other_version(struct daemon_link_crypto *c, unsigned newest, unsigned oldest)
 {
-    if (c->role == HOP_CALLS)
+    if (c->role == DAEMON_LINK_CALLS)
         return unproved(c, "another version");
     if (buf_len(&c->in) < UNSIGNED)
-        return HOP_MORE; /* until the part that the refusal answers is there */
+        return DAEMON_LINK_MORE; /* until the part that the refusal answers is there */
     errmsg_set(&c->err, 0,
                "it says that it is version %s and speaks versions %u to %u of the link; this is %s "
                "with version %u",
-               c->version, oldest, newest, WIREUP_VERSION, HOP_VERSION);
-    return refuse(c, HOP_OTHER_VERSION);
+               c->version, oldest, newest, WIREUP_VERSION, DAEMON_LINK_VERSION);
+    return refuse(c, DAEMON_LINK_OTHER_VERSION);
 }
 
 static enum hop_event read_head(struct daemon_link_crypto *c)
@@ -289,107 +292,107 @@ static enum hop_event read_head(struct daemon_link_crypto *c)
 
     if (check && memcmp(head, magic, check) != 0) {
         errmsg_set(&c->err, 0, "what it says is no greeting of ours");
-        return fail(c, HOP_STRANGER);
+        return fail(c, DAEMON_LINK_STRANGER);
     }
-    if (have < HOP_HEAD)
-        return HOP_MORE;
+    if (have < DAEMON_LINK_HEAD)
+        return DAEMON_LINK_MORE;
     newest = get16(head + 8);
     oldest = get16(head + 10);
     kind = head[12];
     keep_version(c, head + 16);
-    if (c->role == HOP_CALLS && kind == KIND_REFUSAL)
+    if (c->role == DAEMON_LINK_CALLS && kind == KIND_REFUSAL)
         return read_refusal(c);
-    if (oldest > HOP_VERSION || newest < HOP_VERSION)
+    if (oldest > DAEMON_LINK_VERSION || newest < DAEMON_LINK_VERSION)
         return other_version(c, newest, oldest);
-    if (kind != (c->role == HOP_CALLS ? KIND_ANSWER : KIND_HELLO)) {
+    if (kind != (c->role == DAEMON_LINK_CALLS ? KIND_ANSWER : KIND_HELLO)) {
         errmsg_set(&c->err, 0, "it greets out of turn");
-        return fail(c, HOP_STRANGER);
+        return fail(c, DAEMON_LINK_STRANGER);
     }
     c->step = STEP_BODY;
-    return HOP_ALIVE; /* go on */
+    return DAEMON_LINK_ALIVE; /* go on */
 }
 
 static enum hop_event no_memory(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "out of memory");
-    return fail(c, HOP_NO_MEMORY);
+    return fail(c, DAEMON_LINK_NO_MEMORY);
 }
 
 static enum hop_event wrong_key(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or to nobody");
-    return refuse(c, HOP_WRONG_KEY);
+    return refuse(c, DAEMON_LINK_WRONG_KEY);
 }
 
 static enum hop_event read_hello(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
-    memcpy(c->hello, bytes_in(c), HOP_HELLO);
+    memcpy(c->hello, bytes_in(c), DAEMON_LINK_HELLO);
     sign_hello(c, c->hello, mac);
     if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
         return wrong_key(c);
     c->greeted = true;
     fill_hello(c->answer, KIND_ANSWER, c->own, c->keys->secret);
     sign_answer(c, c->answer + UNSIGNED);
-    if (!derive_keys(c, c->hello + HOP_HEAD + 8))
+    if (!derive_keys(c, c->hello + DAEMON_LINK_HEAD + 8))
         return wrong_key(c);
-    buf_put(&c->out, c->answer, HOP_HELLO);
+    buf_put(&c->out, c->answer, DAEMON_LINK_HELLO);
     if (!buf_ok(&c->out))
         return no_memory(c);
-    buf_take(&c->in, HOP_HELLO);
+    buf_take(&c->in, DAEMON_LINK_HELLO);
     c->step = STEP_PROOF;
-    return HOP_ALIVE;
+    return DAEMON_LINK_ALIVE;
 }
 
 static enum hop_event come_up(struct daemon_link_crypto *c, const unsigned char *theirs)
 {
-    c->position = get32(theirs + HOP_HEAD);
+    c->position = get32(theirs + DAEMON_LINK_HEAD);
     c->up = true;
     c->step = STEP_RECORDS;
-    return HOP_UP;
+    return DAEMON_LINK_UP;
 }
 
 static enum hop_event read_answer(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
-    memcpy(c->answer, bytes_in(c), HOP_HELLO);
+    memcpy(c->answer, bytes_in(c), DAEMON_LINK_HELLO);
     sign_answer(c, mac);
     if (sodium_memcmp(mac, c->answer + UNSIGNED, 32) != 0)
         return wrong_key(c);
     c->greeted = true;
-    if (!derive_keys(c, c->answer + HOP_HEAD + 8))
+    if (!derive_keys(c, c->answer + DAEMON_LINK_HEAD + 8))
         return wrong_key(c);
     sign_proof(c, mac);
     buf_put(&c->out, mac, sizeof mac);
     if (!buf_ok(&c->out))
         return no_memory(c);
-    buf_take(&c->in, HOP_HELLO);
+    buf_take(&c->in, DAEMON_LINK_HELLO);
     return come_up(c, c->answer);
 }
 
 static enum hop_event read_body(struct daemon_link_crypto *c)
 {
-    if (buf_len(&c->in) < HOP_HELLO)
-        return HOP_MORE;
-    return c->role == HOP_CALLS ? read_answer(c) : read_hello(c);
+    if (buf_len(&c->in) < DAEMON_LINK_HELLO)
+        return DAEMON_LINK_MORE;
+    return c->role == DAEMON_LINK_CALLS ? read_answer(c) : read_hello(c);
 }
 
 static enum hop_event read_proof(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
-    if (buf_len(&c->in) < HOP_PROOF)
-        return HOP_MORE;
+    if (buf_len(&c->in) < DAEMON_LINK_PROOF)
+        return DAEMON_LINK_MORE;
     sign_proof(c, mac);
     if (sodium_memcmp(mac, bytes_in(c), 32) != 0) {
         errmsg_set(&c->err, 0,
                    "it cannot prove that it has the key: what it says is a recording, or "
                    "was changed on its way");
-        return fail(c, HOP_REPLAY);
+        return fail(c, DAEMON_LINK_REPLAY);
     }
-    buf_take(&c->in, HOP_PROOF);
+    buf_take(&c->in, DAEMON_LINK_PROOF);
     return come_up(c, c->hello);
 }
 
@@ -405,7 +408,7 @@ static void number(uint64_t n, unsigned char nonce[12])
 static enum hop_event altered(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "what came over the link is not what was sent");
-    return fail(c, HOP_ALTERED);
+    return fail(c, DAEMON_LINK_ALTERED);
 }
 
 static enum hop_event take_piece(struct daemon_link_crypto *c, struct slice piece, bool last,
@@ -413,20 +416,21 @@ static enum hop_event take_piece(struct daemon_link_crypto *c, struct slice piec
 {
     if (last && buf_len(&c->pieces) == 0) {
         *message = piece;
-        return HOP_MESSAGE;
+        return DAEMON_LINK_MESSAGE;
     }
     buf_slice_put(&c->pieces, piece);
     if (c->pieces.error == BUF_NO_MEMORY)
         return no_memory(c);
     if (!buf_ok(&c->pieces)) {
-        errmsg_set(&c->err, 0, "it sends a message of more than %u bytes", LIMIT_HOP_MESSAGE);
-        return fail(c, HOP_TOO_LONG);
+        errmsg_set(&c->err, 0, "it sends a message of more than %u bytes",
+                   LIMIT_DAEMON_LINK_MESSAGE);
+        return fail(c, DAEMON_LINK_TOO_LONG);
     }
     if (!last)
-        return HOP_ALIVE;
+        return DAEMON_LINK_ALIVE;
     *message = buf_slice(&c->pieces);
     c->lent = true;
-    return HOP_MESSAGE;
+    return DAEMON_LINK_MESSAGE;
 }
 
 static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *plain, size_t n,
@@ -437,8 +441,8 @@ static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *p
     switch (plain[0]) {
     case RECORD_LAST: return take_piece(c, piece, true, message);
     case RECORD_PIECE: return piece.len ? take_piece(c, piece, false, message) : altered(c);
-    case RECORD_ALIVE: return HOP_ALIVE;
-    case RECORD_BYE: c->step = STEP_OVER; return HOP_BYE;
+    case RECORD_ALIVE: return DAEMON_LINK_ALIVE;
+    case RECORD_BYE: c->step = STEP_OVER; return DAEMON_LINK_BYE;
     default: return altered(c);
     }
 }
@@ -451,12 +455,12 @@ static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *me
     unsigned long long plain;
 
     if (have < 4)
-        return HOP_MORE;
+        return DAEMON_LINK_MORE;
     n = get32(at);
     if (n < 1 + SEAL || n > RECORD_MAX)
         return altered(c);
     if (have < 4 + n)
-        return HOP_MORE;
+        return DAEMON_LINK_MORE;
     number(c->opened++, nonce);
     if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
                                                   c->keys->open) != 0)
@@ -467,7 +471,7 @@ static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *me
 
 enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message)
 {
-    enum hop_event e = HOP_ALIVE;
+    enum hop_event e = DAEMON_LINK_ALIVE;
 
     drop_used(c);
     if (c->in.cap > KEEP && buf_len(&c->in) == 0)
@@ -476,7 +480,7 @@ enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slic
         buf_free(&c->pieces);
     c->lent = false;
     *message = SLICE_NULL;
-    while (e == HOP_ALIVE && c->step < STEP_RECORDS) {
+    while (e == DAEMON_LINK_ALIVE && c->step < STEP_RECORDS) {
         switch (c->step) {
         case STEP_HEAD: e = read_head(c); break;
         case STEP_BODY: e = read_body(c); break;
@@ -484,8 +488,8 @@ enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slic
         }
     }
     if (c->step == STEP_OVER)
-        return e == HOP_ALIVE ? HOP_MORE : e;
-    return e == HOP_ALIVE ? read_record(c, message) : e;
+        return e == DAEMON_LINK_ALIVE ? DAEMON_LINK_MORE : e;
+    return e == DAEMON_LINK_ALIVE ? read_record(c, message) : e;
 }
 
 /* ---- sending ---- */
@@ -523,7 +527,7 @@ static void seal(struct daemon_link_crypto *c, enum record kind, size_t n,
     number(c->sealed++, nonce);
     crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
                                               c->keys->seal);
-    buf_commit(&c->out, HOP_RECORD_EXTRA + n);
+    buf_commit(&c->out, DAEMON_LINK_RECORD_EXTRA + n);
 }
 
 static int make_room(struct daemon_link_crypto *c, size_t n)
@@ -545,22 +549,22 @@ int daemon_link_crypto_send(struct daemon_link_crypto *c, const struct slice *pa
     int rc;
 
     for (size_t i = 0; i < nparts; i++) {
-        if (parts[i].len > LIMIT_HOP_MESSAGE - total)
+        if (parts[i].len > LIMIT_DAEMON_LINK_MESSAGE - total)
             return -EMSGSIZE;
         total += parts[i].len;
     }
-    rc = make_room(c, total + (total / HOP_CHUNK + 1) * HOP_RECORD_EXTRA);
+    rc = make_room(c, total + (total / DAEMON_LINK_CHUNK + 1) * DAEMON_LINK_RECORD_EXTRA);
     if (rc)
         return rc;
-    for (; total > HOP_CHUNK; total -= HOP_CHUNK)
-        seal(c, RECORD_PIECE, HOP_CHUNK, &parts, &at);
+    for (; total > DAEMON_LINK_CHUNK; total -= DAEMON_LINK_CHUNK)
+        seal(c, RECORD_PIECE, DAEMON_LINK_CHUNK, &parts, &at);
     seal(c, RECORD_LAST, total, &parts, &at);
     return 0;
 }
 
 static int send_word(struct daemon_link_crypto *c, enum record kind)
 {
-    int rc = make_room(c, HOP_RECORD_EXTRA);
+    int rc = make_room(c, DAEMON_LINK_RECORD_EXTRA);
 
     if (rc == 0)
         seal(c, kind, 0, NULL, NULL);

@@ -35,38 +35,38 @@
 #include "base/slice.h"
 
 enum {
-    HOP_KEY = 32,  /* bytes of a job's key */
-    HOP_SEED = 32, /* fresh random bytes for each connection */
-    HOP_HEAD = 32,
-    HOP_HELLO = 104,
-    HOP_PROOF = 32,
-    HOP_CHUNK = 64 << 10, /* of a message in one record */
-    HOP_RECORD_EXTRA = 4 + 1 + 16,
-    HOP_VERSION = 1, /* of the link; the messages have versions of their own */
+    DAEMON_LINK_KEY = 32,  /* bytes of a job's key */
+    DAEMON_LINK_SEED = 32, /* fresh random bytes for each connection */
+    DAEMON_LINK_HEAD = 32,
+    DAEMON_LINK_HELLO = 104,
+    DAEMON_LINK_PROOF = 32,
+    DAEMON_LINK_CHUNK = 64 << 10, /* of a message in one record */
+    DAEMON_LINK_RECORD_EXTRA = 4 + 1 + 16,
+    DAEMON_LINK_VERSION = 1, /* of the link; the messages have versions of their own */
 };
 
-enum hop_role { HOP_CALLS, HOP_ANSWERS };
+enum hop_role { DAEMON_LINK_CALLS, DAEMON_LINK_ANSWERS };
 
 enum hop_event {
-    HOP_MORE,    /* nothing complete yet: read more */
-    HOP_UP,      /* the other end is authenticated; position and version are known */
-    HOP_MESSAGE, /* one message */
-    HOP_ALIVE,   /* a heartbeat */
-    HOP_BYE,     /* the other end closes on purpose; nothing follows */
-    HOP_FAILED,  /* see `fault` and `err`; the output may still be sent */
+    DAEMON_LINK_MORE,    /* nothing complete yet: read more */
+    DAEMON_LINK_UP,      /* the other end is authenticated; position and version are known */
+    DAEMON_LINK_MESSAGE, /* one message */
+    DAEMON_LINK_ALIVE,   /* a heartbeat */
+    DAEMON_LINK_BYE,     /* the other end closes on purpose; nothing follows */
+    DAEMON_LINK_FAILED,  /* see `fault` and `err`; the output may still be sent */
 };
 
 /* Why it failed: for tests, and to decide what to log. */
 enum hop_fault {
-    HOP_FINE,
-    HOP_STRANGER, /* the bytes received are no hello of ours */
-    HOP_OTHER_VERSION,
-    HOP_WRONG_KEY, /* of another job, or none */
-    HOP_REPLAY,    /* a valid hello without its proof: replayed, or altered in transit */
-    HOP_REFUSED,   /* the other end refuses */
-    HOP_ALTERED,   /* a record was altered, or is out of order */
-    HOP_TOO_LONG,
-    HOP_NO_MEMORY,
+    DAEMON_LINK_FINE,
+    DAEMON_LINK_STRANGER, /* the bytes received are no hello of ours */
+    DAEMON_LINK_OTHER_VERSION,
+    DAEMON_LINK_WRONG_KEY, /* of another job, or none */
+    DAEMON_LINK_REPLAY,    /* a valid hello without its proof: replayed, or altered in transit */
+    DAEMON_LINK_REFUSED,   /* the other end refuses */
+    DAEMON_LINK_ALTERED,   /* a record was altered, or is out of order */
+    DAEMON_LINK_TOO_LONG,
+    DAEMON_LINK_NO_MEMORY,
 };
 
 struct hop_keys {
@@ -86,7 +86,7 @@ struct daemon_link_crypto {
     char version[17];         /* of its program; printable */
     const unsigned char *key; /* the job's; owned by the caller */
     struct hop_keys *keys;    /* of this connection (secret.h) */
-    unsigned char hello[HOP_HELLO], answer[HOP_HELLO];
+    unsigned char hello[DAEMON_LINK_HELLO], answer[DAEMON_LINK_HELLO];
     uint64_t sealed, opened; /* records */
     struct buf in, out;
     size_t in_step;    /* how much is read at once */
@@ -97,8 +97,9 @@ struct daemon_link_crypto {
 
 /* key: must outlive it.  position: ours.  out_max: most bytes queued to be sent.  0, -errno. */
 int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
-                            const unsigned char key[HOP_KEY], const unsigned char seed[HOP_SEED],
-                            uint32_t position, size_t out_max);
+                            const unsigned char key[DAEMON_LINK_KEY],
+                            const unsigned char seed[DAEMON_LINK_SEED], uint32_t position,
+                            size_t out_max);
 void daemon_link_crypto_free(struct daemon_link_crypto *c); /* harmless twice */
 
 /* Where to put up to *n_p received bytes, or NULL: no memory.  Then call daemon_link_crypto_came().
@@ -106,8 +107,8 @@ void daemon_link_crypto_free(struct daemon_link_crypto *c); /* harmless twice */
 char *daemon_link_crypto_room(struct daemon_link_crypto *c, size_t *n_p);
 void daemon_link_crypto_came(struct daemon_link_crypto *c, size_t n);
 
-/* The next event; to be called until it returns HOP_MORE or HOP_FAILED.  *message lives until the
- * next call. */
+/* The next event; to be called until it returns DAEMON_LINK_MORE or DAEMON_LINK_FAILED.  *message
+ * lives until the next call. */
 enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message);
 
 /* The bytes to send; and a note that n of them were sent. */

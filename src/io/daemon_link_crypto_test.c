@@ -12,15 +12,15 @@
 
 enum { OUT_MAX = 64 << 20 };
 
-static const unsigned char key[HOP_KEY] = "one key for all of the job.....";
-static const unsigned char other_key[HOP_KEY] = "another key....................";
+static const unsigned char key[DAEMON_LINK_KEY] = "one key for all of the job.....";
+static const unsigned char other_key[DAEMON_LINK_KEY] = "another key....................";
 
 static unsigned seeds;
 
 static void open_code(struct daemon_link_crypto *c, enum hop_role role, const unsigned char *k,
                       uint32_t pos)
 {
-    unsigned char seed[HOP_SEED] = { 0 };
+    unsigned char seed[DAEMON_LINK_SEED] = { 0 };
 
     seed[1] = (unsigned char)++seeds; /* not all bits of the first byte count */
     seed[2] = (unsigned char)(seeds >> 8);
@@ -63,25 +63,25 @@ static enum hop_event next(struct daemon_link_crypto *c)
 /* Runs the handshake until both are up or one fails; true: both up. */
 static bool greet(struct daemon_link_crypto *a, struct daemon_link_crypto *b, size_t step)
 {
-    enum hop_event ea = HOP_MORE, eb = HOP_MORE;
+    enum hop_event ea = DAEMON_LINK_MORE, eb = DAEMON_LINK_MORE;
 
     for (int turn = 0; turn < 100000; turn++) {
         size_t moved = carry(a, b, step);
-        if (moved && eb != HOP_UP)
+        if (moved && eb != DAEMON_LINK_UP)
             eb = next(b);
         moved += carry(b, a, step);
-        if (ea != HOP_UP)
+        if (ea != DAEMON_LINK_UP)
             ea = next(a);
-        if (ea == HOP_FAILED || eb == HOP_FAILED || (!moved && turn))
+        if (ea == DAEMON_LINK_FAILED || eb == DAEMON_LINK_FAILED || (!moved && turn))
             break;
     }
-    return ea == HOP_UP && eb == HOP_UP;
+    return ea == DAEMON_LINK_UP && eb == DAEMON_LINK_UP;
 }
 
 static void open_pair(struct daemon_link_crypto *a, struct daemon_link_crypto *b)
 {
-    open_code(a, HOP_CALLS, key, 5);
-    open_code(b, HOP_ANSWERS, key, 0);
+    open_code(a, DAEMON_LINK_CALLS, key, 5);
+    open_code(b, DAEMON_LINK_ANSWERS, key, 0);
     if (!greet(a, b, 1000))
         abort();
 }
@@ -99,8 +99,8 @@ static void test_greeting(void)
 
     for (size_t step = 1; step < 120; step++) {
         struct daemon_link_crypto a, b;
-        open_code(&a, HOP_CALLS, key, 5);
-        open_code(&b, HOP_ANSWERS, key, 0);
+        open_code(&a, DAEMON_LINK_CALLS, key, 5);
+        open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
         all = all && daemon_link_crypto_send(&a, &(struct slice){ "x", 1 }, 1) == -EPIPE;
         all = all && greet(&a, &b, step) && a.position == 0 && b.position == 5 &&
               !strcmp(a.version, WIREUP_VERSION) && !strcmp(b.version, WIREUP_VERSION);
@@ -124,11 +124,11 @@ static void test_messages(void)
                                     1,
                                     2,
                                     100,
-                                    HOP_CHUNK - 1,
-                                    HOP_CHUNK,
-                                    HOP_CHUNK + 1,
-                                    2 * HOP_CHUNK,
-                                    3 * HOP_CHUNK + 17,
+                                    DAEMON_LINK_CHUNK - 1,
+                                    DAEMON_LINK_CHUNK,
+                                    DAEMON_LINK_CHUNK + 1,
+                                    2 * DAEMON_LINK_CHUNK,
+                                    3 * DAEMON_LINK_CHUNK + 17,
                                     5 << 20 };
     struct daemon_link_crypto a, b;
     bool all = true;
@@ -141,17 +141,17 @@ static void test_messages(void)
             { bytes, third }, { NULL, 0 }, { bytes + third, n - third }, { NULL, 0 }
         };
         struct slice m;
-        enum hop_event e = HOP_MORE;
+        enum hop_event e = DAEMON_LINK_MORE;
         bool got = false;
         for (size_t j = 0; j < n; j++)
             bytes[j] = (char)(j * 7 + i);
         all =
             all && daemon_link_crypto_send(&a, parts, 4) == 0 && daemon_link_crypto_alive(&a) == 0;
         while (carry(&a, &b, 60000)) {
-            while ((e = daemon_link_crypto_next(&b, &m)) != HOP_MORE) {
-                if (e == HOP_MESSAGE) {
+            while ((e = daemon_link_crypto_next(&b, &m)) != DAEMON_LINK_MORE) {
+                if (e == DAEMON_LINK_MESSAGE) {
                     got = all_same(m, n, i);
-                } else if (e != HOP_ALIVE) {
+                } else if (e != DAEMON_LINK_ALIVE) {
                     all = false;
                     break;
                 }
@@ -183,12 +183,12 @@ static void test_cut_everywhere(void)
           daemon_link_crypto_send(&b, &(struct slice){ "x", 1 }, 1) == -EPIPE;
     while (carry(&b, &a, 1)) {
         enum hop_event e = daemon_link_crypto_next(&a, &m);
-        if (e == HOP_MESSAGE)
+        if (e == DAEMON_LINK_MESSAGE)
             all = all && m.len == got++ % 16 && memcmp(m.ptr, "a short message", m.len) == 0;
-        else if (e == HOP_BYE)
+        else if (e == DAEMON_LINK_BYE)
             got += 100;
         else
-            all = all && e == HOP_MORE;
+            all = all && e == DAEMON_LINK_MORE;
     }
     OK_F(all && got == 120, "byte by byte: every message, then the good-bye (%u)", got);
     close_pair(&a, &b);
@@ -199,12 +199,12 @@ static void test_altered(void)
 {
     unsigned unnoticed = 0, wrong = 0;
 
-    for (unsigned at = 0; at < 3 * (HOP_RECORD_EXTRA + 4); at++) {
+    for (unsigned at = 0; at < 3 * (DAEMON_LINK_RECORD_EXTRA + 4); at++) {
         struct daemon_link_crypto a, b;
         struct slice m, s;
         enum hop_event e;
-        unsigned before = at / (HOP_RECORD_EXTRA + 4), got = 0;
-        char bytes[3 * (HOP_RECORD_EXTRA + 4)];
+        unsigned before = at / (DAEMON_LINK_RECORD_EXTRA + 4), got = 0;
+        char bytes[3 * (DAEMON_LINK_RECORD_EXTRA + 4)];
 
         open_pair(&a, &b);
         for (int i = 0; i < 3; i++)
@@ -213,15 +213,15 @@ static void test_altered(void)
         memcpy(bytes, s.ptr, sizeof bytes);
         bytes[at] ^= 1;
         feed(&b, slice_mem(bytes, sizeof bytes));
-        while ((e = daemon_link_crypto_next(&b, &m)) == HOP_MESSAGE)
+        while ((e = daemon_link_crypto_next(&b, &m)) == DAEMON_LINK_MESSAGE)
             got++;
         /* A larger length waits for bytes that do not come: the bytes of the next record fail. */
-        if (e == HOP_MORE) {
+        if (e == DAEMON_LINK_MORE) {
             static const char rest[60000];
             feed(&b, slice_mem(rest, sizeof rest));
             e = next(&b);
         }
-        unnoticed += e != HOP_FAILED || b.fault != HOP_ALTERED;
+        unnoticed += e != DAEMON_LINK_FAILED || b.fault != DAEMON_LINK_ALTERED;
         wrong += got != before;
         close_pair(&a, &b);
     }
@@ -233,7 +233,7 @@ static void test_order(void)
 {
     struct daemon_link_crypto a, b;
     struct slice s, m;
-    char one[HOP_RECORD_EXTRA + 4], two[sizeof one];
+    char one[DAEMON_LINK_RECORD_EXTRA + 4], two[sizeof one];
 
     open_pair(&a, &b);
     daemon_link_crypto_send(&a, &(struct slice){ "left", 4 }, 1);
@@ -242,15 +242,18 @@ static void test_order(void)
     memcpy(one, s.ptr, sizeof one);
     memcpy(two, s.ptr + sizeof one, sizeof two);
     feed(&b, slice_mem(one, sizeof one));
-    OK(daemon_link_crypto_next(&b, &m) == HOP_MESSAGE && slice_is(m, "left"));
+    OK(daemon_link_crypto_next(&b, &m) == DAEMON_LINK_MESSAGE && slice_is(m, "left"));
     feed(&b, slice_mem(one, sizeof one));
-    OK_F(next(&b) == HOP_FAILED && b.fault == HOP_ALTERED, "a record twice is refused");
-    OK_F(next(&b) == HOP_MORE && daemon_link_crypto_send(&b, &s, 1) == -EPIPE, "and all is over");
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_ALTERED,
+         "a record twice is refused");
+    OK_F(next(&b) == DAEMON_LINK_MORE && daemon_link_crypto_send(&b, &s, 1) == -EPIPE,
+         "and all is over");
     close_pair(&a, &b);
 
     open_pair(&a, &b);
     feed(&b, slice_mem(two, sizeof two));
-    OK_F(next(&b) == HOP_FAILED && b.fault == HOP_ALTERED, "a record of another link is refused");
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_ALTERED,
+         "a record of another link is refused");
     close_pair(&a, &b);
 }
 
@@ -261,8 +264,8 @@ static void test_replay(void)
     char said[2][4096];
     size_t n[2] = { 0, 0 };
 
-    open_code(&a, HOP_CALLS, key, 5);
-    open_code(&b, HOP_ANSWERS, key, 0);
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     for (int turn = 0; turn < 4; turn++) {
         struct daemon_link_crypto *from = turn % 2 ? &b : &a;
         struct slice s;
@@ -274,19 +277,21 @@ static void test_replay(void)
         carry(from, turn % 2 ? &a : &b, 4096);
         next(turn % 2 ? &a : &b);
     }
-    OK(a.up && b.up && n[0] > HOP_HELLO + HOP_PROOF);
-    open_code(&again, HOP_ANSWERS, key, 0);
+    OK(a.up && b.up && n[0] > DAEMON_LINK_HELLO + DAEMON_LINK_PROOF);
+    open_code(&again, DAEMON_LINK_ANSWERS, key, 0);
     feed(&again, slice_mem(said[0], n[0]));
-    OK_F(next(&again) == HOP_FAILED && again.fault == HOP_REPLAY && again.greeted && !again.up,
+    OK_F(next(&again) == DAEMON_LINK_FAILED && again.fault == DAEMON_LINK_REPLAY && again.greeted &&
+             !again.up,
          "a recorded caller is refused: %s", again.err.text);
     daemon_link_crypto_free(&again);
-    open_code(&again, HOP_CALLS, key, 5);
+    open_code(&again, DAEMON_LINK_CALLS, key, 5);
     feed(&again, slice_mem(said[1], n[1]));
-    OK_F(next(&again) == HOP_FAILED && again.fault == HOP_WRONG_KEY, "a recorded answerer as well");
+    OK_F(next(&again) == DAEMON_LINK_FAILED && again.fault == DAEMON_LINK_WRONG_KEY,
+         "a recorded answerer as well");
     daemon_link_crypto_free(&again);
-    open_code(&again, HOP_CALLS, key, 5);
-    feed(&again, slice_mem(daemon_link_crypto_out(&again).ptr, HOP_HELLO));
-    OK_F(next(&again) == HOP_FAILED && !again.up, "our own hello is no answer");
+    open_code(&again, DAEMON_LINK_CALLS, key, 5);
+    feed(&again, slice_mem(daemon_link_crypto_out(&again).ptr, DAEMON_LINK_HELLO));
+    OK_F(next(&again) == DAEMON_LINK_FAILED && !again.up, "our own hello is no answer");
     daemon_link_crypto_free(&again);
     close_pair(&a, &b);
 }
@@ -296,11 +301,11 @@ static void test_changed_greeting(void)
 {
     unsigned up = 0, silent = 0;
 
-    for (unsigned at = 0; at < 2 * HOP_HELLO + HOP_PROOF; at++) {
+    for (unsigned at = 0; at < 2 * DAEMON_LINK_HELLO + DAEMON_LINK_PROOF; at++) {
         struct daemon_link_crypto a, b;
         size_t seen = 0;
-        open_code(&a, HOP_CALLS, key, 5);
-        open_code(&b, HOP_ANSWERS, key, 0);
+        open_code(&a, DAEMON_LINK_CALLS, key, 5);
+        open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
         for (int turn = 0; turn < 3; turn++) {
             struct daemon_link_crypto *from = turn == 1 ? &b : &a, *to = turn == 1 ? &a : &b;
             struct slice s = daemon_link_crypto_out(from);
@@ -315,7 +320,7 @@ static void test_changed_greeting(void)
             next(to);
         }
         up += a.up && b.up;
-        silent += a.fault == HOP_FINE && b.fault == HOP_FINE;
+        silent += a.fault == DAEMON_LINK_FINE && b.fault == DAEMON_LINK_FINE;
         close_pair(&a, &b);
     }
     /* Program versions and reserved bytes are under the MAC too. */
@@ -325,34 +330,36 @@ static void test_changed_greeting(void)
 static void test_strangers(void)
 {
     struct daemon_link_crypto a, b;
-    char future[HOP_HELLO];
+    char future[DAEMON_LINK_HELLO];
 
-    open_code(&b, HOP_ANSWERS, key, 0);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     feed(&b, slice_str("GET / HTTP/1.0\r\n\r\n"));
-    OK_F(next(&b) == HOP_FAILED && b.fault == HOP_STRANGER && daemon_link_crypto_out(&b).len == 0,
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_STRANGER &&
+             daemon_link_crypto_out(&b).len == 0,
          "garbage is refused at its first byte, and not answered: %s", b.err.text);
     daemon_link_crypto_free(&b);
 
-    open_code(&a, HOP_CALLS, other_key, 5);
-    open_code(&b, HOP_ANSWERS, key, 0);
-    OK(!greet(&a, &b, 1000) && b.fault == HOP_WRONG_KEY && !b.greeted);
-    OK_F(a.fault == HOP_REFUSED && strstr(a.err.text, "another job"), "both ends say so: %s / %s",
-         b.err.text, a.err.text);
+    open_code(&a, DAEMON_LINK_CALLS, other_key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
+    OK(!greet(&a, &b, 1000) && b.fault == DAEMON_LINK_WRONG_KEY && !b.greeted);
+    OK_F(a.fault == DAEMON_LINK_REFUSED && strstr(a.err.text, "another job"),
+         "both ends say so: %s / %s", b.err.text, a.err.text);
     close_pair(&a, &b);
 
-    open_code(&a, HOP_CALLS, key, 5);
-    open_code(&b, HOP_ANSWERS, key, 0);
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     memcpy(future, daemon_link_crypto_out(&a).ptr, sizeof future);
     future[9] = 9;
     future[11] = 7;
     memcpy(future + 16, "9.1.0\0\0\0\0\0\0\0\0\0\0", 16);
     memcpy(a.hello, future, sizeof future); /* as if it had sent it */
     feed(&b, slice_mem(future, sizeof future));
-    OK_F(next(&b) == HOP_FAILED && b.fault == HOP_OTHER_VERSION && strstr(b.err.text, "9.1.0") &&
-             strstr(b.err.text, WIREUP_VERSION),
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_OTHER_VERSION &&
+             strstr(b.err.text, "9.1.0") && strstr(b.err.text, WIREUP_VERSION),
          "a version from the future is named: %s", b.err.text);
     carry(&b, &a, 1000);
-    OK_F(next(&a) == HOP_FAILED && a.fault == HOP_REFUSED && strstr(a.err.text, "install the same"),
+    OK_F(next(&a) == DAEMON_LINK_FAILED && a.fault == DAEMON_LINK_REFUSED &&
+             strstr(a.err.text, "install the same"),
          "and the caller hears it: %s", a.err.text);
     close_pair(&a, &b);
 }
@@ -361,16 +368,16 @@ static void test_strangers(void)
 static void hear_no(unsigned why, const struct daemon_link_crypto *by, const char *name)
 {
     struct daemon_link_crypto a;
-    char no[HOP_HEAD + 32] = "\x89WIREUP\n\0\x9\0\x9\3";
+    char no[DAEMON_LINK_HEAD + 32] = "\x89WIREUP\n\0\x9\0\x9\3";
 
-    open_code(&a, HOP_CALLS, key, 5);
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
     no[13] = (char)why;
     memcpy(no + 16, "6.6.6", 5);
     if (by)
         memcpy(no, daemon_link_crypto_out(by).ptr, sizeof no);
     feed(&a, slice_mem(no, sizeof no));
-    OK_F(next(&a) == HOP_FAILED && a.fault == HOP_REFUSED && !strstr(a.err.text, "install") &&
-             strstr(a.err.text, "does not prove"),
+    OK_F(next(&a) == DAEMON_LINK_FAILED && a.fault == DAEMON_LINK_REFUSED &&
+             !strstr(a.err.text, "install") && strstr(a.err.text, "does not prove"),
          "%s: %s", name, a.err.text);
     daemon_link_crypto_free(&a);
 }
@@ -378,23 +385,23 @@ static void hear_no(unsigned why, const struct daemon_link_crypto *by, const cha
 static void test_forged(void)
 {
     struct daemon_link_crypto a, b;
-    char future[HOP_HELLO];
+    char future[DAEMON_LINK_HELLO];
 
     for (unsigned why = 0; why < 9; why++)
         hear_no(why, NULL, "a refusal that anybody can write");
-    open_code(&a, HOP_CALLS, key, 5);
-    open_code(&b, HOP_ANSWERS, key, 0);
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     memcpy(future, daemon_link_crypto_out(&a).ptr, sizeof future);
     future[9] = future[11] = 9;
     feed(&b, slice_mem(future, sizeof future));
-    OK(next(&b) == HOP_FAILED && daemon_link_crypto_out(&b).len == HOP_HEAD + 32);
+    OK(next(&b) == DAEMON_LINK_FAILED && daemon_link_crypto_out(&b).len == DAEMON_LINK_HEAD + 32);
     hear_no(0, &b, "one that was said to another caller");
     close_pair(&a, &b);
-    open_code(&a, HOP_CALLS, key, 5);
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
     memset(future, 0, sizeof future);
     memcpy(future, "\x89WIREUP\n\0\x9\0\x9\2", 13);
     feed(&a, slice_mem(future, sizeof future));
-    OK_F(next(&a) == HOP_FAILED && !strstr(a.err.text, "install"),
+    OK_F(next(&a) == DAEMON_LINK_FAILED && !strstr(a.err.text, "install"),
          "an answer of another version: %s", a.err.text);
     daemon_link_crypto_free(&a);
 }
@@ -402,15 +409,15 @@ static void test_forged(void)
 static void test_limits(void)
 {
     struct daemon_link_crypto a;
-    unsigned char seed[HOP_SEED] = { 99 };
+    unsigned char seed[DAEMON_LINK_SEED] = { 99 };
     struct daemon_link_crypto b;
     static const char bytes[1000];
     struct slice s = { bytes, sizeof bytes };
-    struct slice huge[2] = { { bytes, LIMIT_HOP_MESSAGE }, { bytes, 1 } };
+    struct slice huge[2] = { { bytes, LIMIT_DAEMON_LINK_MESSAGE }, { bytes, 1 } };
     int rc = 0, sent = 0;
 
-    daemon_link_crypto_init(&a, HOP_CALLS, key, seed, 1, 10000);
-    open_code(&b, HOP_ANSWERS, key, 0);
+    daemon_link_crypto_init(&a, DAEMON_LINK_CALLS, key, seed, 1, 10000);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     OK(greet(&a, &b, 1000));
     EQ(daemon_link_crypto_send(&a, huge, 2), -EMSGSIZE);
     while (rc == 0 && sent < 100) {
@@ -422,7 +429,7 @@ static void test_limits(void)
         continue;
     OK(daemon_link_crypto_send(&a, &s, 1) == 0);
     carry(&a, &b, 60000);
-    while (next(&b) == HOP_MESSAGE)
+    while (next(&b) == DAEMON_LINK_MESSAGE)
         sent--;
     OK_F(sent == -1, "and nothing of it was half sent");
     close_pair(&a, &b);

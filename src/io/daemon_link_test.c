@@ -18,8 +18,8 @@
 #include "io/daemon_link_address.h"
 #include "tests/tap.h"
 
-static const unsigned char key[HOP_KEY] = "the key of this test...........";
-static const unsigned char other_key[HOP_KEY] = "the key of another job.........";
+static const unsigned char key[DAEMON_LINK_KEY] = "the key of this test...........";
+static const unsigned char other_key[DAEMON_LINK_KEY] = "the key of another job.........";
 
 static struct loop loop;
 static struct timer guard;
@@ -306,7 +306,8 @@ static void test_pressure(void)
             abort();
         sent++;
     }
-    OK_F(daemon_link_pressed(a->hop) && daemon_link_waiting(a->hop) > LIMIT_HOP_HIGH && sent < 100,
+    OK_F(daemon_link_pressed(a->hop) && daemon_link_waiting(a->hop) > LIMIT_DAEMON_LINK_HIGH &&
+             sent < 100,
          "who sends to a daemon that does not read comes under pressure");
     OK(b->messages == 0 && a->rooms == 0);
     a->stop_at_room = true;
@@ -411,7 +412,7 @@ static void test_silence(void)
     struct errmsg err;
     struct timer moment;
     struct bare m;
-    unsigned char seed[HOP_SEED] = { 1, 2, 3 };
+    unsigned char seed[DAEMON_LINK_SEED] = { 1, 2, 3 };
     char bytes[4096];
     struct slice none;
 
@@ -426,10 +427,10 @@ static void test_silence(void)
     OK_F(b->downs == 0, "signs of life keep a link that nobody uses");
 
     b->stop_at_down = b->stop_at_up = true;
-    daemon_link_crypto_init(&m.code, HOP_CALLS, key, seed, 9, 100000);
+    daemon_link_crypto_init(&m.code, DAEMON_LINK_CALLS, key, seed, 9, 100000);
     m.fd = dial(b);
-    push(m.fd, daemon_link_crypto_out(&m.code).ptr, HOP_HELLO);
-    daemon_link_crypto_sent(&m.code, HOP_HELLO);
+    push(m.fd, daemon_link_crypto_out(&m.code).ptr, DAEMON_LINK_HELLO);
+    daemon_link_crypto_sent(&m.code, DAEMON_LINK_HELLO);
     timer_set(&moment, 0);
     while (!m.code.up) {
         ssize_t n = recv(m.fd, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -670,7 +671,8 @@ static void test_recall(void)
     a->stop_at_up = a->stop_at_down = true;
     call(a, where);
     run();
-    OK_F(a->downs == 1 && a->how == DAEMON_LINK_DOWN_NO_WAY && s.calls == LIMIT_HOP_RECALLS + 1,
+    OK_F(a->downs == 1 && a->how == DAEMON_LINK_DOWN_NO_WAY &&
+             s.calls == LIMIT_DAEMON_LINK_RECALLS + 1,
          "but not for ever: %u calls, %s", s.calls, a->why.text);
     a->stop_at_down = false;
     daemon_link_drop(call(a, where));
@@ -683,8 +685,8 @@ static void test_strangers(void)
 {
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
     struct bare m;
-    unsigned char seed[HOP_SEED] = { 7 };
-    char head[HOP_HELLO];
+    unsigned char seed[DAEMON_LINK_SEED] = { 7 };
+    char head[DAEMON_LINK_HELLO];
     int fds[LIMIT_STRANGERS + 20], fd;
 
     link_up(a, b);
@@ -697,13 +699,13 @@ static void test_strangers(void)
     push(fd, "GET / HTTP/1.0\r\n\r\n", 18);
     OK_F(wait_logged(1) && strstr(logged_text, "no greeting of ours"), "garbage: %s", logged_text);
     close(fd);
-    daemon_link_crypto_init(&m.code, HOP_CALLS, other_key, seed, 1, 1000);
+    daemon_link_crypto_init(&m.code, DAEMON_LINK_CALLS, other_key, seed, 1, 1000);
     fd = dial(b);
-    push(fd, daemon_link_crypto_out(&m.code).ptr, HOP_HELLO);
+    push(fd, daemon_link_crypto_out(&m.code).ptr, DAEMON_LINK_HELLO);
     OK_F(wait_logged(1) && strstr(logged_text, "another key"), "wrong key: %s", logged_text);
     close(fd);
     daemon_link_crypto_free(&m.code);
-    daemon_link_crypto_init(&m.code, HOP_CALLS, key, seed, 1, 1000);
+    daemon_link_crypto_init(&m.code, DAEMON_LINK_CALLS, key, seed, 1, 1000);
     fd = dial(b);
     memcpy(head, daemon_link_crypto_out(&m.code).ptr, sizeof head);
     head[9] = head[11] = 40;
@@ -711,7 +713,7 @@ static void test_strangers(void)
     OK_F(wait_logged(1) && strstr(logged_text, "40"), "a version from the future: %s", logged_text);
     close(fd);
     fd = dial(b);
-    push(fd, daemon_link_crypto_out(&m.code).ptr, HOP_HELLO);
+    push(fd, daemon_link_crypto_out(&m.code).ptr, DAEMON_LINK_HELLO);
     push(fd, "this was once the proof that i am", 33);
     OK_F(wait_logged(1) && strstr(logged_text, "recording"), "a replay: %s", logged_text);
     close(fd);

@@ -24,7 +24,7 @@ struct made {
     char path[];
 };
 
-const char *tool_filess_dir(const char *told, const char *variable)
+const char *tool_files_dir(const char *told, const char *variable)
 {
     const char *const names[] = { variable, "TMPDIR" };
 
@@ -38,7 +38,7 @@ const char *tool_filess_dir(const char *told, const char *variable)
     return "/tmp";
 }
 
-void tool_filess_init(struct tool_file_list *c)
+void tool_files_init(struct tool_file_list *c)
 {
     list_init(&c->files);
 }
@@ -58,7 +58,7 @@ static void note(struct tool_file_list *c, const char *path, int fd)
     list_prepend(&c->files, &m->link);
 }
 
-void tool_filess_remove(struct tool_file_list *c)
+void tool_files_remove(struct tool_file_list *c)
 {
     LIST_EACH(l, &c->files)
     {
@@ -179,8 +179,8 @@ static int cannot(struct errmsg *err, int rc, const char *path)
 }
 
 /* Complete before it has its name: readers see all of it, or nothing. */
-int tool_filess_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
-                    struct errmsg *err)
+int tool_files_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
+                   struct errmsg *err)
 {
     char text[1024], temporary[TOOL_FILES_PATH_MAX];
     int fd, rc;
@@ -203,8 +203,8 @@ int tool_filess_put(struct tool_file_list *c, const struct tool_file *what, cons
     return rc == 0 ? 0 : cannot(err, rc, path);
 }
 
-int tool_filess_put_text(struct tool_file_list *c, const char *path, const char *text,
-                         struct errmsg *err)
+int tool_files_put_text(struct tool_file_list *c, const char *path, const char *text,
+                        struct errmsg *err)
 {
     int fd = create(path);
     int rc = fd < 0 ? -errno : put_bytes(fd, text);
@@ -216,26 +216,26 @@ int tool_filess_put_text(struct tool_file_list *c, const char *path, const char 
     return rc == 0 ? 0 : cannot(err, rc, path);
 }
 
-int tool_filess_put_tool(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                         const char *which, struct errmsg *err)
+int tool_files_put_tool(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                        const char *which, struct errmsg *err)
 {
     char path[TOOL_FILES_PATH_MAX];
 
     if ((size_t)snprintf(path, sizeof path, "%s/pmix.%.255s.tool%s%.255s", dir, what->hostname,
                          *which ? "." : "", which) >= sizeof path)
         return cannot(err, -ENAMETOOLONG, dir);
-    return tool_filess_put(c, what, path, err);
+    return tool_files_put(c, what, path, err);
 }
 
-int tool_filess_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                           struct errmsg *err)
+int tool_files_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                          struct errmsg *err)
 {
     char path[TOOL_FILES_PATH_MAX];
 
     if ((size_t)snprintf(path, sizeof path, "%s/pmix.sys.%.255s", dir, what->hostname) >=
         sizeof path)
         return cannot(err, -ENAMETOOLONG, dir);
-    return tool_filess_put(c, what, path, err);
+    return tool_files_put(c, what, path, err);
 }
 
 /* ---- the directory --------------------------------------------------------------------------- */
@@ -260,8 +260,8 @@ static int make_dir(const char *dir, struct errmsg *err)
                       dir);
 }
 
-int tool_filess_begin(struct tool_file_list *c, const struct tool_file *what, const char *tmpdir,
-                      const char *which, char *dir, struct errmsg *err)
+int tool_files_begin(struct tool_file_list *c, const struct tool_file *what, const char *tmpdir,
+                     const char *which, char *dir, struct errmsg *err)
 {
     int rc = name_dir(tmpdir, dir) ? -ENOENT : cannot(err, -ENAMETOOLONG, tmpdir);
 
@@ -271,14 +271,14 @@ int tool_filess_begin(struct tool_file_list *c, const struct tool_file *what, co
         if (rc < 0)
             return rc;
         note(c, dir, -1); /* removed last */
-        rc = tool_filess_put_tool(c, what, dir, which, err);
+        rc = tool_files_put_tool(c, what, dir, which, err);
     }
     if (rc == 0)
         clear_dir(dir);
     return rc;
 }
 
-void tool_filess_clear(const char *tmpdir)
+void tool_files_clear(const char *tmpdir)
 {
     char dir[TOOL_FILES_PATH_MAX];
 

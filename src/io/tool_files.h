@@ -36,32 +36,32 @@ enum { TOOL_FILES_PATH_MAX = 4096 };
 /* The directory of the files: the configured one (NULL, empty: none), else that of this variable,
  * else TMPDIR, else /tmp.  Variables with a relative path, which differs for each process, are
  * ignored. */
-const char *tool_filess_dir(const char *told, const char *variable);
+const char *tool_files_dir(const char *told, const char *variable);
 
-void tool_filess_init(struct tool_file_list *c);
-void tool_filess_remove(struct tool_file_list *c); /* harmless twice */
+void tool_files_init(struct tool_file_list *c);
+void tool_files_remove(struct tool_file_list *c); /* harmless twice */
 
 /* All return 0, or -errno with a sentence. */
 
 /* Makes the private directory, if need be, and in it the first file,
  * <dir>/pmix.<host>.tool.<which>.  Removes the files that earlier processes of ours have left
  * there.  dir: TOOL_FILES_PATH_MAX bytes. */
-int tool_filess_begin(struct tool_file_list *c, const struct tool_file *what, const char *tmpdir,
-                      const char *which, char *dir, struct errmsg *err);
+int tool_files_begin(struct tool_file_list *c, const struct tool_file *what, const char *tmpdir,
+                     const char *which, char *dir, struct errmsg *err);
 /* A further one; `which` empty: <dir>/pmix.<host>.tool. */
-int tool_filess_put_tool(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                         const char *which, struct errmsg *err);
+int tool_files_put_tool(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                        const char *which, struct errmsg *err);
 /* <dir>/pmix.sys.<host> */
-int tool_filess_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
-                           struct errmsg *err);
+int tool_files_put_system(struct tool_file_list *c, const struct tool_file *what, const char *dir,
+                          struct errmsg *err);
 /* A file that a user has named. */
-int tool_filess_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
-                    struct errmsg *err);
+int tool_files_put(struct tool_file_list *c, const struct tool_file *what, const char *path,
+                   struct errmsg *err);
 /* The same with the given text. */
-int tool_filess_put_text(struct tool_file_list *c, const char *path, const char *text,
-                         struct errmsg *err);
+int tool_files_put_text(struct tool_file_list *c, const char *path, const char *text,
+                        struct errmsg *err);
 
 /* Removes the files of killed servers, and the directory if it is empty then. */
-void tool_filess_clear(const char *tmpdir);
+void tool_files_clear(const char *tmpdir);
 
 #endif

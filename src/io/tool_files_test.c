@@ -50,17 +50,17 @@ static void test_life(void)
     struct tool_file_list c;
     struct errmsg err;
 
-    tool_filess_init(&c);
-    EQ(tool_filess_begin(&c, &one, top, "1", dir, &err), 0);
-    EQ(tool_filess_put_tool(&c, &one, dir, "", &err), 0);
-    EQ(tool_filess_put_system(&c, &one, top, &err), 0);
+    tool_files_init(&c);
+    EQ(tool_files_begin(&c, &one, top, "1", dir, &err), 0);
+    EQ(tool_files_put_tool(&c, &one, dir, "", &err), 0);
+    EQ(tool_files_put_system(&c, &one, top, &err), 0);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.1")), one.uri));
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool")), one.uri));
     OK(!strcmp(first_line(path_of(top, "pmix.sys.host")), one.uri));
     EQ(mode_of(dir), 0700);
     EQ(mode_of(path_of(dir, "pmix.host.tool.1")), 0600);
-    tool_filess_remove(&c);
-    tool_filess_remove(&c);
+    tool_files_remove(&c);
+    tool_files_remove(&c);
     OK(access(dir, F_OK) < 0 && access(path_of(top, "pmix.sys.host"), F_OK) < 0);
 }
 
@@ -70,16 +70,16 @@ static void test_two(void)
     struct tool_file_list c, d;
     struct errmsg err;
 
-    tool_filess_init(&c);
-    tool_filess_init(&d);
-    EQ(tool_filess_begin(&c, &one, top, "1", dir, &err), 0);
-    EQ(tool_filess_begin(&d, &two, top, "2", dir, &err), 0);
+    tool_files_init(&c);
+    tool_files_init(&d);
+    EQ(tool_files_begin(&c, &one, top, "1", dir, &err), 0);
+    EQ(tool_files_begin(&d, &two, top, "2", dir, &err), 0);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.1")), one.uri));
-    EQ(tool_filess_put_tool(&d, &two, dir, "1", &err), -EEXIST);
+    EQ(tool_files_put_tool(&d, &two, dir, "1", &err), -EEXIST);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.1")), one.uri));
-    tool_filess_remove(&c);
+    tool_files_remove(&c);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.2")), two.uri));
-    tool_filess_remove(&d);
+    tool_files_remove(&d);
     OK(access(dir, F_OK) < 0);
 }
 
@@ -101,14 +101,14 @@ static void test_left(void)
         abort();
     leave("pmix.host.tool.7");
     leave("pmix.host.tool.8");
-    tool_filess_init(&c);
-    EQ(tool_filess_begin(&c, &one, top, "1", dir, &err), 0);
+    tool_files_init(&c);
+    EQ(tool_files_begin(&c, &one, top, "1", dir, &err), 0);
     OK(access(path_of(dir, "pmix.host.tool.7"), F_OK) < 0);
     leave("pmix.host.tool.9");
-    tool_filess_clear(top);
+    tool_files_clear(top);
     OK(access(path_of(dir, "pmix.host.tool.9"), F_OK) < 0);
     OK(!strcmp(first_line(path_of(dir, "pmix.host.tool.1")), one.uri));
-    tool_filess_remove(&c);
+    tool_files_remove(&c);
     OK(access(dir, F_OK) < 0);
 }
 
@@ -118,31 +118,31 @@ static void test_in_the_way(void)
     struct errmsg err;
     char away[128];
 
-    tool_filess_init(&c);
+    tool_files_init(&c);
     if (mkdir(dir, 0755) < 0 || chmod(dir, 0755) < 0)
         abort();
-    EQ(tool_filess_begin(&c, &one, top, "1", dir, &err), -EACCES);
+    EQ(tool_files_begin(&c, &one, top, "1", dir, &err), -EACCES);
     OK(strstr(err.text, "not a private directory") != NULL);
     rmdir(dir);
     snprintf(away, sizeof away, "%s/away", top);
     if (mkdir(away, 0700) < 0 || symlink(away, dir) < 0)
         abort();
-    EQ(tool_filess_begin(&c, &one, top, "1", dir, &err), -EACCES);
+    EQ(tool_files_begin(&c, &one, top, "1", dir, &err), -EACCES);
     OK(access(path_of(away, "pmix.host.tool.1"), F_OK) < 0);
-    tool_filess_clear(top);
+    tool_files_clear(top);
     OK(access(away, F_OK) == 0);
     unlink(dir);
     if (symlink("/nowhere", path_of(top, "pmix.sys.host")) < 0)
         abort();
-    OK(tool_filess_put_system(&c, &one, top, &err) < 0);
+    OK(tool_files_put_system(&c, &one, top, &err) < 0);
     unlink(path_of(top, "pmix.sys.host"));
     rmdir(away);
-    tool_filess_remove(&c);
+    tool_files_remove(&c);
 }
 
 static bool dir_is(const char *told, const char *want)
 {
-    return !strcmp(tool_filess_dir(told, "CONTACT_TEST_DIR"), want);
+    return !strcmp(tool_files_dir(told, "CONTACT_TEST_DIR"), want);
 }
 
 static void test_dir(void)

@@ -170,7 +170,7 @@ static bool play(const struct scene *s, uint64_t seed)
     struct job *j;
     bool good, all = true;
 
-    router_open(&c, s->nodes, seed);
+    cluster_open(&c, s->nodes, seed);
     cluster_job(&c, RANKS, false, false);
     act(&c, s);
     j = c.nodes[0].jobs[0];
@@ -182,7 +182,7 @@ static bool play(const struct scene *s, uint64_t seed)
                s->end->name, instants[s->instant], s->nodes, s->gone, s->held ? ", held" : "",
                (unsigned long long)seed, job_exit_code(j),
                all ? "" : "not ended everywhere: ", j->failed ? j->reason.text : "no reason");
-    router_close(&c);
+    cluster_close(&c);
     return good;
 }
 
@@ -210,13 +210,13 @@ static void test_without_pmi(uint32_t nodes)
 {
     struct router c;
 
-    router_open(&c, nodes, nodes);
+    cluster_open(&c, nodes, nodes);
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r < RANKS; r++)
         cluster_event(&c, 0, r, PROC_STATE_EXIT, r == 2 ? 3 : 0);
     OK_F(c.nodes[0].kills == 0 && c.nodes[0].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 3,
          "%u nodes: programs without PMI end one by one", nodes);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* No process needs the one without PMI: groups of the others complete, and its modex entries are
@@ -226,7 +226,7 @@ static void test_beside(uint32_t nodes)
     struct router c;
     bool good = true;
 
-    router_open(&c, nodes, 5);
+    cluster_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
@@ -239,7 +239,7 @@ static void test_beside(uint32_t nodes)
         good = good && !strcmp(cluster_heard(&c, 0, r), "cmd=barrier_out rc=0 tag=7\n");
     OK_F(good && c.nodes[0].jobs[0]->phase == JOB_RUNNING && !c.nodes[0].jobs[0]->failed,
          "%u nodes: a program without PMI beside others that need only each other", nodes);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* A get of a value that was never put is answered, whether it came before the end or after it. */
@@ -248,7 +248,7 @@ static void test_get(uint32_t nodes, bool early)
     static const char get[] = PMIX_HEAD "0204 020a 'job0' 0203 0200 0210 'mykey.g'";
     struct router c;
 
-    router_open(&c, nodes, 5);
+    cluster_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
     pmix_init(&c, 0);
     cluster_heard(&c, 0, 0);
@@ -259,7 +259,7 @@ static void test_get(uint32_t nodes, bool early)
         cluster_say(&c, 0, 0, pmix_bytes(get));
     OK_F(buf_len(&c.peers[0][0]->out) > 0, "%u nodes: a get %s its end is answered", nodes,
          early ? "before" : "after");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* Where the job goes on after failures, waiting processes get an answer that the fence failed. */
@@ -269,7 +269,7 @@ static void test_keep_going(uint32_t nodes, bool early)
     struct router c;
     bool good = true;
 
-    router_open(&c, nodes, 9);
+    cluster_open(&c, nodes, 9);
     cluster_job(&c, RANKS, false, true);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
@@ -288,7 +288,7 @@ static void test_keep_going(uint32_t nodes, bool early)
          early ? "had begun" : "begins later");
     say(&c, 0, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     OK(!strcmp(cluster_heard(&c, 0, 0), "cmd=get_result rc=0 msg=success value=3\n"));
-    router_close(&c);
+    cluster_close(&c);
 }
 
 int main(void)

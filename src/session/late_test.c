@@ -205,7 +205,7 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
     m.rand = rand;
     m.n = nodes * each;
     m.rounds = 1 + (unsigned)rand_below(&m.rand, MOST_ROUNDS);
-    router_open(&m.c, nodes, seed);
+    cluster_open(&m.c, nodes, seed);
     cluster_job(&m.c, m.n, rand_below(&m.rand, 2) == 0, false);
     for (uint32_t r = 0; r < m.n; r++) {
         char hello[300];
@@ -225,7 +225,7 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
     if (m.wrong)
         printf("# seed %llu, %u nodes of %u ranks: %s: %s\n", (unsigned long long)seed, nodes, each,
                m.wrong, m.c.nodes[0].jobs[0]->reason.text);
-    router_close(&m.c);
+    cluster_close(&m.c);
     return !m.wrong;
 }
 

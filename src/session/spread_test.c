@@ -67,7 +67,7 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     struct router c;
     unsigned before;
 
-    router_open(&c, nodes, nodes);
+    cluster_open(&c, nodes, nodes);
     cluster_job(&c, 64, cyclic, false);
     init_all(&c, 64);
     OK_F(put_fence_get(&c, 64, 0) && put_fence_get(&c, 64, 1),
@@ -88,7 +88,7 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     }
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 0);
     EQ(c.nodes[0].kills + c.nodes[1].kills, 0);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* Groups: within a node nothing is sent to other nodes; across nodes only the members' nodes take
@@ -97,7 +97,7 @@ static void test_groups(void)
 {
     struct router c;
 
-    router_open(&c, 4, 3);
+    cluster_open(&c, 4, 3);
     cluster_job(&c, 8, true, false); /* ranks 0 and 4 on node 0, 1 and 5 on node 1 ... */
     init_all(&c, 8);
     say(&c, 0, "cmd=barrier_in group=0,4:1\n");
@@ -131,7 +131,7 @@ static void test_groups(void)
     cluster_heard(&c, 0, 2);
     say(&c, 2, "cmd=get kvsname=job0 key=secret\n");
     HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=x\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* Further spaces are exchanged too; a key that two nodes have accepted has one value everywhere. */
@@ -139,7 +139,7 @@ static void test_spaces(void)
 {
     struct router c;
 
-    router_open(&c, 2, 1);
+    cluster_open(&c, 2, 1);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
     say(&c, 0, "cmd=create_kvs\n");
@@ -168,7 +168,7 @@ static void test_spaces(void)
     }
     say(&c, 0, "cmd=destroy_kvs kvsname=job0.0.1\n");
     HEARS(&c, 0, "cmd=kvs_destroyed rc=-1\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static void test_names(void)
 {
     struct router c;
 
-    router_open(&c, 3, 5);
+    cluster_open(&c, 3, 5);
     cluster_job(&c, 3, false, false);
     init_all(&c, 3);
     say(&c, 2, "cmd=publish_name service=svc port=here\n");
@@ -192,7 +192,7 @@ static void test_names(void)
     HEARS(&c, 1, "cmd=unpublish_result info=ok rc=0 msg=success\n");
     say(&c, 0, "cmd=lookup_name service=svc\n");
     HEARS(&c, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- PMI-2: fence and ring ------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void test_pmi2(void)
     char text[200];
     bool good = true;
 
-    router_open(&c, NODES, 11);
+    cluster_open(&c, NODES, 11);
     cluster_job(&c, N, true, false);
     for (uint32_t r = 0; r < N; r++) {
         say(&c, r, "cmd=init pmi_version=2 pmi_subversion=0\n");
@@ -266,7 +266,7 @@ static void test_pmi2(void)
     OK(strstr(cluster_heard(&c, 0, 1), "rc=0"));
     for (uint32_t n = 0; n < NODES; n++)
         OK_F(!job_is_connected(c.nodes[n].jobs[0], 1), "and of its end");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- PMIx -------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ static void test_pmix_modex(void)
 {
     struct router c;
 
-    router_open(&c, 2, 31);
+    cluster_open(&c, 2, 31);
     cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -363,7 +363,7 @@ static void test_pmix_modex(void)
     OK(buf_len(&c.peers[0][2]->out) == 0 && c.fetches == 2);
     cluster_tick(&c, 3000000000);
     OK_F(pmix_hears(&c, 2, ""), "what nobody puts is waited for as long as was said");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* A name that may be read once goes with a look-up from any node. */
@@ -374,7 +374,7 @@ static void test_read_once(uint32_t nodes)
     static const char lookup[] = PMIX_HEAD "0207 0200 0201 020e 'pubkey' 0200";
     struct router c;
 
-    router_open(&c, nodes, 5);
+    cluster_open(&c, nodes, 5);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -387,7 +387,7 @@ static void test_read_once(uint32_t nodes)
         pmix_say(&c, i, lookup);
         OK_F(!pmix_hears(&c, i, "pubval"), "once");
     }
-    router_close(&c);
+    cluster_close(&c);
 }
 
 static void test_pmix_direct(void)
@@ -395,7 +395,7 @@ static void test_pmix_direct(void)
     struct router c;
     unsigned before;
 
-    router_open(&c, 2, 37);
+    cluster_open(&c, 2, 37);
     cluster_job(&c, 4, false, false);
     for (uint32_t r = 0; r < 4; r++)
         pmix_hello(&c, r);
@@ -425,7 +425,7 @@ static void test_pmix_direct(void)
     OK_F(pmix_hears(&c, 0, ""), "its owner has gone without it: that is an answer");
     pmix_get(&c, 0, 2, "mykey.g");
     OK(pmix_hears(&c, 0, ""));
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* One key, two owners: PMI processes and PMIx processes of one job share what they put. */
@@ -433,7 +433,7 @@ static void test_mixed(void)
 {
     struct router c;
 
-    router_open(&c, 2, 41);
+    cluster_open(&c, 2, 41);
     cluster_job(&c, 2, false, false);
     say(&c, 0, INIT);
     say(&c, 0, "cmd=put kvsname=job0 key=mykey.p value=from-pmi\n");
@@ -448,14 +448,14 @@ static void test_mixed(void)
     OK(pmix_hears(&c, 1, "from-pmi"));
     say(&c, 0, "cmd=get kvsname=job0 key=mykey.g\n");
     HEARS(&c, 0, "cmd=get_result rc=0 msg=success value=hello-global\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 static void test_events(void)
 {
     struct router c;
 
-    router_open(&c, 3, 43);
+    cluster_open(&c, 3, 43);
     cluster_job(&c, 3, false, false);
     for (uint32_t r = 0; r < 3; r++)
         pmix_hello(&c, r);
@@ -463,7 +463,7 @@ static void test_events(void)
     OK(pmix_hears(&c, 2, ""));
     pmix_say(&c, 0, PMIX_HEAD "020c 02d00f 0205 0200");
     OK(c.nodes[1].events + c.nodes[2].events == 2 && c.nodes[0].events == 0);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
@@ -473,7 +473,7 @@ static void test_abort(int code)
     struct router c;
     char words[64];
 
-    router_open(&c, 4, 17);
+    cluster_open(&c, 4, 17);
     cluster_job(&c, 8, true, false);
     init_all(&c, 8);
     say(&c, 0, "cmd=barrier_in\n");
@@ -486,14 +486,14 @@ static void test_abort(int code)
          c.nodes[0].jobs[0]->reason.text);
     for (uint32_t i = 0; i < 4; i++)
         OK_F(c.nodes[i].kills == 1 && c.nodes[i].ends == 1, "node %u ends what is there, once", i);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 static void test_death(void)
 {
     struct router c;
 
-    router_open(&c, 3, 19);
+    cluster_open(&c, 3, 19);
     cluster_job(&c, 6, false, false);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
@@ -506,7 +506,7 @@ static void test_death(void)
          c.nodes[0].jobs[0]->reason.text);
     OK(c.nodes[0].kills == 1 && c.nodes[1].kills == 1 && c.nodes[2].kills == 1);
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && c.nodes[2].ends == 1);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* The job goes on: processes that wait for the dead one are answered, whether its node has
@@ -515,7 +515,7 @@ static void test_going_on(void)
 {
     struct router c;
 
-    router_open(&c, 3, 23);
+    cluster_open(&c, 3, 23);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
@@ -532,7 +532,7 @@ static void test_going_on(void)
     say(&c, 1, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     HEARS(&c, 1, "cmd=get_result rc=0 msg=success value=5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && c.nodes[1].kills == 0);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* The same when one of the launcher's own node dies, which no other node can know. */
@@ -540,7 +540,7 @@ static void test_going_on_without_ours(void)
 {
     struct router c;
 
-    router_open(&c, 3, 47);
+    cluster_open(&c, 3, 47);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     for (uint32_t r = 2; r < 6; r++)
@@ -550,7 +550,7 @@ static void test_going_on_without_ours(void)
         HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     say(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
     HEARS(&c, 5, "cmd=get_result rc=0 msg=success value=0\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* A node is lost with all its processes, and the job goes on. */
@@ -558,7 +558,7 @@ static void test_node_down(void)
 {
     struct router c;
 
-    router_open(&c, 3, 53);
+    cluster_open(&c, 3, 53);
     cluster_job(&c, 6, false, true);
     init_all(&c, 6);
     say(&c, 0, "cmd=barrier_in\n");
@@ -577,7 +577,7 @@ static void test_node_down(void)
     HEARS(&c, 2, "cmd=get_result rc=0 msg=success value=4,5\n");
     OK(c.nodes[0].jobs[0]->phase == JOB_RUNNING && job_exit_code(c.nodes[0].jobs[0]) == 1);
     OK(!strcmp(c.nodes[0].jobs[0]->reason.text, "node c is lost"));
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* A rank finalizes, and others fence without it: an error of the program, and no hang. */
@@ -585,7 +585,7 @@ static void test_leaving(void)
 {
     struct router c;
 
-    router_open(&c, 2, 29);
+    cluster_open(&c, 2, 29);
     cluster_job(&c, 4, false, false);
     init_all(&c, 4);
     for (uint32_t r = 0; r < 3; r++)
@@ -597,7 +597,7 @@ static void test_leaving(void)
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text,
                 "rank 3 on b (pid 1003) exited with code 0 after finalize, and others"),
          "the root says why: %s", c.nodes[0].jobs[0]->reason.text);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- names that contain each other ----------------------------------------------------------- */
@@ -608,7 +608,7 @@ static void test_nested_names(const char *first, const char *second)
     struct router c;
     bool good = true;
 
-    router_open(&c, 2, 3);
+    cluster_open(&c, 2, 3);
     cluster_job_named(&c, first, 2, false, false);
     cluster_job_named(&c, second, 2, false, false);
     for (uint32_t i = 0; i < 4; i++) {
@@ -623,7 +623,7 @@ static void test_nested_names(const char *first, const char *second)
             good = good && strstr(cluster_heard(&c, i / 2, i % 2), "barrier_out rc=0");
     }
     OK_F(good, "jobs named '%s' and '%s' fence over two nodes", first, second);
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* A member list in another order is the same fence. */
@@ -631,14 +631,14 @@ static void test_order(uint32_t nodes)
 {
     struct router c;
 
-    router_open(&c, nodes, 3);
+    cluster_open(&c, nodes, 3);
     cluster_job(&c, 2, false, false);
     init_all(&c, 2);
     say(&c, 0, "cmd=barrier_in group=0,1:7\n");
     say(&c, 1, "cmd=barrier_in group=1,0,1:7\n");
     HEARS(&c, 0, "cmd=barrier_out rc=0 tag=7\n");
     HEARS(&c, 1, "cmd=barrier_out rc=0 tag=7\n");
-    router_close(&c);
+    cluster_close(&c);
 }
 
 /* ---- who is missing -------------------------------------------------------------------------- */
@@ -690,7 +690,7 @@ static void test_who(void)
     struct router c;
     const char *got;
 
-    router_open(&c, 3, 47);
+    cluster_open(&c, 3, 47);
     cluster_job(&c, 6, false, false);
     init_all(&c, 5);
     for (uint32_t r = 0; r < 4; r++)
@@ -708,7 +708,7 @@ static void test_who(void)
     say(&c, 5, INIT);
     say(&c, 5, "cmd=barrier_in\n");
     OK(!strstr(who(&c, false, SIZE_MAX), "WORLD"));
-    router_close(&c);
+    cluster_close(&c);
 }
 
 int main(void)

@@ -587,13 +587,13 @@ static bool deeper(struct punpack *r)
 /* Items that take more memory than their bytes: only a limited number of them. */
 static bool charge(struct punpack *r, size_t n, size_t most)
 {
-    size_t multinode = LIMIT_PMIX_TRUST / most; /* of the limit for all kinds together */
+    size_t share = LIMIT_PMIX_TRUST / most; /* of the limit for all kinds together */
 
-    if (n > (LIMIT_PMIX_TRUST - r->unpaid) / multinode) {
+    if (n > (LIMIT_PMIX_TRUST - r->unpaid) / share) {
         fail(r, PTYPE_TOO_LONG);
         return false;
     }
-    r->unpaid += (uint32_t)(n * multinode);
+    r->unpaid += (uint32_t)(n * share);
     return true;
 }
 

@@ -152,7 +152,7 @@ static void worker_killed(void *arg, const char *sentence)
 {
     struct launch *l = arg;
 
-    tool_filess_clear(tools_dir());
+    tool_files_clear(tools_dir());
     session_dir_remove(&l->sessions);
     log_error(&l->log, "%s", sentence);
 }
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
     /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
     if (!strcmp(log.who, "wireup") && command_run(argc, argv, &log, &code))
         return code;
-    session_dir_name(&launch.sessions, tool_filess_dir(NULL, "TMPDIR"));
+    session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
     if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
         log_error(&log, "cannot start the worker process: %s", err_text(errno));
         return launch_exit_code(LAUNCH_REFUSED);

@@ -505,7 +505,7 @@ int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
     f->log = log;
     f->since_ns = clock_now_ns();
     f->terminal = isatty(STDERR_FILENO) == 1;
-    buf_init(&f->last_view, LIMIT_HOP_MESSAGE);
+    buf_init(&f->last_view, LIMIT_DAEMON_LINK_MESSAGE);
     map_init(&f->by_name, 0);
     arena_init(&f->arena, (size_t)1 << 30);
     timer_init(&f->progress, node_loop(node), show_progress, f);

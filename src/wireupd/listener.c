@@ -87,7 +87,7 @@ static void close_fd(int *fd)
 }
 
 /* Reading the credentials itself needs a descriptor: the spare one is freed for it. */
-static int queries_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
+static int ask_who(struct node *n, int fd, const struct peer_cred *known, struct peer_cred *c_p)
 {
     int rc;
 
@@ -124,7 +124,7 @@ static void refuse_unknown(struct node *n, int rc)
 /* True: the peer is a process of our own user. */
 static bool is_ours(struct node *n, int fd, struct peer_cred *c_p)
 {
-    int rc = queries_who(n, fd, NULL, c_p);
+    int rc = ask_who(n, fd, NULL, c_p);
     struct quota_source who;
 
     if (rc < 0) {
@@ -145,7 +145,7 @@ bool listener_proves(struct link *l)
 
     if (!l->cred.socket) /* we connected to it: its owner has been there since it accepted */
         return is_ours(l->node, l->fd, &l->cred);
-    rc = queries_who(l->node, l->fd, &l->cred, NULL);
+    rc = ask_who(l->node, l->fd, &l->cred, NULL);
     if (rc < 0)
         refuse_unknown(l->node, rc);
     return rc == 0;

@@ -233,7 +233,7 @@ static void tell_hardware(struct daemon *d)
 {
     struct bind_machine machine = { .looked = false };
     struct msg m = { .kind = MSG_hardware, .to = 0 };
-    struct buf view = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    struct buf view = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
     struct errmsg err = { "out of memory" };
 
     if (!bootstrap_option(&d->boot, "hardware"))
@@ -427,7 +427,7 @@ int main(int argc, char **argv)
         snprintf(d.host, sizeof d.host, "localhost");
     d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     answer(&d, BOOTSTRAP_STARTED, "");
-    session_dir_name(&d.sessions, tool_filess_dir(NULL, "TMPDIR"));
+    session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
     if (supervisor_split(&d.log, tell_killed, &d, &control_fd) < 0) {
         answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
         return 1;

@@ -358,7 +358,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_conf
     list_init(&s->reasons);
     list_init(&s->asked);
     iof_subscribers_init(&s->iof_subscribers);
-    buf_init(&s->scratch, LIMIT_HOP_MESSAGE);
+    buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     send_queue_open(s);
     c.calls = (struct router_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
     c.arg = s;

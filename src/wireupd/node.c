@@ -311,7 +311,7 @@ static void push_input(struct node *n, struct job *j, struct effect *e)
     effect_drop(e);
 }
 
-static void overlay_codec_out(struct node *n, struct effect *e)
+static void carry_out(struct node *n, struct effect *e)
 {
     struct job *job = core_job(&n->server.core, e->job);
 
@@ -389,7 +389,7 @@ void node_settle(struct node *n)
 
     do {
         while (server_effect(&n->server, &e))
-            overlay_codec_out(n, &e);
+            carry_out(n, &e);
         node_flush(n);
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));

@@ -267,7 +267,7 @@ void overlay_io_hear(struct overlay_io *w, const struct msg *m)
 
 int overlay_io_tell(struct overlay_io *w, struct msg *m)
 {
-    struct buf bytes = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    struct buf bytes = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
     int rc = -EMSGSIZE;
 
     m->from = w->overlay.config.me;

@@ -165,7 +165,7 @@ static void ask_nodes(struct pending_query *i)
     if (!i->parts)
         return;
     for (uint32_t at = 1; at < i->count; at++) {
-        buf_init(&i->parts[at], LIMIT_HOP_MESSAGE);
+        buf_init(&i->parts[at], LIMIT_DAEMON_LINK_MESSAGE);
         i->missing += s->router.known[at] && s->router.route[at];
     }
     if (i->missing)

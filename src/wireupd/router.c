@@ -544,7 +544,7 @@ int router_open(struct router *c, const struct router_config *config, struct err
     c->nready = 1;
     list_init(&c->below);
     list_init(&c->held);
-    buf_init(&c->scratch, LIMIT_HOP_MESSAGE);
+    buf_init(&c->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     c->route = calloc(config->count, sizeof *c->route);
     c->near = calloc(config->count, sizeof *c->near);
     c->known = calloc(config->count, sizeof *c->known);

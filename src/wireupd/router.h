@@ -40,7 +40,7 @@ struct router_config {
     struct loop *loop;
     const struct log *log;
     struct quota *quota; /* of unauthenticated connections; NULL: of this router's links alone */
-    const unsigned char *key;     /* HOP_KEY bytes */
+    const unsigned char *key;     /* DAEMON_LINK_KEY bytes */
     uint32_t me, count;           /* our position; the number of positions, the launcher included */
     uint32_t width;               /* of the tree */
     const char *host;             /* our name for this host */

@@ -33,7 +33,7 @@ struct world {
     struct member members[DAEMONS];
     uint32_t nready, nclosed, wanted; /* messages, until the loop stops */
     uint32_t meet_ms, links;          /* of each router's configuration */
-    unsigned char key[HOP_KEY];
+    unsigned char key[DAEMON_LINK_KEY];
 };
 
 static void on_message(void *arg, const struct msg *m)

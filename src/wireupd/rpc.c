@@ -269,7 +269,7 @@ static void hear_answer(struct multinode *s, const struct msg_answer *m)
 static void hear_who(struct multinode *s, uint32_t from, const struct msg_who *w)
 {
     struct answer a = { .status = ANSWER_OK };
-    struct buf part = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    struct buf part = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
 
     trace_writer_flush(&s->node->trace_writer); /* the requester may want to read the trace, too */
     pending_query_part(s->node, w->job, &part);

@@ -176,7 +176,7 @@ static void tell(struct startup_timing *t, const struct job *j, bool ended)
 {
     const struct multinode *s = t->node->multinode;
     struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
-    struct buf text = BUF_NULL(LIMIT_HOP_MESSAGE / 2);
+    struct buf text = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
     struct startup_part p;
 
     if (startup_sum_up(&t->own, j, clock_now_ns(), &p) == 0) {

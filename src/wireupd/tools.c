@@ -21,7 +21,7 @@ enum { RANKS_MAX = 1024 };
 
 const char *tools_dir(void)
 {
-    return tool_filess_dir(NULL, "PMIX_SYSTEM_TMPDIR");
+    return tool_files_dir(NULL, "PMIX_SYSTEM_TMPDIR");
 }
 
 static void name_server(char *name, size_t room, int pid)
@@ -38,13 +38,13 @@ int tools_write(struct tools *t, struct node *n, struct errmsg *err)
     if (t->written)
         return 0;
     snprintf(pid, sizeof pid, "%d", (int)(n->config.guard ? n->config.guard : getpid()));
-    rc = tool_filess_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
+    rc = tool_files_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
     if (rc == 0)
-        rc = tool_filess_put_tool(&t->contacts, &what, dir, t->name, err);
+        rc = tool_files_put_tool(&t->contacts, &what, dir, t->name, err);
     if (rc == 0)
         t->written = true;
     else
-        tool_filess_remove(&t->contacts);
+        tool_files_remove(&t->contacts);
     return rc;
 }
 
@@ -57,13 +57,13 @@ int tools_begin(struct tools *t, struct node *n, struct errmsg *err)
     if (n->config.tools != NODE_TOOLS_OFF)
         rc = tools_write(t, n, &why);
     if (rc == 0 && n->config.tools == NODE_TOOLS_SYSTEM)
-        rc = tool_filess_put_system(&t->contacts, &what, n->config.tool_dir, &why);
+        rc = tool_files_put_system(&t->contacts, &what, n->config.tool_dir, &why);
     return rc ? errmsg_set(err, TOOLS_BAD, "-tools: %s; nothing was started", why.text) : 0;
 }
 
 void tools_open(struct tools *t, struct node *n)
 {
-    tool_filess_init(&t->contacts);
+    tool_files_init(&t->contacts);
     name_server(t->name, sizeof t->name, (int)getpid());
     snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->port);
     n->server.core.name = t->name;
@@ -76,7 +76,7 @@ void tools_open(struct tools *t, struct node *n)
 void tools_close(struct tools *t)
 {
     if (t->uri[0])
-        tool_filess_remove(&t->contacts);
+        tool_files_remove(&t->contacts);
 }
 
 /* ---- admission ---- */

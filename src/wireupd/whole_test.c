@@ -144,7 +144,7 @@ static void say(struct router *c, uint32_t rank, const char *text)
 
 static void begin(struct router *c, bool keep_going, enum overlay_schedule schedule)
 {
-    router_open(c, NODES, 5);
+    cluster_open(c, NODES, 5);
     overlays_open(NODES, schedule);
     cluster_job(c, RANKS, true, keep_going);
     for (uint32_t r = 0; r < RANKS; r++) {
@@ -187,7 +187,7 @@ static void test_exchange(enum overlay_schedule schedule)
     say(&c, 6, "cmd=barrier_in group=0,1,6:3\n");
     say(&c, 1, "cmd=barrier_in group=0,1,6:3\n");
     OK(!strcmp(cluster_heard(&c, 0, 6), "cmd=barrier_out rc=0 tag=3\n"));
-    router_close(&c);
+    cluster_close(&c);
     overlays_close();
 }
 
@@ -218,7 +218,7 @@ static void test_lost_node(void)
     say(&c, 5, "cmd=barrier_in group=0,5:8\n");
     say(&c, 0, "cmd=barrier_in group=0,5:8\n");
     OK_F(!strcmp(cluster_heard(&c, 0, 5), "cmd=barrier_out rc=0 tag=8\n"), "the others go on");
-    router_close(&c);
+    cluster_close(&c);
     overlays_close();
 }
 

@@ -275,7 +275,7 @@ static void on_value(pmix_status_t status, pmix_value_t *v, void *arg)
     called++;
 }
 
-static void queries_all(void)
+static void ask_all(void)
 {
     for (uint32_t r = 0; r < size; r++) {
         check_number(r, "number", 1000 + r);
@@ -327,10 +327,10 @@ static void *work(void *arg)
 
     for (int i = 0; i < 3; i++) {
         switch (number % 5) {
-        case 0: queries_all(); break;
+        case 0: ask_all(); break;
         case 1: own_values(number); break;
         case 2: without_waiting(); break;
-        case 3: under_wireup() ? names(number) : queries_all(); break;
+        case 3: under_wireup() ? names(number) : ask_all(); break;
         case 4: events(); break;
         }
     }

@@ -83,7 +83,7 @@ void wish_read(struct wish *w, const pmix_info_t *infos, size_t n)
     *w = (struct wish){ .delay_s = 1 };
     for (size_t i = 0; infos && i < n; i++)
         read_one(w, &infos[i]);
-    w->tmpdir = tool_filess_dir(w->tmpdir, "PMIX_SYSTEM_TMPDIR");
+    w->tmpdir = tool_files_dir(w->tmpdir, "PMIX_SYSTEM_TMPDIR");
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static bool find_file(const struct wish *w, bool system, const char *which, stru
 /* ---- running launchers ----------------------------------------------------------------------- */
 
 /* One line: the pid as users see it, a tab, the address.  False: it does not accept tools. */
-static bool queries_launcher(const struct launcher_name *who, char *line, size_t room)
+static bool ask_launcher(const struct launcher_name *who, char *line, size_t room)
 {
     int fd = rendezvous_connect(who);
     size_t have = 0;
@@ -212,7 +212,7 @@ static bool find_launcher(const struct wish *w, struct found *f_p)
 
     for (int i = 0; i < n; i++) {
         char line[FOUND_MAX], *uri;
-        if (!queries_launcher(&all[i], line, sizeof line))
+        if (!ask_launcher(&all[i], line, sizeof line))
             continue;
         uri = strchr(line, '\t') + 1;
         if ((w->pid && w->pid != all[i].pid && w->pid != atol(line)) ||

@@ -38,7 +38,7 @@ static void clear_up(struct pserver *s, const struct effect *e)
                  SLICE_ARG(o.path));
 }
 
-static void overlay_codec_out(struct pserver *s, struct effect *e)
+static void carry_out(struct pserver *s, struct effect *e)
 {
     if (meet_effect(s, e))
         return;
@@ -66,7 +66,7 @@ void pserver_settle(struct pserver *s)
 
     do {
         while (server_effect(&s->server, &e))
-            overlay_codec_out(s, &e);
+            carry_out(s, &e);
         while ((p = server_dirty(&s->server)))
             sconn_flush(p->host);
         now = clock_now_ns();
@@ -293,7 +293,7 @@ static struct pserver *make(const struct pserver_options *o)
     list_init(&s->graves);
     list_init(&s->spaces);
     list_init(&s->calls);
-    tool_filess_init(&s->contacts);
+    tool_files_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
     s->loop = SLOOP_NULL;
@@ -316,8 +316,8 @@ static struct pserver *make(const struct pserver_options *o)
     s->is_system = o->is_system;
     s->is_session = o->is_session;
     s->hostname = hostname_of(o);
-    s->tmpdir = strdup(tool_filess_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
-    s->system_tmpdir = strdup(tool_filess_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
+    s->tmpdir = strdup(tool_files_dir(o->tmpdir, "PMIX_SERVER_TMPDIR"));
+    s->system_tmpdir = strdup(tool_files_dir(o->system_tmpdir, "PMIX_SYSTEM_TMPDIR"));
     name_it(s, o);
     return s;
 }

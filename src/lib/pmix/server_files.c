@@ -36,7 +36,7 @@ static void report(struct pserver *s, const char *where)
         put_text((int)fd, text);
         close((int)fd);
     } else {
-        check(s, tool_filess_put_text(&s->contacts, where, text, &err), &err);
+        check(s, tool_files_put_text(&s->contacts, where, text, &err), &err);
     }
 }
 
@@ -50,21 +50,21 @@ void sfiles_write(struct pserver *s, const struct pserver_options *o)
     if (o->report)
         report(s, o->report);
     if (o->launcher_file)
-        check(s, tool_filess_put(&s->contacts, &what, o->launcher_file, &err), &err);
+        check(s, tool_files_put(&s->contacts, &what, o->launcher_file, &err), &err);
     if (s->is_system)
-        check(s, tool_filess_put_system(&s->contacts, &what, s->system_tmpdir, &err), &err);
+        check(s, tool_files_put_system(&s->contacts, &what, s->system_tmpdir, &err), &err);
     if (!s->serves_tools)
         return;
     snprintf(pid, sizeof pid, "%ld", (long)getpid());
-    rc = tool_filess_begin(&s->contacts, &what, s->tmpdir, pid, dir, &err);
+    rc = tool_files_begin(&s->contacts, &what, s->tmpdir, pid, dir, &err);
     check(s, rc, &err);
     if (rc == 0 && s->is_session)
-        check(s, tool_filess_put_tool(&s->contacts, &what, dir, "", &err), &err);
+        check(s, tool_files_put_tool(&s->contacts, &what, dir, "", &err), &err);
     if (rc == 0)
-        check(s, tool_filess_put_tool(&s->contacts, &what, dir, s->me.nspace, &err), &err);
+        check(s, tool_files_put_tool(&s->contacts, &what, dir, s->me.nspace, &err), &err);
 }
 
 void sfiles_remove(struct pserver *s)
 {
-    tool_filess_remove(&s->contacts);
+    tool_files_remove(&s->contacts);
 }
