@@ -170,8 +170,9 @@ else
 fi
 if openmpi hello; then
     run "$patience" "$WIREUP" -mca pml ob1 -mca btl self -n 3 "$bin/hello.ompi"
-    same "Open MPI says why it does not start, once" "$rc $(grep -c 'unable to reach each other' "$err")" "1 1" ||
-        explain
+    # Open MPI 4 ends with 1, Open MPI 5 with 14.
+    same "Open MPI says why it does not start, once" \
+        "$([ "$rc" -gt 0 ] && echo failed) $(grep -c 'unable to reach each other' "$err")" "failed 1" || explain
 else
     skip "Open MPI's help messages" "Open MPI's compiler is not installed"
 fi
