@@ -638,6 +638,7 @@ def works(fn):
 
 
 def turncoat(canary, intruder):
+    sys.stdout.reconfigure(line_buffering=True)  # it is ended as soon as its connection is
     s = socket.socket(fileno=int(os.environ['PMI_FD']))
     s.settimeout(NET)
     s.sendall(b'cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n')
