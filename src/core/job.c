@@ -706,7 +706,8 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
     case PROC_STATE_count_start: j->started++; break;
     case PROC_STATE_fail_start:
         if (!j->follows)
-            job_abort(j, rank, code, "rank %u on %s could not be started", rank, host_of(j, rank));
+            job_abort(j, rank, code ? code : 1, "rank %u on %s could not be started", rank,
+                      host_of(j, rank));
         count_end(j, rank);
         break;
     case PROC_STATE_count_end:
