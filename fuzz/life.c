@@ -50,9 +50,9 @@ static unsigned ends_of(struct core *c)
 static void one_event(struct job *j, uint8_t byte)
 {
     uint32_t rank = byte % PROCS;
-    unsigned event = byte / PROCS % (PROC_STATE_EVENTS + 1);
+    unsigned event = byte / PROCS % (PROC_EVENTS + 1);
 
-    if (event == PROC_STATE_EVENTS)
+    if (event == PROC_EVENTS)
         job_fence(j, rank, SLICE_NULL, false, byte, 0);
     else
         job_event(j, rank, (enum proc_event)event, byte >> 5);
@@ -63,9 +63,9 @@ static void finish(struct job *j, uint32_t rank)
     struct proc *p = &j->procs[rank];
 
     if (p->state == PROC_STATE_PLANNED)
-        job_event(j, rank, PROC_STATE_NOT_STARTED, 1);
+        job_event(j, rank, PROC_EVENT_NOT_STARTED, 1);
     else if (p->state != PROC_STATE_GONE)
-        job_event(j, rank, PROC_STATE_EXIT, 0);
+        job_event(j, rank, PROC_EVENT_EXIT, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

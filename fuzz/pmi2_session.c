@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_words(other, false);
     for (int r = 0; r < 2; r++) {
         server_hangup(&w.server, w.jobs[0].peers[r]);
-        job_event(w.jobs[0].job, (uint32_t)r, PROC_STATE_EXIT, 0);
+        job_event(w.jobs[0].job, (uint32_t)r, PROC_EVENT_EXIT, 0);
     }
     world_settle(&w);
     if (w.jobs[0].job->phase != JOB_ENDED)

@@ -149,7 +149,7 @@ cluster_job_named(struct router *c, const char *name, uint32_t ranks, bool cycli
         struct cluster_node *n = cluster_of(c, id, r);
         n->jobs[id]->procs[r].pid = (int)(1000 + r);
         c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
-        server_event(&n->server, n->jobs[id], r, PROC_STATE_STARTED, 0);
+        server_event(&n->server, n->jobs[id], r, PROC_EVENT_STARTED, 0);
     }
     cluster_settle(c);
     return id;
@@ -283,7 +283,7 @@ static void cluster_kill(struct router *c, uint32_t node, struct effect *e)
     }
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (job_rank_is_here(j, r) && j->procs[r].state != PROC_STATE_GONE)
-            server_event(&c->nodes[node].server, j, r, PROC_STATE_DEATH, 15);
+            server_event(&c->nodes[node].server, j, r, PROC_EVENT_DEATH, 15);
     }
 }
 

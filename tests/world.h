@@ -76,7 +76,7 @@ __attribute__((unused)) static uint32_t world_job(struct world *w, uint32_t n, u
         abort();
     for (uint32_t r = 0; r < n; r++) {
         j->peers[r] = server_peer_new(&w->server, j->job, r, false, NULL);
-        job_event(j->job, r, PROC_STATE_STARTED, 0);
+        job_event(j->job, r, PROC_EVENT_STARTED, 0);
     }
     return w->njobs++;
 }

@@ -185,7 +185,7 @@ static void test_alike(const char *purpose)
         seg_memory_open(1 << 20, &regions[i]);
         plan_of_one_node(&p, 1);
         jobs[i] = core_job_add(&c, names[i], &p, &regions[i], JOB_NO_RANK, false);
-        job_event(jobs[i], 0, PROC_STATE_STARTED, 0);
+        job_event(jobs[i], 0, PROC_EVENT_STARTED, 0);
     }
     EQ(meet(&c, jobs[0], purpose, (struct member[]){ { SLICE("a"), 0 }, { SLICE("b"), 0 } }, 2),
        ANSWER_LATER);

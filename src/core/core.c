@@ -264,7 +264,7 @@ static void note_wait(const struct call *k, about *describe)
 static enum answer_status do_attach(const struct call *k)
 {
     k->job->procs[k->rank].speaks = (uint8_t)k->rq->number;
-    job_event(k->job, k->rank, PROC_STATE_ATTACH, 0);
+    job_event(k->job, k->rank, PROC_EVENT_ATTACH, 0);
     return ANSWER_OK;
 }
 
@@ -771,7 +771,7 @@ static enum answer_status do_credential(const struct call *k)
 
 static enum answer_status do_finalize(const struct call *k)
 {
-    job_event(k->job, k->rank, PROC_STATE_FINALIZE, 0);
+    job_event(k->job, k->rank, PROC_EVENT_FINALIZE, 0);
     return ANSWER_OK;
 }
 

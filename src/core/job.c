@@ -666,8 +666,8 @@ static void break_rules(struct job *j, uint32_t rank)
 
 static void note_end(struct proc *p, enum proc_event event, int code)
 {
-    if (event == PROC_STATE_EXIT || event == PROC_STATE_DEATH) {
-        p->signalled = event == PROC_STATE_DEATH;
+    if (event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH) {
+        p->signalled = event == PROC_EVENT_DEATH;
         p->code = code;
     }
 }
@@ -693,7 +693,7 @@ static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum 
           (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
         return;
     if (before == PROC_STATE_ATTACHED || before == PROC_STATE_LOST)
-        report_state(j, rank, PROC_STATE_ATTACH, 0); /* it took part, which they did not know */
+        report_state(j, rank, PROC_EVENT_ATTACH, 0); /* it took part, which they did not know */
     report_state(j, rank, event, code);
 }
 
@@ -703,25 +703,25 @@ static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
     enum proc_state before = p->state;
 
     switch (proc_state_step(&p->state, event)) {
-    case PROC_STATE_count_start: j->started++; break;
-    case PROC_STATE_fail_start:
+    case PROC_ACTION_count_start: j->started++; break;
+    case PROC_ACTION_fail_start:
         if (!j->follows)
             job_abort(j, rank, code ? code : 1, "rank %u on %s could not be started", rank,
                       host_of(j, rank));
         count_end(j, rank);
         break;
-    case PROC_STATE_count_end:
+    case PROC_ACTION_count_end:
         if (p->code)
             note_failure(j, rank, before);
         count_end(j, rank);
         break;
-    case PROC_STATE_end_badly: end_badly(j, rank, before); break;
-    case PROC_STATE_lose: lose(j, rank); break;
-    case PROC_STATE_break_rules: break_rules(j, rank); break;
-    case PROC_STATE_nothing: break;
-    case PROC_STATE_impossible:
+    case PROC_ACTION_end_badly: end_badly(j, rank, before); break;
+    case PROC_ACTION_lose: lose(j, rank); break;
+    case PROC_ACTION_break_rules: break_rules(j, rank); break;
+    case PROC_ACTION_nothing: break;
+    case PROC_ACTION_impossible:
         job_abort(j, rank, 1, "internal error: event '%s' for rank %u in state '%s'",
-                  proc_state_event_name(event), rank, proc_state_state_name(before));
+                  proc_event_name(event), rank, proc_state_name(before));
         break;
     }
 }
@@ -734,21 +734,21 @@ static void follow(struct job *j, uint32_t rank, enum proc_event event)
     bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
 
     switch (event) {
-    case PROC_STATE_STARTED: p->state = PROC_STATE_RUNNING; break;
-    case PROC_STATE_ATTACH: p->state = PROC_STATE_ATTACHED; break;
-    case PROC_STATE_FINALIZE: p->state = PROC_STATE_LEAVING; break;
-    case PROC_STATE_HANGUP:
-    case PROC_STATE_BREAK:
+    case PROC_EVENT_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_EVENT_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_EVENT_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    case PROC_EVENT_HANGUP:
+    case PROC_EVENT_BREAK:
         if (p->state == PROC_STATE_ATTACHED)
             p->state = PROC_STATE_LOST;
         break;
-    case PROC_STATE_NOT_STARTED:
-    case PROC_STATE_EXIT:
-    case PROC_STATE_DEATH: p->state = PROC_STATE_GONE; break;
-    case PROC_STATE_EVENTS: break;
+    case PROC_EVENT_NOT_STARTED:
+    case PROC_EVENT_EXIT:
+    case PROC_EVENT_DEATH: p->state = PROC_STATE_GONE; break;
+    case PROC_EVENTS: break;
     }
     if (p->state == PROC_STATE_LOST ||
-        (p->state == PROC_STATE_GONE && (took_part || event != PROC_STATE_EXIT)))
+        (p->state == PROC_STATE_GONE && (took_part || event != PROC_EVENT_EXIT)))
         give_up(j, rank);
 }
 
@@ -758,9 +758,9 @@ static void act_of_tool(struct job *j, uint32_t rank, enum proc_event event)
     struct proc *p = &j->procs[rank];
 
     switch (event) {
-    case PROC_STATE_STARTED: p->state = PROC_STATE_RUNNING; break;
-    case PROC_STATE_ATTACH: p->state = PROC_STATE_ATTACHED; break;
-    case PROC_STATE_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    case PROC_EVENT_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_EVENT_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_EVENT_FINALIZE: p->state = PROC_STATE_LEAVING; break;
     default: p->state = PROC_STATE_GONE; break;
     }
     if (p->state != PROC_STATE_GONE || j->phase == JOB_ENDED)
@@ -779,10 +779,10 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     enum proc_state before = p->state;
 
     note_end(p, event, code);
-    p->joined = p->joined || (event == PROC_STATE_ATTACH && before != PROC_STATE_GONE);
-    if (here && !list_empty(&j->waits) && event != PROC_STATE_ATTACH && event != PROC_STATE_STARTED)
+    p->joined = p->joined || (event == PROC_EVENT_ATTACH && before != PROC_STATE_GONE);
+    if (here && !list_empty(&j->waits) && event != PROC_EVENT_ATTACH && event != PROC_EVENT_STARTED)
         modex_owner_gone(j, rank);
-    if (here && !list_empty(&j->waits) && event == PROC_STATE_STARTED)
+    if (here && !list_empty(&j->waits) && event == PROC_EVENT_STARTED)
         modex_wake(j, rank); /* its pid is known */
     if (j->follows && here)
         report_state(j, rank, event, code);

@@ -34,7 +34,7 @@ static struct job *add_job(struct world *w, unsigned i, bool follows)
     o.region = &w->regions[i];
     j = core_job_order(&w->core, &o);
     for (uint32_t r = 0; r < RANKS; r++)
-        job_event(j, r, PROC_STATE_STARTED, 0);
+        job_event(j, r, PROC_EVENT_STARTED, 0);
     return j;
 }
 

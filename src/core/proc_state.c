@@ -6,9 +6,9 @@ struct cell {
     enum proc_state next;
 };
 
-static const struct cell table[PROC_STATE_STATES][PROC_STATE_EVENTS] = {
+static const struct cell table[PROC_STATES][PROC_EVENTS] = {
 #define ROW(from, event, to, act)                                                                  \
-    [PROC_STATE_##from][PROC_STATE_##event] = { PROC_STATE_##act, PROC_STATE_##to },
+    [PROC_STATE_##from][PROC_EVENT_##event] = { PROC_ACTION_##act, PROC_STATE_##to },
 #include "core/proc_state.def"
 #undef ROW
 };
@@ -17,14 +17,14 @@ enum proc_action proc_state_step(enum proc_state *state_p, enum proc_event event
 {
     const struct cell *c = &table[*state_p][event];
 
-    if (c->action != PROC_STATE_impossible)
+    if (c->action != PROC_ACTION_impossible)
         *state_p = c->next;
     return c->action;
 }
 
-const char *proc_state_state_name(enum proc_state state)
+const char *proc_state_name(enum proc_state state)
 {
-    static const char *const names[PROC_STATE_STATES] = {
+    static const char *const names[PROC_STATES] = {
         [PROC_STATE_PLANNED] = "planned",   [PROC_STATE_RUNNING] = "running",
         [PROC_STATE_ATTACHED] = "attached", [PROC_STATE_LEAVING] = "leaving",
         [PROC_STATE_LOST] = "lost",         [PROC_STATE_GONE] = "gone",
@@ -33,13 +33,13 @@ const char *proc_state_state_name(enum proc_state state)
     return names[state];
 }
 
-const char *proc_state_event_name(enum proc_event event)
+const char *proc_event_name(enum proc_event event)
 {
-    static const char *const names[PROC_STATE_EVENTS] = {
-        [PROC_STATE_STARTED] = "started", [PROC_STATE_NOT_STARTED] = "not started",
-        [PROC_STATE_ATTACH] = "attach",   [PROC_STATE_FINALIZE] = "finalize",
-        [PROC_STATE_HANGUP] = "hang-up",  [PROC_STATE_BREAK] = "protocol error",
-        [PROC_STATE_EXIT] = "exit",       [PROC_STATE_DEATH] = "death",
+    static const char *const names[PROC_EVENTS] = {
+        [PROC_EVENT_STARTED] = "started", [PROC_EVENT_NOT_STARTED] = "not started",
+        [PROC_EVENT_ATTACH] = "attach",   [PROC_EVENT_FINALIZE] = "finalize",
+        [PROC_EVENT_HANGUP] = "hang-up",  [PROC_EVENT_BREAK] = "protocol error",
+        [PROC_EVENT_EXIT] = "exit",       [PROC_EVENT_DEATH] = "death",
     };
 
     return names[event];

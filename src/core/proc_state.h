@@ -14,37 +14,37 @@ enum proc_state {
     PROC_STATE_LEAVING,
     PROC_STATE_LOST,
     PROC_STATE_GONE,
-    PROC_STATE_STATES
+    PROC_STATES
 };
 
 enum proc_event {
-    PROC_STATE_STARTED,
-    PROC_STATE_NOT_STARTED,
-    PROC_STATE_ATTACH,
-    PROC_STATE_FINALIZE,
-    PROC_STATE_HANGUP,
-    PROC_STATE_BREAK, /* broke the protocol; its connection is closed */
-    PROC_STATE_EXIT,
-    PROC_STATE_DEATH,
-    PROC_STATE_EVENTS
+    PROC_EVENT_STARTED,
+    PROC_EVENT_NOT_STARTED,
+    PROC_EVENT_ATTACH,
+    PROC_EVENT_FINALIZE,
+    PROC_EVENT_HANGUP,
+    PROC_EVENT_BREAK, /* broke the protocol; its connection is closed */
+    PROC_EVENT_EXIT,
+    PROC_EVENT_DEATH,
+    PROC_EVENTS
 };
 
 enum proc_action {
-    PROC_STATE_impossible = 0, /* no such row */
-    PROC_STATE_nothing,
-    PROC_STATE_count_start,
-    PROC_STATE_fail_start,
-    PROC_STATE_count_end,
-    PROC_STATE_end_badly,
-    PROC_STATE_lose,
-    PROC_STATE_break_rules
+    PROC_ACTION_impossible = 0, /* no such row */
+    PROC_ACTION_nothing,
+    PROC_ACTION_count_start,
+    PROC_ACTION_fail_start,
+    PROC_ACTION_count_end,
+    PROC_ACTION_end_badly,
+    PROC_ACTION_lose,
+    PROC_ACTION_break_rules
 };
 
-/* Looks the row up: the action, and the next state in *state_p.  PROC_STATE_impossible leaves the
+/* Looks the row up: the action, and the next state in *state_p.  PROC_ACTION_impossible leaves the
  * state alone. */
 enum proc_action proc_state_step(enum proc_state *state_p, enum proc_event event);
 
-const char *proc_state_state_name(enum proc_state state); /* "attached" */
-const char *proc_state_event_name(enum proc_event event); /* "finalize" */
+const char *proc_state_name(enum proc_state state); /* "attached" */
+const char *proc_event_name(enum proc_event event); /* "finalize" */
 
 #endif

@@ -53,7 +53,7 @@ static void ask(struct world *w, uint32_t rank, uint64_t at_ms, struct request r
 
 static void start(struct world *w, uint32_t rank, uint64_t at_ms)
 {
-    job_event(w->job, rank, PROC_STATE_STARTED, 0);
+    job_event(w->job, rank, PROC_EVENT_STARTED, 0);
     startup_note(&w->startup, rank, STARTUP_STARTED, at_ms * MS);
 }
 
@@ -181,7 +181,7 @@ static void test_silence(void)
     open_world(&w);
     w.core.startup = NULL;
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(w.job, r, PROC_STATE_STARTED, 0);
+        job_event(w.job, r, PROC_EVENT_STARTED, 0);
         ask(&w, r, 1, (struct request){ .kind = REQ_ATTACH });
     }
     OK(!fence(&w, nothing, (const unsigned[]){ 2, 3, 4, 5 }, 6));

@@ -48,8 +48,8 @@ static void proc_text(struct writer *w, const struct job *j, uint32_t rank)
     const char *state = machine_state(w, p);
 
     buf_printf(w->out, "    rank %u on %s (pid %d) %s%s%s", rank,
-               j->plan.nodes[j->plan.procs[rank].node].name, p->pid,
-               proc_state_state_name(p->state), *state ? ", " : "", state);
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid, proc_state_name(p->state),
+               *state ? ", " : "", state);
     if (p->last_word)
         buf_printf(w->out, "; last request: %s, %.1f s ago\n", p->last_word,
                    seconds(p->last_ns, w->o->now_ns));
@@ -65,7 +65,7 @@ static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
     buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
     buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
     buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"machine_state\":\"%s\"", p->pid,
-               proc_state_state_name(p->state), machine_state(w, p));
+               proc_state_name(p->state), machine_state(w, p));
     if (p->last_word)
         buf_printf(w->out, ",\"last_request\":\"%s\",\"seconds_ago\":%.3f", p->last_word,
                    seconds(p->last_ns, w->o->now_ns));
@@ -350,7 +350,7 @@ static uint32_t each_wait(struct writer *w, const struct job *j)
 
 static void count_states(const struct job *j, uint32_t *counts)
 {
-    memset(counts, 0, PROC_STATE_STATES * sizeof *counts);
+    memset(counts, 0, PROC_STATES * sizeof *counts);
     for (uint32_t r = 0; r < j->plan.nprocs; r++)
         counts[j->procs[r].state]++;
 }
@@ -385,8 +385,8 @@ static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
     item(w);
     buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
     buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
-    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid,
-               proc_state_state_name(p->state), p->signalled ? "signal" : "code", p->code);
+    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid, proc_state_name(p->state),
+               p->signalled ? "signal" : "code", p->code);
 }
 
 static void each_dead(struct writer *w, const struct job *j,
@@ -404,13 +404,13 @@ static void each_dead(struct writer *w, const struct job *j,
 
 static void job_text(struct writer *w, const struct job *j)
 {
-    uint32_t counts[PROC_STATE_STATES];
+    uint32_t counts[PROC_STATES];
 
     count_states(j, counts);
     buf_printf(w->out, "job %u %s, %u processes:", j->id, j->nspace, j->plan.nprocs);
-    for (int s = 0; s < PROC_STATE_STATES; s++) {
+    for (int s = 0; s < PROC_STATES; s++) {
         if (counts[s])
-            buf_printf(w->out, " %u %s", counts[s], proc_state_state_name((enum proc_state)s));
+            buf_printf(w->out, " %u %s", counts[s], proc_state_name((enum proc_state)s));
     }
     buf_byte(w->out, '\n');
     each_dead(w, j, dead_text);
@@ -420,7 +420,7 @@ static void job_text(struct writer *w, const struct job *j)
 
 static void job_json(struct writer *w, const struct job *j)
 {
-    uint32_t counts[PROC_STATE_STATES];
+    uint32_t counts[PROC_STATES];
 
     count_states(j, counts);
     item(w);
@@ -428,9 +428,9 @@ static void job_json(struct writer *w, const struct job *j)
     buf_json(w->out, slice_str(j->nspace));
     buf_printf(w->out, ",\"processes\":%u,\"states\":{", j->plan.nprocs);
     w->first = true;
-    for (int s = 0; s < PROC_STATE_STATES; s++) {
+    for (int s = 0; s < PROC_STATES; s++) {
         item(w);
-        buf_printf(w->out, "\"%s\":%u", proc_state_state_name((enum proc_state)s), counts[s]);
+        buf_printf(w->out, "\"%s\":%u", proc_state_name((enum proc_state)s), counts[s]);
     }
     buf_str(w->out, "},\"pending\":[");
     w->first = true;

@@ -257,7 +257,7 @@ static void read_proc(struct reader *r, struct job *j)
 {
     uint32_t rank = (uint32_t)number(r, UINT32_MAX);
     int pid = (int)number(r, INT32_MAX);
-    enum proc_state state = (enum proc_state)number(r, PROC_STATE_STATES - 1);
+    enum proc_state state = (enum proc_state)number(r, PROC_STATES - 1);
     struct slice machine = text(r), word = text(r);
     uint64_t ago = number(r, UINT64_MAX);
     struct proc *p;

@@ -28,7 +28,7 @@ static struct job *add_job(struct world *w, unsigned i, const char *name)
     j = core_job_add(&w->core, name, &p, &w->regions[i], JOB_NO_RANK, true);
     for (uint32_t r = 0; r < RANKS; r++) {
         j->procs[r].pid = (int)(100 * (i + 1) + r);
-        job_event(j, r, PROC_STATE_STARTED, 0);
+        job_event(j, r, PROC_EVENT_STARTED, 0);
     }
     return j;
 }

@@ -98,9 +98,9 @@ static const struct end {
     int code, status; /* and the status of the job then */
     const char *words;
 } ends[] = {
-    { "exit 0", PROC_STATE_EXIT, 0, 1, "exited with code 0" },
-    { "exit 3", PROC_STATE_EXIT, 3, 3, "exited with code 3" },
-    { "kill -9", PROC_STATE_DEATH, 9, 137, "was killed by signal 9" },
+    { "exit 0", PROC_EVENT_EXIT, 0, 1, "exited with code 0" },
+    { "exit 3", PROC_EVENT_EXIT, 3, 3, "exited with code 3" },
+    { "kill -9", PROC_EVENT_DEATH, 9, 137, "was killed by signal 9" },
 };
 
 static const char *const instants[] = { "before the others' fence", "while the others wait",
@@ -160,7 +160,7 @@ static bool says_why(const struct job *j, const struct scene *s)
 
     snprintf(who, sizeof who, "rank %u on ", s->gone);
     return strstr(j->reason.text, who) == j->reason.text && strstr(j->reason.text, s->end->words) &&
-           (s->end->event == PROC_STATE_DEATH || strstr(j->reason.text, "wait for it in a fence"));
+           (s->end->event == PROC_EVENT_DEATH || strstr(j->reason.text, "wait for it in a fence"));
 }
 
 /* One scene: whether the job was ended on all nodes, with the true reason and status. */
@@ -213,7 +213,7 @@ static void test_without_pmi(uint32_t nodes)
     cluster_open(&c, nodes, nodes);
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r < RANKS; r++)
-        cluster_event(&c, 0, r, PROC_STATE_EXIT, r == 2 ? 3 : 0);
+        cluster_event(&c, 0, r, PROC_EVENT_EXIT, r == 2 ? 3 : 0);
     OK_F(c.nodes[0].kills == 0 && c.nodes[0].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 3,
          "%u nodes: programs without PMI end one by one", nodes);
     cluster_close(&c);
@@ -230,7 +230,7 @@ static void test_beside(uint32_t nodes)
     cluster_job(&c, RANKS, false, false);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
-    cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 0);
+    cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 0);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
         cluster_heard(&c, 0, r);
         say(&c, r, "cmd=barrier_in group=0,1,2:7\n");
@@ -254,7 +254,7 @@ static void test_get(uint32_t nodes, bool early)
     cluster_heard(&c, 0, 0);
     if (early)
         cluster_say(&c, 0, 0, pmix_bytes(get));
-    cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 0);
+    cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 0);
     if (!early)
         cluster_say(&c, 0, 0, pmix_bytes(get));
     OK_F(buf_len(&c.peers[0][0]->out) > 0, "%u nodes: a get %s its end is answered", nodes,
@@ -274,13 +274,13 @@ static void test_keep_going(uint32_t nodes, bool early)
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         pmi1_init(&c, r);
     if (!early)
-        cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 3);
+        cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++) {
         cluster_heard(&c, 0, r);
         pmi1_fence(&c, r);
     }
     if (early)
-        cluster_event(&c, 0, RANKS - 1, PROC_STATE_EXIT, 3);
+        cluster_event(&c, 0, RANKS - 1, PROC_EVENT_EXIT, 3);
     for (uint32_t r = 0; r + 1 < RANKS; r++)
         good = good && !strcmp(cluster_heard(&c, 0, r), failed);
     OK_F(good && c.nodes[0].kills == 0 && c.nodes[0].jobs[0]->phase == JOB_RUNNING,

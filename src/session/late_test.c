@@ -93,7 +93,7 @@ static void ends(struct model *m, uint32_t rank)
     says(m, rank, PMIX_HEAD "0205");
     cluster_effects(&m->c);
     server_hangup(&n->server, m->c.peers[0][rank]);
-    server_event(&n->server, n->jobs[0], rank, PROC_STATE_EXIT, 0);
+    server_event(&n->server, n->jobs[0], rank, PROC_EVENT_EXIT, 0);
     m->ranks[rank].state = GONE;
 }
 

@@ -51,7 +51,7 @@ static void stage_open(struct stage *t, size_t chunk)
         abort();
     t->job = core_job_add(&t->server.core, "testns", &plan, &t->region, JOB_NO_RANK, false);
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(t->job, r, PROC_STATE_STARTED, 0);
+        job_event(t->job, r, PROC_EVENT_STARTED, 0);
         t->peers[r] = server_peer_new(&t->server, NULL, 0, false, NULL);
     }
 }
@@ -628,7 +628,7 @@ static void test_meeting_of_dead(void)
     both_hello(&t);
     t.job->keep_going = true;
     says(&t, 0, HEAD("66", "00") "020a " EVERYBODY "0200");
-    job_event(t.job, 1, PROC_STATE_DEATH, 9);
+    job_event(t.job, 1, PROC_EVENT_DEATH, 9);
     settle(&t);
     OK(buf_len(&t.peers[0]->out) > 16);
     OK_F(memcmp(buf_slice(&t.peers[0]->out).ptr + 16, "\2\0", 2) != 0, "it is told that it failed");
@@ -709,7 +709,7 @@ static void test_topology(enum answer_status status)
         abort();
     t.job = core_job_add(&t.server.core, "testns", &plan, &t.region, JOB_NO_RANK, false);
     for (uint32_t r = 0; r < RANKS; r++) {
-        job_event(t.job, r, PROC_STATE_STARTED, 0);
+        job_event(t.job, r, PROC_EVENT_STARTED, 0);
         t.peers[r] = server_peer_new(&t.server, NULL, 0, false, NULL);
         enter(&t, r, "5.0.7a1");
     }
@@ -755,7 +755,7 @@ static struct job *tool_job(struct stage *t, struct seg_region *region)
                                                           .parent = JOB_NO_RANK,
                                                           .here = JOB_ALL_HERE,
                                                           .is_tool = true });
-    server_event(&t->server, j, 0, PROC_STATE_STARTED, 0);
+    server_event(&t->server, j, 0, PROC_EVENT_STARTED, 0);
     return j;
 }
 

@@ -388,8 +388,8 @@ static int on_event(struct replay *r, const struct record *d)
 
     if (!j || v->rank >= j->plan.nprocs)
         return bad(r, "an event of an unknown process");
-    for (int e = 0; e < PROC_STATE_EVENTS; e++) {
-        if (slice_is(v->event, proc_state_event_name((enum proc_event)e))) {
+    for (int e = 0; e < PROC_EVENTS; e++) {
+        if (slice_is(v->event, proc_event_name((enum proc_event)e))) {
             j->procs[v->rank].pid = (int)v->pid;
             server_event(&r->server, j, (uint32_t)v->rank, (enum proc_event)e, (int)v->code);
             return REPLAY_SAME;

@@ -100,7 +100,7 @@ static void start(struct world *w)
         w->peers[r] =
             server_peer_new(&w->server, stranger ? NULL : j, stranger ? 0 : r, r == 1, NULL);
         j->procs[r].pid = (int)(100 + r);
-        server_event(&w->server, j, r, PROC_STATE_STARTED, 0);
+        server_event(&w->server, j, r, PROC_EVENT_STARTED, 0);
     }
     say(w, 0, "cmd=init pmi_version=1 pmi_subversion=1\n");
     say(w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
@@ -148,8 +148,8 @@ static void spawn(struct world *w)
         "preput_num=0\ninfo_num=0\nendcmd\n");
     add_job(w, 1, 2, 0);
     w->peers[RANKS] = server_peer_new(&w->server, w->jobs[1], 0, false, NULL);
-    server_event(&w->server, w->jobs[1], 0, PROC_STATE_STARTED, 0);
-    server_event(&w->server, w->jobs[1], 1, PROC_STATE_STARTED, 0);
+    server_event(&w->server, w->jobs[1], 0, PROC_EVENT_STARTED, 0);
+    server_event(&w->server, w->jobs[1], 1, PROC_EVENT_STARTED, 0);
     a.value = slice_str("child");
     server_answer(&w->server, w->spawn.ticket, &a);
     effect_drop(&w->spawn);
@@ -158,12 +158,12 @@ static void spawn(struct world *w)
     settle(w);
     say(w, RANKS, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n");
     server_tick(&w->server, w->now += 10);
-    server_event(&w->server, w->jobs[1], 1, PROC_STATE_DEATH, 9);
+    server_event(&w->server, w->jobs[1], 1, PROC_EVENT_DEATH, 9);
     settle(w);
     say(w, RANKS, "cmd=finalize\n");
     server_hangup(&w->server, w->peers[RANKS]);
     w->peers[RANKS] = server_peer_free(&w->server, w->peers[RANKS]);
-    server_event(&w->server, w->jobs[1], 0, PROC_STATE_EXIT, 0);
+    server_event(&w->server, w->jobs[1], 0, PROC_EVENT_EXIT, 0);
     settle(w);
     server_job_remove(&w->server, w->jobs[1]);
     seg_memory_close(&w->regions[1]);
@@ -182,7 +182,7 @@ static void finish(struct world *w)
     for (uint32_t r = 0; r < RANKS; r++) {
         server_hangup(&w->server, w->peers[r]);
         w->peers[r] = server_peer_free(&w->server, w->peers[r]);
-        server_event(&w->server, w->jobs[0], r, PROC_STATE_DEATH, 15);
+        server_event(&w->server, w->jobs[0], r, PROC_EVENT_DEATH, 15);
     }
     while (server_effect(&w->server, &e))
         effect_drop(&e);

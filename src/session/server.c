@@ -147,7 +147,7 @@ static bool uncount_line(struct peer *p)
 void server_leaves(struct server *s, struct peer *p)
 {
     if (!uncount_line(p))
-        server_event(s, p->job, p->rank, PROC_STATE_FINALIZE, 0);
+        server_event(s, p->job, p->rank, PROC_EVENT_FINALIZE, 0);
 }
 
 static void give_up(struct server *s, struct peer *p, const char *why)
@@ -162,7 +162,7 @@ static void give_up(struct server *s, struct peer *p, const char *why)
         log_warn(s->log, "%s", why); /* an unidentified connection affects no job */
     p->closing = true;
     if (p->job && !uncount_line(p))
-        job_event(p->job, p->rank, PROC_STATE_BREAK, 0);
+        job_event(p->job, p->rank, PROC_EVENT_BREAK, 0);
     server_mark_dirty(s, p);
 }
 
@@ -432,7 +432,7 @@ void server_hangup(struct server *s, struct peer *p)
      * connected. */
     if (!uncount_line(p) && p->attached) {
         bool is_lost = p->job->procs[p->rank].state == PROC_STATE_ATTACHED;
-        job_event(p->job, p->rank, PROC_STATE_HANGUP, 0);
+        job_event(p->job, p->rank, PROC_EVENT_HANGUP, 0);
         if (is_lost && !p->job->is_tool)
             server_tell_lost(s, p->job, p->rank);
     }

@@ -166,7 +166,7 @@ void server_tell_effect(const struct server *s, const struct effect *e)
         d->value = buf_slice(&e->contribution->block);
         break;
     case EFFECT_PROC_STATE:
-        d->word = slice_str(proc_state_event_name(e->event));
+        d->word = slice_str(proc_event_name(e->event));
         d->number = e->code;
         break;
     case EFFECT_TIE:
@@ -342,11 +342,11 @@ static int event_code(const struct proc *p, enum proc_event event)
 {
     bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
 
-    if (p->commanded && (event == PROC_STATE_DEATH || event == PROC_STATE_EXIT))
+    if (p->commanded && (event == PROC_EVENT_DEATH || event == PROC_EVENT_EXIT))
         return PMIX_ERR_PROC_KILLED_BY_CMD;
-    if (event == PROC_STATE_DEATH)
+    if (event == PROC_EVENT_DEATH)
         return PMIX_ERR_PROC_ABORTED_BY_SIG;
-    if (event != PROC_STATE_EXIT)
+    if (event != PROC_EVENT_EXIT)
         return 0;
     return took_part ? PMIX_ERR_PROC_TERM_WO_SYNC : PMIX_EVENT_PROC_TERMINATED;
 }
@@ -355,12 +355,12 @@ void server_event(struct server *s, struct job *j, uint32_t rank, enum proc_even
 {
     int told = event_code(&j->procs[rank], event);
 
-    TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(proc_state_event_name(event)),
+    TELL(s, event, .job = j->id, .rank = rank, .event = slice_str(proc_event_name(event)),
          .code = code, .pid = j->procs[rank].pid);
     job_event(j, rank, event, code);
     if (told)
         server_tell_end(s, j, rank, told, code);
-    if (event == PROC_STATE_FINALIZE || event == PROC_STATE_EXIT || event == PROC_STATE_DEATH)
+    if (event == PROC_EVENT_FINALIZE || event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH)
         server_tell_unbound(s, j, rank, told, code);
 }
 

@@ -66,7 +66,7 @@ static void open_world(struct world *w, uint32_t n, bool keep_going)
     w->job = server_job_add(&w->server, "kvs_test", &plan, &w->region, JOB_NO_RANK, keep_going);
     for (uint32_t r = 0; r < n; r++) {
         w->peers[r] = server_peer_new(&w->server, w->job, r, false, NULL);
-        server_event(&w->server, w->job, r, PROC_STATE_STARTED, 0);
+        server_event(&w->server, w->job, r, PROC_EVENT_STARTED, 0);
     }
 }
 
@@ -279,7 +279,7 @@ static void test_sixty_four(void)
         good = good && strstr(heard(&w, r), "barrier_out");
         send(&w, r, "cmd=finalize\n");
         server_hangup(&w.server, w.peers[r]);
-        server_event(&w.server, w.job, r, PROC_STATE_EXIT, 0);
+        server_event(&w.server, w.job, r, PROC_EVENT_EXIT, 0);
     }
     settle(&w);
     OK(good && last.kind == EFFECT_JOB_ENDED && job_exit_code(w.job) == 0);
@@ -297,7 +297,7 @@ static void test_endings(void)
     OK(strstr(w.job->reason.text, "rank 1 on here") && strstr(w.job->reason.text, "I had enough"));
     for (uint32_t r = 0; r < 3; r++) {
         server_hangup(&w.server, w.peers[r]);
-        server_event(&w.server, w.job, r, PROC_STATE_DEATH, 15);
+        server_event(&w.server, w.job, r, PROC_EVENT_DEATH, 15);
     }
     settle(&w);
     OK_F(last.kind == EFFECT_JOB_ENDED && job_exit_code(w.job) == 7, "the killed do not decide");
@@ -308,17 +308,17 @@ static void test_endings(void)
     server_hangup(&w.server, w.peers[0]);
     settle(&w);
     OK_F(last.kind == EFFECT_KILL, "closing without finalize ends the job");
-    server_event(&w.server, w.job, 1, PROC_STATE_DEATH, 15);
-    server_event(&w.server, w.job, 0, PROC_STATE_EXIT, 3);
+    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 15);
+    server_event(&w.server, w.job, 0, PROC_EVENT_EXIT, 3);
     OK_F(job_exit_code(w.job) == 3, "with the code of the one who did it: %s", w.job->reason.text);
     close_world(&w);
 
     open_world(&w, 2, false);
     effects_seen = 0;
-    server_event(&w.server, w.job, 0, PROC_STATE_EXIT, 4);
+    server_event(&w.server, w.job, 0, PROC_EVENT_EXIT, 4);
     settle(&w);
     OK_F(effects_seen == 0, "a program that never spoke may leave as it likes");
-    server_event(&w.server, w.job, 1, PROC_STATE_DEATH, 9);
+    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 9);
     settle(&w);
     OK_F(job_exit_code(w.job) == 4, "the first failure gives the code");
     close_world(&w);
@@ -329,7 +329,7 @@ static void test_endings(void)
     send(&w, 0, "cmd=barrier_in\n");
     heard(&w, 0);
     server_hangup(&w.server, w.peers[1]);
-    server_event(&w.server, w.job, 1, PROC_STATE_DEATH, 11);
+    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 11);
     settle(&w);
     HEARS(&w, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     send(&w, 2, "cmd=barrier_in\n");

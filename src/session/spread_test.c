@@ -84,7 +84,7 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
     }
     for (uint32_t r = 0; r < 64; r++) {
         server_hangup(&cluster_of(&c, 0, r)->server, c.peers[0][r]);
-        cluster_event(&c, 0, r, PROC_STATE_EXIT, 0);
+        cluster_event(&c, 0, r, PROC_EVENT_EXIT, 0);
     }
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 0);
     EQ(c.nodes[0].kills + c.nodes[1].kills, 0);
@@ -421,7 +421,7 @@ static void test_pmix_direct(void)
     OK(pmix_hears(&c, 0, "hello-remote") && c.fetches == 2);
     pmix_get(&c, 0, 2, "mykey.g");
     OK(buf_len(&c.peers[0][0]->out) == 0);
-    cluster_event(&c, 0, 2, PROC_STATE_EXIT, 0);
+    cluster_event(&c, 0, 2, PROC_EVENT_EXIT, 0);
     OK_F(pmix_hears(&c, 0, ""), "its owner has gone without it: that is an answer");
     pmix_get(&c, 0, 2, "mykey.g");
     OK(pmix_hears(&c, 0, ""));
@@ -499,7 +499,7 @@ static void test_death(void)
     for (uint32_t r = 0; r < 5; r++)
         say(&c, r, "cmd=barrier_in\n");
     server_hangup(&cluster_of(&c, 0, 5)->server, c.peers[0][5]);
-    cluster_event(&c, 0, 5, PROC_STATE_DEATH, 11);
+    cluster_event(&c, 0, 5, PROC_EVENT_DEATH, 11);
     EQ(job_exit_code(c.nodes[0].jobs[0]), 139);
     EQ(c.nodes[0].jobs[0]->culprit, 5);
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text, "rank 5 on c"), "the root says who: %s",
@@ -521,7 +521,7 @@ static void test_going_on(void)
     for (uint32_t r = 0; r < 5; r++)
         say(&c, r, "cmd=barrier_in\n");
     say(&c, 0, "cmd=barrier_in group=0,2:8\n");
-    cluster_event(&c, 0, 5, PROC_STATE_DEATH, 11);
+    cluster_event(&c, 0, 5, PROC_EVENT_DEATH, 11);
     for (uint32_t r = 0; r < 5; r++)
         HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     say(&c, 2, "cmd=barrier_in group=0,2:8\n");
@@ -545,7 +545,7 @@ static void test_going_on_without_ours(void)
     init_all(&c, 6);
     for (uint32_t r = 2; r < 6; r++)
         say(&c, r, "cmd=barrier_in\n");
-    cluster_event(&c, 0, 0, PROC_STATE_DEATH, 11);
+    cluster_event(&c, 0, 0, PROC_EVENT_DEATH, 11);
     for (uint32_t r = 2; r < 6; r++)
         HEARS(&c, r, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     say(&c, 5, "cmd=get kvsname=job0 key=PMI_dead_processes\n");
@@ -569,7 +569,7 @@ static void test_node_down(void)
     OK_F(c.nodes[1].events == 1 && c.nodes[2].events == 1 && c.nodes[0].events == 0,
          "every node is told of it, once");
     for (uint32_t r = 4; r < 6; r++)
-        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, PROC_STATE_DEATH, 9);
+        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, PROC_EVENT_DEATH, 9);
     cluster_settle(&c);
     HEARS(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
@@ -592,7 +592,7 @@ static void test_leaving(void)
         say(&c, r, "cmd=barrier_in group=WORLD:4\n");
     say(&c, 3, "cmd=finalize\n");
     server_hangup(&cluster_of(&c, 0, 3)->server, c.peers[0][3]);
-    cluster_event(&c, 0, 3, PROC_STATE_EXIT, 0);
+    cluster_event(&c, 0, 3, PROC_EVENT_EXIT, 0);
     OK(c.nodes[0].jobs[0]->failed);
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text,
                 "rank 3 on b (pid 1003) exited with code 0 after finalize, and others"),

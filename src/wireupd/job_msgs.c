@@ -213,7 +213,7 @@ static void hear_news(struct multinode *s, const struct msg_proc_state *m)
     for (uint32_t i = 0; j && i < m->ranks.n; i++) {
         uint32_t rank = m->ranks.items[i];
         if (i >= m->events.n || i >= m->codes.n || i >= m->pids.n || rank >= j->plan.nprocs ||
-            m->events.items[i] >= PROC_STATE_EVENTS)
+            m->events.items[i] >= PROC_EVENTS)
             return;
         if (is_old(s, j, rank))
             continue;

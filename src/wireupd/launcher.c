@@ -44,7 +44,7 @@ void launcher_skip(struct local_job *w)
 {
     for (; w->next < w->job->plan.nprocs; w->next++) {
         if (job_rank_is_here(w->job, w->next))
-            server_event(&w->node->server, w->job, w->next, PROC_STATE_NOT_STARTED, 1);
+            server_event(&w->node->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1);
     }
 }
 

@@ -79,10 +79,10 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
             continue;
         /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
-            server_event(&n->server, j, r, PROC_STATE_STARTED, 0);
+            server_event(&n->server, j, r, PROC_EVENT_STARTED, 0);
         server_event(&n->server, j, r,
-                     j->procs[r].state == PROC_STATE_PLANNED ? PROC_STATE_NOT_STARTED
-                                                             : PROC_STATE_DEATH,
+                     j->procs[r].state == PROC_STATE_PLANNED ? PROC_EVENT_NOT_STARTED
+                                                             : PROC_EVENT_DEATH,
                      SIGKILL);
     }
     spawning_heard(n, j);
@@ -135,7 +135,7 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
 
     for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
         if (node_map_rank(s, j, r) == position && j->procs[r].state != PROC_STATE_GONE)
-            server_event(share_server(s), j, r, PROC_STATE_DEATH, SIGKILL);
+            server_event(share_server(s), j, r, PROC_EVENT_DEATH, SIGKILL);
     }
 }
 

@@ -446,18 +446,18 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
         close_side(&w, 0);
         free(t);
         end_for(n, job, rank, code, err);
-        server_event(&n->server, job, rank, PROC_STATE_NOT_STARTED, code);
+        server_event(&n->server, job, rank, PROC_EVENT_NOT_STARTED, code);
         return rc;
     }
     startup_timing_note(&n->timing, job, rank, STARTUP_STARTED);
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
-    server_event(&n->server, job, rank, PROC_STATE_STARTED, 0);
+    server_event(&n->server, job, rank, PROC_EVENT_STARTED, 0);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
         end_for(n, job, rank, 1, err);
         if (t->ended)
-            server_event(&n->server, job, rank, PROC_STATE_DEATH, SIGKILL);
+            server_event(&n->server, job, rank, PROC_EVENT_DEATH, SIGKILL);
         process_signal(t, SIGKILL);
     }
     return rc;
@@ -552,7 +552,7 @@ static bool link_take(struct link *l)
     watch_want(&l->watch, 0);
     server_hangup(&n->server, l->peer);
     if (l->lone) /* data came: it was refused */
-        server_event(&n->server, l->peer->job, l->peer->rank, PROC_STATE_EXIT, got > 0);
+        server_event(&n->server, l->peer->job, l->peer->rank, PROC_EVENT_EXIT, got > 0);
     return false;
 }
 
@@ -643,9 +643,9 @@ void process_ended(struct task *t, int wait_status)
         keep_unloaded(t);
     source_show_held(&t->err);
     if (WIFSIGNALED(wait_status))
-        server_event(&t->node->server, t->job, t->rank, PROC_STATE_DEATH, WTERMSIG(wait_status));
+        server_event(&t->node->server, t->job, t->rank, PROC_EVENT_DEATH, WTERMSIG(wait_status));
     else
-        server_event(&t->node->server, t->job, t->rank, PROC_STATE_EXIT, WEXITSTATUS(wait_status));
+        server_event(&t->node->server, t->job, t->rank, PROC_EVENT_EXIT, WEXITSTATUS(wait_status));
 }
 
 void process_close(struct task *t)

@@ -55,9 +55,9 @@ static bool may_wait(const struct multinode *s, const struct effect *e)
     const struct job *j;
 
     if (share_is_root(s))
-        return e->event == PROC_STATE_EXIT;
+        return e->event == PROC_EVENT_EXIT;
     j = share_job(s, e->job);
-    return e->event == PROC_STATE_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
+    return e->event == PROC_EVENT_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
 }
 
 void send_queue_news(struct multinode *s, const struct effect *e)

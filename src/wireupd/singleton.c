@@ -49,7 +49,7 @@ struct job *singleton_tool_job(struct node *n, const char *name, uint32_t nprocs
         return NULL;
     }
     w->next = nprocs;
-    server_event(&n->server, w->job, nprocs - 1, PROC_STATE_STARTED, 0);
+    server_event(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0);
     return w->job;
 }
 
@@ -96,7 +96,7 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     l->proven = inherited;
     l->marked = inherited && peer_cred_is_marked(fd);
     list_append(&n->strangers, &l->strange);
-    server_event(&n->server, peer->job, 0, PROC_STATE_STARTED, 0);
+    server_event(&n->server, peer->job, 0, PROC_EVENT_STARTED, 0);
     return peer;
 }
 

@@ -134,6 +134,6 @@ void tools_admit(struct node *n, struct effect *e)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
     if (!server_admit(&n->server, e->ticket, j, clock_now_ns()) && j)
-        server_event(&n->server, j, j->plan.nprocs - 1, PROC_STATE_HANGUP, 0); /* it has gone */
+        server_event(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0); /* it has gone */
     effect_drop(e);
 }

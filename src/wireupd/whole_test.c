@@ -83,7 +83,7 @@ static void hear_loss(struct router *c, uint32_t node, uint32_t lost)
     overlay_link_down(&overlays[node], lost);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
-            server_event(&c->nodes[node].server, j, r, PROC_STATE_DEATH, 9);
+            server_event(&c->nodes[node].server, j, r, PROC_EVENT_DEATH, 9);
     }
 }
 

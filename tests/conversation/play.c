@@ -221,8 +221,7 @@ static int do_closed(struct play *p, const struct step *st)
 static int do_is(struct play *p, const struct step *st)
 {
     const struct client *c = client_of(p, st);
-    const char *now =
-        c->home ? proc_state_state_name(c->home->job->procs[c->rank].state) : "a stranger";
+    const char *now = c->home ? proc_state_name(c->home->job->procs[c->rank].state) : "a stranger";
 
     return slice_is(st->text, now) ? 0 : fail(p, st, "%s is %s", c->name, now);
 }

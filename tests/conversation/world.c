@@ -95,7 +95,7 @@ static int add_clients(struct world *w, struct world_job *home, const struct wor
         if (!p->port && !(c->peer = server_peer_new(&w->server, home->job, r, p->fds, c)))
             return -ENOMEM;
         home->job->procs[r].pid = (int)(100 * w->njobs + r);
-        job_event(home->job, r, PROC_STATE_STARTED, 0);
+        job_event(home->job, r, PROC_EVENT_STARTED, 0);
     }
     return 0;
 }
@@ -235,7 +235,7 @@ void world_hangup(struct world *w, struct client *c)
 void world_reap(struct world *w, struct client *c, int code)
 {
     if (!c->gone && !c->stranger)
-        job_event(c->home->job, c->rank, PROC_STATE_EXIT, code);
+        job_event(c->home->job, c->rank, PROC_EVENT_EXIT, code);
     c->gone = true;
     world_settle(w);
 }
@@ -244,7 +244,7 @@ void world_end(struct world *w, struct client *c, bool signalled, int code)
 {
     world_hangup(w, c);
     if (!c->gone && !c->stranger)
-        job_event(c->home->job, c->rank, signalled ? PROC_STATE_DEATH : PROC_STATE_EXIT, code);
+        job_event(c->home->job, c->rank, signalled ? PROC_EVENT_DEATH : PROC_EVENT_EXIT, code);
     c->gone = true;
     world_settle(w);
 }

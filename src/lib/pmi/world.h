@@ -178,7 +178,7 @@ static void world_begin(struct world *w, uint32_t n, bool no_store)
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->ends[r]) < 0)
             abort();
         w->peers[r] = server_peer_new(&w->server, w->job, r, true, NULL);
-        job_event(w->job, r, PROC_STATE_STARTED, 0);
+        job_event(w->job, r, PROC_EVENT_STARTED, 0);
     }
     if (pthread_create(&w->thread, NULL, world_main, w) != 0)
         abort();

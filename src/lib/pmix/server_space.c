@@ -127,7 +127,7 @@ void nspace_free(struct pserver *s, struct nspace *n)
         { /* they leave as if the host had deregistered each */
             struct local *p = LIST_OF(l, struct local, link);
             if (p->is_known)
-                server_event(&s->server, n->job, p->rank, PROC_STATE_EXIT, 0);
+                server_event(&s->server, n->job, p->rank, PROC_EVENT_EXIT, 0);
         }
         pserver_settle(s);
         sconn_forget_job(s, n->job);
@@ -643,7 +643,7 @@ static void start_locals(struct pserver *s, struct nspace *n)
     {
         struct local *p = LIST_OF(l, struct local, link);
         if (!p->is_known && p->rank < n->job->plan.nprocs)
-            server_event(&s->server, n->job, p->rank, PROC_STATE_STARTED, 0);
+            server_event(&s->server, n->job, p->rank, PROC_EVENT_STARTED, 0);
         p->is_known = true;
     }
 }
@@ -809,7 +809,7 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     if (n->job) {
         sconn_close_of(s, n->job, rank);
         if (p->is_known)
-            server_event(&s->server, n->job, rank, PROC_STATE_EXIT, 0);
+            server_event(&s->server, n->job, rank, PROC_EVENT_EXIT, 0);
     }
     keep_former(n, p);
     list_unlink(&p->link);
