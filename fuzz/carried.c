@@ -39,10 +39,10 @@ static void try_plan(struct slice bytes)
     struct job_map p, q;
     struct errmsg err;
 
-    if (plan_unpack(bytes, &p, &err) == 0) {
-        plan_pack(&p, &once);
-        must(buf_ok(&once) && plan_unpack(buf_slice(&once), &q, &err) == 0);
-        plan_pack(&q, &twice);
+    if (job_map_unpack(bytes, &p, &err) == 0) {
+        job_map_pack(&p, &once);
+        must(buf_ok(&once) && job_map_unpack(buf_slice(&once), &q, &err) == 0);
+        job_map_pack(&q, &twice);
         must(same(&once, &twice));
         job_map_free(&q);
     }

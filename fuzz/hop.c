@@ -16,7 +16,7 @@ static const unsigned char key[DAEMON_LINK_KEY] = { 1, 2, 3 };
 static void feed(struct daemon_link_crypto *c, struct slice bytes)
 {
     struct slice m = SLICE_NULL;
-    enum hop_event e;
+    enum daemon_link_event e;
 
     while (bytes.len && c->fault == DAEMON_LINK_FINE) {
         size_t n;

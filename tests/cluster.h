@@ -49,7 +49,7 @@ struct cluster_round {
     struct slice blocks[CLUSTER_NODES];
 };
 
-struct router {
+struct cluster {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
@@ -58,12 +58,12 @@ struct router {
     unsigned contributions, fetches, bytes; /* what has travelled */
 };
 
-static struct cluster_node *cluster_of(struct router *c, uint32_t job, uint32_t rank)
+static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
 {
     return &c->nodes[c->nodes[0].jobs[job]->plan.procs[rank].node];
 }
 
-static struct job *cluster_job_at(struct router *c, uint32_t node, uint32_t id)
+static struct job *cluster_job_at(struct cluster *c, uint32_t node, uint32_t id)
 {
     return core_job(&c->nodes[node].server.core, id);
 }
@@ -100,7 +100,7 @@ static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool
     }
 }
 
-__attribute__((unused)) static void cluster_open(struct router *c, uint32_t nodes, uint64_t seed)
+__attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
@@ -118,11 +118,11 @@ __attribute__((unused)) static void cluster_open(struct router *c, uint32_t node
     }
 }
 
-static void cluster_settle(struct router *c);
+static void cluster_settle(struct cluster *c);
 
 /* The same job on all nodes; node i of the plan is node i. */
 __attribute__((unused)) static uint32_t
-cluster_job_named(struct router *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
+cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
     uint32_t id = c->njobs++;
 
@@ -155,7 +155,7 @@ cluster_job_named(struct router *c, const char *name, uint32_t ranks, bool cycli
     return id;
 }
 
-__attribute__((unused)) static uint32_t cluster_job(struct router *c, uint32_t ranks, bool cyclic,
+__attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t ranks, bool cyclic,
                                                     bool keep_going)
 {
     char name[16];
@@ -166,7 +166,7 @@ __attribute__((unused)) static uint32_t cluster_job(struct router *c, uint32_t r
 
 /* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
 
-static void cluster_send(struct router *c, uint32_t from, uint32_t to, const struct effect *e)
+static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const struct effect *e)
 {
     struct cluster_mail *m = calloc(1, sizeof *m);
 
@@ -189,7 +189,7 @@ static void cluster_send(struct router *c, uint32_t from, uint32_t to, const str
     list_append(&c->mail, &m->link);
 }
 
-static void cluster_send_others(struct router *c, uint32_t from, const struct effect *e)
+static void cluster_send_others(struct cluster *c, uint32_t from, const struct effect *e)
 {
     for (uint32_t i = 0; i < c->nnodes; i++) {
         if (i != from)
@@ -198,10 +198,10 @@ static void cluster_send_others(struct router *c, uint32_t from, const struct ef
 }
 
 #ifdef CLUSTER_OVERLAY /* collectives go another way: the includer's */
-static void cluster_contribute(struct router *c, uint32_t node, struct effect *e);
-static bool cluster_overlays(struct router *c);
+static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e);
+static bool cluster_overlays(struct cluster *c);
 #else
-static struct cluster_round *cluster_round(struct router *c, uint32_t node,
+static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
                                            const struct contribution *k)
 {
     struct cluster_round *r;
@@ -227,7 +227,7 @@ static struct cluster_round *cluster_round(struct router *c, uint32_t node,
 
 /* The completion is mail too, so that a quick node may be in the next round before a slow one has
  * heard of this one's end. */
-static void cluster_complete(struct router *c, struct cluster_round *r)
+static void cluster_complete(struct cluster *c, struct cluster_round *r)
 {
     for (uint32_t i = 0; i < r->nplaces; i++) {
         struct contribution *k = contribution_new(slice_str(r->identity), r->generation, false, 0);
@@ -243,7 +243,7 @@ static void cluster_complete(struct router *c, struct cluster_round *r)
     free(r);
 }
 
-static void cluster_contribute(struct router *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
 {
     struct cluster_round *r = cluster_round(c, node, e->contribution);
     size_t len;
@@ -261,14 +261,14 @@ static void cluster_contribute(struct router *c, uint32_t node, struct effect *e
         cluster_complete(c, r);
 }
 
-static bool cluster_overlays(struct router *c)
+static bool cluster_overlays(struct cluster *c)
 {
     (void)c;
     return false;
 }
 #endif
 
-static void cluster_kill(struct router *c, uint32_t node, struct effect *e)
+static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
 {
     struct job *j = cluster_job_at(c, node, e->job);
 
@@ -287,12 +287,12 @@ static void cluster_kill(struct router *c, uint32_t node, struct effect *e)
     }
 }
 
-static uint32_t cluster_node_of(const struct router *c, const struct effect *e)
+static uint32_t cluster_node_of(const struct cluster *c, const struct effect *e)
 {
     return c->nodes[0].jobs[e->job]->plan.procs[e->rank].node;
 }
 
-static void cluster_carry_out(struct router *c, uint32_t node, struct effect *e)
+static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
 {
     uint64_t ticket;
 
@@ -330,7 +330,7 @@ static void cluster_carry_out(struct router *c, uint32_t node, struct effect *e)
 }
 
 /* The root has told the others what they have to know of its own and of others' processes. */
-static void cluster_news(struct router *c, struct cluster_mail *m)
+static void cluster_news(struct cluster *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct job *j = cluster_job_at(c, m->to, m->e.job);
@@ -342,7 +342,7 @@ static void cluster_news(struct router *c, struct cluster_mail *m)
     server_event(&n->server, j, m->e.rank, m->e.event, m->e.code);
 }
 
-static void cluster_deliver(struct router *c, struct cluster_mail *m)
+static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct server *s = &n->server;
@@ -406,7 +406,7 @@ static void cluster_deliver(struct router *c, struct cluster_mail *m)
 }
 
 /* The next message: the first of a pair of nodes that the seed picks. */
-static struct cluster_mail *cluster_next(struct router *c)
+static struct cluster_mail *cluster_next(struct cluster *c)
 {
     struct cluster_mail *first = LIST_OF(list_first(&c->mail), struct cluster_mail, link);
     struct cluster_mail *chosen = first;
@@ -427,7 +427,7 @@ static struct cluster_mail *cluster_next(struct router *c)
     return chosen;
 }
 
-static void cluster_effects(struct router *c)
+static void cluster_effects(struct cluster *c)
 {
     struct effect e;
 
@@ -437,7 +437,7 @@ static void cluster_effects(struct router *c)
     }
 }
 
-static void cluster_deliver_all(struct router *c)
+static void cluster_deliver_all(struct cluster *c)
 {
     while (!list_empty(&c->mail)) {
         struct cluster_mail *m = cluster_next(c);
@@ -449,7 +449,7 @@ static void cluster_deliver_all(struct router *c)
     }
 }
 
-static void cluster_settle(struct router *c)
+static void cluster_settle(struct cluster *c)
 {
     do {
         cluster_effects(c);
@@ -459,7 +459,7 @@ static void cluster_settle(struct router *c)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-__attribute__((unused)) static void cluster_say(struct router *c, uint32_t job, uint32_t rank,
+__attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job, uint32_t rank,
                                                 struct slice bytes)
 {
     struct cluster_node *n = cluster_of(c, job, rank);
@@ -468,7 +468,7 @@ __attribute__((unused)) static void cluster_say(struct router *c, uint32_t job, 
     cluster_settle(c);
 }
 
-__attribute__((unused)) static const char *cluster_heard(struct router *c, uint32_t job,
+__attribute__((unused)) static const char *cluster_heard(struct cluster *c, uint32_t job,
                                                          uint32_t rank)
 {
     static char text[1 << 14];
@@ -480,7 +480,7 @@ __attribute__((unused)) static const char *cluster_heard(struct router *c, uint3
     return text;
 }
 
-__attribute__((unused)) static void cluster_event(struct router *c, uint32_t job, uint32_t rank,
+__attribute__((unused)) static void cluster_event(struct cluster *c, uint32_t job, uint32_t rank,
                                                   enum proc_event event, int code)
 {
     struct cluster_node *n = cluster_of(c, job, rank);
@@ -489,7 +489,7 @@ __attribute__((unused)) static void cluster_event(struct router *c, uint32_t job
     cluster_settle(c);
 }
 
-__attribute__((unused)) static void cluster_tick(struct router *c, uint64_t ns)
+__attribute__((unused)) static void cluster_tick(struct cluster *c, uint64_t ns)
 {
     for (uint32_t i = 0; i < c->nnodes; i++) {
         c->nodes[i].now += ns;
@@ -512,7 +512,7 @@ static void cluster_play_back(struct cluster_node *n, uint32_t number)
     replay_free(r);
 }
 
-__attribute__((unused)) static void cluster_close(struct router *c)
+__attribute__((unused)) static void cluster_close(struct cluster *c)
 {
     cluster_settle(c);
     LIST_EACH(l, &c->rounds)

@@ -165,8 +165,8 @@
 #define LIMIT_MAP_MEMORY (512u << 20)
 
 /* Paths that a job may register for cleanup at its end, and the length of each (as PATH_MAX). */
-#define LIMIT_JOB_SWEEPS 65536
-#define LIMIT_SWEEP_PATH 4096
+#define LIMIT_JOB_CLEANUPS 65536
+#define LIMIT_CLEANUP_PATH 4096
 
 /* At its end a server waits this long for cleanups on behalf of other users: their file system may
  * hang. */
@@ -185,8 +185,8 @@
 #define LIMIT_CREDENTIAL 65536
 
 /* Depth to which directories are cleaned up, and output that is kept for later subscribers. */
-#define LIMIT_SWEEP_DEPTH 64
-#define LIMIT_KEPT_OUTPUT (256u << 10)
+#define LIMIT_CLEANUP_DEPTH 64
+#define LIMIT_KEPT_OUTPUT   (256u << 10)
 
 /* Topics of help messages that are shown once (further topics are shown each time), the length of a
  * topic, and how long repetitions are counted before they are reported. */

@@ -113,7 +113,7 @@ static bool is_clean_path(struct slice path)
 {
     struct slice rest = path;
 
-    if (path.len < 2 || path.len >= LIMIT_SWEEP_PATH || path.ptr[0] != '/' ||
+    if (path.len < 2 || path.len >= LIMIT_CLEANUP_PATH || path.ptr[0] != '/' ||
         slice_find(path, '\0') < path.len)
         return false;
     while (rest.len) {
@@ -148,8 +148,8 @@ static bool is_known(const struct job *j, uint32_t rank, const struct request *r
     return false;
 }
 
-enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
-                                 const struct request *rq)
+enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
+                                            const struct request *rq)
 {
     uint32_t whose;
     enum answer_status st = whose_end(j, rq, &whose);
@@ -157,12 +157,12 @@ enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
 
     if (st != ANSWER_OK)
         return st;
-    if (!is_clean_path(rq->key) || rq->value.len > LIMIT_SWEEP_PATH)
+    if (!is_clean_path(rq->key) || rq->value.len > LIMIT_CLEANUP_PATH)
         return ANSWER_BAD_VALUE;
     if (is_known(j, whose, rq))
         return ANSWER_OK;
     if (!proc_can_keep(&j->procs[rank], rq->key.len + rq->value.len) ||
-        j->nsweeps >= LIMIT_JOB_SWEEPS)
+        j->ncleanups >= LIMIT_JOB_CLEANUPS)
         return ANSWER_OVER_QUOTA;
     s = calloc(1, sizeof *s + rq->key.len + rq->value.len);
     if (!s)
@@ -176,16 +176,16 @@ enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
         memcpy(s->text + rq->key.len, rq->value.ptr, rq->value.len);
     s->stay = slice_mem(s->text + rq->key.len, rq->value.len);
     list_append(&j->sweeps, &s->link);
-    j->nsweeps++;
+    j->ncleanups++;
     proc_keeps(&j->procs[rank], rq->key.len + rq->value.len);
     effects_push(&c->effects, (struct effect){ .kind = EFFECT_ROOT, .job = j->id, .rank = rank });
     return ANSWER_OK;
 }
 
-static void drop_sweep(struct job *j, struct sweep *s)
+static void drop_cleanup(struct job *j, struct sweep *s)
 {
     list_unlink(&s->link);
-    j->nsweeps--;
+    j->ncleanups--;
     free(s);
 }
 
@@ -201,14 +201,14 @@ void control_ended(struct job *j, uint32_t rank)
         e.code = (int)s->by;
         if (effect_carry(&e, s->path, s->stay))
             effects_push(j->effects, e);
-        drop_sweep(j, s);
+        drop_cleanup(j, s);
     }
 }
 
 void control_free(struct job *j)
 {
     LIST_EACH(l, &j->sweeps)
-    drop_sweep(j, LIST_OF(l, struct sweep, link));
+    drop_cleanup(j, LIST_OF(l, struct sweep, link));
 }
 
 /* ---- logs and credentials -------------------------------------------------------------------- */

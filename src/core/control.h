@@ -10,10 +10,10 @@
 
 /* How a registered path is cleaned up. */
 enum {
-    SWEEP_DIRECTORY = 1,  /* a directory; otherwise a file */
-    SWEEP_RECURSIVE = 2,  /* with everything in and below it */
-    SWEEP_EMPTY_ONLY = 4, /* only empty directories, no files */
-    SWEEP_LEAVE_TOP = 8   /* the directory itself stays */
+    CLEANUP_DIRECTORY = 1,  /* a directory; otherwise a file */
+    CLEANUP_RECURSIVE = 2,  /* with everything in and below it */
+    CLEANUP_EMPTY_ONLY = 4, /* only empty directories, no files */
+    CLEANUP_LEAVE_TOP = 8   /* the directory itself stays */
 };
 
 /* rq: members (none: the whole own job), number: the signal, immediate: it is meant to end them.
@@ -36,8 +36,8 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
 
 /* rq: members (none: at the end of the whole own job; else one process of it), key: an absolute
  * path, number: SWEEP_..., value: names to keep, separated by commas. */
-enum answer_status control_sweep(struct core *c, struct job *j, uint32_t rank,
-                                 const struct request *rq);
+enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
+                                            const struct request *rq);
 
 /* rq: key: the channel ("stdout", "stderr", "syslog"), value: the text, number: its priority; kvs:
  * the topic of a help message, which goes to "stderr" and is shown once however many processes send

@@ -754,9 +754,9 @@ static enum answer_status do_input(const struct call *k)
     return control_input(k->core, k->job, k->ticket, k->rq);
 }
 
-static enum answer_status do_sweep(const struct call *k)
+static enum answer_status do_register_cleanup(const struct call *k)
 {
-    return control_sweep(k->core, k->job, k->rank, k->rq);
+    return control_register_cleanup(k->core, k->job, k->rank, k->rq);
 }
 
 static enum answer_status do_log(const struct call *k)
@@ -845,7 +845,7 @@ static const struct {
     [REQ_MEET] = { do_meet, "connect", NULL },
     [REQ_SIGNAL] = { do_signal, "signal", NULL },
     [REQ_INPUT] = { do_input, "push input", NULL },
-    [REQ_REGISTER_CLEANUP] = { do_sweep, "register cleanup", NULL },
+    [REQ_REGISTER_CLEANUP] = { do_register_cleanup, "register cleanup", NULL },
     [REQ_LOG] = { do_log, "log", NULL },
     [REQ_CREDENTIAL] = { do_credential, "credential", NULL },
     [REQ_FINALIZE] = { do_finalize, "finalize", NULL },

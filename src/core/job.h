@@ -89,7 +89,7 @@ struct job {
     struct list waits;              /* gets that wait for a modex entry of this job (modex.h) */
     uint64_t waits_due;             /* none of them expires before */
     struct list sweeps;             /* paths to clean up (control.h) */
-    uint32_t nsweeps;
+    uint32_t ncleanups;
     struct nodeattrs waiting; /* for attributes of nodes */
     struct job_partner *partners;
     uint32_t npartners;

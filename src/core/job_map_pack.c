@@ -214,7 +214,7 @@ static void flatten_ranks(const struct job_map *p, struct arena *a, struct flat 
     }
 }
 
-void plan_pack(const struct job_map *p, struct buf *out)
+void job_map_pack(const struct job_map *p, struct buf *out)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
     struct flat f = { .universe = p->universe, .path_only = p->path_only };
@@ -393,7 +393,7 @@ static int unflatten_ranks(const struct flat *f, struct job_map *p, struct errms
     return rc;
 }
 
-int plan_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
+int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err)
 {
     struct arena a = ARENA_NULL((size_t)1 << 30);
     struct flat f = { .universe = 0 };

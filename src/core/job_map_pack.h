@@ -11,10 +11,10 @@
 #include "core/job_map.h"
 
 /* Appends; running out of memory poisons the buffer. */
-void plan_pack(const struct job_map *p, struct buf *out);
+void job_map_pack(const struct job_map *p, struct buf *out);
 
 /* Fills *p_p (free it afterwards whatever is returned).  0; 1: bytes that are no plan, with what is
  * wrong; -ENOMEM. */
-int plan_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err);
+int job_map_unpack(struct slice bytes, struct job_map *p_p, struct errmsg *err);
 
 #endif

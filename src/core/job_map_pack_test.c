@@ -67,9 +67,9 @@ static void round_trip(void)
     struct errmsg err;
 
     sample(&p);
-    plan_pack(&p, &bytes);
+    job_map_pack(&p, &bytes);
     OK(buf_ok(&bytes));
-    OK(plan_unpack(buf_slice(&bytes), &q, &err) == 0);
+    OK(job_map_unpack(buf_slice(&bytes), &q, &err) == 0);
     OK(q.napps == 2 && q.nnodes == NODES && q.nprocs == RANKS && q.universe == 24 && q.path_only);
     OK(same_ranks(&p, &q));
     OK(!strcmp(q.apps[0].argv[1], "x y") && !q.apps[0].argv[2] && !strcmp(q.apps[0].wdir, "/tmp"));
@@ -96,12 +96,12 @@ static void refusals(void)
     size_t refused = 0, whole;
 
     sample(&p);
-    plan_pack(&p, &bytes);
+    job_map_pack(&p, &bytes);
     whole = buf_len(&bytes);
     for (size_t n = 0; n < whole; n++) {
         char *copy = malloc(n + 1);
         memcpy(copy, buf_slice(&bytes).ptr, n);
-        refused += plan_unpack(slice_mem(copy, n), &q, &err) == 1;
+        refused += job_map_unpack(slice_mem(copy, n), &q, &err) == 1;
         job_map_free(&q);
         free(copy);
     }
@@ -110,7 +110,7 @@ static void refusals(void)
         char *copy = malloc(whole);
         memcpy(copy, buf_slice(&bytes).ptr, whole);
         copy[i] = (char)(copy[i] ^ 0x55);
-        plan_unpack(slice_mem(copy, whole), &q, &err);
+        job_map_unpack(slice_mem(copy, whole), &q, &err);
         job_map_free(&q);
         free(copy);
     }

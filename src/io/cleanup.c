@@ -92,7 +92,7 @@ static void cleanup_entry(struct sweeper *s, int at, const char *name, unsigned 
             remove_entry(s, at, name, 0);
         return;
     }
-    if (!s->order->recursive || depth >= LIMIT_SWEEP_DEPTH || st.st_dev != s->device)
+    if (!s->order->recursive || depth >= LIMIT_CLEANUP_DEPTH || st.st_dev != s->device)
         return;
     below = openat(at, name, OPEN_DIR);
     if (below < 0)

@@ -29,10 +29,10 @@ static inline struct cleanup_order cleanup_of(const struct effect *e)
     return (struct cleanup_order){ .path = effect_key(e),
                                    .stay = effect_value(e),
                                    .uid = geteuid(),
-                                   .directory = e->number & SWEEP_DIRECTORY,
-                                   .recursive = e->number & SWEEP_RECURSIVE,
-                                   .empty_only = e->number & SWEEP_EMPTY_ONLY,
-                                   .leave_top = e->number & SWEEP_LEAVE_TOP };
+                                   .directory = e->number & CLEANUP_DIRECTORY,
+                                   .recursive = e->number & CLEANUP_RECURSIVE,
+                                   .empty_only = e->number & CLEANUP_EMPTY_ONLY,
+                                   .leave_top = e->number & CLEANUP_LEAVE_TOP };
 }
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone

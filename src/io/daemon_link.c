@@ -341,7 +341,7 @@ static void daemon_link_failed(struct daemon_link *h)
 /* Delivers the received messages; false if the link is gone. */
 static bool daemon_link_deliver(struct daemon_link *h)
 {
-    enum hop_event e = DAEMON_LINK_ALIVE;
+    enum daemon_link_event e = DAEMON_LINK_ALIVE;
     struct slice message = SLICE_NULL;
     struct errmsg why;
 
@@ -558,7 +558,7 @@ static void greet(struct line *l)
 {
     struct slice message = SLICE_NULL;
     struct daemon_link *h = l->hop;
-    enum hop_event e = daemon_link_crypto_next(&l->code, &message);
+    enum daemon_link_event e = daemon_link_crypto_next(&l->code, &message);
 
     if (e == DAEMON_LINK_MORE) {
         line_flush(l);

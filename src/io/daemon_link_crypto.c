@@ -112,7 +112,7 @@ static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *their
 
 /* ---- handshake messages, written ---- */
 
-static void fill_head(unsigned char *to, enum kind kind, enum hop_fault why)
+static void fill_head(unsigned char *to, enum kind kind, enum daemon_link_fault why)
 {
     memset(to, 0, DAEMON_LINK_HEAD);
     memcpy(to, magic, sizeof magic);
@@ -133,7 +133,7 @@ static void fill_hello(unsigned char *to, enum kind kind, uint32_t position,
     crypto_scalarmult_base(to + DAEMON_LINK_HEAD + 8, secret);
 }
 
-int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
+int daemon_link_crypto_init(struct daemon_link_crypto *c, enum daemon_link_role role,
                             const unsigned char key[DAEMON_LINK_KEY],
                             const unsigned char seed[DAEMON_LINK_SEED], uint32_t position,
                             size_t out_max)
@@ -199,7 +199,7 @@ void daemon_link_crypto_sent(struct daemon_link_crypto *c, size_t n)
         buf_free(&c->out);
 }
 
-static enum hop_event fail(struct daemon_link_crypto *c, enum hop_fault fault)
+static enum daemon_link_event fail(struct daemon_link_crypto *c, enum daemon_link_fault fault)
 {
     c->fault = fault;
     c->step = STEP_OVER;
@@ -208,7 +208,7 @@ static enum hop_event fail(struct daemon_link_crypto *c, enum hop_fault fault)
 
 /* An answerer's refusal, sent only to peers that speak this protocol.  The versions in it are
  * advice, so it has a MAC; a peer with another key could not check it. */
-static enum hop_event refuse(struct daemon_link_crypto *c, enum hop_fault fault)
+static enum daemon_link_event refuse(struct daemon_link_crypto *c, enum daemon_link_fault fault)
 {
     unsigned char head[DAEMON_LINK_HEAD], mac[32];
 
@@ -242,14 +242,14 @@ static void keep_version(struct daemon_link_crypto *c, const unsigned char *text
 
 /* Anybody can listen at an address that we connect to, and refuse: the refusal is reported as the
  * peer's claim, and only one with a MAC by the job's key becomes advice. */
-static enum hop_event unproved(struct daemon_link_crypto *c, const char *word)
+static enum daemon_link_event unproved(struct daemon_link_crypto *c, const char *word)
 {
     errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
                word ? " (it says: " : "", word ? word : "", word ? ")" : "");
     return fail(c, DAEMON_LINK_REFUSED);
 }
 
-static enum hop_event read_refusal(struct daemon_link_crypto *c)
+static enum daemon_link_event read_refusal(struct daemon_link_crypto *c)
 {
     const unsigned char *head = bytes_in(c);
     unsigned char mac[32];
@@ -271,7 +271,8 @@ static enum hop_event read_refusal(struct daemon_link_crypto *c)
 }
 
 /* A hello or answer that we cannot read to its end. */
-static enum hop_event other_version(struct daemon_link_crypto *c, unsigned newest, unsigned oldest)
+static enum daemon_link_event other_version(struct daemon_link_crypto *c, unsigned newest,
+                                            unsigned oldest)
 {
     if (c->role == DAEMON_LINK_CALLS)
         return unproved(c, "another version");
@@ -284,7 +285,7 @@ static enum hop_event other_version(struct daemon_link_crypto *c, unsigned newes
     return refuse(c, DAEMON_LINK_OTHER_VERSION);
 }
 
-static enum hop_event read_head(struct daemon_link_crypto *c)
+static enum daemon_link_event read_head(struct daemon_link_crypto *c)
 {
     const unsigned char *head = bytes_in(c);
     size_t have = buf_len(&c->in), check = have < sizeof magic ? have : sizeof magic;
@@ -312,19 +313,19 @@ static enum hop_event read_head(struct daemon_link_crypto *c)
     return DAEMON_LINK_ALIVE; /* go on */
 }
 
-static enum hop_event no_memory(struct daemon_link_crypto *c)
+static enum daemon_link_event no_memory(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "out of memory");
     return fail(c, DAEMON_LINK_NO_MEMORY);
 }
 
-static enum hop_event wrong_key(struct daemon_link_crypto *c)
+static enum daemon_link_event wrong_key(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or to nobody");
     return refuse(c, DAEMON_LINK_WRONG_KEY);
 }
 
-static enum hop_event read_hello(struct daemon_link_crypto *c)
+static enum daemon_link_event read_hello(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
@@ -345,7 +346,7 @@ static enum hop_event read_hello(struct daemon_link_crypto *c)
     return DAEMON_LINK_ALIVE;
 }
 
-static enum hop_event come_up(struct daemon_link_crypto *c, const unsigned char *theirs)
+static enum daemon_link_event come_up(struct daemon_link_crypto *c, const unsigned char *theirs)
 {
     c->position = get32(theirs + DAEMON_LINK_HEAD);
     c->up = true;
@@ -353,7 +354,7 @@ static enum hop_event come_up(struct daemon_link_crypto *c, const unsigned char 
     return DAEMON_LINK_UP;
 }
 
-static enum hop_event read_answer(struct daemon_link_crypto *c)
+static enum daemon_link_event read_answer(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
@@ -372,14 +373,14 @@ static enum hop_event read_answer(struct daemon_link_crypto *c)
     return come_up(c, c->answer);
 }
 
-static enum hop_event read_body(struct daemon_link_crypto *c)
+static enum daemon_link_event read_body(struct daemon_link_crypto *c)
 {
     if (buf_len(&c->in) < DAEMON_LINK_HELLO)
         return DAEMON_LINK_MORE;
     return c->role == DAEMON_LINK_CALLS ? read_answer(c) : read_hello(c);
 }
 
-static enum hop_event read_proof(struct daemon_link_crypto *c)
+static enum daemon_link_event read_proof(struct daemon_link_crypto *c)
 {
     unsigned char mac[32];
 
@@ -405,14 +406,14 @@ static void number(uint64_t n, unsigned char nonce[12])
         nonce[4 + i] = (unsigned char)(n >> (8 * i));
 }
 
-static enum hop_event altered(struct daemon_link_crypto *c)
+static enum daemon_link_event altered(struct daemon_link_crypto *c)
 {
     errmsg_set(&c->err, 0, "what came over the link is not what was sent");
     return fail(c, DAEMON_LINK_ALTERED);
 }
 
-static enum hop_event take_piece(struct daemon_link_crypto *c, struct slice piece, bool last,
-                                 struct slice *message)
+static enum daemon_link_event take_piece(struct daemon_link_crypto *c, struct slice piece,
+                                         bool last, struct slice *message)
 {
     if (last && buf_len(&c->pieces) == 0) {
         *message = piece;
@@ -433,8 +434,8 @@ static enum hop_event take_piece(struct daemon_link_crypto *c, struct slice piec
     return DAEMON_LINK_MESSAGE;
 }
 
-static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *plain, size_t n,
-                                  struct slice *message)
+static enum daemon_link_event take_record(struct daemon_link_crypto *c, unsigned char *plain,
+                                          size_t n, struct slice *message)
 {
     struct slice piece = slice_mem(plain + 1, n - 1);
 
@@ -448,7 +449,7 @@ static enum hop_event take_record(struct daemon_link_crypto *c, unsigned char *p
 }
 
 /* Decrypted in place: a message of one piece is never copied. */
-static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *message)
+static enum daemon_link_event read_record(struct daemon_link_crypto *c, struct slice *message)
 {
     size_t have = buf_len(&c->in), n;
     unsigned char *at = (unsigned char *)c->in.mem + c->in.start, nonce[12];
@@ -469,9 +470,9 @@ static enum hop_event read_record(struct daemon_link_crypto *c, struct slice *me
     return take_record(c, at + 4, plain, message);
 }
 
-enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message)
+enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message)
 {
-    enum hop_event e = DAEMON_LINK_ALIVE;
+    enum daemon_link_event e = DAEMON_LINK_ALIVE;
 
     drop_used(c);
     if (c->in.cap > KEEP && buf_len(&c->in) == 0)

@@ -45,9 +45,9 @@ enum {
     DAEMON_LINK_VERSION = 1, /* of the link; the messages have versions of their own */
 };
 
-enum hop_role { DAEMON_LINK_CALLS, DAEMON_LINK_ANSWERS };
+enum daemon_link_role { DAEMON_LINK_CALLS, DAEMON_LINK_ANSWERS };
 
-enum hop_event {
+enum daemon_link_event {
     DAEMON_LINK_MORE,    /* nothing complete yet: read more */
     DAEMON_LINK_UP,      /* the other end is authenticated; position and version are known */
     DAEMON_LINK_MESSAGE, /* one message */
@@ -57,7 +57,7 @@ enum hop_event {
 };
 
 /* Why it failed: for tests, and to decide what to log. */
-enum hop_fault {
+enum daemon_link_fault {
     DAEMON_LINK_FINE,
     DAEMON_LINK_STRANGER, /* the bytes received are no hello of ours */
     DAEMON_LINK_OTHER_VERSION,
@@ -69,23 +69,23 @@ enum hop_fault {
     DAEMON_LINK_NO_MEMORY,
 };
 
-struct hop_keys {
+struct daemon_link_keys {
     unsigned char secret[32]; /* until the keys are known */
     unsigned char seal[32], open[32];
 };
 
 struct daemon_link_crypto {
-    enum hop_role role;
-    enum hop_fault fault;
+    enum daemon_link_role role;
+    enum daemon_link_fault fault;
     struct errmsg err; /* a part of a sentence: "it speaks version 9 of the link, we 1" */
     unsigned step;
     bool greeted; /* its hello or answer was valid */
     bool up, said_bye;
-    uint32_t own;             /* our position */
-    uint32_t position;        /* of the other end, once up */
-    char version[17];         /* of its program; printable */
-    const unsigned char *key; /* the job's; owned by the caller */
-    struct hop_keys *keys;    /* of this connection (secret.h) */
+    uint32_t own;                  /* our position */
+    uint32_t position;             /* of the other end, once up */
+    char version[17];              /* of its program; printable */
+    const unsigned char *key;      /* the job's; owned by the caller */
+    struct daemon_link_keys *keys; /* of this connection (secret.h) */
     unsigned char hello[DAEMON_LINK_HELLO], answer[DAEMON_LINK_HELLO];
     uint64_t sealed, opened; /* records */
     struct buf in, out;
@@ -96,7 +96,7 @@ struct daemon_link_crypto {
 };
 
 /* key: must outlive it.  position: ours.  out_max: most bytes queued to be sent.  0, -errno. */
-int daemon_link_crypto_init(struct daemon_link_crypto *c, enum hop_role role,
+int daemon_link_crypto_init(struct daemon_link_crypto *c, enum daemon_link_role role,
                             const unsigned char key[DAEMON_LINK_KEY],
                             const unsigned char seed[DAEMON_LINK_SEED], uint32_t position,
                             size_t out_max);
@@ -109,7 +109,7 @@ void daemon_link_crypto_came(struct daemon_link_crypto *c, size_t n);
 
 /* The next event; to be called until it returns DAEMON_LINK_MORE or DAEMON_LINK_FAILED.  *message
  * lives until the next call. */
-enum hop_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message);
+enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message);
 
 /* The bytes to send; and a note that n of them were sent. */
 struct slice daemon_link_crypto_out(const struct daemon_link_crypto *c);

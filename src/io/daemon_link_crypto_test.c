@@ -17,8 +17,8 @@ static const unsigned char other_key[DAEMON_LINK_KEY] = "another key............
 
 static unsigned seeds;
 
-static void open_code(struct daemon_link_crypto *c, enum hop_role role, const unsigned char *k,
-                      uint32_t pos)
+static void open_code(struct daemon_link_crypto *c, enum daemon_link_role role,
+                      const unsigned char *k, uint32_t pos)
 {
     unsigned char seed[DAEMON_LINK_SEED] = { 0 };
 
@@ -53,7 +53,7 @@ static size_t carry(struct daemon_link_crypto *from, struct daemon_link_crypto *
     return s.len;
 }
 
-static enum hop_event next(struct daemon_link_crypto *c)
+static enum daemon_link_event next(struct daemon_link_crypto *c)
 {
     struct slice m;
 
@@ -63,7 +63,7 @@ static enum hop_event next(struct daemon_link_crypto *c)
 /* Runs the handshake until both are up or one fails; true: both up. */
 static bool greet(struct daemon_link_crypto *a, struct daemon_link_crypto *b, size_t step)
 {
-    enum hop_event ea = DAEMON_LINK_MORE, eb = DAEMON_LINK_MORE;
+    enum daemon_link_event ea = DAEMON_LINK_MORE, eb = DAEMON_LINK_MORE;
 
     for (int turn = 0; turn < 100000; turn++) {
         size_t moved = carry(a, b, step);
@@ -141,7 +141,7 @@ static void test_messages(void)
             { bytes, third }, { NULL, 0 }, { bytes + third, n - third }, { NULL, 0 }
         };
         struct slice m;
-        enum hop_event e = DAEMON_LINK_MORE;
+        enum daemon_link_event e = DAEMON_LINK_MORE;
         bool got = false;
         for (size_t j = 0; j < n; j++)
             bytes[j] = (char)(j * 7 + i);
@@ -182,7 +182,7 @@ static void test_cut_everywhere(void)
     all = all && daemon_link_crypto_bye(&b) == 0 &&
           daemon_link_crypto_send(&b, &(struct slice){ "x", 1 }, 1) == -EPIPE;
     while (carry(&b, &a, 1)) {
-        enum hop_event e = daemon_link_crypto_next(&a, &m);
+        enum daemon_link_event e = daemon_link_crypto_next(&a, &m);
         if (e == DAEMON_LINK_MESSAGE)
             all = all && m.len == got++ % 16 && memcmp(m.ptr, "a short message", m.len) == 0;
         else if (e == DAEMON_LINK_BYE)
@@ -202,7 +202,7 @@ static void test_altered(void)
     for (unsigned at = 0; at < 3 * (DAEMON_LINK_RECORD_EXTRA + 4); at++) {
         struct daemon_link_crypto a, b;
         struct slice m, s;
-        enum hop_event e;
+        enum daemon_link_event e;
         unsigned before = at / (DAEMON_LINK_RECORD_EXTRA + 4), got = 0;
         char bytes[3 * (DAEMON_LINK_RECORD_EXTRA + 4)];
 

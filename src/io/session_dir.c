@@ -40,7 +40,7 @@ void session_dir_name(struct session_dir *d, const char *tmp)
     snprintf(d->path, sizeof d->path, "%.440s/%ld-%08x", d->base, (long)getpid(), salt[0]);
 }
 
-static void sweep_path(const char *path)
+static void clean_path(const char *path)
 {
     sweep(&(struct cleanup_order){
         .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
@@ -59,7 +59,7 @@ static void remove_left(const char *base, int base_fd, const char *name)
         return;
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 &&
         (size_t)snprintf(path, sizeof path, "%s/%s", base, name) < sizeof path)
-        sweep_path(path);
+        clean_path(path);
     close(fd);
 }
 
@@ -182,7 +182,7 @@ void session_dir_drop(struct session_dir *d, uint32_t job)
     if (d->fd < 0)
         return;
     snprintf(path, sizeof path, "%s/%u", d->path, job);
-    sweep_path(path);
+    clean_path(path);
 }
 
 /* Killed daemons of this launch on this machine have left their directories, too. */
@@ -191,7 +191,7 @@ void session_dir_remove(struct session_dir *d)
     int base_fd = d->path[0] ? open(d->base, OPEN_DIR) : -1;
 
     if (base_fd >= 0) {
-        sweep_path(d->path);
+        clean_path(d->path);
         clear_base(d, base_fd);
         close(base_fd);
         rmdir(d->base); /* stays while another launch of ours uses it */

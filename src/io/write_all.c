@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-int write_all_write(int fd, struct slice s)
+int write_all_slice(int fd, struct slice s)
 {
     while (s.len) {
         ssize_t n = write(fd, s.ptr, s.len);

@@ -5,6 +5,6 @@
 #include "base/slice.h"
 
 /* 0, or -errno: not everything was written. */
-int write_all_write(int fd, struct slice s);
+int write_all_slice(int fd, struct slice s);
 
 #endif

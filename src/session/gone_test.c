@@ -10,17 +10,17 @@ enum { RANKS = 4 };
 
 struct protocol {
     const char *name;
-    void (*init)(struct router *c, uint32_t rank);
-    void (*fence)(struct router *c, uint32_t rank);
-    void (*finalize)(struct router *c, uint32_t rank);
+    void (*init)(struct cluster *c, uint32_t rank);
+    void (*fence)(struct cluster *c, uint32_t rank);
+    void (*finalize)(struct cluster *c, uint32_t rank);
 };
 
-static void say(struct router *c, uint32_t rank, const char *text)
+static void say(struct cluster *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static void say2(struct router *c, uint32_t rank, const char *text)
+static void say2(struct cluster *c, uint32_t rank, const char *text)
 {
     char framed[300];
 
@@ -28,22 +28,22 @@ static void say2(struct router *c, uint32_t rank, const char *text)
     say(c, rank, framed);
 }
 
-static void pmi1_init(struct router *c, uint32_t rank)
+static void pmi1_init(struct cluster *c, uint32_t rank)
 {
     say(c, rank, "cmd=init pmi_version=1 pmi_subversion=1\n");
 }
 
-static void pmi1_fence(struct router *c, uint32_t rank)
+static void pmi1_fence(struct cluster *c, uint32_t rank)
 {
     say(c, rank, "cmd=barrier_in\n");
 }
 
-static void pmi1_finalize(struct router *c, uint32_t rank)
+static void pmi1_finalize(struct cluster *c, uint32_t rank)
 {
     say(c, rank, "cmd=finalize\n");
 }
 
-static void pmi2_init(struct router *c, uint32_t rank)
+static void pmi2_init(struct cluster *c, uint32_t rank)
 {
     char text[100];
 
@@ -52,17 +52,17 @@ static void pmi2_init(struct router *c, uint32_t rank)
     say2(c, rank, text);
 }
 
-static void pmi2_fence(struct router *c, uint32_t rank)
+static void pmi2_fence(struct cluster *c, uint32_t rank)
 {
     say2(c, rank, "cmd=kvs-fence;");
 }
 
-static void pmi2_finalize(struct router *c, uint32_t rank)
+static void pmi2_finalize(struct cluster *c, uint32_t rank)
 {
     say2(c, rank, "cmd=finalize;");
 }
 
-static void pmix_init(struct router *c, uint32_t rank)
+static void pmix_init(struct cluster *c, uint32_t rank)
 {
     char text[300];
 
@@ -74,12 +74,12 @@ static void pmix_init(struct router *c, uint32_t rank)
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0200")); /* its requests during init */
 }
 
-static void pmix_fence(struct router *c, uint32_t rank)
+static void pmix_fence(struct cluster *c, uint32_t rank)
 {
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200"));
 }
 
-static void pmix_finalize(struct router *c, uint32_t rank)
+static void pmix_finalize(struct cluster *c, uint32_t rank)
 {
     cluster_say(c, 0, rank, pmix_bytes(PMIX_HEAD "0205"));
 }
@@ -113,14 +113,14 @@ struct scene {
     bool held; /* a grandchild holds the socket */
 };
 
-static void leave(struct router *c, const struct scene *s)
+static void leave(struct cluster *c, const struct scene *s)
 {
     if (!s->held)
         server_hangup(&cluster_of(c, 0, s->gone)->server, c->peers[0][s->gone]);
     cluster_event(c, 0, s->gone, s->end->event, s->end->code);
 }
 
-static void others_fence(struct router *c, const struct scene *s)
+static void others_fence(struct cluster *c, const struct scene *s)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
         if (r != s->gone && cluster_of(c, 0, r)->jobs[0]->phase == JOB_RUNNING)
@@ -128,7 +128,7 @@ static void others_fence(struct router *c, const struct scene *s)
     }
 }
 
-static void others_init(struct router *c, const struct scene *s)
+static void others_init(struct cluster *c, const struct scene *s)
 {
     for (uint32_t r = 0; r < RANKS; r++) {
         if (r != s->gone)
@@ -136,7 +136,7 @@ static void others_init(struct router *c, const struct scene *s)
     }
 }
 
-static void act(struct router *c, const struct scene *s)
+static void act(struct cluster *c, const struct scene *s)
 {
     others_init(c, s);
     if (s->instant == 1) {
@@ -166,7 +166,7 @@ static bool says_why(const struct job *j, const struct scene *s)
 /* One scene: whether the job was ended on all nodes, with the true reason and status. */
 static bool play(const struct scene *s, uint64_t seed)
 {
-    struct router c;
+    struct cluster c;
     struct job *j;
     bool good, all = true;
 
@@ -208,7 +208,7 @@ static void test_scenes(const struct protocol *p, const struct end *e, uint32_t 
 /* Programs without PMI end as they like; the first code that is not 0 counts. */
 static void test_without_pmi(uint32_t nodes)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, nodes, nodes);
     cluster_job(&c, RANKS, false, false);
@@ -223,7 +223,7 @@ static void test_without_pmi(uint32_t nodes)
  * not waited for. */
 static void test_beside(uint32_t nodes)
 {
-    struct router c;
+    struct cluster c;
     bool good = true;
 
     cluster_open(&c, nodes, 5);
@@ -246,7 +246,7 @@ static void test_beside(uint32_t nodes)
 static void test_get(uint32_t nodes, bool early)
 {
     static const char get[] = PMIX_HEAD "0204 020a 'job0' 0203 0200 0210 'mykey.g'";
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, nodes, 5);
     cluster_job(&c, RANKS, false, false);
@@ -266,7 +266,7 @@ static void test_get(uint32_t nodes, bool early)
 static void test_keep_going(uint32_t nodes, bool early)
 {
     static const char failed[] = "cmd=barrier_out rc=1 msg=a_member_has_died\n";
-    struct router c;
+    struct cluster c;
     bool good = true;
 
     cluster_open(&c, nodes, 9);

@@ -25,7 +25,7 @@ struct rank {
 };
 
 struct model {
-    struct router c;
+    struct cluster c;
     struct rank ranks[MOST_RANKS];
     uint32_t n;
     unsigned rounds;

@@ -57,7 +57,7 @@ struct control {
     struct pmix_batch *batch;
     const struct member *members;
     uint32_t nmembers;
-    int64_t sweep;     /* how, without SWEEP_DIRECTORY */
+    int64_t sweep;     /* how, without CLEANUP_DIRECTORY */
     struct slice stay; /* names that are kept */
     bool refused;      /* a required attribute cannot be satisfied */
 };
@@ -73,7 +73,7 @@ static void ask_signal(struct control *k, int sig, bool is_end)
 }
 
 /* Files separated by commas. */
-static void ask_sweeps(struct control *k, const char *paths, bool directory)
+static void ask_cleanups(struct control *k, const char *paths, bool directory)
 {
     struct slice rest = pmix_keep(k->c, slice_str(paths ? paths : ""));
 
@@ -82,7 +82,7 @@ static void ask_sweeps(struct control *k, const char *paths, bool directory)
                  (struct request){ .kind = REQ_REGISTER_CLEANUP,
                                    .members = k->members,
                                    .count = k->nmembers,
-                                   .number = directory ? k->sweep | SWEEP_DIRECTORY : 0,
+                                   .number = directory ? k->sweep | CLEANUP_DIRECTORY : 0,
                                    .key = slice_trim(slice_cut(&rest, ',')),
                                    .value = directory ? k->stay : SLICE_NULL });
 }
@@ -92,14 +92,14 @@ static const char *text_of(const pmix_info_t *info)
     return info->value.type == PMIX_STRING ? info->value.data.string : NULL;
 }
 
-static void read_sweep_words(struct control *k, const pmix_info_t *infos, size_t n)
+static void read_cleanup_words(struct control *k, const pmix_info_t *infos, size_t n)
 {
     static const struct {
         const char *key;
         int flag;
-    } words[] = { { PMIX_CLEANUP_RECURSIVE, SWEEP_RECURSIVE },
-                  { PMIX_CLEANUP_EMPTY, SWEEP_EMPTY_ONLY },
-                  { PMIX_CLEANUP_LEAVE_TOPDIR, SWEEP_LEAVE_TOP } };
+    } words[] = { { PMIX_CLEANUP_RECURSIVE, CLEANUP_RECURSIVE },
+                  { PMIX_CLEANUP_EMPTY, CLEANUP_EMPTY_ONLY },
+                  { PMIX_CLEANUP_LEAVE_TOPDIR, CLEANUP_LEAVE_TOP } };
 
     for (size_t i = 0; i < n; i++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
@@ -111,7 +111,7 @@ static void read_sweep_words(struct control *k, const pmix_info_t *infos, size_t
     }
 }
 
-static bool is_sweep_word(const char *key)
+static bool is_cleanup_word(const char *key)
 {
     return !strcmp(key, PMIX_CLEANUP_RECURSIVE) || !strcmp(key, PMIX_CLEANUP_EMPTY) ||
            !strcmp(key, PMIX_CLEANUP_LEAVE_TOPDIR) || !strcmp(key, PMIX_CLEANUP_IGNORE) ||
@@ -137,10 +137,10 @@ static void do_directive(struct control *k, const pmix_info_t *info)
     } else if (!strcmp(info->key, PMIX_JOB_CTRL_SIGNAL)) {
         ask_signal(k, (int)(pmix_number_of(&info->value) & 0xff), false);
     } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP)) {
-        ask_sweeps(k, text_of(info), false);
+        ask_cleanups(k, text_of(info), false);
     } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR)) {
-        ask_sweeps(k, text_of(info), true);
-    } else if (!is_sweep_word(info->key) && info->flags & PMIX_INFO_REQD) {
+        ask_cleanups(k, text_of(info), true);
+    } else if (!is_cleanup_word(info->key) && info->flags & PMIX_INFO_REQD) {
         k->refused = true;
     }
 }
@@ -165,7 +165,7 @@ void pmix_read_control(struct command *c)
         k.batch = pmix_new_batch(c);
         k.members = keep_members(c, procs, nprocs);
         k.nmembers = k.members ? (uint32_t)nprocs : 0;
-        read_sweep_words(&k, infos, n);
+        read_cleanup_words(&k, infos, n);
         for (size_t i = 0; i < n && k.members; i++)
             do_directive(&k, &infos[i]);
         if (k.refused && k.batch)

@@ -6,12 +6,12 @@
 
 static const char INIT[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
 
-static void say(struct router *c, uint32_t rank, const char *text)
+static void say(struct cluster *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static bool hears(struct router *c, uint32_t rank, const char *text)
+static bool hears(struct cluster *c, uint32_t rank, const char *text)
 {
     const char *got = cluster_heard(c, 0, rank);
     bool same = !strcmp(got, text);
@@ -23,7 +23,7 @@ static bool hears(struct router *c, uint32_t rank, const char *text)
 
 #define HEARS(c, rank, text) OK_F(hears(c, rank, text), "rank %d hears %s", (int)(rank), #text)
 
-static void init_all(struct router *c, uint32_t n)
+static void init_all(struct cluster *c, uint32_t n)
 {
     for (uint32_t r = 0; r < n; r++) {
         say(c, r, INIT);
@@ -33,7 +33,7 @@ static void init_all(struct router *c, uint32_t n)
 
 /* ---- PMI-1: put, barrier, get --------------------------------------------------------------- */
 
-static bool put_fence_get(struct router *c, uint32_t n, unsigned round)
+static bool put_fence_get(struct cluster *c, uint32_t n, unsigned round)
 {
     char text[200], want[200];
     bool good = true;
@@ -64,7 +64,7 @@ static bool put_fence_get(struct router *c, uint32_t n, unsigned round)
 
 static void test_sixty_four(uint32_t nodes, bool cyclic)
 {
-    struct router c;
+    struct cluster c;
     unsigned before;
 
     cluster_open(&c, nodes, nodes);
@@ -95,7 +95,7 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
  * part; rounds of one name do not mix. */
 static void test_groups(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 4, 3);
     cluster_job(&c, 8, true, false); /* ranks 0 and 4 on node 0, 1 and 5 on node 1 ... */
@@ -137,7 +137,7 @@ static void test_groups(void)
 /* Further spaces are exchanged too; a key that two nodes have accepted has one value everywhere. */
 static void test_spaces(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 2, 1);
     cluster_job(&c, 2, false, false);
@@ -175,7 +175,7 @@ static void test_spaces(void)
 
 static void test_names(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 5);
     cluster_job(&c, 3, false, false);
@@ -197,7 +197,7 @@ static void test_names(void)
 
 /* ---- PMI-2: fence and ring ------------------------------------------------------------------- */
 
-static void say2(struct router *c, uint32_t rank, const char *text)
+static void say2(struct cluster *c, uint32_t rank, const char *text)
 {
     char frame[512];
 
@@ -208,7 +208,7 @@ static void say2(struct router *c, uint32_t rank, const char *text)
 static void test_pmi2(void)
 {
     enum { N = 6, NODES = 3 };
-    struct router c;
+    struct cluster c;
     char text[200];
     bool good = true;
 
@@ -272,13 +272,13 @@ static void test_pmi2(void)
 /* ---- PMIx -------------------------------------------------------------------------------------
  */
 
-static void pmix_say(struct router *c, uint32_t rank, const char *text)
+static void pmix_say(struct cluster *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, pmix_bytes(text));
 }
 
 /* The bytes received by the rank contain these. */
-static bool pmix_hears(struct router *c, uint32_t rank, const char *word)
+static bool pmix_hears(struct cluster *c, uint32_t rank, const char *word)
 {
     struct peer *p = c->peers[0][rank];
     struct slice s = buf_slice(&p->out);
@@ -288,7 +288,7 @@ static bool pmix_hears(struct router *c, uint32_t rank, const char *word)
     return found;
 }
 
-static void pmix_hello(struct router *c, uint32_t rank)
+static void pmix_hello(struct cluster *c, uint32_t rank)
 {
     char text[300];
 
@@ -301,7 +301,7 @@ static void pmix_hello(struct router *c, uint32_t rank)
 }
 
 /* mykey.g for all, mykey.l for the own node, mykey.r for others */
-static void pmix_commit(struct router *c, uint32_t rank)
+static void pmix_commit(struct cluster *c, uint32_t rank)
 {
     pmix_say(c, rank,
              PMIX_HEAD
@@ -310,14 +310,14 @@ static void pmix_commit(struct router *c, uint32_t rank)
     pmix_hears(c, rank, "");
 }
 
-static void pmix_fence(struct router *c, uint32_t rank, bool collect)
+static void pmix_fence(struct cluster *c, uint32_t rank, bool collect)
 {
     pmix_say(c, rank,
              collect ? PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0201 021a 'pmix.collect' 000101"
                      : PMIX_HEAD "0203 0201 020a 'job0' feffffff0f 0200");
 }
 
-static void pmix_get(struct router *c, uint32_t rank, uint32_t of, const char *key)
+static void pmix_get(struct cluster *c, uint32_t rank, uint32_t of, const char *key)
 {
     char text[200];
 
@@ -327,7 +327,7 @@ static void pmix_get(struct router *c, uint32_t rank, uint32_t of, const char *k
 
 static void test_pmix_modex(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 2, 31);
     cluster_job(&c, 4, false, false); /* 0 and 1 on one node, 2 and 3 on the other */
@@ -372,7 +372,7 @@ static void test_read_once(uint32_t nodes)
     static const char publish[] =
         PMIX_HEAD "0206 0200 0202 040e 'pubkey' 00 030e 'pubval' 1a 'pmix.persist' 00 1e01";
     static const char lookup[] = PMIX_HEAD "0207 0200 0201 020e 'pubkey' 0200";
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, nodes, 5);
     cluster_job(&c, 4, false, false);
@@ -392,7 +392,7 @@ static void test_read_once(uint32_t nodes)
 
 static void test_pmix_direct(void)
 {
-    struct router c;
+    struct cluster c;
     unsigned before;
 
     cluster_open(&c, 2, 37);
@@ -431,7 +431,7 @@ static void test_pmix_direct(void)
 /* One key, two owners: PMI processes and PMIx processes of one job share what they put. */
 static void test_mixed(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 2, 41);
     cluster_job(&c, 2, false, false);
@@ -453,7 +453,7 @@ static void test_mixed(void)
 
 static void test_events(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 43);
     cluster_job(&c, 3, false, false);
@@ -470,7 +470,7 @@ static void test_events(void)
 
 static void test_abort(int code)
 {
-    struct router c;
+    struct cluster c;
     char words[64];
 
     cluster_open(&c, 4, 17);
@@ -491,7 +491,7 @@ static void test_abort(int code)
 
 static void test_death(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 19);
     cluster_job(&c, 6, false, false);
@@ -513,7 +513,7 @@ static void test_death(void)
  * contributed or not. */
 static void test_going_on(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 23);
     cluster_job(&c, 6, false, true);
@@ -538,7 +538,7 @@ static void test_going_on(void)
 /* The same when one of the launcher's own node dies, which no other node can know. */
 static void test_going_on_without_ours(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 47);
     cluster_job(&c, 6, false, true);
@@ -556,7 +556,7 @@ static void test_going_on_without_ours(void)
 /* A node is lost with all its processes, and the job goes on. */
 static void test_node_down(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 3, 53);
     cluster_job(&c, 6, false, true);
@@ -583,7 +583,7 @@ static void test_node_down(void)
 /* A rank finalizes, and others fence without it: an error of the program, and no hang. */
 static void test_leaving(void)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, 2, 29);
     cluster_job(&c, 4, false, false);
@@ -605,7 +605,7 @@ static void test_leaving(void)
 /* Two jobs fence over two nodes; whatever their names, each is answered about its own. */
 static void test_nested_names(const char *first, const char *second)
 {
-    struct router c;
+    struct cluster c;
     bool good = true;
 
     cluster_open(&c, 2, 3);
@@ -629,7 +629,7 @@ static void test_nested_names(const char *first, const char *second)
 /* A member list in another order is the same fence. */
 static void test_order(uint32_t nodes)
 {
-    struct router c;
+    struct cluster c;
 
     cluster_open(&c, nodes, 3);
     cluster_job(&c, 2, false, false);
@@ -650,7 +650,7 @@ static const char *asleep(void *arg, int pid)
 }
 
 /* The root's report, made of the parts of all nodes; cut: this many bytes of each part. */
-static const char *who(struct router *c, bool json, size_t cut)
+static const char *who(struct cluster *c, bool json, size_t cut)
 {
     static char text[1 << 14];
     struct who_options o = { .json = json, .now_ns = 100, .machine_state = asleep };
@@ -687,7 +687,7 @@ static void test_who(void)
         "    rank 5 on c (pid 1005) running, stopped; has not said anything yet\n"
         "  fence 0,2:7, generation 0, for 0.0 s: 1 of 2 have arrived; missing: 2\n"
         "    rank 2 on b (pid 1002) attached; last request: fence, 0.0 s ago\n";
-    struct router c;
+    struct cluster c;
     const char *got;
 
     cluster_open(&c, 3, 47);

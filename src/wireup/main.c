@@ -211,12 +211,12 @@ static int prepare_and_run(int argc, char **argv, struct launch *launch, struct 
         log.most = LOG_INFO;
     code = launch_exit_code(rc);
     if (rc == LAUNCH_SHOW) {
-        if (write_all_write(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
+        if (write_all_slice(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
             code = 1;
     } else if (rc != LAUNCH_GO) {
         log_error(&log, "%s", err.text);
     } else {
-        write_all_write(STDERR_FILENO, buf_slice(&options.answer));
+        write_all_slice(STDERR_FILENO, buf_slice(&options.answer));
         code = run_plan(launch, &plan, log);
     }
     job_map_free(&plan);

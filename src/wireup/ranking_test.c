@@ -267,8 +267,8 @@ static void test_travel(void)
     w.plan.apps[0].argv = argv;
     w.plan.apps[0].argc = 1;
     w.plan.apps[0].env = env;
-    plan_pack(&w.plan, &bytes);
-    OK(plan_unpack(buf_slice(&bytes), &q, &w.err) == 0);
+    job_map_pack(&w.plan, &bytes);
+    OK(job_map_unpack(buf_slice(&bytes), &q, &w.err) == 0);
     same = 0;
     for (uint32_t n = 0; n < q.nnodes; n++)
         OK(plan_bind(&q, n, n == 1 ? &w.machines.other : &w.machines.all, &w.err) == 0);

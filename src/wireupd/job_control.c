@@ -36,8 +36,8 @@ static void clear_up(struct node *n, const struct effect *e)
         return; /* the root of the path is unknown */
     rc = sweep(&o);
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
-    if (rc < 0 && rc != -ENOENT && !n->sweep_told) {
-        n->sweep_told = true;
+    if (rc < 0 && rc != -ENOENT && !n->cleanup_told) {
+        n->cleanup_told = true;
         log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
                      ? "it is no directory, or a symbolic link leads to it"

@@ -61,7 +61,7 @@ void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions,
     struct msg_job *o = &m.u.job;
 
     buf_clear(&s->scratch);
-    plan_pack(&j->plan, &s->scratch);
+    job_map_pack(&j->plan, &s->scratch);
     if (!pairs || !buf_ok(&s->scratch) || !node_map_keep(s, j->id, positions, j->plan.nnodes)) {
         free(pairs);
         server_abort(share_server(s), j, JOB_NO_RANK, 1,
@@ -177,7 +177,7 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
     int rc;
 
     s->heard_ns = clock_now_ns();
-    rc = plan_unpack(m->plan, &plan, &err);
+    rc = job_map_unpack(m->plan, &plan, &err);
     if (rc == 0 && m->positions.n != plan.nnodes)
         rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);

@@ -104,7 +104,7 @@ static int open_doors(struct node *n)
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
         return -errno;
-    pending_querys_open(&n->inquests, n);
+    pending_queries_open(&n->inquests, n);
     control_socket_open(&n->control_socket, n);
     n->server.core.is_manager = true;
     n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
@@ -197,7 +197,7 @@ struct node *node_free(struct node *n)
     output_close(n);
     control_socket_close(&n->control_socket);
     tools_close(&n->tools);
-    pending_querys_close(&n->inquests);
+    pending_queries_close(&n->inquests);
     startup_timing_close(&n->timing);
     watch_close(&n->chld);
     control_close(n);

@@ -61,7 +61,7 @@ struct node {
     struct list strangers;
     char *wdir;
     bool place_told;   /* warned that the session directory cannot be created */
-    bool sweep_told;   /* warned that something cannot be cleaned up */
+    bool cleanup_told; /* warned that something cannot be cleaned up */
     struct list roots; /* of processes that see other files than we do (proc_root.c) */
     bool roots_lost;   /* one was lost for lack of memory: none can be trusted */
     char *scratch;     /* STDIO_CHUNK bytes: output and connections */

@@ -230,14 +230,14 @@ void pending_query_forget(struct pending_queries *q, const void *arg)
     }
 }
 
-void pending_querys_open(struct pending_queries *q, struct node *n)
+void pending_queries_open(struct pending_queries *q, struct node *n)
 {
     q->node = n;
     q->next = 0;
     list_init(&q->all);
 }
 
-void pending_querys_close(struct pending_queries *q)
+void pending_queries_close(struct pending_queries *q)
 {
     if (!q->node)
         return;

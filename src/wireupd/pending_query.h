@@ -22,8 +22,8 @@ struct pending_queries {
 /* The report, for people or programs, or a line that begins with `error:`. */
 typedef void pending_query_fn(void *arg, struct slice report);
 
-void pending_querys_open(struct pending_queries *q, struct node *n);
-void pending_querys_close(
+void pending_queries_open(struct pending_queries *q, struct node *n);
+void pending_queries_close(
     struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
 
 /* words: `[json] [JOB]`.  done is called once: now or later. */

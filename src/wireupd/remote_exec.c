@@ -332,7 +332,7 @@ static int write_file(struct command *k, struct errmsg *err)
         return -ENOMEM;
     }
     fd = create_new(k->file);
-    rc = fd < 0 ? fd : write_all_write(fd, s);
+    rc = fd < 0 ? fd : write_all_slice(fd, s);
     if (fd >= 0)
         close(fd);
     if (rc < 0)

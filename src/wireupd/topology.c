@@ -19,7 +19,7 @@ enum { XML_MAX = 256 << 20 };
 static int make_file(struct slice text, int *fd_p)
 {
     int fd = memfd_create("wireup-topology", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int rc = fd < 0 ? -errno : write_all_write(fd, text);
+    int rc = fd < 0 ? -errno : write_all_slice(fd, text);
 
     if (rc == 0 &&
         fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)

@@ -39,7 +39,7 @@ static void overlays_close(void)
 }
 
 /* The participants, as positions: here node i of each plan is position i. */
-static void cluster_contribute(struct router *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
 {
     struct contribution *k = e->contribution;
     struct rank_set all = { NULL, 0, 0, 0 };
@@ -60,7 +60,7 @@ static void cluster_contribute(struct router *c, uint32_t node, struct effect *e
     free(places);
 }
 
-static void hear_end(struct router *c, uint32_t node, const struct overlay_event *e)
+static void hear_end(struct cluster *c, uint32_t node, const struct overlay_event *e)
 {
     struct slice blocks[CLUSTER_NODES];
     const struct block_set *b;
@@ -76,7 +76,7 @@ static void hear_end(struct router *c, uint32_t node, const struct overlay_event
 }
 
 /* A node is lost, and its processes with it. */
-static void hear_loss(struct router *c, uint32_t node, uint32_t lost)
+static void hear_loss(struct cluster *c, uint32_t node, uint32_t lost)
 {
     struct job *j = c->nodes[node].jobs[0];
 
@@ -107,7 +107,7 @@ static struct overlay_msg *recode(struct overlay_msg *m)
 }
 
 /* One round of all nodes; true: something happened. */
-static bool cluster_overlays(struct router *c)
+static bool cluster_overlays(struct cluster *c)
 {
     bool some = false;
 
@@ -137,12 +137,12 @@ static bool cluster_overlays(struct router *c)
 
 enum { NODES = CLUSTER_NODES, RANKS = 24 };
 
-static void say(struct router *c, uint32_t rank, const char *text)
+static void say(struct cluster *c, uint32_t rank, const char *text)
 {
     cluster_say(c, 0, rank, slice_str(text));
 }
 
-static void begin(struct router *c, bool keep_going, enum overlay_schedule schedule)
+static void begin(struct cluster *c, bool keep_going, enum overlay_schedule schedule)
 {
     cluster_open(c, NODES, 5);
     overlays_open(NODES, schedule);
@@ -153,7 +153,7 @@ static void begin(struct router *c, bool keep_going, enum overlay_schedule sched
     }
 }
 
-static bool exchange(struct router *c, unsigned round)
+static bool exchange(struct cluster *c, unsigned round)
 {
     char text[200], want[200];
     bool good = true;
@@ -178,7 +178,7 @@ static bool exchange(struct router *c, unsigned round)
 
 static void test_exchange(enum overlay_schedule schedule)
 {
-    struct router c;
+    struct cluster c;
 
     begin(&c, false, schedule);
     OK_F(exchange(&c, 0) && exchange(&c, 1), "%u ranks on %u nodes: everybody has all cards, twice",
@@ -194,7 +194,7 @@ static void test_exchange(enum overlay_schedule schedule)
 /* A node dies while the others wait for it in a fence. */
 static void test_lost_node(void)
 {
-    struct router c;
+    struct cluster c;
     enum { LOST = 2 }; /* with nodes 5 and 6 below it */
 
     begin(&c, true, OVERLAY_AUTO);

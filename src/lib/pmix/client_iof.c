@@ -69,7 +69,7 @@ static void run_piece(struct task *t)
     if (p->fn)
         p->fn(p->ref, p->channel, &p->source, &p->bytes, p->infos, p->ninfos);
     else /* or no receiver */
-        write_all_write(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
+        write_all_slice(p->channel & PMIX_FWD_STDOUT_CHANNEL ? STDOUT_FILENO : STDERR_FILENO,
                         slice_mem(p->bytes.bytes, p->bytes.size));
     piece_free(t);
 }

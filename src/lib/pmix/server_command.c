@@ -891,7 +891,7 @@ static void pass_registration_on(struct pserver *s, const struct peer *p, const 
 /* Accepted only when it can be done with the rights of the requesting process.  True: it is
  * refused.
  */
-static bool refuses_sweep(struct pserver *s, const struct peer *p)
+static bool refuses_cleanup(struct pserver *s, const struct peer *p)
 {
     struct nspace *n = nspace_of(s, p->job);
     struct local *l = n ? nspace_local(n, p->rank) : NULL;
@@ -936,7 +936,7 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
     case REQ_FINALIZE:
     case REQ_SPAWN:
     case REQ_ABORT: a_p->status = take_plain(s, p, rq, ticket); return true;
-    case REQ_REGISTER_CLEANUP: a_p->status = ANSWER_RESERVED; return refuses_sweep(s, p);
+    case REQ_REGISTER_CLEANUP: a_p->status = ANSWER_RESERVED; return refuses_cleanup(s, p);
     case REQ_NOTIFY: pass_event_on(s, p, rq); return false;
     case REQ_RECALL: pass_registration_on(s, p, rq); return false;
     default: return false;
