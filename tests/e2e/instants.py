@@ -10,24 +10,20 @@ CONTROL must be found: deaf, a launcher that hears no signal; litter, a process 
 
 The judge: the launcher ends within INSTANTS_BOUND seconds, with the status of the signal (or of the time
 limit, or of a job that was over before); what it says is true (nothing was started when it says so); no
-process, file or socket is left on any host.  Hosts and the remote shell are those of kills.py."""
+process, file or socket is left on any host.  Hosts, remote shell and driver: seeded.py."""
 import os
-import queue
-import random
 import re
 import select
-import shutil
 import signal
+import socket
 import subprocess
 import sys
-import threading
 import time
 
-import kills
-from kills import Host, batch, files_below, living, signal_all
+import seeded
+from seeded import PATIENCE, all_stand, living, signal_all, with_children
 
 BOUND = float(os.environ.get('INSTANTS_BOUND', '60'))   # a net: the launcher's own bounds add up to 23 s
-PATIENCE = kills.PATIENCE
 WORLDS = ('one', 'four', 'hang', 'dvm')
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HOWS = ('signal', 'signal', 'signal', 'twice', 'limit', 'quit')
@@ -38,25 +34,28 @@ CODE = {'short': 0, 'fail': 3}
 NEVER = re.compile(r'worker process|[Ss]egmentation|AddressSanitizer|assert|out of memory|Traceback')
 
 
-class Shell(kills.Shell):
+class Shell(seeded.Shell):
     """As there; the host `hang` never answers."""
 
     def serve(self, s):
-        if s.recv(8192, kills.socket.MSG_PEEK).split(b'\n')[0] != b'hang':
+        if s.recv(8192, socket.MSG_PEEK).split(b'\n')[0] != b'hang':
             super().serve(s)
             return
         with s:
-            _, fds, _, _ = kills.socket.recv_fds(s, 8192, 3)
+            _, fds, _, _ = socket.recv_fds(s, 8192, 3)
             self.run_.tell('hang started')
             select.select([s], [], [], PATIENCE)
             for fd in fds:
                 os.close(fd)
 
 
-class Run:
-    def __init__(self, seed, slot, hosts, args):
-        self.seed, self.slot, self.hosts, self.args = seed, slot, hosts, args
-        r = self.random = random.Random(seed)
+class Run(seeded.Run):
+    test = 'INSTANTS'
+    bound = BOUND
+
+    def __init__(self, seed, hosts, args):
+        super().__init__(seed, hosts, args)
+        r = self.random
         self.world = os.environ.get('INSTANTS_WORLD') or r.choice(WORLDS)
         if self.world == 'four' and seed % 12 == 0:     # rarely: each takes the launcher's whole patience
             self.world = 'stuck'
@@ -73,40 +72,21 @@ class Run:
         if args.control:
             self.world, self.how, self.mode, self.target = 'one', 'signal', 'stay', 'job'
             self.sign, self.delay = signal.SIGTERM, 0.2
-        self.folder = os.path.join(args.folder, f'run{seed}')
-        self.mark = f'INSTANTS_RUN={os.getpid()}.{seed}'.encode()
-        self.wrong, self.said_all, self.stopped = [], [], []
-        self.took = 0
+        self.said_all = []
 
     def __str__(self):
         when = '' if self.how == 'limit' else f' after {self.delay * 1000:.0f} ms'
         return (f'seed {self.seed}: {self.world}, {self.how} {self.sign.name}{when} to {self.target}, '
                 f'program {self.mode}, width {self.width}')
 
-    # ---- as kills.py's runs, for its Shell
-
-    def tell(self, line):
-        pass
-
-    def host(self, name):
-        return next((h for h in self.hosts if h.name == name), None)
-
     # ---- what is run
 
     def prepare(self):
-        for name in 'home', 'tmp', 'run':
-            os.makedirs(os.path.join(self.folder, name))
-        os.chmod(os.path.join(self.folder, 'run'), 0o700)
+        self.make_folder()
         self.started = os.path.join(self.folder, 'started')
         self.shell = Shell(self)
         self.shell.start()
-        env = {k: v for k, v in os.environ.items() if k != 'WU_MARK'}
-        env.update(HOME=os.path.join(self.folder, 'home'), TMPDIR=os.path.join(self.folder, 'tmp'),
-                   XDG_RUNTIME_DIR=os.path.join(self.folder, 'run'), KILLS_SHELL=self.shell.path,
-                   INSTANTS_STARTED=self.started, KILLS_TELL='/dev/null')
-        key, value = self.mark.decode().split('=')
-        env[key] = value
-        self.env = self.env_there = env
+        self.env = self.env_there = self.environment(INSTANTS_STARTED=self.started, KILLS_TELL='/dev/null')
 
     def program(self):
         """sh -c: says that it runs, and does what the mode says."""
@@ -147,7 +127,7 @@ class Run:
             return p.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.wrong.append(f'{words} hangs')
-            kill_tree(p.pid)
+            signal_all(with_children(p.pid), signal.SIGKILL)
             return p.wait()
 
     # ---- the deed
@@ -176,7 +156,7 @@ class Run:
             self.wrong.append(f'it has not ended within {BOUND:.0f} s: it has said {self.said()}')
             if os.environ.get('INSTANTS_DEBUG'):
                 subprocess.run(['sh', '-c', os.environ['INSTANTS_DEBUG'], str(p.pid)])
-            kill_tree(p.pid)
+            signal_all(with_children(p.pid), signal.SIGKILL)
             p.wait()
         self.took = time.monotonic() - began
 
@@ -187,7 +167,7 @@ class Run:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             there = {p for p, _ in living(self.mark).get(self.hosts[1].space, [])}
-            if there <= set(self.stopped) and kills.all_stand(self.stopped):
+            if there <= set(self.stopped) and all_stand(self.stopped):
                 return
             signal_all(there, signal.SIGSTOP)
             self.stopped = list(there | set(self.stopped))
@@ -265,37 +245,23 @@ class Run:
             self.whole(['down'], 'down')    # it may be down, or be going
 
     def left(self, spaces, but=()):
-        found = {s: [one for one in v if one[0] not in but] for s, v in living(self.mark).items()
-                 if s in spaces or self.world == 'srun'}
-        if self.world == 'srun':
-            steps = subprocess.run(['squeue', '-s', '-h', '-j', os.environ['SLURM_JOB_ID'], '-o', '%i %j'],
-                                   capture_output=True, text=True).stdout.split('\n')
-            found['steps'] = [(0, s) for s in steps if 'wireupd' in s]
-        return {s: v for s, v in found.items() if v}
-
-    def wait_gone(self, spaces, but=()):
-        until = time.monotonic() + BOUND
-        while (left := self.left(spaces, but)) and time.monotonic() < until:
-            time.sleep(0.02)
-        if left:
-            self.wrong.append(f'left: {left}')
-            for pids in left.values():
-                signal_all([p for p, _ in pids if p], signal.SIGKILL)
+        if self.world != 'srun':
+            return super().left(spaces, but)
+        found = super().left(None, but)
+        steps = subprocess.run(['squeue', '-s', '-h', '-j', os.environ['SLURM_JOB_ID'], '-o', '%i %j'],
+                               capture_output=True, text=True).stdout.split('\n')
+        if steps := [(0, s) for s in steps if 'wireupd' in s]:
+            found['steps'] = steps
+        return found
 
     def judge_rest(self):
         self.thaw()
         self.wait_gone([h.space for h in self.hosts] + [os.readlink('/proc/self/ns/net')])
-        until = time.monotonic() + BOUND
-        while time.monotonic() < until and any(h.sockets() for h in self.hosts):
-            time.sleep(0.02)
-        self.wrong += [f'sockets: {h.sockets()}' for h in self.hosts if h.sockets()]
-        files = [f for name in ('home', 'tmp', 'run') for f in files_below(os.path.join(self.folder, name))]
+        self.wait_closed(self.hosts)
         # Daemons that Slurm kills leave where they are to be found; who comes next removes it.
-        files = [f for f in files if not (self.world == 'srun' and '/run/wireup/' in f)]
-        if files:
-            self.wrong.append(f'files: {files}')
+        self.judge_files(lambda f: self.world == 'srun' and '/run/wireup/' in f)
 
-    def go(self):
+    def act(self):
         self.prepare()
         try:
             if self.args.control == 'litter':
@@ -307,77 +273,27 @@ class Run:
             self.judge_rest()
         finally:
             self.shell.close()
-        return not self.wrong
 
-
-def kill_tree(pid):
-    """The launcher and its worker; what they have started goes with them."""
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children') as f:
-            signal_all([pid] + [int(w) for w in f.read().split()], signal.SIGKILL)
-    except OSError:
-        pass
-
-
-class Args:
-    pass
+    def told(self):
+        return f'({self.took:.2f} s) {self.said_all}'
 
 
 def main():
-    a = Args()
-    a.wireup, a.wireupd, a.agent, a.program, a.folder = sys.argv[1:6]
-    first, count, slots = map(int, sys.argv[6:9])
+    a = seeded.arguments()
     for sign in SIGNALS:        # who ignores them has us ignore them (nohup)
         signal.signal(sign, signal.SIG_DFL)
-    a.control = sys.argv[9] if len(sys.argv) > 9 else ''
     slurm = os.environ.get('INSTANTS_WORLD') == 'srun'
-    hosts = [[] for _ in range(slots)]
-    if not slurm:
-        batch(['link add br0 type bridge', 'link set br0 up', 'addr add 10.77.255.1/16 dev br0',
-               'link set lo up'])
-        hosts = [[Host(s, i + 1) for i in range(kills.HOSTS)] for s in range(slots)]
-        batch([line for slot in hosts for h in slot for line in h.link()])
-        for slot in hosts:
-            for h in slot:
-                h.go()
-    seeds, bad, times = queue.Queue(), [], []
-    for seed in range(first, first + count):
-        seeds.put(seed)
+    hosts = [[] for _ in range(a.slots)] if slurm else seeded.hosts_up(a.slots)
 
-    def work(slot):
-        while True:
-            try:
-                seed = seeds.get_nowait()
-            except queue.Empty:
-                return
-            run = Run(seed, slot, hosts[slot], a)
-            try:
-                good = run.go()
-            except Exception as e:          # a driver that stumbles is no proof of anything
-                run.wrong.append(repr(e))
-                good = False
-            shutil.rmtree(run.folder, ignore_errors=True)
-            times.append((run.took, str(run)))
-            if os.environ.get('INSTANTS_VERBOSE'):
-                print(f'# {"good" if good else "BAD "} {run} ({run.took:.2f} s) {run.said_all}', flush=True)
-            if not good:
-                bad.append(seed)
-                print(f'# {run}: ' + '; '.join(run.wrong), flush=True)
+    def attempt(seed, mine, _):
+        run = Run(seed, mine, a)
+        run.go()
+        return run
 
-    workers = [threading.Thread(target=work, args=(s,)) for s in range(slots)]
-    for w in workers:
-        w.start()
-    for w in workers:
-        w.join()
-    for slot in hosts:
-        for h in slot:
-            h.first.kill()
-            h.first.wait()
+    rc = seeded.drive(a, hosts, attempt)
     if not slurm:
-        batch(['link del br0'])
-    slowest = max(times, default=(0, ''))
-    print(f'# runs {len(times)} wrong {len(bad)} slowest {slowest[0]:.1f} s ({slowest[1]})')
-    return 1 if bad else 0
+        seeded.hosts_down(hosts)
+    return rc
 
 
 if __name__ == '__main__':

@@ -6,133 +6,20 @@ launcher) is killed, stopped or cut off at some moment of its life; see kills.sh
 A run is its seed: `kills.py ... SEED 1 1` repeats it (moments within a phase are not exactly the
 same; KILLS_PHASE and KILLS_HOW choose for it, KILLS_VERBOSE shows all).  A CONTROL must be found:
 mute, a launcher that says nothing; litter, a process that stays.  Prints a line for each run that went wrong and a table at the end; exit status 0: none did.
-
-Each slot has HOSTS hosts: network and UTS name spaces on one bridge, called n1, n2, ... in each.  The
-driver is the remote shell (kills_agent.c hands it the words): what it runs on a host is nobody's
-child here, as with ssh."""
+Hosts, remote shell and driver: seeded.py."""
 import errno
 import os
 import queue
-import random
 import re
-import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 
-HOSTS = 4
-PATIENCE = int(os.environ.get("KILLS_PATIENCE", "240"))  # a net for what hangs, not a measure
-SIGNS = {'kill': signal.SIGKILL, 'stop': signal.SIGSTOP}
-
-
-def batch(lines):
-    subprocess.run(['ip', '-batch', '-'], input='\n'.join(lines) + '\n', text=True, check=True)
-
-
-class Host:
-    """One host: its first process holds the name spaces."""
-
-    def __init__(self, slot, i):
-        self.name = f'n{i}'
-        self.cable = f'k{os.getpid() % 100000}s{slot}x{i}'   # old ones go a little late
-        self.address = f'10.77.{slot}.{i}'
-        self.first = subprocess.Popen(
-            ['unshare', '-n', '-u', 'sh', '-c',
-             f'hostname {self.name}; ip link set lo up; echo made; read -r _;'
-             f'ip addr add {self.address}/16 dev eth0; ip link set eth0 up; echo up;'
-             'exec sleep infinity'],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.first.stdout.readline()
-
-    def link(self):
-        self.space = os.readlink(f'/proc/{self.first.pid}/ns/net')
-        return [f'link add {self.cable} type veth peer name eth0 netns {self.first.pid}',
-                f'link set {self.cable} master br0 up']
-
-    def go(self):
-        self.first.stdin.write(b'go\n')
-        self.first.stdin.flush()
-        self.first.stdout.readline()
-        self.reach()
-
-    def reach(self):
-        """A cable that is in carries only when the kernel comes to it.  Who refuses is reached."""
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            try:
-                socket.create_connection((self.address, 9), 5).close()
-            except ConnectionRefusedError:
-                return
-            except OSError:
-                time.sleep(0.02)
-
-    def cut(self):
-        batch([f'link set {self.cable} down'])
-
-    def mend(self):
-        batch([f'link set {self.cable} up'])
-        self.reach()
-
-    def run(self, words, fds, env):
-        return subprocess.Popen(['nsenter', '-t', str(self.first.pid), '-n', '-u', 'sh', '-c',
-                                 'exec ' + ' '.join(words)],
-                                stdin=fds[0], stdout=fds[1], stderr=fds[2], env=env,
-                                start_new_session=True)
-
-    def sockets(self):
-        """Those that listen or are connected."""
-        found = []
-        for family in 'tcp', 'tcp6':
-            with open(f'/proc/{self.first.pid}/net/{family}') as table:
-                found += [f'{self.name}: {row.split()[1]} {row.split()[3]}' for row in table
-                          if row.split()[3] in ('01', '0A')]
-        return found
-
-
-def environ(pid):
-    try:
-        with open(f'/proc/{pid}/environ', 'rb') as f:
-            return f.read().split(b'\0')
-    except OSError:
-        return []
-
-
-def living(mark):
-    """{net name space: [(pid, command)]} of the processes of a run."""
-    found = {}
-    for name in os.listdir('/proc'):
-        if not name.isdigit() or mark not in environ(name):
-            continue
-        try:
-            space = os.readlink(f'/proc/{name}/ns/net')
-            with open(f'/proc/{name}/cmdline', 'rb') as f:
-                words = f.read().replace(b'\0', b' ').decode(errors='replace').strip()
-        except OSError:
-            continue
-        if words:
-            found.setdefault(space, []).append((int(name), words))
-    return found
-
-
-def state(pid):
-    """Its state, as in `ps`, and its parent; ('X', 0): it is gone."""
-    try:
-        with open(f'/proc/{pid}/stat') as f:
-            words = f.read().rsplit(')', 1)[1].split()
-        return words[0], int(words[1])
-    except OSError:
-        return 'X', 0
-
-
-def all_stand(pids):
-    """Have all been stopped?  Who waits for a vfork does not come to it when its child is stopped."""
-    states = {p: state(p) for p in pids}
-    parents = {parent for s, parent in states.values() if s in 'Tt'}
-    return all(s in 'TtZX' or s == 'D' and p in parents for p, (s, _) in states.items())
+import seeded
+from seeded import HOSTS, PATIENCE, Shell, all_stand, living, signal_all, state, with_children
 
 
 def portrait(mark):
@@ -141,84 +28,18 @@ def portrait(mark):
             for space, them in living(mark).items()}
 
 
-def signal_all(pids, sign):
-    for pid in pids:
-        try:
-            os.kill(pid, sign)
-        except ProcessLookupError:
-            pass
-
-
-def files_below(folder):
-    return [os.path.join(where, name) for where, _, names in os.walk(folder) for name in names]
-
-
-class Shell(threading.Thread):
-    """The remote shell of one run: a socket on which agents bring their words and streams."""
-
-    def __init__(self, run):
-        super().__init__(daemon=True)
-        self.run_, self.daemons = run, {}
-        self.some = threading.Condition()
-        self.path = os.path.join(run.folder, 'shell')
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.path)
-        self.listener.listen(64)
-
-    def run(self):
-        while True:
-            try:
-                s, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(s,), daemon=True).start()
-
-    def serve(self, s):
-        with s:
-            text, fds, _, _ = socket.recv_fds(s, 8192, 3)
-            words = text.decode().rstrip('\0').split('\n')
-            host = self.run_.host(words[0])
-            if len(fds) == 3 and host:
-                p = host.run(words[1:], fds, self.run_.env_there)
-                with self.some:
-                    self.daemons[host.name] = p
-                    self.some.notify_all()
-            for fd in fds:
-                os.close(fd)
-            if len(fds) != 3 or not host:
-                return
-            self.run_.tell(f'{host.name} started')
-            while p.poll() is None:
-                # As sshd: who has asked has gone, or the command has ended.
-                if select.select([s], [], [], 0.05)[0]:
-                    break
-            status = p.wait()
-            try:
-                s.sendall(bytes([status & 255 if status >= 0 else 255]))
-            except OSError:
-                pass
-
-    def wait_for(self, name):
-        """Its daemon may have come far before we have its pid."""
-        with self.some:
-            self.some.wait_for(lambda: name in self.daemons, PATIENCE)
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        os.unlink(self.path)
-
-
 HOWS = ('guard', 'worker', 'both', 'both', 'stop', 'cut')
 # Said of a connection whose other end died, hung or gave up as it came.
 PASSING = ('it left without a greeting', 'it did not greet us in time', os.strerror(errno.ECONNRESET))
 PHASES = ('start', 'boot', 'born', 'up', 'met', 'held', 'fences', 'leave', 'spawn')
 
 
-class Run:
-    def __init__(self, seed, slot, hosts, args):
-        self.seed, self.hosts, self.args = seed, hosts, args
-        r = self.random = random.Random(seed)
+class Run(seeded.Run):
+    test = 'KILLS'
+
+    def __init__(self, seed, hosts, args):
+        super().__init__(seed, hosts, args)
+        r = self.random
         self.nodes = r.randint(2, HOSTS)
         self.victim = seed % (self.nodes + 1)       # each in turn; 0: the launcher
         self.phase = os.environ.get('KILLS_PHASE') or r.choice(PHASES)
@@ -237,11 +58,9 @@ class Run:
             self.width = 32             # each level looks for a way to it in its turn
         self.ppn = r.choice((1, 2))
         self.way = r.choice(('auto', 'exchange'))
-        self.folder = os.path.join(args.folder, f'run{seed}')
         self.lines = queue.Queue()
-        self.wrong = []
-        self.took = self.total = 0
-        self.mark = f'KILLS_RUN={os.getpid()}.{seed}'.encode()
+        self.missed = False
+        self.total = 0
 
     def __str__(self):
         who = f'n{self.victim}' if self.victim else 'launcher'
@@ -249,9 +68,6 @@ class Run:
 
     def tell(self, line):
         self.lines.put(line)
-
-    def host(self, name):
-        return next((h for h in self.hosts if h.name == name), None)
 
     def expect(self, *words):
         """The next line that ends like one of these; False: the launcher has ended."""
@@ -279,8 +95,7 @@ class Run:
 
     def start(self):
         a = self.args
-        for name in 'home', 'tmp', 'run':
-            os.makedirs(os.path.join(self.folder, name))
+        self.make_folder()
         self.fifo = os.path.join(self.folder, 'tell')
         os.mkfifo(self.fifo)
         # Kept open for writing, so that it does not end between two words.
@@ -288,13 +103,7 @@ class Run:
         self.keep = os.open(self.fifo, os.O_WRONLY)
         self.shell = Shell(self)
         self.shell.start()
-        env = {k: v for k, v in os.environ.items() if k not in ('WU_MARK',)}
-        env.update(HOME=os.path.join(self.folder, 'home'), TMPDIR=os.path.join(self.folder, 'tmp'),
-                   XDG_RUNTIME_DIR=os.path.join(self.folder, 'run'), KILLS_TELL=self.fifo,
-                   KILLS_SHELL=self.shell.path)
-        key, value = self.mark.decode().split('=')
-        env[key] = value
-        self.env_there = env
+        env = self.env_there = self.environment(KILLS_TELL=self.fifo)
         n = self.nodes * self.ppn
         words = [a.wireup, '-launch-agent', a.agent, '-wireupd', a.wireupd, '-tree-width',
                  str(self.width), '-collective', self.way, '-hosts', ','.join(f'n{i + 1}:{self.ppn}' for i in range(self.nodes)),
@@ -341,13 +150,7 @@ class Run:
         top = self.launcher if self.victim == 0 else self.shell.daemons.get(f'n{self.victim}')
         if not top or top.poll() is not None:
             return []
-        pids = [top.pid]
-        try:
-            with open(f'/proc/{top.pid}/task/{top.pid}/children') as f:
-                pids += [int(w) for w in f.read().split()]
-        except OSError:
-            pass
-        return pids[:2]
+        return with_children(top.pid)[:2]
 
     def freeze(self, pids, host):
         new = set(pids)
@@ -365,7 +168,6 @@ class Run:
         self.wait_for_moment()
         pids = self.targets()
         host = self.host(f'n{self.victim}')
-        self.stopped = []
         if self.how == 'cut':
             host.cut()
             return
@@ -446,21 +248,6 @@ class Run:
         about = [re.match(rf'wireup: node n([1-{self.nodes}]){early}: ', line) for line in said]
         return all(about) and len(said) == len({m.group(1) for m in about}) > 1
 
-    def left(self, spaces, but):
-        found = {s: [one for one in v if one[0] not in but] for s, v in living(self.mark).items()
-                 if s in spaces}
-        return {s: v for s, v in found.items() if v}
-
-    def wait_gone(self, spaces, but=()):
-        until = time.monotonic() + PATIENCE
-        while left := self.left(spaces, but):
-            if time.monotonic() > until:
-                self.wrong.append(f'left: {left}')
-                for pids in left.values():
-                    signal_all([p for p, _ in pids], signal.SIGKILL)
-                return
-            time.sleep(0.05)
-
     def judge_rest(self):
         used = self.hosts[:self.nodes]
         here = os.readlink('/proc/self/ns/net')
@@ -473,19 +260,10 @@ class Run:
             self.wait_gone([frozen, here])
         if self.how == 'cut':
             self.host(f'n{self.victim}').mend()
-        # A process that ends has no environment any more before its sockets are closed.
-        until = time.monotonic() + PATIENCE
-        for h in used:
-            while h.sockets() and time.monotonic() < until:
-                time.sleep(0.02)
-            if h.sockets():
-                self.wrong.append(f'sockets: {h.sockets()}')
-        left = [f for name in ('home', 'tmp', 'run') for f in files_below(os.path.join(self.folder, name))]
+        self.wait_closed(used)
         # Who is killed cannot remove where tools find it; who comes next does.
-        left = [f for f in left if not (self.victim == 0 and self.how in ('guard', 'both', 'worker')
-                                        and '/run/' in f)]
-        if left:
-            self.wrong.append(f'files: {left}')
+        excused = self.victim == 0 and self.how in ('guard', 'both', 'worker')
+        self.judge_files(lambda f: excused and '/run/' in f)
 
     def judge(self):
         until = time.monotonic() + PATIENCE
@@ -506,16 +284,14 @@ class Run:
                               f'stopped were {self.stopped}, and there are {portrait(self.mark)}')
             if os.environ.get('KILLS_DEBUG'):
                 subprocess.run(['sh', '-c', os.environ['KILLS_DEBUG'], str(self.launcher.pid)])
-            with open(f'/proc/{self.launcher.pid}/task/{self.launcher.pid}/children') as f:
-                signal_all([self.launcher.pid] + [int(w) for w in f.read().split()], signal.SIGKILL)
+            signal_all(with_children(self.launcher.pid), signal.SIGKILL)
             self.launcher.wait()
         else:
             self.judge_end()
         self.judge_rest()
 
-    def go(self):
+    def act(self):
         began = time.monotonic()
-        self.missed, self.stopped = False, []
         self.start()
         try:
             self.do_it()
@@ -527,71 +303,39 @@ class Run:
             self.out.close()
             self.err.close()
         self.took, self.total = time.monotonic() - done, time.monotonic() - began
-        return not self.wrong
 
+    def told(self):
+        return f'({self.total:.1f} s) {self.sentences()}'
 
-class Args:
-    pass
+    # ---- after a cable was pulled
+
+    def pulled(self):
+        return self.host(f'n{self.victim}') if self.how == 'cut' else None
+
+    def is_lame(self, host):
+        """Others may still look for a host that is back: the test's own fault."""
+        return any('No route to host' in w and re.search(
+            rf'\b{host.name}\b|\b{re.escape(host.address)}\b', w) for w in self.wrong)
 
 
 def main():
-    a = Args()
-    a.wireup, a.wireupd, a.agent, a.program, a.folder = sys.argv[1:6]
-    first, count, slots = map(int, sys.argv[6:9])
-    a.control = sys.argv[9] if len(sys.argv) > 9 else ''
-    batch(['link add br0 type bridge', 'link set br0 up', 'addr add 10.77.255.1/16 dev br0',
-           'link set lo up'])
-    hosts = [[Host(s, i + 1) for i in range(HOSTS)] for s in range(slots)]
-    batch([line for slot in hosts for h in slot for line in h.link()])
-    for slot in hosts:
-        for h in slot:
-            h.go()
-    seeds, bad, times = queue.Queue(), [], []
-    for seed in range(first, first + count):
-        seeds.put(seed)
+    a = seeded.arguments()
 
-    def work(slot):
-        pulled = None               # the host whose cable the run before has pulled
-        while True:
-            try:
-                seed = seeds.get_nowait()
-            except queue.Empty:
-                return
-            for again in (True, False):
-                run = Run(seed, slot, hosts[slot], a)
-                try:
-                    good = run.go()
-                except Exception as e:      # a driver that stumbles is no proof of anything
-                    run.wrong.append(repr(e))
-                    good = False
-                # Others may still look for a host that is back: the test's own fault.
-                lame = pulled and any('No route to host' in w and re.search(
-                    rf'\b{pulled.name}\b|\b{re.escape(pulled.address)}\b', w) for w in run.wrong)
-                if good or not again or not lame:
-                    break
-                print(f'# {run}: its network was not up, once more')
-                shutil.rmtree(run.folder, ignore_errors=True)
-            pulled = run.host(f'n{run.victim}') if run.how == 'cut' else None
-            times.append((run.took, str(run)))
-            if os.environ.get('KILLS_VERBOSE'):
-                print(f'# {"good" if good else "BAD "} {run} ({run.total:.1f} s) {run.sentences()}', flush=True)
-            if not good:
-                bad.append(seed)
-                print(f'# {run}: ' + '; '.join(run.wrong), flush=True)
+    def attempt(seed, hosts, before):
+        pulled = before and before.pulled()
+        run = Run(seed, hosts, a)
+        if run.go() or not (pulled and run.is_lame(pulled)):
+            return run
+        print(f'# {run}: its network was not up, once more')
+        shutil.rmtree(run.folder, ignore_errors=True)
+        run = Run(seed, hosts, a)
+        run.go()
+        return run
 
-    workers = [threading.Thread(target=work, args=(s,)) for s in range(slots)]
-    for w in workers:
-        w.start()
-    for w in workers:
-        w.join()
-    for slot in hosts:
-        for h in slot:
-            h.first.kill()
-            h.first.wait()
-    batch(['link del br0'])
-    slowest = max(times, default=(0, ''))
-    print(f'# runs {len(times)} wrong {len(bad)} slowest {slowest[0]:.1f} s ({slowest[1]})')
-    return 1 if bad else 0
+    hosts = seeded.hosts_up(a.slots)
+    rc = seeded.drive(a, hosts, attempt)
+    seeded.hosts_down(hosts)
+    return rc
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* kills_agent.c - the launcher's side of kills.py's remote shell: called as ssh is (HOST
+/* kills_agent.c - the launcher's side of seeded.py's remote shell: called as ssh is (HOST
  * COMMAND...), it hands its three streams and its words to the driver, which runs the command on
  * that host, and ends with the command's status.  So who is killed here does not end what runs
  * there. */
