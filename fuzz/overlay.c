@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* clock.h - the only place that reads the machine's clocks.
  *
- * The code that decides (core, sessions, overlay) takes the time as an argument and never includes
+ * The code that decides (core, sessions, cluster) takes the time as an argument and never includes
  * this header.
  */
 #ifndef WIREUP_BASE_CLOCK_H

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "overlay/sim.h"
+#include "cluster/sim.h"
 
 enum { NODES_MAX = 1 << 20 };
 

@@ -1,4 +1,4 @@
-/* simulate.h - `wireup sim`: the overlay of many nodes under virtual time (overlay/sim.h). */
+/* simulate.h - `wireup sim`: the overlay of many nodes under virtual time (cluster/sim.h). */
 #ifndef WIREUP_WIREUP_SIMULATE_H
 #define WIREUP_WIREUP_SIMULATE_H
 

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "io/loop.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 struct channel;
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "overlay/tree.h"
+#include "cluster/tree.h"
 
 uint32_t child_daemons_width(enum agent_kind kind, uint32_t count, uint32_t wanted)
 {

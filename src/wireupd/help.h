@@ -6,7 +6,7 @@
 #include "core/effect.h"
 #include "core/help_topics.h"
 #include "io/loop.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 struct node;
 

@@ -3,7 +3,7 @@
 #ifndef WIREUP_WIREUPD_LAUNCHER_H
 #define WIREUP_WIREUPD_LAUNCHER_H
 
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 #include "wireupd/local_job.h"
 
 /* Timer callback: starts a batch. */

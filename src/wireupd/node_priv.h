@@ -8,7 +8,7 @@
 #include "io/peer_cred.h"
 #include "io/quota.h"
 #include "io/memfd.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 #include "wireupd/control_socket.h"
 #include "wireupd/stdin_push.h"
 #include "wireupd/help.h"

@@ -7,7 +7,7 @@
 
 #include "base/limit.h"
 #include "core/exchange_data.h"
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/multinode.h"
 #include "wireupd/node_failure.h"

@@ -1,7 +1,7 @@
 /* overlay_io.h - the overlay's I/O: router links become overlay links, overlay messages become
  * records of those links, overlay events become calls of the cores.
  *
- * The collectives of jobs go this way (overlay/overlay.h): each node contributes one block when its
+ * The collectives of jobs go this way (cluster/overlay.h): each node contributes one block when its
  * members have arrived, the tree combines the blocks, and all blocks come down to every node.
  * Broadcasts also go this way: the launcher sends them to all daemons and keeps them for those that
  * join late.
@@ -14,7 +14,7 @@
 
 #include "core/effect.h"
 #include "io/loop.h"
-#include "overlay/overlay.h"
+#include "cluster/overlay.h"
 #include "wireupd/bootstrap.h"
 
 struct multinode;

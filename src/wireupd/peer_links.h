@@ -7,7 +7,7 @@
  * other at once make one link.  The called end sends the addresses where it listens through the
  * tree (`meet`), when it is asked or when it needs the link itself.
  *
- * Pieces are delivered once and in order by either path (overlay/reliable.h; they have their own
+ * Pieces are delivered once and in order by either path (cluster/reliable.h; they have their own
  * sequence). They wait LIMIT_NODE_MEET_MS for the link to come up; after that, or if the link
  * cannot come up, is lost, or would exceed LIMIT_NODE_DIRECT, they go along the tree.  Pieces that
  * may not have arrived when a path fails are resent by the next one.
@@ -24,8 +24,8 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "io/daemon_link.h"
-#include "overlay/msg.h"
-#include "overlay/reliable.h"
+#include "cluster/msg.h"
+#include "cluster/reliable.h"
 
 struct router;
 

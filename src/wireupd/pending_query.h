@@ -9,7 +9,7 @@
 
 #include "base/list.h"
 #include "base/slice.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 struct node;
 

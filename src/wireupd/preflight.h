@@ -8,7 +8,7 @@
 #ifndef WIREUP_WIREUPD_PREFLIGHT_H
 #define WIREUP_WIREUPD_PREFLIGHT_H
 
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 #include "wireupd/local_job.h"
 
 /* This node's part of a job that we lead.  0, or positive with a sentence: nothing may be started.

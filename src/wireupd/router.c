@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "overlay/tree.h"
+#include "cluster/tree.h"
 
 /* A link to a child. */
 struct branch {

@@ -5,7 +5,7 @@
  * from there, so a daemon that rejoins by another path is found there.
  *
  * Messages to one position are delivered once and in order, whatever relay is lost
- * (overlay/reliable.h). A message without a route waits for one: the descendants of a lost daemon
+ * (cluster/reliable.h). A message without a route waits for one: the descendants of a lost daemon
  * rejoin elsewhere, or are lost.
  *
  * Callbacks run from the loop only.
@@ -15,8 +15,8 @@
 
 #include "base/list.h"
 #include "io/daemon_link.h"
-#include "overlay/msg.h"
-#include "overlay/reliable.h"
+#include "cluster/msg.h"
+#include "cluster/reliable.h"
 #include "wireupd/peer_links.h"
 
 struct router_calls {

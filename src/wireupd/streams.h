@@ -9,7 +9,7 @@
 #define WIREUP_WIREUPD_STREAMS_H
 
 #include "io/streams.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 #include "wireupd/channel.h"
 
 enum stream { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_KINDS };

@@ -5,7 +5,7 @@
  * it is the model of how a daemon connects the two: a contribution of the core becomes the node's
  * part in the overlay's collective, and the overlay's result is passed to the core. */
 #define CLUSTER_OVERLAY 1
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 #include "tests/cluster.h"
 
 /* ---- the overlays of all nodes --------------------------------------------------------------- */

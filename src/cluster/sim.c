@@ -1,7 +1,7 @@
 /* sim.c - see sim.h.  Reading order: types; time; the network; the program on each node; failures;
  * invariants.
  */
-#include "overlay/sim.h"
+#include "cluster/sim.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/rand.h"
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 
 enum { SETS_MAX = 8, SLOWNESS = 100, COLLECT_ROOM = 64 };
 

@@ -1,6 +1,6 @@
 /* msg_test.c - messages between daemons survive encoding; truncated or malformed ones are refused.
  */
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 #include <stdlib.h>
 #include <string.h>

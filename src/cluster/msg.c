@@ -1,5 +1,5 @@
 /* msg.c - see msg.h. */
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 #include <string.h>
 

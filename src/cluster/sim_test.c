@@ -1,8 +1,8 @@
-/* sim_test.c - hundreds of nodes, losses, many seeds: the invariants hold (overlay/sim.h).
+/* sim_test.c - hundreds of nodes, losses, many seeds: the invariants hold (cluster/sim.h).
  * Arguments: the number of seeds, and the first one; then only these are run.  A seed that fails
  * prints the command that reproduces it.
  */
-#include "overlay/sim.h"
+#include "cluster/sim.h"
 
 #include <stdlib.h>
 

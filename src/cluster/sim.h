@@ -11,11 +11,11 @@
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
  * no report of a living node and no broadcast of the top is lost, duplicated, or out of order.
  */
-#ifndef WIREUP_OVERLAY_SIM_H
-#define WIREUP_OVERLAY_SIM_H
+#ifndef WIREUP_CLUSTER_SIM_H
+#define WIREUP_CLUSTER_SIM_H
 
 #include "base/buf.h"
-#include "overlay/overlay.h"
+#include "cluster/overlay.h"
 
 struct sim_config {
     uint32_t nodes, ranks, width;

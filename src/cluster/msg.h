@@ -3,8 +3,8 @@
  * One message is one record of a link (io/daemon_link.h): kind, from, to, parts.  The link provides
  * secrecy, order and length; nothing else is trusted here.
  */
-#ifndef WIREUP_OVERLAY_MSG_H
-#define WIREUP_OVERLAY_MSG_H
+#ifndef WIREUP_CLUSTER_MSG_H
+#define WIREUP_CLUSTER_MSG_H
 
 #include <stdbool.h>
 #include <stdint.h>

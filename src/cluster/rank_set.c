@@ -1,11 +1,11 @@
 /* rank_set.c - see rank_set.h. */
-#include "overlay/rank_set.h"
+#include "cluster/rank_set.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/tree.h"
+#include "cluster/tree.h"
 
 void rank_set_free(struct rank_set *s)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/gather.h"
+#include "cluster/gather.h"
 
 enum { PIECES_MAX = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* gather.c - the gathering of collectives towards the top, and results away from it. */
-#include "overlay/gather.h"
+#include "cluster/gather.h"
 
 #include <errno.h>
 #include <stdio.h>

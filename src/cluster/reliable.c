@@ -1,5 +1,5 @@
 /* reliable.c - see reliable.h. */
-#include "overlay/reliable.h"
+#include "cluster/reliable.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* gather.h - one collective at one node (see overlay.h); internal to the overlay. */
-#ifndef WIREUP_OVERLAY_GATHER_H
-#define WIREUP_OVERLAY_GATHER_H
+#ifndef WIREUP_CLUSTER_GATHER_H
+#define WIREUP_CLUSTER_GATHER_H
 
-#include "overlay/overlay.h"
+#include "cluster/overlay.h"
 
 enum gather_phase { GATHER_GATHERS, GATHER_EXCHANGES, GATHER_DONE };
 

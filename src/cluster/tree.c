@@ -1,5 +1,5 @@
 /* tree.c - see tree.h. */
-#include "overlay/tree.h"
+#include "cluster/tree.h"
 
 uint32_t tree_parent(uint32_t width, uint32_t p)
 {

@@ -22,17 +22,17 @@
  * gatherings again; results are kept for a while for latecomers; lost pieces of an exchange are
  * requested again.
  */
-#ifndef WIREUP_OVERLAY_OVERLAY_H
-#define WIREUP_OVERLAY_OVERLAY_H
+#ifndef WIREUP_CLUSTER_OVERLAY_H
+#define WIREUP_CLUSTER_OVERLAY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/list.h"
 #include "base/map.h"
-#include "overlay/block_set.h"
-#include "overlay/rank_set.h"
-#include "overlay/tree.h"
+#include "cluster/block_set.h"
+#include "cluster/rank_set.h"
+#include "cluster/tree.h"
 
 enum overlay_schedule { OVERLAY_AUTO, OVERLAY_TREE, OVERLAY_EXCHANGE };
 

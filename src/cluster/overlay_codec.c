@@ -1,5 +1,5 @@
 /* overlay_codec.c - see overlay_codec.h. */
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 
 #include <stdlib.h>
 #include <string.h>

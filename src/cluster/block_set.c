@@ -1,5 +1,5 @@
 /* block_set.c - see block_set.h. */
-#include "overlay/block_set.h"
+#include "cluster/block_set.h"
 
 #include <stdlib.h>
 #include <string.h>

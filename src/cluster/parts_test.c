@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/rand.h"
-#include "overlay/overlay_codec.h"
+#include "cluster/overlay_codec.h"
 #include "tests/tap.h"
 
 static void test_tree(void)

@@ -3,12 +3,12 @@
  *
  * Equal blocks of one message are written once.  The reader accepts only positions below `count`.
  */
-#ifndef WIREUP_OVERLAY_OVERLAY_CODEC_H
-#define WIREUP_OVERLAY_OVERLAY_CODEC_H
+#ifndef WIREUP_CLUSTER_OVERLAY_CODEC_H
+#define WIREUP_CLUSTER_OVERLAY_CODEC_H
 
 #include "base/arena.h"
-#include "overlay/msg.h"
-#include "overlay/overlay.h"
+#include "cluster/msg.h"
+#include "cluster/overlay.h"
 
 /* Fills m; its lists live in the arena, bytes borrow from `from`.  False: no memory. */
 bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct msg *m_p);

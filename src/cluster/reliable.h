@@ -9,14 +9,14 @@
  *
  * Sans-IO: the router sends and counts changes of the route.
  */
-#ifndef WIREUP_OVERLAY_RELIABLE_H
-#define WIREUP_OVERLAY_RELIABLE_H
+#ifndef WIREUP_CLUSTER_RELIABLE_H
+#define WIREUP_CLUSTER_RELIABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/slice.h"
-#include "overlay/msg.h"
+#include "cluster/msg.h"
 
 struct reliable_end;
 

@@ -1,13 +1,13 @@
 /* overlay.c - see overlay.h.  Reading order: messages and events; initialization; reports to the
  * top; broadcasts of the top; links and losses; received messages.
  */
-#include "overlay/overlay.h"
+#include "cluster/overlay.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "overlay/gather.h"
+#include "cluster/gather.h"
 
 enum { WORDS_MAX = 16 << 20 };
 
