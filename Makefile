@@ -7,12 +7,13 @@
 #   make uninstall the same PREFIX and DESTDIR: removes exactly what was installed
 #   make bench     measure against the floor and against MPICH's Hydra
 #   make asan | tsan | fuzz | debian13      one of the further suites
-#   make soak      the long runs at full size (a quarter of an hour)
+#   make campaign  the long runs at full size, hours; STEPS="kills fuzz" for some of them
 #   make format    lay out all C files
 #
 # BUILD is the build directory; SETUP=no leaves the system's packages alone; MESONFLAGS go to Meson.
 BUILD ?= build
 SUITES ?=
+STEPS ?=
 SETUP ?= yes
 MESONFLAGS ?=
 DESTDIR ?=
@@ -24,7 +25,7 @@ else
 setup = @:
 endif
 
-.PHONY: all run check soak install uninstall bench fuzz asan tsan debian13 format clean
+.PHONY: all run check campaign install uninstall bench fuzz asan tsan debian13 format clean
 
 all:
 	$(setup) build
@@ -44,9 +45,9 @@ asan tsan fuzz debian13:
 	$(setup) build run test
 	@scripts/check $@
 
-soak:
+campaign:
 	$(setup) build run test
-	@scripts/soak
+	@scripts/campaign $(STEPS)
 
 install: all
 	@scripts/install $(BUILD)
