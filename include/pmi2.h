@@ -194,8 +194,10 @@ int PMI2_KVS_Get(const char *jobid, int src_pmi_id, const char key[], char value
 /* ---- Attributes -------------------------------------------------------------------------- */
 
 /* An attribute of this node, put by a process of the job on it.  With waitfor not 0 the call waits
- * until it is put.  *found becomes 1, and value the attribute (truncated to valuelen - 1
- * characters); or *found becomes 0, and value is not touched.
+ * until it is put, or until every other process of the job on the node has finalized or ended.
+ * *found becomes 1, and value the attribute (truncated to valuelen - 1 characters); or *found
+ * becomes 0, and value is not touched.
+ *   PMI2_ERR_OTHER  with waitfor, from Wireup: all the others on this node wait in this call, too
  *   PMI2_ERR_INVALID_ARG  a pointer is NULL
  *   PMI2_ERR_INVALID_KEY, PMI2_ERR_INVALID_KEY_LENGTH  as for PMI2_KVS_Put */
 int PMI2_Info_GetNodeAttr(const char name[], char value[], int valuelen, int *found, int waitfor);

@@ -377,8 +377,12 @@ static enum answer_status do_node_put(const struct call *k)
 
 static enum answer_status do_node_get(const struct call *k)
 {
-    return job_node_get(k->job, k->rank, k->rq->key, k->rq->number != 0, k->ticket, k->now_ns,
-                        &k->a->value);
+    return job_node_get(k->job, k->rank,
+                        &(struct node_get){ .key = k->rq->key,
+                                            .wait = k->rq->number != 0,
+                                            .idle = k->rq->idle,
+                                            .ticket = k->ticket },
+                        k->a);
 }
 
 static enum answer_status do_ring(const struct call *k)

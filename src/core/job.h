@@ -51,7 +51,8 @@ struct proc {
     struct slice *fresh; /* keys that no fence of the whole job has brought to other nodes
                             (exchange_data.h) */
     uint32_t nfresh, fresh_room;
-    uint32_t names;   /* published by it */
+    uint32_t idle_waits; /* for attributes of its node, while it sends nothing else */
+    uint32_t names;      /* published by it */
     uint32_t bonds;   /* connect operations by which it is connected to processes of other jobs */
     uint64_t stored;  /* bytes it keeps in the store */
     uint64_t last_ns; /* its last request */
@@ -90,7 +91,8 @@ struct job {
     uint64_t waits_due;             /* none of them expires before */
     struct list sweeps;             /* paths to clean up (control.h) */
     uint32_t ncleanups;
-    struct nodeattrs waiting; /* for attributes of nodes */
+    struct nodeattrs waiting;        /* for attributes of nodes */
+    struct errmsg node_wait_refusal; /* the last one */
     struct job_partner *partners;
     uint32_t npartners;
     struct map spaces;      /* further key-value spaces, by name; values are their names */
@@ -222,10 +224,24 @@ void job_fence_ask(struct job *j, uint32_t rank);
 void job_answer_round(struct job *j, const struct collective *c, enum answer_status status);
 
 /* Attributes of the rank's node (job_node.c). A put replaces, is visible at once and completes
- * waiting gets.  A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER. */
+ * waiting gets. */
 enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, struct slice value);
-enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, bool wait,
-                                uint64_t ticket, uint64_t now_ns, struct slice *value_p);
+
+struct node_get {
+    struct slice key;
+    bool wait; /* until it is put */
+    bool idle; /* the process sends nothing before it has the answer */
+    uint64_t ticket;
+};
+
+/* A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER.  NOT_FOUND: no
+ * other process of the node is left.  FAILED: those that could are idle in such gets themselves;
+ * the text names them. */
+enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_get *g,
+                                struct answer *a_p);
+/* Something happened to this rank: answers the gets of its node (NOT_FOUND) that no other process
+ * could put an attribute for any more. */
+void job_node_ended(struct job *j, uint32_t rank);
 
 /* The ring's name among the collectives of a job; no fence can have it. */
 #define JOB_RING "RING"

@@ -6,7 +6,10 @@
 #include "base/limit.h"
 #include "core/job.h"
 
-enum { NODE_PART = 16 }; /* "@4294967295" and its NUL */
+enum {
+    NODE_PART = 16, /* "@4294967295" and its NUL */
+    TOLD_MAX = 16   /* ranks in a message */
+};
 
 /* The name in the store: `@node`, a NUL, the key. */
 struct node_key {
@@ -14,30 +17,42 @@ struct node_key {
     struct slice name;
 };
 
+static size_t put_node(char *text, uint32_t node)
+{
+    return (size_t)snprintf(text, NODE_PART, "@%u", node) + 1;
+}
+
 static enum answer_status make_key(const struct job *j, uint32_t rank, struct slice key,
                                    struct node_key *k)
 {
-    int n = snprintf(k->text, NODE_PART, "@%u", j->plan.procs[rank].node) + 1;
+    size_t n = put_node(k->text, j->plan.procs[rank].node);
 
     if (key.len == 0 || key.len >= LIMIT_PMI_KEY || slice_find(key, '\0') < key.len)
         return ANSWER_BAD_KEY;
     memcpy(k->text + n, key.ptr, key.len);
-    k->name = slice_mem(k->text, (size_t)n + key.len);
+    k->name = slice_mem(k->text, n + key.len);
     return ANSWER_OK;
+}
+
+static void answer(struct job *j, const struct nodeattr_wait *w, enum answer_status status,
+                   struct slice value)
+{
+    struct effect e = {
+        .kind = EFFECT_ANSWER, .status = status, .job = j->id, .ticket = w->ticket
+    };
+
+    if (!effect_carry(&e, SLICE_NULL, value))
+        e.status = ANSWER_NO_MEMORY;
+    j->procs[w->rank].idle_waits -= w->idle;
+    effects_push(j->effects, e);
 }
 
 static void wake(struct job *j, struct slice name, struct slice value)
 {
     struct nodeattr *n = nodeattrs_take(&j->waiting, name);
 
-    for (uint32_t i = 0; n && i < n->n; i++) {
-        struct effect e = {
-            .kind = EFFECT_ANSWER, .status = ANSWER_OK, .job = j->id, .ticket = n->tickets[i]
-        };
-        if (!effect_carry(&e, SLICE_NULL, value))
-            e.status = ANSWER_NO_MEMORY;
-        effects_push(j->effects, e);
-    }
+    for (uint32_t i = 0; n && i < n->n; i++)
+        answer(j, &n->waits[i], ANSWER_OK, value);
     nodeattr_free(n);
 }
 
@@ -60,18 +75,108 @@ enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, 
     return ANSWER_OK;
 }
 
-enum answer_status job_node_get(struct job *j, uint32_t rank, struct slice key, bool wait,
-                                uint64_t ticket, uint64_t now_ns, struct slice *value_p)
+/* ---- waits without end ----------------------------------------------------------------------- */
+
+/* Takes part, or may still begin to; after finalize a process puts nothing. */
+static bool is_member(const struct job *j, uint32_t rank, uint32_t node)
+{
+    enum proc_state s = j->procs[rank].state;
+
+    return j->plan.procs[rank].node == node && !j->procs[rank].unreachable &&
+           (s == PROC_STATE_PLANNED || s == PROC_STATE_RUNNING || s == PROC_STATE_ATTACHED);
+}
+
+/* The processes of a node that could put an attribute.  Idle ones are none of them: they wait for
+ * one, and send nothing else until then. */
+struct putters {
+    uint32_t able, idle;
+    uint32_t last; /* of the able ones */
+};
+
+static struct putters putters_of(const struct job *j, uint32_t node, uint32_t except)
+{
+    struct putters p = { .last = JOB_NO_RANK };
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (r == except || !is_member(j, r, node))
+            continue;
+        if (j->procs[r].idle_waits) {
+            p.idle++;
+        } else {
+            p.able++;
+            p.last = r;
+        }
+    }
+    return p;
+}
+
+static void say_who_waits(struct job *j, uint32_t rank)
+{
+    uint32_t node = j->plan.procs[rank].node, told = 0;
+    struct buf who = BUF_NULL(ERRMSG_MAX / 2);
+
+    for (uint32_t r = 0; r < j->plan.nprocs && told <= TOLD_MAX; r++) {
+        if (r == rank || !is_member(j, r, node) || !j->procs[r].idle_waits)
+            continue;
+        if (told++ == TOLD_MAX)
+            buf_str(&who, " and more");
+        else
+            buf_printf(&who, "%s%u", told == 1 ? "" : ",", r);
+    }
+    errmsg_set(&j->node_wait_refusal, 0,
+               "%s %s wait%s for attributes of this node, too: no process is left to put one",
+               told == 1 ? "rank" : "ranks", buf_cstr(&who), told == 1 ? "s" : "");
+    buf_free(&who);
+}
+
+/* Whether another process can put what this rank waits for. */
+static enum answer_status may_wait(struct job *j, uint32_t rank)
+{
+    struct putters others = putters_of(j, j->plan.procs[rank].node, rank);
+
+    if (others.able)
+        return ANSWER_LATER;
+    if (!others.idle)
+        return ANSWER_NOT_FOUND;
+    say_who_waits(j, rank);
+    return ANSWER_FAILED;
+}
+
+enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_get *g,
+                                struct answer *a_p)
 {
     struct node_key k;
-    enum answer_status st = make_key(j, rank, key, &k);
+    enum answer_status st = make_key(j, rank, g->key, &k);
 
     if (st != ANSWER_OK)
         return st;
-    if (seg_get(&j->store.view, SEG_ANY_RANK, k.name, value_p))
+    if (seg_get(&j->store.view, SEG_ANY_RANK, k.name, &a_p->value))
         return ANSWER_OK;
-    if (!wait)
-        return ANSWER_NOT_FOUND;
-    return nodeattrs_wait(&j->waiting, k.name, ticket, now_ns) < 0 ? ANSWER_NO_MEMORY
-                                                                   : ANSWER_LATER;
+    st = g->wait ? may_wait(j, rank) : ANSWER_NOT_FOUND;
+    if (st == ANSWER_FAILED)
+        a_p->text = slice_str(j->node_wait_refusal.text);
+    if (st != ANSWER_LATER)
+        return st;
+    if (nodeattrs_wait(&j->waiting, k.name, (struct nodeattr_wait){ g->ticket, rank, g->idle }) < 0)
+        return ANSWER_NO_MEMORY;
+    j->procs[rank].idle_waits += g->idle;
+    return ANSWER_LATER;
+}
+
+/* The last one able to put waits for nobody but itself. */
+void job_node_ended(struct job *j, uint32_t rank)
+{
+    uint32_t node = j->plan.procs[rank].node;
+    struct putters left;
+    struct nodeattr_wait w;
+    char text[NODE_PART];
+    struct slice prefix;
+
+    if (!j->waiting.by_name.count)
+        return;
+    left = putters_of(j, node, JOB_NO_RANK);
+    prefix = slice_mem(text, put_node(text, node));
+    while (left.able < 2 &&
+           nodeattrs_take_one(&j->waiting, prefix, left.able ? left.last : NODEATTR_ANY_RANK, &w))
+        answer(j, &w, ANSWER_NOT_FOUND, SLICE_NULL);
 }

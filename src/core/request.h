@@ -30,7 +30,7 @@ enum request_kind {
     REQ_KVS_DELETE, /* kvs */
     REQ_FENCE,      /* key: the group ("" is the whole job); value: the tag */
     REQ_NODE_PUT,   /* key, value: an attribute of the process's node */
-    REQ_NODE_GET,   /* key; number: not 0: wait for the put */
+    REQ_NODE_GET,   /* key; number: not 0: wait for the put; idle */
     REQ_JOB_ATTR,   /* key: an attribute of the job from the process manager */
     REQ_RING,       /* key, value: for the left and for the right neighbour */
     REQ_CONNECT,    /* kvs: the job whose key-value space is wanted */
@@ -114,6 +114,7 @@ struct request {
     enum name_life life; /* REQ_PUBLISH */
     bool wait; /* REQ_LOOKUP: wait for the name to be published, at most timeout_ns (0: for ever) */
     uint64_t timeout_ns;
+    bool idle; /* the process sends nothing before it has the answer */
 };
 
 enum answer_status {

@@ -262,6 +262,121 @@ static void test_get(uint32_t nodes, bool early)
     cluster_close(&c);
 }
 
+/* ---- attributes of nodes --------------------------------------------------------------------- */
+
+static const char node_get[] = "cmd=info-getnodeattr;key=na;wait=TRUE;";
+static const char node_get_absent[] = "47    cmd=info-getnodeattr-response;rc=0;found=FALSE;";
+
+/* What the others of its node did before they ended. */
+static const char *const words[] = { "no word", "init", "finalize" };
+
+struct node_scene {
+    const struct end *end;
+    uint32_t words, nodes;
+    bool early, threaded;
+};
+
+static void others_end(struct cluster *c, const struct node_scene *s)
+{
+    for (uint32_t r = 1; r < RANKS / s->nodes; r++) {
+        if (s->words > 0)
+            pmi2_init(c, r);
+        if (s->words > 1)
+            pmi2_finalize(c, r);
+        cluster_event(c, 0, r, s->end->event, s->end->code);
+    }
+}
+
+/* The other node's processes live on, and the job goes on. */
+static bool play_node_get(const struct node_scene *s)
+{
+    struct cluster c;
+    bool good;
+
+    cluster_open(&c, s->nodes, 11);
+    cluster_job(&c, RANKS, false, true);
+    pmi2_init(&c, 0);
+    if (s->threaded)
+        say2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
+    cluster_heard(&c, 0, 0);
+    if (s->early)
+        say2(&c, 0, node_get);
+    good = !*cluster_heard(&c, 0, 0);
+    others_end(&c, s);
+    if (!s->early)
+        say2(&c, 0, node_get);
+    good = good && !strcmp(cluster_heard(&c, 0, 0), node_get_absent);
+    cluster_close(&c);
+    return good;
+}
+
+static void test_node_get(const struct end *e, uint32_t nwords)
+{
+    struct node_scene s = { .end = e, .words = nwords };
+    uint32_t bad = 0;
+
+    for (s.nodes = 1; s.nodes <= 2; s.nodes++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            s.early = i & 1;
+            s.threaded = i & 2;
+            bad += !play_node_get(&s);
+        }
+    }
+    OK_F(bad == 0, "a get of a node's attribute ends after the others' %s and %s", words[nwords],
+         e->name);
+}
+
+/* All that are left wait for attributes that nobody has put: the last get is refused, the others
+ * wait until its process puts, or ends. */
+static void test_node_circle(bool puts)
+{
+    struct cluster c;
+
+    cluster_open(&c, 1, 3);
+    cluster_job(&c, RANKS, false, false);
+    for (uint32_t r = 0; r < RANKS; r++) {
+        pmi2_init(&c, r);
+        cluster_heard(&c, 0, r);
+        say2(&c, r, node_get);
+    }
+    OK(!strcmp(cluster_heard(&c, 0, RANKS - 1),
+               "135   cmd=info-getnodeattr-response;rc=1;errmsg=ranks 0,1,2 wait for attributes of "
+               "this node, too: no process is left to put one;found=FALSE;"));
+    OK(!*cluster_heard(&c, 0, 0));
+    if (puts)
+        say2(&c, RANKS - 1, "cmd=info-putnodeattr;key=na;value=v;");
+    else
+        pmi2_finalize(&c, RANKS - 1);
+    for (uint32_t r = 0; r + 1 < RANKS; r++)
+        OK(!strcmp(cluster_heard(&c, 0, r),
+                   puts ? "54    cmd=info-getnodeattr-response;rc=0;found=TRUE;value=v;"
+                        : node_get_absent));
+    cluster_close(&c);
+}
+
+/* Another thread of a waiting process may put for others, but a process puts nothing for itself. */
+static void test_node_threads(void)
+{
+    struct cluster c;
+
+    cluster_open(&c, 1, 3);
+    cluster_job(&c, RANKS, false, false);
+    for (uint32_t r = 0; r < RANKS; r++)
+        pmi2_init(&c, r);
+    say2(&c, 0, "cmd=fullinit;pmijobid=job0;pmirank=0;threaded=TRUE;");
+    for (uint32_t r = 0; r < 2; r++) {
+        cluster_heard(&c, 0, r);
+        say2(&c, r, node_get);
+    }
+    for (uint32_t r = 2; r < RANKS; r++)
+        pmi2_finalize(&c, r);
+    OK(!strcmp(cluster_heard(&c, 0, 0), node_get_absent) && !*cluster_heard(&c, 0, 1));
+    say2(&c, 0, "cmd=info-putnodeattr;key=na;value=v;");
+    OK(!strcmp(cluster_heard(&c, 0, 1),
+               "54    cmd=info-getnodeattr-response;rc=0;found=TRUE;value=v;"));
+    cluster_close(&c);
+}
+
 /* Where the job goes on after failures, waiting processes get an answer that the fence failed. */
 static void test_keep_going(uint32_t nodes, bool early)
 {
@@ -299,6 +414,13 @@ int main(void)
                 test_scenes(&protocols[p], &ends[e], i);
         }
     }
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
+            test_node_get(&ends[e], i);
+    }
+    test_node_circle(true);
+    test_node_circle(false);
+    test_node_threads();
     for (uint32_t nodes = 1; nodes <= 2; nodes++) {
         test_without_pmi(nodes);
         test_beside(nodes);

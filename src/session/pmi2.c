@@ -32,6 +32,7 @@ struct pmi2 {
     bool begun;           /* the line `init` was read: frames may follow */
     bool ours;       /* the client is Wireup's library: raw values, the store's file descriptor */
     bool picky;      /* cannot read empty values, nor a `;` */
+    bool in_turn;    /* its requests follow one another, whichever thread sends them */
     bool attach_due; /* its identity has just become known */
     bool broken;
     struct buf in;      /* bytes not yet understood */
@@ -170,6 +171,7 @@ static int on_fullinit(struct pmi2 *s, const struct incoming *in)
     const struct pmi2_fullinit *m = &in->m->fullinit;
 
     s->picky = !PMI2_HAS(m, fullinit, threaded);
+    s->in_turn = !m->threaded; /* MPICH 4.1 and later holds a lock until the answer */
     s->state = TEXT_READY;
     if (s->base.peer->job)
         return answer_now(s, in);
@@ -263,7 +265,11 @@ static int on_getnodeattr(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_info_getnodeattr *m = &in->m->info_getnodeattr;
 
-    return ask(s, in, (struct request){ .kind = REQ_NODE_GET, .key = m->key, .number = m->wait });
+    return ask(s, in,
+               (struct request){ .kind = REQ_NODE_GET,
+                                 .key = m->key,
+                                 .number = m->wait,
+                                 .idle = s->in_turn || m->alone });
 }
 
 /* An info that asks for the name to outlive its publisher's job. */
@@ -677,6 +683,7 @@ static int on_init(struct pmi2 *s, const struct pmi1_init *m, struct request *rq
     greet(s, m);
     s->begun = true;
     s->picky = false;
+    s->in_turn = false;
     s->state = s->ours ? TEXT_READY : TEXT_START; /* it has everything that fullinit would bring */
     if (!s->base.peer->job)
         return SESSION_IDLE;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 
 #include "base/limit.h"
 #include "lib/pmi2/ask.h"
@@ -67,6 +68,8 @@ static int ask_get_node(struct membership *m, struct slice key, bool wait, bool 
 
     PMI2_SET(q, info_getnodeattr, key, key);
     PMI2_SET(q, info_getnodeattr, wait, wait);
+    if (wait && m->kind == MEMBER_OURS && __libc_single_threaded)
+        PMI2_SET(q, info_getnodeattr, alone, true);
     rc = ask(m, &a, PMI2_info_getnodeattr, &q, PMI2_info_getnodeattr_response, err);
     r = &a.answer.info_getnodeattr_response;
     *found_p = rc == MEMBER_OK && PMI2_HAS(r, info_getnodeattr_response, value) &&
