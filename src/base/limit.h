@@ -219,6 +219,11 @@
 #define LIMIT_STRANGER_LINES   16
 #define LIMIT_STRANGER_LINE_MS 10000
 
+/* How long a connection from this machine may take to say who it is (at the job's port and at that
+ * of a PMIx server) or what it wants (at the control socket): what connects there has the words
+ * ready, but may be one of a thousand processes that start at once, or be stopped for a moment. */
+#define LIMIT_GREETING_MS 60000u
+
 /* Connections that are accepted in one turn of the event loop, and how long that may take: a flood
  * of them must leave the other descriptors their turn.  And how long a listener pauses when there
  * is no descriptor for a new connection. */

@@ -1,5 +1,6 @@
 /* door_test.c - a listening socket in the loop: other descriptors have their turn in a flood, and a
- * shortage of descriptors ends, whichever of them is closed, or none.
+ * shortage of descriptors ends, whichever of them is closed, or none; who says nothing is closed in
+ * time.
  */
 #include "io/door.h"
 
@@ -12,7 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
+#include "io/greeting_timer.h"
 #include "tests/tap.h"
 
 enum { CALLERS = 3 * LIMIT_DOOR_TURN };
@@ -172,6 +175,57 @@ static void test_no_descriptors(void)
     door_close(&d);
 }
 
+/* The clock is ours. */
+static void test_greetings(void)
+{
+    struct greetings all;
+    struct greeting a = { 0 }, b = { 0 }, c = { 0 };
+
+    greetings_init(&all, 100);
+    greeting_end(&a);
+    OK(greetings_due(&all) == UINT64_MAX && !greetings_late(&all, UINT64_MAX - 1));
+    greeting_begin(&all, &a, 1000);
+    greeting_begin(&all, &b, 1010);
+    greeting_begin(&all, &c, 1020);
+    OK(greetings_due(&all) == 1100 && !greetings_late(&all, 1099));
+    greeting_end(&b);
+    greeting_end(&b);
+    OK_F(greetings_late(&all, 1119) == &a && !greetings_late(&all, 1119),
+         "who is late is told once, and who has greeted never");
+    OK(greetings_due(&all) == 1120 && greetings_late(&all, 1120) == &c);
+    OK(greetings_due(&all) == UINT64_MAX);
+}
+
+static struct greeting *late[3];
+static unsigned nlate;
+
+static void on_late(void *arg, struct greeting *g)
+{
+    (void)arg;
+    late[nlate++] = g;
+    if (nlate == want)
+        loop_stop(&loop);
+}
+
+static void test_greeting_timer(void)
+{
+    struct greeting_timer t = { .arg = NULL };
+    struct greeting a = { 0 }, b = { 0 }, c = { 0 };
+
+    greeting_timer_stop(&t);
+    greeting_timer_init(&t, &loop, 1, on_late, NULL);
+    OK(greeting_timer_add(&t, &a) == 0 && greeting_timer_add(&t, &b) == 0);
+    greeting_end(&a);
+    want = 1;
+    loop_run(&loop);
+    OK_F(nlate == 1 && late[0] == &b, "the timer goes on to the next when the first has greeted");
+    OK(greeting_timer_add(&t, &c) == 0);
+    want = 2;
+    loop_run(&loop);
+    OK_F(nlate == 2 && late[1] == &c, "and is set again when there was nobody");
+    greeting_timer_stop(&t);
+}
+
 int main(void)
 {
     struct rlimit few = { 1024, 1024 };
@@ -180,6 +234,8 @@ int main(void)
         return 1;
     test_flood();
     test_no_descriptors();
+    test_greetings();
+    test_greeting_timer();
     loop_free(&loop);
     return tap_done();
 }

@@ -304,6 +304,7 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
     uint64_t ticket = ticket_of(p, rq->token);
     bool known = p->job != NULL;
 
+    p->greeted = p->greeted || rq->kind == REQ_IDENTIFY;
     if (p->lesser && rights_needed(rq)) {
         a.status = refuse_rights(s, p, rq);
     } else if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {

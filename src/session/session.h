@@ -39,6 +39,7 @@ struct peer {
     uint32_t next_token; /* of requests; never used twice on one connection */
     bool can_pass_fd;    /* file descriptors can travel on it */
     bool pass_store;     /* the host attaches the store to the next bytes out, and clears this */
+    bool greeted;        /* it has said who it is; whether it is let in may take time */
     bool closing;        /* write what there is, then close */
     bool attached;       /* a process takes part through this connection */
     bool counted;        /* in proc.lines */

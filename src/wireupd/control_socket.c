@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "io/procstat.h"
 #include "io/rendezvous.h"
@@ -169,14 +170,15 @@ struct visitor {
     struct node *node;
     int fd;
     struct watch watch;
+    struct greeting greeting;
     struct buf in, out;
-    bool answered;
 };
 
 static void visitor_free(struct visitor *v)
 {
     pending_query_forget(&v->node->inquests, v);
     watch_close(&v->watch);
+    greeting_end(&v->greeting);
     close(v->fd);
     list_unlink(&v->link);
     buf_free(&v->in);
@@ -265,6 +267,7 @@ static void visitor_read(void *arg)
     end = slice_find(all, '\n');
     if (end == all.len)
         return;
+    greeting_end(&v->greeting);
     if (slice_starts(all, SLICE("on "))) {
         if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
             return;
@@ -277,6 +280,17 @@ static void visitor_read(void *arg)
         answer_line(v, slice_head(all, end));
     }
     begin_answer(v);
+}
+
+static void visitor_late(void *arg, struct greeting *g)
+{
+    struct node *n = arg;
+    struct quota_source who = quota_user(n->uid); /* others are not served */
+
+    quota_warn(&n->quota, &who, clock_now_ns() / NS_PER_MS, &n->config.log,
+               "closed a connection to the control socket: no question came within %u s",
+               LIMIT_GREETING_MS / 1000);
+    visitor_free(LIST_OF(g, struct visitor, greeting));
 }
 
 static void visitor_new(struct control_socket *d, int fd)
@@ -293,7 +307,8 @@ static void visitor_new(struct control_socket *d, int fd)
     buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
     list_append(&d->visitors, &v->link);
     watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
-    watch_want(&v->watch, LOOP_READ);
+    if (watch_want(&v->watch, LOOP_READ) < 0 || greeting_timer_add(&d->greetings, &v->greeting) < 0)
+        visitor_free(v);
 }
 
 static void control_socket_called(void *arg, int fd, const struct sockaddr_storage *from)
@@ -488,6 +503,7 @@ void control_socket_open(struct control_socket *d, struct node *n)
     d->node = n;
     d->rendezvous = RENDEZVOUS_CLOSED;
     d->door = DOOR_CLOSED;
+    greeting_timer_init(&d->greetings, &n->loop, LIMIT_GREETING_MS, visitor_late, n);
     list_init(&d->visitors);
     list_init(&d->inquiries);
     listen_to_neighbours(d);
@@ -507,5 +523,6 @@ void control_socket_close(struct control_socket *d)
     LIST_EACH(l, &d->inquiries)
     inquiry_free(LIST_OF(l, struct inquiry, link));
     stop_listening(d);
+    greeting_timer_stop(&d->greetings);
     d->node = NULL;
 }

@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "core/core.h"
 #include "io/door.h"
+#include "io/greeting_timer.h"
 #include "io/rendezvous.h"
 
 struct node;
@@ -34,6 +35,7 @@ struct control_socket {
     struct rendezvous rendezvous;
     struct door door; /* closed: others cannot reach us; the launcher works without it */
     struct watch directory;
+    struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;
     struct list inquiries;
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limit.h"
 #include "io/socket_owner.h"
 #include "io/peer_cred.h"
 #include "wireupd/process.h"
@@ -151,6 +152,18 @@ bool listener_proves(struct link *l)
     return rc == 0;
 }
 
+static void too_late(void *arg, struct greeting *g)
+{
+    struct node *n = arg;
+    struct link *l = LIST_OF(g, struct link, greeting);
+    struct quota_source who = quota_user(l->cred.uid);
+
+    quota_warn(&n->quota, &who, now_ms(), &n->config.log,
+               "closed a connection to the job's port: it did not say who it is within %u s",
+               LIMIT_GREETING_MS / 1000);
+    link_close(l);
+}
+
 static void called(void *arg, int fd, const struct sockaddr_storage *from)
 {
     struct node *n = arg;
@@ -173,6 +186,8 @@ static void called(void *arg, int fd, const struct sockaddr_storage *from)
     link_open(l, n, fd, peer, NULL);
     l->cred = cred;
     list_append(&n->strangers, &l->strange);
+    if (greeting_timer_add(&n->greetings, &l->greeting) < 0)
+        link_close(l);
 }
 
 int listener_open(struct node *n)
@@ -184,6 +199,7 @@ int listener_open(struct node *n)
 
     n->server.identify = find_by_port_id;
     n->server.admit = may_join;
+    greeting_timer_init(&n->greetings, &n->loop, LIMIT_GREETING_MS, too_late, n);
     n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
     if (n->spare_fd < 0)
         return -errno;
@@ -204,6 +220,7 @@ int listener_open(struct node *n)
 void listener_close(struct node *n)
 {
     door_close(&n->door);
+    greeting_timer_stop(&n->greetings);
     close_fd(&n->spare_fd);
     free(n->port_ids);
     n->port_ids = NULL;

@@ -4,6 +4,7 @@
 
 #include "io/child.h"
 #include "io/door.h"
+#include "io/greeting_timer.h"
 #include "io/log_sink.h"
 #include "io/peer_cred.h"
 #include "io/quota.h"
@@ -25,6 +26,7 @@ struct link {
     struct node *node;
     struct task *task; /* NULL: none (PMI_PORT, tool, singleton); then in node->strangers */
     struct list strange;
+    struct greeting greeting; /* awaited, from a connection by the port */
     struct peer *peer;
     int fd;
     bool lone;             /* the process is not our child: the end of its connection is its end */
@@ -75,8 +77,9 @@ struct node {
     uint32_t nstdin_ends;
     struct watch chld, control;
     int chld_fd;
-    struct door door;   /* the PMI_PORT listener */
-    struct quota quota; /* of unauthenticated connections at all listeners */
+    struct door door;                /* the PMI_PORT listener */
+    struct greeting_timer greetings; /* of its connections */
+    struct quota quota;              /* of unauthenticated connections at all listeners */
     uint16_t port;
     uint32_t *port_ids; /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;

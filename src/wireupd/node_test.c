@@ -19,12 +19,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/child.h"
+#include "io/rendezvous.h"
 #include "tests/alloc.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
+#include "wireupd/node_priv.h"
 
-enum { PMI_FD = 3 };
+enum { PMI_FD = 3, SHORT_MS = 500 };
 
 static char self[PATH_MAX];
 
@@ -164,8 +167,69 @@ static int be_crowd(void)
     return be_good();
 }
 
+/* The control socket of our node. */
+static int connect_control(void)
+{
+    struct launcher_name *all;
+    int n = rendezvous_list(&all), fd = -1;
+
+    for (int i = 0; i < n && fd < 0; i++) {
+        if (all[i].pid == getppid())
+            fd = rendezvous_connect(&all[i]);
+    }
+    free(all);
+    if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
+        _exit(97);
+    return fd;
+}
+
+/* Until the node closes it. */
+static void stay(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, 0);
+
+    if (n > 0 || (n < 0 && errno != ECONNRESET))
+        _exit(98);
+}
+
+/* On a machine that is busy enough, it is late too: then again. */
+static bool greet_in_time(void)
+{
+    char line[64], byte;
+
+    dup2(connect_port(), PMI_FD);
+    snprintf(line, sizeof line, "cmd=initack pmiid=%s\n", getenv("PMI_ID"));
+    say(line);
+    return recv(PMI_FD, &byte, 1, MSG_PEEK) == 1;
+}
+
+/* One connection that says who it is, and then some that never do. */
+static int be_silent(void)
+{
+    int port, half, control, start;
+
+    while (!greet_in_time())
+        continue;
+    for (int i = 0; i < 4; i++)
+        hear("cmd=");
+    port = connect_port();
+    half = connect_port();
+    control = connect_control();
+    start = connect_control();
+    send(half, "cmd=initack pmi", 15, MSG_NOSIGNAL);
+    send(start, "nam", 3, MSG_NOSIGNAL);
+    stay(port);
+    stay(half);
+    stay(control);
+    stay(start);
+    return be_good();
+}
+
 static int be(const char *mode)
 {
+    if (!strcmp(mode, "silent"))
+        return be_silent();
     if (!strcmp(mode, "crowd"))
         return be_crowd();
     if (!strcmp(mode, "good"))
@@ -202,14 +266,16 @@ static int run_node(const char *mode, uint32_t n)
                              .name = "here",
                              .control_fd = -1,
                              .stdin_to = NODE_STDIN_NONE,
-                             .pmi_port = !strcmp(mode, "crowd") };
+                             .pmi_port = !strcmp(mode, "crowd") || !strcmp(mode, "silent") };
     struct rlimit few = { 64, 4096 };
     struct errmsg err = { "" };
     struct node *node;
     struct job_map plan;
     int code = 100;
 
-    if (c.pmi_port)
+    if (!strcmp(mode, "silent"))
+        c.log.most = LOG_WARN;
+    if (!strcmp(mode, "crowd"))
         setrlimit(RLIMIT_NOFILE, &few);
     signal(SIGPIPE, SIG_IGN);
     child_adopt_orphans();
@@ -218,6 +284,10 @@ static int run_node(const char *mode, uint32_t n)
         return code;
     }
     node = node_new(&c, &err);
+    if (node && !strcmp(mode, "silent")) {
+        node->greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
+        node->control_socket.greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
+    }
     if (node && node_start(node, &plan, &err) == 0)
         code = node_run(node);
     else
@@ -308,6 +378,22 @@ static void test_crowd(void)
     OK_F(good, "idle connections, more than there are descriptors, keep nobody out");
     if (!good)
         printf("# " SLICE_FMT "\n", SLICE_ARG(buf_slice(&got)));
+    buf_free(&got);
+    OK(nobody_is_left());
+}
+
+static void test_silent(void)
+{
+    struct slice all;
+    struct buf got;
+    bool good = run("silent", 1, NULL, &got) == 0;
+
+    OK_F(good, "who does not say in time who it is, or what it wants, is closed; who did is not");
+    all = buf_slice(&got);
+    OK(all.len && memmem(all.ptr, all.len, "did not say who it is", 21) &&
+       memmem(all.ptr, all.len, "no question came", 16));
+    if (!good)
+        printf("# " SLICE_FMT "\n", SLICE_ARG(all));
     buf_free(&got);
     OK(nobody_is_left());
 }
@@ -403,6 +489,7 @@ int main(int argc, char **argv)
     test_pipeliner();
     test_talker();
     test_crowd();
+    test_silent();
     test_chatter();
     test_full();
     test_memory();

@@ -470,6 +470,7 @@ void link_close(struct link *l)
     if (l->fd < 0)
         return;
     watch_close(&l->watch);
+    greeting_end(&l->greeting);
     close(l->fd);
     l->fd = -1;
     door_look_again(&l->node->door);
@@ -547,6 +548,8 @@ static bool link_take(struct link *l)
     if (got > 0 && (l->proven || listener_proves(l))) {
         server_input(&n->server, l->peer, slice_mem(n->scratch, (size_t)got), clock_now_ns());
         l->proven = l->proven || l->peer->job;
+        if (l->peer->job || l->peer->greeted)
+            greeting_end(&l->greeting);
         return true;
     }
     watch_want(&l->watch, 0);

@@ -1,0 +1,37 @@
+/* greeting.h - connections that have been accepted and have not said yet who they are: each has
+ * until its deadline, whether it says nothing or a byte now and then.
+ *
+ * All connections of a list have the same time, so the list is in the order of their deadlines, and
+ * one timer is enough for it (greeting_timer.h).
+ *
+ * Sans I/O: the time is an argument, in nanoseconds of any clock that never goes back.
+ */
+#ifndef WIREUP_IO_GREETING_H
+#define WIREUP_IO_GREETING_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct greeting { /* part of a connection; zeroed memory is in no list */
+    struct list link;
+    uint64_t until_ns;
+};
+
+struct greetings {
+    struct list all;
+    uint64_t time_ns; /* that each has */
+};
+
+void greetings_init(struct greetings *all, uint64_t time_ns);
+
+void greeting_begin(struct greetings *all, struct greeting *g, uint64_t now_ns);
+/* It has said all that it has to, or is closed; harmless twice, and on zeroed memory. */
+void greeting_end(struct greeting *g);
+
+/* The first deadline; UINT64_MAX: nobody is awaited. */
+uint64_t greetings_due(const struct greetings *all);
+/* Takes one out whose deadline is over; NULL: there is none. */
+struct greeting *greetings_late(struct greetings *all, uint64_t now_ns);
+
+#endif
