@@ -6,14 +6,14 @@ _wireup_values()
 {
     case $1 in
     env|genv) [[ $2 == *=* ]] && echo 1 || echo 2 ;;
-    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tools) echo 1 ;;
+    n|np|c|wdir|wd|configfile|timeout|hosts|host|H|hostlist|machine|machines|machinelist|hostfile|f|machinefile|hydra-host-file|ppn|perhost|npernode|N|map-by|rank-by|rankby|rankmap|rankfile|rf|order-nodes|localhost|launcher|bootstrap|launcher-exec|bootstrap-exec|launch-agent|launcher-args|launcher-user|ssh-user|launcher-port|ssh-port|wireupd|rmk|iface|interface|tree-width|collective|port-range|usize|bind-to|binding|membind|topolib|env|envlist|genv|genvlist|hydra-env|x|stdin|s|prepend-pattern|outfile-pattern|outfile|errfile-pattern|errfile|output-from|memory-alloc-kinds|job-attr|demux|trace|tool-files|tools) echo 1 ;;
     mca|gmca) echo 2 ;;
     pmi_args) echo 4 ;;
     *) echo 0 ;;
     esac
 }
 
-# Where the cursor is: at an option's value ($option), among the options, behind a program.
+# Where the cursor is: at an option's value ($option), among the options, after a program.
 # Read from the line itself, because bash cuts its words at '=' and ':' too.
 _wireup_place()
 {
@@ -54,7 +54,7 @@ _wireup_value()
     collective) COMPREPLY=($(compgen -W "auto tree exchange" -- "$cur")) ;;
     membind) COMPREPLY=($(compgen -W "none firsttouch" -- "$cur")) ;;
     topolib) COMPREPLY=($(compgen -W "hwloc" -- "$cur")) ;;
-    tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
+    tool-files|tools) COMPREPLY=($(compgen -W "off on system" -- "$cur")) ;;
     configfile|hostfile|f|machinefile|rankfile|rf|wireupd|outfile-pattern|outfile|errfile-pattern|errfile|trace) COMPREPLY=($(compgen -f -- "$cur")) ;;
     wdir|wd) COMPREPLY=($(compgen -d -- "$cur")) ;;
     bind-to|binding) COMPREPLY=($(compgen -W "none hwthread core l1cache l2cache l3cache numa socket machine rr user:" -- "$cur")) ;;
@@ -63,7 +63,7 @@ _wireup_value()
     esac
 }
 
-# The words of another command than run; false: it is none.
+# Completes the words of a command other than run; false: the line has no such command.
 _wireup_command()
 {
     local options
@@ -111,8 +111,9 @@ envall genv genvlist genvnone genvall x mca gmca stdin s prepend-rank l tag-outp
 prepend-pattern outfile-pattern outfile errfile-pattern errfile output-from disable-auto-cleanup
 enable-recovery continuous enable-auto-cleanup print-all-exitcodes pmi-port disable-hostname-propagation
 enable-hostname-propagation memory-alloc-kinds job-attr verbose v debug dry-run
-do-not-launch trace report-startup tools json version V info help h"
-_wireup_commands="who names trace replay sim up tools ps down on"
+do-not-launch trace report-startup tool-files tools json version V info help h
+"
+_wireup_commands="who names trace replay sim up tools ps down on help version"
 
 # The options of the command $1.
 _wireup_choices()
@@ -122,12 +123,14 @@ _wireup_choices()
     names) echo "--json" ;;
     trace) echo "--json --rank --command --from --to --all --conversation" ;;
     replay) echo "" ;;
-    sim) echo "--nodes --ranks --card --width --schedule --seed --rounds --sets --kills --cuts --slow --reports --words --jitter --latency --overhead --byte --link --flags --json" ;;
+    sim) echo "--nodes --ranks --bytes-per-rank --width --schedule --seed --rounds --sets --node-failures --link-failures --slow --reports --broadcasts --jitter --latency --overhead --ps-per-byte --link --flags --json" ;;
     up) echo "" ;;
     tools) echo "" ;;
     ps) echo "" ;;
     down) echo "" ;;
     on) echo "" ;;
+    help) echo "" ;;
+    version) echo "" ;;
     *) return 1 ;;
     esac
 }

@@ -11,10 +11,11 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/slice.h"
 
 struct command_choice {
-    const char *name;
-    const char *arg; /* "": a flag */
+    const char *names; /* "new|old": the first is shown in texts */
+    const char *arg;   /* "": a flag */
     const char *help;
 };
 
@@ -29,7 +30,7 @@ struct command_row {
 
 enum command_id {
 #define COMMAND(id, operands, least, most, help) COMMAND_##id,
-#define CHOICE(id, option, arg, help)
+#define CHOICE(id, option, names, arg, help)
 #define DONE(id)
 #include "wireup/commands.def"
 #undef COMMAND
@@ -42,7 +43,7 @@ enum command_id {
 #define COMMAND(id, operands, least, most, help)                                                   \
     enum choice_of_##id                                                                            \
     {
-#define CHOICE(id, option, arg, help) CHOICE_##id##_##option,
+#define CHOICE(id, option, names, arg, help) CHOICE_##id##_##option,
 #define DONE(id)                                                                                   \
     CHOICES_##id                                                                                   \
     }                                                                                              \
@@ -55,6 +56,13 @@ enum command_id {
 enum { CHOICES_MAX = 24 };
 
 extern const struct command_row command_rows[COMMANDS];
+
+static inline struct slice command_choice_name(const struct command_choice *c)
+{
+    struct slice rest = slice_str(c->names);
+
+    return slice_cut(&rest, '|');
+}
 
 /* "who [--json] [JOB]" */
 void command_usage(const struct command_row *row, struct buf *out);

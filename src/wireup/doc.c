@@ -1,6 +1,6 @@
 /* doc.c - prints the texts derived from the option table, for the files kept in the repository.
  *
- *   wireup-doc help|options|commands|environment|completion
+ *   wireup-doc help|options|synopsis|commands|environment|completion
  *
  * Not installed; see tests/check-docs.
  */
@@ -15,6 +15,7 @@ static const struct {
 } parts[] = {
     { "help", options_help },
     { "options", options_man },
+    { "synopsis", options_man_synopsis },
     { "commands", options_man_commands },
     { "environment", options_man_environment },
     { "completion", options_completion },
@@ -32,7 +33,8 @@ int main(int argc, char **argv)
         rc = buf_cstr(&out) && fputs(buf_cstr(&out), stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
     }
     if (rc == 2)
-        fprintf(stderr, "usage: wireup-doc help|options|commands|environment|completion\n");
+        fprintf(stderr,
+                "usage: wireup-doc help|options|synopsis|commands|environment|completion\n");
     buf_free(&out);
     return rc;
 }

@@ -32,8 +32,8 @@ struct option_parse {
 static int bad_name(struct option_parse *p, int rc, const char *name)
 {
     if (rc == ENVIRON_BAD_NAME)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is no name of a variable", p->said,
-                          name);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not the name of a variable",
+                          p->said, name);
     return rc;
 }
 
@@ -93,7 +93,8 @@ static int choose_forward(struct option_parse *p, struct env_rules *rules, enum 
 {
     if (rules->forward != ENV_UNSAID && (rules->forward != how || how == ENV_LIST))
         return errmsg_set(p->err, LAUNCH_USAGE,
-                          "%s: what is forwarded was already chosen by another option", p->said);
+                          "%s: another option has already selected which variables are forwarded",
+                          p->said);
     rules->forward = how;
     return 0;
 }
@@ -222,9 +223,10 @@ static int on_pmi_args(struct option_parse *p, const struct option_row *row,
 
     (void)row;
     if (!slice_u32(slice_str(values[0]), &s.port) || s.port == 0 || s.port > 65535)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is no port", p->said, values[0]);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a port", p->said, values[0]);
     if (!slice_u32(slice_str(values[3]), &s.pid))
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is no process", p->said, values[3]);
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a process id", p->said,
+                          values[3]);
     p->opt->singleton = s;
     return 0;
 }
@@ -263,12 +265,17 @@ static int on_job_attr(struct option_parse *p, const struct option_row *row,
     return add_attr(p->opt, key, value);
 }
 
+void options_version(struct buf *out)
+{
+    buf_str(out, "wireup " WIREUP_VERSION "\n"
+                 "Interfaces: PMIx 3 to 5, PMI 2.0, PMI 1.2, PMI 1.1\n");
+}
+
 static int on_version(struct option_parse *p, const struct option_row *row,
                       const char *const *values)
 {
     (void)row, (void)values;
-    buf_str(&p->opt->answer, "wireup " WIREUP_VERSION "\n"
-                             "Interfaces: PMIx 3 to 5, PMI 2.0, PMI 1.2, PMI 1.1\n");
+    options_version(&p->opt->answer);
     return LAUNCH_SHOW;
 }
 
@@ -371,8 +378,7 @@ static int set_word(struct option_parse *p, const struct option_row *row, const 
 
 static int refuse(struct option_parse *p, const struct option_row *row)
 {
-    return errmsg_set(p->err, LAUNCH_USAGE, "%s is not available in wireup: %s", p->said,
-                      row->help);
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s is not supported: %s", p->said, row->help);
 }
 
 static int apply(struct option_parse *p, const struct option_row *row, const char *const *values)
@@ -463,10 +469,29 @@ static unsigned distance(struct slice a, struct slice b)
     return row[b.len];
 }
 
+/* "-n4": the letters of an option that takes a number, and the number; 0: it is none. */
+static size_t letters_before_number(struct slice name)
+{
+    const struct option_row *row;
+    size_t n = name.len;
+
+    while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
+        n--;
+    row = n && n < name.len ? option_find(slice_head(name, n)) : NULL;
+    return row && row->take == TAKE_U32 ? n : 0;
+}
+
 static int unknown(struct option_parse *p, struct slice name)
 {
     struct slice best = SLICE_NULL;
     unsigned nearest = name.len > 5 ? 3 : 2; /* names at a larger distance are not suggested */
+    size_t letters = letters_before_number(name);
+
+    if (letters)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "unknown option '%s'; did you mean -" SLICE_FMT " " SLICE_FMT "?",
+                          p->said, SLICE_ARG(slice_head(name, letters)),
+                          SLICE_ARG(slice_head(slice_skip(name, letters), 20)));
 
     for (size_t i = 0; i < option_row_count; i++) {
         struct slice rest = slice_str(option_rows[i].names), one;
@@ -537,7 +562,7 @@ static int new_block(struct option_parse *p, const char *where)
     struct launch_block *b;
 
     if (p->opt->nblocks == LIMIT_SPAWN_COMMANDS)
-        return errmsg_set(p->err, LAUNCH_USAGE, "more than %d programs in one job",
+        return errmsg_set(p->err, LAUNCH_USAGE, "a job can have at most %d programs",
                           LIMIT_SPAWN_COMMANDS);
     b = arena_alloc(&p->opt->arena, sizeof *b);
     if (!b)
@@ -564,7 +589,7 @@ static int take_program(struct option_parse *p)
 
     if (p->left == 0)
         return errmsg_set(p->err, LAUNCH_USAGE, "no program to run%s",
-                          p->opt->nblocks ? " behind the last ':'" : "; --help tells how");
+                          p->opt->nblocks ? " after the last ':'" : "; see --help");
     if (**p->next == '\0')
         return errmsg_set(p->err, LAUNCH_USAGE, "the name of the program is empty");
     b->argc = p->left;
@@ -599,10 +624,11 @@ static int leave_to_config(struct option_parse *p, bool alone)
 {
     if (!alone)
         return errmsg_set(p->err, LAUNCH_USAGE,
-                          "a program on the command line and -configfile exclude each other");
+                          "use either -configfile or a program on the command line");
     if (!env_rules_empty(&p->block->env))
-        return errmsg_set(p->err, LAUNCH_USAGE,
-                          "with -configfile, use the -genv forms on the command line");
+        return errmsg_set(
+            p->err, LAUNCH_USAGE,
+            "with -configfile, only the -genv options may be on the command line, not -env");
     p->opt->common = *p->block;
     return 0;
 }
@@ -669,7 +695,8 @@ static int read_config_line(struct option_parse *p, struct words words, const ch
     if (rc == 0)
         rc = read_options(p, words);
     if (rc == 0 && p->opt->configfile != configfile)
-        rc = errmsg_set(p->err, LAUNCH_USAGE, "-configfile within a configuration file");
+        rc = errmsg_set(p->err, LAUNCH_USAGE,
+                        "-configfile is not allowed within a configuration file");
     return rc ? rc : take_program(p);
 }
 
@@ -694,7 +721,7 @@ int options_parse_config(struct launch_options *opt, const char *name, struct sl
     if (rc == MPMD_BAD)
         return LAUNCH_USAGE;
     if (rc == MPMD_END && opt->nblocks == 0)
-        return errmsg_set(err, LAUNCH_USAGE, "%.200s: no program in this configuration file", name);
+        return errmsg_set(err, LAUNCH_USAGE, "the configuration file %.200s has no program", name);
     return rc == MPMD_END ? LAUNCH_GO : rc;
 }
 

@@ -160,6 +160,9 @@ struct launch_options {
     bool ignored;
 };
 
+/* The text of --version. */
+void options_version(struct buf *out);
+
 void launch_options_init(struct launch_options *opt);
 void launch_options_free(struct launch_options *opt); /* harmless twice */
 

@@ -88,7 +88,7 @@ static void refused_names(struct buf *out)
 /* The first sentence is the purpose of a command. */
 static void help_commands(struct buf *out)
 {
-    buf_str(out, "\nOther commands (wireup COMMAND --help; the manual tells more):\n");
+    buf_str(out, "\nOther commands (more: wireup COMMAND --help, man wireup):\n");
     for (int i = 0; i < COMMANDS; i++) {
         const struct command_row *row = &command_rows[i];
         struct slice first = slice_str(row->help);
@@ -116,7 +116,7 @@ void options_help_command(struct buf *out, const struct command_row *row)
     for (uint32_t i = 0; i < row->nchoices; i++) {
         const struct command_choice *c = &row->choices[i];
         struct buf name = BUF_NULL(256);
-        buf_printf(&name, "--%s %s", c->name, c->arg);
+        buf_printf(&name, "--" SLICE_FMT " %s", SLICE_ARG(command_choice_name(c)), c->arg);
         buf_printf(out, "  %-*s", HELP_INDENT - 2, buf_cstr(&name) ? buf_cstr(&name) : "");
         wrap(out, c->help, HELP_INDENT);
         buf_free(&name);
@@ -126,16 +126,22 @@ void options_help_command(struct buf *out, const struct command_row *row)
 void options_help(struct buf *out)
 {
     buf_str(out, "Usage: wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...\n"
-                 "       wireup who|names|trace|replay ...\n"
-                 "Starts parallel programs and serves them PMI.\n\n"
-                 "Examples:\n"
-                 "  wireup -n 4 ./hello                   four processes on this machine\n"
-                 "  wireup -n 64 -l ./ring                output lines labelled by rank\n"
-                 "  wireup -n 1 ./master : -n 8 ./worker  two programs in one job\n"
-                 "  wireup -n 8 -bind-to core ./solver    each process on its own core\n"
-                 "  wireup -n 4 -genv OMP_NUM_THREADS 2 ./solver\n"
-                 "  wireup -n 8 -map-by numa -bind-to core --dry-run ./solver\n"
-                 "\nOptions take one dash or more, and their value as next word or behind '='.\n");
+                 "       wireup ");
+    for (int i = 0; i < COMMANDS; i++)
+        buf_printf(out, "%s%s", i ? "|" : "", command_rows[i].name);
+    buf_str(
+        out,
+        " ...\n"
+        "Starts parallel programs and serves them the process management interfaces\n"
+        "PMI-1, PMI-2 and PMIx.\n\n"
+        "Examples:\n"
+        "  wireup -n 4 ./hello                   four processes on this machine\n"
+        "  wireup -n 64 -l ./ring                output lines labelled by rank\n"
+        "  wireup -n 1 ./master : -n 8 ./worker  two programs in one job\n"
+        "  wireup -n 8 -bind-to core ./solver    each process on its own core\n"
+        "  wireup -n 4 -genv OMP_NUM_THREADS 2 ./solver\n"
+        "  wireup -n 8 -map-by numa -bind-to core --dry-run ./solver\n"
+        "\nOptions begin with one or more dashes; their value is the next word or follows '='.\n");
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
         if (row->take == TAKE_GROUP)
@@ -145,9 +151,10 @@ void options_help(struct buf *out)
     }
     refused_names(out);
     help_commands(out);
-    buf_str(out, "\nExit status: 0 when all processes left 0, else that of the first that failed\n"
-                 "(128 + signal); 2 wrong usage, 124 time limit, 125 refused, 126 not executable,\n"
-                 "127 not found.\n");
+    buf_str(out,
+            "\nExit status: 0 if all processes ended with 0, else the status of the first process\n"
+            "that failed (128 + signal); 2 wrong usage, 124 time limit, 125 refused,\n"
+            "126 not executable, 127 not found.\n");
 }
 
 void options_help_one(struct buf *out, const struct option_row *row)
@@ -265,6 +272,21 @@ void options_man(struct buf *out)
     buf_str(out, ".El\n");
 }
 
+/* ".It Fl Fl rank Ar LIST" */
+static void man_choice(struct buf *out, const char *macro, const struct command_choice *c)
+{
+    buf_printf(out, ".%s Fl Fl " SLICE_FMT "%s%s\n", macro, SLICE_ARG(command_choice_name(c)),
+               c->arg[0] ? " Ar " : "", c->arg);
+}
+
+void options_man_synopsis(struct buf *out)
+{
+    buf_str(out, ".Nm\n.Cm ");
+    for (int i = 0; i < COMMANDS; i++)
+        buf_printf(out, "%s%s", i ? " | " : "", command_rows[i].name);
+    buf_str(out, "\n.Op Ar arguments\n");
+}
+
 void options_man_commands(struct buf *out)
 {
     for (int i = 0; i < COMMANDS; i++) {
@@ -273,7 +295,7 @@ void options_man_commands(struct buf *out)
         buf_printf(out, ".Bd -ragged -compact\n.Nm\n.Cm %s\n", row->name);
         for (uint32_t k = 0; k < row->nchoices; k++) {
             const struct command_choice *c = &row->choices[k];
-            buf_printf(out, ".Op Fl Fl %s%s%s\n", c->name, c->arg[0] ? " Ar " : "", c->arg);
+            man_choice(out, "Op", c);
         }
         if (row->operands[0])
             man_operands(out, row->operands);
@@ -283,7 +305,7 @@ void options_man_commands(struct buf *out)
             buf_str(out, ".Bl -tag -width Ds\n");
         for (uint32_t k = 0; k < row->nchoices; k++) {
             const struct command_choice *c = &row->choices[k];
-            buf_printf(out, ".It Fl Fl %s%s%s\n", c->name, c->arg[0] ? " Ar " : "", c->arg);
+            man_choice(out, "It", c);
             man_text(out, c->help);
         }
         if (row->nchoices)
@@ -391,7 +413,7 @@ static const char completion_middle[] =
     "    esac\n"
     "}\n"
     "\n"
-    "# Where the cursor is: at an option's value ($option), among the options, behind a program.\n"
+    "# Where the cursor is: at an option's value ($option), among the options, after a program.\n"
     "# Read from the line itself, because bash cuts its words at '=' and ':' too.\n"
     "_wireup_place()\n"
     "{\n"
@@ -432,7 +454,7 @@ static const char completion_tail[] =
     "    esac\n"
     "}\n"
     "\n"
-    "# The words of another command than run; false: it is none.\n"
+    "# Completes the words of a command other than run; false: the line has no such command.\n"
     "_wireup_command()\n"
     "{\n"
     "    local options\n"
@@ -481,7 +503,8 @@ static void complete_commands(struct buf *out)
         const struct command_row *row = &command_rows[i];
         buf_printf(out, "    %s) echo \"", row->name);
         for (uint32_t k = 0; k < row->nchoices; k++)
-            buf_printf(out, "%s--%s", k ? " " : "", row->choices[k].name);
+            buf_printf(out, "%s--" SLICE_FMT, k ? " " : "",
+                       SLICE_ARG(command_choice_name(&row->choices[k])));
         buf_str(out, "\" ;;\n");
     }
     buf_str(out, "    *) return 1 ;;\n    esac\n}\n");

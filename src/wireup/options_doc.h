@@ -15,7 +15,8 @@ void options_help(struct buf *out);
 struct command_row;
 void options_help_command(struct buf *out, const struct command_row *row);
 void options_help_one(struct buf *out, const struct option_row *row);
-void options_man(struct buf *out);             /* mdoc: the list of options */
+void options_man(struct buf *out); /* mdoc: the list of options */
+void options_man_synopsis(struct buf *out);
 void options_man_commands(struct buf *out);    /* mdoc: the other commands and their options */
 void options_man_environment(struct buf *out); /* mdoc: the items of variables that set options */
 void options_completion(struct buf *out);

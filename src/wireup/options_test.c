@@ -163,14 +163,14 @@ static void test_environment(void)
        opt.blocks->next->env.forward == ENV_LIST && opt.blocks->next->env.list->next);
     OK(parse_with("w|prog", "HYDRA_ENV=none") == 0 && opt.env_default == ENV_NONE);
     check_bad("w|-envall|-envnone|prog",
-              "-envnone: what is forwarded was already chosen by another option");
+              "-envnone: another option has already selected which variables are forwarded");
     check_bad("w|-genvlist|A|-genvlist|B|prog",
-              "-genvlist: what is forwarded was already chosen by another option");
+              "-genvlist: another option has already selected which variables are forwarded");
     check_bad("w|-env|A", "-env needs a value: NAME VALUE");
     check_bad("w|-env", "-env needs a value: NAME VALUE");
-    check_bad("w|-genv|=1|prog", "-genv: '=1' is no name of a variable");
-    check_bad("w|-x||prog", "-x: '' is no name of a variable");
-    check_bad("w|-envlist||prog", "-envlist: '' is no name of a variable");
+    check_bad("w|-genv|=1|prog", "-genv: '=1' is not the name of a variable");
+    check_bad("w|-x||prog", "-x: '' is not the name of a variable");
+    check_bad("w|-envlist||prog", "-envlist: '' is not the name of a variable");
     check_bad("w|-mca|key", "-mca needs a value: KEY VALUE");
 }
 
@@ -203,11 +203,11 @@ static void test_blocks(void)
     OK(opt.blocks->next->hosts.count == 1 && opt.blocks->next->next->hosts.count == 0);
     EQ(parse("w|-f|one|a|:|-f|two|b"), LAUNCH_GO);
     OK(!strcmp(opt.hostfile, "one") && !strcmp(opt.blocks->next->hostfile, "two"));
-    check_bad("w", "no program to run; --help tells how");
-    check_bad("w|-n|2", "no program to run; --help tells how");
-    check_bad("w|a|:", "no program to run behind the last ':'");
-    check_bad("w|:|a", "no program to run; --help tells how");
-    check_bad("w|a|:|-n|2", "no program to run behind the last ':'");
+    check_bad("w", "no program to run; see --help");
+    check_bad("w|-n|2", "no program to run; see --help");
+    check_bad("w|a|:", "no program to run after the last ':'");
+    check_bad("w|:|a", "no program to run; see --help");
+    check_bad("w|a|:|-n|2", "no program to run after the last ':'");
     check_bad("w||x", "the name of the program is empty");
 }
 
@@ -225,6 +225,10 @@ static void test_mistakes(void)
     check_bad("w|-hotsfile|x|prog", "unknown option '-hotsfile'; did you mean -hostfile?");
     check_bad("w|--report-binding|prog",
               "unknown option '-report-binding'; did you mean -report-bindings?");
+    check_bad("w|-n4|prog", "unknown option '-n4'; did you mean -n 4?");
+    check_bad("w|-ppn12|prog", "unknown option '-ppn12'; did you mean -ppn 12?");
+    check_bad("w|-timestamp-output|prog",
+              "-timestamp-output is not supported: use -prepend-pattern '%t '");
     check_bad("w|-quux|prog", "unknown option '-quux'; --help lists all");
     check_bad("w|-|prog", "unknown option '-'; --help lists all");
     check_bad("w|-=3|prog", "unknown option '-'; --help lists all");
@@ -234,13 +238,23 @@ static void test_mistakes(void)
     check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is no node name");
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
-    check_bad("w|-skip-launch-node|prog",
-              "-skip-launch-node is not available in wireup: name the nodes that are to run "
-              "processes, and leave this one out");
-    check_bad("w|-pmi_args|0|i|k|1", "-pmi_args: '0' is no port");
-    check_bad("w|-pmi_args|70000|i|k|1", "-pmi_args: '70000' is no port");
-    check_bad("w|-pmi_args|7000|i|k|x", "-pmi_args: 'x' is no process");
+    check_bad(
+        "w|-skip-launch-node|prog",
+        "-skip-launch-node is not supported: give the nodes to use by -hosts, without this one");
+    check_bad("w|-pmi_args|0|i|k|1", "-pmi_args: '0' is not a port");
+    check_bad("w|-pmi_args|70000|i|k|1", "-pmi_args: '70000' is not a port");
+    check_bad("w|-pmi_args|7000|i|k|x", "-pmi_args: 'x' is not a process id");
     check_bad("w|-pmi_args|7000|i|k", "-pmi_args needs a value: PORT INTERFACE KEY PID");
+}
+
+/* Old names of options work for one release. */
+static void test_old_names(void)
+{
+    EQ(parse("w|-tool-files|system|prog"), LAUNCH_GO);
+    EQ(opt.tools, 2);
+    EQ(parse("w|-tools|system|prog"), LAUNCH_GO);
+    EQ(opt.tools, 2);
+    check_bad("w|-tool-files|both|prog", "-tool-files must be one of off|on|system, not 'both'");
 }
 
 static void test_shown(void)
@@ -284,19 +298,19 @@ static void test_config(void)
     OK(opt.blocks->next->nprocs == 1 && opt.blocks->next->hosts.count == 1);
     EQ(config("w|-configfile|jobs", "-hosts n1 a\nb\n"), 0);
     OK(opt.hosts.count == 1 && opt.blocks->hosts.count == 0);
-    check_bad_config("", "jobs: no program in this configuration file");
-    check_bad_config("a\n-n 1\n", "jobs:2: no program to run behind the last ':'");
+    check_bad_config("", "the configuration file jobs has no program");
+    check_bad_config("a\n-n 1\n", "jobs:2: no program to run after the last ':'");
     check_bad_config("a\n-n 0 b\n", "jobs:2: -n must be a number from 1 to 16777216, not '0'");
     check_bad_config("a\n\n'b\n", "jobs:3: a quote is opened and not closed");
-    check_bad_config("-configfile other a\n", "jobs:1: -configfile within a configuration file");
-    check_bad("w|-configfile|jobs|prog",
-              "a program on the command line and -configfile exclude each other");
+    check_bad_config("-configfile other a\n",
+                     "jobs:1: -configfile is not allowed within a configuration file");
+    check_bad("w|-configfile|jobs|prog", "use either -configfile or a program on the command line");
     check_bad("w|-configfile|jobs|:|prog",
-              "a program on the command line and -configfile exclude each other");
+              "use either -configfile or a program on the command line");
     check_bad("w|prog|:|-configfile|jobs|q",
-              "a program on the command line and -configfile exclude each other");
+              "use either -configfile or a program on the command line");
     check_bad("w|-env|A|1|-configfile|jobs",
-              "with -configfile, use the -genv forms on the command line");
+              "with -configfile, only the -genv options may be on the command line, not -env");
 }
 
 static void test_many_blocks(void)
@@ -309,7 +323,7 @@ static void test_many_blocks(void)
     EQ(opt.nblocks, LIMIT_SPAWN_COMMANDS);
     buf_str(&text, "a\n");
     EQ(config("w|-configfile|jobs", buf_cstr(&text)), LAUNCH_USAGE);
-    OK(strcmp(err.text, "jobs:4097: more than 4096 programs in one job") == 0);
+    OK(strcmp(err.text, "jobs:4097: a job can have at most 4096 programs") == 0);
     buf_free(&text);
 }
 
@@ -394,6 +408,7 @@ int main(void)
     test_variables();
     test_blocks();
     test_mistakes();
+    test_old_names();
     test_shown();
     test_config();
     test_many_blocks();

@@ -17,8 +17,8 @@ static bool number(const struct command_line *l, int choice, uint64_t most, uint
     if (!l->choices[choice])
         return true;
     if (!slice_u64(slice_str(l->choices[choice]), &v) || v > most) {
-        log_error(l->log, "sim: --%s wants a number up to %" PRIu64,
-                  command_rows[COMMAND_sim].choices[choice].name, most);
+        log_error(l->log, "sim: --" SLICE_FMT " must be a number up to %" PRIu64,
+                  SLICE_ARG(command_choice_name(&command_rows[COMMAND_sim].choices[choice])), most);
         return false;
     }
     *value_p = v;
@@ -49,7 +49,10 @@ static bool read_flags(const struct command_line *l, struct sim_config *c)
         else if (slice_is(word, "encoded"))
             c->encode = true;
         else {
-            log_error(l->log, "sim: --flags has no '" SLICE_FMT "'", SLICE_ARG(word));
+            log_error(l->log,
+                      "sim: --flags: '" SLICE_FMT
+                      "' is unknown; it must be barrier, relayed, real or encoded",
+                      SLICE_ARG(word));
             return false;
         }
     }
@@ -63,7 +66,7 @@ static bool read_schedule(const struct command_line *l, struct sim_config *c)
 
     if (!word || overlay_schedule_named(slice_str(word), &c->schedule))
         return true;
-    log_error(l->log, "sim: no schedule '%s': auto, tree and exchange are known", word);
+    log_error(l->log, "sim: --schedule must be auto, tree or exchange, not '%s'", word);
     return false;
 }
 
@@ -73,18 +76,20 @@ static bool read_config(const struct command_line *l, struct sim_config *c)
     c->modelled = true;
     return small(l, CHOICE_sim_nodes, NODES_MAX, &c->nodes) &&
            small(l, CHOICE_sim_ranks, 4096, &c->ranks) &&
-           number(l, CHOICE_sim_card, 1 << 30, &c->card) &&
+           number(l, CHOICE_sim_bytes_per_rank, 1 << 30, &c->card) &&
            small(l, CHOICE_sim_width, 4096, &c->width) &&
            number(l, CHOICE_sim_seed, UINT64_MAX, &c->seed) &&
            small(l, CHOICE_sim_rounds, 1 << 20, &c->rounds) &&
-           small(l, CHOICE_sim_sets, 8, &c->sets) && small(l, CHOICE_sim_kills, 4096, &c->kills) &&
-           small(l, CHOICE_sim_cuts, 4096, &c->cuts) && small(l, CHOICE_sim_slow, 4096, &c->slow) &&
+           small(l, CHOICE_sim_sets, 8, &c->sets) &&
+           small(l, CHOICE_sim_node_failures, 4096, &c->kills) &&
+           small(l, CHOICE_sim_link_failures, 4096, &c->cuts) &&
+           small(l, CHOICE_sim_slow, 4096, &c->slow) &&
            small(l, CHOICE_sim_reports, 1 << 16, &c->reports) &&
-           small(l, CHOICE_sim_words, 1 << 16, &c->words) &&
+           small(l, CHOICE_sim_broadcasts, 1 << 16, &c->words) &&
            number(l, CHOICE_sim_jitter, 1000000000, &c->jitter_ns) &&
            number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
            number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
-           small(l, CHOICE_sim_byte, 1000000, &c->byte_ps) &&
+           small(l, CHOICE_sim_ps_per_byte, 1000000, &c->byte_ps) &&
            small(l, CHOICE_sim_link, 1000000000, &c->link_ns) && read_schedule(l, c) &&
            read_flags(l, c);
 }
@@ -105,7 +110,7 @@ static void print_text(const struct sim_config *c, const struct sim_result *r)
 {
     uint64_t node = c->card * c->ranks;
 
-    printf("%u nodes x %u ranks, %" PRIu64 " bytes each (%" PRIu64 " of a node, %.3f MB of all); "
+    printf("%u nodes x %u ranks, %" PRIu64 " bytes each (%" PRIu64 " per node, %.3f MB in all); "
            "width %u, seed %" PRIu64 "\n",
            c->nodes, c->ranks, c->card, node, (double)node * c->nodes / 1e6, c->width, c->seed);
     printf("first fence: gathered at the top after %.3f ms, everywhere after %.3f ms (%s)\n",
@@ -145,7 +150,7 @@ int simulate(const struct command_line *l)
         return 2;
     if (c.nodes == 0 || c.width == 0 || sim_run(&c, &r) < 0) {
         log_error(l->log, "sim: %s",
-                  c.nodes && c.width ? "out of memory" : "there must be a node, and a child");
+                  c.nodes && c.width ? "out of memory" : "--nodes and --width must be at least 1");
         return 2;
     }
     if (l->choices[CHOICE_sim_json])
@@ -155,7 +160,7 @@ int simulate(const struct command_line *l)
     if (!r.violation[0])
         return 0;
     sim_command(&c, &again);
-    log_error(l->log, "sim: %s; %s shows it again", r.violation,
+    log_error(l->log, "sim: %s; to reproduce: %s", r.violation,
               buf_cstr(&again) ? buf_cstr(&again) : "the same command");
     buf_free(&again);
     return 1;

@@ -58,7 +58,7 @@ int tools_begin(struct tools *t, struct node *n, struct errmsg *err)
         rc = tools_write(t, n, &why);
     if (rc == 0 && n->config.tools == NODE_TOOLS_SYSTEM)
         rc = tool_files_put_system(&t->contacts, &what, n->config.tool_dir, &why);
-    return rc ? errmsg_set(err, TOOLS_BAD, "-tools: %s; nothing was started", why.text) : 0;
+    return rc ? errmsg_set(err, TOOLS_BAD, "-tool-files: %s; nothing was started", why.text) : 0;
 }
 
 void tools_open(struct tools *t, struct node *n)

@@ -3,7 +3,7 @@
  * A tool is admitted at any time if the kernel reports that it belongs to our own user (listener.c
  * checks). It finds us by our address, which `wireup tools` prints; our library also by asking the
  * running launchers (io/rendezvous.h).  OpenPMIx's tools look for files (io/tool_files.h): these
- * are written on request only, from the start (-tools) or later (`wireup tools`).
+ * are written on request only, from the start (-tool-files) or later (`wireup tools`).
  */
 #ifndef WIREUP_WIREUPD_TOOLS_H
 #define WIREUP_WIREUPD_TOOLS_H

@@ -38,10 +38,10 @@ run "$patience" "$WIREUP" -outfile-pattern unread -n 2 touch ran
 refused "output into a pipe that nobody reads" 'unread: it is a pipe that nobody reads'
 run "$patience" "$WIREUP" -trace /no/such/trace -n 2 touch ran
 refused "a recording into no folder" 'trace: cannot write /no/such/trace'
-run "$patience" env PMIX_SYSTEM_TMPDIR=/no/such "$WIREUP" -tools on -n 2 touch ran
-refused "files for tools into no folder" 'tools: cannot write /no/such/'
+run "$patience" env PMIX_SYSTEM_TMPDIR=/no/such "$WIREUP" -tool-files on -n 2 touch ran
+refused "files for tools into no folder" 'tool-files: cannot write /no/such/'
 mkdir -m 755 "$TMPDIR/wireup-pmix-$(id -u)"
-run "$patience" "$WIREUP" -tools on -n 2 touch ran
+run "$patience" "$WIREUP" -tool-files on -n 2 touch ran
 refused "files for tools where others can look" 'not a private directory'
 rmdir "$TMPDIR/wireup-pmix-$(id -u)"
 run "$patience" "$WIREUP" -outfile-pattern o.%r -errfile-pattern e.%r -n 2 sh -c 'echo out; echo err >&2'

@@ -47,7 +47,7 @@ for lib in "$ours" ""; do
     run 60 "$WIREUP" -n 1 env LD_LIBRARY_PATH="$lib" $python "$e2e/pmixclient.py"
     ok "wireup's process (${lib:-theirs})" eval 'grep -qx "get 4711" "$out" && grep -qx "client finalize 0" "$out"' || explain
 done
-"$WIREUP" -tools on -n 1 sh -c 'echo ready; exec sleep 1000' >"$tmp/job" 2>"$tmp/told" </dev/null &
+"$WIREUP" -tool-files on -n 1 sh -c 'echo ready; exec sleep 1000' >"$tmp/job" 2>"$tmp/told" </dev/null &
 launcher=$!
 wait_until 60 grep -q ready "$tmp/job"
 libs="$ours -"

@@ -42,7 +42,7 @@ honest_tool() # PORT
 case $part in
 launcher)
     for who in root $ordinary; do
-        job_up $who -tools on
+        job_up $who -tool-files on
         doors >"$tmp/doors"
         note "$(cat "$tmp/doors")"
         port=$(sed -n 's/^tcp \([0-9]*\) .*/\1/p' "$tmp/doors" | head -n 1)
@@ -140,7 +140,7 @@ END
     wait $refuser 2>/dev/null
 
     # ---- every door of a launcher with daemons
-    job_up root -tools on -launch-agent "$tmp/agent" -hosts n1:1,n2:1
+    job_up root -tool-files on -launch-agent "$tmp/agent" -hosts n1:1,n2:1
     doors >"$tmp/doors"
     note "$(cat "$tmp/doors")"
     nobody_let_in "$tmp/doors"
@@ -224,14 +224,14 @@ files)
     done
 
     # ---- a run-time directory that is not the user's own
-    job_up root -tools on
+    job_up root -tool-files on
     XDG_RUNTIME_DIR=$tmp/share/his "$WIREUP" ps >"$tmp/said" 2>&1
     exec 9>&-
     wait $job
     wait $reader
     XDG_RUNTIME_DIR=$tmp/share/his
     export XDG_RUNTIME_DIR
-    job_up root -tools on
+    job_up root -tool-files on
     same "nothing is put into the run-time directory of somebody else" "$(ls -A "$tmp/share/his")" ""
     "$WIREUP" ps >"$tmp/said" 2>&1
     ok "and root's launchers find each other" grep -q second_user_job "$tmp/said" || note "$(cat "$tmp/said")"
@@ -263,7 +263,7 @@ files)
                 fifo) mkfifo -m 666 "$name" ;;
                 esac
             done' sh $how "$tmp/roots" <"$tmp/taken"
-        run 60 "$WIREUP" -tools on -n 1 true
+        run 60 "$WIREUP" -tool-files on -n 1 true
         ok "names that were taken before ($how) are no trap" [ "$rc" != 124 ] || explain
         same "nothing of root's is touched" "$(untouched)" "$(cat "$tmp/untouched")"
         same "and nothing of root's is in them" "$(find "$tmp/tmp" -user root ! -path "$tmp/tmp")" ""
@@ -274,7 +274,7 @@ control)
     c_program second_user_trust -shared -fPIC -ldl
     LD_PRELOAD=$bin/second_user_trust
     export LD_PRELOAD
-    job_up root -tools on
+    job_up root -tool-files on
     unset LD_PRELOAD
     doors >"$tmp/doors"
     honest_tool "$(door_of tcp "$tmp/doors")"
@@ -290,7 +290,7 @@ control)
         [ "$(canaries)" != "$expected_canaries" ]
     ;;
 crowds)
-    job_up $ordinary -tools on
+    job_up $ordinary -tool-files on
     doors >"$tmp/doors"
     mkdir -m 777 "$tmp/own.d"
     mkfifo own.d.hold

@@ -9,22 +9,22 @@ large=${1:-100000}
 value() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$out"; }
 at_most() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; }
 
-run 240 "$WIREUP" sim --nodes "$large" --ranks 8 --card 248 --json
+run 240 "$WIREUP" sim --nodes "$large" --ranks 8 --bytes-per-rank 248 --json
 same "$large nodes: it ends well" "$rc" 0
 ok "within twice the bound: $(value ratio)" at_most "$(value ratio)" 2
 ok "no byte leaves a node twice" at_most "$(value node_bytes)" $((large * 8 * 248 * 2))
 
 first=
 for n in 64 1024 16384 65536; do
-    run 120 "$WIREUP" sim --nodes $n --card 0 --json
+    run 120 "$WIREUP" sim --nodes $n --bytes-per-rank 0 --json
     now=$(value everywhere_ns)
     first=${first:-$now}
     ok "barrier of $n nodes: $now ns" at_most "$(awk -v a="$now" -v n=$n \
         'BEGIN { print a / log(n) * log(64) }')" "$(awk -v a="$first" 'BEGIN { print a * 1.25 }')"
 done
 
-trouble='sim --nodes 200 --ranks 1 --rounds 3 --sets 3 --kills 4 --cuts 2 --slow 2 --reports 2 --words 2
-    --jitter 30000 --flags barrier,real --seed 11'
+trouble='sim --nodes 200 --ranks 1 --rounds 3 --sets 3 --node-failures 4 --link-failures 2 --slow 2 --reports 2
+    --broadcasts 2 --jitter 30000 --flags barrier,real --seed 11'
 # shellcheck disable=SC2086 # words
 run 60 "$WIREUP" $trouble
 same "deaths and cut links: nothing is violated" "$rc" 0 || explain
@@ -32,6 +32,21 @@ was=$(cat "$out")
 # shellcheck disable=SC2086
 run 60 "$WIREUP" $trouble
 same "the same seed does the same" "$(cat "$out")" "$was"
+same_words='sim --nodes 40 --rounds 2 --seed 5'
+# shellcheck disable=SC2086
+run 60 "$WIREUP" $same_words --bytes-per-rank 99 --node-failures 2 --link-failures 1 --broadcasts 3 --ps-per-byte 9
+was=$(cat "$out")
+for pair in bytes-per-rank=99 node-failures=2 link-failures=1 broadcasts=3 ps-per-byte=9; do
+    # shellcheck disable=SC2046,SC2086 # words
+    run 60 "$WIREUP" $same_words $(for p in bytes-per-rank=99 node-failures=2 link-failures=1 broadcasts=3 \
+        ps-per-byte=9; do [ $p = $pair ] || echo "--$p"; done)
+    ok "without --$pair another run" [ "$rc $(cat "$out")" != "0 $was" ] || explain
+done
+# shellcheck disable=SC2086
+run 60 "$WIREUP" $same_words --card 99 --kills 2 --cuts 1 --words 3 --byte 9
+same "the old names of its options mean the same" "$rc $(cat "$out")" "0 $was" || explain
+run 60 "$WIREUP" sim --nodes 0
+same "no nodes" "$rc $(cat "$err")" "2 wireup: sim: --nodes and --width must be at least 1"
 run 60 "$WIREUP" sim --nodes many
 same "a number that is none" "$rc" 2
 run 60 "$WIREUP" sim --schedule magic

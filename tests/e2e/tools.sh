@@ -165,24 +165,24 @@ same "the files went with it" "$(files)" ""
 # ---- a directory that is somebody's, or a link, is not used
 mkdir "$TMPDIR/wireup-pmix-$(id -u)"
 chmod 755 "$TMPDIR/wireup-pmix-$(id -u)"
-run "$patience" "$WIREUP" -tools on -n 1 echo ran
+run "$patience" "$WIREUP" -tool-files on -n 1 echo ran
 same "a directory that others can read is not used, and nothing is started" "$rc $(cat "$out")" "2 "
 ok "and why is told" grep -q "not a private directory" "$err" || explain
 same "and nothing is in it" "$(files)" ""
 rmdir "$TMPDIR/wireup-pmix-$(id -u)"
 mkdir -m 700 "$tmp/elsewhere"
 ln -s "$tmp/elsewhere" "$TMPDIR/wireup-pmix-$(id -u)"
-run "$patience" "$WIREUP" -tools on -n 1 echo ran
+run "$patience" "$WIREUP" -tool-files on -n 1 echo ran
 same "nor does a link lead anywhere" "$rc $(cat "$out")$(ls "$tmp/elsewhere")" "2 "
 rm "$TMPDIR/wireup-pmix-$(id -u)"
 : >"$tmp/precious"
 ln -s "$tmp/precious" "$TMPDIR/pmix.sys.$host"
-run "$patience" "$WIREUP" -tools system -n 1 echo ran
+run "$patience" "$WIREUP" -tool-files system -n 1 echo ran
 same "nor is a file followed" "$rc $(cat "$out" "$tmp/precious")" "2 "
 rm "$TMPDIR/pmix.sys.$host"
 
 # ---- from the start, as the system's server; events; the end of the launcher
-begin_job -tools system "$bin/tool" client
+begin_job -tool-files system "$bin/tool" client
 for lib in - "$ours"; do
     tool "$lib" system x
     same "the system's server ($lib)" "$rc $(cat "$out")" "0 tool system good" || explain
@@ -191,17 +191,17 @@ tool - pid "$launcher" events
 same "events to processes, and from them" "$rc $(cat "$out")" "0 tool events good" || explain
 wait "$launcher"
 same "which end well" "$? $(cat "$told")" "0 " || cat "$told"
-begin_job -tools on "$bin/tool" client
+begin_job -tool-files on "$bin/tool" client
 tool "$ours" pid "$launcher" events
 same "the same with our library" "$rc $(cat "$out")" "0 tool events good" || explain
 wait "$launcher"
 same "they end well too" "$? $(cat "$told")" "0 " || cat "$told"
 
-begin_job -tools on "$bin/tool" patient
+begin_job -tool-files on "$bin/tool" patient
 kill -9 "$(pgrep -P "$launcher")"
 wait "$launcher" 2>/dev/null
 same "a launcher that is killed leaves no files" "$(files)" ""
-begin_job -tools on "$bin/tool" patient
+begin_job -tool-files on "$bin/tool" patient
 worker=$(pgrep -P "$launcher")
 kill -9 "$launcher"
 wait "$launcher" 2>/dev/null
