@@ -166,7 +166,8 @@ void buf_escaped(struct buf *b, struct slice s)
     }
 }
 
-void buf_vprintf(struct buf *b, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void append_format(struct buf *b, const char *format,
+                                                                va_list args)
 {
     va_list again;
     int n;
@@ -191,7 +192,7 @@ void buf_printf(struct buf *b, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    buf_vprintf(b, format, args);
+    append_format(b, format, args);
     va_end(args);
 }
 

@@ -68,8 +68,6 @@ void buf_json(struct buf *b, struct slice s);
 /* As inside the quotes of a C string; bytes that are not printable ASCII become \xHH. */
 void buf_escaped(struct buf *b, struct slice s);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void buf_vprintf(struct buf *b, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
 
 /* Drops n bytes from the front (all if there are fewer). */
 void buf_take(struct buf *b, size_t n);

@@ -6,10 +6,7 @@
 #ifndef WIREUP_BASE_CLOCK_H
 #define WIREUP_BASE_CLOCK_H
 
-#include <stdint.h>
-
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S  UINT64_C(1000000000)
+#include "base/duration.h"
 
 uint64_t clock_now_ns(void);  /* monotonic, since some fixed point */
 uint64_t clock_wall_ns(void); /* since 1970-01-01 UTC; for people and traces only */

@@ -41,8 +41,9 @@ static bool fill(struct overlay *o, struct gather *c, const struct rank_set *all
     return map_put(&o->pending, slice_mem(c->key, c->key_len), c, NULL) == 0;
 }
 
-struct gather *gather_new(struct overlay *o, const char *what, uint64_t generation,
-                          const struct rank_set *all)
+/* NULL: no memory. */
+static struct gather *gather_new(struct overlay *o, const char *what, uint64_t generation,
+                                 const struct rank_set *all)
 {
     struct gather *c = calloc(1, sizeof *c);
 

@@ -41,9 +41,7 @@ struct gather {
 };
 
 struct gather *gather_find(const struct map *m, const char *what, uint64_t generation);
-struct gather *gather_new(struct overlay *o, const char *what, uint64_t generation,
-                          const struct rank_set *all); /* NULL: no memory */
-struct gather *gather_free(struct gather *c);          /* returns NULL */
+struct gather *gather_free(struct gather *c); /* returns NULL */
 
 /* Goes on with the collective, if enough has arrived. */
 void gather_advance(struct overlay *o, struct gather *c);

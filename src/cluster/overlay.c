@@ -733,14 +733,3 @@ int overlay_hear(struct overlay *o, struct overlay_msg *m)
     overlay_msg_free(m);
     return rc;
 }
-
-uint32_t overlay_missing(const struct overlay *o, struct slice what, uint64_t generation)
-{
-    LIST_EACH(l, &o->pendings)
-    {
-        const struct gather *c = LIST_OF(l, struct gather, link);
-        if (c->generation == generation && slice_is(what, c->what))
-            return rank_set_missing(&c->expected, &c->arrived);
-    }
-    return TREE_NONE;
-}

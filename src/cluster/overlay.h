@@ -203,8 +203,4 @@ uint64_t overlay_border(const struct overlay_config *c, uint32_t participants);
 struct overlay_msg *overlay_next(struct overlay *o);
 struct overlay_event *overlay_event(struct overlay *o);
 
-/* The node, among us and those below us, whose part in a collective is missing here: for reports on
- * pending collectives.  TREE_NONE: none (parts of the rest of the tree are missing). */
-uint32_t overlay_missing(const struct overlay *o, struct slice what, uint64_t generation);
-
 #endif

@@ -47,7 +47,6 @@ struct line {
 struct daemon_link {
     struct list link;
     struct daemon_link_net *net;
-    void *arg;
     struct line *line; /* once up */
     /* calling */
     uint32_t peer;
@@ -189,7 +188,6 @@ static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
     if (!h)
         return NULL;
     h->net = net;
-    h->arg = net->c.arg;
     list_init(&h->tries);
     timer_init(&h->stagger, net->c.loop, daemon_link_stagger, h);
     timer_init(&h->bound, net->c.loop, daemon_link_late, h);
@@ -278,7 +276,7 @@ static void go_down(struct daemon_link *h, enum daemon_link_down how, const stru
         return;
     enter(h);
     daemon_link_clear(h);
-    calls.on_down(h->arg, h, how, why);
+    calls.on_down(h->net->c.arg, h, how, why);
     leave(h);
 }
 
@@ -302,7 +300,7 @@ static void come_up(struct daemon_link *h, struct line *l)
     timer_stop(&h->stagger);
     if (h->net->c.alive_ms)
         timer_set(&h->beat, h->net->c.alive_ms);
-    h->net->c.calls.on_up(h->arg, h);
+    h->net->c.calls.on_up(h->net->c.arg, h);
 }
 
 /* Any received bytes count as a heartbeat; ours is sent if we had nothing else to send.  The turns
@@ -348,7 +346,7 @@ static bool daemon_link_deliver(struct daemon_link *h)
     while (!h->gone && !h->paused && e != DAEMON_LINK_MORE) {
         e = daemon_link_crypto_next(&h->line->code, &message);
         switch (e) {
-        case DAEMON_LINK_MESSAGE: h->net->c.calls.on_message(h->arg, h, message); break;
+        case DAEMON_LINK_MESSAGE: h->net->c.calls.on_message(h->net->c.arg, h, message); break;
         case DAEMON_LINK_FAILED: daemon_link_failed(h); break;
         case DAEMON_LINK_BYE:
             errmsg_set(&why, 0, "%s has closed the link", h->line->where);
@@ -668,7 +666,7 @@ static void line_writable(void *arg)
     } else if (h->pressed && h->line == l && daemon_link_waiting(h) <= LIMIT_DAEMON_LINK_LOW) {
         h->pressed = false;
         if (h->net->c.calls.on_room)
-            h->net->c.calls.on_room(h->arg, h);
+            h->net->c.calls.on_room(h->net->c.arg, h);
     }
     leave(h);
 }
@@ -939,16 +937,6 @@ const char *daemon_link_version(const struct daemon_link *h)
 const char *daemon_link_where(const struct daemon_link *h)
 {
     return h->line ? h->line->where : "";
-}
-
-void daemon_link_set_arg(struct daemon_link *h, void *arg)
-{
-    h->arg = arg;
-}
-
-void *daemon_link_arg(const struct daemon_link *h)
-{
-    return h->arg;
 }
 
 size_t daemon_link_waiting(const struct daemon_link *h)

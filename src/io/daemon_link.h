@@ -91,9 +91,6 @@ struct daemon_link *daemon_link_connect(struct daemon_link_net *net, struct slic
 uint32_t daemon_link_position(const struct daemon_link *h);   /* of the other end */
 const char *daemon_link_version(const struct daemon_link *h); /* of its program */
 const char *daemon_link_where(const struct daemon_link *h);   /* its address, for people */
-void daemon_link_set_arg(struct daemon_link *h,
-                         void *arg); /* in place of the config's, for callbacks of h */
-void *daemon_link_arg(const struct daemon_link *h);
 
 /* Queues one message, in parts that are joined, and sends as much as possible at once.  0, or
  * -errno with nothing queued: -EPIPE: not up, or ending; -EMSGSIZE, -ENOBUFS (limits), -ENOMEM. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/duration.h"
 #include "base/limit.h"
 #include "core/core.h"
 #include "core/modex.h"

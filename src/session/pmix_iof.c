@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/duration.h"
 #include "base/limit.h"
 #include "core/control.h"
 #include "core/core.h"

@@ -497,12 +497,6 @@ enum ptype_error pmem_copy(const struct ptype *t, void *to, const void *from, si
     return c.error;
 }
 
-enum ptype_error pmem_value_copy(pmix_value_t *to, const pmix_value_t *from,
-                                 const struct ptype_foreign *foreign)
-{
-    return pmem_copy(&ptype_table[PMIX_VALUE], to, from, 1, foreign);
-}
-
 /* --- comparing --- */
 
 static bool equal_items(struct task *c, const struct ptype *t, const char *a, const char *b,

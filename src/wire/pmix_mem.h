@@ -29,8 +29,6 @@ bool pmem_equal(const struct ptype *t, const void *a, const void *b,
 
 /* The same three for values and arrays, which all other types are made of. */
 void pmem_value_free(pmix_value_t *v, const struct ptype_foreign *foreign);
-enum ptype_error pmem_value_copy(pmix_value_t *to, const pmix_value_t *from,
-                                 const struct ptype_foreign *foreign);
 void pmem_array_free(pmix_data_array_t *a, const struct ptype_foreign *foreign);
 
 #endif

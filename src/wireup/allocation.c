@@ -139,7 +139,8 @@ static const struct manager {
 
 enum { MANAGERS = sizeof managers / sizeof *managers };
 
-const char *allocation_names(void)
+/* "slurm|pbs|..." */
+static const char *allocation_names(void)
 {
     return "slurm|flux|lsf|sge|cobalt|oar|loadleveler|pbs";
 }

@@ -31,7 +31,4 @@ const char *allocation_detect(const struct allocation_world *w, const char *want
 /* The -launcher value that starts daemons there: "slurm", "ssh" ... */
 const char *allocation_launcher(const char *name);
 
-/* "slurm|pbs|..." */
-const char *allocation_names(void);
-
 #endif

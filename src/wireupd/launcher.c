@@ -40,7 +40,8 @@ static void start_pump(struct node *n)
     n->nstdin_ends = 0;
 }
 
-void launcher_skip(struct local_job *w)
+/* Marks the ranks that have not been tried as not started. */
+static void launcher_skip(struct local_job *w)
 {
     for (; w->next < w->job->plan.nprocs; w->next++) {
         if (job_rank_is_here(w->job, w->next))

@@ -9,9 +9,6 @@
 /* Timer callback: starts a batch. */
 void launcher_run(void *node);
 
-/* Marks the ranks that have not been tried as not started. */
-void launcher_skip(struct local_job *w);
-
 /* Daemon: starts our part of a job.  Takes the plan over on success.  NULL with a sentence. */
 struct job *launcher_follow(struct node *n, struct job_map *plan, const struct msg_job *m,
                             uint32_t here, struct errmsg *err);

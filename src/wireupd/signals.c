@@ -6,7 +6,8 @@
 #include "wireupd/multinode.h"
 #include "wireupd/process.h"
 
-void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
+/* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
+static void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
 {
     LIST_EACH(l, &n->tasks)
     {

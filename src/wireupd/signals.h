@@ -4,8 +4,6 @@
 
 #include "wireupd/node_priv.h"
 
-/* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
-void signals_send(struct node *n, const struct job *j, int64_t rank, int sig);
 void signals_job(struct node *n, const struct job *job, int sig);
 
 /* The same; with SIGTERM, stopped processes are continued, because they must run in order to end.

@@ -67,7 +67,13 @@ void library_begun(struct library *l, void *member)
     lock_unlock(&l->gate);
 }
 
-int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *err)
+static void set_debug(struct library *l, bool on)
+{
+    __atomic_store_n(&l->debug, on, __ATOMIC_RELAXED);
+}
+
+/* Registers the fork handler, once.  Locked, while ABSENT.  0 or -ENOMEM. */
+static int watch_forks(struct library *l, void (*after)(void), struct errmsg *err)
 {
     if (!l->watched)
         l->watched = pthread_atfork(NULL, NULL, after) == 0;
@@ -79,12 +85,12 @@ int library_prepare(struct library *l, struct client_env *env, void (*after)(voi
 {
     int rc = client_env_read(env, err);
 
-    library_set_debug(l, env->debug);
+    set_debug(l, env->debug);
     if (rc == 0)
-        rc = library_watch_forks(l, after, err);
+        rc = watch_forks(l, after, err);
     if (rc || env->fd >= 0 || env->port || !launcher_found_here(LAUNCHER_PMI, err))
         return rc;
-    library_set_debug(l, true); /* otherwise the reason would be invisible */
+    set_debug(l, true); /* otherwise the reason would be invisible */
     return 1;
 }
 
@@ -121,11 +127,6 @@ void library_ended(struct library *l)
         lock_tell(&l->gate);
     }
     lock_unlock(&l->gate);
-}
-
-void library_set_debug(struct library *l, bool on)
-{
-    __atomic_store_n(&l->debug, on, __ATOMIC_RELAXED);
 }
 
 int library_refuse(struct library *l, const char *function, int code, const char *why)

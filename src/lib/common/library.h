@@ -54,9 +54,7 @@ enum library_state {
 enum library_state library_begin(struct library *l, struct errmsg *err);
 void library_begun(struct library *l, void *member);
 
-/* Registers the fork handler, once.  Locked, while ABSENT.  0 or -ENOMEM. */
-int library_watch_forks(struct library *l, void (*after)(void), struct errmsg *err);
-/* The same, and reads the environment.  0, -errno, or 1: there is a launcher, but it does not
+/* Registers the fork handler, once, and reads the environment.  Locked, while ABSENT.  0, -errno, or 1: there is a launcher, but it does not
  * offer PMI; each failure has a sentence in err. */
 int library_prepare(struct library *l, struct client_env *env, void (*after)(void),
                     struct errmsg *err);
@@ -70,8 +68,6 @@ void *library_end(struct library *l);
 void library_ended(struct library *l);
 
 /* ---- messages ---- */
-
-void library_set_debug(struct library *l, bool on);
 
 /* Writes one line on standard error if debug is on.  Returns code. */
 int library_refuse(struct library *l, const char *function, int code, const char *why);

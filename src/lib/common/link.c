@@ -33,7 +33,9 @@ static int prepare(struct link *l)
     return buf_room(&l->in, READ_STEP) ? 0 : -ENOMEM;
 }
 
-int link_open_fd(struct link *l, int fd)
+/* Takes over the inherited descriptor fd: marked close-on-exec until link_close.
+ * 0; -EBADF: not open; -ENOMEM. */
+static int link_open_fd(struct link *l, int fd)
 {
     int flags = fcntl(fd, F_GETFD), rc;
 
@@ -94,7 +96,8 @@ static bool split_address(const char *address, char *host, size_t room, const ch
     return true;
 }
 
-int link_open_port(struct link *l, const char *address, struct errmsg *err)
+/* Connects to "host:port".  0 or -errno, with a sentence in err. */
+static int link_open_port(struct link *l, const char *address, struct errmsg *err)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *list = NULL;

@@ -32,15 +32,8 @@ struct link {
 
 #define LINK_NULL ((struct link){ -1, false, false, false, -1, -1, BUF_NULL(0), 0 })
 
-/* Takes over the inherited descriptor fd: marked close-on-exec until link_close.
- * 0; -EBADF: not open; -ENOMEM. */
-int link_open_fd(struct link *l, int fd);
-
 /* The same for a descriptor of our own: link_close closes it, and so does a failure. */
 int link_open_own_fd(struct link *l, int fd);
-
-/* Connects to "host:port".  0 or -errno, with a sentence in err. */
-int link_open_port(struct link *l, const char *address, struct errmsg *err);
 
 /* Opens the descriptor or the port that the environment names.  0; -ENOMEM; other -errno.  err
  * has a sentence. */

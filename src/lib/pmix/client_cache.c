@@ -81,11 +81,6 @@ struct space *cache_make_space(struct cache *c, const char *nspace)
     return s;
 }
 
-void cache_forget(struct cache *c, const char *nspace)
-{
-    space_free(cache_space(c, nspace));
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
 
 struct name {
@@ -156,14 +151,6 @@ pmix_status_t space_put(struct space *s, uint32_t rank, struct slice key, pmix_v
     if (k_p)
         *k_p = k;
     return PMIX_SUCCESS;
-}
-
-void space_remove(struct space *s, uint32_t rank, struct slice key)
-{
-    struct name n;
-
-    if (make_name(&n, rank, key))
-        known_free(map_del(&s->values, slice_mem(n.bytes, n.len)));
 }
 
 /* ---- values with qualifiers ------------------------------------------------------------------ */

@@ -62,8 +62,6 @@ void cache_free(struct cache *c);
 /* A namespace; NULL: not known (cache_make_space: no memory). */
 struct space *cache_space(struct cache *c, const char *nspace);
 struct space *cache_make_space(struct cache *c, const char *nspace);
-/* Drops all that is known of it (except lent values). */
-void cache_forget(struct cache *c, const char *nspace);
 
 /* Takes v over (also when it fails).  PMIX_SUCCESS or PMIX_ERR_NOMEM.  *k_p (may be NULL) is where
  * it is now. */
@@ -79,8 +77,6 @@ pmix_status_t space_put_qualified(struct space *s, uint32_t rank, pmix_value_t *
 /* The value with all the qualifiers among these infos (flagged PMIX_INFO_QUALIFIER). */
 struct known *space_find_qualified(const struct space *s, uint32_t rank, struct slice key,
                                    const pmix_info_t *infos, size_t ninfos);
-
-void space_remove(struct space *s, uint32_t rank, struct slice key);
 
 /* Job info in these bytes; owned (may be NULL) is taken over.  It replaces older job info that
  * contains no more than it does.  PMIX_SUCCESS, PMIX_ERR_NOMEM, PMIX_ERR_UNPACK_FAILURE. */

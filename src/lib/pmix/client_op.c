@@ -479,7 +479,8 @@ bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns)
     return op->done;
 }
 
-pmix_status_t op_wait(struct client *c, struct op *op)
+/* Waits until it is done, with the lock released.  Returns the op's status. */
+static pmix_status_t op_wait(struct client *c, struct op *op)
 {
     op_wait_until(c, op, UINT64_MAX);
     return op->status;

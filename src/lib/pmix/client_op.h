@@ -127,8 +127,6 @@ void message_list(struct message *m, const void *items, size_t n, uint16_t type)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* Waits until it is done, with the lock released.  Returns the op's status. */
-pmix_status_t op_wait(struct client *c, struct op *op);
 /* False: the time is over, and the op is not under way any more. */
 bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns);
 

@@ -6,10 +6,6 @@
 #include "pmix.h"
 #include "wire/pmix_types.h"
 
-/* The encoding that peer's process reads; NULL is this process.  Without a connection every peer
- * is taken as this process. */
-const struct ptype_flavour *data_flavour(const pmix_proc_t *peer);
-
 /* A public buffer as the codec's, to append to; the result must be stored back.  (Filled in
  * place, not returned: a processor stalls on copies of whole structures that have just been
  * written.) */

@@ -8,7 +8,9 @@
 #include "wire/pmix_pack.h"
 #include "wire/pmix_unpack.h"
 
-const struct ptype_flavour *data_flavour(const pmix_proc_t *peer)
+/* The encoding that peer's process reads; NULL is this process.  Without a connection every peer
+ * is taken as this process. */
+static const struct ptype_flavour *data_flavour(const pmix_proc_t *peer)
 {
     (void)peer;
     return &ptype_own;

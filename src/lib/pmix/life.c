@@ -7,7 +7,7 @@
 #include "lib/pmix/value.h"
 
 /* An empty process must not be rank 0, which is a valid rank. */
-void items_construct(pmix_data_type_t type, void *items, size_t n)
+static void items_construct(pmix_data_type_t type, void *items, size_t n)
 {
     static const pmix_node_pid_t nobody = PMIX_NODE_PID_STATIC_INIT;
 

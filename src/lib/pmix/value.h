@@ -44,9 +44,6 @@ pmix_status_t value_copy(pmix_value_t *dest, const pmix_value_t *src);
 /* Releases what n infos own; those marked persistent own nothing. */
 void infos_release(pmix_info_t *infos, size_t n);
 
-/* Initializes n elements of a type in zeroed memory (an empty process has no rank 0). */
-void items_construct(pmix_data_type_t type, void *items, size_t n);
-
 /* The functions that copy and release cpusets and topologies. */
 static inline const struct ptype_foreign *foreign_objects(void)
 {
