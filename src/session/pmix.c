@@ -240,6 +240,24 @@ static uint8_t take_u8(struct cursor *c)
     return s.len ? (uint8_t)s.ptr[0] : 0;
 }
 
+/* OpenPMIx 4, 5.0 to 5.0.8 and 6.0 ignore an error in the reply and wait for more, for ever; they
+ * understand only that the connection is closed. */
+static bool reads_refusals(const struct pmix_session *s)
+{
+    uint32_t r = pmix_client_release(s);
+
+    return r >= RELEASE(6U, 1U, 0U) || (r >= RELEASE(5U, 0U, 9U) && r < RELEASE(6U, 0U, 0U));
+}
+
+/* The connection is closed after that. */
+static void send_refusal(struct pmix_session *s, pmix_status_t status)
+{
+    uint32_t word = htonl((uint32_t)status);
+
+    if (reads_refusals(s))
+        buf_put(&s->base.peer->out, &word, sizeof word);
+}
+
 /* Both sides' versions, as far as they are known. */
 static int refuse(struct errmsg *err, struct slice version, const char *why, struct slice what)
 {
@@ -299,15 +317,19 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
     store = take_text(&c);
     if (!c.good)
         return refuse(err, SLICE_NULL, "its first message is cut short or is none; security", psec);
+    snprintf(s->version, sizeof s->version, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
     s->as = ptype_flavour(encoding);
-    if (!s->as || s->as->level < PTYPE_V3)
+    if (!s->as || s->as->level < PTYPE_V3) {
+        send_refusal(s, PMIX_ERR_NOT_SUPPORTED);
         return refuse(err, version, "it wants the unknown encoding", encoding);
-    if (slice_starts(store, SLICE("shmem")))
+    }
+    if (slice_starts(store, SLICE("shmem"))) {
+        send_refusal(s, PMIX_ERR_NOT_SUPPORTED);
         return refuse(err, version, "it wants the store (hash is offered)", store);
+    }
     s->described = buffers == 2;
     s->reads_store =
         s->base.peer->can_pass_fd && asks_for_store(s, slice_mem(c.at, (size_t)(c.end - c.at)));
-    snprintf(s->version, sizeof s->version, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
     s->state = PMIX_ASKED;
     s->hello_token = ++s->base.peer->next_token;
     *rq = (struct request){ .kind = REQ_IDENTIFY,
@@ -1368,6 +1390,12 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
 
 /* ---- answers and notifications --------------------------------------------------------------- */
 
+static void turn_away(struct pmix_session *s, const struct answer *a)
+{
+    send_refusal(s, a->number ? (pmix_status_t)a->number : pmix_status_of(a->status));
+    s->base.peer->closing = true;
+}
+
 static void answer(struct session *base, uint32_t token, const struct answer *a)
 {
     struct pmix_session *s = mine(base);
@@ -1376,6 +1404,8 @@ static void answer(struct session *base, uint32_t token, const struct answer *a)
     if (s->state == PMIX_ASKED && token == s->hello_token) {
         if (a->status == ANSWER_OK)
             welcome(s);
+        else
+            turn_away(s, a);
         return;
     }
     if (take_pending(s, token, &p)) {

@@ -1,5 +1,7 @@
 /* pmix_test.c - PMIx conversations without a socket: the bytes of real clients, whole, one by one,
  * cut anywhere, and with failing allocations. */
+#include <arpa/inet.h>
+
 #include "session/pmix.h"
 #include "tests/alloc.h"
 #include "tests/pmix_bytes.h"
@@ -477,6 +479,45 @@ static void says(struct stage *t, uint32_t who, const char *text)
     say_bytes(t, who, slice_of(&b));
 }
 
+/* A client that understands it is told why; others only find the connection closed. */
+static void test_refusal(void)
+{
+    static const struct {
+        const char *version;
+        bool told;
+    } cases[] = {
+        { "v3.2.5", false }, { "4.2.9", false }, { "5.0.8", false }, { "5.0.9", true },
+        { "5.0.11", true },  { "6.0.0", false }, { "6.1.0", true },  { "nonsense", false }
+    };
+    static const struct {
+        const char *name, *encoding;
+        pmix_status_t status;
+    } reasons[] = { { "'other' 00000000", "v41", PMIX_ERR_NOT_FOUND },
+                    { "'testns' 00000002", "v41", PMIX_ERR_NOT_FOUND },
+                    { "'testns' 00000000", "v99", PMIX_ERR_NOT_SUPPORTED } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t w = 0; w < sizeof reasons / sizeof *reasons; w++) {
+            uint32_t want = htonl((uint32_t)reasons[w].status);
+            struct stage t;
+            struct slice out;
+            char text[400];
+            snprintf(text, sizeof text,
+                     "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 00 %s "
+                     "'%s' '%s' 01 'hash'",
+                     reasons[w].name, cases[i].version, reasons[w].encoding);
+            stage_open(&t, 0);
+            says(&t, 0, text);
+            out = buf_slice(&t.peers[0]->out);
+            OK_F(t.peers[0]->closing &&
+                     slice_eq(out, slice_mem(&want, cases[i].told ? sizeof want : 0)),
+                 "refused %s: %s, %s", cases[i].told ? "with a status" : "without a word",
+                 cases[i].version, reasons[w].name);
+            stage_close(&t);
+        }
+    }
+}
+
 static void pass_time(struct stage *t, uint64_t ns)
 {
     t->now += ns;
@@ -722,9 +763,10 @@ static void test_topology(enum answer_status status)
 
 /* ---- tools ----------------------------------------------------------------------------------- */
 
-#define TOOL_HELLO                                                                                 \
+#define TOOL_HELLO_OF(version)                                                                     \
     "ffffffff ffffffff 00000000 00000000 'native' 00000008 0000000000000000 03 00000000 00000000 " \
-    "'4.2.2rc2' 'v41' 01 'hash' 0200 00"
+    "'" version "' 'v41' 01 'hash' 0200 00"
+#define TOOL_HELLO TOOL_HELLO_OF("4.2.2rc2")
 enum { TOOL_WELCOME = 4 + 2 * (256 + 4) + 4 };
 
 /* The effect that the server produces for it: the ticket, or 0. */
@@ -775,12 +817,12 @@ static void test_tool(void)
     ticket = tool_asks(&t, TOOL_HELLO);
     OK(ticket != 0 && buf_len(&t.peers[0]->out) == 0);
     j = tool_job(&t, &region);
-    OK(server_admit(&t.server, ticket, j, ++t.now));
+    OK(server_admit(&t.server, ticket, j, ANSWER_OK, ++t.now));
     EQ(buf_len(&t.peers[0]->out), TOOL_WELCOME);
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4, "a-tool"));
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4 + 260, "server"));
     EQ(j->procs[0].state, PROC_STATE_ATTACHED);
-    OK(!server_admit(&t.server, ticket, j, ++t.now)); /* only once */
+    OK(!server_admit(&t.server, ticket, j, ANSWER_OK, ++t.now)); /* only once */
     buf_take(&t.peers[0]->out, TOOL_WELCOME);
     says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
     OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
@@ -809,14 +851,20 @@ static void test_tool_refused(void)
     stage_open(&t, 0);
     t.server.core.takes_tools = true;
     ticket = tool_asks(&t, TOOL_HELLO);
-    OK(server_admit(&t.server, ticket, NULL, ++t.now));
+    OK(server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
     OK(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0);
+    stage_close(&t);
+    stage_open(&t, 0); /* one that understands why */
+    t.server.core.takes_tools = true;
+    ticket = tool_asks(&t, TOOL_HELLO_OF("5.0.11"));
+    OK(server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
+    OK(t.peers[0]->closing && slice_eq(buf_slice(&t.peers[0]->out), SLICE("\xff\xff\xff\xe3")));
     stage_close(&t);
     stage_open(&t, 0); /* one that has gone meanwhile */
     t.server.core.takes_tools = true;
     ticket = tool_asks(&t, TOOL_HELLO);
     t.peers[0] = server_peer_free(&t.server, t.peers[0]);
-    OK(!server_admit(&t.server, ticket, NULL, ++t.now));
+    OK(!server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
     stage_close(&t);
 }
 
@@ -839,6 +887,7 @@ int main(void)
     test_cut(v41, N41, "v41");
     test_cut(v3, N3, "v3");
     test_refused();
+    test_refusal();
     test_groups();
     test_read_once();
     test_timeout("fence", "0203 " EVERYBODY, "0203 " EVERYBODY "0200");

@@ -879,11 +879,14 @@ static int on_admit(struct replay *r, const struct record *d)
 {
     const struct record_admit *v = &d->u.admit;
     struct job *j = v->job >= 0 ? job_of(r, (uint64_t)v->job) : NULL;
+    enum answer_status why = ANSWER_FAILED;
     uint64_t ticket;
 
     if ((v->job >= 0 && !j) || !ticket_of(v->connection, v->token, &ticket))
         return bad(r, "a tool is let in as somebody unknown");
-    server_admit(&r->server, ticket, j, d->time_ns);
+    if (v->status.len && !status_of(v->status, &why))
+        return bad(r, "a tool is refused for an unknown reason");
+    server_admit(&r->server, ticket, j, why, d->time_ns);
     return REPLAY_SAME;
 }
 

@@ -220,6 +220,7 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
                  "refused a connection for rank %lld of " SLICE_FMT ": that process (pid %d) is "
                  "connected, and the newcomer is neither it nor a child of it",
                  (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)), proc->pid);
+        a->status = ANSWER_RESERVED;
     } else {
         log_warn(s->log,
                  "refused a connection for rank %lld of " SLICE_FMT ": no such process here",
@@ -240,7 +241,7 @@ static enum answer_status announce_tool(struct server *s, struct peer *p, const 
     else if (effect_carry(&e, rq->kvs, SLICE_NULL) && effects_push(&s->core.effects, e))
         return ANSWER_LATER;
     p->closing = true;
-    return ANSWER_FAILED;
+    return ANSWER_RESERVED;
 }
 
 static bool is_new_tool(const struct server *s, const struct request *rq)
@@ -398,7 +399,8 @@ void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t
         run_session(s, p, now_ns);
 }
 
-bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t now_ns)
+bool server_admit(struct server *s, uint64_t ticket, struct job *job, enum answer_status why,
+                  uint64_t now_ns)
 {
     uint32_t id = (uint32_t)(ticket >> 32);
     struct peer *p = map_get(&s->by_id, id_key(&id));
@@ -408,7 +410,8 @@ bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t n
                                          .time_ns = now_ns,
                                          .u.admit = { .connection = id,
                                                       .token = ticket & UINT32_MAX,
-                                                      .job = job ? (int64_t)job->id : -1 } });
+                                                      .job = job ? (int64_t)job->id : -1,
+                                                      .status = slice_str(answer_word(why)) } });
     if (!p || p->job || !p->session || p->closing)
         return false;
     if (job) {
@@ -417,7 +420,7 @@ bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t n
     } else {
         p->closing = true;
     }
-    server_deliver(s, ticket, &(struct answer){ .status = job ? ANSWER_OK : ANSWER_FAILED });
+    server_deliver(s, ticket, &(struct answer){ .status = job ? ANSWER_OK : why });
     run_session(s, p, now_ns); /* its later bytes */
     return true;
 }

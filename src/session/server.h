@@ -129,9 +129,10 @@ int server_greet_singleton(struct server *s, struct peer *p);
 struct peer *server_peer_free(struct server *s, struct peer *p);
 
 /* EFFECT_TOOL: the tool is the last process of this job of its own (which the host has made for it,
- * and removes when it ends: EFFECT_JOB_ENDED); NULL: it is refused.  False: it has disconnected
- * meanwhile. */
-bool server_admit(struct server *s, uint64_t ticket, struct job *job, uint64_t now_ns);
+ * and removes when it ends: EFFECT_JOB_ENDED); NULL: it is refused, for that reason.  False: it has
+ * disconnected meanwhile. */
+bool server_admit(struct server *s, uint64_t ticket, struct job *job, enum answer_status why,
+                  uint64_t now_ns);
 
 /* Another user than that of this process manager writes on the connection: it loses the rights of
  * the launcher's user for good (rights.h). Called before the bytes are given to server_input(). */

@@ -103,24 +103,31 @@ static uint32_t count_tools(const struct node *n)
     return count;
 }
 
-/* NULL, or why the tool is refused. */
-static const char *objection(const struct node *n, struct slice name, uint32_t rank)
+/* NULL, or why the tool is refused; *status_p is what it is told. */
+static const char *objection(const struct node *n, struct slice name, uint32_t rank,
+                             enum answer_status *status_p)
 {
+    *status_p = ANSWER_RESERVED;
     if (n->multinode && n->multinode->router.config.me != 0)
         return "tools are let in by the launcher, and this is the daemon of a node";
+    *status_p = ANSWER_OVER_QUOTA;
     if (count_tools(n) >= LIMIT_TOOLS)
         return "there are too many of them";
+    *status_p = ANSWER_BAD_VALUE;
     if (name.len && (!is_name(name) || rank >= RANKS_MAX))
         return "its name is none that we can take";
+    *status_p = ANSWER_DUPLICATE;
     if (core_job_named(&n->server.core, name))
         return "there is one of that name already";
+    *status_p = ANSWER_NO_MEMORY;
     return NULL;
 }
 
 void tools_admit(struct node *n, struct effect *e)
 {
     struct slice wanted = effect_key(e);
-    const char *why = objection(n, wanted, e->rank);
+    enum answer_status status;
+    const char *why = objection(n, wanted, e->rank, &status);
     struct job *j = NULL;
     char name[LIMIT_TOOL_NAME + 1];
 
@@ -133,7 +140,7 @@ void tools_admit(struct node *n, struct effect *e)
     if (!j)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
-    if (!server_admit(&n->server, e->ticket, j, clock_now_ns()) && j)
+    if (!server_admit(&n->server, e->ticket, j, status, clock_now_ns()) && j)
         server_event(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0); /* it has gone */
     effect_drop(e);
 }

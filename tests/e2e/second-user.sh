@@ -81,6 +81,16 @@ host)
     same "the client had nothing to complain of" "$(grep 'guest failed' "$out")$(cat "$err")" ""
     same "and nowhere that it is root" "$(grep -E ' (user|group) 0' "$out")" "" || explain
 
+    # ---- who is refused, and hears why
+    # shellcheck disable=SC2016
+    run 120 "$host" host uri $intruder /bin/sh -c '
+        PMIX_NAMESPACE=testjob "$0" visit
+        PMIX_NAMESPACE=nowhere "$0" visit
+        PMIX_RANK=7 "$0" visit
+        "$0" visit a-tool' "$host"
+    same "somebody who is expected, and comes as somebody else, hears why not" \
+        "$rc $(grep -E '^(process|tool) ' "$out" | tr '\n' ,)" "0 process -23,process -46,process -46,tool -23," || explain
+
     # ---- who comes to its port
     fresh
     mkfifo say
@@ -92,6 +102,8 @@ host)
     note "$(cat "$tmp/doors")"
     ok "it has a port" grep -q '^tcp' "$tmp/doors"
     nobody_let_in "$tmp/doors"
+    same "a tool of nobody who is expected is not kept waiting" \
+        "$(as $intruder env PMIX_SERVER_URI41="$(cat uri)" timeout 60 "$host" visit a-tool 2>&1 | tail -n 1)" "tool -25"
     exec 9>&-
     wait $job
     rc=$?

@@ -14,6 +14,7 @@
 #include <grp.h>
 #include <pmix.h>
 #include <pmix_server.h>
+#include <pmix_tool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,8 +323,24 @@ static int guest(int n, char **words)
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : 1;
 }
 
+/* How a server receives us: as a process, or as a tool under that name. */
+static int visit(const char *name)
+{
+    pmix_info_t infos[2];
+    pmix_proc_t me;
+    pmix_status_t rc;
+
+    PMIX_INFO_LOAD(&infos[0], PMIX_TOOL_NSPACE, name, PMIX_STRING);
+    PMIX_INFO_LOAD(&infos[1], PMIX_SERVER_URI, getenv("PMIX_SERVER_URI41"), PMIX_STRING);
+    rc = name ? PMIx_tool_init(&me, infos, 2) : PMIx_Init(&me, NULL, 0);
+    printf("%s %d\n", name ? "tool" : "process", rc);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc >= 2 && !strcmp(argv[1], "visit"))
+        return visit(argv[2]);
     if (argc >= 5 && !strcmp(argv[1], "host"))
         return host(argv + 2);
     if (argc >= 3 && !strcmp(argv[1], "guest"))

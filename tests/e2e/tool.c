@@ -140,6 +140,8 @@ static int client(void)
 {
     what = "client";
     must("init", PMIx_Init(&me, NULL, 0));
+    if (wrong)
+        return wrong;
     listen_for(TO_THEM);
     printf("ready %u\n", me.rank);
     fflush(stdout);

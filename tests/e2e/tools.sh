@@ -128,6 +128,13 @@ else
     skip "OpenPMIx's own tools" "pps (libpmix-bin) is not installed"
 fi
 
+# ---- a process of a job that is not there: our library returns why; OpenPMIx's of this release sees that it is refused
+for which in '- (-25|-46)' "$ours -46"; do
+    PMIX_NAMESPACE=no-such-job PMIX_RANK=0 PMIX_SERVER_URI41=$uri PMIX_GDS_MODULE=hash tool "${which% *}" client
+    ok "a process of no job is refused, and hears it (${which% *})" \
+        grep -Eq "^tool client WRONG: init: ${which##* } " "$out" || explain
+done
+
 # ---- another user
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null; then
     cp "$bin/tool" "$tmp/stranger"

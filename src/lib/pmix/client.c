@@ -151,8 +151,19 @@ static int attach(struct client *c, int fd)
     return c->kept ? attach_store_again(fd, c->kept, &c->store) : attach_store(fd, &c->store);
 }
 
-static int greet(struct client *c, struct server_link *s, const struct client_way *way,
-                 const struct credential *cred, struct errmsg *err)
+static pmix_status_t status_of(int rc)
+{
+    switch (rc) {
+    case 0: return PMIX_SUCCESS;
+    case -ENOMEM: return PMIX_ERR_NOMEM;
+    case -EINVAL: return PMIX_ERR_BAD_PARAM;
+    case -EACCES: return PMIX_ERR_INVALID_CRED;
+    default: return PMIX_ERR_UNREACH;
+    }
+}
+
+static pmix_status_t greet(struct client *c, struct server_link *s, const struct client_way *way,
+                           const struct credential *cred, struct errmsg *err)
 {
     struct hello h = { .flag = way->flag,
                        .security = cred->module,
@@ -175,15 +186,16 @@ static int greet(struct client *c, struct server_link *s, const struct client_wa
         PMIx_Load_procid(&c->me, w.nspace, w.rank);
     if (rc == 0 && w.tool)
         PMIx_Load_procid(&s->name, w.server, w.server_rank);
-    return rc;
+    return rc == CONN_REFUSED && w.status < 0 ? w.status : status_of(rc);
 }
 
 /* All steps that may block, without the lock. */
-static int reach(struct client *c, struct server_link *s, const struct client_way *way,
-                 struct errmsg *err)
+static pmix_status_t reach(struct client *c, struct server_link *s, const struct client_way *way,
+                           struct errmsg *err)
 {
     struct credential cred = { NULL };
     struct pmix_uri uri;
+    pmix_status_t status;
     int rc = 0;
 
     if (way->uri) {
@@ -198,21 +210,9 @@ static int reach(struct client *c, struct server_link *s, const struct client_wa
     }
     if (rc == 0)
         rc = credential_make(way->security, way->version, &cred, err);
-    if (rc == 0)
-        rc = greet(c, s, way, &cred, err);
+    status = rc == 0 ? greet(c, s, way, &cred, err) : status_of(rc);
     credential_free(&cred);
-    return rc;
-}
-
-static pmix_status_t status_of(int rc)
-{
-    switch (rc) {
-    case 0: return PMIX_SUCCESS;
-    case -ENOMEM: return PMIX_ERR_NOMEM;
-    case -EINVAL: return PMIX_ERR_BAD_PARAM;
-    case -EACCES: return PMIX_ERR_INVALID_CRED;
-    default: return PMIX_ERR_UNREACH;
-    }
+    return status;
 }
 
 pmix_status_t client_connect(struct client *c, const struct client_way *way,
@@ -230,7 +230,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
     s->next_tag = TAG_FIRST - 1;
     list_init(&s->link);
     client_unlock(c);
-    rc = status_of(reach(c, s, way, err));
+    rc = reach(c, s, way, err);
     client_lock(c);
     if (rc == PMIX_SUCCESS) {
         list_append(&c->servers, &s->link);

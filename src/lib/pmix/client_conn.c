@@ -232,7 +232,7 @@ int conn_greet(struct conn *c, const struct hello *h, struct welcome *w, int *pa
     if (rc < 0)
         return explain(rc, h, err);
     if (w->status != 0)
-        return errmsg_set(err, -EPROTO,
+        return errmsg_set(err, CONN_REFUSED,
                           "the PMIx server (version %.40s) refused us with %s; this is Wireup %s, "
                           "which offered encoding %s and security %s",
                           h->server, PMIx_Error_string(w->status), WIREUP_VERSION, h->encoding,

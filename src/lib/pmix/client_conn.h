@@ -51,8 +51,11 @@ int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err);
  * in use; -ENOTSOCK: not a socket of the right kind. */
 int conn_adopt(struct conn *c, int fd);
 
+/* The server has refused the hello; why is the reply's status. */
+enum { CONN_REFUSED = 1 };
+
 /* Sends the hello and waits for the reply; *passed_p is a descriptor that came along, or -1. 0;
- * -ECONNREFUSED: closed without a reply; -EPROTO; other -errno; with a sentence. */
+ * CONN_REFUSED; -ECONNREFUSED: closed without a reply; other -errno; with a sentence. */
 int conn_greet(struct conn *c, const struct hello *h, struct welcome *w, int *passed_p,
                struct errmsg *err);
 

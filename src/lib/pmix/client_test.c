@@ -363,6 +363,55 @@ static void nested(void)
     stage_close(&t);
 }
 
+struct refuser {
+    int fd;
+    pmix_status_t status;
+};
+
+static void *refuse(void *arg)
+{
+    const struct refuser *r = arg;
+    struct stage t = { .fd = accept(r->fd, NULL, NULL), .budget = SIZE_MAX };
+    uint32_t words[4], status = htonl((uint32_t)r->status);
+    char hello[512];
+
+    if (hear(&t, words, sizeof words) && words[2] <= sizeof hello && hear(&t, hello, words[2]))
+        say(&t, &status, sizeof status);
+    close(t.fd);
+    return NULL;
+}
+
+/* As a process that its server refuses, and as a tool. */
+static void refused(void)
+{
+    static const pmix_status_t reasons[] = { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NOT_FOUND,
+                                             PMIX_ERR_OUT_OF_RESOURCE };
+    const char *before = getenv("PMIX_SERVER_URI41");
+    char uri[64], kept[64];
+    struct refuser r = { .fd = closed_port(uri, sizeof uri) };
+    pmix_info_t info;
+    pthread_t thread;
+
+    snprintf(kept, sizeof kept, "%s", before);
+    setenv("PMIX_SERVER_URI41", uri, 1);
+    PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING);
+    if (listen(r.fd, 4) < 0)
+        abort();
+    for (size_t i = 0; i < 2 * sizeof reasons / sizeof *reasons; i++) {
+        pmix_status_t rc;
+        r.status = reasons[i / 2];
+        if (pthread_create(&thread, NULL, refuse, &r) != 0)
+            abort();
+        rc = i % 2 ? PMIx_tool_init(&me, &info, 1) : PMIx_Init(&me, NULL, 0);
+        OK_F(rc == r.status && !PMIx_Initialized(), "a %s that is refused hears why: %s",
+             i % 2 ? "tool" : "process", PMIx_Error_string(rc));
+        pthread_join(thread, NULL);
+    }
+    PMIX_INFO_DESTRUCT(&info);
+    close(r.fd);
+    setenv("PMIX_SERVER_URI41", kept, 1);
+}
+
 int main(void)
 {
     char uri[64];
@@ -376,6 +425,7 @@ int main(void)
     setenv("PMIX_SECURITY_MODE", "native", 1);
     setenv("PMIX_VERSION", "4.2.9", 1);
     setenv("PMIX_HOSTNAME", "vm", 1);
+    refused();
     answers();
     nested();
     cut_at_every_byte();

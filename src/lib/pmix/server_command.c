@@ -123,7 +123,8 @@ static void admitted(struct ask *a, pmix_status_t status)
     if (p && status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED)
         refuse(a->s, p, a->from.nspace, a->from.rank, "the host does not want it");
     server_answer(&a->s->server, a->ticket,
-                  &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED });
+                  &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED,
+                                    .number = status });
 }
 
 /* The older of the two functions never had a waiter: hosts (Slurm's) return and do not call
@@ -154,12 +155,12 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
     }
     if (l->uid != sconn_cred(p)->uid) {
         refuse(s, p, nspace, rank, "it belongs to another user");
-        return ANSWER_NOT_FOUND;
+        return ANSWER_RESERVED;
     }
     if (!sconn_may_join(s, p, j, rank)) {
         refuse(s, p, nspace, rank,
                "that process is connected, and the newcomer is neither it nor a child of it");
-        return ANSWER_NOT_FOUND;
+        return ANSWER_RESERVED;
     }
     p->job = j;
     p->rank = rank;
@@ -192,7 +193,7 @@ static void tool_admitted(struct ask *a, pmix_status_t status)
         refuse(a->s, p, a->name.nspace, a->name.rank, "this tool is not let in");
     }
     server_answer(&a->s->server, a->ticket,
-                  &(struct answer){ .status = n ? ANSWER_OK : ANSWER_FAILED });
+                  &(struct answer){ .status = n ? ANSWER_OK : ANSWER_FAILED, .number = status });
 }
 
 static pmix_status_t call_tool(struct ask *a)
@@ -231,11 +232,11 @@ static enum answer_status admit_tool(struct pserver *s, struct peer *p, const st
 
     if (sconn_cred(p)->uid != s->uid) {
         refuse(s, p, nspace, (uint32_t)rq->number, "a tool of another user");
-        return ANSWER_NOT_FOUND;
+        return ANSWER_RESERVED;
     }
     if (!s->serves_tools && !s->module.tool_connected && !s->tool_connected2) {
         refuse(s, p, nspace, (uint32_t)rq->number, "this server takes no tools");
-        return ANSWER_NOT_FOUND;
+        return ANSWER_RESERVED;
     }
     a = ask_new(s, &tool_kind, ticket);
     if (!a)
