@@ -38,7 +38,7 @@ hide_installed() # PREFIX
     prefix=$1
     mount -n -t tmpfs none $hold || return
     mkdir $hold/over $hold/work
-    if mount -n -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work" none "$prefix" 2>/dev/null; then
+    if mount -n -t overlay -o "lowerdir=$prefix,upperdir=$hold/over,workdir=$hold/work,userxattr" none "$prefix" 2>/dev/null; then
         # What make install has noted (paths of this prefix alone), and what it did not note in earlier versions.
         grep "^$prefix/" "$prefix/share/wireup/installed" 2>/dev/null | LC_ALL=C sort -r | while read -r path; do
             rmdir "$path" 2>/dev/null || rm -f "$path" 2>/dev/null
