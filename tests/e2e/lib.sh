@@ -219,16 +219,17 @@ clean_up()
     rm -rf "$tmp"
 }
 
+# A TEST may itself take long.
 wait_until() # SECONDS TEST...
 {
-    tries=$(($1 * 50))
+    read -r uptime _ </proc/uptime
+    wait_end=$((${uptime%.*} + $1 + 1))
     shift
-    while [ "$tries" -gt 0 ]; do
-        "$@" && return 0
+    until "$@"; do
+        read -r uptime _ </proc/uptime
+        [ "${uptime%.*}" -lt "$wait_end" ] || return 1
         sleep 0.02
-        tries=$((tries - 1))
     done
-    return 1
 }
 
 # What was made since begin in /tmp and /dev/shm, and is there still.

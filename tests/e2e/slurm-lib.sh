@@ -14,9 +14,26 @@ slurm_skip()
     exit 0
 }
 
+slurm_lives() # PID
+{
+    # Who has ended may still be a zombie of ours.
+    case $(sed -n 's/.*) \(.\) .*/\1/p' "/proc/$1/stat" 2>/dev/null) in
+    '' | Z) return 1 ;;
+    esac
+}
+
+# Has one of the servers ended?  It would be ready for nothing, and sinfo waits for it for a minute.
+slurm_over()
+{
+    for one in $slurm_pids; do
+        slurm_lives "$one" || return 0
+    done
+    return 1
+}
+
 slurm_ready()
 {
-    sinfo -h -o %T 2>/dev/null | grep -qx idle
+    slurm_over || sinfo -h -o %T 2>/dev/null | grep -qx idle
 }
 
 # Two ports that nobody listens on now.
@@ -38,6 +55,8 @@ slurm_start()
     done
     ls /usr/lib/*/slurm*/mpi_pmi2.so /usr/lib64/slurm/mpi_pmi2.so 2>/dev/null | grep -q . ||
         slurm_skip "Slurm's plugin mpi/pmi2 is not installed"
+    ! grep -qx deny /proc/self/setgroups 2>/dev/null ||
+        slurm_skip "Slurm's servers drop groups, which the name spaces of an ordinary user forbid"
     slurm=$tmp/slurm
     host=$(hostname -s)
     mkdir -p "$slurm/state" "$slurm/spool"
@@ -87,21 +106,17 @@ CONF
     slurm_pids=$!
     slurmd -D >"$slurm/slurmd.out" 2>&1 &
     slurm_pids="$slurm_pids $!"
-    if ! wait_until 120 slurm_ready; then
+    if ! wait_until 120 slurm_ready || slurm_over; then
         note "$(tail -n 5 "$slurm"/*.log "$slurm"/*.out 2>/dev/null)"
         slurm_stop
         slurm_skip "Slurm's server does not start here"
     fi
 }
 
-# Who has ended may still be a zombie of ours.
 slurm_ended()
 {
     for one in $slurm_pids; do
-        case $(sed -n 's/.*) \(.\) .*/\1/p' "/proc/$one/stat" 2>/dev/null) in
-        '' | Z) ;;
-        *) return 1 ;;
-        esac
+        ! slurm_lives "$one" || return 1
     done
 }
 
