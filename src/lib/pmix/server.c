@@ -60,7 +60,7 @@ static void carry_out(struct pserver *s, struct effect *e)
 
 void pserver_settle(struct pserver *s)
 {
-    uint64_t now, due, port;
+    uint64_t now, due, port, late;
     struct effect e;
     struct peer *p;
 
@@ -71,8 +71,11 @@ void pserver_settle(struct pserver *s)
             sconn_flush(p->host);
         now = clock_now_ns();
         due = server_tick(&s->server, now);
+        late = sconn_tick(s, now);
         port = sport_tick(s, now);
-        sloop_at(&s->loop, due < port ? due : port);
+        if (port < due)
+            due = port;
+        sloop_at(&s->loop, late < due ? late : due);
     } while (s->server.core.effects.count);
 }
 

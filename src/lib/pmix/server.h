@@ -32,6 +32,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "io/greeting.h"
 #include "io/tool_files.h"
 #include "io/peer_cred.h"
 #include "io/quota.h"
@@ -122,11 +123,12 @@ struct pserver {
     int listen_fd;
     int spare_fd; /* closed for a moment when no descriptors are left */
     struct swatch listener;
-    uint64_t port_rests_until; /* the port accepts nothing until then; UINT64_MAX: it is open */
-    struct quota quota;        /* log lines about users that the host has not registered */
-    struct list conns, graves; /* struct sconn */
-    struct list spaces;        /* struct nspace */
-    struct list calls;         /* struct scall */
+    uint64_t port_rests_until;  /* the port accepts nothing until then; UINT64_MAX: it is open */
+    struct quota quota;         /* log lines about users that the host has not registered */
+    struct greetings greetings; /* of connections by the port */
+    struct list conns, graves;  /* struct sconn */
+    struct list spaces;         /* struct nspace */
+    struct list calls;          /* struct scall */
     struct tool_file_list contacts; /* server_files.c */
     struct cleanup *cleanup;        /* server_cleanup.h */
     struct list outputs;            /* IOF subscribers: server_iof.c */
@@ -197,6 +199,8 @@ void pserver_add_call(struct pserver *s, struct scall *c);
 /* server_conn.c */
 /* A connection that came by the port, and the credentials of its peer. */
 void sconn_came(struct sconn *c, const struct peer_cred *cred);
+/* Closes those that have not said in time who they are.  The time of the next; UINT64_MAX: none. */
+uint64_t sconn_tick(struct pserver *s, uint64_t now_ns);
 void sconn_close_all(struct pserver *s);
 struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank,
                         bool can_pass_fd);

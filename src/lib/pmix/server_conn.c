@@ -26,6 +26,7 @@ struct sconn {
     bool proven;  /* the peer is identified: inherited, or checked after its first message */
     bool blocked; /* the peer does not read */
     size_t held;  /* bytes of its requests that the host has not carried out */
+    struct greeting greeting; /* awaited, from one by the port */
     struct swatch watch;
 };
 
@@ -80,6 +81,7 @@ static void close_conn(struct sconn *c)
     if (c->fd < 0)
         return;
     swatch_close(&c->s->loop, &c->watch);
+    greeting_end(&c->greeting);
     iof_forget(c->s, c->peer);
     server_hangup(&c->s->server, c->peer);
     close(c->fd);
@@ -232,6 +234,8 @@ static void conn_ready(void *arg, unsigned what)
     if (n > 0 && still_who_came(c)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
         c->proven = c->proven || c->peer->job;
+        if (c->peer->job || c->peer->greeted)
+            greeting_end(&c->greeting);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         server_hangup(&c->s->server, c->peer);
     }
@@ -273,4 +277,20 @@ struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l)
 void sconn_came(struct sconn *c, const struct peer_cred *cred)
 {
     c->cred = *cred;
+    greeting_begin(&c->s->greetings, &c->greeting, clock_now_ns());
+}
+
+uint64_t sconn_tick(struct pserver *s, uint64_t now_ns)
+{
+    struct greeting *g;
+
+    while ((g = greetings_late(&s->greetings, now_ns))) {
+        struct sconn *c = LIST_OF(g, struct sconn, greeting);
+        struct quota_source who = quota_user(c->cred.uid);
+        quota_warn(&s->quota, &who, now_ns / NS_PER_MS, &s->log,
+                   "closed a connection of user %u: it did not say who it is within %u s",
+                   (unsigned)c->cred.uid, LIMIT_GREETING_MS / 1000);
+        close_conn(c);
+    }
+    return greetings_due(&s->greetings);
 }

@@ -1,5 +1,7 @@
 /* server_port_test.c - a server that had no descriptor for a new connection for a moment accepts
- * it afterwards, though none of its connections is closed in between. */
+ * it afterwards, though none of its connections is closed in between.  It closes who does not say
+ * in time who they are. */
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -10,6 +12,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/limit.h"
+#include "lib/pmix/server.h"
 #include "pmix_server.h"
 #include "tests/tap.h"
 
@@ -55,6 +60,127 @@ static bool call(int fd, const struct sockaddr_in *at)
     return connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
 }
 
+/* ---- the time to say who one is -------------------------------------------------------------- */
+
+/* A tool of this user; its length comes after the first eight bytes. */
+static const char hello[] = "\xff\xff\xff\xff\xff\xff\xff\xff"
+                            "\x25\0\0\0\0\0\0\0"
+                            "native\0"
+                            "\0\0\0\0"
+                            "\x03"
+                            "\0\0\0\0\0\0\0\0"
+                            "5.0.1\0"
+                            "v41\0"
+                            "\x01"
+                            "hash\0"
+                            "\0";
+enum { HELLO = sizeof hello - 1, HELLO_HEAD = 16 };
+
+static struct {
+    pmix_tool_connection_cbfunc_t fn;
+    void *data;
+} waiting;
+
+/* The host takes its time. */
+static void tool_came(pmix_info_t *infos, size_t n, pmix_tool_connection_cbfunc_t fn, void *data)
+{
+    (void)infos;
+    (void)n;
+    waiting.fn = fn;
+    waiting.data = data;
+}
+
+static unsigned open_fds(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    while (d && readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static unsigned count(const struct list *all)
+{
+    unsigned n = 0;
+
+    LIST_EACH(l, all)
+    n++;
+    return n;
+}
+
+static void turn(struct pserver *s)
+{
+    struct pollfd p = { pserver_turn_fd(s), POLLIN, 0 };
+
+    poll(&p, 1, -1);
+    pserver_turn(s, false);
+}
+
+/* As if it were so much later. */
+static void later(struct pserver *s, uint64_t ms)
+{
+    pserver_lock(s);
+    sconn_tick(s, clock_now_ns() + ms * NS_PER_MS);
+    pserver_unlock(s);
+}
+
+static bool is_closed(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, 0) == 0 || errno == ECONNRESET;
+}
+
+static bool is_open(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static void test_greeting(void)
+{
+    const struct pserver_options o = {
+        .progress = PSERVER_PROGRAM, .uid = NOT_TOLD, .gid = NOT_TOLD, .serves_tools = true
+    };
+    pmix_server_module_t module = { .tool_connected = tool_came };
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int silent = new_socket(), half = new_socket(), whole = new_socket();
+    struct errmsg err;
+    struct pserver *s;
+    unsigned before;
+
+    OK(pserver_new(&module, sizeof module / sizeof(void (*)(void)), &o, &s, &err) == 0 &&
+       pserver_settle_progress(s) == 0);
+    at.sin_port = htons(s->port);
+    OK(call(silent, &at));
+    while (count(&s->conns) < 1)
+        turn(s);
+    before = open_fds() - 1; /* the job of the host itself is made by now */
+    OK(call(half, &at) && call(whole, &at));
+    OK(send(half, hello, HELLO - 1, 0) == HELLO - 1 && send(whole, hello, HELLO, 0) == HELLO);
+    while (!waiting.fn || count(&s->conns) < 3)
+        turn(s);
+    later(s, LIMIT_GREETING_MS / 2);
+    EQ(count(&s->conns), 3);
+    later(s, LIMIT_GREETING_MS + 1);
+    OK_F(count(&s->conns) == 1 && is_closed(silent) && is_closed(half),
+         "who has not said all of who it is has no more time");
+    OK_F(is_open(whole), "who waits for the host has");
+    EQ(open_fds(), before + 1);
+    waiting.fn(PMIX_ERR_NOT_SUPPORTED, NULL, waiting.data);
+    while (count(&s->conns))
+        turn(s);
+    OK(is_closed(whole));
+    EQ(open_fds(), before);
+    close(silent);
+    close(half);
+    close(whole);
+    pserver_free(s);
+}
+
 int main(void)
 {
     const struct rlimit few = { MOST, MOST };
@@ -64,6 +190,7 @@ int main(void)
 
     if (setrlimit(RLIMIT_NOFILE, &few) < 0 || unsetenv("PMIX_NAMESPACE") < 0)
         return 1;
+    test_greeting();
     OK(PMIx_server_init(&module, NULL, 0) == PMIX_SUCCESS && find_port(&at));
     fd = new_socket();
     OK_F(call(fd, &at) && is_heard(fd), "a caller is heard");
