@@ -224,6 +224,10 @@
  * ready, but may be one of a thousand processes that start at once, or be stopped for a moment. */
 #define LIMIT_GREETING_MS 60000u
 
+/* Bytes that connections of one source may together have sent before they are let in: ten thousand
+ * processes that start at once send some hundred each. */
+#define LIMIT_GREETING_BYTES (16u << 20)
+
 /* Connections that are accepted in one turn of the event loop, and how long that may take: a flood
  * of them must leave the other descriptors their turn.  And how long a listener pauses when there
  * is no descriptor for a new connection. */

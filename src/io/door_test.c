@@ -176,17 +176,21 @@ static void test_no_descriptors(void)
 }
 
 /* The clock is ours. */
+static struct quota q;
+
 static void test_greetings(void)
 {
+    struct quota_source who = quota_user(1);
     struct greetings all;
     struct greeting a = { 0 }, b = { 0 }, c = { 0 };
 
-    greetings_init(&all, 100);
+    quota_init(&q, &quota_declines, 1);
+    greetings_init(&all, &q, 100);
     greeting_end(&a);
     OK(greetings_due(&all) == UINT64_MAX && !greetings_late(&all, UINT64_MAX - 1));
-    greeting_begin(&all, &a, 1000);
-    greeting_begin(&all, &b, 1010);
-    greeting_begin(&all, &c, 1020);
+    greeting_begin(&all, &a, &who, 1000);
+    greeting_begin(&all, &b, &who, 1010);
+    greeting_begin(&all, &c, &who, 1020);
     OK(greetings_due(&all) == 1100 && !greetings_late(&all, 1099));
     greeting_end(&b);
     greeting_end(&b);
@@ -194,6 +198,28 @@ static void test_greetings(void)
          "who is late is told once, and who has greeted never");
     OK(greetings_due(&all) == 1120 && greetings_late(&all, 1120) == &c);
     OK(greetings_due(&all) == UINT64_MAX);
+}
+
+static void test_greeting_bytes(void)
+{
+    static const struct quota_rules rules = { .begin = 1, .most = 1, .bytes = 1000 };
+    struct quota_source who = quota_user(1);
+    struct greetings all;
+    struct greeting a = { 0 }, b = { 0 };
+
+    quota_init(&q, &rules, 1);
+    greetings_init(&all, &q, 100);
+    OK_F(greeting_heard(&a, 5000, 0), "who is not awaited may say what it likes");
+    greeting_begin(&all, &a, &who, 0);
+    greeting_begin(&all, &b, &who, 0);
+    OK(greeting_heard(&a, 900, 0) && greeting_heard(&b, 100, 0));
+    OK_F(!greeting_heard(&b, 1, 0), "connections of one source have one share");
+    greeting_said(&a);
+    OK_F(!greeting_heard(&b, 1, 0), "which ends when they are let in, and not before");
+    greeting_end(&a);
+    greeting_end(&a);
+    OK(greeting_heard(&b, 900, 0) && !greeting_heard(&b, 1, 0));
+    greeting_end(&b);
 }
 
 static struct greeting *late[3];
@@ -209,17 +235,18 @@ static void on_late(void *arg, struct greeting *g)
 
 static void test_greeting_timer(void)
 {
+    struct quota_source who = quota_user(1);
     struct greeting_timer t = { .arg = NULL };
     struct greeting a = { 0 }, b = { 0 }, c = { 0 };
 
     greeting_timer_stop(&t);
-    greeting_timer_init(&t, &loop, 1, on_late, NULL);
-    OK(greeting_timer_add(&t, &a) == 0 && greeting_timer_add(&t, &b) == 0);
+    greeting_timer_init(&t, &loop, &q, 1, on_late, NULL);
+    OK(greeting_timer_add(&t, &a, &who) == 0 && greeting_timer_add(&t, &b, &who) == 0);
     greeting_end(&a);
     want = 1;
     loop_run(&loop);
     OK_F(nlate == 1 && late[0] == &b, "the timer goes on to the next when the first has greeted");
-    OK(greeting_timer_add(&t, &c) == 0);
+    OK(greeting_timer_add(&t, &c, &who) == 0);
     want = 2;
     loop_run(&loop);
     OK_F(nlate == 2 && late[1] == &c, "and is set again when there was nobody");
@@ -235,6 +262,7 @@ int main(void)
     test_flood();
     test_no_descriptors();
     test_greetings();
+    test_greeting_bytes();
     test_greeting_timer();
     loop_free(&loop);
     return tap_done();

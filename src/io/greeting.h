@@ -1,5 +1,6 @@
 /* greeting.h - connections that have been accepted and have not said yet who they are: each has
- * until its deadline, whether it says nothing or a byte now and then.
+ * until its deadline, whether it says nothing or a byte now and then; and what it sends until it is
+ * let in is charged to its source (quota.h).
  *
  * All connections of a list have the same time, so the list is in the order of their deadlines, and
  * one timer is enough for it (greeting_timer.h).
@@ -12,21 +13,31 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "io/quota.h"
 
 struct greeting { /* part of a connection; zeroed memory is in no list */
     struct list link;
     uint64_t until_ns;
+    struct quota *quota;
+    struct quota_source who;
+    uint64_t bytes;
 };
 
 struct greetings {
     struct list all;
+    struct quota *quota;
     uint64_t time_ns; /* that each has */
 };
 
-void greetings_init(struct greetings *all, uint64_t time_ns);
+void greetings_init(struct greetings *all, struct quota *quota, uint64_t time_ns);
 
-void greeting_begin(struct greetings *all, struct greeting *g, uint64_t now_ns);
-/* It has said all that it has to, or is closed; harmless twice, and on zeroed memory. */
+void greeting_begin(struct greetings *all, struct greeting *g, const struct quota_source *who,
+                    uint64_t now_ns);
+/* So many more bytes of it are about to be kept.  False: too many; close it. */
+bool greeting_heard(struct greeting *g, size_t bytes, uint64_t now_ns);
+/* It has said who it is; whether it is let in may take time. */
+void greeting_said(struct greeting *g);
+/* It is let in, or closed; harmless twice, and on zeroed memory. */
 void greeting_end(struct greeting *g);
 
 /* The first deadline; UINT64_MAX: nobody is awaited. */

@@ -24,21 +24,21 @@ static void time_is_over(void *arg)
     set(t, now_ns);
 }
 
-void greeting_timer_init(struct greeting_timer *t, struct loop *l, uint64_t time_ms,
-                         greeting_late_fn *on_late, void *arg)
+void greeting_timer_init(struct greeting_timer *t, struct loop *l, struct quota *quota,
+                         uint64_t time_ms, greeting_late_fn *on_late, void *arg)
 {
-    greetings_init(&t->greetings, time_ms * NS_PER_MS);
+    greetings_init(&t->greetings, quota, time_ms * NS_PER_MS);
     timer_init(&t->timer, l, time_is_over, t);
     t->on_late = on_late;
     t->arg = arg;
 }
 
-int greeting_timer_add(struct greeting_timer *t, struct greeting *g)
+int greeting_timer_add(struct greeting_timer *t, struct greeting *g, const struct quota_source *who)
 {
     uint64_t now_ns = clock_now_ns();
     int rc;
 
-    greeting_begin(&t->greetings, g, now_ns);
+    greeting_begin(&t->greetings, g, who, now_ns);
     rc = t->timer.set ? 0 : set(t, now_ns);
     if (rc < 0)
         greeting_end(g);

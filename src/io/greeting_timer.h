@@ -16,10 +16,11 @@ struct greeting_timer {
     void *arg;
 };
 
-void greeting_timer_init(struct greeting_timer *t, struct loop *l, uint64_t time_ms,
-                         greeting_late_fn *on_late, void *arg);
+void greeting_timer_init(struct greeting_timer *t, struct loop *l, struct quota *quota,
+                         uint64_t time_ms, greeting_late_fn *on_late, void *arg);
 /* From now on that connection is awaited, until greeting_end(). 0 or -errno: it is not. */
-int greeting_timer_add(struct greeting_timer *t, struct greeting *g);
+int greeting_timer_add(struct greeting_timer *t, struct greeting *g,
+                       const struct quota_source *who);
 void greeting_timer_stop(struct greeting_timer *t); /* harmless twice, and on zeroed memory */
 
 #endif

@@ -15,11 +15,13 @@ enum { ALL_TOGETHER = 4 };
 
 const struct quota_rules quota_evicts = { .begin = LIMIT_STRANGERS,
                                           .most = LIMIT_STRANGERS,
+                                          .bytes = LIMIT_GREETING_BYTES,
                                           .lines = LIMIT_STRANGER_LINES,
                                           .lines_ms = LIMIT_STRANGER_LINE_MS };
 
 const struct quota_rules quota_declines = { .begin = LIMIT_STRANGERS / 4,
                                             .most = LIMIT_STRANGERS,
+                                            .bytes = LIMIT_GREETING_BYTES,
                                             .lines = LIMIT_STRANGER_LINES,
                                             .lines_ms = LIMIT_STRANGER_LINE_MS };
 
@@ -76,7 +78,7 @@ static struct quota_account *find(struct quota *q, const struct quota_source *wh
 }
 
 /* A place in the table: a free one, or that of the source that was unused longest.  NULL: all have
- * connections open. */
+ * connections open, or bytes kept. */
 static struct quota_account *place(struct quota *q)
 {
     struct quota_account *oldest = NULL;
@@ -85,7 +87,7 @@ static struct quota_account *place(struct quota *q)
         return &q->accounts[q->naccounts++];
     for (uint32_t i = 0; i < QUOTA_SOURCES; i++) {
         struct quota_account *a = &q->accounts[i];
-        if (a->open == 0 && (!oldest || a->used_ms < oldest->used_ms))
+        if (a->open == 0 && a->bytes == 0 && (!oldest || a->used_ms < oldest->used_ms))
             oldest = a;
     }
     return oldest;
@@ -160,6 +162,26 @@ struct quota_source quota_greediest(const struct quota *q)
             most = &q->accounts[i];
     }
     return most->who;
+}
+
+/* ---- bytes ---- */
+
+bool quota_charge(struct quota *q, const struct quota_source *who, uint64_t bytes, uint64_t now_ms)
+{
+    struct quota_account *a = account(q, who, now_ms);
+
+    if (!a || bytes > q->rules.bytes - a->bytes)
+        return false;
+    a->bytes += bytes;
+    return true;
+}
+
+void quota_discharge(struct quota *q, const struct quota_source *who, uint64_t bytes)
+{
+    struct quota_account *a = bytes ? find(q, who) : NULL;
+
+    if (a)
+        a->bytes -= bytes < a->bytes ? bytes : a->bytes;
 }
 
 /* ---- lines in the log ---- */

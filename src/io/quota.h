@@ -9,6 +9,7 @@
  *    random, with a probability that grows with its connections (as OpenSSH's MaxStartups does),
  *    and always from half way to `most` on; a source below its share is turned away only when all
  *    places are taken, and then quota_greediest() names the source that has to make room.
+ *  - Bytes that were read from unauthenticated connections and are kept: bounded for each source.
  *  - Lines in the log: each source has a few at once and then one per interval, and so have all
  *    sources together.  Suppressed lines are counted; the next line that is written reports them.
  *
@@ -33,6 +34,7 @@ struct quota_source {
 struct quota_rules {
     uint32_t begin; /* connections at which sources above their share are turned away at random */
     uint32_t most;  /* connections at once */
+    uint64_t bytes; /* of one source */
     uint32_t lines; /* in the log at once, for one source; all sources together: four times that */
     uint32_t lines_ms; /* ... and one more per this interval; all together: per a quarter of it */
 };
@@ -47,6 +49,7 @@ struct quota_bucket {
 struct quota_account {
     struct quota_source who;
     uint32_t open;
+    uint64_t bytes;
     uint64_t used_ms; /* the least recently used is evicted first */
     struct quota_bucket lines;
 };
@@ -86,6 +89,12 @@ void quota_leave(struct quota *q, const struct quota_source *who);
 /* The source with the most connections; at least one must be open. */
 struct quota_source quota_greediest(const struct quota *q);
 bool quota_same(const struct quota_source *a, const struct quota_source *b);
+
+/* So many more bytes of that source are about to be kept.  False, and not counted: it has its
+ * share, or the table is full of others. */
+bool quota_charge(struct quota *q, const struct quota_source *who, uint64_t bytes, uint64_t now_ms);
+/* They are kept no longer, or their connection is authenticated. */
+void quota_discharge(struct quota *q, const struct quota_source *who, uint64_t bytes);
 
 /* Logs a line about that source, as log_warn(), or counts it as suppressed. */
 void quota_warn(struct quota *q, const struct quota_source *who, uint64_t now_ms,

@@ -11,7 +11,9 @@
 #include "tests/tap.h"
 
 static struct quota q;
-static const struct quota_rules rules = { .begin = 50, .most = 100, .lines = 4, .lines_ms = 1000 };
+static const struct quota_rules rules = {
+    .begin = 50, .most = 100, .bytes = 1000, .lines = 4, .lines_ms = 1000
+};
 static const struct quota_rules evicts = {
     .begin = 100, .most = 100, .lines = 4, .lines_ms = 1000
 };
@@ -94,6 +96,26 @@ static void test_many_sources(void)
     OK_F(q.open <= 99, "who is in is not forgotten");
 }
 
+static void test_bytes(void)
+{
+    struct quota_source flood = quota_user(1), good = quota_user(2);
+
+    quota_init(&q, &rules, 7);
+    OK(quota_charge(&q, &flood, 600, 0) && quota_charge(&q, &flood, 400, 0));
+    OK_F(!quota_charge(&q, &flood, 1, 0), "a source has its share of bytes");
+    OK_F(quota_charge(&q, &good, 1000, 0), "and the other one its own");
+    quota_discharge(&q, &flood, 400);
+    OK(!quota_charge(&q, &flood, 401, 0) && quota_charge(&q, &flood, 400, 0));
+    for (uid_t u = 10; u < 1000; u++) {
+        struct quota_source s = quota_user(u);
+        quota_enter(&q, &s, u);
+        quota_leave(&q, &s);
+    }
+    OK_F(!quota_charge(&q, &flood, 1, 0), "who has bytes here is not forgotten");
+    quota_discharge(&q, &flood, 2000);
+    OK(quota_charge(&q, &flood, 1000, 0) && !quota_charge(&q, &flood, UINT64_MAX, 0));
+}
+
 /* Counts the lines that come out of a pipe. */
 static unsigned lines_in(int fd, char *text, size_t room)
 {
@@ -146,6 +168,7 @@ int main(void)
     test_random_drop();
     test_greediest();
     test_many_sources();
+    test_bytes();
     test_log();
     return tap_done();
 }

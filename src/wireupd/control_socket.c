@@ -258,7 +258,8 @@ static void visitor_read(void *arg)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) { /* closed, or the line is too long */
+    if (n <= 0 || !greeting_heard(&v->greeting, (size_t)n, clock_now_ns())) {
+        /* closed, or the line is too long, or all lines together are */
         visitor_free(v);
         return;
     }
@@ -285,9 +286,8 @@ static void visitor_read(void *arg)
 static void visitor_late(void *arg, struct greeting *g)
 {
     struct node *n = arg;
-    struct quota_source who = quota_user(n->uid); /* others are not served */
 
-    quota_warn(&n->quota, &who, clock_now_ns() / NS_PER_MS, &n->config.log,
+    quota_warn(&n->quota, &g->who, clock_now_ns() / NS_PER_MS, &n->config.log,
                "closed a connection to the control socket: no question came within %u s",
                LIMIT_GREETING_MS / 1000);
     visitor_free(LIST_OF(g, struct visitor, greeting));
@@ -295,6 +295,7 @@ static void visitor_late(void *arg, struct greeting *g)
 
 static void visitor_new(struct control_socket *d, int fd)
 {
+    struct quota_source who = quota_user(d->node->uid); /* others are not served */
     struct visitor *v = calloc(1, sizeof *v);
 
     if (!v) {
@@ -307,7 +308,8 @@ static void visitor_new(struct control_socket *d, int fd)
     buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
     list_append(&d->visitors, &v->link);
     watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
-    if (watch_want(&v->watch, LOOP_READ) < 0 || greeting_timer_add(&d->greetings, &v->greeting) < 0)
+    if (watch_want(&v->watch, LOOP_READ) < 0 ||
+        greeting_timer_add(&d->greetings, &v->greeting, &who) < 0)
         visitor_free(v);
 }
 
@@ -503,7 +505,7 @@ void control_socket_open(struct control_socket *d, struct node *n)
     d->node = n;
     d->rendezvous = RENDEZVOUS_CLOSED;
     d->door = DOOR_CLOSED;
-    greeting_timer_init(&d->greetings, &n->loop, LIMIT_GREETING_MS, visitor_late, n);
+    greeting_timer_init(&d->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, visitor_late, n);
     list_init(&d->visitors);
     list_init(&d->inquiries);
     listen_to_neighbours(d);

@@ -155,18 +155,38 @@ bool listener_proves(struct link *l)
 static void too_late(void *arg, struct greeting *g)
 {
     struct node *n = arg;
-    struct link *l = LIST_OF(g, struct link, greeting);
-    struct quota_source who = quota_user(l->cred.uid);
 
-    quota_warn(&n->quota, &who, now_ms(), &n->config.log,
+    quota_warn(&n->quota, &g->who, now_ms(), &n->config.log,
                "closed a connection to the job's port: it did not say who it is within %u s",
                LIMIT_GREETING_MS / 1000);
-    link_close(l);
+    link_close(LIST_OF(g, struct link, greeting));
+}
+
+bool listener_hears(struct link *l, size_t bytes)
+{
+    struct node *n = l->node;
+
+    if (l->peer->job || greeting_heard(&l->greeting, bytes, clock_now_ns()))
+        return true;
+    quota_warn(&n->quota, &l->greeting.who, now_ms(), &n->config.log,
+               "closed a connection to the job's port: those that have not said who they are have "
+               "sent more than %u MiB",
+               LIMIT_GREETING_BYTES >> 20);
+    return false;
+}
+
+void listener_heard(struct link *l)
+{
+    if (l->peer->job)
+        greeting_end(&l->greeting);
+    else if (l->peer->greeted)
+        greeting_said(&l->greeting);
 }
 
 static void called(void *arg, int fd, const struct sockaddr_storage *from)
 {
     struct node *n = arg;
+    struct quota_source who;
     struct peer_cred cred;
     struct link *l;
     struct peer *peer;
@@ -185,8 +205,9 @@ static void called(void *arg, int fd, const struct sockaddr_storage *from)
     }
     link_open(l, n, fd, peer, NULL);
     l->cred = cred;
+    who = quota_user(cred.uid);
     list_append(&n->strangers, &l->strange);
-    if (greeting_timer_add(&n->greetings, &l->greeting) < 0)
+    if (greeting_timer_add(&n->greetings, &l->greeting, &who) < 0)
         link_close(l);
 }
 
@@ -199,7 +220,7 @@ int listener_open(struct node *n)
 
     n->server.identify = find_by_port_id;
     n->server.admit = may_join;
-    greeting_timer_init(&n->greetings, &n->loop, LIMIT_GREETING_MS, too_late, n);
+    greeting_timer_init(&n->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, too_late, n);
     n->spare_fd = fcntl(n->null_fd, F_DUPFD_CLOEXEC, 3);
     if (n->spare_fd < 0)
         return -errno;

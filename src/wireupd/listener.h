@@ -12,6 +12,11 @@ void listener_close(struct node *n);
  * process that had it when it was accepted.  If not, the refusal has been logged. */
 bool listener_proves(struct link *l);
 
+/* Data of a connection, before and after the server has it.  False: all connections that have not
+ * been let in have sent too much, which has been logged; to be closed. */
+bool listener_hears(struct link *l, size_t bytes);
+void listener_heard(struct link *l);
+
 /* PMI_ID for that many ranks: unguessable numbers.  0 or -errno. */
 int listener_make_ids(struct node *n, uint32_t count);
 

@@ -27,7 +27,7 @@
 #include "tests/tap.h"
 #include "wireupd/node_priv.h"
 
-enum { PMI_FD = 3, SHORT_MS = 500 };
+enum { PMI_FD = 3, SHORT_MS = 500, FEW_BYTES = 4096 };
 
 static char self[PATH_MAX];
 
@@ -138,11 +138,11 @@ static int be_chatter(void)
 
 static int connect_port(void)
 {
-    const char *at = getenv("PMI_PORT");
+    const char *at = getenv("PMI_PORT") ? getenv("PMI_PORT") : getenv("PMIX_SERVER_URI41");
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    to.sin_port = htons((uint16_t)atoi(at ? strchr(at, ':') + 1 : "0"));
+    to.sin_port = htons((uint16_t)atoi(at ? strrchr(at, ':') + 1 : "0"));
     if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0)
         _exit(96);
     return fd;
@@ -226,8 +226,28 @@ static int be_silent(void)
     return be_good();
 }
 
+/* Two connections that together say too much, and not who they are. */
+static int be_greedy(void)
+{
+    static char words[FEW_BYTES / 2 + 1];
+    int one = connect_port(), other = connect_port();
+    struct pollfd p[] = { { one, POLLIN, 0 }, { other, POLLIN, 0 } };
+
+    memset(words, 'a', sizeof words);
+    if (send(one, words, sizeof words, MSG_NOSIGNAL) < 0 ||
+        send(other, words, sizeof words, MSG_NOSIGNAL) < 0)
+        return 99;
+    poll(p, 2, -1);
+    stay(p[0].revents ? one : other);
+    if (recv(p[0].revents ? other : one, words, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN)
+        return 99;
+    return be_good();
+}
+
 static int be(const char *mode)
 {
+    if (!strcmp(mode, "greedy"))
+        return be_greedy();
     if (!strcmp(mode, "silent"))
         return be_silent();
     if (!strcmp(mode, "crowd"))
@@ -273,7 +293,7 @@ static int run_node(const char *mode, uint32_t n)
     struct job_map plan;
     int code = 100;
 
-    if (!strcmp(mode, "silent"))
+    if (!strcmp(mode, "silent") || !strcmp(mode, "greedy"))
         c.log.most = LOG_WARN;
     if (!strcmp(mode, "crowd"))
         setrlimit(RLIMIT_NOFILE, &few);
@@ -284,6 +304,8 @@ static int run_node(const char *mode, uint32_t n)
         return code;
     }
     node = node_new(&c, &err);
+    if (node && !strcmp(mode, "greedy"))
+        node->quota.rules.bytes = FEW_BYTES;
     if (node && !strcmp(mode, "silent")) {
         node->greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
         node->control_socket.greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
@@ -398,6 +420,19 @@ static void test_silent(void)
     OK(nobody_is_left());
 }
 
+static void test_greedy(void)
+{
+    struct buf got;
+    struct slice all;
+
+    OK_F(run("greedy", 1, NULL, &got) == 0, "connections that say too much and not who they are");
+    all = buf_slice(&got);
+    OK_F(all.len && memmem(all.ptr, all.len, "have sent more than", 19),
+         "are closed, and only as many as have to be");
+    buf_free(&got);
+    OK(nobody_is_left());
+}
+
 static void test_chatter(void)
 {
     struct buf got;
@@ -490,6 +525,7 @@ int main(int argc, char **argv)
     test_talker();
     test_crowd();
     test_silent();
+    test_greedy();
     test_chatter();
     test_full();
     test_memory();

@@ -545,11 +545,10 @@ static bool link_take(struct link *l)
         return true;
     if (got < 0 && errno == EAGAIN)
         return false;
-    if (got > 0 && (l->proven || listener_proves(l))) {
+    if (got > 0 && (l->proven || listener_proves(l)) && listener_hears(l, (size_t)got)) {
         server_input(&n->server, l->peer, slice_mem(n->scratch, (size_t)got), clock_now_ns());
         l->proven = l->proven || l->peer->job;
-        if (l->peer->job || l->peer->greeted)
-            greeting_end(&l->greeting);
+        listener_heard(l);
         return true;
     }
     watch_want(&l->watch, 0);

@@ -206,6 +206,20 @@ static bool still_who_came(const struct sconn *c)
     return rc == 0;
 }
 
+/* Until it is let in, what it sends is charged to its user. */
+static bool may_say(struct sconn *c, size_t n)
+{
+    uint64_t now_ns = clock_now_ns();
+
+    if (c->peer->job || greeting_heard(&c->greeting, n, now_ns))
+        return true;
+    quota_warn(&c->s->quota, &c->greeting.who, now_ns / NS_PER_MS, &c->s->log,
+               "closed a connection of user %u: those that have not said who they are have sent "
+               "more than %u MiB",
+               (unsigned)c->cred.uid, LIMIT_GREETING_BYTES >> 20);
+    return false;
+}
+
 /* A process that was given its connection may have changed its user since. */
 static ssize_t read_chunk(struct sconn *c, char *chunk, size_t room)
 {
@@ -231,11 +245,13 @@ static void conn_ready(void *arg, unsigned what)
     if (!(what & SLOOP_READ) || c->fd < 0)
         return;
     n = read_chunk(c, chunk, sizeof chunk);
-    if (n > 0 && still_who_came(c)) {
+    if (n > 0 && still_who_came(c) && may_say(c, (size_t)n)) {
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
         c->proven = c->proven || c->peer->job;
-        if (c->peer->job || c->peer->greeted)
+        if (c->peer->job)
             greeting_end(&c->greeting);
+        else if (c->peer->greeted)
+            greeting_said(&c->greeting);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {
         server_hangup(&c->s->server, c->peer);
     }
@@ -276,8 +292,10 @@ struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l)
 
 void sconn_came(struct sconn *c, const struct peer_cred *cred)
 {
+    struct quota_source who = quota_user(cred->uid);
+
     c->cred = *cred;
-    greeting_begin(&c->s->greetings, &c->greeting, clock_now_ns());
+    greeting_begin(&c->s->greetings, &c->greeting, &who, clock_now_ns());
 }
 
 uint64_t sconn_tick(struct pserver *s, uint64_t now_ns)
@@ -286,8 +304,7 @@ uint64_t sconn_tick(struct pserver *s, uint64_t now_ns)
 
     while ((g = greetings_late(&s->greetings, now_ns))) {
         struct sconn *c = LIST_OF(g, struct sconn, greeting);
-        struct quota_source who = quota_user(c->cred.uid);
-        quota_warn(&s->quota, &who, now_ns / NS_PER_MS, &s->log,
+        quota_warn(&s->quota, &g->who, now_ns / NS_PER_MS, &s->log,
                    "closed a connection of user %u: it did not say who it is within %u s",
                    (unsigned)c->cred.uid, LIMIT_GREETING_MS / 1000);
         close_conn(c);

@@ -135,7 +135,7 @@ int sport_open(struct pserver *s)
     socklen_t len = sizeof at;
 
     quota_init(&s->quota, &quota_declines, clock_seed());
-    greetings_init(&s->greetings, LIMIT_GREETING_MS * NS_PER_MS);
+    greetings_init(&s->greetings, &s->quota, LIMIT_GREETING_MS * NS_PER_MS);
     keep_spare(s);
     s->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listen_fd < 0 || bind(s->listen_fd, (struct sockaddr *)&at, sizeof at) < 0 ||

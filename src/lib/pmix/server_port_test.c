@@ -147,7 +147,7 @@ static void test_greeting(void)
     };
     pmix_server_module_t module = { .tool_connected = tool_came };
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int silent = new_socket(), half = new_socket(), whole = new_socket();
+    int silent = new_socket(), half = new_socket(), whole = new_socket(), late;
     struct errmsg err;
     struct pserver *s;
     unsigned before;
@@ -175,6 +175,13 @@ static void test_greeting(void)
         turn(s);
     OK(is_closed(whole));
     EQ(open_fds(), before);
+    s->quota.rules.bytes = HELLO - 2;
+    late = new_socket();
+    OK(call(late, &at) && send(late, hello, HELLO - 1, 0) == HELLO - 1);
+    while (is_open(late))
+        turn(s);
+    OK_F(is_closed(late), "who says too much and not who it is has no more time either");
+    close(late);
     close(silent);
     close(half);
     close(whole);
