@@ -474,6 +474,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
                                                                                 : wireupd,
                                                      .wireupd_said = f->opt->wireupd != NULL },
                                            .envp = environ,
+                                           .daemons = &f->multinode.daemons,
                                            .calls = { NULL, on_failed, on_remark },
                                            .arg = f };
     int rc;

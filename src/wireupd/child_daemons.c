@@ -101,6 +101,7 @@ int child_daemons_open(struct child_daemons *w, const struct child_daemons_confi
     struct remote_exec_config c = { .loop = config->loop,
                                     .spec = config->spec,
                                     .envp = config->envp,
+                                    .daemons = config->daemons,
                                     .calls = { record, failed, remark },
                                     .arg = w,
                                     .verbose = b->verbose };

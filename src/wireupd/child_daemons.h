@@ -18,6 +18,7 @@ struct child_daemons_config {
     uint32_t me;
     const char *addresses; /* ours; copied */
     char *const *envp;
+    struct daemon_states *daemons;  /* of all daemons of the launch; outlives this struct */
     struct remote_exec_calls calls; /* on_failed and on_remark */
     void *arg;
 };

@@ -209,6 +209,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
                                       .boot = &d->boot,
                                       .me = d->boot.position,
                                       .envp = environ,
+                                      .daemons = &d->multinode.daemons,
                                       .calls = { NULL, on_child_failed, on_child_remark },
                                       .arg = d };
     struct buf ours = BUF_NULL(65536);

@@ -369,7 +369,9 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_conf
     rc = router_open(&s->router, &c, err);
     if (rc < 0)
         return rc;
-    rc = streams_open(&s->streams, s, far);
+    rc = daemon_states_open(&s->daemons, config->count, &n->config.log);
+    if (rc == 0)
+        rc = streams_open(&s->streams, s, far);
     if (rc == 0)
         rc = overlay_io_open(&s->overlay_io, s, overlay_io);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
@@ -387,6 +389,7 @@ void multinode_close(struct multinode *s)
     node_map_free(s);
     node_failure_free(s);
     rpc_free(s);
+    daemon_states_close(&s->daemons);
     send_queue_close(s);
     buf_free(&s->scratch);
     iof_subscribers_free(&s->iof_subscribers);

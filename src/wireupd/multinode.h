@@ -9,6 +9,7 @@
 #define WIREUP_WIREUPD_MULTINODE_H
 
 #include "core/job_map.h"
+#include "wireupd/daemon_state.h"
 #include "wireupd/router.h"
 #include "wireupd/iof_subscribers.h"
 #include "wireupd/node.h"
@@ -37,6 +38,7 @@ struct multinode {
     struct node *node;
     struct router router;
     struct overlay_io overlay_io;
+    struct daemon_states daemons;
     const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct streams streams;
     const uint32_t *slots; /* launcher of a DVM: of the nodes, by position; or NULL */

@@ -23,12 +23,9 @@
 
 enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, STARTS_A_TURN = 2 };
 
-enum state { QUEUED, RUNS, STARTED, UP, FAILED };
-
 /* One daemon to start. */
 struct guest {
     struct bootstrap_node node;
-    enum state state;
     struct command *command;
     uint64_t runs_ns, up_ns; /* 0: not known */
 };
@@ -51,7 +48,7 @@ struct command {
     pid_t pid;                   /* 0: not running */
     int status;                  /* once it has ended; -1 before */
     char *last_word;             /* what its daemon reported as wrong after it was up, or NULL */
-    bool started;                /* its daemon has reported that it runs */
+    bool started;                /* one of its daemons has reported that it runs */
     uint64_t since_ns, asked_ns; /* its start, and its first start */
     struct buf record;
     int in; /* -1: closed */
@@ -73,7 +70,6 @@ struct remote_exec {
     char **env;
     char *path;
     char program[100]; /* for messages */
-    bool ending;
 };
 
 /* ---- daemons ---- */
@@ -97,6 +93,16 @@ static struct guest *find_guest(const struct remote_exec *a, uint32_t position)
     return find(a->guests, a->nguests, position);
 }
 
+static enum daemon_state state_of(const struct remote_exec *a, const struct guest *g)
+{
+    return a->c.daemons->states[g->node.position];
+}
+
+static enum daemon_action happen(struct guest *g, enum daemon_event event)
+{
+    return daemon_states_event(g->command->agent->c.daemons, g->node.position, event);
+}
+
 static bool settled(const struct command *k)
 {
     return k->waiting == 0;
@@ -112,18 +118,6 @@ static void check_settled(struct command *k)
         unlink(k->file);
     k->agent->climbing--;
     timer_set(&k->agent->kick, 0);
-}
-
-static void guest_failed(struct guest *g, const struct errmsg *why)
-{
-    struct remote_exec *a = g->command->agent;
-
-    if (g->state >= UP)
-        return;
-    g->state = FAILED;
-    g->command->waiting--;
-    if (!a->ending) /* then the end is ours */
-        a->c.calls.on_failed(a->c.arg, g->node.position, why);
 }
 
 /* ---- output of a command ---- */
@@ -157,8 +151,10 @@ static struct guest *guest_of(struct command *k, uint32_t position)
     return k->nguests == 1 ? k->guests[0] : find(k->guests, k->nguests, position);
 }
 
+/* The daemon's own error: why it does not come up, or what it said before its link broke. */
 static void trouble(struct command *k, uint32_t position, struct slice text)
 {
+    struct remote_exec *a = k->agent;
     struct guest *g = guest_of(k, position);
     struct agent_seen seen = { .status = -1, .started = true, .trouble = text };
     struct errmsg why;
@@ -167,29 +163,29 @@ static void trouble(struct command *k, uint32_t position, struct slice text)
         keep_said(k, text);
         return;
     }
-    if (g->state == UP && !k->last_word)
-        k->last_word = strndup(text.ptr, text.len);
-    if (g->state >= UP)
-        return;
-    agent_diagnose(&k->agent->c.spec, g->node.name, k->wireupd, &seen, &why);
-    guest_failed(g, &why);
+    switch (happen(g, DAEMON_EVENT_TROUBLE)) {
+    case DAEMON_ACTION_report_failure:
+        agent_diagnose(&a->c.spec, g->node.name, k->wireupd, &seen, &why);
+        k->waiting--;
+        a->c.calls.on_failed(a->c.arg, g->node.position, &why);
+        break;
+    case DAEMON_ACTION_count_off: k->waiting--; break;
+    case DAEMON_ACTION_keep_word:
+        if (!k->last_word)
+            k->last_word = strndup(text.ptr, text.len);
+        break;
+    default: break;
+    }
     check_settled(k);
 }
 
-static struct guest *note_started(struct command *k, uint32_t position)
+/* This output may arrive later than the link comes up: then the start time is unknown. */
+static void note_started(struct command *k, uint32_t position)
 {
     struct guest *g = guest_of(k, position);
 
     k->started = true;
-    if (g && g->state == RUNS)
-        g->state = STARTED;
-    return g;
-}
-
-/* This output may arrive later than the link comes up: then the start time is unknown. */
-static void note_runs(struct guest *g)
-{
-    if (g && !g->runs_ns && g->state < UP)
+    if (g && happen(g, DAEMON_EVENT_REPORT) == DAEMON_ACTION_note_start)
         g->runs_ns = clock_now_ns();
 }
 
@@ -201,7 +197,7 @@ static void take_line(struct stream *s, struct slice line)
     struct guest *g;
 
     switch (s->answers ? bootstrap_answer_read(line, &position, &text) : BOOTSTRAP_NOISE) {
-    case BOOTSTRAP_STARTED: note_runs(note_started(k, position)); break;
+    case BOOTSTRAP_STARTED:
     case BOOTSTRAP_READY: note_started(k, position); break;
     case BOOTSTRAP_TROUBLE: trouble(k, position, text); break;
     case BOOTSTRAP_REMARK:
@@ -447,29 +443,37 @@ static int start_command(struct command *k, struct errmsg *err)
     return run(k, argv, err);
 }
 
-static void all_failed(struct command *k, const struct agent_seen *seen, const struct errmsg *given)
+/* Those that are awaited fail; the first stands for all. */
+static struct guest *fail_awaited(struct command *k)
 {
     struct guest *first = NULL;
-    struct errmsg why;
-    char who[ERRMSG_MAX / 2];
-    uint32_t others = k->waiting - 1;
 
     for (uint32_t i = 0; i < k->nguests; i++) {
-        struct guest *g = k->guests[i];
-        if (g->state < UP && !first)
-            first = g;
-        else if (g->state < UP)
-            g->state = FAILED;
+        enum daemon_action action = happen(k->guests[i], DAEMON_EVENT_FAIL);
+        k->waiting -= action == DAEMON_ACTION_report_failure || action == DAEMON_ACTION_count_off;
+        if (action == DAEMON_ACTION_report_failure && !first)
+            first = k->guests[i];
     }
-    if (!first)
-        return;
-    k->waiting = 1;
-    snprintf(who, sizeof who, others ? "%.200s and %u more" : "%.200s", first->node.name, others);
-    if (given)
-        errmsg_set(&why, 0, "node %s: %.700s", who, given->text);
-    else
-        agent_diagnose(&k->agent->c.spec, who, k->wireupd, seen, &why);
-    guest_failed(first, &why);
+    return first;
+}
+
+static void all_failed(struct command *k, const struct agent_seen *seen, const struct errmsg *given)
+{
+    struct remote_exec *a = k->agent;
+    uint32_t others = k->waiting - 1;
+    struct guest *first = fail_awaited(k);
+    char who[ERRMSG_MAX / 2];
+    struct errmsg why;
+
+    if (first) {
+        snprintf(who, sizeof who, others ? "%.200s and %u more" : "%.200s", first->node.name,
+                 others);
+        if (given)
+            errmsg_set(&why, 0, "node %s: %.700s", who, given->text);
+        else
+            agent_diagnose(&a->c.spec, who, k->wireupd, seen, &why);
+        a->c.calls.on_failed(a->c.arg, first->node.position, &why);
+    }
     check_settled(k);
 }
 
@@ -481,17 +485,15 @@ static void begin(struct command *k)
     k->asked_ns = k->asked_ns ? k->asked_ns : k->since_ns;
     k->started = false;
     k->status = -1;
-    for (uint32_t i = 0; i < k->nguests; i++) {
-        if (k->guests[i]->state < UP)
-            k->guests[i]->state = RUNS;
-    }
+    for (uint32_t i = 0; i < k->nguests; i++)
+        happen(k->guests[i], DAEMON_EVENT_ASK);
     if (start_command(k, &err))
         all_failed(k, NULL, &err);
 }
 
 static bool may_start(const struct remote_exec *a)
 {
-    return !a->ending && a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue);
+    return a->climbing < LIMIT_AGENT_AT_ONCE && !list_empty(&a->queue);
 }
 
 /* A few per turn of the loop: daemons that are up already are served in between. */
@@ -528,13 +530,22 @@ static void too_late(void *arg)
 
 /* ---- end of a command ---- */
 
+static bool is_awaited(const struct command *k)
+{
+    for (uint32_t i = 0; i < k->nguests; i++) {
+        if (daemon_state_is_awaited(state_of(k->agent, k->guests[i])))
+            return true;
+    }
+    return false;
+}
+
 /* If there is no such program, and its path was our guess, its bare name is tried: it may be where
  * the user's shell finds it. */
 static bool try_bare_name(struct command *k, const struct agent_seen *seen)
 {
     const char *slash = strrchr(k->wireupd, '/');
 
-    if (!agent_not_found(seen) || k->agent->c.spec.wireupd_said || !slash || k->agent->ending)
+    if (!agent_not_found(seen) || k->agent->c.spec.wireupd_said || !slash || !is_awaited(k))
         return false;
     k->wireupd = slash + 1;
     buf_clear(&k->said);
@@ -580,9 +591,8 @@ void remote_exec_up(struct remote_exec *a, uint32_t position)
 {
     struct guest *g = find_guest(a, position);
 
-    if (!g || g->state >= UP)
+    if (!g || happen(g, DAEMON_EVENT_LINK) != DAEMON_ACTION_count_up)
         return;
-    g->state = UP;
     g->up_ns = clock_now_ns();
     g->command->waiting--;
     check_settled(g->command);
@@ -607,13 +617,14 @@ bool remote_exec_waits(const struct remote_exec *a, uint32_t position)
 {
     const struct guest *g = find_guest(a, position);
 
-    return g && (g->state == RUNS || g->state == STARTED);
+    return g && daemon_state_is_awaited(state_of(a, g));
 }
 
 bool remote_exec_settled(const struct remote_exec *a)
 {
     for (uint32_t i = 0; i < a->nguests; i++) {
-        if (a->guests[i]->state < UP)
+        enum daemon_state state = state_of(a, a->guests[i]);
+        if (state == DAEMON_STATE_PLANNED || daemon_state_is_awaited(state))
             return false;
     }
     return true;
@@ -799,8 +810,14 @@ static void command_free(struct command *k)
 
 void remote_exec_end(struct remote_exec *a)
 {
-    a->ending = true;
     timer_stop(&a->kick);
+    for (uint32_t i = 0; i < a->nguests; i++)
+        happen(a->guests[i], DAEMON_EVENT_STOP);
+    while (!list_empty(&a->queue)) { /* they will not be run */
+        struct list *link = list_first(&a->queue);
+        list_unlink(link);
+        list_append(&a->commands, link);
+    }
     LIST_EACH(link, &a->commands)
     close_in(LIST_OF(link, struct command, link));
 }
@@ -823,7 +840,7 @@ bool remote_exec_idle(const struct remote_exec *a)
         if (LIST_OF(link, struct command, link)->pid)
             return false;
     }
-    return a->ending || list_empty(&a->queue);
+    return list_empty(&a->queue);
 }
 
 void remote_exec_free(struct remote_exec *a)
@@ -845,12 +862,12 @@ void remote_exec_progress(const struct remote_exec *a, struct remote_exec_progre
     *p = (struct remote_exec_progress){ .all = a->nguests };
     for (uint32_t i = 0; i < a->nguests; i++) {
         const struct guest *g = a->guests[i];
-        p->up += g->state == UP;
-        p->failed += g->state == FAILED;
-        if ((g->state == RUNS || g->state == STARTED) &&
-            (!p->slowest || g->command->since_ns < p->since_ns)) {
+        enum daemon_state state = state_of(a, g);
+        p->up += state == DAEMON_STATE_LINKED;
+        p->failed += state == DAEMON_STATE_FAILED;
+        if (daemon_state_is_awaited(state) && (!p->slowest || g->command->since_ns < p->since_ns)) {
             p->slowest = g->node.name;
-            p->at = g->state == RUNS ? a->program : "its link";
+            p->at = state == DAEMON_STATE_ASKED ? a->program : "its link";
             p->since_ns = g->command->since_ns;
         }
     }

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "io/loop.h"
+#include "wireupd/daemon_state.h"
 #include "wireupd/launch_methods.h"
 #include "wireupd/bootstrap.h"
 
@@ -37,8 +38,9 @@ struct remote_exec_calls {
 
 struct remote_exec_config {
     struct loop *loop;
-    struct agent_spec spec; /* its strings must outlive this object */
-    char *const *envp;      /* of the commands */
+    struct agent_spec spec;        /* its strings must outlive this object */
+    char *const *envp;             /* of the commands */
+    struct daemon_states *daemons; /* of all daemons of the launch */
     struct remote_exec_calls calls;
     void *arg;
     uint32_t up_ms; /* 0: LIMIT_AGENT_UP_MS */

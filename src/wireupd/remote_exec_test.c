@@ -22,11 +22,26 @@ static struct loop loop;
 static struct watch chld;
 static struct timer guard;
 static struct remote_exec *agent;
+static struct daemon_states daemons;
+static unsigned complaints;
 static char dir[] = "agent-test.XXXXXX";
 static unsigned failed, reaped, want_failed, ups;
 static char last_failure[ERRMSG_MAX], remarks[4096];
-static bool stop_when_idle, up_by_remark;
+static bool stop_when_idle, stop_at_remark, up_by_remark;
 static int records;
+
+enum { DAEMONS = 100 };
+
+/* An event without a row in daemon_state.def. */
+static void complain(struct log_out *out, const char *text, size_t len)
+{
+    (void)out;
+    complaints++;
+    printf("# %.*s", (int)len, text);
+}
+
+static struct log_out counter = { complain };
+static const struct log log_counter = { STDERR_FILENO, LOG_ERROR, "test", &counter };
 
 static void hang(void *arg)
 {
@@ -67,6 +82,8 @@ static void on_remark(void *arg, const char *node, struct slice line)
 
     (void)arg;
     snprintf(remarks + n, sizeof remarks - n, "%s: " SLICE_FMT "\n", node, SLICE_ARG(line));
+    if (stop_at_remark)
+        loop_stop(&loop);
     if (up_by_remark && slice_starts(line, SLICE("up "))) {
         uint32_t position;
         if (slice_u32(slice_skip(line, 3), &position)) {
@@ -95,9 +112,11 @@ static void open_agent(const char *script, struct agent_spec spec, uint32_t up_m
 {
     static char exec[200];
     char path[100];
-    struct remote_exec_config c = {
-        .loop = &loop, .envp = environ, .calls = { record, on_failed, on_remark }, .up_ms = up_ms
-    };
+    struct remote_exec_config c = { .loop = &loop,
+                                    .envp = environ,
+                                    .calls = { record, on_failed, on_remark },
+                                    .up_ms = up_ms,
+                                    .daemons = &daemons };
     struct errmsg err;
     FILE *f;
 
@@ -111,13 +130,16 @@ static void open_agent(const char *script, struct agent_spec spec, uint32_t up_m
         c.spec.exec = exec;
     if (!c.spec.wireupd)
         c.spec.wireupd = "/somewhere/wireupd";
+    daemon_states_close(&daemons);
+    if (daemon_states_open(&daemons, DAEMONS, &log_counter) < 0)
+        abort();
     agent = remote_exec_new(&c, &err);
     if (!agent)
         abort();
     failed = reaped = ups = 0;
     want_failed = 0;
     records = 0;
-    stop_when_idle = up_by_remark = false;
+    stop_when_idle = stop_at_remark = up_by_remark = false;
     last_failure[0] = remarks[0] = '\0';
 }
 
@@ -343,6 +365,36 @@ static void test_file(void)
     OK(childless());
 }
 
+/* The launch ends before any command was run: none is. */
+static void test_ended_early(void)
+{
+    open_agent("exit 3", (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    start(3);
+    remote_exec_end(agent);
+    OK_F(remote_exec_idle(agent) && daemons.states[1] == DAEMON_STATE_STOPPED, "nothing is queued");
+    remote_exec_free(agent);
+    OK_F(records == 0 && failed == 0 && childless(), "nothing was run");
+}
+
+/* ... or before they are up: then their ends are no failures, and none is tried once more. */
+static void test_stopped(void)
+{
+    open_agent("read p; echo wireup-boot remark $p runs; trap 'exit 127' TERM; sleep 1000 & wait",
+               (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    stop_at_remark = true;
+    start(1);
+    run();
+    remote_exec_stop(agent);
+    OK(daemons.states[1] == DAEMON_STATE_STOPPED && !remote_exec_idle(agent));
+    stop_when_idle = true;
+    run();
+    OK_F(reaped == 1 && records == 1 && failed == 0, "the end of one that was stopped is none");
+    remote_exec_up(agent, 1);
+    OK_F(daemons.states[1] == DAEMON_STATE_FAILED, "and it may come up too late");
+    remote_exec_free(agent);
+    OK(childless());
+}
+
 int main(void)
 {
     sigset_t set;
@@ -367,6 +419,10 @@ int main(void)
     test_at_once();
     test_no_program();
     test_file();
+    test_ended_early();
+    test_stopped();
+    OK_F(complaints == 0, "no event of a daemon was unexpected");
+    daemon_states_close(&daemons);
     watch_close(&chld);
     close(chld.fd);
     loop_free(&loop);

@@ -27,10 +27,12 @@ extern char **environ;
 static struct loop loop;
 static struct router router;
 static struct child_daemons child_daemons;
+static struct daemon_states daemons;
 static struct bootstrap boot;
 static struct watch children, input;
 static unsigned ready, failed;
 static bool hold, ending;
+static const struct log complaints = { STDERR_FILENO, LOG_WARN, "e2e-rise", NULL };
 
 static void say(const char *what, int64_t position, struct slice text)
 {
@@ -232,7 +234,7 @@ int main(int argc, char **argv)
     struct errmsg err = { "" };
     struct buf ours = BUF_NULL(65536);
     struct router_config c = { .loop = &loop,
-                               .log = &(struct log){ STDERR_FILENO, LOG_WARN, "e2e-rise", NULL },
+                               .log = &complaints,
                                .host = "launcher",
                                .calls = { .on_message = on_message,
                                           .on_ready = on_ready,
@@ -240,9 +242,11 @@ int main(int argc, char **argv)
                                           .on_orphan = on_orphan,
                                           .on_closed = on_closed,
                                           .on_near = on_near } };
-    struct child_daemons_config w = {
-        .loop = &loop, .boot = &boot, .envp = environ, .calls = { NULL, on_failed, on_remark }
-    };
+    struct child_daemons_config w = { .loop = &loop,
+                                      .boot = &boot,
+                                      .envp = environ,
+                                      .daemons = &daemons,
+                                      .calls = { NULL, on_failed, on_remark } };
     uint32_t width = 4;
 
     argc--;
@@ -269,7 +273,8 @@ int main(int argc, char **argv)
     loop_init(&loop);
     watch_all();
     if (agent_spec_put(&spec, &arena, &boot) || router_open(&router, &c, &err) ||
-        router_addresses(&router, &ours, &err))
+        router_addresses(&router, &ours, &err) ||
+        daemon_states_open(&daemons, boot.count, &complaints))
         return fail(&err);
     w.spec = spec;
     w.addresses = buf_cstr(&ours);
@@ -278,6 +283,7 @@ int main(int argc, char **argv)
         return fail(&err);
     loop_run(&loop);
     child_daemons_close(&child_daemons);
+    daemon_states_close(&daemons);
     router_close(&router);
     watch_close(&children);
     watch_close(&input);
