@@ -708,6 +708,33 @@ static void test_own_events(void)
     }
 }
 
+/* A rank that has become another user sends events to its own job only. */
+static void test_lesser_events(void)
+{
+    struct line own = { 1, "an event", HEAD("00", "00") "020c 028f4e 020e 'testns' 00 0200 0203" };
+    static const char *const wider[] = { "0200", "0201", "0202", "0204", "0205", "0206" };
+    struct bytes hears_of_it = message(HEAD("66", "00") "020d 0201 028f4e 0200");
+    struct stage t;
+
+    stage_open(&t, 0);
+    enter(&t, 0, "5.0.11");
+    enter(&t, 1, "5.0.11");
+    say_bytes(&t, 1, slice_of(&hears_of_it));
+    buf_take(&t.peers[1]->out, buf_len(&t.peers[1]->out));
+    server_lessen(&t.server, t.peers[0]);
+    for (size_t i = 0; i < sizeof wider / sizeof *wider; i++) {
+        struct line refused = { 0, "no", HEAD("67", "02") "022d" };
+        char text[100];
+        snprintf(text, sizeof text, HEAD("67", "00") "020c 028f4e %s 0200", wider[i]);
+        says(&t, 0, text);
+        OK_F(hears(&t, &refused) && buf_len(&t.peers[1]->out) == 0,
+             "an event of range %s is refused, and reaches nobody", wider[i]);
+    }
+    says(&t, 0, HEAD("68", "00") "020c 028f4e 0203 0200");
+    OK_F(hears(&t, &own), "one to its own job comes");
+    stage_close(&t);
+}
+
 /* ---- the topology: requested once, sent to all ----------------------------------------------- */
 
 enum { CROWD = 4 };
@@ -897,6 +924,7 @@ int main(void)
     test_group_timeout();
     test_meeting_of_dead();
     test_own_events();
+    test_lesser_events();
     test_topology(ANSWER_OK);
     test_topology(ANSWER_NOT_FOUND);
     test_tool();

@@ -1,12 +1,19 @@
 /* rights.c - see rights.h.  Every kind of request is listed: the compiler reports a new one. */
 #include "session/rights.h"
 
+#include "pmix_common.h"
 #include "wire/pmix_command.h"
 
 /* Of the commands for the host, finalize and abort are always allowed. */
 static bool host_needs(int64_t command)
 {
     return command != CMD_FINALIZE && command != CMD_ABORT;
+}
+
+/* Every other range may reach the user's other jobs. */
+static bool stays_in_job(uint32_t range)
+{
+    return range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
 }
 
 bool rights_needed(const struct request *rq)
@@ -24,6 +31,7 @@ bool rights_needed(const struct request *rq)
     case REQ_CREDENTIAL: return rq->number == 0; /* a credential of the launcher's user */
     case REQ_LOG: return slice_is(rq->key, "syslog");
     case REQ_HOST: return host_needs(rq->number);
+    case REQ_NOTIFY: return !stays_in_job((uint32_t)rq->count);
     case REQ_IDENTIFY:
     case REQ_ATTACH:
     case REQ_PUT:
@@ -41,7 +49,6 @@ bool rights_needed(const struct request *rq)
     case REQ_COMMIT:
     case REQ_GET_CARD:
     case REQ_MEET:
-    case REQ_NOTIFY:
     case REQ_RECALL:
     case REQ_MONITOR:
     case REQ_BEAT:

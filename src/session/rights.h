@@ -3,7 +3,7 @@
  * A rank inherits its connection from the launcher, and may then run as another user (su, sudo, a
  * set-uid program). It goes on taking part in its job: it puts, gets, fences, and ends.  Requests
  * that the process manager would carry out with the rights of the launcher's user, or among that
- * user's other jobs, are refused.
+ * user's other jobs (events too), are refused.
  */
 #ifndef WIREUP_SESSION_RIGHTS_H
 #define WIREUP_SESSION_RIGHTS_H

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "session/replay.h"
+#include "pmix_common.h"
 #include "session/rights.h"
 #include "session/server.h"
 #include "shm/memory.h"
@@ -490,7 +491,8 @@ static void test_rights(void)
         [REQ_SPAWN] = true,      [REQ_SIGNAL] = true,    [REQ_REGISTER_CLEANUP] = true,
         [REQ_INPUT] = true,      [REQ_LISTEN] = true,    [REQ_PUBLISH] = true,
         [REQ_CONNECT] = true,    [REQ_UNPUBLISH] = true, [REQ_LOOKUP] = true,
-        [REQ_CREDENTIAL] = true, [REQ_HOST] = true,      [REQ_ABORT] = false
+        [REQ_CREDENTIAL] = true, [REQ_HOST] = true,      [REQ_NOTIFY] = true,
+        [REQ_ABORT] = false
     };
     unsigned wrong = 0;
 
@@ -500,6 +502,12 @@ static void test_rights(void)
     OK(rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("syslog") }));
     OK(!rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("stderr") }));
     OK(!rights_needed(&(struct request){ .kind = REQ_CREDENTIAL, .number = 1 }));
+    for (uint8_t range = 0; range < UINT8_MAX; range++) {
+        struct request rq = { .kind = REQ_NOTIFY, .count = range };
+        bool own = range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
+        if (rights_needed(&rq) == own)
+            OK_F(false, "events of range %u", range);
+    }
 }
 
 int main(void)

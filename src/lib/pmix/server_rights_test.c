@@ -16,10 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/pmix/client_conn.h"
 #include "tests/tap.h"
+#include "wire/pmix_pack.h"
 #include "wireup_server.h"
 
 enum { OTHER_USER = 65533, OTHER_GROUP = 65532, NOBODY = 12345, CLAIMS = 2 };
+enum { NOT_WANTED = PMIX_ERR_RESOURCE_BUSY }; /* what the host tells the tool */
 
 /* ---- the client ------------------------------------------------------------------------------ */
 
@@ -151,6 +154,40 @@ static int be_client(const char *dir)
     return refused;
 }
 
+/* Claims an identity in its hello, as OpenPMIx's tools can (ours sends nothing there). */
+static int be_tool(void)
+{
+    uint32_t nobody = NOBODY;
+    struct buf claims = BUF_NULL(1024);
+    struct errmsg err;
+    struct pmix_uri uri;
+    struct conn c;
+    struct hello h = { .flag = HELLO_TOOL_UNNAMED,
+                       .security = "native",
+                       .credential = SLICE("12345678"),
+                       .encoding = "v41",
+                       .server = "ours" };
+    struct welcome w = { .tool = true, .unnamed = true };
+    pmix_info_t infos[CLAIMS];
+    struct ppack p;
+    int fd, rc;
+
+    alarm(60);
+    PMIx_Info_load(&infos[0], PMIX_USERID, &nobody, PMIX_UINT32);
+    PMIx_Info_load(&infos[1], PMIX_GRPID, &nobody, PMIX_UINT32);
+    ppack_init(&p, &claims, ptype_flavour(SLICE("v41")));
+    ppack_size(&p, CLAIMS);
+    ppack(&p, infos, CLAIMS, PMIX_INFO);
+    h.infos = buf_slice(&claims);
+    if (!ppack_ok(&p) || pmix_uri_read(getenv("PMIX_SERVER_URI41"), &uri, &err) < 0 ||
+        conn_dial(&c, &uri, &err) < 0)
+        return 99;
+    rc = conn_greet(&c, &h, &w, &fd, &err);
+    conn_close(&c);
+    buf_free(&claims);
+    return rc == CONN_REFUSED && w.status == NOT_WANTED ? 0 : 1;
+}
+
 /* ---- the host -------------------------------------------------------------------------------- */
 
 enum call {
@@ -173,6 +210,7 @@ enum call {
     SESSION,
     FABRIC,
     REGISTER,
+    TOOL,
     CALLS
 };
 
@@ -194,7 +232,8 @@ static const char *const names[CALLS] = { "client_connected2",
                                           "notify_event",
                                           "session_control",
                                           "fabric",
-                                          "register_events" };
+                                          "register_events",
+                                          "tool_connected" };
 
 static uid_t client_uid;
 static gid_t client_gid;
@@ -203,12 +242,20 @@ static struct {
     unsigned calls, users, groups, wrong;
 } seen[CALLS];
 
+/* Tools of others are not let in. */
+static uint32_t proven(enum call call, bool user)
+{
+    if (call == TOOL)
+        return user ? geteuid() : getegid();
+    return user ? client_uid : client_gid;
+}
+
 static pmix_status_t look(enum call call, const pmix_info_t *infos, size_t n)
 {
     seen[call].calls++;
     for (size_t i = 0; i < n; i++) {
         bool user = PMIx_Check_key(infos[i].key, PMIX_USERID);
-        uint32_t want = user ? client_uid : client_gid;
+        uint32_t want = proven(call, user);
         if (!user && !PMIx_Check_key(infos[i].key, PMIX_GRPID))
             continue;
         if (user)
@@ -360,6 +407,12 @@ static pmix_status_t register_events(pmix_status_t *codes, size_t ncodes, const 
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+static void tool(pmix_info_t *infos, size_t n, pmix_tool_connection_cbfunc_t fn, void *data)
+{
+    look(TOOL, infos, n);
+    fn(NOT_WANTED, NULL, data);
+}
+
 static pmix_server_module_t module = { .client_connected2 = connected,
                                        .publish = publish,
                                        .lookup = lookup,
@@ -377,11 +430,13 @@ static pmix_server_module_t module = { .client_connected2 = connected,
                                        .notify_event = notify,
                                        .session_control = session,
                                        .fabric = fabric,
-                                       .register_events = register_events };
+                                       .register_events = register_events,
+                                       .tool_connected = tool };
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
 static char top[64];
+static char client_word[] = "client", tool_word[] = "tool";
 
 static const char *path_of(const char *name)
 {
@@ -421,23 +476,23 @@ static void make_all(void)
     make("shared/owntree/file", false, client_uid);
 }
 
-static pid_t start(char **env)
+static pid_t start(char *word, char **env)
 {
     pid_t pid = fork();
-    char self[] = "/proc/self/exe", word[] = "client";
+    char self[] = "/proc/self/exe";
     char *argv[] = { self, word, top, NULL };
 
     if (pid)
         return pid;
-    if (client_uid != getuid() &&
+    if (client_uid != getuid() && strcmp(word, "client") == 0 &&
         (setgroups(0, NULL) < 0 || setgid(client_gid) < 0 || setuid(client_uid) < 0))
         _exit(98);
     execve(self, argv, env);
     _exit(97);
 }
 
-/* Returns the exit status of the client's process. */
-static int run_job(const char *nspace, pmix_info_t *infos, size_t n)
+/* Returns the exit status of the client's or tool's process. */
+static int run_job(char *word, const char *nspace, pmix_info_t *infos, size_t n)
 {
     extern char **environ;
     char **env = NULL;
@@ -451,7 +506,7 @@ static int run_job(const char *nspace, pmix_info_t *infos, size_t n)
     PMIx_server_register_nspace(proc.nspace, 1, infos, n, NULL, NULL);
     PMIx_server_register_client(&proc, client_uid, client_gid, NULL, NULL, NULL);
     PMIx_server_setup_fork(&proc, &env);
-    pid = start(env);
+    pid = start(word, env);
     PMIx_Argv_free(env);
     waitpid(pid, &status, 0);
     PMIx_server_deregister_client(&proc, NULL, NULL);
@@ -491,14 +546,15 @@ static void test_claims(void)
 
     PMIx_Info_load(&size, PMIX_JOB_SIZE, &one, PMIX_UINT32);
     begin();
-    EQ(run_job("claims", &size, 1), 0);
+    EQ(run_job(client_word, "claims", &size, 1), 0);
+    EQ(run_job(tool_word, "beside", &size, 1), 0);
     PMIx_server_finalize(); /* waits for the cleanup under way */
     for (int i = 0; i < CALLS; i++) {
-        bool proven =
+        bool once =
             i == SPAWN_APP || (seen[i].users == seen[i].calls && seen[i].groups == seen[i].calls);
         OK_F(seen[i].calls > 0, "%s is called", names[i]);
         OK_F(seen[i].wrong == 0, "%s: what is claimed does not come through", names[i]);
-        OK_F(proven, "%s: user and group are told, once each", names[i]);
+        OK_F(once, "%s: user and group are told, once each", names[i]);
     }
     if (client_uid != geteuid()) {
         OK_F(is_there("victim"), "the host's file is not the client's to clear up");
@@ -522,7 +578,7 @@ static void test_told(void)
     PMIx_Info_load(&infos[1], PMIX_USERID, &user, PMIX_UINT32);
     PMIx_Info_load(&infos[2], PMIX_GRPID, &group, PMIX_UINT32);
     begin();
-    refused = run_job("told", infos, 3);
+    refused = run_job(client_word, "told", infos, 3);
     OK_F(refused == (can ? 0 : 4) || refused == 4, "%d of 4 paths are refused", refused);
     PMIx_server_finalize();
     OK_F(is_there("victim") && is_there("tree/below/file") && is_there("shared/own") &&
@@ -535,6 +591,8 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && !strcmp(argv[1], "client"))
         return be_client(argv[2]);
+    if (argc > 1 && !strcmp(argv[1], tool_word))
+        return be_tool();
     alarm(120);
     client_uid = geteuid() == 0 ? OTHER_USER : geteuid();
     client_gid = geteuid() == 0 ? OTHER_GROUP : getegid();
