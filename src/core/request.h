@@ -137,13 +137,13 @@ struct answer {
                          left neighbour's value */
     struct slice value; /* the value, port, name of a new key-value space or job; the right
                            neighbour's value */
-    int64_t number;     /* REQ_RING: the place in the ring; REQ_MEET: the collective's number; a refused
-                           REQ_IDENTIFY: the host's PMIx status, or 0 */
-    struct slice text;  /* one sentence, on failure; may be empty */
-    struct job *about;  /* REQ_LOOKUP: the publisher's job (NULL: another launcher's) */
-    uint32_t rank;      /* REQ_LOOKUP: its rank */
-    uint16_t type;      /* REQ_LOOKUP: PMIx data type of the value; 0: characters */
-    const int *codes;   /* REQ_SPAWN: one per process, or NULL: all started */
+    int64_t number; /* REQ_RING: the place in the ring; REQ_MEET: the collective's number; a refused
+                       REQ_IDENTIFY: the host's PMIx status, or 0 */
+    struct slice text; /* one sentence, on failure; may be empty */
+    struct job *about; /* REQ_LOOKUP: the publisher's job (NULL: another launcher's) */
+    uint32_t rank;     /* REQ_LOOKUP: its rank */
+    uint16_t type;     /* REQ_LOOKUP: PMIx data type of the value; 0: characters */
+    const int *codes;  /* REQ_SPAWN: one per process, or NULL: all started */
     uint32_t ncodes;
 };
 

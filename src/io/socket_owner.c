@@ -123,6 +123,16 @@ pid_t socket_owner_below(pid_t root, ino_t socket)
     return socket ? socket_owner_find(root, holds, link) : 0;
 }
 
+static bool is_pid(const void *arg, pid_t pid)
+{
+    return pid == *(const pid_t *)arg;
+}
+
+pid_t socket_owner_of(pid_t root, const struct peer_cred *c)
+{
+    return c->pid ? socket_owner_find(root, is_pid, &c->pid) : socket_owner_below(root, c->socket);
+}
+
 bool socket_owner_is_below(pid_t root, ino_t socket)
 {
     return socket_owner_below(root, socket) > 0;

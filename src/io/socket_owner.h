@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "io/peer_cred.h"
+
 /* This process itself has the socket with this inode open. */
 bool socket_owner_has(pid_t pid, ino_t socket);
 
@@ -18,6 +20,10 @@ bool socket_owner_is_below(pid_t root, ino_t socket);
 
 /* The first of them that has it, oldest first; 0: none, or it cannot be determined. */
 pid_t socket_owner_below(pid_t root, ino_t socket);
+
+/* The first of them that has the other end of a connection: the process that connected, where the
+ * kernel names it; 0: none. */
+pid_t socket_owner_of(pid_t root, const struct peer_cred *c);
 
 /* The first of the process and its descendants for which is() is true; 0: none. */
 pid_t socket_owner_find(pid_t root, bool (*is)(const void *arg, pid_t pid), const void *arg);

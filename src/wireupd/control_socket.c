@@ -14,6 +14,7 @@
 #include "io/procstat.h"
 #include "io/rendezvous.h"
 #include "wireupd/dvm_exec.h"
+#include "wireupd/listener.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"
 
@@ -212,7 +213,7 @@ static void answer_line(struct visitor *v, struct slice line)
     }
     buf_str(&v->out, "error: unknown question; this launcher knows who, names, lookup, read, "
                      "unpublish, standing, "
-                     "down, ps, on, uri, tools\n");
+                     "down, ps, on, uri, tools, pmix\n");
 }
 
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
@@ -230,6 +231,17 @@ static bool take_errand(struct visitor *v, struct slice line)
         close(fd);
     buf_printf(&v->out, "error: %s\n", err.text);
     return false;
+}
+
+/* `pmix`: the connection becomes a PMIx client's or tool's. */
+static void take_client(struct visitor *v)
+{
+    struct node *n = v->node;
+    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+
+    visitor_free(v);
+    if (fd >= 0)
+        listener_take(n, fd);
 }
 
 static void begin_answer(struct visitor *v)
@@ -269,6 +281,10 @@ static void visitor_read(void *arg)
     if (end == all.len)
         return;
     greeting_end(&v->greeting);
+    if (slice_is(slice_head(all, end), "pmix")) {
+        take_client(v);
+        return;
+    }
     if (slice_starts(all, SLICE("on "))) {
         if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
             return;

@@ -14,6 +14,8 @@
  *     ps                    a line for each job
  *     uri                   for PMIx tools: the pid that users see, a tab, our address
  *     tools                 the same, and writes the rendezvous files of PMIx tools
+ *     pmix                  the connection goes on as one of a PMIx client or tool (listener.h),
+ *                           which sends nothing more until it has the answer, the same word
  * Anything else is answered with a line that begins with `error:`.
  *
  * Name service queries to the other launchers (EFFECT_NAMES) go to all of them at once; the first

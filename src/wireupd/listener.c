@@ -51,7 +51,7 @@ static bool may_join(void *arg, const struct peer *newcomer, const struct job *j
     const struct link *l = newcomer->host;
 
     (void)arg;
-    return socket_owner_is_below(job->procs[rank].pid, l->cred.socket);
+    return socket_owner_of(job->procs[rank].pid, &l->cred) > 0;
 }
 
 static struct link *oldest_stranger(const struct node *n)
@@ -183,32 +183,55 @@ void listener_heard(struct link *l)
         greeting_said(&l->greeting);
 }
 
-static void called(void *arg, int fd, const struct sockaddr_storage *from)
+/* Takes over the descriptor.  NULL: no memory; it is closed. */
+static struct link *stranger_new(struct node *n, int fd, const struct peer_cred *cred)
 {
-    struct node *n = arg;
-    struct quota_source who;
-    struct peer_cred cred;
-    struct link *l;
-    struct peer *peer;
+    struct link *l = calloc(1, sizeof *l);
+    struct peer *peer = l ? server_peer_new(&n->server, NULL, 0, false, l) : NULL;
+    const struct quota_source who = quota_user(cred->uid);
 
-    (void)from;
-    if (!is_ours(n, fd, &cred)) {
-        close(fd);
-        return;
-    }
-    l = calloc(1, sizeof *l);
-    peer = l ? server_peer_new(&n->server, NULL, 0, false, l) : NULL;
     if (!peer) {
         close(fd);
         free(l);
-        return;
+        return NULL;
     }
     link_open(l, n, fd, peer, NULL);
-    l->cred = cred;
-    who = quota_user(cred.uid);
+    l->cred = *cred;
     list_append(&n->strangers, &l->strange);
-    if (greeting_timer_add(&n->greetings, &l->greeting, &who) < 0)
-        link_close(l);
+    if (greeting_timer_add(&n->greetings, &l->greeting, &who) == 0)
+        return l;
+    link_close(l);
+    return NULL;
+}
+
+static void called(void *arg, int fd, const struct sockaddr_storage *from)
+{
+    struct node *n = arg;
+    struct peer_cred cred;
+
+    (void)from;
+    if (is_ours(n, fd, &cred))
+        stranger_new(n, fd, &cred);
+    else
+        close(fd);
+}
+
+/* The kernel names the process that connected, and with each piece its writer's user: nothing has
+ * to be looked up. */
+void listener_take(struct node *n, int fd)
+{
+    static const char word[] = LISTENER_GO_AHEAD;
+    struct peer_cred cred;
+    struct link *l;
+
+    if (peer_cred_read(fd, &cred) < 0 || cred.uid != getuid() || peer_cred_mark(fd) < 0 ||
+        send(fd, word, sizeof word - 1, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof word - 1) {
+        close(fd);
+        return;
+    }
+    l = stranger_new(n, fd, &cred);
+    if (l)
+        l->marked = l->proven = true;
 }
 
 int listener_open(struct node *n)

@@ -1,5 +1,6 @@
 /* listener.h - the listening socket of the first job, for clients that connect by themselves
- * (PMI_PORT, PMIx clients and tools), and their authentication. */
+ * (PMI_PORT, PMIx clients and tools), and their authentication; those that use our library come by
+ * the control socket where they can. */
 #ifndef WIREUP_WIREUPD_LISTENER_H
 #define WIREUP_WIREUPD_LISTENER_H
 
@@ -16,6 +17,11 @@ bool listener_proves(struct link *l);
  * been let in have sent too much, which has been logged; to be closed. */
 bool listener_hears(struct link *l, size_t bytes);
 void listener_heard(struct link *l);
+
+/* A connection to the control socket goes on as one of a PMIx client or tool, which waits for the
+ * go-ahead.  Takes over the descriptor. */
+#define LISTENER_GO_AHEAD "pmix\n"
+void listener_take(struct node *n, int fd);
 
 /* PMI_ID for that many ranks: unguessable numbers.  0 or -errno. */
 int listener_make_ids(struct node *n, uint32_t count);

@@ -78,7 +78,7 @@ static pid_t process_of(const struct node *n, const struct job *job, uint32_t ra
         const struct link *c = LIST_OF(l, struct link, strange);
         if (c->peer->job != job || c->peer->rank != rank)
             continue;
-        holder = socket_owner_below(started, c->cred.socket);
+        holder = socket_owner_of(started, &c->cred);
         if (holder > 0)
             return holder;
     }

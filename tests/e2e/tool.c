@@ -3,6 +3,8 @@
  *
  *   tool patient              a process of a job: says `ready N`; `heard N` at SIGUSR1; stays
  *   tool served               a process of `serve`
+ *   tool parent PROGRAM...    a PMIx process of a job, with PROGRAM as its child
+ *   tool child                that child
  *   tool client               a PMIx process of a job: waits for an event, answers with one, ends
  *   tool WAY WHICH WHAT...    a tool:
  *     WAY     uri|file|pid|nspace|system|first|any|attach, WHICH: of them
@@ -149,6 +151,33 @@ static int client(void)
         complain("no event");
     must("notify", PMIx_Notify_event(FROM_THEM, &me, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL));
     must("fence", PMIx_Fence(NULL, 0, NULL, 0));
+    must("finalize", PMIx_Finalize(NULL, 0));
+    return wrong;
+}
+
+static int child(void)
+{
+    pmix_status_t rc = PMIx_Init(&me, NULL, 0);
+
+    printf("child %d\n", rc);
+    fflush(stdout);
+    return rc == PMIX_SUCCESS ? PMIx_Finalize(NULL, 0) : 1;
+}
+
+static int parent(char **program)
+{
+    int status = -1;
+    pid_t pid;
+
+    what = "parent";
+    must("init", PMIx_Init(&me, NULL, 0));
+    pid = fork();
+    if (pid == 0) {
+        execvp(program[0], program);
+        _exit(127);
+    }
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        complain("the child: %d", status);
     must("finalize", PMIx_Finalize(NULL, 0));
     return wrong;
 }
@@ -658,6 +687,10 @@ int main(int argc, char **argv)
         patient();
     if (argc == 2 && !strcmp(argv[1], "client"))
         return client();
+    if (argc == 2 && !strcmp(argv[1], "child"))
+        return child();
+    if (argc > 2 && !strcmp(argv[1], "parent"))
+        return parent(argv + 2);
     if (argc == 2 && !strcmp(argv[1], "served"))
         return served();
     if (argc < 3)

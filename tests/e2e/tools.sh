@@ -128,6 +128,18 @@ else
     skip "OpenPMIx's own tools" "pps (libpmix-bin) is not installed"
 fi
 
+# ---- where no port can be reached: our library connects by the control socket
+if unshare -n true 2>/dev/null; then
+    run "$patience" unshare -n "$bin/tool" uri "$uri" query
+    same "OpenPMIx's library reaches no launcher there" "$(grep -c good "$out")" 0 || explain
+    run "$patience" unshare -n env LD_LIBRARY_PATH="$ours" "$bin/tool" uri "$uri" query log spawn
+    same "ours does" "$rc $(grep -v '^this was' "$out" | tr '\n' ,)" "0 tool query good,tool log good,tool spawn good," || explain
+    run "$patience" env LD_LIBRARY_PATH="$ours" "$WIREUP" -n 2 "$bin/tool" parent unshare -n "$bin/tool" child
+    same "and so do children of ranks" "$rc $(tr '\n' , <"$out")" "0 child 0,child 0," || explain
+else
+    skip "without a port" "there are no private networks here"
+fi
+
 # ---- a process of a job that is not there: our library returns why; OpenPMIx's of this release sees that it is refused
 for which in '- (-25|-46)' "$ours -46"; do
     PMIX_NAMESPACE=no-such-job PMIX_RANK=0 PMIX_SERVER_URI41=$uri PMIX_GDS_MODULE=hash tool "${which% *}" client
@@ -203,6 +215,14 @@ tool "$ours" pid "$launcher" events
 same "the same with our library" "$rc $(cat "$out")" "0 tool events good" || explain
 wait "$launcher"
 same "they end well too" "$? $(cat "$told")" "0 " || cat "$told"
+
+begin_job "$bin/tool" client
+if unshare -n true 2>/dev/null; then
+    run "$patience" unshare -n env LD_LIBRARY_PATH="$ours" PMIX_RANK=0 PMIX_SERVER_URI41="$("$WIREUP" tools | cut -f 2)" \
+        PMIX_NAMESPACE="$("$WIREUP" ps | cut -f 1)" "$bin/tool" child
+    same "nobody comes by the control socket as a process that is connected" "$(cat "$out")" "child -23" || explain
+fi
+end_job
 
 begin_job -tool-files on "$bin/tool" patient
 kill -9 "$(pgrep -P "$launcher")"

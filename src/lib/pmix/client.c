@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "lib/pmix/client_find.h"
 #include "lib/pmix/client_group.h"
 #include "lib/pmix/value.h"
 #include "wire/pmix_ours.h"
@@ -189,6 +190,17 @@ static pmix_status_t greet(struct client *c, struct server_link *s, const struct
     return rc == CONN_REFUSED && w.status < 0 ? w.status : status_of(rc);
 }
 
+/* A launcher of ours is reached without its port, where it has a control socket. */
+static int dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err)
+{
+    int fd = launcher_dial(uri->nspace);
+
+    if (fd < 0)
+        return conn_dial(c, uri, err);
+    conn_take(c, fd);
+    return 0;
+}
+
 /* All steps that may block, without the lock. */
 static pmix_status_t reach(struct client *c, struct server_link *s, const struct client_way *way,
                            struct errmsg *err)
@@ -203,7 +215,7 @@ static pmix_status_t reach(struct client *c, struct server_link *s, const struct
         if (rc == 0) {
             memcpy(s->name.nspace, uri.nspace.ptr, uri.nspace.len);
             s->name.rank = uri.rank;
-            rc = conn_dial(&s->conn, &uri, err);
+            rc = dial(&s->conn, &uri, err);
         }
     } else {
         rc = conn_adopt(&s->conn, way->fd);

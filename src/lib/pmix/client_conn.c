@@ -49,6 +49,13 @@ static int dial_once(const struct pmix_uri *uri, int *fd_p)
     return 0;
 }
 
+void conn_take(struct conn *c, int fd)
+{
+    conn_reset(c);
+    buf_init(&c->out, LIMIT_PMIX_MESSAGE);
+    c->fd = fd;
+}
+
 int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err)
 {
     int rc = -ECONNREFUSED;

@@ -47,6 +47,9 @@ void conn_reset(struct conn *c);
 /* Connects.  0 or -errno with a sentence. */
 int conn_dial(struct conn *c, const struct pmix_uri *uri, struct errmsg *err);
 
+/* Takes over a socket that is connected. */
+void conn_take(struct conn *c, int fd);
+
 /* Takes over an inherited socket to our own server, if no other process uses it yet. 0; -EBUSY:
  * in use; -ENOTSOCK: not a socket of the right kind. */
 int conn_adopt(struct conn *c, int fd);

@@ -177,23 +177,60 @@ static bool find_file(const struct wish *w, bool system, const char *which, stru
 
 /* ---- running launchers ----------------------------------------------------------------------- */
 
-/* One line: the pid as users see it, a tab, the address.  False: it does not accept tools. */
-static bool ask_launcher(const struct launcher_name *who, char *line, size_t room)
+/* The first line of the answer; empty: none. */
+static void ask_line(int fd, const char *question, char *line, size_t room)
 {
-    int fd = rendezvous_connect(who);
     size_t have = 0;
-    ssize_t n = fd >= 0 ? send(fd, "uri\n", 4, MSG_NOSIGNAL) : -1;
+    ssize_t n = send(fd, question, strlen(question), MSG_NOSIGNAL);
 
     while (n > 0 && have + 1 < room && !memchr(line, '\n', have)) {
         struct pollfd p = { fd, POLLIN, 0 };
         n = poll(&p, 1, LIMIT_DESK_MS) > 0 ? recv(fd, line + have, room - 1 - have, 0) : -1;
         have += n > 0 ? (size_t)n : 0;
     }
-    if (fd >= 0)
-        close(fd);
     line[have] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    return have && strchr(line, '\t');
+}
+
+/* One line: the pid as users see it, a tab, the address.  False: it does not accept tools. */
+static bool ask_launcher(const struct launcher_name *who, char *line, size_t room)
+{
+    int fd = rendezvous_connect(who);
+
+    if (fd < 0)
+        return false;
+    ask_line(fd, "uri\n", line, room);
+    close(fd);
+    return strchr(line, '\t') != NULL;
+}
+
+/* As launchers name themselves. */
+static bool read_pid(struct slice name, uint32_t *pid_p)
+{
+    static const struct slice prefix = SLICE("wireup-");
+
+    return slice_starts(name, prefix) && slice_u32(slice_skip(name, prefix.len), pid_p);
+}
+
+int launcher_dial(struct slice name)
+{
+    struct launcher_name *all = NULL;
+    char line[16];
+    uint32_t pid;
+    int fd = -1, n = read_pid(name, &pid) ? rendezvous_list(&all) : 0;
+
+    for (int i = 0; i < n && fd < 0; i++) {
+        if ((uint32_t)all[i].pid == pid)
+            fd = rendezvous_connect(&all[i]);
+    }
+    free(all);
+    if (fd < 0)
+        return -1;
+    ask_line(fd, "pmix\n", line, sizeof line);
+    if (!strcmp(line, "pmix"))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 static bool is_named(const char *uri, const char *nspace)

@@ -29,4 +29,8 @@ struct found {
 
 bool server_find(const struct wish *w, const struct pmix_env *env, struct found *f_p);
 
+/* A connection to the launcher of that name by its control socket, where the kernel proves each
+ * side to the other; it goes on with the hello.  -1: there is none, or it cannot be reached so. */
+int launcher_dial(struct slice name);
+
 #endif
