@@ -64,14 +64,15 @@ PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo
 
 /* ---- Exchanging data ------------------------------------------------------------------------ */
 
-/* Store a value for PMIx_Get of this process only, as data of `proc`.  Keys that begin with
- * "pmix" are reserved: PMIX_ERR_BAD_PARAM.  (Standard 5.2.2) */
+/* Store a value for PMIx_Get of this process only, as data of `proc`.  The key may begin with
+ * "pmix": MPI libraries store what they find out about others.  (Standard 5.2.2) */
 PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[],
                                               pmix_value_t *val);
 
 /* Put a value for others: it is copied, replaces an older one of the key, and is visible in its
  * scope after PMIx_Commit.  PMIX_ERR_BAD_PARAM: the key is empty, too long, or begins with
- * "pmix".  (Standard 5.2.1) */
+ * "pmix", which only the process manager may put.  PMIX_HOSTNAME and PMIX_CPUSET it tells itself,
+ * but Open MPI 4 puts them: that succeeds and changes nothing.  (Standard 5.2.1) */
 PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t *val);
 
 /* Send all puts since the last commit to the server.  Waits only for the server.  (Standard

@@ -49,6 +49,13 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char key[], pmi
     return api_end(c, rc);
 }
 
+/* The process manager tells these of every process itself.  Open MPI 4 puts them in MPI_Init, to
+ * which a refusal is an error: the first one ends it. */
+static bool is_told_anyway(const char *key)
+{
+    return PMIx_Check_key(key, PMIX_HOSTNAME) || PMIx_Check_key(key, PMIX_CPUSET);
+}
+
 static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, pmix_value_t *val)
 {
     struct known *k;
@@ -56,9 +63,8 @@ static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, 
 
     if (scope < PMIX_LOCAL || scope > PMIX_INTERNAL || !key_fits(key) || !val)
         return PMIX_ERR_BAD_PARAM;
-    /* Only the processes' launcher may put reserved keys. */
     if (PMIx_Check_reserved_key(key) && !PMIx_Check_key(key, PMIX_QUALIFIED_VALUE))
-        return PMIX_SUCCESS;
+        return is_told_anyway(key) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     rc = store(c, c->me.nspace, c->me.rank, key, val, &k);
     if (rc != PMIX_SUCCESS)
         return rc;

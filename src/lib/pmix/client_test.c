@@ -276,6 +276,30 @@ enum { CALLS = 17 };
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
+/* A put that would not be stored is refused, in every scope. */
+static void refuse_reserved_keys(void)
+{
+    static const char *const keys[] = { "pmix", "pmix.mine", PMIX_JOB_SIZE, PMIX_PROC_URI };
+    static const char *const told[] = { PMIX_HOSTNAME, PMIX_CPUSET }; /* Open MPI 4 puts them */
+    pmix_value_t v = { .type = PMIX_UINT32, .data.uint32 = 5 }, other, *found;
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        EQ(PMIx_Put(PMIX_GLOBAL, keys[i], &v), PMIX_ERR_BAD_PARAM);
+        EQ(PMIx_Put(PMIX_INTERNAL, keys[i], &v), PMIX_ERR_BAD_PARAM);
+    }
+    PMIx_Value_load(&other, "elsewhere", PMIX_STRING);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        found = NULL;
+        EQ(PMIx_Put(PMIX_GLOBAL, told[i], &other), PMIX_SUCCESS);
+        OK_F(PMIx_Get(&me, told[i], NULL, 0, &found) != PMIX_SUCCESS ||
+                 strcmp(found->data.string, "elsewhere") != 0,
+             "the put of %s changes nothing", told[i]);
+        PMIx_Value_free(found, 1);
+    }
+    PMIx_Value_destruct(&other);
+    EQ(PMIx_Store_internal(&me, "pmix.mine", &v), PMIX_SUCCESS);
+}
+
 static void answers(void)
 {
     struct stage t;
@@ -284,6 +308,7 @@ static void answers(void)
     stage_open(&t, SIZE_MAX);
     OK_F(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS && me.rank == 0, "a client joins");
     EQ(use_everything(&rc), CALLS - 1);
+    refuse_reserved_keys();
     OK_F(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS, "and leaves");
     OK_F(PMIx_Get(&me, "x", NULL, 0, &(pmix_value_t *){ NULL }) == PMIX_ERR_INIT,
          "afterwards nothing is answered");
