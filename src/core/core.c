@@ -736,7 +736,8 @@ static enum answer_status do_get_card(const struct call *k)
                                                  .immediate = k->rq->immediate,
                                                  .timeout_ns = k->rq->timeout_ns,
                                                  .ticket = k->ticket,
-                                                 .now_ns = k->now_ns });
+                                                 .now_ns = k->now_ns,
+                                                 .asker = k->job->base + k->rank });
 }
 
 static enum answer_status do_meet(const struct call *k)

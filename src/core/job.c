@@ -796,6 +796,8 @@ void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
     leave(j, rank);
     break_meetings(j, rank);
     job_node_ended(j, rank);
+    if (!list_empty(&j->waits))
+        modex_any_gone(j);
     if (p->state == PROC_STATE_GONE && before != PROC_STATE_GONE)
         control_ended(j, rank);
     if (j->phase == JOB_ENDED && !had_ended)

@@ -152,16 +152,29 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
     return st;
 }
 
-static bool owner_may_put(const struct job *j, uint32_t rank)
+static bool rank_may_put(const struct job *j, uint32_t rank)
 {
     enum proc_state s;
 
-    if (rank == SEG_ANY_RANK)
-        return j->phase == JOB_RUNNING;
     if (rank >= j->plan.nprocs)
         return false;
     s = j->procs[rank].state;
     return s == PROC_STATE_PLANNED || s == PROC_STATE_RUNNING || s == PROC_STATE_ATTACHED;
+}
+
+/* A process does not wait for itself when it asks for any rank's value. */
+static bool another_may_put(const struct job *j, uint32_t asker)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs && j->phase == JOB_RUNNING; r++) {
+        if (j->base + r != asker && rank_may_put(j, r))
+            return true;
+    }
+    return false;
+}
+
+static bool owner_may_put(const struct job *j, const struct modex_get *g)
+{
+    return g->rank == SEG_ANY_RANK ? another_may_put(j, g->asker) : rank_may_put(j, g->rank);
 }
 
 static bool is_elsewhere(const struct job *j, uint32_t rank)
@@ -194,6 +207,7 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
         return NULL;
     w->ticket = g->ticket;
     w->rank = g->rank;
+    w->asker = g->asker;
     w->timeout_ns = g->timeout_ns;
     w->deadline_ns = g->timeout_ns ? g->now_ns + g->timeout_ns : UINT64_MAX;
     if (g->key.len)
@@ -210,7 +224,7 @@ enum answer_status modex_get(struct job *owner, const struct modex_get *g)
 
     if (is_there(owner, g->rank, g->key))
         return ANSWER_OK;
-    if (g->immediate || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g->rank)))
+    if (g->immediate || (!is_elsewhere(owner, g->rank) && !owner_may_put(owner, g)))
         return ANSWER_NOT_FOUND;
     w = add_wait(owner, g);
     if (!w)
@@ -228,7 +242,7 @@ void modex_serve(struct job *owner, const struct modex_get *g)
         send_cards(owner, g->rank, g->ticket, ANSWER_NOT_FOUND);
     } else if (is_there(owner, g->rank, g->key)) {
         send_cards(owner, g->rank, g->ticket, ANSWER_OK);
-    } else if (g->immediate || !owner_may_put(owner, g->rank)) {
+    } else if (g->immediate || !owner_may_put(owner, g)) {
         send_cards(owner, g->rank, g->ticket, ANSWER_NOT_FOUND);
     } else {
         w = add_wait(owner, g);
@@ -280,6 +294,16 @@ void modex_owner_gone(struct job *j, uint32_t rank)
     {
         struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
         if (w->rank == rank)
+            answer_wait(j, w, ANSWER_NOT_FOUND);
+    }
+}
+
+void modex_any_gone(struct job *j)
+{
+    LIST_EACH(l, &j->waits)
+    {
+        struct modex_wait *w = LIST_OF(l, struct modex_wait, link);
+        if (w->rank == SEG_ANY_RANK && !another_may_put(j, w->asker))
             answer_wait(j, w, ANSWER_NOT_FOUND);
     }
 }

@@ -8,7 +8,8 @@
  * is asked, once for all waiting gets here, and sends everything that its scope permits.
  *
  * A get of a missing value waits for its owner's next commit, until its timeout, unless the
- * requester wants an answer at once or the owner has ended.
+ * requester wants an answer at once or the owner has ended: for a value of any rank, all processes
+ * of the job but the requester.
  */
 #ifndef WIREUP_CORE_MODEX_H
 #define WIREUP_CORE_MODEX_H
@@ -29,8 +30,9 @@ struct modex_wait {
     struct list link; /* in the owner's job */
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
-    bool foreign; /* from another node, whose host has the ticket (EFFECT_MODEX_REPLY) */
-    bool asked;   /* the owner's node has been asked for this key */
+    uint32_t asker; /* job->base + rank: the number of the process among all */
+    bool foreign;   /* from another node, whose host has the ticket (EFFECT_MODEX_REPLY) */
+    bool asked;     /* the owner's node has been asked for this key */
     struct slice key;
     char text[]; /* the key's bytes */
 };
@@ -41,6 +43,7 @@ struct modex_get {
     bool immediate;
     uint64_t timeout_ns;
     uint64_t ticket, now_ns;
+    uint32_t asker; /* job->base + rank; not of modex_serve() */
 };
 
 /* Stores the entries of one commit and answers the gets that waited for them. */
@@ -62,6 +65,10 @@ void modex_wake(struct job *j, uint32_t rank);
 
 /* Answers the gets whose owner will put nothing any more. */
 void modex_owner_gone(struct job *j, uint32_t rank);
+
+/* A process of the job has changed its state: answers the gets of any rank's value when no process
+ * is left that could put it, except the requester. */
+void modex_any_gone(struct job *j);
 
 /* Answers the gets whose timeout has passed (ANSWER_TIMEOUT); returns the next deadline, or
  * UINT64_MAX. */

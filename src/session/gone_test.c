@@ -262,6 +262,43 @@ static void test_get(uint32_t nodes, bool early)
     cluster_close(&c);
 }
 
+/* ---- values of any rank ---------------------------------------------------------------------- */
+
+/* A get of any rank's value, for ever, when all but the requester have ended. */
+static bool play_get_any(uint32_t nodes, const struct end *e, bool early)
+{
+    static const char get[] =
+        PMIX_HEAD "0204 020a 'job0' 02ffffffff0f 0201 021a 'pmix.timeout' 00 0600 0210 'mykey.g'";
+    struct cluster c;
+    bool good;
+
+    cluster_open(&c, nodes, 5);
+    cluster_job(&c, RANKS, false, true);
+    pmix_init(&c, 0);
+    cluster_heard(&c, 0, 0);
+    if (early)
+        cluster_say(&c, 0, 0, pmix_bytes(get));
+    for (uint32_t r = 1; r + 1 < RANKS; r++)
+        cluster_event(&c, 0, r, e->event, e->code);
+    good = buf_len(&c.peers[0][0]->out) == 0; /* the last one could put it */
+    cluster_event(&c, 0, RANKS - 1, e->event, e->code);
+    if (!early)
+        cluster_say(&c, 0, 0, pmix_bytes(get));
+    good = good && buf_len(&c.peers[0][0]->out) > 0;
+    cluster_close(&c);
+    return good;
+}
+
+static void test_get_any(const struct end *e, bool early)
+{
+    uint32_t bad = 0;
+
+    for (uint32_t nodes = 1; nodes <= RANKS; nodes *= 2)
+        bad += !play_get_any(nodes, e, early);
+    OK_F(bad == 0, "a get of any rank's value %s the last %s is answered",
+         early ? "before" : "after", e->name);
+}
+
 /* ---- attributes of nodes --------------------------------------------------------------------- */
 
 static const char node_get[] = "cmd=info-getnodeattr;key=na;wait=TRUE;";
@@ -415,6 +452,8 @@ int main(void)
         }
     }
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        test_get_any(&ends[e], true);
+        test_get_any(&ends[e], false);
         for (uint32_t i = 0; i < sizeof words / sizeof *words; i++)
             test_node_get(&ends[e], i);
     }
