@@ -5,11 +5,9 @@
 
 #include "base/limit.h"
 #include "core/job.h"
+#include "core/rank_ranges.h"
 
-enum {
-    NODE_PART = 16, /* "@4294967295" and its NUL */
-    TOLD_MAX = 16   /* ranks in a message */
-};
+enum { NODE_PART = 16 }; /* "@4294967295" and its NUL */
 
 /* The name in the store: `@node`, a NUL, the key. */
 struct node_key {
@@ -110,22 +108,21 @@ static struct putters putters_of(const struct job *j, uint32_t node, uint32_t ex
     return p;
 }
 
-static void say_who_waits(struct job *j, uint32_t rank)
+static void say_who_waits(struct job *j, uint32_t rank, uint32_t count)
 {
-    uint32_t node = j->plan.procs[rank].node, told = 0;
+    uint32_t node = j->plan.procs[rank].node;
     struct buf who = BUF_NULL(ERRMSG_MAX / 2);
+    struct rank_ranges ranges = { .out = &who };
 
-    for (uint32_t r = 0; r < j->plan.nprocs && told <= TOLD_MAX; r++) {
-        if (r == rank || !is_member(j, r, node) || !j->procs[r].idle_waits)
-            continue;
-        if (told++ == TOLD_MAX)
-            buf_str(&who, " and more");
-        else
-            buf_printf(&who, "%s%u", told == 1 ? "" : ",", r);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (r != rank && is_member(j, r, node) && j->procs[r].idle_waits)
+            rank_ranges_add(&ranges, r);
     }
+    rank_ranges_end(&ranges);
     errmsg_set(&j->node_wait_refusal, 0,
                "%s %s wait%s for attributes of this node, too: no process is left to put one",
-               told == 1 ? "rank" : "ranks", buf_cstr(&who), told == 1 ? "s" : "");
+               count == 1 ? "rank" : "ranks", buf_ok(&who) ? buf_cstr(&who) : "(many)",
+               count == 1 ? "s" : "");
     buf_free(&who);
 }
 
@@ -138,7 +135,7 @@ static enum answer_status may_wait(struct job *j, uint32_t rank)
         return ANSWER_LATER;
     if (!others.idle)
         return ANSWER_NOT_FOUND;
-    say_who_waits(j, rank);
+    say_who_waits(j, rank, others.idle);
     return ANSWER_FAILED;
 }
 

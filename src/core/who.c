@@ -7,6 +7,7 @@
 
 #include "base/limit.h"
 #include "core/coll_id.h"
+#include "core/rank_ranges.h"
 
 /* At most this many missing processes, and this many pending requests, are described one by one; of
  * more, only the numbers are reported. */
@@ -132,7 +133,8 @@ static void missing_ranges(const struct writer *w, const struct job *j, const st
     struct range r = { NULL, 0, 0 };
 
     while (next_missing(w, j, c, &at, &r)) {
-        buf_printf(w->out, r.last > r.first ? "%s%u-%u" : "%s%u", between, r.first, r.last);
+        buf_str(w->out, between);
+        rank_range_put(w->out, r.first, r.last);
         if (!j)
             buf_printf(w->out, " of %s", r.job ? r.job->nspace : "a job that has ended");
         between = j ? "," : ", ";

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "core/rank_ranges.h"
 
 /* ---- programs for other machines ---- */
 
@@ -140,15 +141,13 @@ static int by_number(const void *a, const void *b)
 
 static void put_ranks(struct reason *r, struct buf *out)
 {
+    struct rank_ranges ranges = { .out = out };
+
     qsort(r->ranks, r->n, sizeof *r->ranks, by_number);
     buf_str(out, r->n > 1 ? "ranks " : "rank ");
-    for (uint32_t i = 0, last; i < r->n; i = last + 1) {
-        for (last = i; last + 1 < r->n && r->ranks[last + 1] <= r->ranks[last] + 1;)
-            last++;
-        buf_printf(out, "%s%u", i ? "," : "", r->ranks[i]);
-        if (r->ranks[last] > r->ranks[i])
-            buf_printf(out, "-%u", r->ranks[last]);
-    }
+    for (uint32_t i = 0; i < r->n; i++)
+        rank_ranges_add(&ranges, r->ranks[i]);
+    rank_ranges_end(&ranges);
 }
 
 static void put_reason(const struct reason *r, struct buf *out)
