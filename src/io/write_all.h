@@ -1,4 +1,6 @@
-/* write_all.h - writes all bytes to a blocking descriptor: a file, or output for people. */
+/* write_all.h - writes all bytes to a descriptor: a file, a connection, or output for people.
+ *
+ * Waits until there is room, also where the descriptor is non-blocking: not for an event loop. */
 #ifndef WIREUP_IO_WRITE_ALL_H
 #define WIREUP_IO_WRITE_ALL_H
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "io/rendezvous.h"
+#include "io/write_all.h"
 #include "wireup/queries.h"
 #include "wireup/remote.h"
 #include "wireup/plan_builder.h"
@@ -368,23 +369,6 @@ static void put_word(struct buf *line, const char *word)
     }
 }
 
-static bool write_all(int fd, const char *bytes, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, bytes, n);
-        if (done < 0 && errno == EAGAIN) {
-            struct pollfd p = { fd, POLLOUT, 0 };
-            poll(&p, 1, -1);
-        } else if (done < 0 && errno != EINTR) {
-            return false;
-        } else if (done > 0) {
-            bytes += done;
-            n -= (size_t)done;
-        }
-    }
-    return true;
-}
-
 /* The first line of the answer: "ok", or the reason of refusal. */
 static bool was_taken(int fd, const struct log *log)
 {
@@ -421,12 +405,12 @@ static int carry(int fd)
             n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
             if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
                 return 0;
-            if (n > 0 && !write_all(STDOUT_FILENO, piece, (size_t)n))
+            if (n > 0 && write_all_slice(STDOUT_FILENO, slice_mem(piece, (size_t)n)) < 0)
                 return 1;
         }
         if (p[1].revents) {
             n = read(STDIN_FILENO, piece, sizeof piece);
-            if (n > 0 && !write_all(fd, piece, (size_t)n))
+            if (n > 0 && write_all_slice(fd, slice_mem(piece, (size_t)n)) < 0)
                 return 1;
             if (n == 0 || (n < 0 && errno != EINTR)) {
                 shutdown(fd, SHUT_WR);
@@ -451,7 +435,7 @@ int dvm_on(int argc, char **argv, const struct log *log)
     if (fd < 0 || !buf_ok(&line))
         log_error(log, fd < 0 ? "there is no standing system of yours that answers"
                               : "too many words for the standing system");
-    else if (write_all(fd, buf_slice(&line).ptr, buf_len(&line)) && was_taken(fd, log))
+    else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
         code = carry(fd);
     if (fd >= 0)
         close(fd);
