@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/daemon_link_crypto.h"
+#include "tests/link_bytes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,15 +20,7 @@ static void feed(struct daemon_link_crypto *c, struct slice bytes)
     enum daemon_link_event e;
 
     while (bytes.len && c->fault == DAEMON_LINK_FINE) {
-        size_t n;
-        char *room = daemon_link_crypto_room(c, &n);
-        if (!room)
-            abort();
-        if (n > bytes.len)
-            n = bytes.len;
-        memcpy(room, bytes.ptr, n);
-        daemon_link_crypto_came(c, n);
-        bytes = slice_skip(bytes, n);
+        bytes = link_bytes_put(c, bytes);
         while ((e = daemon_link_crypto_next(c, &m)) != DAEMON_LINK_MORE &&
                e != DAEMON_LINK_FAILED && e != DAEMON_LINK_BYE) {
             if (e == DAEMON_LINK_MESSAGE && slice_hash(m, 1) == 0 && m.len)

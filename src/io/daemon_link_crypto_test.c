@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "tests/link_bytes.h"
 #include "tests/tap.h"
 
 enum { OUT_MAX = 64 << 20 };
@@ -30,17 +31,8 @@ static void open_code(struct daemon_link_crypto *c, enum daemon_link_role role,
 
 static void feed(struct daemon_link_crypto *c, struct slice bytes)
 {
-    while (bytes.len) {
-        size_t n;
-        char *room = daemon_link_crypto_room(c, &n);
-        if (!room)
-            abort();
-        if (n > bytes.len)
-            n = bytes.len;
-        memcpy(room, bytes.ptr, n);
-        daemon_link_crypto_came(c, n);
-        bytes = slice_skip(bytes, n);
-    }
+    while (bytes.len)
+        bytes = link_bytes_put(c, bytes);
 }
 
 /* Moves at most `step` bytes from one to the other; their number. */
