@@ -89,6 +89,10 @@
  * placement of a job of many millions of processes. */
 #define LIMIT_RECORD (128u << 20)
 
+/* Values of one message that `wireup trace` shows; beyond it the message is told to have more.  A
+ * message of small numbers would otherwise take a hundred times its length. */
+#define LIMIT_DECODE_FIELDS (1u << 20)
+
 /* Processes of a trace that is replayed, and the store of each of its jobs: a million processes
  * take some hundred MiB, and a file of a few bytes can ask for that many. */
 #define LIMIT_REPLAY_PROCS (1u << 20)

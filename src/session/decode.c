@@ -25,6 +25,9 @@ void decode_free(struct decode *d)
     free(d->fields);
     d->fields = NULL;
     d->nfields = d->room = 0;
+    free(d->requests);
+    d->requests = NULL;
+    d->nrequests = d->request_room = 0;
 }
 
 int decode_feed(struct decode *d, enum decode_way way, struct slice bytes)
@@ -43,6 +46,10 @@ int decode_feed(struct decode *d, enum decode_way way, struct slice bytes)
 
 bool decode_add(struct decode *d, struct decode_field f)
 {
+    if (d->nfields == LIMIT_DECODE_FIELDS) {
+        d->full = true;
+        return true;
+    }
     if (d->nfields == d->room) {
         uint32_t room = d->room ? d->room * 2 : 16;
         struct decode_field *more = realloc(d->fields, room * sizeof *more);
@@ -74,6 +81,16 @@ bool decode_add_number(struct decode *d, const char *name, int64_t number)
                              .name = slice_str(name), .kind = DECODE_NUMBER, .number = number });
 }
 
+bool decode_open(struct decode *d, struct slice name, enum decode_kind kind)
+{
+    return decode_add(d, (struct decode_field){ .name = name, .kind = kind });
+}
+
+bool decode_close(struct decode *d)
+{
+    return decode_add(d, (struct decode_field){ .kind = DECODE_END });
+}
+
 /* Drops the message that was lent. */
 static struct slice begin(struct decode *d, enum decode_way way, struct decoded *m_p)
 {
@@ -83,6 +100,7 @@ static struct slice begin(struct decode *d, enum decode_way way, struct decoded 
     buf_take(&s->in, s->taken);
     s->taken = 0;
     d->nfields = d->item = 0;
+    d->full = false;
     arena_free(&d->arena);
     return buf_slice(&s->in);
 }
@@ -99,6 +117,8 @@ int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p)
     rc = d->pmix ? decode_pmix(d, way, in, m_p) : decode_text(d, way, in, m_p);
     if (rc != DECODE_MESSAGE)
         return rc;
+    if (d->full && !m_p->fault)
+        m_p->fault = "it has more values than are shown";
     m_p->fields = d->fields;
     m_p->nfields = d->nfields;
     d->ways[way].taken = m_p->bytes.len;

@@ -5,6 +5,9 @@
  * the protocol, cuts messages out and names their fields by the same tables that the two ends use.
  * What it cannot read it returns as it is, with the reason.
  *
+ * Fields nest: after a LIST or a GROUP come its elements, then an END.  Elements of a group have
+ * names; those of a list have none, unless they are keys with their values.
+ *
  * Each protocol is a row of functions (decode_proto, decode.c); the text protocols share one.
  */
 #ifndef WIREUP_SESSION_DECODE_H
@@ -20,18 +23,34 @@
 
 enum decode_way { DECODE_IN, DECODE_OUT, DECODE_WAYS }; /* from the client; to it */
 
-enum { DECODE_TAGS = 64 };
-
 struct ptype_flavour;
 
-enum decode_kind { DECODE_TEXT, DECODE_NUMBER, DECODE_FLAG, DECODE_BYTES };
+enum decode_kind {
+    DECODE_TEXT,
+    DECODE_NUMBER,
+    DECODE_FLAG,
+    DECODE_BYTES,
+    DECODE_UNSIGNED, /* a number beyond INT64_MAX is possible */
+    DECODE_NULL,     /* no value */
+    DECODE_LIST,
+    DECODE_GROUP,
+    DECODE_END
+};
 
 struct decode_field {
     struct slice name;
+    const char *type; /* PMIx: of a value whose type is in the message; else NULL */
+    uint32_t flags;   /* PMIx: directives of an info */
     enum decode_kind kind;
     struct slice text; /* TEXT, BYTES */
-    int64_t number;    /* NUMBER, FLAG */
+    int64_t number;    /* NUMBER, FLAG, UNSIGNED (its bits) */
     uint32_t item;     /* 0: of the message; else of its n-th part: a record, a spawned command */
+};
+
+/* PMIx: a request that has not been answered. */
+struct decode_request {
+    uint32_t tag;
+    uint8_t command;
 };
 
 /* One message. */
@@ -64,9 +83,10 @@ struct decode {
     bool greeted[DECODE_WAYS];      /* PMIx: its handshake is over */
     const struct ptype_flavour *as; /* PMIx: the client's encoding */
     bool described;
-    uint32_t tags[DECODE_TAGS]; /* PMIx: of the last requests, and their commands */
-    uint8_t commands[DECODE_TAGS];
-    uint32_t ntags;
+    uint32_t release;                /* PMIx: the client's */
+    struct decode_request *requests; /* PMIx: oldest first */
+    uint32_t nrequests, request_room;
+    bool full; /* fields of the message beyond LIMIT_DECODE_FIELDS were dropped */
 };
 
 void decode_init(struct decode *d);

@@ -1,60 +1,18 @@
-/* decode_pmix.c - PMIx: the handshake in full; of the messages after it the command, the tag that
- * joins request and answer, and the status.  Their items stay bytes for now. */
+/* decode_pmix.c - PMIx: the handshake, and the frames of the messages after it; the tag joins a
+ * reply to its request.  Their bodies are read in decode_body.c. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "pmix_common.h"
+#include "base/limit.h"
 #include "session/decode_priv.h"
 #include "session/pmix_priv.h"
-#include "wire/pmix_unpack.h"
+#include "wire/pmix_message.h"
+#include "wire/pmix_ours.h"
 
 enum { HEAD = 16, WELCOME = 8, NAME_ROOM = 256 };
-enum { TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };
-
-static const char *const commands[] = {
-    "req",
-    "abort",
-    "commit",
-    "fence",
-    "get",
-    "finalize",
-    "publish",
-    "lookup",
-    "unpublish",
-    "spawn",
-    "connect",
-    "disconnect",
-    "notify",
-    "regevents",
-    "deregevents",
-    "query",
-    "log",
-    "alloc",
-    "job_control",
-    "monitor",
-    "get_credential",
-    "validate_cred",
-    "iof_pull",
-    "iof_push",
-    "group_construct",
-    "group_join",
-    "group_invite",
-    "group_leave",
-    "group_destruct",
-    "iof_dereg",
-    "fabric_register",
-    "fabric_update",
-    "device_distances",
-    "refresh_cache",
-    "resblk",
-    "session_ctrl",
-    "req_sysinfo",
-    "resolve_peers",
-    "resolve_node",
-};
-
-enum { NCOMMANDS = sizeof commands / sizeof *commands };
+enum { TAG_EVENT = 0, TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };
 
 static uint32_t read_be(const char *at)
 {
@@ -92,24 +50,49 @@ static bool read_who(struct decode *d, struct slice *rest)
     if (!take(rest, 1, &bytes) || !decode_add_number(d, "kind", (unsigned char)bytes.ptr[0]))
         return false;
     d->kind = (uint8_t)bytes.ptr[0];
-    if (d->kind != KIND_CLIENT && !take(rest, 8, &bytes))
+    if (d->kind != KIND_CLIENT &&
+        (!take(rest, 8, &bytes) || !decode_add_number(d, "user", read_be(bytes.ptr)) ||
+         !decode_add_number(d, "group", read_be(bytes.ptr + 4))))
         return false;
     return !pmix_brings_name(d->kind) ||
            (take_text(rest, &text) && decode_add_text(d, "namespace", text) &&
             take(rest, 4, &bytes) && decode_add_number(d, "rank", read_be(bytes.ptr)));
 }
 
+/* Infos, of tools and newer clients; some releases send a meaningless byte instead. */
+static bool read_extra(struct decode *d, struct slice rest, struct decoded *m_p)
+{
+    struct punpack r;
+
+    if (rest.len == 0 || (rest.len == 1 && rest.ptr[0] == 0))
+        return true;
+    if (!d->as)
+        return decode_add_bytes(d, "rest", rest);
+    punpack_init(&r, rest, d->as);
+    r.described = d->described;
+    if (rest.ptr[rest.len - 1] == 0) { /* the byte may come after the infos too */
+        struct punpack look = r;
+        struct pmsg_infos m;
+        bool is_after =
+            pmsg_read_infos(&look, d->release, &m) == PTYPE_FINE && punpack_left(&look) == 1;
+        pmsg_free_infos(&m, NULL);
+        r.end -= is_after;
+    }
+    return decode_body(d, &pmsg_rows[PMSG_infos], &r, m_p);
+}
+
 /* Security, credential, identity, version, encoding, buffers, store. */
-static bool read_hello(struct decode *d, struct slice rest)
+static bool read_hello(struct decode *d, struct slice rest, struct decoded *m_p)
 {
     struct slice text, version, bytes, buffers, store;
     char release[64];
 
     if (!take_text(&rest, &text) || !decode_add_text(d, "security", text) ||
         !take(&rest, 4, &bytes) || !take(&rest, read_be(bytes.ptr), &bytes) ||
-        !read_who(d, &rest) || !take_text(&rest, &version) ||
-        !decode_add_text(d, "version", version) || !take_text(&rest, &text) ||
-        !decode_add_text(d, "encoding", text) || !take(&rest, 1, &buffers) ||
+        !decode_add_bytes(d, "credential", bytes) || !read_who(d, &rest) ||
+        !take_text(&rest, &version) || !decode_add_text(d, "version", version) ||
+        !take_text(&rest, &text) || !decode_add_text(d, "encoding", text) ||
+        !take(&rest, 1, &buffers) ||
         !decode_add_number(d, "buffers", (unsigned char)buffers.ptr[0]) ||
         !take_text(&rest, &store) || !decode_add_text(d, "store", store))
         return false;
@@ -117,7 +100,8 @@ static bool read_hello(struct decode *d, struct slice rest)
     d->is_tool = !pmix_is_client(d->kind, release);
     d->as = ptype_flavour(text);
     d->described = buffers.ptr[0] == 2;
-    return true;
+    d->release = pmsg_release(release);
+    return read_extra(d, rest, m_p);
 }
 
 /* The first message of the client; its length is in the client's own byte order. */
@@ -132,9 +116,20 @@ static int hello(struct decode *d, struct slice in, struct decoded *m_p)
         return DECODE_MORE;
     m_p->command = SLICE("hello");
     m_p->bytes = slice_head(in, HEAD + (size_t)n);
-    if (!read_hello(d, slice_skip(m_p->bytes, HEAD)))
+    d->greeted[DECODE_OUT] = false; /* a program that inherits the connection begins again */
+    d->nrequests = 0;
+    d->as = NULL;
+    if (!read_hello(d, slice_skip(m_p->bytes, HEAD), m_p))
         m_p->fault = "the handshake is cut short";
     return DECODE_MESSAGE;
+}
+
+/* An inherited connection passes from one program to the next: a header of ones, as at first. */
+static bool begins_again(struct slice in)
+{
+    static const char ones[8] = "\377\377\377\377\377\377\377\377";
+
+    return in.len >= HEAD && !memcmp(in.ptr, ones, sizeof ones);
 }
 
 /* A name in an array of its own, and a rank. */
@@ -184,74 +179,102 @@ static int welcome(struct decode *d, struct slice in, struct decoded *m_p)
                : -ENOMEM;
 }
 
-/* The items of a message in the client's encoding. */
-static struct punpack items_of(const struct decode *d, const struct decoded *m)
+/* ---- requests and replies -------------------------------------------------------------------- */
+
+/* A server replies to the newest request of a tag. */
+static bool keep_request(struct decode *d, uint32_t tag, uint8_t command)
 {
-    struct punpack r;
-
-    punpack_init(&r, slice_skip(m->bytes, HEAD), d->as);
-    r.described = d->described;
-    return r;
-}
-
-static bool request(struct decode *d, uint32_t tag, struct decoded *m_p)
-{
-    struct punpack r = items_of(d, m_p);
-    uint8_t number = punpack_byte(&r, PMIX_COMMAND);
-
-    if (tag == TAG_HEARTBEAT && m_p->bytes.len == HEAD) {
-        m_p->command = SLICE("heartbeat");
-        return true;
+    if (d->nrequests == LIMIT_CLIENT_PENDING) /* no server keeps more */
+        memmove(d->requests, d->requests + 1, --d->nrequests * sizeof *d->requests);
+    if (d->nrequests == d->request_room) {
+        uint32_t room = d->request_room ? d->request_room * 2 : 16;
+        struct decode_request *more = realloc(d->requests, room * sizeof *more);
+        if (!more)
+            return false;
+        d->requests = more;
+        d->request_room = room;
     }
-    if (!punpack_ok(&r) || number >= NCOMMANDS) {
-        m_p->fault = "a command that is not known";
-        return true;
-    }
-    m_p->command = slice_str(commands[number]);
-    d->tags[d->ntags % DECODE_TAGS] = tag;
-    d->commands[d->ntags++ % DECODE_TAGS] = number;
+    d->requests[d->nrequests++] = (struct decode_request){ tag, command };
     return true;
 }
 
-/* The command of the newest request with this tag. */
-static struct slice asked(const struct decode *d, uint32_t tag)
+/* NULL: there is no request of this tag. */
+static const struct pmsg_command *take_request(struct decode *d, uint32_t tag)
 {
-    for (uint32_t i = d->ntags; i > 0 && d->ntags - i < DECODE_TAGS; i--) {
-        if (d->tags[(i - 1) % DECODE_TAGS] == tag)
-            return slice_str(commands[d->commands[(i - 1) % DECODE_TAGS]]);
+    for (uint32_t i = d->nrequests; i-- > 0;) {
+        struct decode_request *q = &d->requests[i];
+        uint8_t command = q->command;
+        if (q->tag != tag)
+            continue;
+        memmove(q, q + 1, (--d->nrequests - i) * sizeof *q);
+        return &pmsg_commands[command];
     }
-    return SLICE("reply");
+    return NULL;
 }
 
-/* Most begin with a status; but a notification (tag 0) with a command, the answer to req with a
- * name. */
-static bool reply(struct decode *d, uint32_t tag, struct decoded *m_p)
+static bool request(struct decode *d, uint32_t tag, struct punpack *r, struct decoded *m_p)
 {
-    struct punpack r = items_of(d, m_p);
-    pmix_status_t status;
+    uint8_t number;
+    const struct pmsg_command *c;
 
-    if (tag == 0) {
-        m_p->command = SLICE("notify");
+    if (tag == TAG_HEARTBEAT && punpack_left(r) == 0) {
+        m_p->command = SLICE("heartbeat");
         return true;
+    }
+    number = punpack_byte(r, PMIX_COMMAND);
+    c = &pmsg_commands[number < PMSG_COMMANDS ? number : 0];
+    if (!punpack_ok(r) || number >= PMSG_COMMANDS)
+        return decode_body_rest(d, r, "a command that is not known", m_p);
+    m_p->command = slice_str(c->name);
+    if (c->reply != &pmsg_rows[PMSG_nothing] && tag != OURS_TAG_QUIET &&
+        !keep_request(d, tag, number))
+        return false;
+    if (c->who == PMSG_NOBODY)
+        return decode_body_rest(d, r, "a command that no client sends", m_p);
+    return decode_body(d, c->request, r, m_p);
+}
+
+/* The job information has no status, but a failure has. */
+static bool is_status(const struct decode *d, const struct punpack *r)
+{
+    struct punpack look = *r;
+    struct pmsg_status m;
+
+    return pmsg_read_status(&look, d->release, &m) == PTYPE_FINE && !punpack_left(&look);
+}
+
+static bool reply(struct decode *d, uint32_t tag, struct punpack *r, struct decoded *m_p)
+{
+    const struct pmsg_command *c;
+
+    if (tag == TAG_EVENT) {
+        m_p->command = SLICE("notify");
+        return decode_body(d, &pmsg_rows[PMSG_event], r, m_p);
     }
     if (tag == TAG_OUTPUT) {
         m_p->command = SLICE("output");
-        return true;
+        return decode_body(d, &pmsg_rows[PMSG_output], r, m_p);
     }
-    m_p->command = asked(d, tag);
-    if (slice_is(m_p->command, "req"))
-        return true;
-    status = punpack_status(&r);
-    return !punpack_ok(&r) || decode_add_number(d, "status", status);
+    c = take_request(d, tag);
+    m_p->command = c ? slice_str(c->name) : SLICE("reply");
+    if (c && !(c->reply == &pmsg_rows[PMSG_job_info] && is_status(d, r)))
+        return decode_body(d, c->reply, r, m_p);
+    if (is_status(d, r))
+        return decode_body(d, &pmsg_rows[PMSG_status], r, m_p);
+    return decode_body_rest(d, r, "a reply to no request", m_p);
 }
 
 int decode_pmix(struct decode *d, enum decode_way way, struct slice in, struct decoded *m_p)
 {
+    struct punpack r;
     uint32_t tag, n;
+    bool good;
 
     m_p->protocol = "PMIx";
+    if (way == DECODE_IN && (!d->greeted[way] || begins_again(in)))
+        return hello(d, in, m_p);
     if (!d->greeted[way])
-        return way == DECODE_IN ? hello(d, in, m_p) : welcome(d, in, m_p);
+        return welcome(d, in, m_p);
     if (in.len < HEAD)
         return DECODE_MORE;
     tag = read_be(in.ptr + 4);
@@ -259,12 +282,13 @@ int decode_pmix(struct decode *d, enum decode_way way, struct slice in, struct d
     if (in.len - HEAD < n)
         return DECODE_MORE;
     m_p->bytes = slice_head(in, HEAD + (size_t)n);
-    if (!d->as)
-        m_p->fault = "the handshake was not understood";
-    else if (!(way == DECODE_IN ? request(d, tag, m_p) : reply(d, tag, m_p)))
+    if (!decode_add_number(d, "tag", tag))
         return -ENOMEM;
-    return decode_add_number(d, "tag", tag) &&
-                   decode_add_bytes(d, "body", slice_skip(m_p->bytes, HEAD))
-               ? DECODE_MESSAGE
-               : -ENOMEM;
+    punpack_init(&r, slice_skip(m_p->bytes, HEAD), d->as);
+    r.described = d->described;
+    if (!d->as)
+        good = decode_body_rest(d, &r, "the handshake was not understood", m_p);
+    else
+        good = way == DECODE_IN ? request(d, tag, &r, m_p) : reply(d, tag, &r, m_p);
+    return good ? DECODE_MESSAGE : -ENOMEM;
 }

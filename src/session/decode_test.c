@@ -157,13 +157,13 @@ static void test_pmix(void)
     decode_init(&d);
     read_along(&d, DECODE_IN, slice_mem(hello, sizeof hello), 1, &out);
     read_along(&d, DECODE_OUT, slice_mem(welcome, sizeof welcome - 1), 1, &out);
-    say_pmix(&d, DECODE_IN, 7, PMIX_COMMAND, 4, &out);
+    say_pmix(&d, DECODE_IN, 7, PMIX_COMMAND, 5, &out);
     say_pmix(&d, DECODE_OUT, 7, PMIX_STATUS, -46, &out);
     OK_F(strstr(buf_cstr(&out), "PMIx hello") &&
              strstr(buf_cstr(&out), "PMIx welcome status=0 index=2") &&
-             strstr(buf_cstr(&out), "PMIx get tag=7") &&
-             strstr(buf_cstr(&out), "PMIx get status=-46 tag=7"),
-         "PMIx: handshake, a get and its reply: %s", buf_cstr(&out));
+             strstr(buf_cstr(&out), "PMIx finalize tag=7\n") &&
+             strstr(buf_cstr(&out), "PMIx finalize tag=7 status=-46\n"),
+         "PMIx: handshake, a request and its reply: %s", buf_cstr(&out));
     decode_free(&d);
     buf_free(&out);
 }

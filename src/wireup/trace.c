@@ -271,17 +271,45 @@ static void text_head(struct trace *t, const struct subject *s, const char *mark
                mark);
 }
 
-static void text_field(struct buf *out, const struct decode_field *f)
+/* Of a field whose type is in the message: ":UINT32", and "/FLAGS" if it has some. */
+static void text_name(struct buf *out, const struct decode_field *f)
 {
-    buf_byte(out, ' ');
+    if (!f->name.len)
+        return;
     buf_slice_put(out, f->name);
+    if (f->type)
+        buf_printf(out, ":%s", f->type);
+    if (f->flags)
+        buf_printf(out, "/%u", f->flags);
     buf_byte(out, '=');
-    if (f->kind == DECODE_NUMBER)
-        buf_i64(out, f->number);
-    else if (f->kind == DECODE_FLAG)
-        buf_str(out, f->number ? "TRUE" : "FALSE");
-    else
-        put_text(out, f->text);
+}
+
+/* A field with all that is in it; *i moves behind it. */
+static void text_field(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[(*i)++];
+    const char *gap = "";
+
+    text_name(out, f);
+    switch (f->kind) {
+    case DECODE_NUMBER: buf_i64(out, f->number); break;
+    case DECODE_UNSIGNED: buf_u64(out, (uint64_t)f->number); break;
+    case DECODE_FLAG: buf_str(out, f->number ? "TRUE" : "FALSE"); break;
+    case DECODE_NULL: buf_str(out, "NULL"); break;
+    case DECODE_TEXT:
+    case DECODE_BYTES: put_text(out, f->text); break;
+    case DECODE_LIST:
+    case DECODE_GROUP:
+        buf_byte(out, '{');
+        for (; *i < m->nfields && m->fields[*i].kind != DECODE_END; gap = " ") {
+            buf_str(out, gap);
+            text_field(out, m, i);
+        }
+        ++*i;
+        buf_byte(out, '}');
+        break;
+    case DECODE_END: break;
+    }
 }
 
 static void text_message(struct trace *t, const struct subject *s, enum decode_way way,
@@ -293,8 +321,10 @@ static void text_message(struct trace *t, const struct subject *s, enum decode_w
     buf_printf(out, "%s ", m->protocol);
     if (m->command.len)
         put_text(out, m->command);
-    for (uint32_t i = 0; i < m->nfields; i++)
-        text_field(out, &m->fields[i]);
+    for (uint32_t i = 0; i < m->nfields;) {
+        buf_byte(out, ' ');
+        text_field(out, m, &i);
+    }
     if (m->fault)
         buf_printf(out, "%s[%s]", m->command.len ? " " : "", m->fault);
     if (m->fault || t->all) {
@@ -374,23 +404,81 @@ static void json_head(struct trace *t, const struct subject *s)
         buf_printf(&t->out, ",\"connection\":%u", s->connection);
 }
 
+static void json_value(struct buf *out, const struct decoded *m, uint32_t *i);
+
+/* Of a group: "name":value, and "name_type":"UINT32" if the type is in the message. */
+static void json_member(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[*i];
+
+    buf_json(out, f->name);
+    buf_byte(out, ':');
+    json_value(out, m, i);
+    if (f->type)
+        buf_printf(out, ",\"" SLICE_FMT "_type\":\"%s\"", SLICE_ARG(f->name), f->type);
+}
+
+/* Of a list: a value; or a key with its value, as an object. */
+static void json_element(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[*i];
+
+    if (!f->name.len) {
+        json_value(out, m, i);
+        return;
+    }
+    buf_str(out, "{\"key\":");
+    buf_json(out, f->name);
+    if (f->type)
+        buf_printf(out, ",\"type\":\"%s\"", f->type);
+    if (f->flags)
+        buf_printf(out, ",\"flags\":%u", f->flags);
+    buf_str(out, ",\"value\":");
+    json_value(out, m, i);
+    buf_byte(out, '}');
+}
+
+static void json_nest(struct buf *out, const struct decoded *m, uint32_t *i, bool list)
+{
+    const char *comma = "";
+
+    buf_byte(out, list ? '[' : '{');
+    for (; *i < m->nfields && m->fields[*i].kind != DECODE_END; comma = ",") {
+        buf_str(out, comma);
+        if (list)
+            json_element(out, m, i);
+        else
+            json_member(out, m, i);
+    }
+    ++*i;
+    buf_byte(out, list ? ']' : '}');
+}
+
+static void json_value(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[(*i)++];
+
+    switch (f->kind) {
+    case DECODE_NUMBER: buf_i64(out, f->number); break;
+    case DECODE_UNSIGNED: buf_u64(out, (uint64_t)f->number); break;
+    case DECODE_FLAG: buf_str(out, f->number ? "true" : "false"); break;
+    case DECODE_TEXT:
+    case DECODE_BYTES: buf_json(out, f->text); break;
+    case DECODE_LIST:
+    case DECODE_GROUP: json_nest(out, m, i, f->kind == DECODE_LIST); break;
+    case DECODE_NULL:
+    case DECODE_END: buf_str(out, "null"); break;
+    }
+}
+
 static void json_fields(struct buf *out, const struct decoded *m, uint32_t *i, uint32_t item)
 {
     const char *comma = "";
 
     buf_byte(out, '{');
-    for (; *i < m->nfields && m->fields[*i].item == item; ++*i) {
-        const struct decode_field *f = &m->fields[*i];
+    for (; *i < m->nfields && m->fields[*i].item == item; comma = ",") {
         buf_str(out, comma);
-        comma = ",";
-        buf_json(out, f->name);
-        buf_byte(out, ':');
-        if (f->kind == DECODE_NUMBER)
-            buf_i64(out, f->number);
-        else if (f->kind == DECODE_FLAG)
-            buf_str(out, f->number ? "true" : "false");
-        else
-            buf_json(out, f->text);
+        json_member(out, m, i);
     }
     buf_byte(out, '}');
 }

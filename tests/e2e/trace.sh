@@ -125,6 +125,42 @@ recorded port -pmi-port -n 3 "$raw" exchange
 trace --command initack "$rec"
 same "who dials says who it is" "$(lines '> PMI-1 initack pmiid=') $(lines '< PMI-1 initack rc=0 rank=')" "3 3"
 
+# ---- one job of all three protocols
+words="PMI-1 PMI-2 PMIx PMIx"
+# shellcheck disable=SC2086
+recorded protocols -n 1 "$WU_BUILD/tests/e2e/e2e-mixed1" $words : -n 1 "$WU_BUILD/tests/e2e/e2e-mixed2" $words : \
+    -n 2 "$WU_BUILD/tests/e2e/e2e-rawpmix" mixed $words
+same "PMI-1, PMI-2 and PMIx with a recording" "$rc $(sort "$tmp/run.out" | tr '\n' ,)" \
+    "0 mixed PMI-1 0 good,mixed PMI-2 1 good,mixed PMIx 2 good,mixed PMIx 3 good,"
+cat >"$tmp/decoded.py" <<'END'
+import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+messages = [r for r in rows if "protocol" in r]
+spoken = {r["rank"]: r["protocol"] for r in messages if r["command"] not in ("init", "response_to_init")}
+assert spoken == {0: "PMI-1", 1: "PMI-2", 2: "PMIx", 3: "PMIx"}, spoken
+left = [r for r in messages if "fault" in r or "rest" in r["fields"] or "body" in r["fields"] or not r["command"]]
+assert not left, left[0]
+pmix = [r for r in messages if r["rank"] == 2]
+assert pmix[0]["command"] == "hello" and pmix[0]["fields"]["namespace"] == rows[1]["name"], pmix[0]
+commit, = [r for r in pmix if r["command"] == "commit" and r["way"] == "in"]
+put = [v for b in commit["fields"]["bundles"] for v in b["values"] if v["key"] == "card-2"]
+assert put and all(v["type"] == "STRING" for v in put), commit
+fences = [r["fields"] for r in pmix if r["command"] == "fence" and r["way"] == "in"]
+assert fences and fences[0]["procs"] == [rows[1]["name"] + ".*"], fences
+assert {i["key"]: i["value"] for i in fences[0]["infos"]} == {"pmix.collect": True}, fences
+asked = {}
+for r in pmix:
+    if r["command"] == "fence":
+        asked.setdefault(r["fields"]["tag"], []).append(r["way"])
+assert all(ways == ["in", "out"] for ways in asked.values()), asked
+print("good")
+END
+trace --json "$rec"
+same "no byte of theirs is undecoded" "$(python3 "$tmp/decoded.py" <"$out" 2>&1)" good
+trace --rank 2 "$rec"
+same "for people too" "$(grep -c ' < .*rest=\|\]$' "$out") $(lines '> PMIx fence tag=')" "0 $(lines '< PMIx fence tag=[0-9]* status=0')"
+ok "with types and scopes" grep -q '> PMIx commit tag=[0-9]* bundles={{scope=[123] values={card-2:STRING=' "$out" || explain
+
 # ---- spawned jobs and names
 recorded spawn -n 1 "$raw" say \
     "mcmd=spawn\nnprocs=2\nexecname=$raw\ntotspawns=1\nspawnssofar=1\nargcnt=1\narg1=exchange\npreput_num=1\npreput_key_0=from\npreput_val_0=home\ninfo_num=0\nendcmd\n"

@@ -1,0 +1,196 @@
+/* pmix_message.h - the messages of proto/pmix_commands.def as C: structs, descriptors, and one
+ * reader and one writer for all of them.
+ *
+ *   struct pmsg_get m;
+ *   if (pmsg_read_get(&r, release, &m) == PTYPE_FINE)
+ *       ... m.nspace, m.rank, m.infos.n, PMSG_HAS(&m, get, key) ...
+ *   pmsg_free_get(&m, r.foreign);
+ *
+ * The reader starts after the COMMAND of a request, or at the start of a reply.  Texts, bytes and
+ * the fields of shape ALL are lent from the message; the rest is malloc'ed.  After an error the
+ * fields before the bad one are there, and the reader is at that one.  Bytes after the last field
+ * are not read.
+ */
+#ifndef WIREUP_WIRE_PMIX_MESSAGE_H
+#define WIREUP_WIRE_PMIX_MESSAGE_H
+
+#include "wire/pmix_command.h"
+#include "wire/pmix_pack.h"
+#include "wire/pmix_unpack.h"
+
+/* A release of OpenPMIx, comparable; 0: not known, which counts as the oldest. */
+#define PMSG_RELEASE(major, minor, release)                                                        \
+    ((uint32_t)(major) << 16 | (uint32_t)(minor) << 8 | (uint32_t)(release))
+
+/* Of a version's text: "4.2.2rc2", "v3.2.5". */
+uint32_t pmsg_release(const char *version);
+
+enum pmsg_shape {
+    PMSG_ONE,
+    PMSG_TEXT,
+    PMSG_BYTES,
+    PMSG_LIST,
+    PMSG_EACH,
+    PMSG_TEXTS,
+    PMSG_MAYBE,
+    PMSG_ALL
+};
+
+enum pmsg_need { PMSG_REQ, PMSG_OPT, PMSG_GOOD, PMSG_TRY };
+enum pmsg_who { PMSG_NOBODY, PMSG_CLIENT };
+
+/* What ALL fields hold besides data types. */
+enum pmsg_type {
+    PMSG_TYPE_BUNDLE = 1000,
+    PMSG_TYPE_OWNED,
+    PMSG_TYPE_JOB,
+#define TYPE(name, number, ctype, member, shape, state) PMSG_TYPE_##name = (number),
+#include "proto/pmix_types.def"
+#undef TYPE
+};
+
+/* The C type of each data type. */
+#define TYPE(name, number, ctype, member, shape, state) typedef ctype pmsg_##name##_t;
+#include "proto/pmix_types.def"
+#undef TYPE
+
+struct pmsg_texts {
+    size_t n;
+    struct slice *items;
+};
+
+/* The C type of each shape. */
+#define PMSG_CTYPE_ONE(type)   pmsg_##type##_t
+#define PMSG_CTYPE_TEXT(type)  struct slice
+#define PMSG_CTYPE_BYTES(type) struct slice
+#define PMSG_CTYPE_LIST(type)                                                                      \
+    struct {                                                                                       \
+        size_t n;                                                                                  \
+        pmsg_##type##_t *items;                                                                    \
+    }
+#define PMSG_CTYPE_EACH(type)  PMSG_CTYPE_LIST(type)
+#define PMSG_CTYPE_TEXTS(type) struct pmsg_texts
+#define PMSG_CTYPE_MAYBE(type)                                                                     \
+    struct {                                                                                       \
+        pmsg_##type##_t value;                                                                     \
+        bool is;                                                                                   \
+    }
+#define PMSG_CTYPE_ALL(type) struct slice
+
+/* The structs.  Bit i of `has` says that field i is there. */
+#define COMMAND(NAME, number, name, who, request, reply, since)
+#define MSG(id)                                                                                    \
+    struct pmsg_##id {                                                                             \
+        uint32_t has;
+#define FIELD(id, shape, type, member, need, first, last) PMSG_CTYPE_##shape(type) member;
+#define END(id)                                                                                    \
+    }                                                                                              \
+    ;
+#include "proto/pmix_commands.def"
+#undef MSG
+#undef FIELD
+#undef END
+
+/* The place of each field. */
+#define MSG(id)                                                                                    \
+    enum pmsg_fields_##id                                                                          \
+    {
+#define FIELD(id, shape, type, member, need, first, last) PMSG_AT_##id##_##member,
+#define END(id)                                                                                    \
+    PMSG_FIELDS_##id                                                                               \
+    }                                                                                              \
+    ;
+#include "proto/pmix_commands.def"
+#undef MSG
+#undef FIELD
+#undef END
+
+/* The numbers of the messages, and room for any of them. */
+#define FIELD(id, shape, type, member, need, first, last)
+#define END(id)
+enum pmsg_id {
+#define MSG(id) PMSG_##id,
+#include "proto/pmix_commands.def"
+#undef MSG
+    PMSG_COUNT
+};
+
+union pmsg_any {
+    uint32_t has;
+#define MSG(id) struct pmsg_##id id;
+#include "proto/pmix_commands.def"
+#undef MSG
+};
+#undef FIELD
+#undef END
+
+#define PMSG_BIT(id, member)    (UINT32_C(1) << PMSG_AT_##id##_##member)
+#define PMSG_HAS(m, id, member) (((m)->has & PMSG_BIT(id, member)) != 0)
+
+struct pmsg_field {
+    const char *name;
+    uint8_t shape, need;  /* enum pmsg_shape, enum pmsg_need */
+    uint16_t type;        /* a data type, or enum pmsg_type */
+    uint16_t offset;      /* in the struct */
+    uint16_t flag;        /* MAYBE: offset of the bool */
+    uint32_t first, last; /* releases */
+};
+
+struct pmsg {
+    const char *name;
+    const struct pmsg_field *fields;
+    uint16_t nfields;
+    uint16_t size; /* of the struct */
+};
+
+struct pmsg_command {
+    const char *name; /* NULL: no such command */
+    const struct pmsg *request, *reply;
+    uint32_t since;
+    uint8_t who; /* enum pmsg_who */
+};
+
+enum { PMSG_COMMANDS = 39 };
+
+extern const struct pmsg pmsg_rows[PMSG_COUNT];
+extern const struct pmsg_command pmsg_commands[PMSG_COMMANDS];
+
+/* Whether the field belongs to messages of this release. */
+static inline bool pmsg_in(const struct pmsg_field *f, uint32_t release)
+{
+    return release >= f->first && release <= f->last;
+}
+
+/* Returns r->error: those of punpack.h. */
+enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t release, void *m);
+
+void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
+
+/* Appends the fields: those that are REQ, and the others that are marked in `has`. */
+void pmsg_write(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m);
+
+/* The same with the struct's type. */
+#define FIELD(id, shape, type, member, need, first, last)
+#define END(id)
+#define MSG(id)                                                                                    \
+    static inline enum ptype_error pmsg_read_##id(struct punpack *r, uint32_t release,             \
+                                                  struct pmsg_##id *m)                             \
+    {                                                                                              \
+        return pmsg_read(&pmsg_rows[PMSG_##id], r, release, m);                                    \
+    }                                                                                              \
+    static inline void pmsg_free_##id(struct pmsg_##id *m, const struct ptype_foreign *foreign)    \
+    {                                                                                              \
+        pmsg_free(&pmsg_rows[PMSG_##id], m, foreign);                                              \
+    }                                                                                              \
+    static inline void pmsg_write_##id(struct ppack *w, uint32_t release,                          \
+                                       const struct pmsg_##id *m)                                  \
+    {                                                                                              \
+        pmsg_write(&pmsg_rows[PMSG_##id], w, release, m);                                          \
+    }
+#include "proto/pmix_commands.def"
+#undef COMMAND
+#undef MSG
+#undef FIELD
+#undef END
+
+#endif
