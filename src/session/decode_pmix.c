@@ -164,9 +164,21 @@ static int welcome_tool(struct decode *d, struct slice in, struct decoded *m_p)
                : -ENOMEM;
 }
 
+/* A status alone: the connection is closed after it. */
+static int refusal(struct decode *d, struct slice in, struct decoded *m_p)
+{
+    m_p->command = SLICE("refusal");
+    m_p->bytes = slice_head(in, 4);
+    return decode_add_number(d, "status", (int32_t)read_be(in.ptr)) ? DECODE_MESSAGE : -ENOMEM;
+}
+
 /* A status and an index. */
 static int welcome(struct decode *d, struct slice in, struct decoded *m_p)
 {
+    if (in.len < 4)
+        return DECODE_MORE;
+    if (read_be(in.ptr) != 0)
+        return refusal(d, in, m_p);
     if (d->is_tool)
         return welcome_tool(d, in, m_p);
     if (in.len < WELCOME)

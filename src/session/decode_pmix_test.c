@@ -744,6 +744,24 @@ static void test_begins_again(void)
     decode_free(&d);
 }
 
+/* Releases that read it are told why they are refused. */
+static void test_refusal(void)
+{
+    const struct version v = { "6.1.0", "v61", false };
+    struct buf hello = BUF_NULL(512);
+    struct decoded m;
+    struct decode d;
+
+    decode_init(&d);
+    put_hello(&hello, &v);
+    decode_feed(&d, DECODE_IN, buf_slice(&hello));
+    OK(decode_next(&d, DECODE_IN, &m) == DECODE_MESSAGE && !m.fault);
+    decode_feed(&d, DECODE_OUT, slice_mem("\377\377\377\321", 4));
+    OK(decode_next(&d, DECODE_OUT, &m) == DECODE_MESSAGE && is_told(&m, "refusal status=-47"));
+    decode_free(&d);
+    buf_free(&hello);
+}
+
 /* A reply goes to the newest request of its tag, however many others wait. */
 static void test_many_requests(void)
 {
@@ -810,6 +828,7 @@ int main(void)
     test_unasked();
     test_unknown();
     test_begins_again();
+    test_refusal();
     test_many_requests();
     test_values();
     test_value_texts();

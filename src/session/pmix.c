@@ -244,9 +244,8 @@ static uint8_t take_u8(struct cursor *c)
  * understand only that the connection is closed. */
 static bool reads_refusals(const struct pmix_session *s)
 {
-    uint32_t r = pmix_client_release(s);
-
-    return r >= RELEASE(6U, 1U, 0U) || (r >= RELEASE(5U, 0U, 9U) && r < RELEASE(6U, 0U, 0U));
+    return s->release >= PMSG_RELEASE(6, 1, 0) ||
+           (s->release >= PMSG_RELEASE(5, 0, 9) && s->release < PMSG_RELEASE(6, 0, 0));
 }
 
 /* The connection is closed after that. */
@@ -318,6 +317,7 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
     if (!c.good)
         return refuse(err, SLICE_NULL, "its first message is cut short or is none; security", psec);
     snprintf(s->version, sizeof s->version, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
+    s->release = pmsg_release(s->version);
     s->as = ptype_flavour(encoding);
     if (!s->as || s->as->level < PTYPE_V3) {
         send_refusal(s, PMIX_ERR_NOT_SUPPORTED);
@@ -1418,7 +1418,7 @@ static void answer(struct session *base, uint32_t token, const struct answer *a)
  * later; newer releases leave that to the server. */
 static bool keeps_own_events(const struct pmix_session *s)
 {
-    return pmix_client_release(s) < RELEASE(4U, 2U, 3U);
+    return s->release < PMSG_RELEASE(4, 2, 3);
 }
 
 static bool wants(const struct pmix_session *s, const struct notice *n)

@@ -27,14 +27,6 @@ void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank)
     p->rank = rank;
 }
 
-void pmix_send_or_fail(struct command *c, const struct ppack *w)
-{
-    if (ppack_ok(w))
-        pmix_send(c->s, c->tag);
-    else
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOMEM);
-}
-
 /* ---- location of processes ------------------------------------------------------------------- */
 
 static bool on_node(const struct job *j, uint32_t rank, struct slice node)
@@ -44,52 +36,54 @@ static bool on_node(const struct job *j, uint32_t rank, struct slice node)
 
 void pmix_read_resolve_peers(struct command *c)
 {
-    struct slice node = punpack_text(&c->r), nspace = punpack_text(&c->r);
-    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
-    pmix_proc_t *procs = j ? arena_array(&c->s->arena, j->plan.nprocs, sizeof *procs) : NULL;
-    size_t n = 0;
+    struct pmsg_resolve_peers m;
+    struct pmsg_peers peers = { .has = PMSG_BIT(peers, procs) };
+    struct job *j;
     struct ppack w;
 
-    if (!punpack_ok(&c->r))
+    if (pmsg_read_resolve_peers(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
-    for (uint32_t r = 0; procs && r < j->plan.nprocs; r++) {
-        if (on_node(j, r, node))
-            pmix_set_proc(&procs[n++], j->nspace, r);
+    j = pmix_job_of(c, m.nspace);
+    if (j)
+        peers.procs.items = arena_array(&c->s->arena, j->plan.nprocs, sizeof(pmix_proc_t));
+    for (uint32_t r = 0; peers.procs.items && r < j->plan.nprocs; r++) {
+        if (on_node(j, r, m.node))
+            pmix_set_proc(&peers.procs.items[peers.procs.n++], j->nspace, r);
     }
-    if (n == 0) {
+    if (peers.procs.n == 0) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
         return;
     }
     w = pmix_writer(c->s);
-    ppack_status(&w, PMIX_SUCCESS);
-    ppack_size(&w, n);
-    ppack(&w, procs, (int32_t)n, PMIX_PROC);
-    pmix_send_or_fail(c, &w);
+    pmsg_write_peers(&w, c->s->release, &peers);
+    pmix_send_or_fail(c->s, c->tag, &w);
 }
 
 void pmix_read_resolve_node(struct command *c)
 {
-    struct slice nspace = punpack_text(&c->r);
-    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
+    struct pmsg_resolve_nodes m;
+    struct pmsg_nodes nodes = { .has = PMSG_BIT(nodes, nodes) };
     struct buf names = BUF_NULL(TEXT_MAX);
+    struct job *j;
     struct ppack w;
 
-    if (!punpack_ok(&c->r))
+    if (pmsg_read_resolve_nodes(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
+    j = pmix_job_of(c, m.nspace);
     for (uint32_t n = 0; j && n < j->plan.nnodes; n++) {
         if (n)
             buf_byte(&names, ',');
         buf_str(&names, j->plan.nodes[n].name);
     }
+    nodes.nodes = slice_str(buf_cstr(&names));
     if (!j) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-    } else if (!buf_cstr(&names)) {
+    } else if (!nodes.nodes.ptr) {
         c->no_memory = true;
     } else {
         w = pmix_writer(c->s);
-        ppack_status(&w, PMIX_SUCCESS);
-        ppack_str(&w, buf_cstr(&names));
-        pmix_send_or_fail(c, &w);
+        pmsg_write_nodes(&w, c->s->release, &nodes);
+        pmix_send_or_fail(c->s, c->tag, &w);
     }
     buf_free(&names);
 }
@@ -97,24 +91,24 @@ void pmix_read_resolve_node(struct command *c)
 /* Everything about a job, or all modex entries of one process that the requester may see. */
 void pmix_read_refresh(struct command *c)
 {
-    struct slice nspace = punpack_text(&c->r);
-    uint32_t rank = punpack_u32(&c->r, PMIX_PROC_RANK);
-    struct job *j = punpack_ok(&c->r) ? pmix_job_of(c, nspace) : NULL;
+    struct pmsg_refresh m;
+    struct job *j;
     struct ppack w;
 
-    if (!punpack_ok(&c->r))
+    if (pmsg_read_refresh(&c->r, c->s->release, &m) != PTYPE_FINE)
         return;
-    if (!j || (rank >= j->plan.nprocs && rank != PMIX_RANK_WILDCARD)) {
+    j = pmix_job_of(c, m.nspace);
+    if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD)) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
         return;
     }
     w = pmix_writer(c->s);
     ppack_status(&w, PMIX_SUCCESS);
-    if (rank == PMIX_RANK_WILDCARD)
+    if (m.rank == PMIX_RANK_WILDCARD)
         buf_slice_put(&c->s->reply, pmix_job_info(j, c->s->as, c->s->described));
     else
-        pmix_put_cards(c->s, &w, j, rank);
-    pmix_send_or_fail(c, &w);
+        pmix_put_cards(c->s, &w, j, m.rank);
+    pmix_send_or_fail(c->s, c->tag, &w);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -216,25 +210,23 @@ static struct pmix_pending *meet_group(struct command *c, struct slice id, const
 /* A group is a collective of its members under its name, which gets a number. */
 void pmix_read_group(struct command *c)
 {
-    struct slice id = punpack_text(&c->r);
-    struct crowd w = { .n = 0 };
+    struct pmsg_group_construct m;
     struct pmix_pending *p = NULL;
-    size_t ninfos;
-    pmix_info_t *infos;
 
-    w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
-    infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
-    w.timeout_ns = pmix_timeout_of(infos, ninfos);
-    if (punpack_ok(&c->r))
-        p = meet_group(c, id, &w);
+    if (pmsg_read_group_construct(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct crowd w = { .procs = m.procs.items,
+                           .n = m.procs.n,
+                           .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
+        p = meet_group(c, m.id, &w);
+        if (p)
+            note_members(c, p, &w);
+    }
     if (p) {
-        note_members(c, p, &w);
-        p->wants_context = asks_for_context(infos, ninfos);
-        p->key = strndup(id.ptr ? id.ptr : "", id.len);
+        p->wants_context = asks_for_context(m.infos.items, m.infos.n);
+        p->key = strndup(m.id.ptr ? m.id.ptr : "", m.id.len);
         c->no_memory = c->no_memory || !p->key;
     }
-    pmix_drop_infos(infos, ninfos);
-    free(w.procs);
+    pmsg_free_group_construct(&m, NULL);
 }
 
 /* The part after the name differs by release; the name is enough. */
@@ -253,42 +245,28 @@ void pmix_read_ungroup(struct command *c)
     group_free(c->s, g);
 }
 
-/* The three forms of the reply, by the client's release. */
-enum group_form { FORM_NUMBER, FORM_MEMBERS, FORM_FLAGS };
-
-static enum group_form form_for(uint32_t release)
+/* The number of the group; the table knows which form of the reply the client's release reads. */
+static void set_context(struct pmsg_group *m, const struct pmix_pending *p, const struct answer *a)
 {
-    if (release >= RELEASE(6U, 0U, 0U))
-        return FORM_FLAGS;
-    return release >= RELEASE(4U, 2U, 4U) ? FORM_MEMBERS : FORM_NUMBER;
+    m->context_id.is = p->wants_context;
+    m->context_id.value = (size_t)a->number;
+    m->context = p->wants_context ? (size_t)a->number : SIZE_MAX;
 }
 
 void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    enum group_form form = form_for(pmix_client_release(s));
-    size_t context = p->wants_context ? (size_t)a->number : SIZE_MAX;
+    struct pmsg_group m = { .has = PMSG_BIT(group, procs) | PMSG_BIT(group, context) |
+                                   PMSG_BIT(group, context_id) | PMSG_BIT(group, infos),
+                            .procs = { p->nprocs, p->procs } };
     struct ppack w;
 
     if (a->status != ANSWER_OK) {
         pmix_reply_status(s, p->tag, pmix_status_of(a->status));
         return;
     }
+    set_context(&m, p, a);
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
-    if (form != FORM_NUMBER) {
-        ppack_size(&w, p->nprocs);
-        if (p->nprocs)
-            ppack(&w, p->procs, (int32_t)p->nprocs, PMIX_PROC);
-    }
-    if (form == FORM_FLAGS)
-        ppack_byte(&w, PMIX_BOOL, p->wants_context);
-    if (form != FORM_FLAGS || p->wants_context)
-        ppack_size(&w, context);
-    if (form == FORM_FLAGS)
-        ppack_size(&w, 0); /* no further information of members */
+    pmsg_write_group(&w, s->release, &m);
     keep_group(s, p);
-    if (ppack_ok(&w))
-        pmix_send(s, p->tag);
-    else
-        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+    pmix_send_or_fail(s, p->tag, &w);
 }

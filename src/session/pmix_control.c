@@ -157,23 +157,20 @@ static const struct member *keep_members(struct command *c, const pmix_proc_t *p
 void pmix_read_control(struct command *c)
 {
     struct control k = { .c = c };
-    size_t nprocs, n;
-    pmix_proc_t *procs = punpack_list(&c->r, PMIX_PROC, &nprocs);
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+    struct pmsg_procs_infos m;
 
-    if (punpack_ok(&c->r)) {
+    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
         k.batch = pmix_new_batch(c);
-        k.members = keep_members(c, procs, nprocs);
-        k.nmembers = k.members ? (uint32_t)nprocs : 0;
-        read_cleanup_words(&k, infos, n);
-        for (size_t i = 0; i < n && k.members; i++)
-            do_directive(&k, &infos[i]);
+        k.members = keep_members(c, m.procs.items, m.procs.n);
+        k.nmembers = k.members ? (uint32_t)m.procs.n : 0;
+        read_cleanup_words(&k, m.infos.items, m.infos.n);
+        for (size_t i = 0; i < m.infos.n && k.members; i++)
+            do_directive(&k, &m.infos.items[i]);
         if (k.refused && k.batch)
             k.batch->refused = true;
         end_asking(c, k.batch, PMIX_ERR_NOT_SUPPORTED);
     }
-    free(procs);
-    pmix_drop_infos(infos, n);
+    pmsg_free_procs_infos(&m, NULL);
 }
 
 /* ---- logs ------------------------------------------------------------------------------------ */
@@ -291,90 +288,47 @@ static void log_one(struct logging *g, const pmix_info_t *info)
         g->refused = g->refused || !g->once;
 }
 
-struct log_words {
-    pmix_info_t *data, *words;
-    size_t n, nwords;
-};
-
-static void drop_log(struct log_words *w)
-{
-    pmix_drop_infos(w->data, w->n);
-    pmix_drop_infos(w->words, w->nwords);
-    *w = (struct log_words){ .n = 0 };
-}
-
-/* False: it is not of this form. */
-static bool read_log_form(struct punpack *r, struct log_words *w, bool has_time)
-{
-    uint64_t when;
-    int32_t one = 1;
-
-    if (has_time)
-        punpack(r, &when, &one, PMIX_TIME);
-    w->data = punpack_list(r, PMIX_INFO, &w->n);
-    w->words = punpack_list(r, PMIX_INFO, &w->nwords);
-    if (punpack_ok(r) && punpack_left(r) == 0)
-        return true;
-    drop_log(w);
-    return false;
-}
-
-/* Tools that do not know the server's release leave the time out. */
-static void read_log_items(struct command *c, struct log_words *w)
-{
-    struct punpack with = c->r, without = c->r;
-
-    *w = (struct log_words){ .n = 0 };
-    if (read_log_form(&with, w, true))
-        c->r = with;
-    else if (read_log_form(&without, w, false))
-        c->r = without;
-    else
-        c->r.error = punpack_ok(&with) ? PTYPE_MALFORMED : with.error;
-}
-
 void pmix_read_log(struct command *c)
 {
     struct logging g = { .c = c, .priority = PRIORITY_INFO };
-    struct log_words w;
+    struct pmsg_log m;
 
-    read_log_items(c, &w);
-    if (punpack_ok(&c->r)) {
+    if (pmsg_read_log(&c->r, c->s->release, &m) == PTYPE_FINE) {
         g.batch = pmix_new_batch(c);
-        read_log_words(&g, w.words, w.nwords);
-        for (size_t i = 0; g.batch && i < w.n; i++)
-            log_one(&g, &w.data[i]);
+        read_log_words(&g, m.directives.items, m.directives.n);
+        for (size_t i = 0; g.batch && i < m.data.n; i++)
+            log_one(&g, &m.data.items[i]);
         if (g.batch && g.refused)
             g.batch->refused = true;
         end_asking(c, g.batch, PMIX_ERR_NOT_SUPPORTED);
     }
-    drop_log(&w);
+    pmsg_free_log(&m, NULL);
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
 
 void pmix_read_get_credential(struct command *c)
 {
-    size_t n;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+    struct pmsg_infos m;
 
-    pmix_drop_infos(infos, n);
-    if (punpack_ok(&c->r))
+    if (pmsg_read_infos(&c->r, c->s->release, &m) == PTYPE_FINE)
         pmix_ask(c, (struct request){ .kind = REQ_CREDENTIAL });
+    pmsg_free_infos(&m, NULL);
 }
 
+/* Its length may include a final NUL. */
 void pmix_read_validate(struct command *c)
 {
-    struct slice credential = punpack_bytes(&c->r);
-    size_t n;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+    struct pmsg_validate m;
 
-    pmix_drop_infos(infos, n);
-    if (credential.len && credential.ptr[credential.len - 1] == '\0')
-        credential = slice_head(credential, credential.len - 1);
-    if (punpack_ok(&c->r))
+    if (pmsg_read_validate(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct slice text = m.credential;
+        if (text.len && text.ptr[text.len - 1] == '\0')
+            text.len--;
         pmix_ask(c, (struct request){
-                        .kind = REQ_CREDENTIAL, .number = 1, .value = pmix_keep(c, credential) });
+                        .kind = REQ_CREDENTIAL, .number = 1, .value = pmix_keep(c, text) });
+    }
+    pmsg_free_validate(&m, NULL);
 }
 
 static pmix_status_t credential_status(enum answer_status status)
@@ -399,6 +353,9 @@ void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const
     struct buf text = BUF_NULL(LIMIT_CREDENTIAL + 1);
     char kind[] = "munge";
     pmix_info_t info;
+    struct pmsg_credential m = { .has =
+                                     PMSG_BIT(credential, credential) | PMSG_BIT(credential, infos),
+                                 .infos = { 1, &info } };
     struct ppack w;
 
     if (a->status != ANSWER_OK) {
@@ -408,21 +365,19 @@ void pmix_reply_credential(struct pmix_session *s, struct pmix_pending *p, const
     buf_slice_put(&text, a->value);
     buf_byte(&text, '\0'); /* its length includes the final NUL */
     load(&info, PMIX_CRED_TYPE, (pmix_value_t){ .type = PMIX_STRING, .data.string = kind });
+    m.credential = buf_slice(&text);
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
-    ppack_bytes(&w, buf_slice(&text));
-    ppack_size(&w, 1);
-    ppack(&w, &info, 1, PMIX_INFO);
-    if (ppack_ok(&w) && buf_ok(&text))
-        pmix_send(s, p->tag);
-    else
-        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+    pmsg_write_credential(&w, s->release, &m);
+    if (!buf_ok(&text))
+        w.error = PTYPE_NO_MEMORY;
+    pmix_send_or_fail(s, p->tag, &w);
     buf_free(&text);
 }
 
 void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
     pmix_info_t infos[2];
+    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos), .infos = { 2, infos } };
     uint32_t ids[2];
     struct ppack w;
 
@@ -434,8 +389,6 @@ void pmix_reply_validated(struct pmix_session *s, struct pmix_pending *p, const 
     load(&infos[0], PMIX_USERID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[0] });
     load(&infos[1], PMIX_GRPID, (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = ids[1] });
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
-    ppack_size(&w, 2);
-    ppack(&w, infos, 2, PMIX_INFO);
-    pmix_send(s, p->tag);
+    pmsg_write_status_infos(&w, s->release, &m);
+    pmix_send_or_fail(s, p->tag, &w);
 }

@@ -75,100 +75,101 @@ void pmix_forward(struct pmix_session *s, const char *nspace, uint16_t channels)
     control_listen(s->base.peer->core, p->ear, slice_str(nspace), REQUEST_ALL_RANKS, channels);
 }
 
-static void begin_pull(struct command *c, const pmix_proc_t *procs, size_t n, uint16_t channels,
-                       size_t theirs)
+static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
 {
     struct pmix_session *s = c->s;
-    struct pmix_pull *p = s->npulls < LIMIT_CLIENT_MONITORS ? add_pull(s, procs, n) : NULL;
+    struct pmix_pull *p =
+        s->npulls < LIMIT_CLIENT_MONITORS ? add_pull(s, m->procs.items, m->procs.n) : NULL;
+    struct pmsg_iof_pulled pulled = { .has = PMSG_BIT(iof_pulled, ref) };
     struct ppack w;
 
     if (!p) {
         pmix_reply_status(s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
         return;
     }
-    p->channels = channels;
-    p->theirs = theirs;
+    p->channels = m->channels;
+    p->theirs = m->ref;
+    pulled.ref = p->id;
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
-    ppack_size(&w, p->id);
+    pmsg_write_iof_pulled(&w, s->release, &pulled);
     pmix_send(s, c->tag);
     c->cmd = CMD_NONE; /* the kept output follows the reply */
     pmix_ask(c, (struct request){ .kind = REQ_LISTEN });
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < p->n; i++)
         control_listen(s->base.peer->core, p->ear, slice_str(p->procs[i].nspace),
                        p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
                                                               : p->procs[i].rank,
-                       channels);
+                       p->channels);
 }
 
 void pmix_read_pull(struct command *c)
 {
-    uint16_t channels = 0;
-    int32_t one = 1;
-    size_t n, ninfos, theirs;
-    pmix_proc_t *procs = punpack_list(&c->r, PMIX_PROC, &n);
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
-    pmix_status_t status;
+    struct pmsg_iof_pull m;
 
-    punpack(&c->r, &channels, &one, PMIX_IOF_CHANNEL);
-    theirs = punpack_size(&c->r);
-    if (punpack_ok(&c->r)) {
-        status = may_listen(c, procs, n);
+    if (pmsg_read_iof_pull(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        pmix_status_t status = may_listen(c, m.procs.items, m.procs.n);
         if (status == PMIX_SUCCESS)
-            begin_pull(c, procs, n, channels, theirs);
+            begin_pull(c, &m);
         else
             pmix_reply_status(c->s, c->tag, status);
     }
-    free(procs);
-    pmix_drop_infos(infos, ninfos);
+    pmsg_free_iof_pull(&m, NULL);
 }
 
-/* A piece without bytes is the end. */
+static void ask_input(struct command *c, const struct pmsg_iof_push *m)
+{
+    size_t n = m->procs.n;
+    struct member *to = arena_array(&c->s->arena, n ? n : 1, sizeof *to);
+
+    if (!to)
+        return;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (struct member){ pmix_keep(c, slice_str(m->procs.items[i].nspace)),
+                                 m->procs.items[i].rank };
+    pmix_ask(c, (struct request){ .kind = REQ_INPUT,
+                                  .members = to,
+                                  .count = (uint32_t)n,
+                                  .value = m->bytes,
+                                  .immediate = m->bytes.len == 0 });
+}
+
+/* A piece without bytes is the end; without a piece it is the client's own input, which it reads
+ * itself. */
 void pmix_read_push(struct command *c)
 {
-    size_t n, ninfos;
-    pmix_proc_t *procs = punpack_list(&c->r, PMIX_PROC, &n);
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
-    struct member *m = arena_array(&c->s->arena, n ? n : 1, sizeof *m);
-    struct slice bytes = SLICE_NULL;
+    struct pmsg_iof_push m;
 
-    bool none = punpack_ok(&c->r) && !punpack_left(&c->r); /* its own input: it reads that itself */
+    if (pmsg_read_iof_push(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        if (PMSG_HAS(&m, iof_push, bytes))
+            ask_input(c, &m);
+        else
+            pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
+    }
+    pmsg_free_iof_push(&m, NULL);
+}
 
-    if (!none)
-        bytes = punpack_bytes(&c->r);
-    for (size_t i = 0; m && i < n; i++)
-        m[i] = (struct member){ pmix_keep(c, slice_str(procs[i].nspace)), procs[i].rank };
-    if (none)
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
-    else if (punpack_ok(&c->r) && m)
-        pmix_ask(c, (struct request){ .kind = REQ_INPUT,
-                                      .members = m,
-                                      .count = (uint32_t)n,
-                                      .value = bytes,
-                                      .immediate = bytes.len == 0 });
-    free(procs);
-    pmix_drop_infos(infos, ninfos);
+static pmix_status_t forget_pull(struct pmix_session *s, size_t id)
+{
+    pmix_status_t status = PMIX_ERR_NOT_FOUND;
+
+    LIST_EACH(l, &s->pulls)
+    {
+        struct pmix_pull *p = LIST_OF(l, struct pmix_pull, link);
+        if (p->id == id) {
+            drop_pull(s, p);
+            status = PMIX_SUCCESS;
+        }
+    }
+    return status;
 }
 
 void pmix_read_dereg(struct command *c)
 {
-    pmix_status_t status = PMIX_ERR_NOT_FOUND;
-    size_t n, id;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+    struct pmsg_iof_dereg m;
 
-    pmix_drop_infos(infos, n);
-    id = punpack_size(&c->r);
-    if (!punpack_ok(&c->r))
-        return;
-    LIST_EACH(l, &c->s->pulls)
-    {
-        struct pmix_pull *p = LIST_OF(l, struct pmix_pull, link);
-        if (p->id == id) {
-            drop_pull(c->s, p);
-            status = PMIX_SUCCESS;
-        }
-    }
-    pmix_reply_status(c->s, c->tag, status);
+    if (pmsg_read_iof_dereg(&c->r, c->s->release, &m) == PTYPE_FINE)
+        pmix_reply_status(c->s, c->tag, forget_pull(c->s, m.ref));
+    pmsg_free_iof_dereg(&m, NULL);
 }
 
 static bool is_wanted(const struct pmix_pull *p, const struct spoken *o)
@@ -185,27 +186,15 @@ static bool is_wanted(const struct pmix_pull *p, const struct spoken *o)
 
 static void send_output(struct pmix_session *s, const struct pmix_pull *p, const struct spoken *o)
 {
-    struct ppack w = pmix_writer(s);
     pmix_proc_t source;
     pmix_info_t complete;
-    uint16_t channel = o->channel;
-    bool ends = o->bytes.len == 0;
 
-    memset(&source, 0, sizeof source);
-    strncpy(source.nspace, o->nspace, PMIX_MAX_NSLEN);
-    source.rank = o->rank;
+    pmix_set_proc(&source, o->nspace, o->rank);
     memset(&complete, 0, sizeof complete);
     strncpy(complete.key, PMIX_IOF_COMPLETE, PMIX_MAX_KEYLEN);
     complete.value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
-    ppack(&w, &source, 1, PMIX_PROC);
-    ppack(&w, &channel, 1, PMIX_IOF_CHANNEL);
-    ppack_size(&w, p->theirs);
-    ppack_size(&w, ends ? 1 : 0);
-    if (ends)
-        ppack(&w, &complete, 1, PMIX_INFO);
-    ppack_bytes(&w, o->bytes);
-    if (ppack_ok(&w))
-        pmix_send(s, OUTPUT_TAG);
+    pmix_send_output(s->base.peer, &source, o->channel, p->theirs, &complete, o->bytes.len == 0,
+                     o->bytes);
 }
 
 bool pmix_output(struct session *base, const struct spoken *o)
@@ -270,39 +259,27 @@ static void begin_monitor(struct command *c, pmix_status_t code, const pmix_info
 bool pmix_is_heartbeat(const struct command *c)
 {
     struct punpack r = c->r;
-    pmix_info_t what;
-    int32_t one = 1;
-    bool is;
+    struct pmsg_monitor m;
+    bool is = pmsg_read_monitor(&r, c->s->release, &m) == PTYPE_FINE &&
+              (!strcmp(m.monitor.key, PMIX_MONITOR_HEARTBEAT) ||
+               (c->s->monitored && !strcmp(m.monitor.key, PMIX_MONITOR_CANCEL)));
 
-    memset(&what, 0, sizeof what);
-    is = punpack(&r, &what, &one, PMIX_INFO) == PTYPE_FINE &&
-         (!strcmp(what.key, PMIX_MONITOR_HEARTBEAT) ||
-          (c->s->monitored && !strcmp(what.key, PMIX_MONITOR_CANCEL)));
-    pmem_free(ptype_find(PMIX_INFO), &what, (size_t)one, NULL);
+    pmsg_free_monitor(&m, NULL);
     return is;
 }
 
 /* Monitoring of files and other objects is not supported. */
 void pmix_read_monitor(struct command *c)
 {
-    pmix_info_t what;
-    int32_t one = 1;
-    pmix_status_t code;
-    size_t n;
-    pmix_info_t *infos;
+    struct pmsg_monitor m;
 
-    memset(&what, 0, sizeof what);
-    punpack(&c->r, &what, &one, PMIX_INFO);
-    code = punpack_status(&c->r);
-    infos = punpack_list(&c->r, PMIX_INFO, &n);
-    if (punpack_ok(&c->r)) {
-        if (!strcmp(what.key, PMIX_MONITOR_CANCEL))
-            cancel_monitor(c, &what);
-        else if (!strcmp(what.key, PMIX_MONITOR_HEARTBEAT))
-            begin_monitor(c, code, infos, n);
+    if (pmsg_read_monitor(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        if (!strcmp(m.monitor.key, PMIX_MONITOR_CANCEL))
+            cancel_monitor(c, &m.monitor);
+        else if (!strcmp(m.monitor.key, PMIX_MONITOR_HEARTBEAT))
+            begin_monitor(c, m.error, m.infos.items, m.infos.n);
         else
             pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
     }
-    pmem_free(ptype_find(PMIX_INFO), &what, 1, NULL);
-    pmix_drop_infos(infos, n);
+    pmsg_free_monitor(&m, NULL);
 }

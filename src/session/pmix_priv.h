@@ -8,6 +8,7 @@
 #include "session/pmix.h"
 #include "wire/pmix_command.h"
 #include "wire/pmix_mem.h"
+#include "wire/pmix_message.h"
 #include "wire/pmix_pack.h"
 #include "wire/pmix_types.h"
 #include "wire/pmix_unpack.h"
@@ -89,6 +90,7 @@ struct pmix_session {
     const struct ptype_flavour *as;
     bool described;
     char version[64];
+    uint32_t release; /* of the version, as pmsg_release() */
     struct pmix_pending *pending;
     uint32_t npending, nanswered, pending_room; /* sorted; the first nanswered are answered */
     struct request *backlog;                    /* of the message being read */
@@ -165,7 +167,6 @@ void pmix_reply_group(struct pmix_session *s, struct pmix_pending *p, const stru
 /* The job of that name; without a name the requester's own.  NULL: unknown. */
 struct job *pmix_job_of(const struct command *c, struct slice nspace);
 void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank);
-void pmix_send_or_fail(struct command *c, const struct ppack *w);
 
 /* ---- pmix_query.c ---- */
 
@@ -203,12 +204,9 @@ void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank);
 
 /* ---- pmix_reply.c ---- */
 
-/* The client's release, comparable with RELEASE; 0: it names none that can be read. */
-#define RELEASE(major, minor, release) ((major) << 16 | (minor) << 8 | (release))
-uint32_t pmix_client_release(const struct pmix_session *s);
-
 struct ppack pmix_writer(struct pmix_session *s);
 void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has collected */
+void pmix_send_or_fail(struct pmix_session *s, uint32_t tag, const struct ppack *w);
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);
 void pmix_reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
 pmix_status_t pmix_status_of(enum answer_status status);

@@ -613,7 +613,7 @@ static void reply_findings(struct command *c, const struct findings *f)
     ppack_status(&w, f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
     ppack_size(&w, f->n);
     ppack(&w, f->list, (int32_t)f->n, PMIX_INFO);
-    pmix_send_or_fail(c, &w);
+    pmix_send_or_fail(c->s, c->tag, &w);
 }
 
 static bool is_about_sets(const pmix_query_t *q)

@@ -32,16 +32,6 @@ pmix_status_t pmix_status_of(enum answer_status status)
     return PMIX_ERROR;
 }
 
-uint32_t pmix_client_release(const struct pmix_session *s)
-{
-    unsigned major = 0, minor = 0, release = 0;
-
-    if (sscanf(s->version + (*s->version == 'v'), "%u.%u.%u", &major, &minor, &release) < 2 ||
-        major > UINT8_MAX || minor > UINT8_MAX || release > UINT8_MAX)
-        return 0;
-    return RELEASE(major, minor, release);
-}
-
 struct ppack pmix_writer(struct pmix_session *s)
 {
     struct ppack w;
@@ -63,6 +53,14 @@ void pmix_send(struct pmix_session *s, uint32_t tag)
     }
     buf_put(out, &h, sizeof h);
     buf_slice_put(out, buf_slice(&s->reply));
+}
+
+void pmix_send_or_fail(struct pmix_session *s, uint32_t tag, const struct ppack *w)
+{
+    if (ppack_ok(w))
+        pmix_send(s, tag);
+    else
+        pmix_reply_status(s, tag, PMIX_ERR_NOMEM);
 }
 
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status)
@@ -178,13 +176,14 @@ void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channe
     if (!s || s->base.ops != &pmix_ops || s->state != PMIX_TALKING)
         return;
     w = pmix_writer(s);
-    ppack(&w, source, 1, PMIX_PROC);
-    ppack(&w, &channel, 1, PMIX_IOF_CHANNEL);
-    ppack_size(&w, ref);
-    ppack_size(&w, ninfos);
-    if (ninfos)
-        ppack(&w, infos, (int32_t)ninfos, PMIX_INFO);
-    ppack_bytes(&w, bytes);
+    pmsg_write_output(&w, s->release,
+                      &(struct pmsg_output){
+                          .source = *source,
+                          .channel = channel,
+                          .ref = ref,
+                          .infos = { ninfos, (pmix_info_t *)(uintptr_t)infos },
+                          .bytes = bytes,
+                      });
     if (ppack_ok(&w))
         pmix_send(s, OUTPUT_TAG);
 }
@@ -341,10 +340,7 @@ static bool reply_place(struct command *c, struct job *j, uint32_t rank)
     put_proc(&in, j->nspace, rank);
     pmix_put_places(&in, j, rank);
     put_named(&w, &inner);
-    if (ppack_ok(&w))
-        pmix_send(s, c->tag);
-    else
-        pmix_reply_status(s, c->tag, PMIX_ERR_NOMEM);
+    pmix_send_or_fail(s, c->tag, &w);
     return true;
 }
 
@@ -367,10 +363,7 @@ bool pmix_reply_known(struct command *c, struct slice nspace, uint32_t rank, str
     if (foreign)
         put_job_object(s, &w, j);
     put_known(s, &w, j, rank);
-    if (ppack_ok(&w))
-        pmix_send(s, c->tag);
-    else
-        pmix_reply_status(s, c->tag, PMIX_ERR_NOMEM);
+    pmix_send_or_fail(s, c->tag, &w);
     return true;
 }
 
@@ -461,10 +454,7 @@ static void reply_get(struct pmix_session *s, const struct pmix_pending *p, cons
             put_ahead(s, &w, owner, p->rank);
     } else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)
         put_any_card(s, &w, owner, slice_str(p->key));
-    if (ppack_ok(&w))
-        pmix_send(s, p->tag);
-    else
-        pmix_reply_status(s, p->tag, PMIX_ERR_NOMEM);
+    pmix_send_or_fail(s, p->tag, &w);
 }
 
 /* ---- the others ------------------------------------------------------------------------------ */
