@@ -40,7 +40,7 @@ static unsigned ends_of(struct core *c)
     struct effect e;
 
     while (core_effect(c, &e)) {
-        ends += e.kind == EFFECT_JOB_ENDED;
+        ends += e.kind == EFFECT_job_ended;
         effect_drop(&e);
     }
     return ends;

@@ -36,6 +36,7 @@ struct cluster_mail {
     struct list link;
     uint32_t from, to;
     struct effect e;
+    enum { CLUSTER_ASKS, CLUSTER_WILL, CLUSTER_WILL_NOT } query; /* EFFECT_collective_query */
 };
 
 /* A collective that some nodes have contributed to. */
@@ -166,27 +167,33 @@ __attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t 
 
 /* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
 
-static void cluster_send(struct cluster *c, uint32_t from, uint32_t to, const struct effect *e)
+static struct nameservice_query *cluster_copy(const struct nameservice_query *q)
+{
+    struct nameservice_query *copy = nameservice_query_new(q->op, q->service, q->port);
+
+    copy->rank = q->rank;
+    copy->type = q->type;
+    copy->wait = q->wait;
+    copy->life = q->life;
+    copy->timeout_ns = q->timeout_ns;
+    return copy;
+}
+
+static struct cluster_mail *cluster_send(struct cluster *c, uint32_t from, uint32_t to,
+                                         const struct effect *e)
 {
     struct cluster_mail *m = calloc(1, sizeof *m);
 
     m->from = from;
     m->to = to;
     m->e = *e;
-    m->e.names = NULL;
     m->e.bytes = NULL;
-    effect_carry(&m->e, effect_key(e), effect_value(e));
-    if (e->names) {
-        m->e.names = nameservice_query_new(e->names->op, e->names->service, e->names->port);
-        m->e.names->rank = e->names->rank;
-        m->e.names->type = e->names->type;
-        m->e.names->wait = e->names->wait;
-        m->e.names->life = e->names->life;
-        m->e.names->timeout_ns = e->names->timeout_ns;
-    }
-    m->e.contribution = e->contribution;
+    effect_own(&m->e);
+    if (e->kind == EFFECT_names)
+        m->e.u.names.query = cluster_copy(e->u.names.query);
     list_init(&m->link);
     list_append(&c->mail, &m->link);
+    return m;
 }
 
 static void cluster_send_others(struct cluster *c, uint32_t from, const struct effect *e)
@@ -198,7 +205,7 @@ static void cluster_send_others(struct cluster *c, uint32_t from, const struct e
 }
 
 #ifdef CLUSTER_OVERLAY /* collectives go another way: the includer's */
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e);
+static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k);
 static bool cluster_overlays(struct cluster *c);
 #else
 static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
@@ -231,7 +238,7 @@ static void cluster_complete(struct cluster *c, struct cluster_round *r)
 {
     for (uint32_t i = 0; i < r->nplaces; i++) {
         struct contribution *k = contribution_new(slice_str(r->identity), r->generation, false, 0);
-        struct effect e = { .kind = EFFECT_CONTRIBUTE, .contribution = k };
+        struct effect e = EFFECT_WITH(contribute, .contribution = k);
         for (uint32_t b = 0; b < c->nnodes; b++)
             buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
         cluster_send(c, CLUSTER_NODES, r->places[i], &e);
@@ -243,9 +250,9 @@ static void cluster_complete(struct cluster *c, struct cluster_round *r)
     free(r);
 }
 
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k)
 {
-    struct cluster_round *r = cluster_round(c, node, e->contribution);
+    struct cluster_round *r = cluster_round(c, node, k);
     size_t len;
     char *bytes;
 
@@ -253,10 +260,9 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *
         OK_F(false, "node %u contributes twice to %s", node, r->identity);
     r->here[node] = true;
     c->contributions++;
-    c->bytes += (unsigned)buf_len(&e->contribution->block);
-    bytes = buf_steal(&e->contribution->block, &len);
+    c->bytes += (unsigned)buf_len(&k->block);
+    bytes = buf_steal(&k->block, &len);
     r->blocks[node] = slice_mem(bytes, len);
-    e->contribution = contribution_free(e->contribution);
     if (++r->arrived == r->nplaces)
         cluster_complete(c, r);
 }
@@ -268,18 +274,16 @@ static bool cluster_overlays(struct cluster *c)
 }
 #endif
 
-static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_kill(struct cluster *c, uint32_t node, const struct effect_kill *e)
 {
     struct job *j = cluster_job_at(c, node, e->job);
 
     c->nodes[node].kills++;
     if (node == 0) {
-        struct effect order = {
-            .kind = EFFECT_KILL, .job = e->job, .rank = j->culprit, .code = j->exit_code
-        };
-        effect_carry(&order, SLICE_NULL, slice_str(j->reason.text));
+        struct effect order =
+            EFFECT_WITH(abort, .job = e->job, .culprit = j->culprit, .code = j->exit_code,
+                        .reason = slice_str(j->reason.text));
         cluster_send_others(c, 0, &order);
-        effect_drop(&order);
     }
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (job_rank_is_here(j, r) && j->procs[r].state != PROC_STATE_GONE)
@@ -287,59 +291,109 @@ static void cluster_kill(struct cluster *c, uint32_t node, struct effect *e)
     }
 }
 
-static uint32_t cluster_node_of(const struct cluster *c, const struct effect *e)
+static uint32_t cluster_node_of(const struct cluster *c, uint32_t job, uint32_t rank)
 {
-    return c->nodes[0].jobs[e->job]->plan.procs[e->rank].node;
+    return c->nodes[0].jobs[job]->plan.procs[rank].node;
+}
+
+/* The position of the asker is in the ticket. */
+static void cluster_reply(struct cluster *c, uint32_t node, struct effect *e)
+{
+    uint64_t ticket = e->u.reply.ticket;
+
+    e->u.reply.ticket = ticket & ((UINT64_C(1) << 60) - 1);
+    cluster_send(c, node, (uint32_t)(ticket >> 60), e);
 }
 
 static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
 {
-    uint64_t ticket;
+    const struct effect_modex_request *m = &e->u.modex_request;
+    const struct effect_collective_query *q = &e->u.collective_query;
 
     switch (e->kind) {
-    case EFFECT_CONTRIBUTE: cluster_contribute(c, node, e); break;
-    case EFFECT_MODEX_REQUEST:
+    case EFFECT_contribute: cluster_contribute(c, node, e->u.contribute.contribution); break;
+    case EFFECT_modex_request:
         c->fetches++;
-        cluster_send(c, node, cluster_node_of(c, e), e);
+        cluster_send(c, node, cluster_node_of(c, m->job, m->rank), e);
         break;
-    case EFFECT_MODEX_REPLY: cluster_send(c, node, (uint32_t)e->ticket, e); break;
-    case EFFECT_REPLY:
-        ticket = e->ticket >> 60;
-        e->ticket &= (UINT64_C(1) << 60) - 1;
-        cluster_send(c, node, (uint32_t)ticket, e);
-        break;
-    case EFFECT_PROC_STATE:
+    case EFFECT_modex_reply: cluster_send(c, node, (uint32_t)e->u.modex_reply.ticket, e); break;
+    case EFFECT_reply: cluster_reply(c, node, e); break;
+    case EFFECT_proc_state:
         if (node == 0)
             cluster_send_others(c, 0, e);
         else
             cluster_send(c, node, 0, e);
         break;
-    case EFFECT_BOND:
-    case EFFECT_ABORT:
-    case EFFECT_NAMES: cluster_send(c, node, 0, e); break;
-    case EFFECT_COLLECTIVE_QUERY: cluster_send(c, node, cluster_node_of(c, e), e); break;
-    case EFFECT_TIE:
-    case EFFECT_SPACE:
-    case EFFECT_EVENT: cluster_send_others(c, node, e); break;
-    case EFFECT_KILL: cluster_kill(c, node, e); break;
-    case EFFECT_SUBSCRIBE_EXITS: break; /* everybody hears of everything */
-    case EFFECT_JOB_ENDED: c->nodes[node].ends++; break;
+    case EFFECT_bond:
+    case EFFECT_abort:
+    case EFFECT_names: cluster_send(c, node, 0, e); break;
+    case EFFECT_collective_query:
+        cluster_send(c, node, cluster_node_of(c, q->job, q->rank), e);
+        break;
+    case EFFECT_tie:
+    case EFFECT_space:
+    case EFFECT_event: cluster_send_others(c, node, e); break;
+    case EFFECT_kill: cluster_kill(c, node, &e->u.kill); break;
+    case EFFECT_subscribe_exits: break; /* everybody hears of everything */
+    case EFFECT_job_ended: c->nodes[node].ends++; break;
     default: OK_F(false, "nobody carries out effect %d", (int)e->kind); break;
     }
     effect_drop(e);
 }
 
 /* The root has told the others what they have to know of its own and of others' processes. */
-static void cluster_news(struct cluster *c, struct cluster_mail *m)
+static void cluster_proc_state(struct cluster *c, uint32_t node, const struct effect_proc_state *e)
 {
-    struct cluster_node *n = &c->nodes[m->to];
-    struct job *j = cluster_job_at(c, m->to, m->e.job);
+    struct job *j = cluster_job_at(c, node, e->job);
 
-    if (m->to != 0 &&
-        (job_rank_is_here(j, m->e.rank) || j->procs[m->e.rank].state == PROC_STATE_GONE))
+    if (node != 0 && (job_rank_is_here(j, e->rank) || j->procs[e->rank].state == PROC_STATE_GONE))
         return;
-    j->procs[m->e.rank].pid = m->e.pid;
-    server_event(&n->server, j, m->e.rank, m->e.event, m->e.code);
+    j->procs[e->rank].pid = e->pid;
+    server_event(&c->nodes[node].server, j, e->rank, e->event, e->code);
+}
+
+static void cluster_query(struct cluster *c, const struct cluster_mail *m, struct job *j)
+{
+    const struct effect_collective_query *q = &m->e.u.collective_query;
+    struct server *s = &c->nodes[m->to].server;
+
+    if (m->query != CLUSTER_ASKS)
+        server_round_heard(s, j, q->rank, q->identity, q->generation, m->query == CLUSTER_WILL);
+    else
+        cluster_send(c, m->to, m->from, &m->e)->query =
+            server_round(s, j, q->rank, q->identity, q->generation) ? CLUSTER_WILL
+                                                                    : CLUSTER_WILL_NOT;
+}
+
+static void cluster_hear_reply(struct server *s, const struct effect_reply *e, struct job *about)
+{
+    struct answer a = { .status = e->status,
+                        .key = e->key,
+                        .value = e->value,
+                        .number = e->number,
+                        .type = e->type,
+                        .about = about,
+                        .rank = e->rank };
+
+    server_answer(s, e->ticket, &a);
+}
+
+static void cluster_hear_event(struct cluster_node *n, const struct effect_event *e, struct job *j)
+{
+    n->events++;
+    server_notify(&n->server, &(struct notice){ .code = e->code,
+                                                .range = e->range,
+                                                .flags = e->flags,
+                                                .nspace = j->nspace,
+                                                .rank = e->rank,
+                                                .infos = e->infos });
+}
+
+static void cluster_completed(struct server *s, const struct contribution *k)
+{
+    struct slice block = buf_slice(&k->block);
+
+    server_completed(s, slice_str(k->identity), k->generation, ANSWER_OK, &block, 1);
 }
 
 static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
@@ -347,60 +401,30 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
     struct cluster_node *n = &c->nodes[m->to];
     struct server *s = &n->server;
     struct effect *e = &m->e;
-    struct job *j = e->kind == EFFECT_CONTRIBUTE ? NULL : cluster_job_at(c, m->to, e->job);
+    struct job *j = e->kind == EFFECT_contribute ? NULL : cluster_job_at(c, m->to, effect_job(e));
+    const struct effect_modex_request *q = &e->u.modex_request;
+    const struct effect_modex_reply *r = &e->u.modex_reply;
+    const struct effect_abort *a = &e->u.abort;
 
     switch (e->kind) {
-    case EFFECT_CONTRIBUTE: {
-        struct slice block = buf_slice(&e->contribution->block);
-        server_completed(s, slice_str(e->contribution->identity), e->contribution->generation,
-                         ANSWER_OK, &block, 1);
+    case EFFECT_contribute: cluster_completed(s, e->u.contribute.contribution); break;
+    case EFFECT_modex_request:
+        server_fetch(s, j, q->rank, q->key, q->timeout_ns, m->from, n->now);
         break;
-    }
-    case EFFECT_MODEX_REQUEST:
-        server_fetch(s, j, e->rank, effect_key(e), e->timeout_ns, m->from, n->now);
+    case EFFECT_modex_reply: server_fetched(s, j, r->rank, r->status, r->block); break;
+    case EFFECT_names:
+        server_ask(s, j, e->u.names.query, (uint64_t)m->from << 60 | e->u.names.ticket, n->now);
         break;
-    case EFFECT_MODEX_REPLY: server_fetched(s, j, e->rank, e->status, effect_value(e)); break;
-    case EFFECT_NAMES:
-        server_ask(s, j, e->names, (uint64_t)m->from << 60 | e->ticket, n->now);
+    case EFFECT_reply: cluster_hear_reply(s, &e->u.reply, j); break;
+    case EFFECT_proc_state: cluster_proc_state(c, m->to, &e->u.proc_state); break;
+    case EFFECT_bond: server_bonded(s, e->u.bond.bond, e->u.bond.on); break;
+    case EFFECT_tie: server_tied(s, j, e->u.tie.other, e->u.tie.on); break;
+    case EFFECT_space: server_space_gone(s, j, e->u.space.name); break;
+    case EFFECT_abort: /* the root's is its order */
+        server_abort(s, j, a->culprit, a->code, SLICE_FMT, SLICE_ARG(a->reason));
         break;
-    case EFFECT_REPLY: {
-        struct answer a = { .status = e->status,
-                            .key = effect_key(e),
-                            .value = effect_value(e),
-                            .number = e->number,
-                            .type = e->type,
-                            .about = j,
-                            .rank = e->rank };
-        server_answer(s, e->ticket, &a);
-        break;
-    }
-    case EFFECT_PROC_STATE: cluster_news(c, m); break;
-    case EFFECT_BOND: server_bonded(s, effect_value(e), e->code != 0); break;
-    case EFFECT_TIE: server_tied(s, j, (uint32_t)e->number, e->code != 0); break;
-    case EFFECT_SPACE: server_space_gone(s, j, effect_key(e)); break;
-    case EFFECT_ABORT:
-    case EFFECT_KILL:
-        server_abort(s, j, e->rank, e->code, SLICE_FMT, SLICE_ARG(effect_value(e)));
-        break;
-    case EFFECT_EVENT:
-        n->events++;
-        server_notify(s, &(struct notice){ .code = (int)e->number,
-                                           .range = e->event_range,
-                                           .flags = e->event_flags,
-                                           .nspace = j->nspace,
-                                           .rank = e->rank,
-                                           .infos = effect_value(e) });
-        break;
-    case EFFECT_COLLECTIVE_QUERY:
-        if (e->status == ANSWER_LATER) { /* the answer */
-            server_round_heard(s, j, e->rank, effect_key(e), (uint64_t)e->number, e->code != 0);
-        } else {
-            struct effect back = *e;
-            back.status = ANSWER_LATER;
-            back.code = server_round(s, j, e->rank, effect_key(e), (uint64_t)e->number);
-            cluster_send(c, m->to, m->from, &back);
-        }
-        break;
+    case EFFECT_event: cluster_hear_event(n, &e->u.event, j); break;
+    case EFFECT_collective_query: cluster_query(c, m, j); break;
     default: break;
     }
 }

@@ -138,16 +138,13 @@ static bool has_ended_member(const struct core *c, const struct collective_group
     return false;
 }
 
-static void wake_others(struct core *c, const struct job *j, const struct collective *round,
-                        uint64_t but)
+static void wake_others(struct core *c, const struct collective *round, uint64_t but)
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
         if (round->tickets[i] != but)
-            effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                       .status = ANSWER_OK,
-                                                       .job = j->id,
-                                                       .number = (int64_t)core_meetings(c),
-                                                       .ticket = round->tickets[i] });
+            effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_OK,
+                                                  .number = (int64_t)core_meetings(c),
+                                                  .ticket = round->tickets[i]));
     }
 }
 
@@ -156,10 +153,9 @@ static void answer_all(struct core *c, const struct collective *round, enum answ
 {
     for (uint32_t i = 0; i < round->group->count; i++) {
         if (collective_is_here(round, i)) /* and has not withdrawn */
-            effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                       .status = status,
-                                                       .number = (int64_t)number,
-                                                       .ticket = round->tickets[i] });
+            effects_push(&c->effects,
+                         EFFECT_WITH(answer, .status = status, .number = (int64_t)number,
+                                     .ticket = round->tickets[i]));
     }
 }
 
@@ -207,9 +203,8 @@ static bool push_contribution(struct core *c, const struct meeting *m,
         contribution_free(k);
         return false;
     }
-    return effects_push(
-        &c->effects,
-        (struct effect){ .kind = EFFECT_CONTRIBUTE, .job = k->parties[0].job, .contribution = k });
+    return effects_push(&c->effects,
+                        EFFECT_WITH(contribute, .job = k->parties[0].job, .contribution = k));
 }
 
 static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number_p)
@@ -312,10 +307,8 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
     if (rc == COLLECTIVE_WAITING)
         return wait_in(c, g, j->base + rank, ticket, deadline_ns);
     if (rc == COLLECTIVE_OVER) {
-        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                   .status = ANSWER_OK,
-                                                   .number = (int64_t)round->number,
-                                                   .ticket = ticket });
+        effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_OK,
+                                              .number = (int64_t)round->number, .ticket = ticket));
         collective_paid(&c->meetings, round);
         return ANSWER_LATER;
     }
@@ -328,7 +321,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
                                        : ANSWER_LATER;
     proc_connect_meeting(c, m->id.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
     c->nmeetings++;
-    wake_others(c, j, round, ticket);
+    wake_others(c, round, ticket);
     collective_free(&c->meetings, round);
     return ANSWER_OK;
 }
@@ -353,8 +346,6 @@ uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns)
     uint32_t id;
 
     while (collective_withdraw_late(&c->meetings, now_ns, &id, &ticket))
-        effects_push(
-            &c->effects,
-            (struct effect){ .kind = EFFECT_ANSWER, .status = ANSWER_TIMEOUT, .ticket = ticket });
+        effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = ticket));
     return c->meetings.due;
 }

@@ -36,15 +36,18 @@ void control_commanded(struct job *j, uint32_t rank)
         j->procs[r].commanded = j->procs[r].commanded || rank == REQUEST_ALL_RANKS || rank == r;
 }
 
+/* The rank of a member of a request, as effects have it. */
+static uint32_t all_or_one(uint32_t rank)
+{
+    return rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
+}
+
 static void send_signal(struct core *c, struct job *j, uint32_t rank, const struct request *rq)
 {
-    struct effect e = { .kind = EFFECT_SIGNAL, .job = j->id, .number = rq->number };
-
-    e.code = rq->immediate;
-    e.rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
     if (rq->immediate)
         control_commanded(j, rank);
-    effects_push(&c->effects, e);
+    effects_push(&c->effects, EFFECT_WITH(signal, .job = j->id, .rank = all_or_one(rank),
+                                          .signal = (int)rq->number, .meant = rq->immediate));
 }
 
 enum answer_status control_signal(struct core *c, struct job *j, const struct request *rq)
@@ -67,13 +70,10 @@ enum answer_status control_signal(struct core *c, struct job *j, const struct re
 void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
                     uint16_t channels)
 {
-    struct effect e = { .kind = EFFECT_LISTEN,
-                        .job = JOB_NO_RANK,
-                        .rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank,
-                        .number = channels,
-                        .ticket = ear };
+    struct effect e = EFFECT_WITH(listen, .nspace = nspace, .rank = all_or_one(rank),
+                                  .channels = channels, .subscription = ear);
 
-    if (c->has_others && effect_carry(&e, nspace, SLICE_NULL))
+    if (c->has_others && effect_own(&e))
         effects_push(&c->effects, e);
 }
 
@@ -87,12 +87,11 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
     if (st != ANSWER_OK || rq->count == 0)
         return st == ANSWER_OK ? ANSWER_BAD_VALUE : st;
     for (uint32_t i = 0; i < rq->count; i++) {
-        uint32_t rank = rq->members[i].rank;
-        struct effect e = { .kind = EFFECT_INPUT, .number = rq->immediate };
-        e.job = core_job_named(c, rq->members[i].nspace)->id;
-        e.rank = rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
-        e.ticket = i + 1 == rq->count ? ticket : 0;
-        if (!effect_carry(&e, SLICE_NULL, rq->value) || !effects_push(&c->effects, e))
+        const struct member *m = &rq->members[i];
+        struct effect e =
+            EFFECT_WITH(input, .job = core_job_named(c, m->nspace)->id, .rank = all_or_one(m->rank),
+                        .bytes = rq->value, .ticket = i + 1 == rq->count ? ticket : 0);
+        if (!effect_own(&e) || !effects_push(&c->effects, e))
             return ANSWER_NO_MEMORY;
     }
     return ANSWER_LATER;
@@ -178,7 +177,7 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
     list_append(&j->sweeps, &s->link);
     j->ncleanups++;
     proc_keeps(&j->procs[rank], rq->key.len + rq->value.len);
-    effects_push(&c->effects, (struct effect){ .kind = EFFECT_ROOT, .job = j->id, .rank = rank });
+    effects_push(&c->effects, EFFECT_WITH(root, .job = j->id, .rank = rank));
     return ANSWER_OK;
 }
 
@@ -194,12 +193,12 @@ void control_ended(struct job *j, uint32_t rank)
     LIST_EACH(l, &j->sweeps)
     {
         struct sweep *s = LIST_OF(l, struct sweep, link);
-        struct effect e = { .kind = EFFECT_CLEANUP, .job = j->id, .number = s->flags };
+        struct effect e =
+            EFFECT_WITH(cleanup, .job = j->id, .rank = rank, .owner = s->by,
+                        .flags = (uint32_t)s->flags, .path = s->path, .keep = s->stay);
         if (s->rank != rank)
             continue;
-        e.rank = rank;
-        e.code = (int)s->by;
-        if (effect_carry(&e, s->path, s->stay))
+        if (effect_own(&e))
             effects_push(j->effects, e);
         drop_cleanup(j, s);
     }
@@ -216,14 +215,14 @@ void control_free(struct job *j)
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
                                const struct request *rq)
 {
-    struct effect e = { .kind = EFFECT_LOG, .job = j->id, .rank = rank, .number = rq->number };
+    struct effect e = rq->kvs.len ? EFFECT_WITH(help, .job = j->id, .rank = rank, .topic = rq->kvs,
+                                                .text = rq->value)
+                                  : EFFECT_WITH(log, .job = j->id, .rank = rank, .channel = rq->key,
+                                                .text = rq->value, .priority = (int)rq->number);
 
     if (rq->value.len > LIMIT_STDIO_TAIL)
         return ANSWER_BAD_VALUE;
-    if (rq->kvs.len)
-        e.kind = EFFECT_HELP;
-    if (!effect_carry(&e, rq->kvs.len ? rq->kvs : rq->key, rq->value) ||
-        !effects_push(&c->effects, e))
+    if (!effect_own(&e) || !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;
     return ANSWER_OK;
 }
@@ -231,11 +230,10 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
 enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
                                       const struct request *rq)
 {
-    struct effect e = {
-        .kind = EFFECT_CREDENTIAL, .job = j->id, .number = rq->number, .ticket = ticket
-    };
+    struct effect e = EFFECT_WITH(credential, .job = j->id, .ticket = ticket,
+                                  .validate = rq->number != 0, .credential = rq->value);
 
-    if (!effect_carry(&e, SLICE_NULL, rq->value) || !effects_push(&c->effects, e))
+    if (!effect_own(&e) || !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;
     return ANSWER_LATER;
 }

@@ -92,9 +92,8 @@ void core_place(struct core *c, const struct job *j, uint32_t rank)
     bool one = rank < j->plan.nprocs;
 
     if (j->sessions)
-        effects_push(&c->effects, (struct effect){ .kind = EFFECT_PLACE,
-                                                   .job = j->id,
-                                                   .rank = one ? rank : JOB_NO_RANK });
+        effects_push(&c->effects,
+                     EFFECT_WITH(place, .job = j->id, .rank = one ? rank : JOB_NO_RANK));
 }
 
 static void bury(struct core *c, const struct job *j)
@@ -338,12 +337,12 @@ static struct job *readable_job(const struct call *k, struct slice nspace)
 /* Attributes that cost time are determined on request, by the host. */
 static enum answer_status ask_host(const struct call *k)
 {
-    struct effect e = { .kind = EFFECT_ATTR, .job = k->job->id, .ticket = k->ticket };
+    struct effect e = EFFECT_WITH(attr, .job = k->job->id, .ticket = k->ticket, .key = k->rq->key);
 
     if (!k->core->has_topology ||
         (!slice_is(k->rq->key, "PMI_hwloc_xmlfile") && !slice_is(k->rq->key, CORE_TOPOLOGY)))
         return ANSWER_NOT_FOUND;
-    if (!effect_carry(&e, k->rq->key, SLICE_NULL))
+    if (!effect_own(&e))
         return ANSWER_NO_MEMORY;
     effects_push(&k->core->effects, e);
     return ANSWER_LATER;
@@ -393,12 +392,11 @@ static enum answer_status do_ring(const struct call *k)
 /* The other nodes are notified: the launcher ends jobs that are connected to one that fails. */
 static enum answer_status tie(const struct call *k, const struct job *other, bool on)
 {
-    struct effect e = { .kind = EFFECT_TIE, .job = k->job->id, .code = on };
     enum answer_status st = on ? job_connect(k->job, other->id) : job_disconnect(k->job, other->id);
 
-    e.number = other->id;
     if (st == ANSWER_OK && k->core->has_others)
-        effects_push(&k->core->effects, e);
+        effects_push(&k->core->effects,
+                     EFFECT_WITH(tie, .job = k->job->id, .other = other->id, .on = on));
     return st;
 }
 
@@ -434,10 +432,10 @@ static enum answer_status do_kvs_create(const struct call *k)
 
 static enum answer_status do_kvs_delete(const struct call *k)
 {
-    struct effect e = { .kind = EFFECT_SPACE, .job = k->job->id };
+    struct effect e = EFFECT_WITH(space, .job = k->job->id, .name = k->rq->kvs);
     enum answer_status st;
 
-    if (k->core->has_others && !effect_carry(&e, k->rq->kvs, SLICE_NULL))
+    if (k->core->has_others && !effect_own(&e))
         return ANSWER_NO_MEMORY;
     st = job_space_delete(k->job, k->rq->kvs);
     if (st == ANSWER_OK && k->core->has_others)
@@ -474,8 +472,7 @@ static enum answer_status ask_neighbours(const struct call *k, enum nameservice_
     q->timeout_ns = k->rq->timeout_ns;
     q->deadline_ns = deadline_of(k);
     effects_push(&k->core->effects,
-                 (struct effect){
-                     .kind = EFFECT_NAMES, .job = k->job->id, .ticket = k->ticket, .names = q });
+                 EFFECT_WITH(names, .job = k->job->id, .ticket = k->ticket, .query = q));
     return ANSWER_LATER;
 }
 
@@ -535,10 +532,8 @@ static void wake_lookups(struct core *c, struct slice service)
         over = once;
         if (once && !w->query->found)
             continue;
-        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                   .status = ANSWER_OK,
-                                                   .ticket = w->ticket,
-                                                   .names = w->query });
+        effects_push(&c->effects, EFFECT_WITH(answer, .status = ANSWER_OK, .ticket = w->ticket,
+                                              .lookup = w->query));
         w->query = NULL;
         drop_lookup(w);
     }
@@ -713,10 +708,8 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_
 static enum answer_status do_spawn(const struct call *k)
 {
     note_wait(k, about_spawn); /* before the request is handed over */
-    effects_push(&k->core->effects, (struct effect){ .kind = EFFECT_SPAWN,
-                                                     .job = k->job->id,
-                                                     .ticket = k->ticket,
-                                                     .spawn = k->rq->spawn });
+    effects_push(&k->core->effects, EFFECT_WITH(spawn, .job = k->job->id, .ticket = k->ticket,
+                                                .request = k->rq->spawn));
     return ANSWER_LATER;
 }
 
@@ -879,9 +872,8 @@ uint64_t core_tick(struct core *c, uint64_t now_ns)
             next = w->query->deadline_ns < next ? w->query->deadline_ns : next;
             continue;
         }
-        effects_push(&c->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                   .status = ANSWER_TIMEOUT,
-                                                   .ticket = w->ticket });
+        effects_push(&c->effects,
+                     EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = w->ticket));
         drop_lookup(w);
     }
     return next;
@@ -936,7 +928,7 @@ bool core_effect(struct core *c, struct effect *e_p)
 {
     if (!take_effect(c, e_p))
         return false;
-    if (e_p->kind == EFFECT_JOB_ENDED)
-        tell_the_blaming(c, e_p->job);
+    if (e_p->kind == EFFECT_job_ended)
+        tell_the_blaming(c, e_p->u.job_ended.job);
     return true;
 }

@@ -46,7 +46,7 @@ struct core {
     bool is_manager;   /* the host starts every process and decides its fate: each eventually has a
                           pid (MODEX_PID), and connected processes fail together (proc_connect.h) */
     bool has_neighbours; /* the host can ask other launchers about names */
-    bool tells_meetings; /* collectives across jobs on this node alone are EFFECT_CONTRIBUTE too */
+    bool tells_meetings; /* collectives across jobs on this node alone are EFFECT_contribute too */
     const char *name;    /* of the server, as in its address; the host's, or NULL */
     uint32_t name_rank;
     const char *uri;                  /* that address; the host's, or NULL */
@@ -57,12 +57,12 @@ struct core {
     const char *wdir; /* where processes start that name no directory; the host's, or NULL */
     const char
         *sessions;      /* below it each job has its session directory, <job>/<rank>, which the host
-                           makes (EFFECT_PLACE) and removes; the host's, or NULL: there are none */
-    bool takes_tools;   /* the host can accept tools (EFFECT_TOOL) */
+                           makes (EFFECT_place) and removes; the host's, or NULL: there are none */
+    bool takes_tools;   /* the host can accept tools (EFFECT_tool) */
     uint32_t listeners; /* clients' subscriptions to output */
     uint64_t last_ear;  /* ids of subscriptions, by which other nodes know them */
-    bool has_others;    /* there are other nodes: they are notified of events (EFFECT_EVENT) */
-    bool names_elsewhere; /* another node keeps the published names: the host asks it (EFFECT_NAMES)
+    bool has_others;    /* there are other nodes: they are notified of events (EFFECT_event) */
+    bool names_elsewhere; /* another node keeps the published names: the host asks it (EFFECT_names)
                              and passes its answer on as its own */
     /* How nodes exchange the data of a fence: whether one of these names (separated by commas) is
      * an exchange method of the host.  NULL: this host cannot judge it. */
@@ -135,7 +135,7 @@ void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_
  * pending). */
 uint64_t core_tick(struct core *c, uint64_t now_ns);
 
-/* One request of one process.  ANSWER_LATER: an EFFECT_ANSWER (or, for a spawn, the host's own
+/* One request of one process.  ANSWER_LATER: an EFFECT_answer (or, for a spawn, the host's own
  * answer) brings the ticket back. */
 void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
                   const struct request *rq, uint64_t now_ns, struct answer *a_p);

@@ -6,32 +6,158 @@
 
 #include "base/limit.h"
 
-bool effect_carry(struct effect *e, struct slice key, struct slice value)
-{
-    char *bytes = malloc(key.len + value.len + 1);
+/* ---- the table ------------------------------------------------------------------------------- */
 
+enum member_kind {
+    MEMBER_JOB,
+    MEMBER_RANK,
+    MEMBER_TICKET,
+    MEMBER_U64,
+    MEMBER_U32,
+    MEMBER_U16,
+    MEMBER_U8,
+    MEMBER_I64,
+    MEMBER_INT,
+    MEMBER_BOOL,
+    MEMBER_STATUS,
+    MEMBER_PROC_EVENT,
+    MEMBER_PID,
+    MEMBER_TEXT,
+    MEMBER_WHY,
+    MEMBER_SECRET,
+    MEMBER_SPAWN,
+    MEMBER_QUERY,
+    MEMBER_CONTRIBUTION,
+    MEMBER_NONE /* ends a row */
+};
+
+struct member_row {
+    enum member_kind kind;
+    size_t offset; /* in struct effect */
+};
+
+#define EFFECT(id, name) static const struct member_row members_##id[] = {
+#define EFFECT_MEMBER(id, KIND, member, name)                                                      \
+    { MEMBER_##KIND, offsetof(struct effect, u.id.member) },
+#define EFFECT_DONE(id)                                                                            \
+    {                                                                                              \
+        MEMBER_NONE, 0                                                                             \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "proto/operations.def"
+
+static const struct member_row *const rows[EFFECT_KINDS] = {
+#define EFFECT(id, name) members_##id,
+#define EFFECT_MEMBER(id, KIND, member, name)
+#define EFFECT_DONE(id)
+#include "proto/operations.def"
+};
+
+#define EACH_MEMBER(m, e)                                                                          \
+    for (const struct member_row *m = rows[(e)->kind]; m->kind != MEMBER_NONE; m++)
+
+static void *member_at(struct effect *e, const struct member_row *m)
+{
+    return (char *)e + m->offset;
+}
+
+static bool is_text(const struct member_row *m)
+{
+    return m->kind == MEMBER_TEXT || m->kind == MEMBER_WHY || m->kind == MEMBER_SECRET;
+}
+
+uint32_t effect_job(const struct effect *e)
+{
+    EACH_MEMBER(m, e)
+    {
+        if (m->kind == MEMBER_JOB)
+            return *(const uint32_t *)(const void *)((const char *)e + m->offset);
+    }
+    return UINT32_MAX;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static size_t text_bytes(struct effect *e)
+{
+    size_t n = 0;
+
+    EACH_MEMBER(m, e)
+    {
+        if (is_text(m))
+            n += ((const struct slice *)member_at(e, m))->len;
+    }
+    return n;
+}
+
+bool effect_own(struct effect *e)
+{
+    size_t n = e->bytes ? 0 : text_bytes(e), at = 0;
+    char *bytes = n ? malloc(n) : NULL;
+
+    if (!n)
+        return true;
     if (!bytes)
         return false;
-    if (key.len)
-        memcpy(bytes, key.ptr, key.len);
-    if (value.len)
-        memcpy(bytes + key.len, value.ptr, value.len);
-    free(e->bytes);
+    EACH_MEMBER(m, e)
+    {
+        struct slice *s = member_at(e, m);
+        if (!is_text(m) || s->len == 0)
+            continue;
+        memcpy(bytes + at, s->ptr, s->len);
+        s->ptr = bytes + at;
+        at += s->len;
+    }
     e->bytes = bytes;
-    e->key_len = (uint32_t)key.len;
-    e->value_len = (uint32_t)value.len;
     return true;
 }
 
-struct slice effect_key(const struct effect *e)
+/* There is no memory for its texts.  False: it makes no sense without them. */
+static bool do_without_texts(struct effect *e)
 {
-    return slice_mem(e->bytes, e->key_len);
+    bool good = false;
+
+    EACH_MEMBER(m, e)
+    {
+        if (m->kind == MEMBER_STATUS)
+            *(enum answer_status *)member_at(e, m) = ANSWER_NO_MEMORY;
+        if (is_text(m))
+            *(struct slice *)member_at(e, m) = SLICE_NULL;
+        good = good || m->kind == MEMBER_STATUS || m->kind == MEMBER_WHY;
+    }
+    return good;
 }
 
-struct slice effect_value(const struct effect *e)
+static void drop_member(void *at, enum member_kind kind)
 {
-    return slice_mem(e->bytes ? e->bytes + e->key_len : NULL, e->value_len);
+    switch (kind) {
+    case MEMBER_TEXT:
+    case MEMBER_WHY:
+    case MEMBER_SECRET: *(struct slice *)at = SLICE_NULL; break;
+    case MEMBER_SPAWN:
+        *(struct spawn_request **)at = spawn_free(*(struct spawn_request **)at);
+        break;
+    case MEMBER_QUERY:
+        free(*(struct nameservice_query **)at);
+        *(struct nameservice_query **)at = NULL;
+        break;
+    case MEMBER_CONTRIBUTION:
+        *(struct contribution **)at = contribution_free(*(struct contribution **)at);
+        break;
+    default: break;
+    }
 }
+
+void effect_drop(struct effect *e)
+{
+    EACH_MEMBER(m, e)
+    drop_member(member_at(e, m), m->kind);
+    free(e->bytes);
+    e->bytes = NULL;
+}
+
+/* ---- contributions --------------------------------------------------------------------------- */
 
 struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
                                       uint32_t nparties)
@@ -60,16 +186,7 @@ struct contribution *contribution_free(struct contribution *c)
     return NULL;
 }
 
-void effect_drop(struct effect *e)
-{
-    e->spawn = spawn_free(e->spawn);
-    e->contribution = contribution_free(e->contribution);
-    free(e->names);
-    free(e->bytes);
-    e->names = NULL;
-    e->bytes = NULL;
-    e->key_len = e->value_len = 0;
-}
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 static struct effect *ring_of(struct effects *q)
 {
@@ -109,7 +226,7 @@ static bool grow(struct effects *q)
 
 bool effects_push(struct effects *q, struct effect e)
 {
-    if (q->count == cap_of(q) && !grow(q)) {
+    if ((!effect_own(&e) && !do_without_texts(&e)) || (q->count == cap_of(q) && !grow(q))) {
         q->lost = true;
         effect_drop(&e);
         return false;

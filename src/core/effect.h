@@ -1,8 +1,10 @@
 /* effect.h - what the core asks the host, which has the file descriptors, to do.
  *
- * Effects come out in the order in which they are to be carried out.  One record serves as a test's
- * expectation, a trace's line and the replay's format, so it holds no pointer into the core: the
- * spawn request, the query and the bytes of an answer are handed over.
+ * The effects and their members are the rows of proto/operations.def.  They come out in the order
+ * in which they are to be carried out.  An effect holds no pointer into the core: its texts are
+ * copies of its own from effects_push() on, and spawn requests, queries and contributions are
+ * handed over. So one record serves as a test's expectation, a trace's line and the replay's
+ * format.
  */
 #ifndef WIREUP_CORE_EFFECT_H
 #define WIREUP_CORE_EFFECT_H
@@ -15,64 +17,6 @@
 #include "core/proc_state.h"
 #include "core/nameservice.h"
 #include "core/request.h"
-
-enum effect_kind {
-    EFFECT_ANSWER,  /* a pending request is complete: ticket, status, its results */
-    EFFECT_ATTR,    /* find out an attribute of the job: ticket; key names it */
-    EFFECT_SPAWN,   /* start these commands for the job: ticket, spawn */
-    EFFECT_NAMES,   /* ask the neighbours about a name: ticket, names; then core_names_heard() */
-    EFFECT_SIGNAL,  /* number: the signal, for rank or (JOB_NO_RANK) all of the job; code 1: it is
-                       meant to end them (then server_commanded() on the other nodes) */
-    EFFECT_ROOT,    /* record the root directory of a process: job, rank; it has registered an
-                       EFFECT_CLEANUP that may come after its end */
-    EFFECT_CLEANUP, /* key: a path to clean up, value: names to keep, number: SWEEP_..., code: the
-                       rank whose root it is relative to */
-    EFFECT_PLACE, /* make the session directory of a job, and of rank (or JOB_NO_RANK): a client is
-                     given its path */
-    EFFECT_LOG,   /* key: the channel, value: the text, number: the priority; rank sends it */
-    EFFECT_HELP,  /* value: a help message (empty: it has been shown), key: its topic, by which
-                     copies from several processes are recognized; rank sends it */
-    EFFECT_CREDENTIAL, /* create one (number 0), or validate value (1): ticket; then server_answer()
-                        */
-    EFFECT_INPUT,      /* value: bytes for the standard input of rank (JOB_NO_RANK: all of the job);
-                          number 1: end of input; ticket (0: none), then server_answer() */
-    EFFECT_TOOL, /* a tool asks to connect: ticket, key: the name that it brings (empty: it needs
-                    one), rank; then server_admit() */
-    EFFECT_KILL, /* end all processes of the job: SIGTERM first, SIGKILL after a grace period */
-    EFFECT_JOB_ENDED, /* every process of the job has ended (of this node's, when another node
-                         controls it) */
-
-    /* For the other nodes of a job (docs/design/nodes.md). */
-    EFFECT_CONTRIBUTE,    /* a collective is complete here: contribution; then server_completed() */
-    EFFECT_MODEX_REQUEST, /* get a process's modex entries from its node: job, rank, the awaited key
-                             (empty: any), timeout_ns; then server_fetched() */
-    EFFECT_MODEX_REPLY,   /* the modex entries that server_fetch() asked for: ticket, job, rank,
-                             status, the block in value; pid, or 0 */
-    EFFECT_REPLY, /* the answer to server_ask(): ticket, status, and the results of an answer; job
-                     and rank: the process concerned (or JOB_NO_RANK) */
-    EFFECT_PROC_STATE, /* report to the node that controls the job: rank, event, code, pid; it
-                          reports exits to the others */
-    EFFECT_ABORT,  /* ask the node that controls the job to end it: rank (the culprit), code, why in
-                      value */
-    EFFECT_EVENT,  /* notify other nodes of an event: job (which may have ended), its name in key,
-                      rank (its source), notice in event_*, infos in value; then server_notify()
-                      there. code 1: an exit, which only goes to subscribed nodes
-                      (EFFECT_SUBSCRIBE_EXITS) */
-    EFFECT_LISTEN, /* a client subscribes (number: a mask of channels; 0: unsubscribes) to the
-                      output of rank, or all, of the job named key on other nodes: ticket, its
-                      subscription id; then server_overheard() */
-    EFFECT_SUBSCRIBE_EXITS, /* the first client here has registered for events by code: the
-                               controlling node sends this node exit events from now on, and those
-                               that it has kept (server_kept_ends() there) */
-    EFFECT_TIE, /* notify other nodes that the job has connected to the one of that number (code 1),
-                   or disconnected (0); then server_tied() */
-    EFFECT_BOND,  /* report to the node that controls jobs that processes here have connected (code
-                     1) or disconnected (0): value; then server_bonded() */
-    EFFECT_SPACE, /* notify other nodes that a key-value space of the job (key) is destroyed; then
-                     server_space_gone() */
-    EFFECT_COLLECTIVE_QUERY /* ask the node of rank whether it has contributed, or still can, to the
-                    collective identity (key), generation (number); then server_round_heard() */
-};
 
 /* A participant of a collective: a process, or (rank REQUEST_ALL_RANKS) a whole job. */
 struct party {
@@ -100,29 +44,65 @@ struct contribution *contribution_new(struct slice identity, uint64_t generation
                                       uint32_t nparties);       /* NULL: no memory */
 struct contribution *contribution_free(struct contribution *c); /* returns NULL; NULL is harmless */
 
-struct effect {
-    enum effect_kind kind;
-    enum answer_status status;
-    uint32_t job;
-    uint64_t ticket;
-    struct spawn_request *spawn;
-    struct nameservice_query *names;
-    struct contribution *contribution;
-    uint32_t rank;
-    enum proc_event event;
-    int code, pid;
-    uint64_t timeout_ns; /* 0: none */
-    uint16_t type;       /* EFFECT_REPLY: as in struct answer */
-    uint8_t event_range, event_flags;
-    int64_t number; /* EFFECT_ANSWER: as in struct answer; EFFECT_EVENT: its code */
-    char *bytes;    /* malloc'ed: a key followed by a value; NULL: both empty */
-    uint32_t key_len, value_len;
+/* ---- effects, from the table ----------------------------------------------------------------- */
+
+enum effect_kind {
+#define EFFECT(id, name) EFFECT_##id,
+#define EFFECT_MEMBER(id, KIND, member, name)
+#define EFFECT_DONE(id)
+#include "proto/operations.def"
+    EFFECT_KINDS
 };
 
-/* Gives the effect copies of a key and a value.  False: no memory (nothing is changed). */
-bool effect_carry(struct effect *e, struct slice key, struct slice value);
-struct slice effect_key(const struct effect *e);
-struct slice effect_value(const struct effect *e);
+#define EFFECT_TYPE_JOB          uint32_t
+#define EFFECT_TYPE_RANK         uint32_t
+#define EFFECT_TYPE_TICKET       uint64_t
+#define EFFECT_TYPE_U64          uint64_t
+#define EFFECT_TYPE_U32          uint32_t
+#define EFFECT_TYPE_U16          uint16_t
+#define EFFECT_TYPE_U8           uint8_t
+#define EFFECT_TYPE_I64          int64_t
+#define EFFECT_TYPE_INT          int
+#define EFFECT_TYPE_BOOL         bool
+#define EFFECT_TYPE_STATUS       enum answer_status
+#define EFFECT_TYPE_PROC_EVENT   enum proc_event
+#define EFFECT_TYPE_PID          int
+#define EFFECT_TYPE_TEXT         struct slice
+#define EFFECT_TYPE_WHY          struct slice
+#define EFFECT_TYPE_SECRET       struct slice
+#define EFFECT_TYPE_SPAWN        struct spawn_request *
+#define EFFECT_TYPE_QUERY        struct nameservice_query *
+#define EFFECT_TYPE_CONTRIBUTION struct contribution *
+
+/* struct effect_answer { uint64_t ticket; ... } for each kind. */
+#define EFFECT(id, name)                      struct effect_##id {
+#define EFFECT_MEMBER(id, KIND, member, name) EFFECT_TYPE_##KIND member;
+#define EFFECT_DONE(id)                                                                            \
+    }                                                                                              \
+    ;
+#include "proto/operations.def"
+
+struct effect {
+    enum effect_kind kind;
+    char *bytes; /* malloc'ed: its own copy of the texts; NULL: they are borrowed, or all empty */
+    union {
+#define EFFECT(id, name) struct effect_##id id;
+#define EFFECT_MEMBER(id, KIND, member, name)
+#define EFFECT_DONE(id)
+#include "proto/operations.def"
+    } u;
+};
+
+/* EFFECT_WITH(place, .job = 3, .rank = 1): an effect of this kind with these members. */
+#define EFFECT_WITH(id, ...)                                                                       \
+    ((struct effect){ .kind = EFFECT_##id, .bytes = NULL, .u.id = { __VA_ARGS__ } })
+
+/* The job that it is about; JOB_NO_RANK: none. */
+uint32_t effect_job(const struct effect *e);
+
+/* Gives the effect copies of its texts, which were borrowed until now.  False: no memory (nothing
+ * is changed). */
+bool effect_own(struct effect *e);
 
 /* Frees what an effect holds; harmless twice. */
 void effect_drop(struct effect *e);
@@ -140,7 +120,8 @@ struct effects {
 
 void effects_free(struct effects *q);
 
-/* False: no memory; the effect is lost (and dropped). */
+/* Takes over the effect; texts that it borrows are copied.  Without memory for these an answer
+ * says so, and a sentence is left out.  False: no memory; the effect is lost (and dropped). */
 bool effects_push(struct effects *q, struct effect e);
 bool effects_pop(struct effects *q, struct effect *e_p);
 

@@ -123,13 +123,12 @@ static bool fill_block(const struct job *j, const struct collective *c, struct b
 bool exchange_data_fence(struct job *j, struct collective *c)
 {
     struct contribution *k = fence_contribution(j, c);
-    struct effect e = { .kind = EFFECT_CONTRIBUTE, .job = j->id, .contribution = k };
 
     if (!k || !fill_block(j, c, &k->block)) {
         contribution_free(k);
         return false;
     }
-    if (!effects_push(j->effects, e))
+    if (!effects_push(j->effects, EFFECT_WITH(contribute, .job = j->id, .contribution = k)))
         return false;
     for (uint32_t i = 0; c->group == j->world && i < c->group->count; i++)
         forget_fresh(j, collective_member(c->group, i), c->collect);

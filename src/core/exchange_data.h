@@ -18,7 +18,7 @@ int exchange_data_note(struct job *j, uint32_t rank, struct slice key);
 /* Appends the identity of a fence or of the ring of the job; false: no memory. */
 bool exchange_data_identity(const struct job *j, const struct collective_group *g, struct buf *out);
 
-/* The round is complete here: pushes EFFECT_CONTRIBUTE and keeps the round for its completion.
+/* The round is complete here: pushes EFFECT_contribute and keeps the round for its completion.
  * False: no memory; the round is untouched. */
 bool exchange_data_fence(struct job *j, struct collective *c);
 
@@ -34,7 +34,7 @@ void exchange_data_completed(struct core *c, struct slice identity, uint64_t gen
                              enum answer_status status, const struct slice *blocks,
                              uint32_t nblocks);
 
-/* EFFECT_COLLECTIVE_QUERY, on the node asked: whether this node has contributed or still will. */
+/* EFFECT_collective_query, on the node asked: whether this node has contributed or still will. */
 bool exchange_data_round(const struct core *c, const struct job *j, uint32_t rank,
                          struct slice identity, uint64_t generation);
 void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,

@@ -419,16 +419,28 @@ enum answer_status job_disconnect(struct job *j, uint32_t other)
 
 /* ---- the end of processes -------------------------------------------------------------------- */
 
-static bool tell(struct job *j, enum effect_kind kind)
+static struct slice why_failed(const struct job *j)
 {
-    return effects_push(j->effects, (struct effect){ .kind = kind, .job = j->id });
+    return j->failed ? slice_str(j->reason.text) : SLICE_NULL;
+}
+
+static bool push_kill(struct job *j)
+{
+    return effects_push(j->effects, EFFECT_WITH(kill, .job = j->id, .code = job_exit_code(j),
+                                                .reason = why_failed(j)));
+}
+
+static bool push_ended(struct job *j)
+{
+    return effects_push(j->effects, EFFECT_WITH(job_ended, .job = j->id, .code = job_exit_code(j),
+                                                .reason = why_failed(j)));
 }
 
 bool job_settle(struct job *j)
 {
-    j->owes_kill = j->owes_kill && !tell(j, EFFECT_KILL);
+    j->owes_kill = j->owes_kill && !push_kill(j);
     if (!j->owes_kill)
-        j->owes_end = j->owes_end && !tell(j, EFFECT_JOB_ENDED);
+        j->owes_end = j->owes_end && !push_ended(j);
     return !j->owes_kill && !j->owes_end;
 }
 
@@ -472,15 +484,11 @@ void job_blame(struct job *j, int exit_code, const char *reason)
 
 static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
 {
-    struct effect e = {
-        .kind = EFFECT_ABORT, .job = j->id, .rank = culprit, .code = exit_code, .status = ANSWER_OK
-    };
-
     if (j->phase != JOB_RUNNING || j->asked_abort)
         return;
-    effect_carry(&e, SLICE_NULL,
-                 slice_str(reason)); /* without memory: the end, without the reason */
-    j->asked_abort = effects_push(j->effects, e);
+    j->asked_abort =
+        effects_push(j->effects, EFFECT_WITH(abort, .job = j->id, .culprit = culprit,
+                                             .code = exit_code, .reason = slice_str(reason)));
 }
 
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
@@ -587,10 +595,8 @@ static void break_meetings(struct job *j, uint32_t rank)
     while ((c = collective_take_broken(j->meetings, j->base + rank))) {
         for (uint32_t i = 0; i < c->group->count; i++) {
             if (collective_is_here(c, i))
-                effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                          .status = ANSWER_FAILED,
-                                                          .job = j->id,
-                                                          .ticket = c->tickets[i] });
+                effects_push(j->effects,
+                             EFFECT_WITH(answer, .status = ANSWER_FAILED, .ticket = c->tickets[i]));
         }
         collective_free(j->meetings, c);
     }
@@ -674,12 +680,8 @@ static void note_end(struct proc *p, enum proc_event event, int code)
 
 static void report_state(struct job *j, uint32_t rank, enum proc_event event, int code)
 {
-    effects_push(j->effects, (struct effect){ .kind = EFFECT_PROC_STATE,
-                                              .job = j->id,
-                                              .rank = rank,
-                                              .event = event,
-                                              .code = code,
-                                              .pid = j->procs[rank].pid });
+    effects_push(j->effects, EFFECT_WITH(proc_state, .job = j->id, .rank = rank, .event = event,
+                                         .code = code, .pid = j->procs[rank].pid));
 }
 
 /* The controlling node reports exits to the other nodes: they may wait for that process. */

@@ -42,7 +42,7 @@ struct proc {
     uint32_t fences;  /* fences that it waits in */
     uint32_t lines;   /* connections through which it, or a child of it, takes part */
     bool committed;   /* has committed (PMIx) */
-    bool fetching;  /* on another node: its modex entries have been requested (EFFECT_MODEX_REQUEST)
+    bool fetching;  /* on another node: its modex entries have been requested (EFFECT_modex_request)
                      */
     bool commanded; /* its end was requested: it is not a failure of the job */
     struct slice
@@ -153,7 +153,7 @@ static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 }
 
 /* The job is over: all processes are to end.  The first call decides code and reason; the code is 0
- * when a process asks for that.  A core that does not control the job asks for it (EFFECT_ABORT);
+ * when a process asks for that.  A core that does not control the job asks for it (EFFECT_abort);
  * job_end() is what it calls when the controlling node orders the end. */
 void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
 void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
@@ -197,7 +197,7 @@ enum answer_status job_miss(struct job *j, uint32_t rank);
  * them; else the lowest rank. */
 uint32_t job_lost_rank(const struct job *j);
 
-/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_ANSWER; the
+/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_answer; the
  * last rank gets ANSWER_OK at once. */
 enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
                              uint64_t ticket, uint64_t now_ns);
@@ -234,7 +234,7 @@ struct node_get {
     uint64_t ticket;
 };
 
-/* A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_ANSWER.  NOT_FOUND: no
+/* A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_answer.  NOT_FOUND: no
  * other process of the node is left.  FAILED: those that could are idle in such gets themselves;
  * the text names them. */
 enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_get *g,
@@ -247,7 +247,7 @@ void job_node_ended(struct job *j, uint32_t rank);
 #define JOB_RING "RING"
 
 /* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
- * EFFECT_ANSWER with the place in the ring and what the neighbours left. */
+ * EFFECT_answer with the place in the ring and what the neighbours left. */
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
                             uint64_t ticket, uint64_t now_ns);
 /* Several nodes: all of them have contributed what their neighbours need. */

@@ -186,10 +186,7 @@ void job_answer_round(struct job *j, const struct collective *c, enum answer_sta
         if (!collective_is_here(c, i))
             continue;
         p->fences -= p->fences > 0;
-        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                  .status = status,
-                                                  .job = j->id,
-                                                  .ticket = c->tickets[i] });
+        effects_push(j->effects, EFFECT_WITH(answer, .status = status, .ticket = c->tickets[i]));
     }
 }
 
@@ -200,10 +197,7 @@ static void wake_others(struct job *j, const struct collective *c, uint64_t but)
         if (c->tickets[i] == but)
             continue;
         p->fences -= p->fences > 0;
-        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                  .status = ANSWER_OK,
-                                                  .job = j->id,
-                                                  .ticket = c->tickets[i] });
+        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_OK, .ticket = c->tickets[i]));
     }
 }
 
@@ -251,10 +245,7 @@ void job_fence_forget(struct job *j, uint32_t rank)
 
     while (collective_withdraw_rank(&j->colls, rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
-        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                  .status = ANSWER_FAILED,
-                                                  .job = j->id,
-                                                  .ticket = ticket });
+        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_FAILED, .ticket = ticket));
     }
 }
 
@@ -299,17 +290,15 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct collective *c)
 {
     struct buf identity = BUF_NULL(LIMIT_BLOCK);
-    struct effect e = { .kind = EFFECT_COLLECTIVE_QUERY,
-                        .job = j->id,
-                        .rank = rank,
-                        .number = (int64_t)c->generation };
 
     if (is_meeting)
         buf_str(&identity, c->group->name);
     else
         exchange_data_identity(j, c->group, &identity);
-    if (buf_ok(&identity) && effect_carry(&e, buf_slice(&identity), SLICE_NULL))
-        effects_push(j->effects, e);
+    if (buf_ok(&identity))
+        effects_push(j->effects,
+                     EFFECT_WITH(collective_query, .job = j->id, .rank = rank,
+                                 .identity = buf_slice(&identity), .generation = c->generation));
     else
         j->effects->lost = true;
     buf_free(&identity);
@@ -414,10 +403,7 @@ uint64_t job_fences_tick(struct job *j, uint64_t now_ns)
 
     while (collective_withdraw_late(&j->colls, now_ns, &rank, &ticket)) {
         j->procs[rank].fences -= j->procs[rank].fences > 0;
-        effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                  .status = ANSWER_TIMEOUT,
-                                                  .job = j->id,
-                                                  .ticket = ticket });
+        effects_push(j->effects, EFFECT_WITH(answer, .status = ANSWER_TIMEOUT, .ticket = ticket));
     }
     return j->colls.due;
 }

@@ -35,14 +35,9 @@ static enum answer_status make_key(const struct job *j, uint32_t rank, struct sl
 static void answer(struct job *j, const struct nodeattr_wait *w, enum answer_status status,
                    struct slice value)
 {
-    struct effect e = {
-        .kind = EFFECT_ANSWER, .status = status, .job = j->id, .ticket = w->ticket
-    };
-
-    if (!effect_carry(&e, SLICE_NULL, value))
-        e.status = ANSWER_NO_MEMORY;
     j->procs[w->rank].idle_waits -= w->idle;
-    effects_push(j->effects, e);
+    effects_push(j->effects,
+                 EFFECT_WITH(answer, .ticket = w->ticket, .status = status, .value = value));
 }
 
 static void wake(struct job *j, struct slice name, struct slice value)

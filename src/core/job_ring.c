@@ -72,15 +72,10 @@ static void answer_one(struct job *j, const struct collective *c, uint32_t place
     uint32_t n = j->plan.nprocs;
     const struct note *before = c->notes[order[(place + n - 1) % n]];
     const struct note *behind = c->notes[order[(place + 1) % n]];
-    struct effect e = { .kind = EFFECT_ANSWER,
-                        .status = ANSWER_OK,
-                        .job = j->id,
-                        .ticket = c->tickets[order[place]],
-                        .number = place };
 
-    if (!effect_carry(&e, to_right(before), to_left(behind)))
-        e.status = ANSWER_NO_MEMORY;
-    effects_push(j->effects, e);
+    effects_push(j->effects,
+                 EFFECT_WITH(answer, .ticket = c->tickets[order[place]], .status = ANSWER_OK,
+                             .number = place, .key = to_right(before), .value = to_left(behind)));
 }
 
 static void answer_all(struct job *j, const struct collective *c)
@@ -92,10 +87,8 @@ static void answer_all(struct job *j, const struct collective *c)
             answer_one(j, c, i, order);
     } else {
         for (uint32_t i = 0; i < j->plan.nprocs; i++)
-            effects_push(j->effects, (struct effect){ .kind = EFFECT_ANSWER,
-                                                      .status = ANSWER_NO_MEMORY,
-                                                      .job = j->id,
-                                                      .ticket = c->tickets[i] });
+            effects_push(j->effects,
+                         EFFECT_WITH(answer, .status = ANSWER_NO_MEMORY, .ticket = c->tickets[i]));
     }
     free(order);
 }
@@ -127,8 +120,7 @@ static bool push_contribution(struct job *j, const struct collective *c)
         contribution_free(k);
         return false;
     }
-    return effects_push(
-        j->effects, (struct effect){ .kind = EFFECT_CONTRIBUTE, .job = j->id, .contribution = k });
+    return effects_push(j->effects, EFFECT_WITH(contribute, .job = j->id, .contribution = k));
 }
 
 struct ring_part {
@@ -200,15 +192,13 @@ static void answer_here(struct job *j, const struct collective *c, uint32_t i, u
                         const struct ring_ends *ends, enum answer_status status)
 {
     uint32_t last = c->group->count - 1;
-    struct effect e = { .kind = EFFECT_ANSWER,
-                        .status = status,
-                        .job = j->id,
-                        .ticket = c->tickets[i],
-                        .number = first + i };
+    struct effect e =
+        EFFECT_WITH(answer, .ticket = c->tickets[i], .status = status, .number = first + i);
 
-    if (status == ANSWER_OK && !effect_carry(&e, i ? to_right(c->notes[i - 1]) : ends->before,
-                                             i < last ? to_left(c->notes[i + 1]) : ends->behind))
-        e.status = ANSWER_NO_MEMORY;
+    if (status == ANSWER_OK) {
+        e.u.answer.key = i ? to_right(c->notes[i - 1]) : ends->before;
+        e.u.answer.value = i < last ? to_left(c->notes[i + 1]) : ends->behind;
+    }
     effects_push(j->effects, e);
 }
 

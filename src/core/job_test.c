@@ -137,12 +137,12 @@ static void test_effects(void)
     unsigned n = 0;
 
     for (uint32_t i = 0; i < 1000; i++)
-        effects_push(&q, (struct effect){ .kind = EFFECT_ANSWER, .ticket = i });
+        effects_push(&q, EFFECT_WITH(answer, .ticket = i));
     while (effects_pop(&q, &e))
-        n += e.ticket == n;
+        n += e.u.answer.ticket == n;
     EQ(n, 1000);
     for (uint32_t i = 0; i < 3; i++)
-        effects_push(&q, (struct effect){ .kind = EFFECT_SPAWN, .spawn = spawn_new() });
+        effects_push(&q, EFFECT_WITH(spawn, .request = spawn_new()));
     effects_free(&q);
     OK(!effects_pop(&q, &e) && q.count == 0);
 }

@@ -88,19 +88,16 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
 /* All entries whose scope includes other nodes, whatever was requested. */
 static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answer_status status)
 {
-    struct effect e = {
-        .kind = EFFECT_MODEX_REPLY, .job = j->id, .rank = rank, .ticket = ticket, .status = status
-    };
     bool is_here = rank < j->plan.nprocs && job_rank_is_here(j, rank);
     struct buf block = BUF_NULL(LIMIT_BLOCK);
 
     if (status == ANSWER_OK)
         exchange_data_cards(j, rank, &block);
-    e.pid = is_here ? j->procs[rank].pid : 0;
-    if (!buf_ok(&block) || !effect_carry(&e, SLICE_NULL, buf_slice(&block)))
-        e.status = ANSWER_NO_MEMORY;
+    effects_push(j->effects, EFFECT_WITH(modex_reply, .ticket = ticket, .job = j->id, .rank = rank,
+                                         .status = buf_ok(&block) ? status : ANSWER_NO_MEMORY,
+                                         .block = buf_ok(&block) ? buf_slice(&block) : SLICE_NULL,
+                                         .pid = is_here ? j->procs[rank].pid : 0));
     buf_free(&block);
-    effects_push(j->effects, e);
 }
 
 static void answer_wait(struct job *j, struct modex_wait *w, enum answer_status status)
@@ -111,9 +108,7 @@ static void answer_wait(struct job *j, struct modex_wait *w, enum answer_status 
         free(w);
         return;
     }
-    effects_push(j->effects,
-                 (struct effect){
-                     .kind = EFFECT_ANSWER, .status = status, .job = j->id, .ticket = w->ticket });
+    effects_push(j->effects, EFFECT_WITH(answer, .status = status, .ticket = w->ticket));
     list_unlink(&w->link);
     free(w);
 }
@@ -185,18 +180,11 @@ static bool is_elsewhere(const struct job *j, uint32_t rank)
 /* Asks the owner's node for the key that w waits for, unless a request is under way already. */
 static void fetch(struct job *j, struct modex_wait *w, uint64_t timeout_ns)
 {
-    struct effect e = {
-        .kind = EFFECT_MODEX_REQUEST, .job = j->id, .rank = w->rank, .timeout_ns = timeout_ns
-    };
-
     if (j->procs[w->rank].fetching)
         return;
-    if (!effect_carry(&e, w->key, SLICE_NULL)) {
-        j->effects->lost = true;
-        return;
-    }
-    w->asked = true;
-    j->procs[w->rank].fetching = effects_push(j->effects, e);
+    w->asked = effects_push(j->effects, EFFECT_WITH(modex_request, .job = j->id, .rank = w->rank,
+                                                    .key = w->key, .timeout_ns = timeout_ns));
+    j->procs[w->rank].fetching = w->asked;
 }
 
 static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)

@@ -31,7 +31,7 @@ struct modex_wait {
     uint64_t ticket, deadline_ns, timeout_ns;
     uint32_t rank;
     uint32_t asker; /* job->base + rank: the number of the process among all */
-    bool foreign;   /* from another node, whose host has the ticket (EFFECT_MODEX_REPLY) */
+    bool foreign;   /* from another node, whose host has the ticket (EFFECT_modex_reply) */
     bool asked;     /* the owner's node has been asked for this key */
     struct slice key;
     char text[]; /* the key's bytes */
@@ -53,10 +53,10 @@ enum answer_status modex_commit(struct job *j, uint32_t rank, const struct card 
 /* OK: it is present; LATER; NOT_FOUND. */
 enum answer_status modex_get(struct job *owner, const struct modex_get *g);
 
-/* The same for another node; the answer is always an EFFECT_MODEX_REPLY. */
+/* The same for another node; the answer is always an EFFECT_modex_reply. */
 void modex_serve(struct job *owner, const struct modex_get *g);
 
-/* The owner's node has answered EFFECT_MODEX_REQUEST; the entries that it sent are in the store
+/* The owner's node has answered EFFECT_modex_request; the entries that it sent are in the store
  * already. */
 void modex_fetched(struct job *owner, uint32_t rank, enum answer_status status);
 

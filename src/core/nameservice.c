@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *nameservice_op_name(enum nameservice_op op)
+{
+    static const char *const names[] = { [NAMESERVICE_LOOKUP] = "lookup",
+                                         [NAMESERVICE_PUBLISH] = "publish",
+                                         [NAMESERVICE_UNPUBLISH] = "unpublish" };
+
+    return names[op];
+}
+
 struct nameservice_query *nameservice_query_new(enum nameservice_op op, struct slice service,
                                                 struct slice port)
 {

@@ -43,6 +43,8 @@ enum { NAMESERVICE_OK = 0, NAMESERVICE_TAKEN, NAMESERVICE_UNKNOWN, NAMESERVICE_F
  * launchers of the same user on this machine). */
 enum nameservice_op { NAMESERVICE_LOOKUP, NAMESERVICE_PUBLISH, NAMESERVICE_UNPUBLISH };
 
+const char *nameservice_op_name(enum nameservice_op op); /* "lookup" */
+
 struct nameservice_query {
     enum nameservice_op op;
     uint32_t job, rank; /* the requester */

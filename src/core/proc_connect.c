@@ -119,14 +119,14 @@ static void list_members(struct core *c, const uint32_t *here, uint32_t n, uint3
 static void push_bond(struct core *c, const struct proc_connect *b, bool on)
 {
     const struct job *j = b->of.n ? core_job(c, b->of.items[0]) : NULL;
-    struct effect e = { .kind = EFFECT_BOND, .job = j ? j->id : 0, .code = on };
     struct buf bytes = BUF_NULL(PROC_CONNECT_BYTES);
 
     if (!j || !j->follows)
         return;
     parts_write(parts, NPARTS, b, &bytes);
-    if (buf_ok(&bytes) && effect_carry(&e, SLICE_NULL, buf_slice(&bytes)))
-        effects_push(&c->effects, e);
+    if (buf_ok(&bytes))
+        effects_push(&c->effects,
+                     EFFECT_WITH(bond, .job = j->id, .on = on, .bond = buf_slice(&bytes)));
     else
         c->effects.lost = true;
     buf_free(&bytes);

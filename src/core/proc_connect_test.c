@@ -15,7 +15,7 @@ struct world {
     struct core core;
     struct seg_region regions[JOBS];
     struct job *jobs[JOBS];
-    struct buf told; /* the last EFFECT_BOND */
+    struct buf told; /* the last EFFECT_bond */
     int on;          /* its code; -1: there was none */
 };
 
@@ -62,10 +62,10 @@ static void settle(struct world *w)
 
     w->on = -1;
     while (core_effect(&w->core, &e)) {
-        if (e.kind == EFFECT_BOND) {
-            w->on = e.code;
+        if (e.kind == EFFECT_bond) {
+            w->on = e.u.bond.on;
             buf_clear(&w->told);
-            buf_slice_put(&w->told, effect_value(&e));
+            buf_slice_put(&w->told, e.u.bond.bond);
         }
         effect_drop(&e);
     }

@@ -55,8 +55,8 @@ static void settle(struct world *w)
     struct effect e;
 
     while (core_effect(&w->core, &e)) {
-        if (e.kind == EFFECT_ANSWER) {
-            pendings_done(&w->core.waits, e.ticket);
+        if (e.kind == EFFECT_answer) {
+            pendings_done(&w->core.waits, e.u.answer.ticket);
             effect_drop(&e);
         } else {
             effect_drop(&w->last);

@@ -23,16 +23,16 @@ struct cleanup_order {
     bool directory, recursive, empty_only, leave_top;
 };
 
-/* The cleanup that EFFECT_CLEANUP describes, in our own root. */
-static inline struct cleanup_order cleanup_of(const struct effect *e)
+/* The cleanup that EFFECT_cleanup describes, in our own root. */
+static inline struct cleanup_order cleanup_of(const struct effect_cleanup *e)
 {
-    return (struct cleanup_order){ .path = effect_key(e),
-                                   .stay = effect_value(e),
+    return (struct cleanup_order){ .path = e->path,
+                                   .stay = e->keep,
                                    .uid = geteuid(),
-                                   .directory = e->number & CLEANUP_DIRECTORY,
-                                   .recursive = e->number & CLEANUP_RECURSIVE,
-                                   .empty_only = e->number & CLEANUP_EMPTY_ONLY,
-                                   .leave_top = e->number & CLEANUP_LEAVE_TOP };
+                                   .directory = e->flags & CLEANUP_DIRECTORY,
+                                   .recursive = e->flags & CLEANUP_RECURSIVE,
+                                   .empty_only = e->flags & CLEANUP_EMPTY_ONLY,
+                                   .leave_top = e->flags & CLEANUP_LEAVE_TOP };
 }
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone

@@ -169,8 +169,8 @@ static void test_attributes(void)
          "cmd=info-getjobattr-response;rc=0;found=FALSE;");
     w.server.core.has_topology = true;
     frame(&w, p[0], "cmd=info-getjobattr;thrid=9;key=PMI_hwloc_xmlfile;");
-    OK(w.last.kind == EFFECT_ATTR && slice_is(effect_key(&w.last), "PMI_hwloc_xmlfile"));
-    server_answer(&w.server, w.last.ticket,
+    OK(w.last.kind == EFFECT_attr && slice_is(w.last.u.attr.key, "PMI_hwloc_xmlfile"));
+    server_answer(&w.server, w.last.u.attr.ticket,
                   &(struct answer){ .status = ANSWER_OK, .value = SLICE("/proc/1/fd/2") });
     HEARS(p[0], "cmd=info-getjobattr-response;thrid=9;rc=0;found=TRUE;value=/proc/1/fd/2;");
     world_close(&w);
@@ -239,21 +239,21 @@ static void test_spawn(void)
     world_open(&w, 1, 1);
     start(&w, p = PEER(&w, 0));
     frame(&w, p, body);
-    rq = w.last.spawn;
-    OK(w.last.kind == EFFECT_SPAWN && rq && rq->ncommands == 2 && rq->npreputs == 1);
+    rq = w.last.u.spawn.request;
+    OK(w.last.kind == EFFECT_spawn && rq && rq->ncommands == 2 && rq->npreputs == 1);
     OK(!strcmp(rq->commands[0].program, "/bin/a b") && rq->commands[0].nargs == 2 &&
        !strcmp(rq->commands[0].args[0], "a b") && !rq->commands[0].args[2]);
     OK(slice_is(spawn_info(&rq->commands[0], "wdir"), "/tmp") && spawn_nprocs(rq) == 3);
     OK(slice_is(rq->preputs[0].value, "tag#0$x") && rq->commands[1].nargs == 0);
     ASKS(&w, p, "cmd=job-getid;thrid=8;", "cmd=job-getid-response;thrid=8;rc=0;jobid=job_0;");
-    server_answer(&w.server, w.last.ticket,
+    server_answer(&w.server, w.last.u.spawn.ticket,
                   &(struct answer){ .status = ANSWER_FAILED,
                                     .text = SLICE("c: no such program"),
                                     .codes = codes,
                                     .ncodes = 3 });
     HEARS(p, "cmd=spawn-response;thrid=7;rc=1;errmsg=c: no such program;nerrs=1;errcodes=0,2,0;");
     frame(&w, p, body);
-    server_answer(&w.server, w.last.ticket,
+    server_answer(&w.server, w.last.u.spawn.ticket,
                   &(struct answer){ .status = ANSWER_OK, .value = SLICE("job_9") });
     HEARS(p, "cmd=spawn-response;thrid=7;rc=0;jobid=job_9;nerrs=0;");
     world_close(&w);
@@ -414,7 +414,7 @@ static void test_endings(void)
     world_open(&w, 2, 1);
     start(&w, PEER(&w, 1));
     frame(&w, PEER(&w, 1), "cmd=abort;isworld=TRUE;msg=bye msg;; x;");
-    OK(w.last.kind == EFFECT_KILL && strstr(w.jobs[0].job->reason.text, "bye msg; x"));
+    OK(w.last.kind == EFFECT_kill && strstr(w.jobs[0].job->reason.text, "bye msg; x"));
     EQ(job_exit_code(w.jobs[0].job), 1);
     world_close(&w);
 
@@ -433,7 +433,7 @@ static void test_endings(void)
     world_open(&w, 2, 1);
     start(&w, PEER(&w, 1));
     frame(&w, PEER(&w, 1), "cmd=abort;isworld=TRUE;exitcode=0;message=x;");
-    OK(w.last.kind == EFFECT_KILL);
+    OK(w.last.kind == EFFECT_kill);
     EQ(job_exit_code(w.jobs[0].job), 0);
     world_close(&w);
 }
@@ -458,7 +458,7 @@ static void test_rule_breakers(void)
         world_open(&w, 2, 1);
         start(&w, PEER(&w, 0));
         world_say(&w, PEER(&w, 0), slice_str(bad[i]));
-        OK_F(PEER(&w, 0)->closing && w.last.kind == EFFECT_KILL, "refused: %s", bad[i]);
+        OK_F(PEER(&w, 0)->closing && w.last.kind == EFFECT_kill, "refused: %s", bad[i]);
         world_close(&w);
     }
     world_open(&w, 2, 1);

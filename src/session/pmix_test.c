@@ -751,9 +751,9 @@ static bool hears_topology(struct server *s, struct peer *p, enum answer_status 
     *asked = false;
     server_input(s, p, slice_of(&req), 1);
     while (server_effect(s, &e)) {
-        if (e.kind == EFFECT_ATTR && slice_is(effect_key(&e), CORE_TOPOLOGY)) {
+        if (e.kind == EFFECT_attr && slice_is(e.u.attr.key, CORE_TOPOLOGY)) {
             *asked = true;
-            server_answer(s, e.ticket, &a);
+            server_answer(s, e.u.attr.ticket, &a);
         }
         effect_drop(&e);
     }
@@ -805,7 +805,7 @@ static uint64_t tool_asks(struct stage *t, const char *hello)
 
     server_input(&t->server, t->peers[0], slice_of(&b), ++t->now);
     while (server_effect(&t->server, &e)) {
-        ticket = e.kind == EFFECT_TOOL ? e.ticket : ticket;
+        ticket = e.kind == EFFECT_tool ? e.u.tool.ticket : ticket;
         effect_drop(&e);
     }
     return ticket;
@@ -855,8 +855,8 @@ static void test_tool(void)
     OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
     server_hangup(&t.server, t.peers[0]);
     while (server_effect(&t.server, &e)) {
-        ended = ended || (e.kind == EFFECT_JOB_ENDED && e.job == j->id);
-        OK_F(e.kind != EFFECT_KILL, "nothing fails with a tool");
+        ended = ended || (e.kind == EFFECT_job_ended && e.u.job_ended.job == j->id);
+        OK_F(e.kind != EFFECT_kill, "nothing fails with a tool");
         effect_drop(&e);
     }
     OK(ended && t.job->phase == JOB_RUNNING);

@@ -30,9 +30,32 @@ const struct record_row record_rows[RECORD_KINDS] = {
 #undef DONE
 };
 
-static const char magic[] = "WIREUP-RECORD 1\n";
+/* Format 1 had one kind of record for all effects. */
+static const char magic[] = "WIREUP-RECORD 2\n";
 
-enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4 };
+/* In a file the effects are numbered from here. */
+enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4, EFFECTS_AT = 128 };
+
+static const unsigned first_effect = RECORD_effect_answer;
+
+_Static_assert((int)RECORD_effect_answer + (int)EFFECT_KINDS == (int)RECORD_KINDS,
+               "the effects come last");
+_Static_assert((int)RECORD_effect_answer <= (int)EFFECTS_AT &&
+                   (int)EFFECTS_AT + (int)EFFECT_KINDS <= 256,
+               "kinds fit a byte");
+
+static unsigned number_in_file(enum record_kind kind)
+{
+    return kind < first_effect ? kind : (unsigned)kind - first_effect + EFFECTS_AT;
+}
+
+/* RECORD_KINDS: this version has none of that number. */
+static unsigned kind_of_number(unsigned number)
+{
+    unsigned kind = number < EFFECTS_AT ? number : number - EFFECTS_AT + first_effect;
+
+    return number < EFFECTS_AT && number >= first_effect ? RECORD_KINDS : kind;
+}
 
 int record_find(struct slice name)
 {
@@ -41,6 +64,141 @@ int record_find(struct slice name)
             return i;
     }
     return -1;
+}
+
+const char *record_effect_name(enum record_kind kind)
+{
+    return kind >= first_effect ? record_rows[kind].name + sizeof "effect" : NULL;
+}
+
+bool record_number(const struct record *r, const char *name, int64_t *n_p)
+{
+    const struct record_row *row = &record_rows[r->kind];
+
+    for (uint32_t i = 0; i < row->nparts; i++) {
+        const struct part *p = &row->parts[i];
+        if ((p->kind == PART_UINT || p->kind == PART_INT) && !strcmp(p->name, name)) {
+            *n_p = *(const int64_t *)(const void *)((const char *)r + p->offset);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static bool same_texts(const struct part_texts *a, const struct part_texts *b)
+{
+    bool same = a->n == b->n;
+
+    for (uint32_t i = 0; same && i < a->n; i++)
+        same = slice_eq(a->items[i], b->items[i]);
+    return same;
+}
+
+static bool same_part(enum part_kind kind, const void *a, const void *b)
+{
+    const struct part_uints *u = a, *v = b;
+    const struct part_ints *i = a, *k = b;
+
+    switch (kind) {
+    case PART_UINT:
+    case PART_INT: return *(const uint64_t *)a == *(const uint64_t *)b;
+    case PART_BYTES: return slice_eq(*(const struct slice *)a, *(const struct slice *)b);
+    case PART_UINTS:
+        return slice_eq(slice_mem(u->items, u->n * sizeof *u->items),
+                        slice_mem(v->items, v->n * sizeof *v->items));
+    case PART_INTS:
+        return slice_eq(slice_mem(i->items, i->n * sizeof *i->items),
+                        slice_mem(k->items, k->n * sizeof *k->items));
+    case PART_TEXTS: return same_texts(a, b);
+    }
+    return false;
+}
+
+bool record_same(const struct record *a, const struct record *b)
+{
+    const struct record_row *row = &record_rows[a->kind];
+    bool same = a->kind == b->kind;
+
+    for (uint32_t i = 0; same && i < row->nparts; i++) {
+        size_t at = row->parts[i].offset;
+        same = same_part(row->parts[i].kind, (const char *)a + at, (const char *)b + at);
+    }
+    return same;
+}
+
+/* ---- effects --------------------------------------------------------------------------------- */
+
+static int64_t signed_id(uint32_t id)
+{
+    return id == UINT32_MAX ? -1 : (int64_t)id;
+}
+
+static struct slice first_program(const struct spawn_request *rq)
+{
+    return rq && rq->ncommands ? slice_str(rq->commands[0].program) : SLICE_NULL;
+}
+
+/* A member m of the effect e, as parts of the record d. */
+#define FILL_NUMBER(m)     d->m = (uint64_t)e->m;
+#define FILL_ID(m)         d->m = signed_id(e->m);
+#define FILL_SIGNED(m)     d->m = e->m;
+#define FILL_JOB(m)        FILL_ID(m)
+#define FILL_RANK(m)       FILL_ID(m)
+#define FILL_TICKET(m)     d->m##_connection = e->m >> 32, d->m##_token = e->m & UINT32_MAX;
+#define FILL_U64(m)        FILL_NUMBER(m)
+#define FILL_U32(m)        FILL_NUMBER(m)
+#define FILL_U16(m)        FILL_NUMBER(m)
+#define FILL_U8(m)         FILL_NUMBER(m)
+#define FILL_I64(m)        FILL_SIGNED(m)
+#define FILL_INT(m)        FILL_SIGNED(m)
+#define FILL_BOOL(m)       FILL_NUMBER(m)
+#define FILL_STATUS(m)     d->m = slice_str(answer_word(e->m));
+#define FILL_PROC_EVENT(m) d->m = slice_str(proc_event_name(e->m));
+#define FILL_PID(m)
+#define FILL_TEXT(m) d->m = e->m;
+#define FILL_WHY(m)  d->m = e->m;
+#define FILL_SECRET(m)
+#define FILL_SPAWN(m)                                                                              \
+    d->m##_processes = e->m ? spawn_nprocs(e->m) : 0;                                              \
+    d->m##_program = first_program(e->m);
+#define FILL_QUERY(m)                                                                              \
+    if (e->m) {                                                                                    \
+        d->m##_op = slice_str(nameservice_op_name(e->m->op));                                      \
+        d->m##_service = e->m->service;                                                            \
+        d->m##_port = e->m->port;                                                                  \
+    }
+#define FILL_CONTRIBUTION(m)                                                                       \
+    if (e->m) {                                                                                    \
+        d->m##_identity = slice_str(e->m->identity);                                               \
+        d->m##_generation = e->m->generation;                                                      \
+        d->m##_collect = e->m->collect;                                                            \
+        d->m##_block = buf_slice(&e->m->block);                                                    \
+    }
+
+/* fill_answer(), and so on. */
+#define EFFECT(id, name)                                                                           \
+    static void fill_##id(const struct effect_##id *e, struct record_effect_##id *d)               \
+    {
+#define EFFECT_MEMBER(id, KIND, member, name) FILL_##KIND(member)
+#define EFFECT_DONE(id)                       }
+#include "proto/operations.def"
+
+void record_effect(const struct effect *e, struct record *r)
+{
+    memset(r, 0, sizeof *r);
+    r->kind = (enum record_kind)(first_effect + (unsigned)e->kind);
+    switch (e->kind) {
+#define EFFECT(id, name)                                                                           \
+    case EFFECT_##id:                                                                              \
+        fill_##id(&e->u.id, &r->u.effect_##id);                                                    \
+        break;
+#define EFFECT_MEMBER(id, KIND, member, name)
+#define EFFECT_DONE(id)
+#include "proto/operations.def"
+    case EFFECT_KINDS: break;
+    }
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -56,7 +214,7 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
     w->begun = true;
     head = buf_len(out);
     buf_put(out, "\0\0\0\0", HEAD_LEN);
-    buf_byte(out, (char)r->kind);
+    buf_byte(out, (char)number_in_file(r->kind));
     parts_put_uint(out, now - w->last_ns);
     parts_write(row->parts, row->nparts, r, out);
     w->last_ns = now;
@@ -103,7 +261,7 @@ static int bad(struct record_reader *r, struct errmsg *err, const char *why)
 static int read_body(struct record_reader *r, struct slice body, struct record *r_p,
                      struct errmsg *err)
 {
-    unsigned kind = (unsigned char)body.ptr[0];
+    unsigned kind = kind_of_number((unsigned char)body.ptr[0]);
     const struct record_row *row = &record_rows[kind < RECORD_KINDS ? kind : 0];
     struct slice rest = slice_skip(body, 1);
     uint64_t since;
@@ -130,9 +288,10 @@ static int read_magic(struct record_reader *r, struct errmsg *err)
 
     if (!slice_eq(slice_head(in, n), slice_mem(magic, n))) {
         bool other = slice_starts(in, slice_mem(magic, MAGIC_LEN - 2));
-        return bad(r, err,
-                   other ? "a recording in a format that this version does not know"
-                         : "this is no recording");
+        return bad(
+            r, err,
+            other ? "a recording of another version, in another format: read it with that version"
+                  : "this is no recording");
     }
     if (n < MAGIC_LEN)
         return RECORD_MORE;

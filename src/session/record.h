@@ -1,8 +1,8 @@
 /* record.h - a trace of a server: its format, written and read.
  *
- * A trace is the line `WIREUP-RECORD 1` and then records: four bytes of length (least first), and
+ * A trace is the line `WIREUP-RECORD 2` and then records: four bytes of length (least first), and
  * that many bytes: the kind, the time since the record before it, the parts in the order of
- * proto/record.def (wire/parts.h).
+ * proto/record.def or, of an effect, of proto/operations.def (wire/parts.h).
  *
  * Both sides are sans-IO. The reader trusts nothing: it reads files that others wrote, cut off or
  * changed.  A trace holds what clients put, so it is as secret as their modex values.
@@ -18,7 +18,36 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/slice.h"
+#include "core/effect.h"
 #include "wire/parts.h"
+
+/* The parts of a record by a member of an effect (proto/operations.def). */
+#define TRACE_JOB(id, member, name)  PART(id, INT, member, name)
+#define TRACE_RANK(id, member, name) PART(id, INT, member, name)
+#define TRACE_TICKET(id, member, name)                                                             \
+    PART(id, UINT, member##_connection, "connection") PART(id, UINT, member##_token, "token")
+#define TRACE_U64(id, member, name)        PART(id, UINT, member, name)
+#define TRACE_U32(id, member, name)        PART(id, UINT, member, name)
+#define TRACE_U16(id, member, name)        PART(id, UINT, member, name)
+#define TRACE_U8(id, member, name)         PART(id, UINT, member, name)
+#define TRACE_I64(id, member, name)        PART(id, INT, member, name)
+#define TRACE_INT(id, member, name)        PART(id, INT, member, name)
+#define TRACE_BOOL(id, member, name)       PART(id, UINT, member, name)
+#define TRACE_STATUS(id, member, name)     PART(id, BYTES, member, name)
+#define TRACE_PROC_EVENT(id, member, name) PART(id, BYTES, member, name)
+#define TRACE_PID(id, member, name)
+#define TRACE_TEXT(id, member, name) PART(id, BYTES, member, name)
+#define TRACE_WHY(id, member, name)  PART(id, BYTES, member, name)
+#define TRACE_SECRET(id, member, name)
+#define TRACE_SPAWN(id, member, name)                                                              \
+    PART(id, UINT, member##_processes, "processes") PART(id, BYTES, member##_program, "program")
+#define TRACE_QUERY(id, member, name)                                                              \
+    PART(id, BYTES, member##_op, "op")                                                             \
+    PART(id, BYTES, member##_service, "service") PART(id, BYTES, member##_port, "port")
+#define TRACE_CONTRIBUTION(id, member, name)                                                       \
+    PART(id, BYTES, member##_identity, "identity")                                                 \
+    PART(id, UINT, member##_generation, "generation")                                              \
+    PART(id, UINT, member##_collect, "collect") PART(id, BYTES, member##_block, "block")
 
 enum record_kind {
 #define RECORD(id, name) RECORD_##id,
@@ -69,6 +98,18 @@ extern const struct record_row record_rows[RECORD_KINDS];
 
 /* The row with this name, or -1. */
 int record_find(struct slice name);
+
+/* The name of the effect that the record is of; NULL: of none. */
+const char *record_effect_name(enum record_kind kind);
+
+/* An effect as a record, which borrows from it. */
+void record_effect(const struct effect *e, struct record *r);
+
+/* The number in the part of this name.  False: the record has none. */
+bool record_number(const struct record *r, const char *name, int64_t *n_p);
+
+/* Whether all parts are equal, times aside. */
+bool record_same(const struct record *a, const struct record *b);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -33,40 +33,9 @@ static void fill(struct record *r, int kind, unsigned seed)
     }
 }
 
-static bool same_part(const struct part *p, const void *a, const void *b)
-{
-    switch (p->kind) {
-    case PART_UINT: return *(const uint64_t *)a == *(const uint64_t *)b;
-    case PART_INT: return *(const int64_t *)a == *(const int64_t *)b;
-    case PART_BYTES: return slice_eq(*(const struct slice *)a, *(const struct slice *)b);
-    case PART_UINTS: {
-        const struct part_uints *x = a, *y = b;
-        return x->n == y->n && (x->n == 0 || !memcmp(x->items, y->items, x->n * sizeof *x->items));
-    }
-    case PART_INTS: {
-        const struct part_ints *x = a, *y = b;
-        return x->n == y->n && (x->n == 0 || !memcmp(x->items, y->items, x->n * sizeof *x->items));
-    }
-    case PART_TEXTS: {
-        const struct part_texts *x = a, *y = b;
-        bool same = x->n == y->n;
-        for (uint32_t i = 0; same && i < x->n; i++)
-            same = slice_eq(x->items[i], y->items[i]);
-        return same;
-    }
-    }
-    return false;
-}
-
 static bool same(const struct record *a, const struct record *b)
 {
-    bool good = a->kind == b->kind && a->time_ns == b->time_ns;
-
-    for (uint32_t i = 0; good && i < record_rows[a->kind].nparts; i++) {
-        const struct part *p = &record_rows[a->kind].parts[i];
-        good = same_part(p, (const char *)a + p->offset, (const char *)b + p->offset);
-    }
-    return good;
+    return record_same(a, b) && a->time_ns == b->time_ns;
 }
 
 enum { SEEDS = 7, RECORDS = SEEDS * RECORD_KINDS };
@@ -180,7 +149,8 @@ static int verdict(struct slice record, struct record *d_p)
 
 static void test_spoiled(void)
 {
-    static char kind[] = { 2, 0, 0, 0, RECORD_KINDS, 0 };
+    static char kind[] = { 2, 0, 0, 0, RECORD_effect_answer, 0 }; /* effects are numbered higher */
+    static char effect[] = { 2, 0, 0, 0, (char)(128 + EFFECT_KINDS), 0 };
     static char twice[] = { 2, 0, 0, 0, RECORD_begin, 0 };
     static char tail[] = { 5, 0, 0, 0, RECORD_job_gone, 0, 7, 8, 9 };
     static char less[] = { 2, 0, 0, 0, RECORD_job_gone, 0 };
@@ -194,6 +164,7 @@ static void test_spoiled(void)
     int rc;
 
     EQ(verdict(slice_mem(kind, sizeof kind), NULL), RECORD_BAD);
+    EQ(verdict(slice_mem(effect, sizeof effect), NULL), RECORD_BAD);
     EQ(verdict(slice_mem(twice, sizeof twice), NULL), RECORD_BAD);
     EQ(verdict(slice_mem(tail, sizeof tail), &d), RECORD_WHOLE);
     EQ(d.u.job_gone.job, 7);
@@ -208,7 +179,9 @@ static void test_spoiled(void)
     EQ(verdict(RAW("\377\377\377\377"), NULL), RECORD_BAD);
     EQ(verdict(RAW("\0\0\0\7"), NULL), RECORD_MORE);
     nall = 0;
-    read_all(RAW("WIREUP-RECORD 2\n\0\0\0\0"), 1, &rc);
+    read_all(RAW("WIREUP-RECORD 1\n\0\0\0\0"), 1, &rc);
+    EQ(rc, RECORD_BAD);
+    read_all(RAW("WIREUP-RECORD 3\n\0\0\0\0"), 1, &rc);
     EQ(rc, RECORD_BAD);
     read_all(RAW("#!"), 1, &rc);
     EQ(rc, RECORD_BAD);

@@ -38,8 +38,8 @@ struct replay {
     struct record_reader reader;
     struct server server;
     struct list homes, lines, questions;
-    struct map by_number;      /* lines */
-    struct record_effect made; /* the effect that the server has just produced */
+    struct map by_number; /* lines */
+    struct record made;   /* the effect that the server has just produced */
     bool has_made;
     uint64_t begin_ns, now_ns, nprocs;
     /* The bytes of a connection whose identity may be asked for: the answer is the next record. */
@@ -170,9 +170,9 @@ static void note(void *arg, struct record *made)
 {
     struct replay *r = arg;
 
-    r->has_made = made->kind == RECORD_effect;
+    r->has_made = record_effect_name(made->kind) != NULL;
     if (r->has_made)
-        r->made = made->u.effect;
+        r->made = *made;
 }
 
 static bool admit(void *arg, const struct peer *newcomer, const struct job *job, uint32_t rank)
@@ -784,32 +784,29 @@ static int on_close(struct replay *r, const struct record *d)
 
 /* ---- effects --------------------------------------------------------------------------------- */
 
-static void describe(struct buf *out, const struct record_effect *e)
+static void describe_part(struct buf *out, const struct part *p, const struct record *r)
 {
-    buf_slice_put(out, e->effect);
-    buf_printf(out, " of job %llu", (unsigned long long)e->job);
-    if (e->connection)
-        buf_printf(out, " for request %llu of connection %llu", (unsigned long long)e->token,
-                   (unsigned long long)e->connection);
-    if (e->word.len)
-        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->word, 64)));
-    if (e->number)
-        buf_printf(out, ", %lld", (long long)e->number);
-    if (e->key.len)
-        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->key, SNIPPET_MAX)));
-    if (e->value.len)
-        buf_printf(out, ", " SLICE_FMT, SLICE_ARG(slice_head(e->value, SNIPPET_MAX)));
+    const void *at = (const char *)r + p->offset;
+
+    if (p->kind == PART_BYTES && ((const struct slice *)at)->len)
+        buf_printf(out, ", %s " SLICE_FMT, p->name,
+                   SLICE_ARG(slice_head(*(const struct slice *)at, SNIPPET_MAX)));
+    else if (p->kind != PART_BYTES && *(const int64_t *)at)
+        buf_printf(out, ", %s %lld", p->name, (long long)*(const int64_t *)at);
 }
 
-static bool same_effect(const struct record_effect *a, const struct record_effect *b)
+/* Parts of effects are numbers and bytes. */
+static void describe(struct buf *out, const struct record *r)
 {
-    return slice_eq(a->effect, b->effect) && a->job == b->job && a->connection == b->connection &&
-           a->token == b->token && a->rank == b->rank && slice_eq(a->word, b->word) &&
-           a->number == b->number && slice_eq(a->key, b->key) && slice_eq(a->value, b->value);
+    const struct record_row *row = &record_rows[r->kind];
+
+    buf_str(out, record_effect_name(r->kind));
+    for (uint32_t i = 0; i < row->nparts; i++)
+        describe_part(out, &row->parts[i], r);
 }
 
 /* was: NULL for none. */
-static int other_effect(struct replay *r, const struct record_effect *was)
+static int other_effect(struct replay *r, const struct record *was)
 {
     struct buf where = BUF_NULL(64), a = BUF_NULL(1 << 16), b = BUF_NULL(1 << 16);
     int rc;
@@ -827,15 +824,15 @@ static int other_effect(struct replay *r, const struct record_effect *was)
     return rc;
 }
 
-static int keep_question(struct replay *r, struct effect *e)
+static int keep_question(struct replay *r, struct effect_names *e)
 {
     struct question *q = calloc(1, sizeof *q);
 
     if (!q)
         return bad(r, "out of memory");
     q->ticket = e->ticket;
-    q->query = e->names;
-    e->names = NULL;
+    q->query = e->query;
+    e->query = NULL;
     list_init(&q->link);
     list_append(&r->questions, &q->link);
     return REPLAY_SAME;
@@ -861,14 +858,14 @@ static int on_effect(struct replay *r, const struct record *d)
     struct effect e;
     bool there = next_effect(r, &e);
 
-    if (!there || !same_effect(&d->u.effect, &r->made)) {
-        rc = other_effect(r, &d->u.effect);
+    if (!there || !record_same(d, &r->made)) {
+        rc = other_effect(r, d);
     } else {
         r->count.effects++;
-        if (e.kind == EFFECT_ANSWER)
+        if (e.kind == EFFECT_answer)
             server_effect_answer(&r->server, &e);
-        else if (e.kind == EFFECT_NAMES)
-            rc = keep_question(r, &e);
+        else if (e.kind == EFFECT_names)
+            rc = keep_question(r, &e.u.names);
     }
     if (there)
         effect_drop(&e);
@@ -987,7 +984,6 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_out] = on_out,
     [RECORD_hangup] = on_hangup,
     [RECORD_close] = on_close,
-    [RECORD_effect] = on_effect,
     [RECORD_end] = on_end,
     [RECORD_completed] = on_completed,
     [RECORD_fetched] = on_fetched,
@@ -1003,6 +999,10 @@ static int (*const players[RECORD_KINDS])(struct replay *r, const struct record 
     [RECORD_space_gone] = on_space_gone,
     [RECORD_bonded] = on_bonded,
     [RECORD_admit] = on_admit,
+#define EFFECT(id, name) [RECORD_effect_##id] = on_effect,
+#define EFFECT_MEMBER(id, KIND, member, name)
+#define EFFECT_DONE(id)
+#include "proto/operations.def"
 };
 
 static int play(struct replay *r, const struct record *d)

@@ -233,12 +233,12 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
 static enum answer_status announce_tool(struct server *s, struct peer *p, const struct request *rq,
                                         uint64_t ticket)
 {
-    struct effect e = { .kind = EFFECT_TOOL, .ticket = ticket, .job = JOB_NO_RANK };
+    struct effect e =
+        EFFECT_WITH(tool, .ticket = ticket, .rank = (uint32_t)rq->number, .name = rq->kvs);
 
-    e.rank = (uint32_t)rq->number;
     if (!s->core.takes_tools)
         log_warn(s->log, "refused a tool: this server takes none");
-    else if (effect_carry(&e, rq->kvs, SLICE_NULL) && effects_push(&s->core.effects, e))
+    else if (effect_own(&e) && effects_push(&s->core.effects, e))
         return ANSWER_LATER;
     p->closing = true;
     return ANSWER_RESERVED;
@@ -449,32 +449,21 @@ bool server_effect_next(struct server *s, struct effect *e_p)
 
     if (!there)
         return false;
-    if (e_p->kind == EFFECT_ANSWER)
-        pendings_done(&s->core.waits, e_p->ticket);
-    if (e_p->kind == EFFECT_ANSWER && e_p->ticket & TICKET_OF_HOST)
-        server_turn_to_reply(s, e_p);
+    if (e_p->kind == EFFECT_answer) {
+        pendings_done(&s->core.waits, e_p->u.answer.ticket);
+        if (e_p->u.answer.ticket & TICKET_OF_HOST)
+            server_turn_to_reply(s, e_p);
+    }
     server_tell_effect(s, e_p);
-    if (e_p->kind == EFFECT_JOB_ENDED)
-        server_tell_job_end(s, core_job(&s->core, e_p->job));
+    if (e_p->kind == EFFECT_job_ended)
+        server_tell_job_end(s, core_job(&s->core, e_p->u.job_ended.job));
     return true;
-}
-
-void server_effect_answer(struct server *s, struct effect *e)
-{
-    struct answer a = {
-        .status = e->status, .number = e->number, .key = effect_key(e), .value = effect_value(e)
-    };
-
-    if (e->names)
-        core_lookup_now(&s->core, e->names, &a);
-    server_deliver(s, e->ticket, &a);
-    effect_drop(e);
 }
 
 bool server_effect(struct server *s, struct effect *e_p)
 {
     while (server_effect_next(s, e_p)) {
-        if (e_p->kind != EFFECT_ANSWER)
+        if (e_p->kind != EFFECT_answer)
             return true;
         server_effect_answer(s, e_p);
     }

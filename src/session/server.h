@@ -29,7 +29,7 @@ struct server {
     struct core core;
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
-    bool heeds; /* EFFECT_SUBSCRIBE_EXITS has been sent */
+    bool heeds; /* EFFECT_subscribe_exits has been sent */
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;
@@ -79,7 +79,7 @@ void server_abort(struct server *s, struct job *j, uint32_t culprit, int exit_co
 void server_abort_connected(struct server *s, struct job *j);
 /* As job_blame(). */
 void server_blame(struct server *s, struct job *j, int exit_code, const char *reason);
-/* The neighbours have answered EFFECT_NAMES. */
+/* The neighbours have answered EFFECT_names. */
 void server_names_heard(struct server *s, uint64_t ticket, const struct nameservice_query *q,
                         bool found, struct slice port);
 /* As core_tick(). */
@@ -92,25 +92,25 @@ enum answer_status server_unpublish(struct server *s, struct slice service);
  * nodes are in core/effect.h.  On a node that does not control the job, server_abort() is the order
  * of the one that does. */
 
-/* EFFECT_CONTRIBUTE is over: what the other nodes have contributed (this node's block may be among
+/* EFFECT_contribute is over: what the other nodes have contributed (this node's block may be among
  * it; several may follow each other in one buffer), or why it failed. */
 void server_completed(struct server *s, struct slice identity, uint64_t generation,
                       enum answer_status status, const struct slice *blocks, uint32_t nblocks);
-/* EFFECT_MODEX_REQUEST is answered: the block of EFFECT_MODEX_REPLY there, or why there is none. */
+/* EFFECT_modex_request is answered: the block of EFFECT_modex_reply there, or why there is none. */
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
                     struct slice block);
-/* Another node's EFFECT_MODEX_REQUEST for a rank of this one; EFFECT_MODEX_REPLY answers, now or
+/* Another node's EFFECT_modex_request for a rank of this one; EFFECT_modex_reply answers, now or
  * later. timeout_ns 0: none.  The ticket is the host's own. */
 void server_fetch(struct server *s, struct job *j, uint32_t rank, struct slice key,
                   uint64_t timeout_ns, uint64_t ticket, uint64_t now_ns);
-/* Another node's EFFECT_NAMES, for the one that keeps the names; EFFECT_REPLY answers, and there
+/* Another node's EFFECT_names, for the one that keeps the names; EFFECT_reply answers, and there
  * server_answer(). */
 void server_ask(struct server *s, struct job *j, const struct nameservice_query *q, uint64_t ticket,
                 uint64_t now_ns);
-/* Another node's EFFECT_SUBSCRIBE_EXITS: the exits kept, for its server_notify(). */
+/* Another node's EFFECT_subscribe_exits: the exits kept, for its server_notify(). */
 typedef void server_end_fn(void *arg, const struct notice *n);
 void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg);
-/* Another node's EFFECT_COLLECTIVE_QUERY; and its answer there. */
+/* Another node's EFFECT_collective_query; and its answer there. */
 bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
                   uint64_t generation);
 void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
@@ -128,8 +128,8 @@ int server_greet_singleton(struct server *s, struct peer *p);
 /* Closes without notifying anybody; the host has closed its file descriptor.  Returns NULL. */
 struct peer *server_peer_free(struct server *s, struct peer *p);
 
-/* EFFECT_TOOL: the tool is the last process of this job of its own (which the host has made for it,
- * and removes when it ends: EFFECT_JOB_ENDED); NULL: it is refused, for that reason.  False: it has
+/* EFFECT_tool: the tool is the last process of this job of its own (which the host has made for it,
+ * and removes when it ends: EFFECT_job_ended); NULL: it is refused, for that reason.  False: it has
  * disconnected meanwhile. */
 bool server_admit(struct server *s, uint64_t ticket, struct job *job, enum answer_status why,
                   uint64_t now_ns);
@@ -144,7 +144,7 @@ void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t
 /* The other end is closed: nothing more will come. */
 void server_hangup(struct server *s, struct peer *p);
 
-/* An event from a source without a connection here (another node's EFFECT_EVENT, or one of the host
+/* An event from a source without a connection here (another node's EFFECT_event, or one of the host
  * itself, with its own name): goes to every client concerned. */
 void server_notify(struct server *s, const struct notice *n);
 
@@ -159,16 +159,16 @@ bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_
                    struct slice bytes);
 
 /* The kept output of rank (or JOB_NO_RANK: all) of the job of that name, the oldest first; and the
- * same from another node, for a client that subscribed here (EFFECT_LISTEN). */
+ * same from another node, for a client that subscribed here (EFFECT_listen). */
 typedef void server_kept_fn(void *arg, uint32_t rank, uint16_t channel, struct slice bytes);
 void server_recall(const struct server *s, struct slice nspace, uint32_t rank, server_kept_fn *fn,
                    void *arg);
 void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint16_t channel,
                       uint64_t ear, struct slice bytes);
 
-/* Another node's EFFECT_TIE, and its EFFECT_SPACE. */
+/* Another node's EFFECT_tie, and its EFFECT_space. */
 void server_tied(struct server *s, struct job *j, uint32_t other, bool on);
-/* Another node's EFFECT_BOND. */
+/* Another node's EFFECT_bond. */
 void server_bonded(struct server *s, struct slice bond, bool on);
 void server_space_gone(struct server *s, struct job *j, struct slice name);
 
@@ -182,7 +182,7 @@ void server_wrote(struct server *s, struct peer *p, size_t n);
 /* The next effect for the host; answers are delivered on the way. */
 bool server_effect(struct server *s, struct effect *e_p);
 
-/* The host's answer to a request that it carried out (EFFECT_SPAWN). */
+/* The host's answer to a request that it carried out (EFFECT_spawn). */
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a);
 
 /* A process finalizes on this connection, and the host has taken the request (takes). */

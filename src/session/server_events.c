@@ -176,12 +176,11 @@ static bool is_end(const struct notice *n)
  * times N. */
 static void heed_ends(struct server *s, const struct peer *p)
 {
-    struct effect e = { .kind = EFFECT_SUBSCRIBE_EXITS, .job = p->job->id, .rank = p->rank };
-
     if (!s->core.has_others || s->heeds)
         return;
     s->heeds = true;
-    effects_push(&s->core.effects, e);
+    effects_push(&s->core.effects,
+                 EFFECT_WITH(subscribe_exits, .job = p->job->id, .rank = p->rank));
 }
 
 void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg)
@@ -197,19 +196,15 @@ void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg)
 /* Other nodes are notified when it is for more than this one. */
 static void spread_everywhere(struct server *s, const struct job *j, const struct notice *n)
 {
-    struct effect e = { .kind = EFFECT_EVENT,
-                        .code = is_end(n),
-                        .job = j->id,
-                        .rank = n->rank,
-                        .number = n->code,
-                        .event_range = n->range,
-                        .event_flags = n->flags };
+    struct effect e = EFFECT_WITH(event, .job = j->id, .nspace = slice_str(n->nspace),
+                                  .rank = n->rank, .code = n->code, .range = n->range,
+                                  .flags = n->flags, .is_exit = is_end(n), .infos = n->infos);
 
     server_spread(s, n);
     if (!s->core.has_others || n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_LOCAL ||
         n->range == PMIX_RANGE_PROC_LOCAL)
         return;
-    if (effect_carry(&e, slice_str(n->nspace), n->infos))
+    if (effect_own(&e))
         effects_push(&s->core.effects, e);
 }
 

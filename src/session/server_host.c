@@ -57,144 +57,13 @@ static int64_t signed_id(uint32_t id)
     return id == JOB_NO_RANK ? -1 : (int64_t)id;
 }
 
-/* ---- effects --------------------------------------------------------------------------------- */
-
-static void describe_spawn(const struct effect *e, struct record_effect *r)
-{
-    if (!e->spawn)
-        return;
-    r->number = (int64_t)spawn_nprocs(e->spawn);
-    if (e->spawn->ncommands)
-        r->key = slice_str(e->spawn->commands[0].program);
-}
-
-static const char *const names_ops[] = { [NAMESERVICE_LOOKUP] = "lookup",
-                                         [NAMESERVICE_PUBLISH] = "publish",
-                                         [NAMESERVICE_UNPUBLISH] = "unpublish" };
-
-static void describe_names(const struct effect *e, struct record_effect *r)
-{
-    if (!e->names)
-        return;
-    r->word = slice_str(names_ops[e->names->op]);
-    r->key = e->names->service;
-    r->value = e->names->port;
-}
-
-static void describe_end(const struct server *s, const struct effect *e, struct record_effect *r)
-{
-    const struct job *j = core_job(&s->core, e->job);
-
-    if (!j)
-        return;
-    r->number = job_exit_code(j);
-    if (j->failed)
-        r->value = slice_str(j->reason.text);
-}
-
 void server_tell_effect(const struct server *s, const struct effect *e)
 {
-    static const char *const names[] = { [EFFECT_ANSWER] = "answer",
-                                         [EFFECT_ATTR] = "attr",
-                                         [EFFECT_SPAWN] = "spawn",
-                                         [EFFECT_NAMES] = "names",
-                                         [EFFECT_PLACE] = "place",
-                                         [EFFECT_KILL] = "kill",
-                                         [EFFECT_JOB_ENDED] = "job_ended",
-                                         [EFFECT_CONTRIBUTE] = "contribute",
-                                         [EFFECT_MODEX_REQUEST] = "fetch",
-                                         [EFFECT_MODEX_REPLY] = "cards",
-                                         [EFFECT_REPLY] = "reply",
-                                         [EFFECT_PROC_STATE] = "news",
-                                         [EFFECT_ABORT] = "ask_abort",
-                                         [EFFECT_EVENT] = "event",
-                                         [EFFECT_COLLECTIVE_QUERY] = "round",
-                                         [EFFECT_LISTEN] = "listen",
-                                         [EFFECT_TIE] = "tie",
-                                         [EFFECT_SPACE] = "space",
-                                         [EFFECT_BOND] = "bond",
-                                         [EFFECT_SUBSCRIBE_EXITS] = "heed",
-                                         [EFFECT_SIGNAL] = "signal",
-                                         [EFFECT_ROOT] = "root",
-                                         [EFFECT_CLEANUP] = "sweep",
-                                         [EFFECT_LOG] = "log",
-                                         [EFFECT_HELP] = "help",
-                                         [EFFECT_CREDENTIAL] = "credential",
-                                         [EFFECT_INPUT] = "input",
-                                         [EFFECT_TOOL] = "tool" };
-    struct record r = { .kind = RECORD_effect };
-    struct record_effect *d = &r.u.effect;
+    struct record r;
 
     if (!s->recorder)
         return;
-    d->effect = slice_str(names[e->kind]);
-    d->job = e->job;
-    d->connection = connection_of(e->ticket);
-    d->token = token_of(e->ticket);
-    d->rank = e->rank;
-    switch (e->kind) {
-    case EFFECT_ANSWER:
-        d->word = slice_str(answer_word(e->status));
-        d->number = e->number;
-        d->key = effect_key(e);
-        d->value = effect_value(e);
-        break;
-    case EFFECT_TOOL:
-    case EFFECT_ATTR: d->key = effect_key(e); break;
-    case EFFECT_SPAWN: describe_spawn(e, d); break;
-    case EFFECT_NAMES: describe_names(e, d); break;
-    case EFFECT_SUBSCRIBE_EXITS:
-    case EFFECT_PLACE:
-    case EFFECT_ROOT: break;
-    case EFFECT_INPUT:
-    case EFFECT_SIGNAL:
-    case EFFECT_CLEANUP:
-    case EFFECT_LOG:
-    case EFFECT_HELP:
-        d->rank = e->rank;
-        d->number = e->number;
-        d->key = effect_key(e);
-        d->value = effect_value(e);
-        break;
-    case EFFECT_CREDENTIAL: d->number = e->number; break;
-    case EFFECT_KILL:
-    case EFFECT_JOB_ENDED: describe_end(s, e, d); break;
-    case EFFECT_CONTRIBUTE:
-        d->key = slice_str(e->contribution->identity);
-        d->number = (int64_t)e->contribution->generation;
-        d->word = slice_str(e->contribution->collect ? "collect" : "");
-        d->value = buf_slice(&e->contribution->block);
-        break;
-    case EFFECT_PROC_STATE:
-        d->word = slice_str(proc_event_name(e->event));
-        d->number = e->code;
-        break;
-    case EFFECT_TIE:
-        d->number = e->number;
-        d->word = e->code ? SLICE("on") : SLICE("off");
-        break;
-    case EFFECT_BOND:
-        d->word = e->code ? SLICE("on") : SLICE("off");
-        d->value = effect_value(e);
-        break;
-    case EFFECT_MODEX_REQUEST:
-    case EFFECT_LISTEN:
-    case EFFECT_SPACE:
-    case EFFECT_COLLECTIVE_QUERY:
-        d->number = e->kind == EFFECT_MODEX_REQUEST ? (int64_t)e->timeout_ns : e->number;
-        d->key = effect_key(e);
-        break;
-    case EFFECT_MODEX_REPLY:
-    case EFFECT_REPLY:
-    case EFFECT_ABORT:
-    case EFFECT_EVENT:
-        if (e->kind == EFFECT_MODEX_REPLY || e->kind == EFFECT_REPLY)
-            d->word = slice_str(answer_word(e->status));
-        d->number = e->kind == EFFECT_ABORT ? e->code : e->number;
-        d->key = effect_key(e);
-        d->value = effect_value(e);
-        break;
-    }
+    record_effect(e, &r);
     server_tell(s, &r);
 }
 
@@ -476,7 +345,7 @@ static void tell_ask(const struct server *s, const struct job *j, const struct n
                                      .time_ns = now_ns,
                                      .u.ask = { .job = j->id,
                                                 .rank = q->rank,
-                                                .word = slice_str(names_ops[q->op]),
+                                                .word = slice_str(nameservice_op_name(q->op)),
                                                 .key = q->service,
                                                 .value = q->port,
                                                 .type = q->type,
@@ -533,17 +402,10 @@ void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct s
 
 static struct effect make_reply(uint64_t ticket, const struct answer *a)
 {
-    struct effect e = { .kind = EFFECT_REPLY,
-                        .ticket = ticket & ~TICKET_OF_HOST,
-                        .status = a->status,
-                        .number = a->number,
-                        .type = a->type,
-                        .job = a->about ? a->about->id : JOB_NO_RANK,
-                        .rank = a->rank };
-
-    if (!effect_carry(&e, a->key, a->value))
-        e.status = ANSWER_NO_MEMORY;
-    return e;
+    return EFFECT_WITH(reply, .ticket = ticket & ~TICKET_OF_HOST, .status = a->status,
+                       .number = a->number, .type = a->type,
+                       .job = a->about ? a->about->id : JOB_NO_RANK, .rank = a->rank, .key = a->key,
+                       .value = a->value);
 }
 
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
@@ -551,16 +413,33 @@ void server_reply(struct server *s, uint64_t ticket, const struct answer *a)
     effects_push(&s->core.effects, make_reply(ticket, a));
 }
 
-void server_turn_to_reply(struct server *s, struct effect *e)
+/* The result of a pending request. */
+static struct answer result_of(struct server *s, const struct effect_answer *e)
 {
     struct answer a = {
-        .status = e->status, .number = e->number, .key = effect_key(e), .value = effect_value(e)
+        .status = e->status, .number = e->number, .key = e->key, .value = e->value
     };
-    struct effect reply;
 
-    if (e->names)
-        core_lookup_now(&s->core, e->names, &a);
-    reply = make_reply(e->ticket, &a);
+    if (e->lookup)
+        core_lookup_now(&s->core, e->lookup, &a);
+    return a;
+}
+
+void server_turn_to_reply(struct server *s, struct effect *e)
+{
+    struct answer a = result_of(s, &e->u.answer);
+    struct effect reply = make_reply(e->u.answer.ticket, &a);
+
+    if (!effect_own(&reply))
+        reply = make_reply(e->u.answer.ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
     effect_drop(e);
     *e = reply;
+}
+
+void server_effect_answer(struct server *s, struct effect *e)
+{
+    struct answer a = result_of(s, &e->u.answer);
+
+    server_deliver(s, e->u.answer.ticket, &a);
+    effect_drop(e);
 }

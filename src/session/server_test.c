@@ -71,25 +71,27 @@ static void open_world(struct world *w, uint32_t n, bool keep_going)
     }
 }
 
+static struct effect last;
+static unsigned effects_seen;
+
 static void close_world(struct world *w)
 {
     struct effect e;
 
     while (server_effect(&w->server, &e))
         effect_drop(&e);
+    effect_drop(&last);
     play_back(w);
     server_free(&w->server);
     seg_memory_close(&w->region);
 }
-
-static struct effect last;
-static unsigned effects_seen;
 
 static void settle(struct world *w)
 {
     struct effect e;
 
     while (server_effect(&w->server, &e)) {
+        effect_drop(&last);
         last = e;
         effects_seen++;
     }
@@ -283,7 +285,7 @@ static void test_sixty_four(void)
         server_event(&w.server, w.job, r, PROC_EVENT_EXIT, 0);
     }
     settle(&w);
-    OK(good && last.kind == EFFECT_JOB_ENDED && job_exit_code(w.job) == 0);
+    OK(good && last.kind == EFFECT_job_ended && job_exit_code(w.job) == 0);
     close_world(&w);
 }
 
@@ -294,21 +296,21 @@ static void test_endings(void)
     open_world(&w, 3, false);
     send(&w, 1, START);
     send(&w, 1, "cmd=abort exitcode=7 message=I had enough\n");
-    OK(last.kind == EFFECT_KILL && job_exit_code(w.job) == 7);
+    OK(last.kind == EFFECT_kill && job_exit_code(w.job) == 7);
     OK(strstr(w.job->reason.text, "rank 1 on here") && strstr(w.job->reason.text, "I had enough"));
     for (uint32_t r = 0; r < 3; r++) {
         server_hangup(&w.server, w.peers[r]);
         server_event(&w.server, w.job, r, PROC_EVENT_DEATH, 15);
     }
     settle(&w);
-    OK_F(last.kind == EFFECT_JOB_ENDED && job_exit_code(w.job) == 7, "the killed do not decide");
+    OK_F(last.kind == EFFECT_job_ended && job_exit_code(w.job) == 7, "the killed do not decide");
     close_world(&w);
 
     open_world(&w, 2, false);
     send(&w, 0, START);
     server_hangup(&w.server, w.peers[0]);
     settle(&w);
-    OK_F(last.kind == EFFECT_KILL, "closing without finalize ends the job");
+    OK_F(last.kind == EFFECT_kill, "closing without finalize ends the job");
     server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 15);
     server_event(&w.server, w.job, 0, PROC_EVENT_EXIT, 3);
     OK_F(job_exit_code(w.job) == 3, "with the code of the one who did it: %s", w.job->reason.text);
@@ -352,12 +354,13 @@ static void test_rule_breakers(void)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         open_world(&w, 2, false);
-        last.kind = EFFECT_ANSWER;
+        effect_drop(&last);
+        last.kind = EFFECT_answer;
         if (i != 6)
             send(&w, 0, bad[i]);
         else
             send(&w, 0, "cmd=finalize\ncmd=put key=a value=b\n");
-        OK_F(w.peers[0]->closing && last.kind == EFFECT_KILL && w.job->exit_code == 1,
+        OK_F(w.peers[0]->closing && last.kind == EFFECT_kill && w.job->exit_code == 1,
              "refused and the job ended: %.20s", bad[i]);
         close_world(&w);
     }
@@ -412,17 +415,15 @@ static void test_spawn(void)
         server_input(&w.server, w.peers[0], slice_mem(block + i, 1), 1);
         settle(&w);
     }
-    rq = last.spawn;
-    OK(last.kind == EFFECT_SPAWN && rq && rq->ncommands == 2 && rq->npreputs == 1);
+    rq = last.u.spawn.request;
+    OK(last.kind == EFFECT_spawn && rq && rq->ncommands == 2 && rq->npreputs == 1);
     OK(!strcmp(rq->commands[0].program, "/bin/a b") && rq->commands[0].nargs == 2 &&
        !strcmp(rq->commands[0].args[0], "a b") && !rq->commands[0].args[2]);
     OK(slice_is(spawn_info(&rq->commands[0], "wdir"), "/tmp") && spawn_nprocs(rq) == 3);
     OK(slice_is(rq->preputs[0].value, "tag h 1"));
-    server_answer(&w.server, last.ticket,
+    server_answer(&w.server, last.u.spawn.ticket,
                   &(struct answer){ .status = ANSWER_FAILED, .codes = codes, .ncodes = 3 });
     HEARS(&w, 0, "cmd=spawn_result rc=1 errcodes=0,2,0 msg=failed\n");
-    spawn_free(rq);
-    last.spawn = NULL;
     close_world(&w);
 }
 
@@ -477,10 +478,8 @@ static void test_lesser(void)
     send(&w, 1, "cmd=barrier_in\n");
     HEARS(&w, 1, "cmd=barrier_out rc=0\n");
     send(&w, 0, spawn);
-    OK_F(last.kind == EFFECT_SPAWN, "the others have what they had");
-    server_answer(&w.server, last.ticket, &(struct answer){ .status = ANSWER_FAILED });
-    spawn_free(last.spawn);
-    last.spawn = NULL;
+    OK_F(last.kind == EFFECT_spawn, "the others have what they had");
+    server_answer(&w.server, last.u.spawn.ticket, &(struct answer){ .status = ANSWER_FAILED });
     close_world(&w);
 }
 

@@ -364,15 +364,21 @@ static void text_part(struct buf *out, const struct part *p, const struct record
     }
 }
 
+/* A number of an effect that means "none". */
+static bool is_none(const struct record *r, const struct part *p)
+{
+    bool can_be = !strcmp(p->name, "connection") || !strcmp(p->name, "token") ||
+                  (r->kind == RECORD_effect_answer && !strcmp(p->name, "number"));
+    int64_t n;
+
+    return can_be && record_effect_name(r->kind) && record_number(r, p->name, &n) && n == 0;
+}
+
 /* Parts of a record that its line has already shown, or that have no meaning. */
 static bool is_told(const struct subject *s, const struct record *r, const struct part *p)
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
-           (s->connection && !strcmp(p->name, "connection")) ||
-           (r->kind == RECORD_effect && !r->u.effect.connection &&
-            (!strcmp(p->name, "connection") || !strcmp(p->name, "token"))) ||
-           (r->kind == RECORD_effect && r->u.effect.connection && !r->u.effect.number &&
-            !strcmp(p->name, "number")) ||
+           (s->connection && !strcmp(p->name, "connection")) || is_none(r, p) ||
            (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are shown as messages */
 }
 
@@ -534,9 +540,12 @@ static void json_part(struct buf *out, const struct part *p, const struct record
 static void json_record(struct trace *t, const struct subject *s, const struct record *r)
 {
     const struct record_row *row = &record_rows[r->kind];
+    const char *effect = record_effect_name(r->kind);
 
     json_head(t, s);
-    buf_printf(&t->out, ",\"record\":\"%s\"", row->name);
+    buf_printf(&t->out, ",\"record\":\"%s\"", effect ? "effect" : row->name);
+    if (effect)
+        buf_printf(&t->out, ",\"effect\":\"%s\"", effect);
     for (uint32_t i = 0; i < row->nparts; i++) {
         if (!is_told(s, r, &row->parts[i]))
             json_part(&t->out, &row->parts[i], r);
@@ -583,8 +592,8 @@ static struct subject subject_of(const struct trace_reader_line *l, const struct
     if (l && l->job >= 0) {
         s.job = l->job;
         s.rank = l->rank;
-    } else if (r->kind == RECORD_effect) {
-        s.job = (int64_t)r->u.effect.job;
+    } else if (record_effect_name(r->kind)) {
+        record_number(r, "job", &s.job);
     }
     return s;
 }
@@ -594,8 +603,9 @@ static bool name_wanted(const struct trace *t, const struct record *r)
 {
     if (r->kind == RECORD_event && command_wanted(t, r->u.event.event))
         return true;
-    if (r->kind == RECORD_effect && command_wanted(t, r->u.effect.effect))
-        return true;
+    if (record_effect_name(r->kind))
+        return command_wanted(t, slice_str(record_effect_name(r->kind))) ||
+               command_wanted(t, SLICE("effect"));
     return command_wanted(t, slice_str(record_rows[r->kind].name));
 }
 
@@ -608,7 +618,7 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
 
     if (r->kind == RECORD_begin)
         t->begin_ns = r->time_ns;
-    if (r->kind == RECORD_effect && slice_is(r->u.effect.effect, "answer"))
+    if (r->kind == RECORD_effect_answer)
         silent = !t->all;
     if (silent || !time_wanted(t, r->time_ns) || !rank_wanted(t, s.job, s.rank) ||
         !name_wanted(t, r))

@@ -111,6 +111,7 @@ static int find_line(struct trace_reader *s, const struct record *r, struct trac
                      struct errmsg *err)
 {
     uint64_t number;
+    int64_t asker;
 
     *l_p = NULL;
     switch (r->kind) {
@@ -123,12 +124,14 @@ static int find_line(struct trace_reader *s, const struct record *r, struct trac
     case RECORD_close: number = r->u.close.connection; break;
     case RECORD_answer: *l_p = line_of(s, r->u.answer.connection); return 0;
     case RECORD_heard: *l_p = line_of(s, r->u.heard.connection); return 0;
-    case RECORD_effect: *l_p = line_of(s, r->u.effect.connection); return 0;
     case RECORD_open:
         if (line_of(s, r->u.open.connection))
             return errmsg_set(err, TRACE_READER_BAD, "a connection is opened twice");
         return open_line(s, &r->u.open, l_p);
-    default: return 0;
+    default:
+        if (record_effect_name(r->kind) && record_number(r, "connection", &asker))
+            *l_p = line_of(s, (uint64_t)asker);
+        return 0;
     }
     *l_p = line_of(s, number);
     return *l_p ? 0 : errmsg_set(err, TRACE_READER_BAD, "a record about an unknown connection");

@@ -276,22 +276,6 @@ static void on_answer(struct trace_to_script *c, const struct record_answer *a)
     buf_byte(c->out, '\n');
 }
 
-static void on_effect(struct trace_to_script *c, const struct record_effect *e)
-{
-    if (slice_is(e->effect, "kill")) {
-        buf_str(c->out, "expect kill\n");
-    } else if (slice_is(e->effect, "job_ended")) {
-        buf_str(c->out, "expect ended\n");
-        buf_printf(c->out, "expect code %lld\n", (long long)e->number);
-    } else if (slice_is(e->effect, "spawn")) {
-        buf_str(c->out, "expect spawn ");
-        put_word(c->out, e->key);
-        buf_printf(c->out, " %lld\n", (long long)e->number);
-    } else if (!slice_is(e->effect, "answer")) {
-        comment(c, "a question to the host");
-    }
-}
-
 static void on_open(struct trace_to_script *c, const struct trace_reader_line *l,
                     const struct record_open *o)
 {
@@ -322,7 +306,17 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
     case RECORD_preset: on_preset(c, &r->u.preset); break;
     case RECORD_event: on_event(c, &r->u.event); break;
     case RECORD_answer: on_answer(c, &r->u.answer); break;
-    case RECORD_effect: on_effect(c, &r->u.effect); break;
+    case RECORD_effect_answer: break;
+    case RECORD_effect_kill: buf_str(c->out, "expect kill\n"); break;
+    case RECORD_effect_job_ended:
+        buf_printf(c->out, "expect ended\nexpect code %lld\n",
+                   (long long)r->u.effect_job_ended.code);
+        break;
+    case RECORD_effect_spawn:
+        buf_str(c->out, "expect spawn ");
+        put_word(c->out, r->u.effect_spawn.request_program);
+        buf_printf(c->out, " %llu\n", (unsigned long long)r->u.effect_spawn.request_processes);
+        break;
     case RECORD_open: on_open(c, l, &r->u.open); break;
     case RECORD_hangup: say(c, l, "hangup"); break;
     case RECORD_out:

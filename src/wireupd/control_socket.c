@@ -452,7 +452,7 @@ static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct l
     buf_free(&line);
 }
 
-void control_socket_ask(struct control_socket *d, uint64_t ticket, struct nameservice_query *query)
+void control_socket_ask(struct control_socket *d, struct effect_names *e)
 {
     struct inquiry *q = calloc(1, sizeof *q);
     struct launcher_name *all;
@@ -461,15 +461,15 @@ void control_socket_ask(struct control_socket *d, uint64_t ticket, struct namese
     if (q)
         q->neighbours = calloc(n > 0 ? (size_t)n : 1, sizeof *q->neighbours);
     if (!q || !q->neighbours) {
-        server_answer(&d->node->server, ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
-        free(query);
+        server_answer(&d->node->server, e->ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
         free(all);
         free(q);
         return;
     }
     q->node = d->node;
-    q->ticket = ticket;
-    q->query = query;
+    q->ticket = e->ticket;
+    q->query = e->query;
+    e->query = NULL;
     q->count = n > 0 ? n : 0;
     list_append(&d->inquiries, &q->link);
     timer_init(&q->patience, &d->node->loop, out_of_patience, q);

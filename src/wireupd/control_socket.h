@@ -18,7 +18,7 @@
  *                           which sends nothing more until it has the answer, the same word
  * Anything else is answered with a line that begins with `error:`.
  *
- * Name service queries to the other launchers (EFFECT_NAMES) go to all of them at once; the first
+ * Name service queries to the other launchers (EFFECT_names) go to all of them at once; the first
  * that has the name decides, no answer within LIMIT_DESK_MS counts as no.
  */
 #ifndef WIREUP_WIREUPD_CONTROL_SOCKET_H
@@ -47,6 +47,6 @@ bool control_socket_is_open(const struct control_socket *d); /* others can reach
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 
 /* Queries the other launchers; takes the query over, server_answer() answers it. */
-void control_socket_ask(struct control_socket *d, uint64_t ticket, struct nameservice_query *q);
+void control_socket_ask(struct control_socket *d, struct effect_names *e);
 
 #endif

@@ -8,17 +8,17 @@
 #include "wireupd/send_queue.h"
 
 /* Process exits go only to the nodes that have subscribed to them. */
-static void tell_event(struct multinode *s, const struct effect *e)
+static void tell_event(struct multinode *s, const struct effect_event *e)
 {
     struct msg m = { .kind = MSG_event };
 
-    m.u.event.code = e->number;
-    m.u.event.range = e->event_range;
-    m.u.event.flags = e->event_flags;
-    m.u.event.nspace = effect_key(e);
+    m.u.event.code = e->code;
+    m.u.event.range = e->range;
+    m.u.event.flags = e->flags;
+    m.u.event.nspace = e->nspace;
     m.u.event.rank = e->rank;
-    m.u.event.infos = effect_value(e);
-    if (e->code == 0 || !s->heeding) {
+    m.u.event.infos = e->infos;
+    if (!e->is_exit || !s->heeding) {
         send_queue_to(s, &m, MSG_EVERYBODY);
         return;
     }
@@ -82,9 +82,9 @@ static void hear_heed(struct multinode *s, uint32_t from)
 
 void events_effect(struct multinode *s, const struct effect *e)
 {
-    if (e->kind == EFFECT_EVENT)
-        tell_event(s, e);
-    else if (e->kind == EFFECT_SUBSCRIBE_EXITS)
+    if (e->kind == EFFECT_event)
+        tell_event(s, &e->u.event);
+    else if (e->kind == EFFECT_subscribe_exits)
         ask_ends(s);
 }
 

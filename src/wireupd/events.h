@@ -5,7 +5,7 @@
 
 #include "wireupd/multinode.h"
 
-/* EFFECT_EVENT or _SUBSCRIBE_EXITS. */
+/* EFFECT_event or _subscribe_exits. */
 void events_effect(struct multinode *s, const struct effect *e);
 
 /* MSG_event or _subscribe_exits. */

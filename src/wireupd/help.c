@@ -75,7 +75,7 @@ static void show(struct node *n, const struct job *j, uint32_t rank, struct slic
     }
 }
 
-void help_effect(struct node *n, struct effect *e)
+void help_effect(struct node *n, const struct effect_help *e)
 {
     struct job *j = core_job(&n->server.core, e->job);
     struct msg m = { .kind = MSG_help };
@@ -83,13 +83,12 @@ void help_effect(struct node *n, struct effect *e)
     if (j && j->follows) {
         m.u.help.job = j->id;
         m.u.help.rank = e->rank;
-        m.u.help.topic = effect_key(e);
-        m.u.help.text = effect_value(e);
+        m.u.help.topic = e->topic;
+        m.u.help.text = e->text;
         send_queue_to(n->multinode, &m, 0);
     } else if (j) {
-        show(n, j, e->rank, effect_key(e), effect_value(e));
+        show(n, j, e->rank, e->topic, e->text);
     }
-    effect_drop(e);
 }
 
 void help_hear(struct node *n, const struct msg_help *m)

@@ -20,8 +20,8 @@ struct help {
 void help_open(struct node *n);
 void help_close(struct node *n); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_HELP; takes the effect over. */
-void help_effect(struct node *n, struct effect *e);
+/* EFFECT_help. */
+void help_effect(struct node *n, const struct effect_help *e);
 
 /* Launcher: a help message forwarded by a daemon. */
 void help_hear(struct node *n, const struct msg_help *m);

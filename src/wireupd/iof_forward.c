@@ -7,17 +7,17 @@
 #include "wireupd/send_queue.h"
 
 /* A job that has ended is unknown here; any node may have kept some of its output. */
-void iof_forward_ask(struct multinode *s, const struct effect *e)
+void iof_forward_ask(struct multinode *s, const struct effect_listen *e)
 {
-    const struct job *j = core_job_named(&share_server(s)->core, effect_key(e));
+    const struct job *j = core_job_named(&share_server(s)->core, e->nspace);
     bool one = j && e->rank != JOB_NO_RANK && e->rank < j->plan.nprocs;
     uint32_t to = one ? node_map_rank(s, j, e->rank) : MSG_EVERYBODY;
     struct msg m = { .kind = MSG_listen };
 
-    m.u.listen.ear = e->ticket;
-    m.u.listen.nspace = effect_key(e);
+    m.u.listen.ear = e->subscription;
+    m.u.listen.nspace = e->nspace;
     m.u.listen.rank = e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank;
-    m.u.listen.channels = (uint64_t)e->number;
+    m.u.listen.channels = e->channels;
     if (to != s->router.config.me)
         send_queue_to(s, &m, to);
 }

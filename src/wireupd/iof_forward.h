@@ -4,8 +4,8 @@
 
 #include "wireupd/multinode.h"
 
-/* EFFECT_LISTEN */
-void iof_forward_ask(struct multinode *s, const struct effect *e);
+/* EFFECT_listen */
+void iof_forward_ask(struct multinode *s, const struct effect_listen *e);
 
 /* MSG_listen or _iof_data. */
 void iof_forward_hear(struct multinode *s, const struct msg *m);

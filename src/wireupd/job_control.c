@@ -15,24 +15,23 @@
 #include "wireupd/multinode.h"
 #include "wireupd/signals.h"
 
-static void send_signal(struct node *n, const struct effect *e)
+static void send_signal(struct node *n, const struct effect_signal *e)
 {
-    int sig = (int)e->number;
     struct job *job = core_job(&n->server.core, e->job);
 
     if (!job)
         return;
-    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, sig);
+    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
     if (n->multinode)
-        multinode_signal(n->multinode, job, e->rank, sig, e->code != 0);
+        multinode_signal(n->multinode, job, e->rank, e->signal, e->meant);
 }
 
-static void clear_up(struct node *n, const struct effect *e)
+static void clear_up(struct node *n, const struct effect_cleanup *e)
 {
     struct cleanup_order o = cleanup_of(e);
     int rc;
 
-    if (!proc_root_find(n, e->job, (uint32_t)e->code, &o.root))
+    if (!proc_root_find(n, e->job, e->owner, &o.root))
         return; /* the root of the path is unknown */
     rc = sweep(&o);
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
@@ -46,7 +45,7 @@ static void clear_up(struct node *n, const struct effect *e)
 }
 
 /* Warn once; programs then create their own files where they like. */
-static void make_place(struct node *n, const struct effect *e)
+static void make_place(struct node *n, const struct effect_place *e)
 {
     struct session_dir *d = n->config.sessions;
     int rc =
@@ -58,36 +57,34 @@ static void make_place(struct node *n, const struct effect *e)
     log_warn(&n->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
 }
 
-static void write_log(struct node *n, const struct effect *e)
+static void write_log(struct node *n, const struct effect_log *e)
 {
-    struct slice channel = effect_key(e), text = effect_value(e);
-
-    if (slice_is(channel, "stdout"))
-        sink_say(&n->out, text);
-    else if (slice_is(channel, "stderr"))
-        sink_say(n->one_stream ? &n->out : &n->err, text);
+    if (slice_is(e->channel, "stdout"))
+        sink_say(&n->out, e->text);
+    else if (slice_is(e->channel, "stderr"))
+        sink_say(n->one_stream ? &n->out : &n->err, e->text);
     else
-        journal_write((int)e->number, text);
+        journal_write(e->priority, e->text);
 }
 
-static void make_credential(struct node *n, const struct effect *e)
+static void make_credential(struct node *n, uint64_t ticket)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
     char *text = NULL;
 
     if (munge_make(&text) == 0)
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(text) };
-    server_answer(&n->server, e->ticket, &a);
+    server_answer(&n->server, ticket, &a);
     free(text);
 }
 
-static void check_credential(struct node *n, const struct effect *e)
+static void check_credential(struct node *n, const struct effect_credential *e)
 {
     struct answer a = { .status = ANSWER_OK };
     uint32_t ids[2];
     uid_t uid;
     gid_t gid;
-    int rc = munge_check(effect_value(e), &uid, &gid);
+    int rc = munge_check(e->credential, &uid, &gid);
 
     if (rc == 0) {
         ids[0] = uid;
@@ -99,21 +96,20 @@ static void check_credential(struct node *n, const struct effect *e)
     server_answer(&n->server, e->ticket, &a);
 }
 
-void job_control_carry_out(struct node *n, struct effect *e)
+void job_control_carry_out(struct node *n, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_SIGNAL: send_signal(n, e); break;
-    case EFFECT_ROOT: proc_root_note(n, e->job, e->rank); break;
-    case EFFECT_CLEANUP: clear_up(n, e); break;
-    case EFFECT_PLACE: make_place(n, e); break;
-    case EFFECT_LOG: write_log(n, e); break;
-    case EFFECT_CREDENTIAL:
-        if (e->number == 0)
-            make_credential(n, e);
+    case EFFECT_signal: send_signal(n, &e->u.signal); break;
+    case EFFECT_root: proc_root_note(n, e->u.root.job, e->u.root.rank); break;
+    case EFFECT_cleanup: clear_up(n, &e->u.cleanup); break;
+    case EFFECT_place: make_place(n, &e->u.place); break;
+    case EFFECT_log: write_log(n, &e->u.log); break;
+    case EFFECT_credential:
+        if (e->u.credential.validate)
+            check_credential(n, &e->u.credential);
         else
-            check_credential(n, e);
+            make_credential(n, e->u.credential.ticket);
         break;
     default: break;
     }
-    effect_drop(e);
 }

@@ -5,7 +5,7 @@
 
 #include "wireupd/node.h"
 
-/* EFFECT_SIGNAL, _ROOT, _CLEANUP, _PLACE, _LOG or _CREDENTIAL; drops the effect. */
-void job_control_carry_out(struct node *n, struct effect *e);
+/* EFFECT_signal, _root, _cleanup, _place, _log or _credential. */
+void job_control_carry_out(struct node *n, const struct effect *e);
 
 #endif

@@ -98,9 +98,9 @@ static void say_abort(struct multinode *s, uint32_t job, uint32_t rank, int code
     send_queue_to(s, &m, 0);
 }
 
-void job_msgs_ask_abort(struct multinode *s, const struct effect *e)
+void job_msgs_ask_abort(struct multinode *s, const struct effect_abort *e)
 {
-    say_abort(s, e->job, e->rank, e->code, effect_value(e));
+    say_abort(s, e->job, e->culprit, e->code, e->reason);
 }
 
 void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,

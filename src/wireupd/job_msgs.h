@@ -17,8 +17,8 @@ void job_msgs_over(struct multinode *s, const struct job *j); /* launcher: all d
 /* Daemon: asks the launcher to end the job, once per job. */
 void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
                       const char *reason);
-/* EFFECT_ABORT */
-void job_msgs_ask_abort(struct multinode *s, const struct effect *e);
+/* EFFECT_abort */
+void job_msgs_ask_abort(struct multinode *s, const struct effect_abort *e);
 
 /* Daemon: reports that rank's missing shared libraries, before the process state of its end. */
 void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line);

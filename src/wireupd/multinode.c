@@ -28,67 +28,69 @@
 
 /* ---- effects, as messages ---- */
 
-static void tell_tie(struct multinode *s, const struct effect *e)
+static void tell_tie(struct multinode *s, const struct effect_tie *e)
 {
     struct msg m = { .kind = MSG_tie };
 
     m.u.tie.job = e->job;
-    m.u.tie.other = (uint64_t)e->number;
-    m.u.tie.on = e->code != 0;
+    m.u.tie.other = e->other;
+    m.u.tie.on = e->on;
     send_queue_to(s, &m, MSG_EVERYBODY);
 }
 
-static void tell_space(struct multinode *s, const struct effect *e)
+static void tell_space(struct multinode *s, const struct effect_space *e)
 {
     struct msg m = { .kind = MSG_space };
 
     m.u.space.job = e->job;
-    m.u.space.name = effect_key(e);
+    m.u.space.name = e->name;
     send_queue_to(s, &m, MSG_EVERYBODY);
 }
 
-static void tell_bond(struct multinode *s, const struct effect *e)
+static void tell_bond(struct multinode *s, const struct effect_bond *e)
 {
     struct msg m = { .kind = MSG_bond };
 
-    m.u.bond.bond = effect_value(e);
-    m.u.bond.on = e->code != 0;
+    m.u.bond.bond = e->bond;
+    m.u.bond.on = e->on;
     send_queue_to(s, &m, 0);
 }
 
-void multinode_effect(struct multinode *s, struct effect *e)
+void multinode_effect(struct multinode *s, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_CONTRIBUTE: overlay_io_contribute(&s->overlay_io, e->contribution); break;
-    case EFFECT_MODEX_REQUEST:
-    case EFFECT_MODEX_REPLY:
-    case EFFECT_REPLY:
-    case EFFECT_NAMES:
-    case EFFECT_COLLECTIVE_QUERY:
-    case EFFECT_SPAWN: rpc_effect(s, e); break;
-    case EFFECT_PROC_STATE: send_queue_news(s, e); break;
-    case EFFECT_ABORT: job_msgs_ask_abort(s, e); break;
-    case EFFECT_EVENT:
-    case EFFECT_SUBSCRIBE_EXITS: events_effect(s, e); break;
-    case EFFECT_LISTEN: iof_forward_ask(s, e); break;
-    case EFFECT_TIE: tell_tie(s, e); break;
-    case EFFECT_SPACE: tell_space(s, e); break;
-    case EFFECT_BOND: tell_bond(s, e); break;
-    case EFFECT_ANSWER:
-    case EFFECT_ATTR:
-    case EFFECT_KILL:
-    case EFFECT_SIGNAL:
-    case EFFECT_ROOT:
-    case EFFECT_PLACE:
-    case EFFECT_CLEANUP:
-    case EFFECT_LOG:
-    case EFFECT_HELP:
-    case EFFECT_CREDENTIAL:
-    case EFFECT_INPUT:
-    case EFFECT_TOOL:
-    case EFFECT_JOB_ENDED: break; /* handled by the node itself */
+    case EFFECT_contribute:
+        overlay_io_contribute(&s->overlay_io, e->u.contribute.contribution);
+        break;
+    case EFFECT_modex_request:
+    case EFFECT_modex_reply:
+    case EFFECT_reply:
+    case EFFECT_names:
+    case EFFECT_collective_query:
+    case EFFECT_spawn: rpc_effect(s, e); break;
+    case EFFECT_proc_state: send_queue_news(s, &e->u.proc_state); break;
+    case EFFECT_abort: job_msgs_ask_abort(s, &e->u.abort); break;
+    case EFFECT_event:
+    case EFFECT_subscribe_exits: events_effect(s, e); break;
+    case EFFECT_listen: iof_forward_ask(s, &e->u.listen); break;
+    case EFFECT_tie: tell_tie(s, &e->u.tie); break;
+    case EFFECT_space: tell_space(s, &e->u.space); break;
+    case EFFECT_bond: tell_bond(s, &e->u.bond); break;
+    case EFFECT_answer:
+    case EFFECT_attr:
+    case EFFECT_kill:
+    case EFFECT_signal:
+    case EFFECT_root:
+    case EFFECT_place:
+    case EFFECT_cleanup:
+    case EFFECT_log:
+    case EFFECT_help:
+    case EFFECT_credential:
+    case EFFECT_input:
+    case EFFECT_tool:
+    case EFFECT_job_ended: break; /* handled by the node itself */
+    case EFFECT_KINDS: break;
     }
-    effect_drop(e);
 }
 
 /* All daemons learn of a signal that is meant to end processes: the process's own node and the

@@ -77,7 +77,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_conf
 void multinode_close(struct multinode *s); /* harmless twice, and on zeroed memory */
 
 /* Sends an effect to the other nodes; takes it over. */
-void multinode_effect(struct multinode *s, struct effect *e);
+void multinode_effect(struct multinode *s, const struct effect *e);
 
 /* Signals processes on other nodes: a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL);
  * meant: the signal is meant to end them. */

@@ -253,14 +253,14 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
 /* ---- effects ---- */
 
 /* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
-static void find_attr(struct node *n, struct job *job, struct effect *e)
+static void find_attr(struct node *n, struct job *job, const struct effect_attr *e)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
     struct errmsg err = { "" };
     const char *path = NULL;
     struct slice text = SLICE_NULL;
 
-    if (slice_is(effect_key(e), CORE_TOPOLOGY))
+    if (slice_is(e->key, CORE_TOPOLOGY))
         text = topology_text(&n->topology);
     else
         path = topology_path(&n->topology, &err);
@@ -269,12 +269,11 @@ static void find_attr(struct node *n, struct job *job, struct effect *e)
     } else if (path) {
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
         if (job)
-            server_preset(&n->server, job, effect_key(e), a.value);
+            server_preset(&n->server, job, e->key, a.value);
     } else if (err.text[0]) {
         log_warn(&n->config.log, "programs look at the machine by themselves: %s", err.text);
     }
     server_answer(&n->server, e->ticket, &a);
-    effect_drop(e);
 }
 
 /* The ticket is answered by the last of our processes. */
@@ -297,65 +296,63 @@ bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice
     return last != NULL;
 }
 
-static void push_input(struct node *n, struct job *j, struct effect *e)
+static void push_input(struct node *n, struct job *j, const struct effect_input *e)
 {
     struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
 
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
-        multinode_input(n->multinode, j, e->rank, effect_value(e));
-    if (!ours || !node_input(n, j, e->rank, effect_value(e), e->ticket)) {
+        multinode_input(n->multinode, j, e->rank, e->bytes);
+    if (!ours || !node_input(n, j, e->rank, e->bytes, e->ticket)) {
         if (e->ticket) /* other nodes are not waited for */
             server_answer(&n->server, e->ticket, &a);
     }
-    effect_drop(e);
 }
 
 static void carry_out(struct node *n, struct effect *e)
 {
-    struct job *job = core_job(&n->server.core, e->job);
+    struct job *job = core_job(&n->server.core, effect_job(e));
 
     switch (e->kind) {
-    case EFFECT_KILL:
+    case EFFECT_kill:
         if (job)
             shutdown_begin(n, job);
         break;
-    case EFFECT_SPAWN:
+    case EFFECT_spawn:
         if (job && job->follows)
             multinode_effect(n->multinode, e);
         else
-            spawning_begin(n, e);
+            spawning_begin(n, &e->u.spawn);
         break;
-    case EFFECT_ATTR: find_attr(n, job, e); break;
-    case EFFECT_NAMES:
+    case EFFECT_attr: find_attr(n, job, &e->u.attr); break;
+    case EFFECT_names:
         if (n->server.core.names_elsewhere)
             multinode_effect(n->multinode, e);
         else
-            control_socket_ask(&n->control_socket, e->ticket, e->names);
+            control_socket_ask(&n->control_socket, &e->u.names);
         break;
-    case EFFECT_JOB_ENDED:
+    case EFFECT_job_ended:
         if (job)
             startup_timing_over(&n->timing, job);
         if (job)
             shutdown_bury(n, job);
         break;
-    case EFFECT_SIGNAL:
-    case EFFECT_ROOT:
-    case EFFECT_PLACE:
-    case EFFECT_CLEANUP:
-    case EFFECT_LOG:
-    case EFFECT_CREDENTIAL: job_control_carry_out(n, e); break;
-    case EFFECT_HELP: help_effect(n, e); break;
-    case EFFECT_INPUT: push_input(n, job, e); break;
-    case EFFECT_TOOL: tools_admit(n, e); break;
-    case EFFECT_ANSWER: break;
+    case EFFECT_signal:
+    case EFFECT_root:
+    case EFFECT_place:
+    case EFFECT_cleanup:
+    case EFFECT_log:
+    case EFFECT_credential: job_control_carry_out(n, e); break;
+    case EFFECT_help: help_effect(n, &e->u.help); break;
+    case EFFECT_input: push_input(n, job, &e->u.input); break;
+    case EFFECT_tool: tools_admit(n, &e->u.tool); break;
+    case EFFECT_answer: break;
     default: /* for other nodes */
         if (n->multinode)
             multinode_effect(n->multinode, e);
-        else
-            effect_drop(e);
         break;
     }
+    effect_drop(e);
 }
 
 /* Sets the timer for the answers that the core has to give by a certain time. */

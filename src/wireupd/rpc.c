@@ -42,7 +42,7 @@ static struct question *find_question(const struct multinode *s, uint64_t ours)
     return NULL;
 }
 
-static void ask_cards(struct multinode *s, const struct effect *e)
+static void ask_cards(struct multinode *s, const struct effect_modex_request *e)
 {
     const struct job *j = share_job(s, e->job);
     struct msg m = { .kind = MSG_modex_request };
@@ -51,27 +51,27 @@ static void ask_cards(struct multinode *s, const struct effect *e)
         return;
     m.u.modex_request.job = e->job;
     m.u.modex_request.rank = e->rank;
-    m.u.modex_request.key = effect_key(e);
+    m.u.modex_request.key = e->key;
     m.u.modex_request.timeout_ms = e->timeout_ns / NS_PER_MS;
     send_queue_to(s, &m, node_map_rank(s, j, e->rank));
 }
 
 /* The ticket is the position of the requester. */
-static void tell_cards(struct multinode *s, const struct effect *e)
+static void tell_cards(struct multinode *s, const struct effect_modex_reply *e)
 {
     struct msg m = { .kind = MSG_modex_reply };
 
     m.u.modex_reply.job = e->job;
     m.u.modex_reply.rank = e->rank;
     m.u.modex_reply.status = (uint64_t)e->status;
-    m.u.modex_reply.block = effect_value(e);
+    m.u.modex_reply.block = e->block;
     m.u.modex_reply.pid = (uint64_t)e->pid;
     send_queue_to(s, &m, (uint32_t)e->ticket);
 }
 
-static void ask_name(struct multinode *s, const struct effect *e)
+static void ask_name(struct multinode *s, const struct effect_names *e)
 {
-    const struct nameservice_query *q = e->names;
+    const struct nameservice_query *q = e->query;
     struct msg m = { .kind = MSG_name };
     struct msg_name *n = &m.u.name;
 
@@ -107,11 +107,11 @@ static void tell_answer(struct multinode *s, uint32_t position, uint64_t ticket,
 }
 
 /* The answer of our server to another node's request. */
-static void tell_reply(struct multinode *s, const struct effect *e)
+static void tell_reply(struct multinode *s, const struct effect_reply *e)
 {
     struct question *q = find_question(s, e->ticket);
     struct answer a = { .status = e->status,
-                        .value = effect_value(e),
+                        .value = e->value,
                         .number = e->number,
                         .about = share_job(s, e->job),
                         .rank = e->rank,
@@ -136,12 +136,12 @@ bool rpc_answer(struct multinode *s, uint64_t ticket, const struct answer *a)
     return true;
 }
 
-static void ask_spawn(struct multinode *s, const struct effect *e)
+static void ask_spawn(struct multinode *s, const struct effect_spawn *e)
 {
     struct msg m = { .kind = MSG_spawn };
 
     buf_clear(&s->scratch);
-    spawn_pack(e->spawn, &s->scratch);
+    spawn_pack(e->request, &s->scratch);
     if (!buf_ok(&s->scratch)) {
         struct answer a = { .status = ANSWER_NO_MEMORY };
         server_answer(share_server(s), e->ticket, &a);
@@ -153,7 +153,7 @@ static void ask_spawn(struct multinode *s, const struct effect *e)
     send_queue_to(s, &m, 0);
 }
 
-static void ask_round(struct multinode *s, const struct effect *e)
+static void ask_round(struct multinode *s, const struct effect_collective_query *e)
 {
     const struct job *j = share_job(s, e->job);
     struct msg m = { .kind = MSG_collective_query };
@@ -162,8 +162,8 @@ static void ask_round(struct multinode *s, const struct effect *e)
         return;
     m.u.collective_query.job = e->job;
     m.u.collective_query.rank = e->rank;
-    m.u.collective_query.what = effect_key(e);
-    m.u.collective_query.generation = (uint64_t)e->number;
+    m.u.collective_query.what = e->identity;
+    m.u.collective_query.generation = e->generation;
     send_queue_to(s, &m, node_map_rank(s, j, e->rank));
 }
 
@@ -184,11 +184,10 @@ static void hear_fetch(struct multinode *s, uint32_t from, const struct msg_mode
         server_fetch(share_server(s), j, (uint32_t)m->rank, m->key, m->timeout_ms * NS_PER_MS, from,
                      clock_now_ns());
     } else {
-        struct effect e = { .kind = EFFECT_MODEX_REPLY,
-                            .status = ANSWER_NOT_FOUND,
-                            .job = (uint32_t)m->job,
-                            .rank = (uint32_t)m->rank,
-                            .ticket = from };
+        struct effect_modex_reply e = { .status = ANSWER_NOT_FOUND,
+                                        .job = (uint32_t)m->job,
+                                        .rank = (uint32_t)m->rank,
+                                        .ticket = from };
         tell_cards(s, &e);
     }
 }
@@ -242,8 +241,9 @@ static void hear_spawn(struct multinode *s, uint32_t from, const struct msg_spaw
     uint64_t ticket = rq ? keep_question(s, from, m->ticket) : 0;
 
     if (ticket) {
-        struct effect e = { .kind = EFFECT_SPAWN, .job = j->id, .ticket = ticket, .spawn = rq };
+        struct effect_spawn e = { .job = j->id, .ticket = ticket, .request = rq };
         spawning_begin(s->node, &e);
+        spawn_free(rq);
     } else {
         struct answer a = { .status = ANSWER_FAILED, .text = slice_str(err.text) };
         spawn_free(rq);
@@ -304,12 +304,12 @@ static void hear_heard(struct multinode *s, const struct msg_heard *m)
 void rpc_effect(struct multinode *s, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_MODEX_REQUEST: ask_cards(s, e); break;
-    case EFFECT_MODEX_REPLY: tell_cards(s, e); break;
-    case EFFECT_REPLY: tell_reply(s, e); break;
-    case EFFECT_NAMES: ask_name(s, e); break;
-    case EFFECT_COLLECTIVE_QUERY: ask_round(s, e); break;
-    case EFFECT_SPAWN: ask_spawn(s, e); break;
+    case EFFECT_modex_request: ask_cards(s, &e->u.modex_request); break;
+    case EFFECT_modex_reply: tell_cards(s, &e->u.modex_reply); break;
+    case EFFECT_reply: tell_reply(s, &e->u.reply); break;
+    case EFFECT_names: ask_name(s, &e->u.names); break;
+    case EFFECT_collective_query: ask_round(s, &e->u.collective_query); break;
+    case EFFECT_spawn: ask_spawn(s, &e->u.spawn); break;
     default: break;
     }
 }

@@ -8,7 +8,7 @@
 
 #include "wireupd/multinode.h"
 
-/* EFFECT_MODEX_REQUEST, _MODEX_REPLY, _REPLY, _NAMES, _COLLECTIVE_QUERY or _SPAWN. */
+/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query or _spawn. */
 void rpc_effect(struct multinode *s, const struct effect *e);
 
 /* MSG_modex_request, _modex_reply, _name, _spawn, _answer, _who, _collective_query or _heard. */

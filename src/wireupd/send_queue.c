@@ -50,7 +50,7 @@ static void flush_news(struct multinode *s)
 /* The normal end of a process concerns only those that wait for it in vain: mostly all end at about
  * the same time, and no notification is needed.  The start of a process is implied by the next
  * update about it; but its spawner waits for it. */
-static bool may_wait(const struct multinode *s, const struct effect *e)
+static bool may_wait(const struct multinode *s, const struct effect_proc_state *e)
 {
     const struct job *j;
 
@@ -60,7 +60,7 @@ static bool may_wait(const struct multinode *s, const struct effect *e)
     return e->event == PROC_EVENT_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
 }
 
-void send_queue_news(struct multinode *s, const struct effect *e)
+void send_queue_news(struct multinode *s, const struct effect_proc_state *e)
 {
     if (s->news.u.proc_state.job != e->job)
         flush_news(s);

@@ -11,7 +11,7 @@ void send_queue_close(struct multinode *s); /* harmless twice */
 void send_queue_to(struct multinode *s, struct msg *m, uint32_t to);
 
 /* Updates of one job are batched; any other message is sent after them. */
-void send_queue_news(struct multinode *s, const struct effect *e);
+void send_queue_news(struct multinode *s, const struct effect_proc_state *e);
 
 /* The end of every event: the batch is sent. */
 void send_queue_settle(struct multinode *s);

@@ -7,10 +7,10 @@
 
 #include "wireupd/node_priv.h"
 
-/* EFFECT_KILL: asks the processes of a job to end, and kills those that have not ended in time. */
+/* EFFECT_kill: asks the processes of a job to end, and kills those that have not ended in time. */
 void shutdown_begin(struct node *n, struct job *job);
 
-/* EFFECT_JOB_ENDED. */
+/* EFFECT_job_ended. */
 void shutdown_bury(struct node *n, struct job *job);
 /* A daemon: all nodes drop the job. */
 void shutdown_forget(struct node *n, struct job *j);

@@ -82,7 +82,7 @@ static bool is_recoverable(const struct spawn_request *rq)
 }
 
 /* 0, or the request is refused with a sentence. */
-static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int *codes,
+static int begin_spawn(struct node *n, const struct effect_spawn *e, struct job *parent, int *codes,
                        uint32_t ncodes, struct errmsg *err)
 {
     /* A tool has no nodes and no environment of its own here. */
@@ -90,12 +90,12 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
     struct job_map plan;
     struct local_job *w;
     int rc = n->config.plan_spawn && like
-                 ? n->config.plan_spawn(n->config.arg, like, e->spawn, &plan, codes, err)
+                 ? n->config.plan_spawn(n->config.arg, like, e->request, &plan, codes, err)
                  : errmsg_set(err, 1, "this launcher cannot start more processes");
 
     if (rc)
         return rc;
-    w = local_job_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->spawn), err);
+    w = local_job_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->request), err);
     if (!w) {
         job_map_free(&plan);
         return 1;
@@ -104,9 +104,9 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
         local_job_free(w);
         return 1;
     }
-    choose_fed(w, e->spawn);
-    put_presets(n, w->job, e->spawn);
-    local_job_announce(w, e->spawn);
+    choose_fed(w, e->request);
+    put_presets(n, w->job, e->request);
+    local_job_announce(w, e->request);
     w->spawned = true;
     w->ticket = e->ticket;
     w->codes = codes;
@@ -115,10 +115,10 @@ static int begin_spawn(struct node *n, struct effect *e, struct job *parent, int
     return 0;
 }
 
-void spawning_begin(struct node *n, struct effect *e)
+void spawning_begin(struct node *n, const struct effect_spawn *e)
 {
     struct job *parent = core_job(&n->server.core, e->job);
-    uint64_t count = spawn_nprocs(e->spawn);
+    uint64_t count = spawn_nprocs(e->request);
     int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
     struct errmsg err = { "too many processes in one spawn request" };
 
@@ -132,5 +132,4 @@ void spawning_begin(struct node *n, struct effect *e)
         answer_spawn(n, e->ticket, &a);
         free(codes);
     }
-    e->spawn = spawn_free(e->spawn);
 }

@@ -5,8 +5,8 @@
 
 #include "wireupd/local_job.h"
 
-/* EFFECT_SPAWN, from this node or another; takes over e->spawn. */
-void spawning_begin(struct node *n, struct effect *e);
+/* EFFECT_spawn, from this node or another. */
+void spawning_begin(struct node *n, const struct effect_spawn *e);
 
 /* If every process of a spawned job has been tried, the requesting process is answered. */
 void spawning_answer(struct local_job *w);

@@ -123,9 +123,9 @@ static const char *objection(const struct node *n, struct slice name, uint32_t r
     return NULL;
 }
 
-void tools_admit(struct node *n, struct effect *e)
+void tools_admit(struct node *n, const struct effect_tool *e)
 {
-    struct slice wanted = effect_key(e);
+    struct slice wanted = e->name;
     enum answer_status status;
     const char *why = objection(n, wanted, e->rank, &status);
     struct job *j = NULL;
@@ -142,5 +142,4 @@ void tools_admit(struct node *n, struct effect *e)
                  why ? why : "out of memory");
     if (!server_admit(&n->server, e->ticket, j, status, clock_now_ns()) && j)
         server_event(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0); /* it has gone */
-    effect_drop(e);
 }

@@ -34,8 +34,8 @@ void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 /* Writes the files now.  0, or -errno with a sentence. */
 int tools_write(struct tools *t, struct node *n, struct errmsg *err);
 
-/* EFFECT_TOOL; drops the effect. */
-void tools_admit(struct node *n, struct effect *e);
+/* EFFECT_tool. */
+void tools_admit(struct node *n, const struct effect_tool *e);
 
 /* The directory where tools look for files. */
 const char *tools_dir(void);

@@ -39,9 +39,8 @@ static void overlays_close(void)
 }
 
 /* The participants, as positions: here node i of each plan is position i. */
-static void cluster_contribute(struct cluster *c, uint32_t node, struct effect *e)
+static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k)
 {
-    struct contribution *k = e->contribution;
     struct rank_set all = { NULL, 0, 0, 0 };
     struct place *places;
     uint32_t n;

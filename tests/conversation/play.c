@@ -231,10 +231,10 @@ static int do_is(struct play *p, const struct step *st)
 static const char *kind_name(enum effect_kind kind)
 {
     switch (kind) {
-    case EFFECT_ANSWER: return "an answer";
-    case EFFECT_SPAWN: return "a spawn";
-    case EFFECT_KILL: return "a kill";
-    case EFFECT_JOB_ENDED: return "the end of the job";
+    case EFFECT_answer: return "an answer";
+    case EFFECT_spawn: return "a spawn";
+    case EFFECT_kill: return "a kill";
+    case EFFECT_job_ended: return "the end of the job";
     default: return "something else";
     }
 }
@@ -249,31 +249,32 @@ static int next_effect(struct play *p, const struct step *st, enum effect_kind k
     if (w->expected == w->neffects)
         return fail(p, st, "nothing happened; %s was expected", kind_name(kind));
     w->expected++;
-    return e->kind == kind ? 0
-                           : fail(p, st, "%s happened, not %s: %s", kind_name(e->kind),
-                                  kind_name(kind), core_job(&w->server.core, e->job)->reason.text);
+    return e->kind == kind
+               ? 0
+               : fail(p, st, "%s happened, not %s: %s", kind_name(e->kind), kind_name(kind),
+                      core_job(&w->server.core, effect_job(e))->reason.text);
 }
 
 static int do_effect(struct play *p, const struct step *st)
 {
-    enum effect_kind kind = st->kind == STEP_KILL ? EFFECT_KILL : EFFECT_JOB_ENDED;
+    enum effect_kind kind = st->kind == STEP_KILL ? EFFECT_kill : EFFECT_job_ended;
     struct effect *e;
     int rc = next_effect(p, st, kind, &e);
 
-    return rc == 0 && e->job != job_of(p, st)->id ? fail(p, st, "of another job") : rc;
+    return rc == 0 && effect_job(e) != job_of(p, st)->id ? fail(p, st, "of another job") : rc;
 }
 
 static int do_spawn(struct play *p, const struct step *st)
 {
     struct effect *e;
     uint32_t n;
-    int rc = next_effect(p, st, EFFECT_SPAWN, &e);
+    int rc = next_effect(p, st, EFFECT_spawn, &e);
 
-    if (rc == 0 && !slice_is(st->text, e->spawn->commands[0].program))
-        rc = fail(p, st, "the program is %s", e->spawn->commands[0].program);
-    if (rc == 0 && slice_u32(st->more, &n) && spawn_nprocs(e->spawn) != n)
-        rc =
-            fail(p, st, "%llu processes are asked for", (unsigned long long)spawn_nprocs(e->spawn));
+    if (rc == 0 && !slice_is(st->text, e->u.spawn.request->commands[0].program))
+        rc = fail(p, st, "the program is %s", e->u.spawn.request->commands[0].program);
+    if (rc == 0 && slice_u32(st->more, &n) && spawn_nprocs(e->u.spawn.request) != n)
+        rc = fail(p, st, "%llu processes are asked for",
+                  (unsigned long long)spawn_nprocs(e->u.spawn.request));
     return rc;
 }
 
@@ -419,7 +420,7 @@ static int everything_ends(struct play *p, const struct step *last)
     world_end_all(w);
     for (uint32_t i = 0; i < w->njobs; i++) {
         const struct job *j = w->jobs[i].job;
-        uint32_t times = world_count(w, EFFECT_JOB_ENDED, j);
+        uint32_t times = world_count(w, EFFECT_job_ended, j);
         if (j->phase != JOB_ENDED || times != 1)
             return fail(p, last, "job %s has ended %u times after everybody's end", j->nspace,
                         times);
@@ -574,7 +575,7 @@ static int check_cut(struct play *p, const struct step *st, enum said said, uint
 {
     const struct client *c = client_of(p, st);
     const struct job *j = c->home->job;
-    bool killed = world_count(&p->world, EFFECT_KILL, j) > kills;
+    bool killed = world_count(&p->world, EFFECT_kill, j) > kills;
 
     if (said == SAID_SOMETHING && !killed && !j->keep_going)
         return fail(p, st, "%s was cut off and nobody minds", c->name);
@@ -602,7 +603,7 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
     if (!c->stranger && c->peer && !c->gone && c->home->job->phase == JOB_RUNNING) {
         uint32_t kills;
         world_send(&p->world, c, slice_head(st->text, bytes));
-        kills = world_count(&p->world, EFFECT_KILL, c->home->job);
+        kills = world_count(&p->world, EFFECT_kill, c->home->job);
         world_end(&p->world, c, false, 0);
         if (kills == 0) /* else these bytes broke the rules, or asked for the end */
             rc = check_cut(p, st, said_by(s, st->client, at, bytes), kills);
@@ -668,7 +669,7 @@ static int check_blind(struct play *p, const uint32_t *answers, uint32_t *answer
         const struct job *j = w->jobs[i].job;
         if (j->phase != JOB_RUNNING && j->failed && j->reason.text[0] == '\0')
             return fail(p, &end, "job %s ends without a reason", j->nspace);
-        if (j->phase == JOB_ENDING && world_count(w, EFFECT_KILL, j) == 0)
+        if (j->phase == JOB_ENDING && world_count(w, EFFECT_kill, j) == 0)
             return fail(p, &end, "job %s is ending and nobody was asked to end it", j->nspace);
     }
     return 0;

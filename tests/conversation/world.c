@@ -158,7 +158,7 @@ struct client *world_client(struct world *w, struct slice name)
 void world_close(struct world *w)
 {
     for (uint32_t i = 0; i < w->neffects; i++)
-        spawn_free(w->effects[i].spawn);
+        effect_drop(&w->effects[i]);
     for (uint32_t i = 0; i < w->nclients; i++)
         buf_free(&w->clients[i].heard);
     server_free(&w->server);
@@ -197,7 +197,7 @@ static void write_out(struct world *w, struct client *c)
 static void note_effect(struct world *w, struct effect *e)
 {
     if (w->neffects == WORLD_EFFECTS) { /* a test that makes so many looks at none of them */
-        spawn_free(w->effects[0].spawn);
+        effect_drop(&w->effects[0]);
         memmove(w->effects, w->effects + 1, (WORLD_EFFECTS - 1) * sizeof *e);
         w->neffects--;
         w->expected -= w->expected > 0;
@@ -261,9 +261,9 @@ bool world_answer_spawn(struct world *w, const struct answer *a)
 {
     for (uint32_t i = 0; i < w->neffects; i++) {
         struct effect *e = &w->effects[i];
-        if (e->kind == EFFECT_SPAWN && e->spawn) {
-            e->spawn = spawn_free(e->spawn);
-            server_answer(&w->server, e->ticket, a);
+        if (e->kind == EFFECT_spawn && e->u.spawn.request) {
+            e->u.spawn.request = spawn_free(e->u.spawn.request);
+            server_answer(&w->server, e->u.spawn.ticket, a);
             world_settle(w);
             return true;
         }
@@ -276,7 +276,7 @@ uint32_t world_count(const struct world *w, enum effect_kind kind, const struct 
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < w->neffects; i++)
-        n += w->effects[i].kind == kind && w->effects[i].job == j->id;
+        n += w->effects[i].kind == kind && effect_job(&w->effects[i]) == j->id;
     return n;
 }
 

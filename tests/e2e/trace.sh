@@ -110,7 +110,7 @@ recorded abort -n 4 "$raw" abort 7 2 "this is the end"
 same "an abort" "$rc" 7
 trace --command abort,kill "$rec"
 ok "an abort and what follows it" eval \
-    '[ "$(lines "> PMI-1 abort exitcode=7 message=.this is the end")" = 1 ] && [ "$(lines "effect kill number=7")" = 1 ]' ||
+    '[ "$(lines "> PMI-1 abort exitcode=7 message=.this is the end")" = 1 ] && [ "$(lines "effect kill code=7")" = 1 ]' ||
     explain
 recorded killed -n 4 "$raw" kill 11 1
 same "a rank that is killed" "$rc" 139
@@ -173,13 +173,13 @@ recorded nothing-to-spawn -n 1 "$raw" say \
     "mcmd=spawn\nnprocs=2\nexecname=$tmp/none\ntotspawns=1\nspawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd\n"
 trace --command spawn,spawn_result,answer "$rec"
 ok "a spawn that is refused: the effect, the answer, the reply" \
-    eval '[ "$(lines "effect spawn .*number=2 key=.*none")" = 1 ] && [ "$(lines "\* answer .*status=failed")" = 1 ] &&
+    eval '[ "$(lines "effect spawn .*processes=2 program=.*none")" = 1 ] && [ "$(lines "\* answer .*status=failed")" = 1 ] &&
         [ "$(lines "< PMI-1 spawn_result rc=1")" = 1 ]' || explain
 mkfifo "$tmp/gate"
 recorded names -n 1 "$raw" say 'cmd=publish_name service=wu-trace port=here' 'cmd=lookup_name service=wu-trace' \
     'cmd=lookup_name service=nobody' 'cmd=unpublish_name service=wu-trace'
 trace "$rec"
-ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*word=lookup key=nobody")" = 1 ] && [ "$(lines "\* heard")" -gt 1 ]' || explain
+ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*op=lookup service=nobody")" = 1 ] && [ "$(lines "\* heard")" -gt 1 ]' || explain
 
 # ---- a file that cannot be written
 run 60 "$WIREUP" --trace "$tmp/no/such/folder" -n 2 echo ran

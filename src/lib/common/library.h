@@ -54,8 +54,8 @@ enum library_state {
 enum library_state library_begin(struct library *l, struct errmsg *err);
 void library_begun(struct library *l, void *member);
 
-/* Registers the fork handler, once, and reads the environment.  Locked, while ABSENT.  0, -errno, or 1: there is a launcher, but it does not
- * offer PMI; each failure has a sentence in err. */
+/* Registers the fork handler, once, and reads the environment.  Locked, while ABSENT.  0, -errno,
+ * or 1: there is a launcher, but it does not offer PMI; each failure has a sentence in err. */
 int library_prepare(struct library *l, struct client_env *env, void (*after)(void),
                     struct errmsg *err);
 void library_forked(struct library *l); /* in the child */

@@ -92,9 +92,9 @@ static void world_write(struct world *w, uint32_t r)
         shutdown(w->ends[r][1], SHUT_RDWR);
 }
 
-static void world_spawn(struct world *w, struct effect *e)
+static void world_spawn(struct world *w, const struct effect_spawn *e)
 {
-    const char *program = e->spawn->commands[0].program;
+    const char *program = e->request->commands[0].program;
     bool known = strcmp(program, "missing") != 0;
     int codes[2] = { 0, 42 };
 
@@ -105,7 +105,6 @@ static void world_spawn(struct world *w, struct effect *e)
                       &(struct answer){ .status = known ? ANSWER_OK : ANSWER_FAILED,
                                         .codes = known ? NULL : codes,
                                         .ncodes = known ? 0 : 2 });
-    spawn_free(e->spawn);
 }
 
 static void world_settle(struct world *w)
@@ -114,9 +113,10 @@ static void world_settle(struct world *w)
     struct peer *p;
 
     while (server_effect(&w->server, &e)) {
-        w->killed = w->killed || e.kind == EFFECT_KILL;
-        if (e.kind == EFFECT_SPAWN)
-            world_spawn(w, &e);
+        w->killed = w->killed || e.kind == EFFECT_kill;
+        if (e.kind == EFFECT_spawn)
+            world_spawn(w, &e.u.spawn);
+        effect_drop(&e);
     }
     if (w->held && nameservice_lookup(&w->server.core.names, SLICE("release"))) {
         server_answer(&w->server, w->held,

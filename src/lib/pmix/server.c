@@ -25,37 +25,39 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 /* Removes the files that an ended process had registered: with its rights, as the host
  * registered them. */
-static void clear_up(struct pserver *s, const struct effect *e)
+static void clear_up(struct pserver *s, const struct effect_cleanup *e)
 {
     const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
     struct cleanup_order o = cleanup_of(e);
     gid_t gid;
 
-    if (n && nspace_rights(n, (uint32_t)e->code, &o.uid, &gid))
+    if (n && nspace_rights(n, e->owner, &o.uid, &gid))
         cleanup_add(s->cleanup, &o, gid);
     else
         log_warn(&s->log, "cannot clear up " SLICE_FMT ": it is not known whose it is",
                  SLICE_ARG(o.path));
 }
 
+static void refuse(struct pserver *s, uint64_t ticket)
+{
+    server_answer(&s->server, ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
+}
+
 static void carry_out(struct pserver *s, struct effect *e)
 {
-    if (meet_effect(s, e))
-        return;
     switch (e->kind) {
-    case EFFECT_CLEANUP:
-        clear_up(s, e);
-        effect_drop(e);
-        break;
-    case EFFECT_ATTR:
-    case EFFECT_SPAWN:
-    case EFFECT_NAMES: /* never requested: command_takes() comes first */
-        server_answer(&s->server, e->ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
-        e->spawn = spawn_free(e->spawn);
-        effect_drop(e);
-        break;
-    default: /* the host decides about its jobs */ effect_drop(e); break;
+    case EFFECT_contribute:
+    case EFFECT_modex_request:
+    case EFFECT_modex_reply:
+    case EFFECT_collective_query: meet_effect(s, e); break;
+    case EFFECT_cleanup: clear_up(s, &e->u.cleanup); break;
+    /* Never requested: command_takes() comes first. */
+    case EFFECT_attr: refuse(s, e->u.attr.ticket); break;
+    case EFFECT_spawn: refuse(s, e->u.spawn.ticket); break;
+    case EFFECT_names: refuse(s, e->u.names.ticket); break;
+    default: break; /* the host decides about its jobs */
     }
+    effect_drop(e);
 }
 
 void pserver_settle(struct pserver *s)

@@ -268,7 +268,8 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
 uint64_t command_mask(const struct pserver *s);
 
 /* server_collective.c */
-bool meet_effect(struct pserver *s, struct effect *e); /* false: not for this file */
+/* EFFECT_contribute, _modex_request, _modex_reply or _collective_query. */
+void meet_effect(struct pserver *s, const struct effect *e);
 pmix_status_t meet_request(struct pserver *s, const pmix_proc_t *proc,
                            pmix_dmodex_response_fn_t cbfunc, void *cbdata);
 void meet_free(struct pserver *s);

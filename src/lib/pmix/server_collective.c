@@ -450,9 +450,8 @@ static bool spreads(const struct core *core, const struct contribution *c)
     return false;
 }
 
-static void contribute(struct pserver *s, struct effect *e)
+static void contribute(struct pserver *s, const struct contribution *c)
 {
-    struct contribution *c = e->contribution;
     struct coll_id id;
     bool known = coll_id_read(slice_str(c->identity), &id);
     const struct ask_kind *kind = known ? kind_of(id.kind) : NULL;
@@ -508,12 +507,11 @@ static void modex_over(struct ask *a, pmix_status_t status)
     maker_free(&m);
 }
 
-static void fetch(struct pserver *s, const struct effect *e)
+static void fetch(struct pserver *s, const struct effect_modex_request *e)
 {
     struct job *j = core_job(&s->server.core, e->job);
     struct ask *a = j ? ask_new(s, &modex_kind, 0) : NULL;
-    struct slice key = effect_key(e);
-    char *text = strndup(key.ptr ? key.ptr : "", key.len);
+    char *text = strndup(e->key.ptr ? e->key.ptr : "", e->key.len);
     bool good = a && text;
 
     if (good) {
@@ -563,14 +561,14 @@ static void keep_promise(struct pserver *s, struct promise *p, pmix_status_t sta
     pserver_add_call(s, &p->call);
 }
 
-static void cards_found(struct pserver *s, const struct effect *e)
+static void cards_found(struct pserver *s, const struct effect_modex_reply *e)
 {
     LIST_EACH(l, &s->promises)
     {
         struct promise *p = LIST_OF(l, struct promise, link);
         if (p->ticket != e->ticket)
             continue;
-        if (e->status == ANSWER_OK && !spell_cards(&p->data, effect_value(e)))
+        if (e->status == ANSWER_OK && !spell_cards(&p->data, e->block))
             p->status = PMIX_ERR_NOMEM;
         keep_promise(s, p,
                      p->status != PMIX_SUCCESS     ? p->status
@@ -616,20 +614,22 @@ void meet_free(struct pserver *s)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-bool meet_effect(struct pserver *s, struct effect *e)
+/* Other nodes cannot be asked: the host reports when a collective fails. */
+static void trust_the_host(struct pserver *s, const struct effect_collective_query *e)
 {
     struct job *j = core_job(&s->server.core, e->job);
 
+    if (j)
+        server_round_heard(&s->server, j, e->rank, e->identity, e->generation, true);
+}
+
+void meet_effect(struct pserver *s, const struct effect *e)
+{
     switch (e->kind) {
-    case EFFECT_CONTRIBUTE: contribute(s, e); break;
-    case EFFECT_MODEX_REQUEST: fetch(s, e); break;
-    case EFFECT_MODEX_REPLY: cards_found(s, e); break;
-    case EFFECT_COLLECTIVE_QUERY: /* other nodes cannot be asked: the host reports when it fails */
-        if (j)
-            server_round_heard(&s->server, j, e->rank, effect_key(e), (uint64_t)e->number, true);
-        break;
-    default: return false;
+    case EFFECT_contribute: contribute(s, e->u.contribute.contribution); break;
+    case EFFECT_modex_request: fetch(s, &e->u.modex_request); break;
+    case EFFECT_modex_reply: cards_found(s, &e->u.modex_reply); break;
+    case EFFECT_collective_query: trust_the_host(s, &e->u.collective_query); break;
+    default: break;
     }
-    effect_drop(e);
-    return true;
 }
