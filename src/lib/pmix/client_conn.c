@@ -209,6 +209,11 @@ static int await_welcome(struct conn *c, struct welcome *w, uint64_t deadline_ns
     return rc == -ECONNRESET || rc == -EPIPE ? -ECONNREFUSED : rc;
 }
 
+static const char *who_of(const struct hello *h)
+{
+    return h->nspace && *h->nspace ? h->nspace : "a tool,";
+}
+
 static int explain(int rc, const struct hello *h, struct errmsg *err)
 {
     if (rc == -ECONNREFUSED)
@@ -216,8 +221,7 @@ static int explain(int rc, const struct hello *h, struct errmsg *err)
                           "the PMIx server (version %.40s) closed the connection of %s rank %u "
                           "without a word; this is Wireup %s, which offered encoding %s and "
                           "security %s",
-                          h->server, h->nspace ? h->nspace : "a tool,", h->rank, WIREUP_VERSION,
-                          h->encoding, h->security);
+                          h->server, who_of(h), h->rank, WIREUP_VERSION, h->encoding, h->security);
     if (rc == -ETIMEDOUT)
         return errmsg_set(err, rc, "what listens at the PMIx server's address does not answer");
     return errmsg_set(err, rc, "greeting the PMIx server: %s", err_text(rc));
@@ -240,10 +244,10 @@ int conn_greet(struct conn *c, const struct hello *h, struct welcome *w, int *pa
         return explain(rc, h, err);
     if (w->status != 0)
         return errmsg_set(err, CONN_REFUSED,
-                          "the PMIx server (version %.40s) refused us with %s; this is Wireup %s, "
-                          "which offered encoding %s and security %s",
-                          h->server, PMIx_Error_string(w->status), WIREUP_VERSION, h->encoding,
-                          h->security);
+                          "the PMIx server (version %.40s) refused %s rank %u with %s; this is "
+                          "Wireup %s, which offered encoding %s and security %s",
+                          h->server, who_of(h), h->rank, PMIx_Error_string(w->status),
+                          WIREUP_VERSION, h->encoding, h->security);
     c->index = w->index;
     return 0;
 }
