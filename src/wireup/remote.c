@@ -103,7 +103,7 @@ static void show_progress(void *arg)
     struct buf line = BUF_NULL(512);
     struct slice s;
 
-    if (f->started || f->over || !f->terminal)
+    if (!launcher_state_is_rising(node_state(f->node)) || !f->terminal)
         return;
     remote_progress(f, &p);
     wipe_line(f);
@@ -156,7 +156,6 @@ static void begin(struct remote *f)
     struct errmsg err;
     int rc = LAUNCH_GO;
 
-    f->started = true;
     timer_stop(&f->progress);
     wipe_line(f);
     if (f->on_up) {
@@ -185,9 +184,11 @@ static void maybe_begin(struct remote *f)
 {
     bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
 
-    if (f->multinode.router.nready == f->boot.count && told && !f->failures.count && !f->started &&
-        !f->over)
-        begin(f);
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING ||
+        f->multinode.router.nready != f->boot.count || !told)
+        return;
+    node_event(f->node, LAUNCHER_EVENT_READY);
+    begin(f);
 }
 
 static void on_ready(void *arg, uint32_t position)
@@ -247,9 +248,8 @@ static void all_failures(void *arg)
 {
     struct remote *f = arg;
 
-    if (f->over)
+    if (node_event(f->node, LAUNCHER_EVENT_KNOWN) != LAUNCHER_ACTION_report_failures)
         return;
-    f->over = true;
     tell_failed(f);
     tell_silent(f);
     node_give_up(f->node, REMOTE_EXIT_CODE);
@@ -260,7 +260,7 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
 {
     uint32_t known;
 
-    if (f->over || f->started)
+    if (node_event(f->node, LAUNCHER_EVENT_FAIL) != LAUNCHER_ACTION_keep_failure)
         return;
     if (!f->failures.count)
         timer_set(&f->more, LIMIT_FAILED_MORE_MS);
@@ -278,18 +278,17 @@ static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
 }
 
 /* Given up: no more daemons are started, and those being started find no record. */
-static void on_quit(void *arg)
+static void on_quit(void *arg, enum launcher_state before)
 {
     struct remote *f = arg;
 
     timer_stop(&f->progress);
     timer_stop(&f->more);
     wipe_line(f);
-    if (!f->started && !f->over)
+    if (launcher_state_is_rising(before))
         tell_failed(f);
-    if (!f->started)
+    if (node_state(f->node) == LAUNCHER_STATE_ABANDONING)
         child_daemons_stop(&f->child_daemons);
-    f->over = true;
 }
 
 /* A sentence from a daemon: about a node that does not come up or is lost, or only for the user. */
@@ -302,7 +301,7 @@ static void on_trouble(void *arg, int64_t position, struct slice text)
         snprintf(line, sizeof line, "node %.200s: " SLICE_FMT, f->names[position], SLICE_ARG(text));
     else
         snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
-    if (position >= 0 && position < f->boot.count && !f->started) {
+    if (position >= 0 && position < f->boot.count) {
         fail(f, (uint32_t)position, slice_str(line));
         return;
     }
@@ -368,24 +367,26 @@ static void on_remark(void *arg, const char *node, struct slice line)
     log_warn(&f->log, "node %s: " SLICE_FMT, node, SLICE_ARG(line));
 }
 
-/* Commands that have been asked to end get a moment for it. */
-static bool on_gone(void *arg)
-{
-    struct remote *f = arg;
-
-    child_daemons_end(&f->child_daemons);
-    if (f->started || child_daemons_idle(&f->child_daemons))
-        return true;
-    timer_set(&f->stopping, LIMIT_AGENT_STOP_MS);
-    return false;
-}
-
 static void stopped(void *arg)
 {
     struct remote *f = arg;
 
     timer_stop(&f->stopping);
     multinode_gone(&f->multinode);
+}
+
+/* Commands that have been asked to end get a moment for it. */
+static void on_gone(void *arg)
+{
+    struct remote *f = arg;
+
+    child_daemons_end(&f->child_daemons);
+    if (node_state(f->node) != LAUNCHER_STATE_STOPPING)
+        return;
+    if (child_daemons_idle(&f->child_daemons))
+        stopped(f);
+    else
+        timer_set(&f->stopping, LIMIT_AGENT_STOP_MS);
 }
 
 uint32_t remote_lost(struct remote *f, const char *const **names_p)

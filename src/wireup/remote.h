@@ -34,10 +34,9 @@ struct remote {
     struct timer progress;
     void (*on_up)(void *arg); /* a DVM: all are up; NULL: the job begins */
     void *arg;
-    uint32_t *slots;               /* by position */
-    bool started, terminal, shown; /* ... a progress line is on the screen */
-    struct timer stopping;         /* the commands that start daemons have been asked to end */
-    bool over;                     /* the launch is given up: nothing more is reported */
+    uint32_t *slots;       /* by position */
+    bool terminal, shown;  /* ... a progress line is on the screen */
+    struct timer stopping; /* the commands that start daemons have been asked to end */
 };
 
 /* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins.  0;

@@ -60,7 +60,7 @@ static void say_gave_up(const struct node *n, bool late)
 
     if (p.all)
         snprintf(when, sizeof when, "while the nodes came up (%u of %u)", p.up, p.all);
-    if (n->was_standing)
+    if (n->launcher == LAUNCHER_STATE_STANDING)
         log_error(&n->config.log, "interrupted: the standing daemons end");
     else if (late)
         log_error(&n->config.log, "the time limit of %u s is over %s: nothing was started%s%s",
@@ -131,7 +131,7 @@ static void cut(struct node *n, bool late)
                   n->config.timeout_s);
     output_drop(n);
     signals_job(n, NULL, SIGKILL);
-    n->draining = true;
+    node_event(n, LAUNCHER_EVENT_CUT);
     loop_stop(&n->loop); /* node_run(), which runs it, kills what is left */
 }
 
@@ -140,7 +140,7 @@ static void end_late(void *arg, struct slice report)
     struct node *n = arg;
     struct job *job = core_job(&n->server.core, n->first_job);
 
-    if (!job || n->draining) /* it has ended meanwhile */
+    if (!job || !launcher_state_has_job(n->launcher)) /* it has ended meanwhile */
         return;
     print_report(n, report);
     server_abort(&n->server, job, JOB_NO_RANK, LATE_CODE,
@@ -168,7 +168,6 @@ static void happen(struct node *n, enum phase_event event, int sig)
         phase_step(&n->phase, PHASE_STARTED);
     if (event == PHASE_SIGNAL && n->ended_by == 0)
         n->ended_by = sig;
-    n->was_standing = n->phase == PHASE_STANDING;
     switch (phase_step(&n->phase, event)) {
     case PHASE_give_up: give_up(n, event == PHASE_LATE); break;
     case PHASE_ask: ask(n, sig); break;
@@ -202,6 +201,7 @@ void node_stands(struct node *n)
     timer_stop(&n->timeout);
     if (n->config.control_fd >= 0)
         supervisor_limit(n->config.control_fd, 0, 0);
+    node_event(n, LAUNCHER_EVENT_STAND);
     happen(n, PHASE_STAND, 0);
 }
 

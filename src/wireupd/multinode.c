@@ -128,31 +128,46 @@ static void hear_input(struct multinode *s, const struct msg_input *m)
 
 /* ---- joining and leaving ---- */
 
-/* A daemon that has ended and sent everything leaves; the launcher waits until the links are
- * closed. */
+/* A daemon that has ended and sent everything leaves. */
+static void maybe_left(struct multinode *s)
+{
+    if (!s->quitting || s->left || !streams_over(&s->streams))
+        return;
+    s->left = true;
+    /* Clean up before the launcher ends: its end may take us with it. */
+    trace_writer_close(&s->node->trace_writer);
+    control_socket_close(&s->node->control_socket);
+    if (s->node->config.sessions)
+        session_dir_remove(s->node->config.sessions);
+    router_end(&s->router);
+}
+
+/* The launcher waits until the links are closed. */
+static void maybe_gone(struct multinode *s)
+{
+    enum launcher_action action;
+
+    if (!s->router.ending || !list_empty(&s->router.below) || !streams_over(&s->streams))
+        return;
+    action = node_event(s->node, LAUNCHER_EVENT_GONE);
+    if (action <= LAUNCHER_ACTION_nothing) /* again */
+        return;
+    if (s->calls.on_gone)
+        s->calls.on_gone(s->arg);
+    shutdown_unshared(s->node, action);
+}
+
 static void maybe_over(struct multinode *s)
 {
-    if (!s->quitting || !streams_over(&s->streams))
-        return;
-    if (!share_is_root(s) && !s->left) {
-        s->left = true;
-        /* Clean up before the launcher ends: its end may take us with it. */
-        trace_writer_close(&s->node->trace_writer);
-        control_socket_close(&s->node->control_socket);
-        if (s->node->config.sessions)
-            session_dir_remove(s->node->config.sessions);
-        router_end(&s->router);
-    }
-    if (share_is_root(s) && s->closed && !s->told) {
-        s->told = true;
-        if (!s->calls.on_gone || s->calls.on_gone(s->arg))
-            shutdown_unshared(s->node);
-    }
+    if (share_is_root(s))
+        maybe_gone(s);
+    else
+        maybe_left(s);
 }
 
 void multinode_gone(struct multinode *s)
 {
-    shutdown_unshared(s->node);
+    shutdown_unshared(s->node, node_event(s->node, LAUNCHER_EVENT_STOPPED));
 }
 
 void multinode_streams_ended(struct multinode *s)
@@ -160,24 +175,36 @@ void multinode_streams_ended(struct multinode *s)
     maybe_over(s);
 }
 
-void multinode_quit(struct multinode *s)
+void multinode_dismiss(struct multinode *s, enum launcher_state before)
 {
     struct msg m = { .kind = MSG_quit };
 
+    if (s->calls.on_quit)
+        s->calls.on_quit(s->arg, before);
+    send_queue_to(s, &m, MSG_EVERYBODY);
+    router_leave(&s->router);
+    router_end(&s->router);
+    maybe_gone(s);
+}
+
+static void quit_daemon(struct multinode *s)
+{
     if (s->quitting)
         return;
     s->quitting = true;
-    if (share_is_root(s)) {
-        if (s->calls.on_quit)
-            s->calls.on_quit(s->arg);
-        send_queue_to(s, &m, MSG_EVERYBODY);
-        router_leave(&s->router);
-        router_end(&s->router);
-    } else {
-        router_leave(&s->router);
-        shutdown_quit(s->node);
-    }
-    maybe_over(s);
+    router_leave(&s->router);
+    shutdown_quit(s->node);
+    maybe_left(s);
+}
+
+void multinode_quit(struct multinode *s)
+{
+    enum launcher_state before = node_state(s->node);
+
+    if (!share_is_root(s))
+        quit_daemon(s);
+    else if (node_event(s->node, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_quit)
+        multinode_dismiss(s, before);
 }
 
 static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
@@ -337,7 +364,6 @@ static void on_closed(void *arg)
 {
     struct multinode *s = arg;
 
-    s->closed = true;
     if (!share_is_root(s)) {
         shutdown_gone(s->node);
         return;

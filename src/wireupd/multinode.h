@@ -28,10 +28,11 @@ struct multinode_calls {
     void (*on_trouble)(void *arg, int64_t position, struct slice text);
     /* Launcher: the hardware of a node (view_pack.h), or the sentence why it is unknown. */
     void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
-    void (*on_quit)(void *arg); /* Launcher: all daemons are asked to quit */
-    /* All daemons are gone; last call.  False: multinode_gone() will be called once the commands
-     * that started them are gone too. */
-    bool (*on_gone)(void *arg);
+    /* Launcher: all daemons are told to exit; its state before. */
+    void (*on_quit)(void *arg, enum launcher_state before);
+    /* Launcher: all daemons are gone; last call.  In the state LAUNCHER_STATE_STOPPING
+     * multinode_gone() must follow, once the commands that started them are gone too. */
+    void (*on_gone)(void *arg);
 };
 
 struct multinode {
@@ -54,9 +55,8 @@ struct multinode {
     struct timer gossip; /* delays the news, to send many at once */
     bool urgent;         /* a request may wait for one of those processes */
     struct buf scratch;
-    bool quitting, closed;         /* closed: all links are closed */
+    bool quitting;                 /* a daemon: it has been told to exit */
     bool left;                     /* a daemon: it sends nothing more */
-    bool told;                     /* launcher: the node knows that all daemons are gone */
     char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */
     struct dvm_exec_list *errands; /* of a DVM; NULL: this is none */
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
@@ -99,8 +99,10 @@ void multinode_end(struct multinode *s, const char *why);
 /* See on_gone(). */
 void multinode_gone(struct multinode *s);
 
-/* Launcher: all daemons end; when they are gone, `closed` is set and the node is notified
- * (shutdown_unshared()). */
+/* All daemons end; when they are gone, the launcher's node is notified (shutdown_unshared()).  A
+ * daemon: it has been told to exit. */
 void multinode_quit(struct multinode *s);
+/* Launcher, which has left the state `before`: tells all daemons to exit. */
+void multinode_dismiss(struct multinode *s, enum launcher_state before);
 
 #endif

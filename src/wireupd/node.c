@@ -245,7 +245,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     if (n->config.report_startup)
         startup_timing_begin(&n->timing, n, w->job, clock_now_ns());
     local_job_announce(w, NULL);
-    n->running = true;
+    node_event(n, LAUNCHER_EVENT_BEGIN);
     control_job_up(n);
     return 0;
 }
@@ -428,6 +428,8 @@ void node_share(struct node *n, struct multinode *s)
     n->server.core.names_elsewhere = s->router.config.me != 0;
     if (s->router.config.me != 0)
         n->first_job = JOB_NO_RANK;
+    else
+        node_event(n, LAUNCHER_EVENT_SHARE);
 }
 
 const struct log *node_log(const struct node *n)
@@ -445,12 +447,22 @@ void node_begin(struct node *n)
     timer_set(&n->starter, 0);
 }
 
+enum launcher_state node_state(const struct node *n)
+{
+    return n->launcher;
+}
+
+enum launcher_action node_event(struct node *n, enum launcher_event event)
+{
+    return launcher_state_event(&n->launcher, event, &n->config.log);
+}
+
 void node_give_up(struct node *n, int exit_code)
 {
     n->exit_code = exit_code;
     if (n->multinode)
         multinode_quit(n->multinode);
-    else
+    else if (node_event(n, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_stop_loop)
         loop_stop(&n->loop);
 }
 

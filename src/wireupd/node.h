@@ -23,6 +23,7 @@
 #include "io/session_dir.h"
 #include "io/streams.h"
 #include "session/server.h"
+#include "wireupd/launcher_state.h"
 
 enum node_stdin { NODE_STDIN_NONE, NODE_STDIN_ONE, NODE_STDIN_ALL };
 
@@ -106,6 +107,10 @@ const struct log *node_log(const struct node *n);
 
 /* Starts what has been added while the loop runs. */
 void node_begin(struct node *n);
+
+/* The launcher's state, and its step. */
+enum launcher_state node_state(const struct node *n);
+enum launcher_action node_event(struct node *n, enum launcher_event event);
 
 /* Ends now, with this exit code: before a job was started. */
 void node_give_up(struct node *n, int exit_code);

@@ -90,10 +90,10 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
 
 static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
 {
-    if (n->unshared)
-        return;        /* the loss has ended the launch, and the daemon had nothing more to send */
-    if (n->draining) { /* its remaining output is lost with it */
-        if (!n->lost_late) /* nor of the daemons below it */
+    if (launcher_state_is_alone(n->launcher))
+        return; /* the loss has ended the launch, and the daemon had nothing more to send */
+    if (n->launcher == LAUNCHER_STATE_LEAVING) { /* its remaining output is lost with it */
+        if (!n->lost_late)                       /* nor of the daemons below it */
             log_error(&n->config.log,
                       "node %s is lost at the end of the job, and output with it: %s",
                       n->multinode->names[position], why);

@@ -14,6 +14,7 @@
 #include "wireupd/stdin_push.h"
 #include "wireupd/help.h"
 #include "wireupd/pending_query.h"
+#include "wireupd/launcher_state.h"
 #include "wireupd/node.h"
 #include "wireupd/phase.h"
 #include "wireupd/trace_writer.h"
@@ -90,11 +91,10 @@ struct node {
     struct startup_timing timing;
     struct tools tools;
     struct help help;
-    enum phase phase; /* of the launcher: decides what a signal does (control.c) */
-    int ended_by;     /* the first signal that asked for the end; 0: none */
-    bool was_standing;
-    bool running, draining, leaving, done;
-    bool unshared; /* nothing is left of the other nodes */
+    enum phase phase;             /* of the launcher: decides what a signal does (control.c) */
+    int ended_by;                 /* the first signal that asked for the end; 0: none */
+    enum launcher_state launcher; /* how far the launcher is; a daemon's stays idle */
+    bool leaving;                 /* a daemon: its last output is being written */
     int exit_code;
     struct errmsg said; /* why the last failed job has ended: others may end for the same reason */
     bool lost_late;     /* the loss of a node at the end has been reported */

@@ -197,7 +197,7 @@ void pending_query_begin(struct pending_queries *q, struct slice words, pending_
     list_init(&i->link);
     list_append(&q->all, &i->link);
     timer_init(&i->patience, &n->loop, pending_query_over, i);
-    if (n->multinode && !is_daemon(n) && !n->unshared)
+    if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(n->launcher))
         ask_nodes(i);
     if (i->missing)
         timer_set(&i->patience, LIMIT_WHO_MS);

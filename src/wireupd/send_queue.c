@@ -39,7 +39,7 @@ static void flush_news(struct multinode *s)
     n->codes = (struct part_ints){ (const void *)buf_slice(&s->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&s->pids).ptr, count };
     s->news.kind = MSG_proc_state;
-    if (!share_is_root(s) || !s->quitting)
+    if (!share_is_root(s) || !launcher_state_is_leaving(s->node->launcher))
         post(s, &s->news, share_is_root(s) ? MSG_EVERYBODY : 0);
     buf_clear(&s->ranks);
     buf_clear(&s->events);

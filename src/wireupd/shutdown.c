@@ -159,46 +159,47 @@ void shutdown_check(void *node)
     struct node *n = node;
 
     maybe_leave(n);
-    if (n->draining && (!n->multinode || n->unshared) && sink_idle(&n->out) && sink_idle(&n->err) &&
-        !n->done) {
-        n->done = true;
-        output_tell_lost(n);
-        loop_stop(&n->loop);
-    }
+    if (n->launcher != LAUNCHER_STATE_WRITING || !sink_idle(&n->out) || !sink_idle(&n->err))
+        return;
+    node_event(n, LAUNCHER_EVENT_WRITTEN);
+    output_tell_lost(n);
+    loop_stop(&n->loop);
 }
 
 /* Every process that we started is reaped.  Now what they left behind is removed, then their last
  * output is written. */
 static void drain(struct node *n)
 {
-    bool alone = !n->multinode || n->unshared;
-
-    n->draining = true;
     control_all_ended(n);
     pump_close(&n->pump);
-    if (alone) /* else the commands that start daemons would be among them */
-        child_end_all();
+    if (launcher_state_is_alone(n->launcher)) /* else the commands that start daemons would be */
+        child_end_all();                      /* among them */
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
     LIST_EACH(l, &n->works)
     report_end(n, LIST_OF(l, struct local_job, link)->job);
-    if (!alone)
-        multinode_quit(n->multinode); /* shutdown_unshared() follows */
-    shutdown_check(n);
 }
 
 void shutdown_seek(struct node *n)
 {
-    if (n->running && !n->draining && all_ended(n))
-        drain(n);
+    enum launcher_action action;
+
+    if (!launcher_state_has_job(n->launcher) || !all_ended(n))
+        return;
+    action = node_event(n, LAUNCHER_EVENT_ENDED);
+    drain(n);
+    if (action == LAUNCHER_ACTION_drain_and_quit)
+        multinode_dismiss(n->multinode, LAUNCHER_STATE_RUNNING); /* shutdown_unshared() follows */
+    shutdown_check(n);
 }
 
-void shutdown_unshared(struct node *n)
+void shutdown_unshared(struct node *n, enum launcher_action action)
 {
-    n->unshared = true;
+    if (action != LAUNCHER_ACTION_end_drained && action != LAUNCHER_ACTION_end_undrained)
+        return;
     startup_timing_unshared(&n->timing);
     child_end_all();
-    if (!n->draining)
+    if (action == LAUNCHER_ACTION_end_undrained)
         drain(n);
     shutdown_check(n);
 }
@@ -206,7 +207,6 @@ void shutdown_unshared(struct node *n)
 /* Kills all processes; the launcher knows of the ends that it needs to know. */
 void shutdown_quit(struct node *n)
 {
-    n->draining = true;
     pump_close(&n->pump);
     timer_stop(&n->starter);
     signals_job(n, NULL, SIGKILL);

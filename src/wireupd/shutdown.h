@@ -24,8 +24,8 @@ void shutdown_seek(struct node *n);
 /* Stops the loop if nothing is left to write. */
 void shutdown_check(void *node);
 
-/* Launcher: nothing is left of the other nodes. */
-void shutdown_unshared(struct node *n);
+/* Launcher: nothing is left of the other nodes, if the action says so. */
+void shutdown_unshared(struct node *n, enum launcher_action action);
 /* A daemon: ends its processes, then streams_end(). */
 void shutdown_quit(struct node *n);
 /* ... and everything has been sent, and our children in the tree have gone. */
