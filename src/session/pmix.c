@@ -453,13 +453,14 @@ struct slice pmix_keep(struct command *c, struct slice text)
 
 static void read_abort(struct command *c)
 {
-    pmix_status_t code = punpack_status(&c->r);
-    struct slice msg = punpack_text(&c->r);
+    struct pmsg_abort m;
 
-    if (slice_is(msg, "N/A")) /* Open MPI's text for no message */
-        msg = SLICE_NULL;
-    if (punpack_ok(&c->r))
-        pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = code, .value = msg });
+    if (pmsg_read_abort(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        if (slice_is(m.message, "N/A")) /* Open MPI's text for no message */
+            m.message = SLICE_NULL;
+        pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = m.code, .value = m.message });
+    }
+    pmsg_free_abort(&m, NULL);
 }
 
 /* ---- commit ---- */
@@ -600,23 +601,20 @@ static bool requires_way(const pmix_info_t *info)
            (!strcmp(info->key, PMIX_COLLECTIVE_ALGO) && info->flags & PMIX_INFO_REQD);
 }
 
-static struct crowd read_crowd(struct command *c)
+static struct crowd crowd_of(struct command *c, const struct pmsg_procs_infos *m)
 {
-    struct crowd w = { .n = 0 };
-    size_t ninfos;
-    pmix_info_t *infos;
+    struct crowd w = { .procs = m->procs.items,
+                       .n = m->procs.n,
+                       .timeout_ns = pmix_timeout_of(m->infos.items, m->infos.n) };
 
-    w.procs = punpack_list(&c->r, PMIX_PROC, &w.n);
-    infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
-    w.timeout_ns = pmix_timeout_of(infos, ninfos);
-    for (size_t i = 0; i < ninfos; i++) {
-        const pmix_value_t *v = &infos[i].value;
-        w.collect = w.collect || (!strcmp(infos[i].key, PMIX_COLLECT_DATA) && pmix_flag_of(v));
-        w.ways_required = w.ways_required || requires_way(&infos[i]);
-        if (!strcmp(infos[i].key, PMIX_COLLECTIVE_ALGO) && v->type == PMIX_STRING && v->data.string)
+    for (size_t i = 0; i < m->infos.n; i++) {
+        const pmix_info_t *info = &m->infos.items[i];
+        const pmix_value_t *v = &info->value;
+        w.collect = w.collect || (!strcmp(info->key, PMIX_COLLECT_DATA) && pmix_flag_of(v));
+        w.ways_required = w.ways_required || requires_way(info);
+        if (!strcmp(info->key, PMIX_COLLECTIVE_ALGO) && v->type == PMIX_STRING && v->data.string)
             w.ways = pmix_keep(c, slice_str(v->data.string));
     }
-    pmix_drop_infos(infos, ninfos);
     return w;
 }
 
@@ -693,25 +691,32 @@ static bool has_no_way(const struct command *c, const struct crowd *w)
     return w->ways_required && w->ways.len && core->knows_way && !core->knows_way(w->ways);
 }
 
+static void ask_fence(struct command *c, struct crowd *w)
+{
+    if (is_everybody(c, w))
+        pmix_ask(c, (struct request){ .kind = REQ_FENCE,
+                                      .collect = w->collect,
+                                      .ways = w->ways,
+                                      .timeout_ns = w->timeout_ns });
+    else if (all_here(c, w))
+        fence_here(c, w);
+    else
+        pmix_meet(c, w, "fence");
+}
+
 static void read_fence(struct command *c)
 {
-    struct crowd w = read_crowd(c);
+    struct pmsg_procs_infos m;
 
     pmix_forget_given(c->s);
-    if (punpack_ok(&c->r) && has_no_way(c, &w)) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
-    } else if (punpack_ok(&c->r)) {
-        if (is_everybody(c, &w))
-            pmix_ask(c, (struct request){ .kind = REQ_FENCE,
-                                          .collect = w.collect,
-                                          .ways = w.ways,
-                                          .timeout_ns = w.timeout_ns });
-        else if (all_here(c, &w))
-            fence_here(c, &w);
+    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct crowd w = crowd_of(c, &m);
+        if (has_no_way(c, &w))
+            pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
         else
-            pmix_meet(c, &w, "fence");
+            ask_fence(c, &w);
     }
-    free(w.procs);
+    pmsg_free_procs_infos(&m, NULL);
 }
 
 static bool names_it(char *const *names, uint32_t n, const char *name)
@@ -739,14 +744,29 @@ static void note_others(struct command *c, struct pmix_pending *p, const struct 
 
 static void read_connect(struct command *c)
 {
-    struct crowd w = read_crowd(c);
-    struct pmix_pending *p = NULL;
+    struct pmsg_connect m;
+    struct pmix_pending *p;
 
-    if (punpack_ok(&c->r))
-        p = pmix_meet(c, &w, c->cmd == CMD_CONNECT ? "connect" : "disconnect");
-    if (p && c->cmd == CMD_CONNECT)
-        note_others(c, p, &w);
-    free(w.procs);
+    if (pmsg_read_connect(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct crowd w = { .procs = m.procs.items,
+                           .n = m.procs.n,
+                           .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
+        p = pmix_meet(c, &w, "connect");
+        if (p)
+            note_others(c, p, &w);
+    }
+    pmsg_free_connect(&m, NULL);
+}
+
+static void read_disconnect(struct command *c)
+{
+    struct pmsg_procs_infos m;
+
+    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct crowd w = crowd_of(c, &m);
+        pmix_meet(c, &w, "disconnect");
+    }
+    pmsg_free_procs_infos(&m, NULL);
 }
 
 /* ---- get ---- */
@@ -759,45 +779,50 @@ bool pmix_flag_of(const pmix_value_t *v)
 /* How long a get without a timeout may wait: as in the reference server. */
 enum { GET_PATIENCE_S = 2 };
 
-static void read_get(struct command *c)
+static void read_get_words(struct request *rq, const struct pmsg_get *m)
 {
-    struct slice nspace = punpack_text(&c->r);
-    uint32_t rank = punpack_u32(&c->r, PMIX_PROC_RANK);
-    struct request rq = { .kind = REQ_GET_CARD, .timeout_ns = GET_PATIENCE_S * NS_PER_S };
-    struct pmix_pending *p;
-    const struct job *j;
-    bool later;
-    size_t n;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (!strcmp(infos[i].key, PMIX_IMMEDIATE))
-            rq.immediate = pmix_flag_of(&infos[i].value);
-        else if (!strcmp(infos[i].key, PMIX_TIMEOUT)) /* 0: for ever */
-            rq.timeout_ns = seconds_of(&infos[i].value);
+    for (size_t i = 0; i < m->infos.n; i++) {
+        const pmix_info_t *info = &m->infos.items[i];
+        if (!strcmp(info->key, PMIX_IMMEDIATE))
+            rq->immediate = pmix_flag_of(&info->value);
+        else if (!strcmp(info->key, PMIX_TIMEOUT)) /* 0: for ever */
+            rq->timeout_ns = seconds_of(&info->value);
     }
-    pmix_drop_infos(infos, n);
-    if (punpack_ok(&c->r) && punpack_left(&c->r))
-        rq.key = punpack_text(&c->r);
-    if (!punpack_ok(&c->r))
-        return;
-    if (slice_starts(rq.key, SLICE("pmix")) && pmix_reply_known(c, nspace, rank, rq.key))
-        return;
-    rq.kvs = nspace;
-    rq.number = rank;
+}
+
+static void ask_get(struct command *c, const struct pmsg_get *m)
+{
+    struct request rq = { .kind = REQ_GET_CARD,
+                          .timeout_ns = GET_PATIENCE_S * NS_PER_S,
+                          .kvs = m->nspace,
+                          .number = m->rank,
+                          .key = m->key };
+    const struct job *j = core_job_named(c->s->base.peer->core, m->nspace);
     /* What the process manager knows it has sent; it does not come later.  And a host that looks
      * for something would itself have to fetch it: Open MPI's daemons look before they do. */
-    j = core_job_named(c->s->base.peer->core, nspace);
-    later = j && pmix_comes_later(c->s, j, rank, rq.key);
+    bool later = j && pmix_comes_later(c->s, j, m->rank, m->key);
+    struct pmix_pending *p;
+
+    read_get_words(&rq, m);
     rq.immediate = session_is_host(c->s->base.peer) ||
                    (!later && (rq.immediate || slice_starts(rq.key, SLICE("pmix"))));
     p = pmix_ask(c, rq);
     if (!p)
         return;
-    p->rank = rank;
-    p->nspace = strndup(nspace.ptr ? nspace.ptr : "", nspace.len);
-    p->key = strndup(rq.key.ptr ? rq.key.ptr : "", rq.key.len);
+    p->rank = m->rank;
+    p->nspace = strndup(m->nspace.ptr ? m->nspace.ptr : "", m->nspace.len);
+    p->key = strndup(m->key.ptr ? m->key.ptr : "", m->key.len);
     c->no_memory = !p->nspace || !p->key;
+}
+
+static void read_get(struct command *c)
+{
+    struct pmsg_get m;
+
+    if (pmsg_read_get(&c->r, c->s->release, &m) == PTYPE_FINE &&
+        !(slice_starts(m.key, SLICE("pmix")) && pmix_reply_known(c, m.nspace, m.rank, m.key)))
+        ask_get(c, &m);
+    pmsg_free_get(&m, NULL);
 }
 
 static void read_finalize(struct command *c)
@@ -888,54 +913,41 @@ static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *in
 static void read_publish(struct command *c)
 {
     struct pmix_batch *b = pmix_new_batch(c);
-    size_t n;
-    pmix_info_t *infos;
+    struct pmsg_publish m;
 
-    punpack_u32(&c->r, PMIX_UINT32);
-    infos = punpack_list(&c->r, PMIX_INFO, &n);
-    for (size_t i = 0; b && i < n && punpack_ok(&c->r); i++) {
-        if (!is_directive(infos[i].key))
-            publish_one(c, b, &infos[i], life_of(infos, n));
+    pmsg_read_publish(&c->r, c->s->release, &m);
+    for (size_t i = 0; b && i < m.infos.n && punpack_ok(&c->r); i++) {
+        if (!is_directive(m.infos.items[i].key))
+            publish_one(c, b, &m.infos.items[i], life_of(m.infos.items, m.infos.n));
     }
-    pmix_drop_infos(infos, n);
+    pmsg_free_publish(&m, NULL);
     end_batch(c, b);
 }
 
-/* The directives follow the keys that they apply to. */
-static void read_wait(struct command *c, struct request *rq)
+static void read_wait(struct request *rq, const pmix_info_t *infos, size_t n)
 {
-    size_t n;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
-
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(infos[i].key, PMIX_WAIT))
             rq->wait = true;
         else if (!strcmp(infos[i].key, PMIX_TIMEOUT))
             rq->timeout_ns = seconds_of(&infos[i].value);
     }
-    pmix_drop_infos(infos, n);
 }
 
 static void read_keys(struct command *c)
 {
     struct request rq = { .kind = c->cmd == CMD_LOOKUP ? REQ_LOOKUP : REQ_UNPUBLISH };
     struct pmix_batch *b = pmix_new_batch(c);
-    struct slice *keys;
-    size_t n;
+    struct pmsg_keys m;
 
-    punpack_u32(&c->r, PMIX_UINT32);
-    n = punpack_size(&c->r);
-    if (n > punpack_left(&c->r)) /* a key takes more than a byte */
-        c->r.error = PTYPE_CUT;
-    keys = punpack_ok(&c->r) ? arena_array(&c->s->arena, n + 1, sizeof *keys) : NULL;
-    for (size_t i = 0; keys && i < n; i++)
-        keys[i] = punpack_text(&c->r);
-    read_wait(c, &rq);
-    for (size_t i = 0; b && keys && i < n && punpack_ok(&c->r) && !c->no_memory; i++) {
-        rq.key = keys[i];
+    pmsg_read_keys(&c->r, c->s->release, &m);
+    read_wait(&rq, m.infos.items, m.infos.n);
+    for (size_t i = 0; b && i < m.keys.n && punpack_ok(&c->r) && !c->no_memory; i++) {
+        rq.key = m.keys.items[i];
         if (rq.key.len)
             ask_name(c, b, rq);
     }
+    pmsg_free_keys(&m, NULL);
     end_batch(c, b);
 }
 
@@ -1060,35 +1072,48 @@ static void copy_app(struct arena *a, const pmix_app_t *app, const pmix_info_t *
         add_info(&to, "stdin", who);
 }
 
+static struct spawn_request *spawn_of(const struct pmsg_spawn *m)
+{
+    size_t n = m->apps.n;
+    struct spawn_request *rq = spawn_new();
+
+    if (!rq)
+        return NULL;
+    rq->commands = arena_array(&rq->arena, n, sizeof *rq->commands);
+    rq->ncommands = (uint32_t)n;
+    for (size_t i = 0; rq->commands && i < n; i++)
+        copy_app(&rq->arena, &m->apps.items[i], m->infos.items, m->infos.n, &rq->commands[i]);
+    if (arena_ok(&rq->arena))
+        return rq;
+    spawn_free(rq);
+    return NULL;
+}
+
+static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
+{
+    struct spawn_request *rq = spawn_of(m);
+    struct pmix_pending *p =
+        rq ? pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq }) : NULL;
+
+    if (p) {
+        p->channels = channels_of(m->infos.items, m->infos.n);
+    } else {
+        c->no_memory = true;
+        spawn_free(rq);
+    }
+}
+
 static void read_spawn(struct command *c)
 {
-    size_t njob, napps;
-    pmix_info_t *job = punpack_list(&c->r, PMIX_INFO, &njob);
-    pmix_app_t *apps = punpack_list(&c->r, PMIX_APP, &napps);
-    struct spawn_request *rq = NULL;
-    struct pmix_pending *p = NULL;
+    struct pmsg_spawn m;
 
-    if (punpack_ok(&c->r) && napps && napps <= LIMIT_SPAWN_COMMANDS)
-        rq = spawn_new();
-    if (rq) {
-        rq->commands = arena_array(&rq->arena, napps, sizeof *rq->commands);
-        rq->ncommands = (uint32_t)napps;
-        for (size_t i = 0; rq->commands && i < napps; i++)
-            copy_app(&rq->arena, &apps[i], job, njob, &rq->commands[i]);
-        if (arena_ok(&rq->arena))
-            p = pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq });
-        if (p) {
-            p->channels = channels_of(job, njob);
-        } else {
-            c->no_memory = true;
-            spawn_free(rq);
-        }
-    } else if (punpack_ok(&c->r)) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
+    if (pmsg_read_spawn(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        if (m.apps.n && m.apps.n <= LIMIT_SPAWN_COMMANDS)
+            ask_spawn(c, &m);
+        else
+            pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
     }
-    pmix_drop_infos(job, njob);
-    pmem_free(ptype_find(PMIX_APP), apps, napps, NULL);
-    free(apps);
+    pmsg_free_spawn(&m, NULL);
 }
 
 /* ---- events ---- */
@@ -1127,54 +1152,62 @@ uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n)
 
 static void read_notify(struct command *c)
 {
-    pmix_status_t code = punpack_status(&c->r);
-    uint8_t range = punpack_byte(&c->r, PMIX_DATA_RANGE);
-    size_t n;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &n);
+    struct pmsg_notify m;
 
-    if (punpack_ok(&c->r)) {
-        struct slice kept = canonical_infos(c, infos, n);
+    if (pmsg_read_notify(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        struct slice kept = canonical_infos(c, m.infos.items, m.infos.n);
         pmix_ask(c, (struct request){ .kind = REQ_NOTIFY,
-                                      .number = code,
-                                      .count = range,
+                                      .number = m.code,
+                                      .count = m.range,
                                       .value = kept,
-                                      .event_flags = pmix_event_flags(infos, n) });
+                                      .event_flags = pmix_event_flags(m.infos.items, m.infos.n) });
     }
-    pmix_drop_infos(infos, n);
+    pmsg_free_notify(&m, NULL);
+}
+
+/* None: those of a default handler.  False: no memory. */
+static bool keep_codes(struct pmix_session *s, const pmix_status_t *codes, size_t n)
+{
+    pmix_status_t *more = realloc(s->codes, (s->ncodes + n + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    s->base.peer->hears = true;
+    s->codes = more;
+    if (n)
+        memcpy(more + s->ncodes, codes, n * sizeof *more);
+    s->recall_from = s->ncodes;
+    s->recall_all = n == 0;
+    s->ncodes += n;
+    s->every_event = s->every_event || n == 0;
+    return true;
+}
+
+/* Earlier events follow the reply. */
+static void ask_recall(struct command *c, const pmix_status_t *codes, size_t n)
+{
+    c->cmd = CMD_NONE;
+    pmix_ask(c, (struct request){ .kind = REQ_RECALL,
+                                  .value = pmix_keep(c, slice_mem(codes, n * sizeof *codes)),
+                                  .count = (uint32_t)n });
 }
 
 static void read_regevents(struct command *c)
 {
     struct pmix_session *s = c->s;
-    size_t n, ninfos;
-    pmix_status_t *codes = punpack_list(&c->r, PMIX_STATUS, &n), *more;
-    pmix_info_t *infos = punpack_list(&c->r, PMIX_INFO, &ninfos);
+    struct pmsg_regevents m;
 
-    pmix_drop_infos(infos, ninfos);
-    if (punpack_ok(&c->r) && n > LIMIT_EVENT_CODES - s->ncodes) {
-        pmix_reply_status(s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
-    } else if (punpack_ok(&c->r)) {
-        more = realloc(s->codes, (s->ncodes + n + 1) * sizeof *more);
-        if (more) {
-            s->base.peer->hears = true;
-            s->codes = more;
-            if (n)
-                memcpy(more + s->ncodes, codes, n * sizeof *more);
-            s->recall_from = s->ncodes;
-            s->recall_all = n == 0;
-            s->ncodes += n;
-            s->every_event = s->every_event || n == 0;
-        }
-        pmix_reply_status(s, c->tag, more ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
-        if (more) { /* earlier events follow the reply */
-            c->cmd = CMD_NONE;
-            pmix_ask(c,
-                     (struct request){ .kind = REQ_RECALL,
-                                       .value = pmix_keep(c, slice_mem(codes, n * sizeof *codes)),
-                                       .count = (uint32_t)n });
+    if (pmsg_read_regevents(&c->r, s->release, &m) == PTYPE_FINE) {
+        if (m.codes.n > LIMIT_EVENT_CODES - s->ncodes) {
+            pmix_reply_status(s, c->tag, PMIX_ERR_OUT_OF_RESOURCE);
+        } else if (!keep_codes(s, m.codes.items, m.codes.n)) {
+            pmix_reply_status(s, c->tag, PMIX_ERR_NOMEM);
+        } else {
+            pmix_reply_status(s, c->tag, PMIX_SUCCESS);
+            ask_recall(c, m.codes.items, m.codes.n);
         }
     }
-    free(codes);
+    pmsg_free_regevents(&m, NULL);
 }
 
 static void forget_code(struct pmix_session *s, pmix_status_t code)
@@ -1210,7 +1243,7 @@ static pmix_reader *const readers[] = {
     [CMD_UNPUBLISH] = read_keys,
     [CMD_SPAWN] = read_spawn,
     [CMD_CONNECT] = read_connect,
-    [CMD_DISCONNECT] = read_connect,
+    [CMD_DISCONNECT] = read_disconnect,
     [CMD_NOTIFY] = read_notify,
     [CMD_REGEVENTS] = read_regevents,
     [CMD_DEREGEVENTS] = read_deregevents,
@@ -1236,16 +1269,14 @@ static pmix_reader *const readers[] = {
 static bool is_clearing_up(const struct command *c)
 {
     struct punpack r = c->r;
-    size_t nprocs, n;
-    pmix_proc_t *procs = punpack_list(&r, PMIX_PROC, &nprocs);
-    pmix_info_t *infos = punpack_list(&r, PMIX_INFO, &n);
+    struct pmsg_procs_infos m;
     bool is = false;
 
-    for (size_t i = 0; i < n; i++)
-        is = is || !strcmp(infos[i].key, PMIX_REGISTER_CLEANUP) ||
-             !strcmp(infos[i].key, PMIX_REGISTER_CLEANUP_DIR);
-    free(procs);
-    pmix_drop_infos(infos, n);
+    pmsg_read_procs_infos(&r, c->s->release, &m);
+    for (size_t i = 0; i < m.infos.n; i++)
+        is = is || !strcmp(m.infos.items[i].key, PMIX_REGISTER_CLEANUP) ||
+             !strcmp(m.infos.items[i].key, PMIX_REGISTER_CLEANUP_DIR);
+    pmsg_free_procs_infos(&m, NULL);
     return is;
 }
 
@@ -1438,30 +1469,22 @@ static bool wants(const struct pmix_session *s, const struct notice *n)
 static void notify(struct session *base, const struct notice *n)
 {
     struct pmix_session *s = mine(base);
+    struct pmsg_event m = { .command = CMD_NOTIFY, .code = n->code, .range = n->range };
     struct ppack w;
     struct punpack r;
-    pmix_proc_t source;
-    pmix_info_t *infos;
-    size_t ninfos;
 
     if (s->state != PMIX_TALKING || !wants(s, n))
         return;
-    punpack_init(&r, n->infos, &ptype_own);
-    infos = n->infos.len ? punpack_list(&r, PMIX_INFO, &ninfos) : (ninfos = 0, NULL);
-    memset(&source, 0, sizeof source);
-    strncpy(source.nspace, n->nspace, PMIX_MAX_NSLEN);
-    source.rank = n->rank;
-    w = pmix_writer(s);
-    ppack_byte(&w, PMIX_COMMAND, CMD_NOTIFY);
-    ppack_status(&w, n->code);
-    ppack(&w, &source, 1, PMIX_PROC);
-    ppack_size(&w, ninfos);
-    if (ninfos)
-        ppack(&w, infos, (int32_t)ninfos, PMIX_INFO);
     if (s->as->level >= PTYPE_V4 && !(n->flags & EVENT_RECALLED))
-        ppack_byte(&w, PMIX_DATA_RANGE, n->range);
+        m.has = PMSG_BIT(event, range);
+    punpack_init(&r, n->infos, &ptype_own);
+    if (n->infos.len)
+        m.infos.items = punpack_list(&r, PMIX_INFO, &m.infos.n);
+    pmix_set_proc(&m.source, n->nspace, n->rank);
+    w = pmix_writer(s);
+    pmsg_write_event(&w, s->release, &m);
     pmix_send(s, 0);
-    pmix_drop_infos(infos, ninfos);
+    pmix_drop_infos(m.infos.items, m.infos.n);
 }
 
 const struct session_ops pmix_ops = {

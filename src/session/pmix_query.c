@@ -603,6 +603,9 @@ static struct subject subject_of(const struct command *c, const pmix_query_t *q)
 
 static void reply_findings(struct command *c, const struct findings *f)
 {
+    struct pmsg_status_infos m = { .has = PMSG_BIT(status_infos, infos),
+                                   .status = f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS,
+                                   .infos = { f->n, f->list } };
     struct ppack w;
 
     if (f->n == 0) {
@@ -610,9 +613,7 @@ static void reply_findings(struct command *c, const struct findings *f)
         return;
     }
     w = pmix_writer(c->s);
-    ppack_status(&w, f->missed ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-    ppack_size(&w, f->n);
-    ppack(&w, f->list, (int32_t)f->n, PMIX_INFO);
+    pmsg_write_status_infos(&w, c->s->release, &m);
     pmix_send_or_fail(c->s, c->tag, &w);
 }
 
@@ -635,36 +636,32 @@ static bool is_about_sets(const pmix_query_t *q)
 bool pmix_asks_for_sets(const struct command *c)
 {
     struct punpack r = c->r;
-    size_t n;
-    pmix_query_t *queries;
+    struct pmsg_query m;
     bool is;
 
     if (list_empty(&c->s->base.peer->core->sets))
         return false;
-    queries = punpack_list(&r, PMIX_QUERY, &n);
-    is = punpack_ok(&r) && n > 0;
-    for (size_t i = 0; is && i < n; i++)
-        is = is_about_sets(&queries[i]);
-    pmem_free(ptype_find(PMIX_QUERY), queries, n, NULL);
-    free(queries);
+    is = pmsg_read_query(&r, c->s->release, &m) == PTYPE_FINE && m.queries.n > 0;
+    for (size_t i = 0; is && i < m.queries.n; i++)
+        is = is_about_sets(&m.queries.items[i]);
+    pmsg_free_query(&m, NULL);
     return is;
 }
 
 void pmix_read_query(struct command *c)
 {
     struct findings f = { .s = c->s };
-    size_t n;
-    pmix_query_t *queries = punpack_list(&c->r, PMIX_QUERY, &n);
+    struct pmsg_query m;
 
-    for (size_t i = 0; punpack_ok(&c->r) && i < n; i++) {
-        struct subject about = subject_of(c, &queries[i]);
-        for (char **key = queries[i].keys; key && *key; key++)
+    pmsg_read_query(&c->r, c->s->release, &m);
+    for (size_t i = 0; punpack_ok(&c->r) && i < m.queries.n; i++) {
+        struct subject about = subject_of(c, &m.queries.items[i]);
+        for (char **key = m.queries.items[i].keys; key && *key; key++)
             find(&f, *key, &about);
     }
     c->no_memory = c->no_memory || f.no_memory;
     if (punpack_ok(&c->r) && !c->no_memory)
         reply_findings(c, &f);
     pmix_drop_infos(f.list, f.n);
-    pmem_free(ptype_find(PMIX_QUERY), queries, n, NULL);
-    free(queries);
+    pmsg_free_query(&m, NULL);
 }
