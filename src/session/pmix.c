@@ -410,7 +410,7 @@ struct pmix_dialect pmix_dialect(const struct peer *p)
 {
     const struct pmix_session *s = (const struct pmix_session *)(const void *)p->session;
 
-    return (struct pmix_dialect){ s->as, s->described, s->version };
+    return (struct pmix_dialect){ s->as, s->described, s->version, s->release };
 }
 
 /* ---- commands -------------------------------------------------------------------------------- */

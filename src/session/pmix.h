@@ -29,6 +29,7 @@ struct pmix_dialect {
     const struct ptype_flavour *as;
     bool described;
     const char *version; /* of the client's library; lives as long as the connection */
+    uint32_t release;    /* the same, as pmsg_release() */
 };
 struct pmix_dialect pmix_dialect(const struct peer *p);
 

@@ -32,6 +32,7 @@ struct ask {
     bool plain; /* a client of PMI-1 or PMI-2: its reply is a struct answer */
     const struct ptype_flavour *as;
     bool described;
+    uint32_t release; /* of the client */
     pmix_proc_t from;
     void *object; /* the host's object of the registered client */
     pmix_proc_t *procs;

@@ -13,6 +13,7 @@
 #include "session/pmix.h"
 #include "session/pmix_priv.h"
 #include "wire/openmpi_help.h"
+#include "wire/pmix_message.h"
 
 #define MODULE(a) ((a)->s->module)
 
@@ -281,22 +282,46 @@ static enum answer_status admit(struct pserver *s, struct peer *p, const struct 
     if (!MODULE(a).member)                                                                         \
     return PMIX_ERR_NOT_SUPPORTED
 
+/* What the message owns passes to the ask. */
+#define TAKE(items_p, n_p, list)                                                                   \
+    (*(items_p) = (list).items, *(n_p) = (list).n, (list).items = NULL, (list).n = 0)
+
 static void read_procs_infos(struct ask *a, struct punpack *r)
 {
-    a->procs = punpack_list(r, PMIX_PROC, &a->nprocs);
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_procs_infos m;
+
+    pmsg_read_procs_infos(r, a->release, &m);
+    TAKE(&a->procs, &a->nprocs, m.procs);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_procs_infos(&m, NULL);
 }
 
 static void read_only_infos(struct ask *a, struct punpack *r)
 {
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_infos m;
+
+    pmsg_read_infos(r, a->release, &m);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_infos(&m, NULL);
+}
+
+/* A text of the ask's own; NULL stays NULL. */
+static void keep_text(struct ask *a, struct punpack *r, struct slice text)
+{
+    a->text = text.ptr ? strndup(text.ptr, text.len) : NULL;
+    if (text.ptr && !a->text)
+        r->error = PTYPE_NO_MEMORY;
 }
 
 static void read_abort(struct ask *a, struct punpack *r)
 {
-    a->status = punpack_status(r);
-    a->text = punpack_str(r);
-    a->procs = punpack_list(r, PMIX_PROC, &a->nprocs);
+    struct pmsg_abort m;
+
+    pmsg_read_abort(r, a->release, &m);
+    a->status = m.code;
+    keep_text(a, r, m.message);
+    TAKE(&a->procs, &a->nprocs, m.procs);
+    pmsg_free_abort(&m, NULL);
 }
 
 static pmix_status_t call_abort(struct ask *a)
@@ -319,10 +344,14 @@ static pmix_status_t call_finalized(struct ask *a)
     return MODULE(a).client_finalized(&a->from, a->object, ask_on_op, a);
 }
 
+/* The user id that the client claims is ignored. */
 static void read_publish(struct ask *a, struct punpack *r)
 {
-    punpack_u32(r, PMIX_UINT32); /* a user id, as the client claims it */
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_publish m;
+
+    pmsg_read_publish(r, a->release, &m);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_publish(&m, NULL);
 }
 
 static pmix_status_t call_publish(struct ask *a)
@@ -333,19 +362,18 @@ static pmix_status_t call_publish(struct ask *a)
 
 static void read_keys(struct ask *a, struct punpack *r)
 {
-    size_t n;
+    struct pmsg_keys m;
 
-    punpack_u32(r, PMIX_UINT32); /* a user id, as the client claims it */
-    n = punpack_size(r);
-    if (n > punpack_left(r)) /* a key takes more than a byte */
-        r->error = PTYPE_CUT;
-    for (size_t i = 0; i < n && punpack_ok(r); i++) {
-        char *key = punpack_str(r);
+    pmsg_read_keys(r, a->release, &m);
+    for (size_t i = 0; i < m.keys.n; i++) {
+        struct slice s = m.keys.items[i];
+        char *key = s.ptr ? strndup(s.ptr, s.len) : NULL;
         if (key)
             PMIx_Argv_append_nosize(&a->keys, key);
         free(key);
     }
-    a->infos = read_infos(r, &a->ninfos);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_keys(&m, NULL);
 }
 
 static pmix_status_t call_lookup(struct ask *a)
@@ -362,8 +390,12 @@ static pmix_status_t call_unpublish(struct ask *a)
 
 static void read_spawn(struct ask *a, struct punpack *r)
 {
-    a->infos = read_infos(r, &a->ninfos);
-    a->apps = punpack_list(r, PMIX_APP, &a->napps);
+    struct pmsg_spawn m;
+
+    pmsg_read_spawn(r, a->release, &m);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    TAKE(&a->apps, &a->napps, m.apps);
+    pmsg_free_spawn(&m, NULL);
 }
 
 /* A tool gets its children's output unless it declines; others only on request. */
@@ -396,7 +428,11 @@ static pmix_status_t call_spawn(struct ask *a)
 
 static void read_query(struct ask *a, struct punpack *r)
 {
-    a->queries = punpack_list(r, PMIX_QUERY, &a->nqueries);
+    struct pmsg_query m;
+
+    pmsg_read_query(r, a->release, &m);
+    TAKE(&a->queries, &a->nqueries, m.queries);
+    pmsg_free_query(&m, NULL);
 }
 
 static pmix_status_t call_query(struct ask *a)
@@ -405,14 +441,17 @@ static pmix_status_t call_query(struct ask *a)
     return MODULE(a).query(&a->from, a->queries, a->nqueries, ask_on_infos, a);
 }
 
+/* Tools that do not know this server's release send no time. */
 static void read_log(struct ask *a, struct punpack *r)
 {
-    time_t when = 0;
-    int32_t one = 1;
+    struct pmsg_log m;
+    time_t when;
 
-    punpack(r, &when, &one, PMIX_TIME);
-    a->infos = read_infos(r, &a->ninfos);
-    a->directives = read_infos(r, &a->ndirectives);
+    pmsg_read_log(r, a->release, &m);
+    when = PMSG_HAS(&m, log, time) ? m.time : time(NULL);
+    TAKE(&a->infos, &a->ninfos, m.data);
+    TAKE(&a->directives, &a->ndirectives, m.directives);
+    pmsg_free_log(&m, NULL);
     ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_SOURCE, &a->from, PMIX_PROC);
     ask_add_info(&a->directives, &a->ndirectives, PMIX_LOG_TIMESTAMP, &when, PMIX_TIME);
 }
@@ -467,8 +506,12 @@ static pmix_status_t call_log(struct ask *a)
 
 static void read_allocation(struct ask *a, struct punpack *r)
 {
-    a->number = punpack_byte(r, PMIX_ALLOC_DIRECTIVE);
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_alloc m;
+
+    pmsg_read_alloc(r, a->release, &m);
+    a->number = m.directive;
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_alloc(&m, NULL);
 }
 
 static pmix_status_t call_allocation(struct ask *a)
@@ -487,16 +530,20 @@ static pmix_status_t call_control(struct ask *a)
 
 static void read_monitor(struct ask *a, struct punpack *r)
 {
-    int32_t one = 1;
+    struct pmsg_monitor m;
 
+    pmsg_read_monitor(r, a->release, &m);
+    a->status = m.error;
+    TAKE(&a->directives, &a->ndirectives, m.infos);
     a->infos = calloc(1, sizeof *a->infos);
-    if (!a->infos)
+    if (a->infos) {
+        *a->infos = m.monitor;
+        a->ninfos = 1;
+        m.has &= ~PMSG_BIT(monitor, monitor);
+    } else {
         r->error = PTYPE_NO_MEMORY;
-    else
-        punpack(r, a->infos, &one, PMIX_INFO);
-    a->ninfos = a->infos ? (size_t)one : 0; /* there may be one although the count said more */
-    a->status = punpack_status(r);
-    a->directives = read_infos(r, &a->ndirectives);
+    }
+    pmsg_free_monitor(&m, NULL);
 }
 
 static pmix_status_t call_monitor(struct ask *a)
@@ -512,11 +559,9 @@ static pmix_status_t call_get_credential(struct ask *a)
     return MODULE(a).get_credential(&a->from, a->infos, a->ninfos, ask_on_credential, a);
 }
 
-static void keep_bytes(struct ask *a, struct punpack *r)
+static void keep_bytes(struct ask *a, struct slice bytes)
 {
-    struct slice bytes = punpack_bytes(r);
-
-    a->has_bytes = punpack_ok(r);
+    a->has_bytes = true;
     a->bytes.bytes = bytes.len ? malloc(bytes.len) : NULL;
     if (a->bytes.bytes)
         memcpy(a->bytes.bytes, bytes.ptr, bytes.len);
@@ -525,8 +570,12 @@ static void keep_bytes(struct ask *a, struct punpack *r)
 
 static void read_validation(struct ask *a, struct punpack *r)
 {
-    keep_bytes(a, r);
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_validate m;
+
+    pmsg_read_validate(r, a->release, &m);
+    keep_bytes(a, m.credential);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_validate(&m, NULL);
 }
 
 static pmix_status_t call_validate(struct ask *a)
@@ -538,13 +587,14 @@ static pmix_status_t call_validate(struct ask *a)
 
 static void read_pull(struct ask *a, struct punpack *r)
 {
-    pmix_iof_channel_t channel = 0;
-    int32_t one = 1;
+    struct pmsg_iof_pull m;
 
-    read_procs_infos(a, r);
-    punpack(r, &channel, &one, PMIX_IOF_CHANNEL);
-    a->status = channel;
-    a->number = punpack_size(r);
+    pmsg_read_iof_pull(r, a->release, &m);
+    TAKE(&a->procs, &a->nprocs, m.procs);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    a->status = m.channels;
+    a->number = m.ref;
+    pmsg_free_iof_pull(&m, NULL);
 }
 
 static pmix_status_t call_pull(struct ask *a)
@@ -557,9 +607,14 @@ static pmix_status_t call_pull(struct ask *a)
 
 static void read_push(struct ask *a, struct punpack *r)
 {
-    read_procs_infos(a, r);
-    if (punpack_ok(r) && punpack_left(r))
-        keep_bytes(a, r);
+    struct pmsg_iof_push m;
+
+    pmsg_read_iof_push(r, a->release, &m);
+    TAKE(&a->procs, &a->nprocs, m.procs);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    if (PMSG_HAS(&m, iof_push, bytes))
+        keep_bytes(a, m.bytes);
+    pmsg_free_iof_push(&m, NULL);
 }
 
 static pmix_status_t call_push(struct ask *a)
@@ -571,8 +626,12 @@ static pmix_status_t call_push(struct ask *a)
 
 static void read_unpull(struct ask *a, struct punpack *r)
 {
-    a->infos = read_infos(r, &a->ninfos);
-    a->number = punpack_size(r);
+    struct pmsg_iof_dereg m;
+
+    pmsg_read_iof_dereg(r, a->release, &m);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    a->number = m.ref;
+    pmsg_free_iof_dereg(&m, NULL);
 }
 
 static pmix_status_t call_unpull(struct ask *a)
@@ -596,9 +655,10 @@ static pmix_status_t call_fabric_register(struct ask *a)
 
 static void read_fabric_update(struct ask *a, struct punpack *r)
 {
-    size_t index = punpack_size(r);
+    struct pmsg_fabric_update m;
 
-    ask_add_info(&a->infos, &a->ninfos, PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+    pmsg_read_fabric_update(r, a->release, &m);
+    ask_add_info(&a->infos, &a->ninfos, PMIX_FABRIC_INDEX, &m.index, PMIX_SIZE);
 }
 
 static pmix_status_t call_fabric_update(struct ask *a)
@@ -608,8 +668,12 @@ static pmix_status_t call_fabric_update(struct ask *a)
 
 static void read_session(struct ask *a, struct punpack *r)
 {
-    a->number = punpack_u32(r, PMIX_UINT32);
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_session_control m;
+
+    pmsg_read_session_control(r, a->release, &m);
+    a->number = m.session;
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_session_control(&m, NULL);
 }
 
 static pmix_status_t call_session(struct ask *a)
@@ -621,10 +685,14 @@ static pmix_status_t call_session(struct ask *a)
 
 static void read_block(struct ask *a, struct punpack *r)
 {
-    a->number = punpack_byte(r, PMIX_RESBLOCK_DIRECTIVE);
-    a->text = punpack_str(r);
-    a->units = punpack_list(r, PMIX_RESOURCE_UNIT, &a->nunits);
-    a->infos = read_infos(r, &a->ninfos);
+    struct pmsg_resource_block m;
+
+    pmsg_read_resource_block(r, a->release, &m);
+    a->number = m.directive;
+    keep_text(a, r, m.block);
+    TAKE(&a->units, &a->nunits, m.units);
+    TAKE(&a->infos, &a->ninfos, m.infos);
+    pmsg_free_resource_block(&m, NULL);
 }
 
 static pmix_status_t call_block(struct ask *a)
@@ -705,6 +773,7 @@ static enum answer_status take_command(struct pserver *s, struct peer *p, const 
     a->command = (uint8_t)rq->number;
     a->as = d.as;
     a->described = d.described;
+    a->release = d.release;
     punpack_init(&r, rq->value, d.as);
     r.described = d.described;
     a->kind->read(a, &r);
