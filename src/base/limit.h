@@ -232,6 +232,11 @@
  * processes that start at once send some hundred each. */
 #define LIMIT_GREETING_BYTES (16u << 20)
 
+/* Connections of one source that are looked at: this many at once, and one more each interval.
+ * Those that prove who they are do not count, so thousands of processes may start together. */
+#define LIMIT_CALLS   4096
+#define LIMIT_CALL_MS 4
+
 /* Connections that are accepted in one turn of the event loop, and how long that may take: a flood
  * of them must leave the other descriptors their turn.  And how long a listener pauses when there
  * is no descriptor for a new connection. */

@@ -542,6 +542,7 @@ static void stranger_up(struct line *l)
     }
     list_unlink(&l->link);
     quota_leave(l->net->quota, &l->who);
+    quota_call_back(l->net->quota, &l->who);
     enter(h);
     h->heard = true;
     come_up(h, l);
@@ -739,6 +740,14 @@ static struct quota_source source_of(int fd, const struct sockaddr_storage *from
     return peer_cred_read(fd, &who) == 0 ? quota_user(who.uid) : quota_address(from);
 }
 
+/* Our own user is not slowed: its processes could as well end the job. */
+static bool may_call(struct daemon_link_net *net, const struct quota_source *who)
+{
+    struct quota_source ours = quota_user(geteuid());
+
+    return quota_same(who, &ours) || quota_call(net->quota, who, now_ms());
+}
+
 static bool admit(struct daemon_link_net *net, const struct quota_source *who)
 {
     enum quota_entry entry = quota_enter(net->quota, who, now_ms());
@@ -755,7 +764,7 @@ static void daemon_link_called(void *arg, int fd, const struct sockaddr_storage 
     struct quota_source who = source_of(fd, at);
     struct line *l;
 
-    if (!admit(net, &who)) {
+    if (!may_call(net, &who) || !admit(net, &who)) {
         close(fd);
         return;
     }

@@ -15,12 +15,16 @@ enum { ALL_TOGETHER = 4 };
 
 const struct quota_rules quota_evicts = { .begin = LIMIT_STRANGERS,
                                           .most = LIMIT_STRANGERS,
+                                          .calls = LIMIT_CALLS,
+                                          .calls_ms = LIMIT_CALL_MS,
                                           .bytes = LIMIT_GREETING_BYTES,
                                           .lines = LIMIT_STRANGER_LINES,
                                           .lines_ms = LIMIT_STRANGER_LINE_MS };
 
 const struct quota_rules quota_declines = { .begin = LIMIT_STRANGERS / 4,
                                             .most = LIMIT_STRANGERS,
+                                            .calls = LIMIT_CALLS,
+                                            .calls_ms = LIMIT_CALL_MS,
                                             .bytes = LIMIT_GREETING_BYTES,
                                             .lines = LIMIT_STRANGER_LINES,
                                             .lines_ms = LIMIT_STRANGER_LINE_MS };
@@ -68,6 +72,24 @@ void quota_init(struct quota *q, const struct quota_rules *rules, uint64_t seed)
     q->lines.level = rules->lines * ALL_TOGETHER;
 }
 
+/* One piece of a bucket that is filled up by one each interval. */
+static bool take(struct quota_bucket *b, uint32_t burst, uint32_t every_ms, uint64_t now_ms)
+{
+    uint64_t more = every_ms ? (now_ms - b->at_ms) / every_ms : burst;
+
+    if (more >= burst - b->level) {
+        b->level = burst;
+        b->at_ms = now_ms;
+    } else {
+        b->level += (uint32_t)more;
+        b->at_ms += more * every_ms;
+    }
+    if (b->level == 0)
+        return false;
+    b->level--;
+    return true;
+}
+
 static struct quota_account *find(struct quota *q, const struct quota_source *who)
 {
     for (uint32_t i = 0; i < q->naccounts; i++) {
@@ -99,13 +121,30 @@ static struct quota_account *account(struct quota *q, const struct quota_source 
     struct quota_account *a = find(q, who);
 
     if (!a && (a = place(q)))
-        *a = (struct quota_account){ .who = *who, .lines = { q->rules.lines, now_ms } };
+        *a = (struct quota_account){ .who = *who,
+                                     .calls = { q->rules.calls, now_ms },
+                                     .lines = { q->rules.lines, now_ms } };
     if (a)
         a->used_ms = now_ms;
     return a;
 }
 
 /* ---- connections ---- */
+
+bool quota_call(struct quota *q, const struct quota_source *who, uint64_t now_ms)
+{
+    struct quota_account *a = account(q, who, now_ms);
+
+    return !a || take(&a->calls, q->rules.calls, q->rules.calls_ms, now_ms);
+}
+
+void quota_call_back(struct quota *q, const struct quota_source *who)
+{
+    struct quota_account *a = find(q, who);
+
+    if (a && a->calls.level < q->rules.calls)
+        a->calls.level++;
+}
 
 /* The share of each source if all places were divided equally, a new source included. */
 static uint32_t equal_share(const struct quota *q, const struct quota_account *newcomer)
@@ -185,23 +224,6 @@ void quota_discharge(struct quota *q, const struct quota_source *who, uint64_t b
 }
 
 /* ---- lines in the log ---- */
-
-static bool take(struct quota_bucket *b, uint32_t burst, uint32_t every_ms, uint64_t now_ms)
-{
-    uint64_t more = every_ms ? (now_ms - b->at_ms) / every_ms : burst;
-
-    if (more >= burst - b->level) {
-        b->level = burst;
-        b->at_ms = now_ms;
-    } else {
-        b->level += (uint32_t)more;
-        b->at_ms += more * every_ms;
-    }
-    if (b->level == 0)
-        return false;
-    b->level--;
-    return true;
-}
 
 static bool may_say(struct quota *q, const struct quota_source *who, uint64_t now_ms)
 {

@@ -9,6 +9,8 @@
  *    random, with a probability that grows with its connections (as OpenSSH's MaxStartups does),
  *    and always from half way to `most` on; a source below its share is turned away only when all
  *    places are taken, and then quota_greediest() names the source that has to make room.
+ *  - Their rate: each source has many at once and then one per interval; the others are closed
+ * unread. A connection that is authenticated gives its place back, so only failed ones count.
  *  - Bytes that were read from unauthenticated connections and are kept: bounded for each source.
  *  - Lines in the log: each source has a few at once and then one per interval, and so have all
  *    sources together.  Suppressed lines are counted; the next line that is written reports them.
@@ -34,7 +36,9 @@ struct quota_source {
 struct quota_rules {
     uint32_t begin; /* connections at which sources above their share are turned away at random */
     uint32_t most;  /* connections at once */
-    uint64_t bytes; /* of one source */
+    uint32_t calls; /* connections of one source at once */
+    uint32_t calls_ms; /* ... and one more per this interval */
+    uint64_t bytes;    /* of one source */
     uint32_t lines; /* in the log at once, for one source; all sources together: four times that */
     uint32_t lines_ms; /* ... and one more per this interval; all together: per a quarter of it */
 };
@@ -42,7 +46,7 @@ struct quota_rules {
 enum { QUOTA_SOURCES = 128 };
 
 struct quota_bucket {
-    uint32_t level; /* lines that may still be written */
+    uint32_t level; /* what may still be taken */
     uint64_t at_ms; /* when the last one was added */
 };
 
@@ -51,7 +55,7 @@ struct quota_account {
     uint32_t open;
     uint64_t bytes;
     uint64_t used_ms; /* the least recently used is evicted first */
-    struct quota_bucket lines;
+    struct quota_bucket calls, lines;
 };
 
 struct quota {
@@ -81,6 +85,12 @@ enum quota_entry {
     QUOTA_AWAY, /* turned away: it has its share already */
     QUOTA_FULL, /* all places are taken: evict one of quota_greediest() first */
 };
+
+/* A new connection, before anything is spent on it.  False: that source calls too often; close it.
+ */
+bool quota_call(struct quota *q, const struct quota_source *who, uint64_t now_ms);
+/* That connection has been authenticated: it does not count. */
+void quota_call_back(struct quota *q, const struct quota_source *who);
 
 /* An unauthenticated connection. */
 enum quota_entry quota_enter(struct quota *q, const struct quota_source *who, uint64_t now_ms);

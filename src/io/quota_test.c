@@ -11,9 +11,13 @@
 #include "tests/tap.h"
 
 static struct quota q;
-static const struct quota_rules rules = {
-    .begin = 50, .most = 100, .bytes = 1000, .lines = 4, .lines_ms = 1000
-};
+static const struct quota_rules rules = { .begin = 50,
+                                          .most = 100,
+                                          .calls = 10,
+                                          .calls_ms = 4,
+                                          .bytes = 1000,
+                                          .lines = 4,
+                                          .lines_ms = 1000 };
 static const struct quota_rules evicts = {
     .begin = 100, .most = 100, .lines = 4, .lines_ms = 1000
 };
@@ -96,6 +100,37 @@ static void test_many_sources(void)
     OK_F(q.open <= 99, "who is in is not forgotten");
 }
 
+static unsigned calls(const struct quota_source *who, unsigned n, uint64_t now_ms)
+{
+    unsigned in = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        in += quota_call(&q, who, now_ms);
+    return in;
+}
+
+static void test_calls(void)
+{
+    struct quota_source flood = quota_user(1), good = quota_user(2);
+    unsigned in = 0;
+
+    quota_init(&q, &rules, 7);
+    OK_F(calls(&flood, 1000, 0) == 10, "a source that calls and calls is slowed");
+    OK_F(calls(&good, 10, 0) == 10, "and another is not");
+    EQ(calls(&flood, 1000, 3), 0);
+    EQ(calls(&flood, 1000, 12), 3);
+    quota_call_back(&q, &flood);
+    OK_F(calls(&flood, 1000, 12) == 1, "who was let in does not count");
+    EQ(calls(&flood, 1000, 1000000), 10);
+    quota_init(&q, &quota_evicts, 7);
+    for (unsigned i = 0; i < 100000; i++) {
+        in += quota_call(&q, &good, 0);
+        quota_call_back(&q, &good);
+    }
+    EQ(in, 100000);
+    OK(calls(&good, 5000, 0) == 4096);
+}
+
 static void test_bytes(void)
 {
     struct quota_source flood = quota_user(1), good = quota_user(2);
@@ -168,6 +203,7 @@ int main(void)
     test_random_drop();
     test_greediest();
     test_many_sources();
+    test_calls();
     test_bytes();
     test_log();
     return tap_done();

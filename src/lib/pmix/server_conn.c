@@ -220,6 +220,13 @@ static bool may_say(struct sconn *c, size_t n)
     return false;
 }
 
+static void let_in(struct sconn *c)
+{
+    if (c->greeting.quota)
+        quota_call_back(&c->s->quota, &c->greeting.who);
+    greeting_end(&c->greeting);
+}
+
 /* A process that was given its connection may have changed its user since. */
 static ssize_t read_chunk(struct sconn *c, char *chunk, size_t room)
 {
@@ -249,7 +256,7 @@ static void conn_ready(void *arg, unsigned what)
         server_input(&c->s->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
         c->proven = c->proven || c->peer->job;
         if (c->peer->job)
-            greeting_end(&c->greeting);
+            let_in(c);
         else if (c->peer->greeted)
             greeting_said(&c->greeting);
     } else if (n >= 0 || (errno != EAGAIN && errno != EINTR)) {

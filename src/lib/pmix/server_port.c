@@ -99,6 +99,10 @@ static void caller(struct pserver *s, int fd, const struct sockaddr_storage *fro
                    (unsigned)cred.uid);
         rc = -EPERM;
     }
+    if (rc == 0)
+        who = quota_user(cred.uid);
+    if (rc == 0 && cred.uid != s->uid && !quota_call(&s->quota, &who, now_ms))
+        rc = -EAGAIN; /* closed unread */
     c = rc == 0 ? sconn_new(s, fd, NULL, 0, false) : NULL;
     if (!c) {
         close(fd);

@@ -140,6 +140,26 @@ static bool is_open(int fd)
     return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
+/* Of a registered user who is not the host's. */
+static void test_calls(struct pserver *s, const struct sockaddr_in *at)
+{
+    const struct quota_rules two = { .calls = 2, .calls_ms = 1000000, .bytes = 1000 };
+    int fds[3];
+
+    s->uid++;
+    quota_init(&s->quota, &two, 1);
+    for (int i = 0; i < 3; i++) {
+        fds[i] = new_socket();
+        OK(call(fds[i], at));
+    }
+    while (is_open(fds[2]))
+        turn(s);
+    OK_F(is_closed(fds[2]) && is_open(fds[0]) && is_open(fds[1]) && count(&s->conns) == 2,
+         "who calls too often is closed unread");
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+}
+
 static void test_greeting(void)
 {
     const struct pserver_options o = {
@@ -185,6 +205,7 @@ static void test_greeting(void)
     close(silent);
     close(half);
     close(whole);
+    test_calls(s, &at);
     pserver_free(s);
 }
 
