@@ -214,13 +214,13 @@ static void say_why(const struct job *j, uint32_t rank, struct errmsg *why)
     errmsg_set(&who, 0, "rank %u on %s (pid %d)", rank,
                j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
     if (p->state != PROC_STATE_GONE)
-        errmsg_set(why, 0, "%s does not take part any more, %s", who.text, others);
+        errmsg_set(why, 0, "%s no longer takes part, %s", who.text, others);
     else if (p->signalled)
         errmsg_set(why, 0, "%s was killed by signal %d (SIG%s), %s", who.text, p->code,
                    abbrev ? abbrev : "?", others);
     else if (known && !p->joined)
         errmsg_set(why, 0,
-                   "%s exited with code %d before it joined the others, who wait for it in a fence",
+                   "%s exited with code %d before it took part: others wait for it in a fence",
                    who.text, p->code);
     else
         errmsg_set(why, 0, "%s exited with code %d%s, %s", who.text, p->code,

@@ -234,7 +234,7 @@ void job_map_pack(const struct job_map *p, struct buf *out)
 
 static int bad(struct errmsg *err, const char *what)
 {
-    return errmsg_set(err, 1, "a plan from another daemon that does not hold together: %s", what);
+    return errmsg_set(err, 1, "another daemon has sent an invalid job map: %s", what);
 }
 
 static char **take_words(struct arena *a, const struct part_texts *from, uint32_t *at, uint32_t n)

@@ -136,7 +136,7 @@ static int read_number(struct reader *r, uint32_t *value_p)
 static int place(struct reader *r, uint32_t node, uint32_t count, uint32_t ppn)
 {
     if (count == 0 || ppn == 0 || count - 1 > UINT32_MAX - node)
-        return errmsg_set(r->err, PROCMAP_BAD, "process mapping: (%u,%u,%u) is no block", node,
+        return errmsg_set(r->err, PROCMAP_BAD, "process mapping: (%u,%u,%u) is not a block", node,
                           count, ppn);
     for (uint32_t i = 0; i < count && !done(r); i++) {
         for (uint32_t k = 0; k < ppn && !done(r); k++)

@@ -146,6 +146,6 @@ struct spawn_request *spawn_unpack(struct slice bytes, struct errmsg *err)
     if (!rq || !arena_ok(&rq->arena))
         errmsg_set(err, -ENOMEM, "out of memory for a spawn request");
     else
-        errmsg_set(err, 1, "a spawn request from another daemon that does not hold together");
+        errmsg_set(err, 1, "another daemon has sent an invalid spawn request");
     return spawn_free(rq);
 }

@@ -265,9 +265,9 @@ static const struct {
 } reasons[] = {
     [REQ_GET] = { "get", "it is being found out" },
     [REQ_JOB_ATTR] = { "get job attribute", "it is being found out" },
-    [REQ_NODE_GET] = { "get node attribute", "nobody on the node has put it" },
-    [REQ_GET_CARD] = { "get", "nobody has put it" },
-    [REQ_LOOKUP] = { "lookup", "nobody has published it, as far as is known" },
+    [REQ_NODE_GET] = { "get node attribute", "no process of the node has put it" },
+    [REQ_GET_CARD] = { "get", "no process has put it" },
+    [REQ_LOOKUP] = { "lookup", "no process is known to have published it" },
     [REQ_PUBLISH] = { "publish", "other launchers are being asked" },
     [REQ_UNPUBLISH] = { "unpublish", "other launchers are being asked" },
     [REQ_SPAWN] = { "spawn", "it is being started" },

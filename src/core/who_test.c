@@ -142,7 +142,7 @@ static void test_attribute(void)
     EQ(ask(&w, 0, 2, 1, 4, get), ANSWER_LATER);
     same(report(&w, "one", false), "0 job 0 one, 6 processes: 6 running\n"
                                    "  get node attribute \"lo\\\"ck\", for 6.0 s, by rank 2: "
-                                   "nobody on the node has put it\n");
+                                   "no process of the node has put it\n");
     OK(strstr(report(&w, "two", false), "nobody waits") != NULL);
     OK(strstr(report(&w, "one", true),
               "\"pending\":[{\"request\":\"get node attribute\",\"name\":\"lo\\\"ck\",\"rank\":2,"
@@ -219,8 +219,9 @@ static void test_lookup(void)
     EQ(ask(&w, 1, 2, 1, 4,
            (struct request){ .kind = REQ_LOOKUP, .key = SLICE("svc"), .wait = true }),
        ANSWER_LATER);
-    OK(strstr(report(&w, "two", false), "  lookup \"svc\", for 6.0 s, by rank 2: nobody has "
-                                        "published it") != NULL);
+    OK(strstr(report(&w, "two", false),
+              "  lookup \"svc\", for 6.0 s, by rank 2: no process is known to have "
+              "published it") != NULL);
     ask(&w, 0, 0, 2, 5, (struct request){ .kind = REQ_PUBLISH, .key = SLICE("svc") });
     OK(strstr(report(&w, "two", false), "nobody waits") != NULL);
     close_world(&w);

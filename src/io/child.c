@@ -163,7 +163,7 @@ int child_start(const struct child_plan *p, pid_t *pid_p, struct errmsg *err)
     if (r.error) {
         waitpid(pid, NULL, 0);
         if (r.step == STEP_EXEC && r.error == ENOENT && access(p->path, F_OK) == 0)
-            return errmsg_set(err, -r.error, "cannot run %s: the interpreter it names is not there",
+            return errmsg_set(err, -r.error, "cannot run %s: its interpreter does not exist",
                               p->path);
         return errmsg_set(err, -r.error, "%s %s%s%s: %s", step_text(r.step), p->path,
                           r.step == STEP_DIR ? ", " : "", r.step == STEP_DIR ? p->wdir : "",

@@ -180,7 +180,7 @@ static int open_named(const char *path, mode_t mode, struct place *p)
 static const char *reason(int rc)
 {
     switch (rc) {
-    case -ELOOP: return "a symbolic link of another user stands there";
+    case -ELOOP: return "it is a symbolic link of another user";
     case -ENXIO: return "it is a pipe that nobody reads";
     default: return err_text(rc);
     }
@@ -195,8 +195,8 @@ int create_named(const char *path, mode_t mode, struct errmsg *err)
         close(p.dir);
     if (rc == -EACCES && p.shared)
         return errmsg_set(err, rc,
-                          "cannot write %.400s: a file of another user, or one with further names, "
-                          "stands there, where everybody may write",
+                          "cannot write %.400s: in a directory that everybody may write to there "
+                          "is a file of another user, or a file with several links, of this name",
                           path);
     if (rc < 0)
         return errmsg_set(err, rc, "cannot write %.400s: %s", path, reason(rc));

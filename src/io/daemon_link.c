@@ -315,7 +315,7 @@ static void daemon_link_beat(void *arg)
     h->quiet_ms = h->heard || h->paused ? 0 : h->quiet_ms + c->alive_ms;
     h->heard = false;
     if (c->silent_ms && h->quiet_ms >= c->silent_ms) {
-        errmsg_set(&why, 0, "nothing has come from %s for %u.%u seconds", h->line->where,
+        errmsg_set(&why, 0, "no message from %s for %u.%u seconds", h->line->where,
                    h->quiet_ms / 1000, h->quiet_ms % 1000 / 100);
         go_down(h, DAEMON_LINK_DOWN_SILENT, &why);
         return;
@@ -529,7 +529,7 @@ static void line_late(void *arg)
     if (l->hop)
         recall(l);
     else
-        stranger_refused(l, "it did not greet us in time");
+        stranger_refused(l, "it did not send its handshake in time");
 }
 
 static void stranger_up(struct line *l)
@@ -592,7 +592,7 @@ static void line_ended(struct line *l, int rc)
     else if (l->code.greeted)
         line_free(l); /* the peer has found a better address of ours */
     else
-        stranger_refused(l, rc ? why : "it left without a greeting");
+        stranger_refused(l, rc ? why : "it closed the connection before the handshake");
 }
 
 /* False: there was nothing to read. */
@@ -725,7 +725,7 @@ static bool drop_stranger(void *arg)
             return true; /* it was authenticated, or refused for its bytes */
         if (l->code.greeted && i < VICTIMS - 1)
             continue;
-        stranger_refused(l, "too many connect and do not greet us");
+        stranger_refused(l, "too many connections without a handshake");
         return true;
     }
     return false;
@@ -842,8 +842,7 @@ int daemon_link_listen(struct daemon_link_net *net, const char *interface, uint1
 
     if (interface && daemon_link_address_device(interface, device, sizeof device) < 0)
         return errmsg_set(err, -ENODEV,
-                          "the network interface %.100s is not here, is down or has no "
-                          "address",
+                          "the network interface %.100s does not exist, is down or has no address",
                           interface);
     fd = open_listener(AF_INET6, interface ? device : NULL, low, high);
     if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
@@ -851,13 +850,13 @@ int daemon_link_listen(struct daemon_link_net *net, const char *interface, uint1
     if (fd == -EADDRINUSE && low)
         return errmsg_set(err, fd, "no port from %u to %u is free", low, high);
     if (fd < 0)
-        return errmsg_set(err, fd, "cannot wait for connections: %s", err_text(fd));
+        return errmsg_set(err, fd, "cannot listen for connections: %s", err_text(fd));
     net->port = port_of(fd);
     rc = door_open(&net->door, net->c.loop, fd,
                    &(struct door_calls){ daemon_link_called, drop_stranger }, net);
     if (rc < 0)
         close(fd);
-    return rc < 0 ? errmsg_set(err, rc, "cannot wait for connections: %s", err_text(rc)) : 0;
+    return rc < 0 ? errmsg_set(err, rc, "cannot listen for connections: %s", err_text(rc)) : 0;
 }
 
 uint16_t daemon_link_port(const struct daemon_link_net *net)
@@ -880,7 +879,9 @@ struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *con
 
     /* Must precede all other use of sodium; harmless twice. */
     if (!net || !config->key || sodium_init() < 0) {
-        errmsg_set(err, 0, net ? "the library sodium, or a key, is missing" : "out of memory");
+        errmsg_set(err, 0,
+                   net ? "the library sodium cannot be loaded, or there is no key"
+                       : "out of memory");
         free(net);
         return NULL;
     }

@@ -109,7 +109,8 @@ size_t daemon_link_address_read(struct slice text, struct daemon_link_address *l
     while ((word = next_word(&text)).len) {
         struct daemon_link_address one;
         if (!read_one(word, &one)) {
-            errmsg_set(err, 0, "'" SLICE_FMT "' is no address of a daemon (IP:PORT or [IPv6]:PORT)",
+            errmsg_set(err, 0,
+                       "'" SLICE_FMT "' is not the address of a daemon (IP:PORT or [IPv6]:PORT)",
                        SLICE_ARG(slice_head(word, 100)));
             return 0;
         }
@@ -117,7 +118,7 @@ size_t daemon_link_address_read(struct slice text, struct daemon_link_address *l
             list[n++] = one;
     }
     if (n == 0)
-        errmsg_set(err, 0, "no address of a daemon");
+        errmsg_set(err, 0, "there is no address of a daemon");
     return n;
 }
 
@@ -252,8 +253,7 @@ int daemon_link_address_ours(const char *interface, uint16_t port, struct buf *t
     freeifaddrs(all);
     if (n == 0 && interface)
         return errmsg_set(err, -ENODEV,
-                          "the network interface %.100s is not here, is down or has no "
-                          "address",
+                          "the network interface %.100s does not exist, is down or has no address",
                           interface);
     if (n == 0)
         return errmsg_set(err, -ENETDOWN, "no network interface has an address");

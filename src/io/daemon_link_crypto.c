@@ -244,8 +244,8 @@ static void keep_version(struct daemon_link_crypto *c, const unsigned char *text
  * peer's claim, and only one with a MAC by the job's key becomes advice. */
 static enum daemon_link_event unproved(struct daemon_link_crypto *c, const char *word)
 {
-    errmsg_set(&c->err, 0, "it does not prove that it is of this job%s%s%s",
-               word ? " (it says: " : "", word ? word : "", word ? ")" : "");
+    errmsg_set(&c->err, 0, "it has not proved that it belongs to this job%s%s%s",
+               word ? " (its answer: " : "", word ? word : "", word ? ")" : "");
     return fail(c, DAEMON_LINK_REFUSED);
 }
 
@@ -264,8 +264,8 @@ static enum daemon_link_event read_refusal(struct daemon_link_crypto *c)
     if (sodium_memcmp(mac, head + DAEMON_LINK_HEAD, sizeof mac) != 0)
         return unproved(c, "another version");
     errmsg_set(&c->err, 0,
-               "it is version %s and speaks version %u of the link, this is %s with version %u; "
-               "install the same Wireup everywhere",
+               "it is Wireup %s with version %u of the link, and this is Wireup %s with version "
+               "%u; install the same Wireup on all nodes",
                c->version, get16(head + 8), WIREUP_VERSION, DAEMON_LINK_VERSION);
     return fail(c, DAEMON_LINK_REFUSED);
 }
@@ -279,7 +279,7 @@ static enum daemon_link_event other_version(struct daemon_link_crypto *c, unsign
     if (buf_len(&c->in) < UNSIGNED)
         return DAEMON_LINK_MORE; /* until the part that the refusal answers is there */
     errmsg_set(&c->err, 0,
-               "it says that it is version %s and speaks versions %u to %u of the link; this is %s "
+               "it claims to be Wireup %s with versions %u to %u of the link; this is Wireup %s "
                "with version %u",
                c->version, oldest, newest, WIREUP_VERSION, DAEMON_LINK_VERSION);
     return refuse(c, DAEMON_LINK_OTHER_VERSION);
@@ -292,7 +292,7 @@ static enum daemon_link_event read_head(struct daemon_link_crypto *c)
     unsigned newest, oldest, kind;
 
     if (check && memcmp(head, magic, check) != 0) {
-        errmsg_set(&c->err, 0, "what it says is no greeting of ours");
+        errmsg_set(&c->err, 0, "its first message is not a handshake of Wireup");
         return fail(c, DAEMON_LINK_STRANGER);
     }
     if (have < DAEMON_LINK_HEAD)
@@ -306,7 +306,7 @@ static enum daemon_link_event read_head(struct daemon_link_crypto *c)
     if (oldest > DAEMON_LINK_VERSION || newest < DAEMON_LINK_VERSION)
         return other_version(c, newest, oldest);
     if (kind != (c->role == DAEMON_LINK_CALLS ? KIND_ANSWER : KIND_HELLO)) {
-        errmsg_set(&c->err, 0, "it greets out of turn");
+        errmsg_set(&c->err, 0, "it sent a handshake message at the wrong time");
         return fail(c, DAEMON_LINK_STRANGER);
     }
     c->step = STEP_BODY;
@@ -321,7 +321,7 @@ static enum daemon_link_event no_memory(struct daemon_link_crypto *c)
 
 static enum daemon_link_event wrong_key(struct daemon_link_crypto *c)
 {
-    errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or to nobody");
+    errmsg_set(&c->err, 0, "it has another key: it belongs to another job, or is not a daemon");
     return refuse(c, DAEMON_LINK_WRONG_KEY);
 }
 
@@ -389,8 +389,7 @@ static enum daemon_link_event read_proof(struct daemon_link_crypto *c)
     sign_proof(c, mac);
     if (sodium_memcmp(mac, bytes_in(c), 32) != 0) {
         errmsg_set(&c->err, 0,
-                   "it cannot prove that it has the key: what it says is a recording, or "
-                   "was changed on its way");
+                   "it cannot prove that it has the key: its message was replayed or modified");
         return fail(c, DAEMON_LINK_REPLAY);
     }
     buf_take(&c->in, DAEMON_LINK_PROOF);
@@ -408,7 +407,7 @@ static void number(uint64_t n, unsigned char nonce[12])
 
 static enum daemon_link_event altered(struct daemon_link_crypto *c)
 {
-    errmsg_set(&c->err, 0, "what came over the link is not what was sent");
+    errmsg_set(&c->err, 0, "data on the link was modified");
     return fail(c, DAEMON_LINK_ALTERED);
 }
 
@@ -423,7 +422,7 @@ static enum daemon_link_event take_piece(struct daemon_link_crypto *c, struct sl
     if (c->pieces.error == BUF_NO_MEMORY)
         return no_memory(c);
     if (!buf_ok(&c->pieces)) {
-        errmsg_set(&c->err, 0, "it sends a message of more than %u bytes",
+        errmsg_set(&c->err, 0, "it sent a message of more than %u bytes",
                    LIMIT_DAEMON_LINK_MESSAGE);
         return fail(c, DAEMON_LINK_TOO_LONG);
     }

@@ -369,7 +369,7 @@ static void hear_no(unsigned why, const struct daemon_link_crypto *by, const cha
         memcpy(no, daemon_link_crypto_out(by).ptr, sizeof no);
     feed(&a, slice_mem(no, sizeof no));
     OK_F(next(&a) == DAEMON_LINK_FAILED && a.fault == DAEMON_LINK_REFUSED &&
-             !strstr(a.err.text, "install") && strstr(a.err.text, "does not prove"),
+             !strstr(a.err.text, "install") && strstr(a.err.text, "has not proved"),
          "%s: %s", name, a.err.text);
     daemon_link_crypto_free(&a);
 }

@@ -402,9 +402,9 @@ int peer_cred_check(int fd, const struct peer_cred *c)
 const char *peer_cred_text(int rc)
 {
     switch (rc) {
-    case -ENOENT: return "its other end is no open connection of this machine any more";
+    case -ENOENT: return "its other end is no longer an open connection of this machine";
     case -ENOTUNIQ: return "its user is unknown in this user namespace";
-    case -EPERM: return "its other end has passed to somebody else";
+    case -EPERM: return "its other end belongs to another process now";
     default: return err_text(rc);
     }
 }

@@ -237,8 +237,9 @@ static bool may_say(struct quota *q, const struct quota_source *who, uint64_t no
 void quota_tell(struct quota *q, const struct log *log)
 {
     if (q->unsaid)
-        log_warn(log, "%llu further lines about refused connections were not written",
-                 (unsigned long long)q->unsaid);
+        log_warn(log, "%llu more message%s about refused connections %s suppressed",
+                 (unsigned long long)q->unsaid, q->unsaid > 1 ? "s" : "",
+                 q->unsaid > 1 ? "were" : "was");
     q->unsaid = 0;
 }
 

@@ -178,12 +178,12 @@ static void test_log(void)
     EQ(lines_in(ends[0], text, sizeof text), 4);
     quota_warn(&q, &good, 0, &log, "you too");
     OK_F(lines_in(ends[0], text, sizeof text) == 2 && strstr(text, "you too") &&
-             strstr(text, "99996 further lines"),
+             strstr(text, "99996 more messages"),
          "another source is heard, and what was left out is told once: %s", text);
     quota_warn(&q, &flood, 999, &log, "go away");
     EQ(lines_in(ends[0], text, sizeof text), 0);
     quota_warn(&q, &flood, 1000, &log, "go away");
-    OK(lines_in(ends[0], text, sizeof text) == 2 && strstr(text, "1 further"));
+    OK(lines_in(ends[0], text, sizeof text) == 2 && strstr(text, "1 more message about"));
     for (uid_t u = 10; u < 1000; u++) {
         struct quota_source s = quota_user(u);
         quota_warn(&q, &s, 1000, &log, "go away");

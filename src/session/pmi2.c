@@ -793,7 +793,7 @@ static int take_frame(struct pmi2 *s, struct request *rq, struct errmsg *err)
     switch (pmi2_frame(bytes, &body)) {
     case PMI2_FRAME_SHORT: return SESSION_IDLE;
     case PMI2_FRAME_BAD:
-        errmsg_set(err, 0, "no length where a message should begin");
+        errmsg_set(err, 0, "a message without a length");
         return explain(slice_head(bytes, PMI2_HEAD), err);
     default: break;
     }

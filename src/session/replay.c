@@ -95,7 +95,7 @@ static int differs(struct replay *r, struct buf *where, const char *recorded, st
 
 static int bad(struct replay *r, const char *why)
 {
-    errmsg_set(&r->why, 0, "record %llu cannot be: %s", (unsigned long long)r->count.records, why);
+    errmsg_set(&r->why, 0, "record %llu is invalid: %s", (unsigned long long)r->count.records, why);
     return r->verdict = REPLAY_BAD;
 }
 
@@ -106,7 +106,7 @@ static void name_line(struct buf *out, const struct line *l)
     buf_printf(out, "connection %u", l->number);
     if (p->job)
         buf_printf(out, " (rank %u of job %u, %s)", p->rank, p->job->id,
-                   p->session ? p->session->ops->name : "nothing said yet");
+                   p->session ? p->session->ops->name : "no message yet");
     else
         buf_str(out, " (of nobody yet)");
 }
@@ -1089,7 +1089,7 @@ int replay_feed(struct replay *r, struct slice bytes, struct errmsg *err)
 int replay_end(struct replay *r, struct replay_count *count_p, struct errmsg *err)
 {
     if (r->verdict == REPLAY_SAME && !r->begun)
-        bad(r, "this is no recording, or only the beginning of one");
+        bad(r, "this is not a trace file, or it is truncated");
     if (r->verdict == REPLAY_SAME && r->asked)
         speak(r, NULL);
     *count_p = r->count;

@@ -217,8 +217,9 @@ static void identify_by_name(struct server *s, struct peer *p, const struct requ
             return;
         }
         log_warn(s->log,
-                 "refused a connection for rank %lld of " SLICE_FMT ": that process (pid %d) is "
-                 "connected, and the newcomer is neither it nor a child of it",
+                 "refused a connection for rank %lld of " SLICE_FMT
+                 ": this process (pid %d) is already connected, and the new connection is not from "
+                 "it or a child of it",
                  (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)), proc->pid);
         a->status = ANSWER_RESERVED;
     } else {
@@ -237,7 +238,7 @@ static enum answer_status announce_tool(struct server *s, struct peer *p, const 
         EFFECT_WITH(tool, .ticket = ticket, .rank = (uint32_t)rq->number, .name = rq->kvs);
 
     if (!s->core.takes_tools)
-        log_warn(s->log, "refused a tool: this server takes none");
+        log_warn(s->log, "refused a tool: this server does not accept tools");
     else if (effect_own(&e) && effects_push(&s->core.effects, e))
         return ANSWER_LATER;
     p->closing = true;
@@ -266,7 +267,7 @@ static void identify(struct server *s, struct peer *p, const struct request *rq,
     } else if (s->identify && s->identify(s->arg, rq->number, &p->job, &p->rank)) {
         a->status = ANSWER_OK;
     } else {
-        log_warn(s->log, "a connection gave an unknown PMI_ID; it is closed");
+        log_warn(s->log, "closed a connection with an unknown PMI_ID");
         p->closing = true;
     }
 }

@@ -197,7 +197,7 @@ void server_bonded(struct server *s, struct slice bond, bool on)
 {
     TELL(s, bonded, .bond = bond, .on = on);
     if (!proc_connect_heard(&s->core, bond, on))
-        log_error(s->log, "another node said who has connected, in words that are none");
+        log_error(s->log, "another node has sent an invalid list of connected jobs");
 }
 
 void server_space_gone(struct server *s, struct job *j, struct slice name)

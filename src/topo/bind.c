@@ -54,13 +54,13 @@ int bind_parse(const char *text, struct bind_spec *spec_p, struct errmsg *err)
                           text);
     else
         return errmsg_set(err, BIND_BAD,
-                          "-bind-to %.100s: known are none, hwthread, core, l1cache to l5cache, "
+                          "-bind-to %.100s: it must be none, hwthread, core, l1cache to l5cache, "
                           "numa, socket, machine, rr and user:LIST",
                           text);
     s.list = rest.ptr;
     if (s.how == BIND_OBJECT && rest.len &&
         (!slice_u32(rest, &s.width) || s.width == 0 || s.width > CPUS_MAX))
-        return errmsg_set(err, BIND_BAD, "-bind-to %.100s: behind ':' stands a number of objects",
+        return errmsg_set(err, BIND_BAD, "-bind-to %.100s: a number of objects must follow ':'",
                           text);
     *spec_p = s;
     return 0;
@@ -144,12 +144,12 @@ static int add_range(struct binder *b, struct slice range, struct cpus set)
 
     if (!slice_u32(low, &from) || !slice_u32(low.len == range.len ? low : high, &to) || from > to)
         return errmsg_set(b->err, BIND_BAD,
-                          "-bind-to user:%.100s: '" SLICE_FMT "' is no processor number",
+                          "-bind-to user:%.100s: '" SLICE_FMT "' is not a processor number",
                           b->spec->list, SLICE_ARG(slice_head(range, 40)));
     for (uint32_t cpu = from; cpu <= to; cpu++) {
         if (cpu >= last_cpu(b) || !cpus_has(b->allowed, cpu))
             return errmsg_set(b->err, BIND_BAD,
-                              "-bind-to user:%.100s: processor %u is not one that may be used here",
+                              "-bind-to user:%.100s: processor %u is not available to this job",
                               b->spec->list, cpu);
         cpus_add(set, cpu);
     }
@@ -363,7 +363,7 @@ static int add_cores(struct binder *b, const struct slots_place *place, const st
                 cpus_or(set, cores->cpus[i]);
             else if (place->from != SLOTS_ALL)
                 return errmsg_set(b->err, BIND_BAD,
-                                  "slot=" SLICE_FMT ": core %u may not be used here",
+                                  "slot=" SLICE_FMT ": core %u is not available to this job",
                                   SLICE_ARG(slice_head(list, 100)), number);
             found++;
         }
@@ -413,7 +413,7 @@ static int add_slots(struct binder *b, struct slice list)
     cpus_and(set, b->allowed);
     if (cpus_empty(set))
         return errmsg_set(b->err, BIND_BAD,
-                          "slot=" SLICE_FMT ": no processor of it may be used here",
+                          "slot=" SLICE_FMT ": none of its processors is available to this job",
                           SLICE_ARG(slice_head(list, 100)));
     snprintf(what, sizeof what, "slot " SLICE_FMT, SLICE_ARG(slice_head(list, 100)));
     return add_seat(b, set, what);

@@ -41,7 +41,7 @@ static int read_binding(const struct job_map_binding *b, struct bind_spec *spec,
     if (b->how > BIND_SLOTS || b->kind >= TOPO_KIND_COUNT || b->order_kind >= TOPO_KIND_COUNT ||
         ((b->how == BIND_USER || b->how == BIND_SLOTS) && !b->list) ||
         (b->how == BIND_OBJECT && b->width == 0))
-        return errmsg_set(err, BIND_BAD, "a plan with a binding that does not exist");
+        return errmsg_set(err, BIND_BAD, "an invalid binding in a job map");
     *spec = (struct bind_spec){ (enum bind_how)b->how, (enum topo_kind)b->kind, b->width, b->list };
     *order = (struct bind_order){ b->ordered, (enum topo_kind)b->order_kind, b->order_width,
                                   b->order_block };

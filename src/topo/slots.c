@@ -61,7 +61,7 @@ int slots_check(struct slice list, struct errmsg *err)
     if (list.len && rest.len == 0)
         return 0;
     return errmsg_set(err, 1,
-                      "'" SLICE_FMT "' is no place for a rank: 1:0-2 is cores 0 to 2 of package 1, "
-                      "3 a core of the node, * all of them",
+                      "'" SLICE_FMT "' is not a place for a rank; examples: 1:0-2 (cores 0 to 2 of "
+                      "package 1), 3 (a core of the node), * (all cores)",
                       SLICE_ARG(slice_head(list, 100)));
 }

@@ -124,7 +124,7 @@ static void test_allowed(void)
     check_order(TWO_SOCKETS, "2,3,5,8", "hwthread", by(TOPO_PACKAGE, 1, 0), "2;8;3;5");
     check_order(TWO_SOCKETS, "8", "core", by(TOPO_PACKAGE, 1, 0), "8");
     check_order(TWO_SOCKETS, "1", "user:0", (struct bind_order){ 0 },
-                "1: -bind-to user:0: processor 0 is not one that may be used here");
+                "1: -bind-to user:0: processor 0 is not available to this job");
 }
 
 static void test_refusals(void)
@@ -133,22 +133,22 @@ static void test_refusals(void)
     check("core:2 pu:1", "l4cache",
           "1: this machine has no l4cache that processes could be bound to");
     check("core:2 pu:1", "user:0,7",
-          "1: -bind-to user:0,7: processor 7 is not one that may be used here");
+          "1: -bind-to user:0,7: processor 7 is not available to this job");
     check("core:2 pu:1", "user:",
-          "1: -bind-to user:: known are none, hwthread, core, l1cache to "
+          "1: -bind-to user:: it must be none, hwthread, core, l1cache to "
           "l5cache, numa, socket, machine, rr and user:LIST");
-    check("core:2 pu:1", "user:1-0", "1: -bind-to user:1-0: '1-0' is no processor number");
-    check("core:2 pu:1", "user:0,", "1: -bind-to user:0,: '' is no processor number");
+    check("core:2 pu:1", "user:1-0", "1: -bind-to user:1-0: '1-0' is not a processor number");
+    check("core:2 pu:1", "user:0,", "1: -bind-to user:0,: '' is not a processor number");
     check("core:2 pu:1", "user:4294967295",
-          "1: -bind-to user:4294967295: processor 4294967295 is not one that may be used here");
+          "1: -bind-to user:4294967295: processor 4294967295 is not available to this job");
     check("core:2 pu:1", "user:0-4294967295",
-          "1: -bind-to user:0-4294967295: processor 2 is not one that may be used here");
-    check("core:2 pu:1", "core:0", "1: -bind-to core:0: behind ':' stands a number of objects");
+          "1: -bind-to user:0-4294967295: processor 2 is not available to this job");
+    check("core:2 pu:1", "core:0", "1: -bind-to core:0: a number of objects must follow ':'");
     check("core:2 pu:1", "gpu0",
           "1: -bind-to gpu0: binding near a device is not available; name "
           "the processors with user:LIST");
     check("core:2 pu:1", "hyper",
-          "1: -bind-to hyper: known are none, hwthread, core, l1cache to "
+          "1: -bind-to hyper: it must be none, hwthread, core, l1cache to "
           "l5cache, numa, socket, machine, rr and user:LIST");
 }
 
@@ -188,15 +188,16 @@ static void test_slots(void)
     check_slots(TWO_SOCKETS, NULL, "0:0;1:1|1:*||*:3", "0-1,10-11;8-15;free;6-7,14-15");
     check_slots(TWO_SOCKETS, "2,3,8", "0:*|4", "2-3;8");
     check_slots("core:2 pu:1", NULL, "0:1|1", "1;1");
-    check_slots(TWO_SOCKETS, "2,3,8", "0:0", "1: slot=0:0: core 0 may not be used here");
-    check_slots(TWO_SOCKETS, "2,3", "1:*", "1: slot=1:*: no processor of it may be used here");
+    check_slots(TWO_SOCKETS, "2,3,8", "0:0", "1: slot=0:0: core 0 is not available to this job");
+    check_slots(TWO_SOCKETS, "2,3", "1:*",
+                "1: slot=1:*: none of its processors is available to this job");
     check_slots(TWO_SOCKETS, NULL, "1:3-4",
                 "1: slot=1:3-4: there is no core 4 in that package, only 4");
     check_slots(TWO_SOCKETS, NULL, "8", "1: slot=8: there is no core 8, only 8");
     check_slots(TWO_SOCKETS, NULL, "2:0", "1: slot=2:0: there is no package 2, only 2");
     check_slots("core:2 pu:1", NULL, "x",
-                "1: 'x' is no place for a rank: 1:0-2 is cores 0 to 2 of "
-                "package 1, 3 a core of the node, * all of them");
+                "1: 'x' is not a place for a rank; examples: 1:0-2 (cores 0 to 2 of package 1), 3 "
+                "(a core of the node), * (all cores)");
 }
 
 static void test_texts(void)

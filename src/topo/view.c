@@ -52,7 +52,7 @@ static int copy_all(const struct hwloc_dl *h, hwloc_topology_t t, struct arena *
     int last = h->bitmap_last(h->topology_get_topology_cpuset(t)), rc = 0;
 
     if (last < 0 || last >= CPUS_MAX)
-        return errmsg_set(err, TOPO_MISSING, "hwloc tells nothing usable about this machine");
+        return errmsg_set(err, TOPO_MISSING, "hwloc reports no usable topology of this machine");
     view->processors = (size_t)last + 1;
     for (int k = 0; k < TOPO_KIND_COUNT && rc == 0; k++)
         rc = copy_kind(h, t, a, (enum topo_kind)k, view);
@@ -72,10 +72,10 @@ static int load(struct arena *a, const char *synthetic, struct topo_view *view_p
     if (h.topology_init(&t) != 0)
         rc = -ENOMEM;
     else if (synthetic && h.topology_set_synthetic(t, synthetic) != 0)
-        rc = errmsg_set(err, TOPO_MISSING, "'%.200s' describes no machine", synthetic);
+        rc = errmsg_set(err, TOPO_MISSING, "'%.200s' does not describe a machine", synthetic);
     else if (h.topology_load(t) != 0)
-        rc =
-            errmsg_set(err, TOPO_MISSING, "hwloc cannot look at this machine: %s", err_text(errno));
+        rc = errmsg_set(err, TOPO_MISSING, "hwloc cannot read the topology of this machine: %s",
+                        err_text(errno));
     else
         rc = copy_all(&h, t, a, &view, err);
     if (t)

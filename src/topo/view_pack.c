@@ -162,5 +162,5 @@ int view_unpack(struct arena *a, struct slice bytes, struct bind_machine *m_p, s
     arena_free(&lists);
     if (rc == 0)
         *m_p = m;
-    return rc == UNFIT ? errmsg_set(err, 1, "what it says of its hardware cannot be read") : rc;
+    return rc == UNFIT ? errmsg_set(err, 1, "its description of its hardware is invalid") : rc;
 }

@@ -30,7 +30,7 @@ int topo_xml(struct buf *out, struct errmsg *err)
         rc = -ENOMEM;
     else if (h.topology_set_io_types_filter(t, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) != 0 ||
              h.topology_load(t) != 0)
-        rc = errmsg_set(err, TOPO_XML_MISSING, "hwloc cannot look at this machine: %s",
+        rc = errmsg_set(err, TOPO_XML_MISSING, "hwloc cannot read the topology of this machine: %s",
                         err_text(errno));
     else
         rc = export_text(&h, t, out, err);

@@ -524,8 +524,8 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
 
     if (bad)
         return errmsg_set(err, TEXT_UNSAYABLE,
-                          "the value of '%s' in '%s' holds a byte that this protocol cannot "
-                          "carry (a blank, a newline, a NUL or what reads as another field)",
+                          "the value of '%s' in '%s' contains a byte that cannot be sent over this "
+                          "protocol (a blank, a newline, a NUL or what reads as another field)",
                           bad->name, m->name);
     buf_str(out, style == TEXT_LINES ? "mcmd=" : "cmd=");
     buf_put(out, m->name, m->name_len);

@@ -205,11 +205,10 @@ int allocation_read(const struct allocation_world *w, const char *wanted, struct
         return m->read(&q);
     }
     if (!known)
-        return errmsg_set(err, HOSTS_BAD,
-                          "no resource manager is called %.100s here: %s, auto, none", wanted,
-                          allocation_names());
+        return errmsg_set(err, HOSTS_BAD, "-rmk must be one of %s, auto, none, not %.100s",
+                          allocation_names(), wanted);
     if (wanted)
-        return errmsg_set(err, HOSTS_BAD, "this is no allocation of %s: %s is not set", wanted,
+        return errmsg_set(err, HOSTS_BAD, "this is not an allocation of %s: %s is not set", wanted,
                           m ? m->signs[0] : "its list of nodes");
     return ALLOCATION_NONE;
 }

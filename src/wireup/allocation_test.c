@@ -65,19 +65,19 @@ static void test_nodes(void)
     reads(hostlist_nodes, "a,b-c,d.e", "a:1 b-c:1 d.e:1");
     reads(hostlist_nodes, "n[0009-0010]", "n0009:1 n0010:1");
     reads(hostlist_nodes, "[1-2]", "1:1 2:1");
-    refuses(hostlist_nodes, "", "no list");
-    refuses(hostlist_nodes, "a,,b", "no list");
-    refuses(hostlist_nodes, "a,", "no list");
-    refuses(hostlist_nodes, "n[1-", "no list");
-    refuses(hostlist_nodes, "n[]", "no list");
-    refuses(hostlist_nodes, "n[3-1]", "no list");
-    refuses(hostlist_nodes, "n]1", "no list");
-    refuses(hostlist_nodes, "n[1-2-3]", "no list");
-    refuses(hostlist_nodes, "n[x]", "no list");
+    refuses(hostlist_nodes, "", "not a list");
+    refuses(hostlist_nodes, "a,,b", "not a list");
+    refuses(hostlist_nodes, "a,", "not a list");
+    refuses(hostlist_nodes, "n[1-", "not a list");
+    refuses(hostlist_nodes, "n[]", "not a list");
+    refuses(hostlist_nodes, "n[3-1]", "not a list");
+    refuses(hostlist_nodes, "n]1", "not a list");
+    refuses(hostlist_nodes, "n[1-2-3]", "not a list");
+    refuses(hostlist_nodes, "n[x]", "not a list");
     refuses(hostlist_nodes, "n[0-9999999]", "more than");
     refuses(hostlist_nodes, "n[0-9999][0-9999]", "more than");
-    refuses(hostlist_nodes, "n[1][1][1][1][1][1][1][1][1]", "no list");
-    refuses(hostlist_nodes, "a b", "no list");
+    refuses(hostlist_nodes, "n[1][1][1][1][1][1][1][1][1]", "not a list");
+    refuses(hostlist_nodes, "a b", "not a list");
     OK_F(hostlist_nodes(&a, &list, SLICE("n[00000-16383]"), "VAR", &err) == 0 &&
              list.count == 16384,
          "16384 nodes");
@@ -106,15 +106,15 @@ static void test_counts(void)
     counts("n[1-3]", "2(x3)", "n1:2 n2:2 n3:2");
     counts("n[1-3]", "4,2(x2)", "n1:4 n2:2 n3:2");
     counts("n[1-3]", " 1,2,3 ", "n1:1 n2:2 n3:3");
-    counts("n[1-3]", "2(x2)", "not for 3 nodes");
-    counts("n[1-3]", "2(x4)", "not for 3 nodes");
-    counts("n1", "1,1", "not for 1 nodes");
-    counts("n1", "", "not for 1 nodes");
-    counts("n1", "0", "no list of slots");
-    counts("n1", "2(x", "no list of slots");
-    counts("n1", "2(x0)", "no list of slots");
-    counts("n1", "2(y1)", "no list of slots");
-    counts("n1", "99999999999", "no list of slots");
+    counts("n[1-3]", "2(x2)", "does not match the number of nodes (3)");
+    counts("n[1-3]", "2(x4)", "does not match the number of nodes (3)");
+    counts("n1", "1,1", "does not match the number of nodes (1)");
+    counts("n1", "", "does not match the number of nodes (1)");
+    counts("n1", "0", "not a list of slots");
+    counts("n1", "2(x", "not a list of slots");
+    counts("n1", "2(x0)", "not a list of slots");
+    counts("n1", "2(y1)", "not a list of slots");
+    counts("n1", "99999999999", "not a list of slots");
 }
 
 static void test_words(void)
@@ -123,7 +123,7 @@ static void test_words(void)
     reads(hostlist_slots, "a a b", "a:2 b:1");
     reads(hostlist_slots, "a\r\nb\r\n", "a:1 b:1");
     refuses(hostlist_slots, " \n", "no node");
-    refuses(hostlist_slots, "a\n-b\n", "no list");
+    refuses(hostlist_slots, "a\n-b\n", "not a list");
     reads(hostlist_pairs, "a 4 b 2 a 1", "a:5 b:2");
     refuses(hostlist_pairs, "a 4 b", "node b");
     refuses(hostlist_pairs, "a 0", "node a");
@@ -135,8 +135,8 @@ static void test_words(void)
     refuses(hostlist_table, "", "no node");
     reads(hostlist_groups, "n[0-3] 4 16\ng0 1 8\n", "n0:4 n1:4 n2:4 n3:4 g0:8");
     reads(hostlist_groups, "n0 1 4\n\"\" 0 0\n", "n0:4");
-    refuses(hostlist_groups, "n[0-3] 3 16\n", "no list");
-    refuses(hostlist_groups, "n0\n", "no list");
+    refuses(hostlist_groups, "n[0-3] 3 16\n", "not a list");
+    refuses(hostlist_groups, "n0\n", "not a list");
     refuses(hostlist_groups, "", "no node");
 }
 
@@ -198,8 +198,8 @@ static void test_managers(void)
           "SLURM_JOB_NODELIST");
     world(ENV("SLURM_JOB_NODELIST=n[1-2]", "SLURM_TASKS_PER_NODE=4"), NULL, "SLURM_TASKS_PER_NODE");
     world(ENV("SLURM_JOB_NODELIST=n1"), "none", "none");
-    world(ENV("SLURM_JOB_NODELIST=n1"), "pbs", "no allocation of pbs");
-    world(ENV("SLURM_JOB_NODELIST=n1"), "moon", "called moon");
+    world(ENV("SLURM_JOB_NODELIST=n1"), "pbs", "not an allocation of pbs");
+    world(ENV("SLURM_JOB_NODELIST=n1"), "moon", "auto, none, not moon");
     world(ENV("PBS_NODEFILE=/job/nodes", "PBS_JOBID=1"), NULL, "pbs a:2 b:1");
     world(ENV("PBS_NODEFILE=/job/gone"), NULL, "PBS_NODEFILE (/job/gone): No such file");
     world(ENV("PBS_NODEFILE=/job/nodes", "COBALT_NODEFILE=/job/nodes"), NULL, "cobalt a:2 b:1");

@@ -195,7 +195,8 @@ static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct 
         log_error(log, "%s", err.text);
         code = launch_exit_code(rc);
     } else if (rc == LAUNCH_GO && !options.remote) {
-        log_error(log, "name the nodes that are to stand: -hosts, -hostfile, or an allocation");
+        log_error(log,
+                  "give the nodes of the DVM by -hosts or -hostfile, or run this in an allocation");
         code = 2;
     } else if (rc == LAUNCH_GO) {
         code = stand(s, &options, &plan, *log);
@@ -222,8 +223,7 @@ static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const
     buf_free(&answer);
     if (!there.pid)
         return prepare_and_stand(&s, argc, argv, log);
-    log_error(log,
-              "a standing system of yours is up already (launcher %d); end it with `wireup down`",
+    log_error(log, "your DVM is already up (launcher %d); end it with `wireup down`",
               (int)there.pid);
     return 1;
 }
@@ -327,13 +327,13 @@ static int end_standing(const struct launcher_name *who, struct buf *answer, con
     if (queries_launcher(who, SLICE("down\n"), answer) < 0) {
         if (pidfd >= 0)
             close(pidfd);
-        log_error(log, "the standing system (launcher %d) does not answer", (int)who->pid);
+        log_error(log, "the DVM (launcher %d) does not answer", (int)who->pid);
         return 1;
     }
     if (has_ended(pidfd))
         return 0;
-    log_error(log, "the standing system (launcher %d) has been told to end, and has not after %d s",
-              (int)who->pid, LIMIT_DOWN_MS / 1000);
+    log_error(log, "the DVM (launcher %d) has not ended within %d s", (int)who->pid,
+              LIMIT_DOWN_MS / 1000);
     return 1;
 }
 
@@ -346,7 +346,7 @@ int dvm_down(const struct command_line *l)
     if (who.pid)
         rc = end_standing(&who, &answer, l->log);
     else
-        log_error(l->log, "there is no standing system of yours on this machine");
+        log_error(l->log, "you have no DVM on this machine; start one with `wireup up`");
     buf_free(&answer);
     return rc;
 }
@@ -387,7 +387,7 @@ static bool was_taken(int fd, const struct log *log)
     line[n > 0 ? n - 1 : 0] = '\0';
     if (!strcmp(line, "ok"))
         return true;
-    log_error(log, "%s", line[0] ? line : "the standing system has gone");
+    log_error(log, "%s", line[0] ? line : "the DVM has ended");
     return false;
 }
 
@@ -433,8 +433,8 @@ int dvm_on(int argc, char **argv, const struct log *log)
     }
     buf_byte(&line, '\n');
     if (fd < 0 || !buf_ok(&line))
-        log_error(log, fd < 0 ? "there is no standing system of yours that answers"
-                              : "too many words for the standing system");
+        log_error(log, fd < 0 ? "you have no DVM on this machine that answers"
+                              : "the command line is too long for the DVM");
     else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
         code = carry(fd);
     if (fd >= 0)

@@ -11,7 +11,7 @@
 
 static int bad(struct errmsg *err, const char *where, struct slice what)
 {
-    return errmsg_set(err, HOSTS_BAD, "%.200s: '" SLICE_FMT "' is no list of nodes", where,
+    return errmsg_set(err, HOSTS_BAD, "%.200s: '" SLICE_FMT "' is not a list of nodes", where,
                       SLICE_ARG(slice_head(what, 100)));
 }
 
@@ -183,8 +183,8 @@ int hostlist_counts(struct host_list *list, uint32_t first, struct slice text, c
     while (rest.len) {
         struct slice piece = slice_cut(&rest, ',');
         if (!read_count(piece, &slots, &times))
-            return errmsg_set(err, HOSTS_BAD, "%.200s: '" SLICE_FMT "' is no list of slots", where,
-                              SLICE_ARG(slice_head(piece, 100)));
+            return errmsg_set(err, HOSTS_BAD, "%.200s: '" SLICE_FMT "' is not a list of slots",
+                              where, SLICE_ARG(slice_head(piece, 100)));
         if (times > list->count - at)
             break;
         while (times--)
@@ -192,7 +192,8 @@ int hostlist_counts(struct host_list *list, uint32_t first, struct slice text, c
         if (rest.len == 0 && at == list->count)
             return 0;
     }
-    return errmsg_set(err, HOSTS_BAD, "%.200s: '" SLICE_FMT "' is not for %u nodes", where,
+    return errmsg_set(err, HOSTS_BAD,
+                      "%.200s: '" SLICE_FMT "' does not match the number of nodes (%u)", where,
                       SLICE_ARG(slice_head(slice_trim(text), 100)), list->count - first);
 }
 

@@ -74,7 +74,7 @@ static int read_host(struct arena *a, struct slice word, struct host *h, const c
         has_slots = true;
     }
     if (!good_name(name))
-        return errmsg_set(err, HOSTS_BAD, "%s: '" SLICE_FMT "' is no node name", where,
+        return errmsg_set(err, HOSTS_BAD, "%s: '" SLICE_FMT "' is not a node name", where,
                           SLICE_ARG(slice_head(word, 100)));
     if (has_slots)
         rc = read_slots(slots, &h->slots, where, err);
@@ -91,8 +91,9 @@ static int read_name(struct arena *a, struct slice word, struct host *h, const c
     if (at == word.len)
         return read_host(a, word, h, where, err);
     if (!good_name(slice_head(word, at)))
-        return errmsg_set(err, HOSTS_BAD, "%s: '" SLICE_FMT "': before @ stands a user's name",
-                          where, SLICE_ARG(slice_head(word, 100)));
+        return errmsg_set(err, HOSTS_BAD,
+                          "%s: '" SLICE_FMT "': the name before @ must be a user name", where,
+                          SLICE_ARG(slice_head(word, 100)));
     h->user = arena_str(a, slice_head(word, at));
     return h->user ? read_host(a, slice_skip(word, at + 1), h, where, err) : -ENOMEM;
 }
@@ -169,7 +170,7 @@ static int read_attribute(struct arena *a, struct slice word, struct host *h, co
         return 0;
     return errmsg_set(
         err, HOSTS_BAD,
-        "%s: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+        "%s: expected slots=, max_slots=, binding=, user= or port= after the node name, "
         "not '" SLICE_FMT "'",
         where, SLICE_ARG(slice_head(word, 100)));
 }
@@ -214,7 +215,7 @@ int hosts_parse_file(struct arena *a, struct host_list *list, const char *file, 
         rc = read_line(a, list, slice_cut(&text, '\n'), where, err);
     }
     if (rc == 0 && list->count == before)
-        rc = errmsg_set(err, HOSTS_BAD, "%.250s: no node in this host file", file);
+        rc = errmsg_set(err, HOSTS_BAD, "%.250s: this host file has no nodes", file);
     return rc;
 }
 

@@ -38,7 +38,7 @@ static void check(bool file, const char *text, const char *expected)
         list_text(&list, &out);
     if (!OK_F(buf_cstr(&out) && strcmp(buf_cstr(&out), expected) == 0, "%s", expected))
         printf("# got %s\n", buf_cstr(&out));
-    OK_F((rc != 0) == (strstr(expected, ": ") || strstr(expected, "no node")), "as a %s",
+    OK_F((rc != 0) == (strstr(expected, ": ") || strstr(expected, "no nodes")), "as a %s",
          rc ? "refusal" : "list");
     buf_free(&out);
     arena_free(&a);
@@ -53,23 +53,23 @@ static void test_lists(void)
     check(false, "10.0.0.1:3,node-1.example.org", "10.0.0.1:3 node-1.example.org:1");
     check(false, "::1,[::1]:4,[fe80::1]", "::1:5 fe80::1:1");
     check(false, "me@a:2,b,you@[::1]:4", "a:2@me b:1 ::1:4@you");
-    check(false, "@a", "node list: '@a': before @ stands a user's name");
-    check(false, "a@", "node list: '' is no node name");
-    check(false, "a@b@c", "node list: 'b@c' is no node name");
-    check(false, "", "node list: '' is no node name");
-    check(false, "a,,b", "node list: '' is no node name");
-    check(false, "a,", "node list: '' is no node name");
-    check(false, ":2", "node list: ':2' is no node name");
+    check(false, "@a", "node list: '@a': the name before @ must be a user name");
+    check(false, "a@", "node list: '' is not a node name");
+    check(false, "a@b@c", "node list: 'b@c' is not a node name");
+    check(false, "", "node list: '' is not a node name");
+    check(false, "a,,b", "node list: '' is not a node name");
+    check(false, "a,", "node list: '' is not a node name");
+    check(false, ":2", "node list: ':2' is not a node name");
     check(false, "a:", "node list: the number of slots must be from 1 to 16777216, not ''");
     check(false, "a:0", "node list: the number of slots must be from 1 to 16777216, not '0'");
     check(false, "a:-1", "node list: the number of slots must be from 1 to 16777216, not '-1'");
     check(false, "a:x", "node list: the number of slots must be from 1 to 16777216, not 'x'");
     check(false, "a:99999999999",
           "node list: the number of slots must be from 1 to 16777216, not '99999999999'");
-    check(false, "[::1", "node list: '[::1' is no node name");
-    check(false, "[::1]x", "node list: '[::1]x' is no node name");
-    check(false, "[]:2", "node list: '[]:2' is no node name");
-    check(false, "a b", "node list: 'a b' is no node name");
+    check(false, "[::1", "node list: '[::1' is not a node name");
+    check(false, "[::1]x", "node list: '[::1]x' is not a node name");
+    check(false, "[]:2", "node list: '[]:2' is not a node name");
+    check(false, "a b", "node list: 'a b' is not a node name");
 }
 
 static void test_files(void)
@@ -80,29 +80,27 @@ static void test_files(void)
     check(true, "a:2 binding=core user=me\n\tb user=you\t\n", "a:2(core)@me b:1@you");
     check(true, "me@a port=22\nb port=65535 user=you\nc", "a:1@me#22 b:1@you#65535 c:1");
     check(true, "a port=0",
-          "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+          "nodes:1: expected slots=, max_slots=, binding=, user= or port= after the node name, "
           "not 'port=0'");
     check(true, "# all\n\n  # more\r\na # two\r\nb#c\r\n", "a:1 b#c:1");
     check(true, "a:2\na slots=3\nb\na\n", "a:5 b:1 a:1");
     check(true, "a:2 slots=3", "a:3");
-    check(true, "", "nodes: no node in this host file");
-    check(true, "# nothing\n", "nodes: no node in this host file");
+    check(true, "", "nodes: this host file has no nodes");
+    check(true, "# nothing\n", "nodes: this host file has no nodes");
     check(true, "a\nb slots=none\n",
           "nodes:2: the number of slots must be from 1 to 16777216, not 'none'");
-    check(
-        true, "a\n\nb slots\n",
-        "nodes:3: expected slots=, max_slots=, binding=, user= or port= behind the node name, not "
-        "'slots'");
-    check(
-        true, "a binding=\n",
-        "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, not "
-        "'binding='");
+    check(true, "a\n\nb slots\n",
+          "nodes:3: expected slots=, max_slots=, binding=, user= or port= after the node name, not "
+          "'slots'");
+    check(true, "a binding=\n",
+          "nodes:1: expected slots=, max_slots=, binding=, user= or port= after the node name, not "
+          "'binding='");
     check(true, "a b\n",
-          "nodes:1: expected slots=, max_slots=, binding=, user= or port= behind the node name, "
+          "nodes:1: expected slots=, max_slots=, binding=, user= or port= after the node name, "
           "not 'b'");
     check(true, "a slots=4 max_slots=2\n",
           "nodes:1: max_slots=2 is less than the 4 slots of the node");
-    check(true, "=\n", "nodes:1: '=' is no node name");
+    check(true, "=\n", "nodes:1: '=' is not a node name");
 }
 
 static void test_nul(void)

@@ -59,9 +59,9 @@ static int parse_modifier(struct slice word, struct mapping_spec *s, const char 
              n <= 65536)
         s->pe = n;
     else
-        return bad_map(err, text,
-                       "behind ':' stands pe=N, oversubscribe, nooversubscribe, or the "
-                       "number of objects taken together");
+        return bad_map(
+            err, text,
+            "':' must be followed by pe=N, oversubscribe, nooversubscribe or a number of objects");
     return 0;
 }
 
@@ -96,7 +96,7 @@ int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *
         s.object_said = true;
     else if (!word_is(word, "slot") && !(word.len == 0 && rest.len))
         return bad_map(err, text,
-                       "known are slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "
+                       "it must be slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "
                        "to l5cache, numa, socket, machine and ppr:N:OBJECT");
     if (s.how == MAP_SEQ || s.how == MAP_RANKFILE)
         parse_file(&rest, &s);
@@ -244,7 +244,7 @@ static uint32_t limit_of(const struct dealer *d, const struct site *s)
 
 static int full(struct dealer *d, const struct table *t)
 {
-    const char *why = d->req->how == MAP_PPR   ? "-map-by ppr allows no more"
+    const char *why = d->req->how == MAP_PPR   ? "-map-by ppr does not allow more"
                       : d->req->how == MAP_SEQ ? "-map-by seq puts one process on each"
                                                : "-oversubscribe allows more";
     uint64_t room = 0;
@@ -417,7 +417,7 @@ static int read_rankmap(struct dealer *d)
     for (uint32_t i = 0; i < n && rc == 0; i++) {
         if (d->node_of[i] >= hosts)
             rc = errmsg_set(d->err, MAPPING_BAD,
-                            "-rankmap: rank %u is put on node %u, but there are %u nodes", i,
+                            "-rankmap: rank %u is on node %u, but there are only %u nodes", i,
                             d->node_of[i], hosts);
     }
     return rc;

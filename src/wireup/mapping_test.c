@@ -125,7 +125,7 @@ static void test_limits(void)
           "more processes than the 3 slots of the nodes; -oversubscribe allows more");
     check(JOB(4, "a,b", .per_node = 2, .how = MAP_PPR), "a0 a1 b0 b1");
     check(JOB(5, "a,b", .per_node = 2, .how = MAP_PPR),
-          "more processes than the 4 slots of the nodes; -map-by ppr allows no more");
+          "more processes than the 4 slots of the nodes; -map-by ppr does not allow more");
     check(JOB(0, "a,b,c", .per_node = 2, .how = MAP_PPR), "a0 a1 b0 b1 c0 c1");
     check(JOB(7, NULL, .file = "a slots=1 max_slots=2\nb slots=2"), "a0 b0 b1 a1 b2 b3 b4");
     check(JOB(4, NULL, .file = "a slots=1 max_slots=2", .over = OVER_YES), "a0 a1 a2 a3");
@@ -154,7 +154,7 @@ static void test_rankmap(void)
     check(JOB(6, "a,b", .rankmap = "[0,1]x3"), "a0 b0 a1 b1 a2 b2");
     check(JOB(4, "a,b", .rankmap = "0,1"), "a0 b0 a1 b1");
     check(JOB(4, "a,b", .rankmap = "0,2,1,0"),
-          "-rankmap: rank 1 is put on node 2, but there are 2 nodes");
+          "-rankmap: rank 1 is on node 2, but there are only 2 nodes");
     check(JOB(4, "a,b", .rankmap = "0,x"), "-rankmap: process mapping: expected a number at 'x'");
     check(JOB(3, "a,b", .rankmap = "1"),
           "-rankmap: process mapping: 1 of 3 ranks are placed, and no block is on node 0");
@@ -261,18 +261,18 @@ static void test_words(void)
     check_parse("seq", (struct mapping_spec){ .how = MAP_SEQ });
     check_parse("seq:file=a:b", (struct mapping_spec){ .how = MAP_SEQ, .file = "a:b" });
     check_parse("rankfile:file=x", (struct mapping_spec){ .how = MAP_RANKFILE, .file = "x" });
-    check_refused("seq:file=", "behind ':'");
-    check_refused("", "known are");
-    check_refused("rank", "known are");
+    check_refused("seq:file=", "':' must be followed by");
+    check_refused("", "it must be");
+    check_refused("rank", "it must be");
     check_refused("ppr", "number of processes");
     check_refused("ppr:0:node", "number of processes");
     check_refused("ppr:x:node", "number of processes");
     check_refused("ppr:2", "needs an object");
     check_refused("ppr:2:rack", "needs an object");
-    check_refused("slot:2", "behind ':'");
-    check_refused("core:0", "behind ':'");
-    check_refused("core:pe=0", "behind ':'");
-    check_refused("node:span", "behind ':'");
+    check_refused("slot:2", "':' must be followed by");
+    check_refused("core:0", "':' must be followed by");
+    check_refused("core:pe=0", "':' must be followed by");
+    check_refused("node:span", "':' must be followed by");
 }
 
 int main(void)

@@ -139,11 +139,10 @@ static int read_line(struct line *l, struct config_reader *in, char *scratch, st
         }
         n = read_word(in, scratch);
         if (n < 0)
-            return errmsg_set(err, MPMD_BAD, "%s:%u: a quote is opened and not closed", in->name,
-                              began);
+            return errmsg_set(err, MPMD_BAD, "%s:%u: a quote is not closed", in->name, began);
         if (memchr(scratch, 0, (size_t)n))
-            return errmsg_set(err, MPMD_BAD, "%s:%u: a NUL byte in a configuration file", in->name,
-                              began);
+            return errmsg_set(err, MPMD_BAD, "%s:%u: the configuration file contains a NUL byte",
+                              in->name, began);
         rc = add_word(l, scratch, (size_t)n);
         if (rc)
             return rc;

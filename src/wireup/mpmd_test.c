@@ -52,8 +52,8 @@ static void test_config(void)
     check("\"a\\\nb\"", "1<ab>");
     check("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17",
           "1<1><2><3><4><5><6><7><8><9><10><11><12><13><14><15><16><17>");
-    check("a\n'b\nc\n", "1<a>jobs:2: a quote is opened and not closed");
-    check("a \"", "jobs:1: a quote is opened and not closed");
+    check("a\n'b\nc\n", "1<a>jobs:2: a quote is not closed");
+    check("a \"", "jobs:1: a quote is not closed");
     check("a\\", "1<a\\>");
 }
 

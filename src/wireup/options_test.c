@@ -235,7 +235,7 @@ static void test_mistakes(void)
     check_bad(
         "w|-launcher|fax|prog",
         "-launcher must be one of auto|fork|ssh|rsh|slurm|lsf|sge|pbs|flux|manual, not 'fax'");
-    check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is no node name");
+    check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is not a node name");
     check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
     check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
     check_bad(
@@ -301,7 +301,7 @@ static void test_config(void)
     check_bad_config("", "the configuration file jobs has no program");
     check_bad_config("a\n-n 1\n", "jobs:2: no program to run after the last ':'");
     check_bad_config("a\n-n 0 b\n", "jobs:2: -n must be a number from 1 to 16777216, not '0'");
-    check_bad_config("a\n\n'b\n", "jobs:3: a quote is opened and not closed");
+    check_bad_config("a\n\n'b\n", "jobs:3: a quote is not closed");
     check_bad_config("-configfile other a\n",
                      "jobs:1: -configfile is not allowed within a configuration file");
     check_bad("w|-configfile|jobs|prog", "use either -configfile or a program on the command line");

@@ -84,8 +84,7 @@ static int read_hosts(struct plan_builder *p, struct host_list *list, const char
     if (!file)
         return 0;
     if (list->count)
-        return errmsg_set(p->err, LAUNCH_USAGE,
-                          "-hosts and -hostfile exclude each other: give one of them");
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -hosts or -hostfile");
     p->slots_assumed = strcmp(file, "HYDRA_USE_LOCALHOST") == 0;
     if (p->slots_assumed)
         return add_here(p, list, 1);
@@ -204,10 +203,10 @@ static int check_launcher(struct plan_builder *p)
         if (opt->launcher != all[i].launcher || !opt->remote || opt->launcher_exec ||
             opt->launcher_args || allocation_detect(&w, all[i].name))
             continue;
-        return errmsg_set(p->err, LAUNCH_REFUSED,
-                          "-launcher %s works inside an allocation only, and this is none: run "
-                          "wireup by %s, or take -launcher ssh",
-                          all[i].name, all[i].inside);
+        return errmsg_set(
+            p->err, LAUNCH_REFUSED,
+            "-launcher %s works only inside an allocation: run wireup by %s, or use -launcher ssh",
+            all[i].name, all[i].inside);
     }
     return 0;
 }
@@ -423,13 +422,13 @@ static int take_map_file(struct plan_builder *p)
     const char **option_p = p->map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
 
     if (p->map.file && *option_p)
-        return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: the file is named by %s already",
+        return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: %s already names the file",
                           opt->map_by, p->map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
     if (p->map.file)
         *option_p = p->map.file;
     if (p->map.how == MAP_RANKFILE && !opt->rankfile)
         return errmsg_set(p->err, LAUNCH_USAGE,
-                          "-map-by rankfile needs the file: rankfile:file=FILE, or -rankfile FILE");
+                          "-map-by rankfile needs a file: rankfile:file=FILE, or -rankfile FILE");
     return 0;
 }
 
@@ -447,9 +446,9 @@ static int check_placement(struct plan_builder *p)
                                                                                       : NULL;
 
     if (first && second)
-        return errmsg_set(p->err, LAUNCH_USAGE, "%s and %s exclude each other", second, first);
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either %s or %s", second, first);
     if (opt->rank_by && (opt->rankfile || opt->rankmap))
-        return errmsg_set(p->err, LAUNCH_USAGE, "-rank-by and %s exclude each other",
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -rank-by or %s",
                           opt->rankfile ? "-rankfile" : "-rankmap");
     return 0;
 }
@@ -500,8 +499,7 @@ static int bind_ranks(struct plan_builder *p)
     int rc;
 
     if (p->ranks.binds && p->opt->bind_to)
-        return errmsg_set(p->err, LAUNCH_USAGE,
-                          "-bind-to and the slot= of a rank file exclude each other");
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -bind-to or slot= in the rank file");
     p->binding.remote = p->opt->remote;
     p->binding.here = p->opt->here;
     rc = said(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));

@@ -168,15 +168,15 @@ static void test_allocation(void)
     OK(!opt.remote && plan.nnodes == 1 && !opt.rm);
     EQ(prepare("-launcher fork -n 2 prog"), LAUNCH_GO);
     OK(!opt.remote && plan.nnodes == 1);
-    check_bad("-rmk pbs prog", LAUNCH_USAGE, "no allocation of pbs");
-    check_bad("-rmk moon prog", LAUNCH_USAGE, "called moon");
+    check_bad("-rmk pbs prog", LAUNCH_USAGE, "not an allocation of pbs");
+    check_bad("-rmk moon prog", LAUNCH_USAGE, "auto, none, not moon");
     slots[sizeof slots - 2] = 'x';
     check_bad("prog", LAUNCH_USAGE, "SLURM_TASKS_PER_NODE: 'x'");
     EQ(prepare("-launcher slurm -rmk none -hosts a.invalid prog"), LAUNCH_GO);
     allocation[0] = NULL;
     check_bad("-launcher slurm -hosts a.invalid prog", LAUNCH_REFUSED,
-              "-launcher slurm works inside an allocation only, and this is none: run wireup by "
-              "salloc or sbatch, or take -launcher ssh");
+              "-launcher slurm works only inside an allocation: run wireup by "
+              "salloc or sbatch, or use -launcher ssh");
     check_bad("-launcher pbs -hosts a.invalid prog", LAUNCH_REFUSED, "run wireup by qsub");
     EQ(prepare("-launcher slurm -launcher-args --jobid=7 -hosts a.invalid prog"), LAUNCH_GO);
     EQ(prepare("-launcher slurm -hosts localhost prog"), LAUNCH_GO);
@@ -209,10 +209,10 @@ static void test_nodes(void)
     check_bad("-f bad prog", LAUNCH_USAGE, "bad:2: the number of slots");
     check_bad("-f absent prog", LAUNCH_USAGE, "host file absent: No such file");
     check_bad("-f bin prog", LAUNCH_USAGE, "host file bin: Is a directory");
-    check_bad("-f nodes -hosts a prog", LAUNCH_USAGE, "exclude each other");
+    check_bad("-f nodes -hosts a prog", LAUNCH_USAGE, "use either");
     check_bad("-map-by rank prog", LAUNCH_USAGE, "-map-by rank");
     check_bad("-hosts localhost -nooversubscribe -n 2 prog", LAUNCH_USAGE, "1 slots");
-    check_bad("-ppn 2 -map-by ppr:1:node prog", LAUNCH_USAGE, "exclude each other");
+    check_bad("-ppn 2 -map-by ppr:1:node prog", LAUNCH_USAGE, "use either");
     EQ(prepare("-map-by ppr:3:node prog"), LAUNCH_GO);
     EQ(plan.nprocs, 3);
 }
@@ -235,17 +235,20 @@ static void test_ranks(void)
     OK(plan.nprocs == 3 && plan.procs[2].node == 1);
     check_bad("-rankfile absent prog", LAUNCH_USAGE, "rank file absent: No such file");
     check_bad("-rankfile nodes prog", LAUNCH_USAGE, "nodes:1: expected 'rank N=NODE");
-    check_bad("-rankfile relative prog", LAUNCH_USAGE, "relative:1: +n1 is a place in a node list");
+    check_bad("-rankfile relative prog", LAUNCH_USAGE,
+              "relative:1: +n1 is a position in the node list");
     check_bad("-rankfile ranks -n 4 prog", LAUNCH_USAGE, "no line for rank 3");
-    check_bad("-rankfile ranks -bind-to core prog", LAUNCH_USAGE, "exclude each other");
-    check_bad("-rankfile ranks -map-by node prog", LAUNCH_USAGE, "-map-by and -rankfile exclude");
-    check_bad("-rankfile ranks -ppn 2 prog", LAUNCH_USAGE, "-ppn and -rankfile exclude");
-    check_bad("-map-by seq -rankmap 0 prog", LAUNCH_USAGE, "-rankmap and -map-by seq exclude");
-    check_bad("-rank-by core -rankmap 0 prog", LAUNCH_USAGE, "-rank-by and -rankmap exclude");
-    check_bad("-rank-by core -rankfile ranks prog", LAUNCH_USAGE, "-rank-by and -rankfile");
-    check_bad("-rank-by fork prog", LAUNCH_USAGE, "-rank-by fork: known are");
-    check_bad("-map-by rankfile prog", LAUNCH_USAGE, "-map-by rankfile needs the file");
-    check_bad("-f nodes -map-by seq:file=nodes prog", LAUNCH_USAGE, "named by -hostfile already");
+    check_bad("-rankfile ranks -bind-to core prog", LAUNCH_USAGE, "use either");
+    check_bad("-rankfile ranks -map-by node prog", LAUNCH_USAGE, "use either -map-by or -rankfile");
+    check_bad("-rankfile ranks -ppn 2 prog", LAUNCH_USAGE, "use either -ppn or -rankfile");
+    check_bad("-map-by seq -rankmap 0 prog", LAUNCH_USAGE, "use either -rankmap or -map-by seq");
+    check_bad("-rank-by core -rankmap 0 prog", LAUNCH_USAGE, "use either -rank-by or -rankmap");
+    check_bad("-rank-by core -rankfile ranks prog", LAUNCH_USAGE,
+              "use either -rank-by or -rankfile");
+    check_bad("-rank-by fork prog", LAUNCH_USAGE, "-rank-by fork: it must be");
+    check_bad("-map-by rankfile prog", LAUNCH_USAGE, "-map-by rankfile needs a file");
+    check_bad("-f nodes -map-by seq:file=nodes prog", LAUNCH_USAGE,
+              "-hostfile already names the file");
     check_bad("-rankfile ranks -hosts localhost prog", LAUNCH_USAGE,
               "ranks:2: node a.invalid is not");
 }
@@ -323,7 +326,7 @@ static void test_binding(void)
     OK(strstr(buf_cstr(&opt.answer), "hwthread "));
     EQ(prepare("-launcher fork -f bound -n 2 prog"), LAUNCH_GO);
     OK(plan.procs[0].binding && !plan.procs[1].binding);
-    check_bad("-bind-to hyper prog", LAUNCH_USAGE, "-bind-to hyper: known are");
+    check_bad("-bind-to hyper prog", LAUNCH_USAGE, "-bind-to hyper: it must be");
     check_bad("-bind-to user:65000 prog", LAUNCH_REFUSED, "processor 65000");
     check_bad("-bind-to core:60000 prog", LAUNCH_REFUSED, "-bind-to core:60000: there are only");
     check_bad("-bind-to socket -map-by slot:pe=2 prog", LAUNCH_USAGE, "pe=2");

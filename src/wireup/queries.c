@@ -110,8 +110,8 @@ static int put_question(const struct command_line *l, const char *verb, bool jso
         code = 1;
     if (m.answers == 0) {
         log_error(l->log,
-                  job ? "no running launcher of yours knows the job %s"
-                      : "no launcher of yours is running on this machine%s",
+                  job ? "you have no running job %s on this machine"
+                      : "you have no running launcher on this machine%s",
                   job ? job : "");
         code = 1;
     }
@@ -123,7 +123,7 @@ static int put_question(const struct command_line *l, const char *verb, bool jso
 int queries_who(const struct command_line *l)
 {
     if (l->operand && strchr(l->operand, '\n')) {
-        log_error(l->log, "no job has such a name");
+        log_error(l->log, "there is no job with this name");
         return 2;
     }
     return put_question(l, "who", l->choices[CHOICE_who_json] != NULL);

@@ -72,7 +72,7 @@ static int read_host(struct reader *r, struct slice host, struct rankfile_rank *
     if (host.len && host.ptr[0] == '+') {
         if (host.len < 3 || (host.ptr[1] != 'n' && host.ptr[1] != 'N') ||
             !slice_u32(number, &line->number))
-            return bad(r, "a node by its place in the node list is +n0, +n1, ...", host);
+            return bad(r, "a position in the node list is written +n0, +n1, ...", host);
         return 0;
     }
     if (host.len == 0 || host.len > 255)
@@ -90,7 +90,7 @@ static int read_slots(struct reader *r, struct slice word, struct rankfile_rank 
     if (word.len == 0)
         return 0;
     if (!slice_starts(word, SLICE("slot=")))
-        return bad(r, "expected slot=PLACES behind the node", word);
+        return bad(r, "expected slot=PLACES after the node", word);
     if (slots_check(list, &why))
         return errmsg_set(r->err, RANKFILE_BAD, "%.250s:%u: %.600s", r->file->name, r->at,
                           why.text);
@@ -111,7 +111,7 @@ static int read_line(struct reader *r, struct slice text)
         return bad(r, "expected 'rank N=NODE slot=PLACES'", text);
     number = slice_trim(slice_cut(&rest, '='));
     if (!slice_u32(number, &rank) || rank >= LIMIT_JOB_PROCS)
-        return bad(r, "behind 'rank' stands its number", number);
+        return bad(r, "expected a number after 'rank'", number);
     host = cut_word(&rest);
     rc = make_room(r);
     if (rc == 0)
@@ -136,7 +136,7 @@ static int sort_ranks(struct reader *r)
     for (uint32_t i = 0; i < r->count; i++) {
         uint32_t rank = r->rank[i];
         if (rank < r->count && ranks[rank].line)
-            return errmsg_set(r->err, RANKFILE_BAD, "%.250s:%u: rank %u stands in line %u already",
+            return errmsg_set(r->err, RANKFILE_BAD, "%.250s:%u: rank %u is already in line %u",
                               r->file->name, r->lines[i].line, rank, ranks[rank].line);
         if (rank < r->count)
             ranks[rank] = r->lines[i];
@@ -144,7 +144,7 @@ static int sort_ranks(struct reader *r)
     while (hole < r->count && ranks[hole].line)
         hole++;
     if (hole < r->count || r->count == 0)
-        return errmsg_set(r->err, RANKFILE_BAD, "%.250s: there is no line for rank %u",
+        return errmsg_set(r->err, RANKFILE_BAD, "%.250s: the rank file has no line for rank %u",
                           r->file->name, hole);
     r->file->ranks = ranks;
     r->file->count = r->count;
@@ -178,9 +178,10 @@ int rankfile_hosts(const struct rankfile *file, struct arena *a, struct host_lis
         const struct rankfile_rank *r = &file->ranks[i];
         uintptr_t known;
         if (!r->host) {
-            rc = errmsg_set(err, RANKFILE_BAD,
-                            "%.250s:%u: +n%u is a place in a node list, and there is none",
-                            file->name, r->line, r->number);
+            rc = errmsg_set(
+                err, RANKFILE_BAD,
+                "%.250s:%u: +n%u is a position in the node list, but there is no node list",
+                file->name, r->line, r->number);
             break;
         }
         known = (uintptr_t)map_get(&seen, slice_str(r->host));

@@ -72,22 +72,22 @@ static void test_entries(void)
 
 static void test_refusals(void)
 {
-    check("", NULL, "1: ranks: there is no line for rank 0");
-    check("rank 0=a\nrank 2=a", NULL, "1: ranks: there is no line for rank 1");
-    check("rank 0=a\nrank 16000000=a", NULL, "1: ranks: there is no line for rank 1");
-    check("rank 0=a\nrank 0=b", NULL, "1: ranks:2: rank 0 stands in line 1 already");
-    check("rank 16777216=a", NULL, "1: ranks:1: behind 'rank' stands its number, not '16777216'");
-    check("rank x=a", NULL, "1: ranks:1: behind 'rank' stands its number, not 'x'");
+    check("", NULL, "1: ranks: the rank file has no line for rank 0");
+    check("rank 0=a\nrank 2=a", NULL, "1: ranks: the rank file has no line for rank 1");
+    check("rank 0=a\nrank 16000000=a", NULL, "1: ranks: the rank file has no line for rank 1");
+    check("rank 0=a\nrank 0=b", NULL, "1: ranks:2: rank 0 is already in line 1");
+    check("rank 16777216=a", NULL, "1: ranks:1: expected a number after 'rank', not '16777216'");
+    check("rank x=a", NULL, "1: ranks:1: expected a number after 'rank', not 'x'");
     check("0=a", NULL, "1: ranks:1: expected 'rank N=NODE slot=PLACES', not '0=a'");
     check("rank 0", NULL, "1: ranks:1: expected 'rank N=NODE', not ''");
     check("rank 0=", NULL, "1: ranks:1: expected 'rank N=NODE', not ''");
     check("rank 0=+1", NULL,
-          "1: ranks:1: a node by its place in the node list is +n0, +n1, ..., not '+1'");
-    check("rank 0=a core=1", NULL,
-          "1: ranks:1: expected slot=PLACES behind the node, not 'core=1'");
+          "1: ranks:1: a position in the node list is written +n0, +n1, ..., not '+1'");
+    check("rank 0=a core=1", NULL, "1: ranks:1: expected slot=PLACES after the node, not 'core=1'");
 #define NO_PLACE(text)                                                                             \
-    "1: ranks:1: '" text "' is no place for a rank: 1:0-2 is cores 0 to 2 of package 1, 3 a core " \
-    "of the node, * all of them"
+    "1: ranks:1: '" text                                                                           \
+    "' is not a place for a rank; examples: 1:0-2 (cores 0 to 2 of package 1), 3 (a core "         \
+    "of the node), * (all cores)"
     check("rank 0=a slot=", NULL, NO_PLACE(""));
     check("rank 0=a slot=1:", NULL, NO_PLACE("1:"));
     check("rank 0=a slot=0,", NULL, NO_PLACE("0,"));
@@ -113,7 +113,8 @@ static void test_hosts(void)
     EQ(rankfile_parse(&a, "ranks", slice_str("rank 0=+n1 slot=0"), &f, &err), 0);
     OK(f.binds);
     EQ(rankfile_hosts(&f, &a, &list, &err), RANKFILE_BAD);
-    OK(strcmp(err.text, "ranks:1: +n1 is a place in a node list, and there is none") == 0);
+    OK(strcmp(err.text, "ranks:1: +n1 is a position in the node list, but there is no node list") ==
+       0);
     arena_free(&a);
 }
 

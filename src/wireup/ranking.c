@@ -51,7 +51,7 @@ int ranking_parse(const char *text, struct ranking_spec *spec_p, struct errmsg *
         rc = read_modifier(word, &s);
     if (rc || rest.len)
         return errmsg_set(err, RANKING_BAD,
-                          "-rank-by %.200s: known are slot, node, fill, span, and hwthread, core, "
+                          "-rank-by %.200s: it must be slot, node, fill, span, hwthread, core, "
                           "l1cache to l5cache, numa, socket and machine, each also with :span or "
                           ":fill",
                           text);

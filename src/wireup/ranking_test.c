@@ -207,7 +207,7 @@ static void test_machines(void)
     j.rank_by = "package";
     check(j, "a0 a2 a1 a3 z0 z1");
     j.nprocs = 7;
-    check(j, "more processes than the 6 slots of the nodes; -map-by ppr allows no more");
+    check(j, "more processes than the 6 slots of the nodes; -map-by ppr does not allow more");
     j.map_by = "ppr:1:l3cache";
     check(j, "-map-by ppr: node a has no l3cache");
     j = JOB(2, "a:1,z:1", NULL, "l2cache", .other = ONE);
@@ -220,7 +220,7 @@ static void check_bad(const char *text)
     struct errmsg err = { "" };
 
     OK_F(ranking_parse(text, &spec, &err) == RANKING_BAD &&
-             strstr(err.text, "known are slot, node"),
+             strstr(err.text, "it must be slot, node"),
          "-rank-by %s is refused", text);
 }
 

@@ -145,7 +145,7 @@ static int plan_again(struct remote *f, struct errmsg *err)
     rc = launch_prepare_again(f->opt, f->plan, machine_named, f, err);
     shown = buf_slice(&f->opt->answer);
     if (rc == LAUNCH_GO && shown.len && write(STDERR_FILENO, shown.ptr, shown.len) < 0)
-        log_info(&f->log, "the bindings cannot be shown: %s", err_text(errno));
+        log_info(&f->log, "cannot show the bindings: %s", err_text(errno));
     return rc;
 }
 
@@ -195,7 +195,7 @@ static void on_ready(void *arg, uint32_t position)
 {
     struct remote *f = arg;
 
-    log_info(&f->log, "node %s is there (%u of %u)", f->names[position],
+    log_info(&f->log, "node %s is up (%u of %u)", f->names[position],
              f->multinode.router.nready - 1, f->boot.count - 1);
     maybe_begin(f);
 }

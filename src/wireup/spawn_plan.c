@@ -91,7 +91,7 @@ static int read_infos(struct spawn_plan *r, struct spawn_command *c, const char 
         struct slice key = slice_trim(slice_cut(&value, '='));
         number++;
         if (!empty && (!pair || key.len == 0))
-            return errmsg_set(r->err, LAUNCH_USAGE, "%s, line %u: KEY = VALUE is wanted", path,
+            return errmsg_set(r->err, LAUNCH_USAGE, "%s, line %u: expected KEY = VALUE", path,
                               number);
         if (!empty)
             all[c->ninfos++] =
@@ -113,7 +113,7 @@ static int add_infos(struct spawn_plan *r, struct spawn_command *c)
     if (rc == 0)
         rc = localhost_read_file(path, &text);
     if (rc < 0)
-        rc = errmsg_set(r->err, LAUNCH_USAGE, "file of infos " SLICE_FMT ": %s", SLICE_ARG(name),
+        rc = errmsg_set(r->err, LAUNCH_USAGE, "info file " SLICE_FMT ": %s", SLICE_ARG(name),
                         err_text(rc));
     else
         rc = read_infos(r, c, path, buf_slice(&text));
@@ -368,8 +368,8 @@ static int read_mapping(struct spawn_plan *r, struct mapping_request *req)
     if (spec.how == MAP_SEQ || spec.how == MAP_RANKFILE ||
         (spec.how == MAP_PPR && spec.object != TOPO_MACHINE))
         return errmsg_set(r->err, LAUNCH_REFUSED,
-                          "-map-by %.200s: not for a spawned job; slot, node, an object and "
-                          "ppr:N:node are",
+                          "-map-by %.200s: not supported for spawned jobs; use slot, node, an "
+                          "object or ppr:N:node",
                           text);
     req->how = spec.how;
     req->over = spec.over;
@@ -386,7 +386,8 @@ static int read_ranking(struct spawn_plan *r, enum ranking_how *how_p)
         return LAUNCH_USAGE;
     if (ranking_needs_places(&spec))
         return errmsg_set(r->err, LAUNCH_REFUSED,
-                          "-rank-by %.200s: not for a spawned job; slot and node are", text);
+                          "-rank-by %.200s: not supported for spawned jobs; use slot or node",
+                          text);
     *how_p = spec.how;
     return 0;
 }

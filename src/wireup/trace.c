@@ -44,7 +44,7 @@ static int each_piece(const struct command_line *l, int (*take)(void *arg, struc
             rc = take(arg, slice_mem(piece, (size_t)n));
     }
     if (n < 0)
-        log_error(l->log, "cannot read the recording %s: %s", file_name(l), err_text(errno));
+        log_error(l->log, "cannot read the trace %s: %s", file_name(l), err_text(errno));
     if (fd >= 0 && !input)
         close(fd);
     free(piece);
@@ -123,11 +123,12 @@ static bool read_choices(struct trace *t, const struct command_line *l)
     t->commands = slice_str(c[CHOICE_trace_command]);
     t->to_ns = UINT64_MAX;
     if (c[CHOICE_trace_rank] && !read_ranges(t, c[CHOICE_trace_rank]))
-        log_error(l->log, "--rank wants ranks as in 0,2-5 or 1:3, not '%s'", c[CHOICE_trace_rank]);
+        log_error(l->log, "--rank must be ranks such as 0,2-5 or 1:3, not '%s'",
+                  c[CHOICE_trace_rank]);
     else if (c[CHOICE_trace_from] && !read_seconds(c[CHOICE_trace_from], &t->from_ns))
-        log_error(l->log, "--from wants seconds, not '%s'", c[CHOICE_trace_from]);
+        log_error(l->log, "--from must be a number of seconds, not '%s'", c[CHOICE_trace_from]);
     else if (c[CHOICE_trace_to] && !read_seconds(c[CHOICE_trace_to], &t->to_ns))
-        log_error(l->log, "--to wants seconds, not '%s'", c[CHOICE_trace_to]);
+        log_error(l->log, "--to must be a number of seconds, not '%s'", c[CHOICE_trace_to]);
     else
         return true;
     return false;
@@ -652,7 +653,7 @@ static int end_story(struct trace *t, int code)
     if (t->err.text[0])
         log_error(t->line->log, "%s: %s", file_name(t->line), t->err.text);
     else if (code == 0 && !t->trace_reader.ended)
-        log_warn(t->line->log, "%s has no end: the launcher was killed, or it is running still",
+        log_warn(t->line->log, "%s is incomplete: the launcher was killed, or it is still running",
                  file_name(t->line));
     return code;
 }
@@ -728,6 +729,6 @@ int trace_replay(const struct command_line *l)
            file_name(l), n.jobs, n.connections, (unsigned long long)n.bytes_in,
            (unsigned long long)n.bytes_out, (unsigned long long)n.effects,
            n.ended ? ""
-                   : "; the recording has no end: the launcher was killed, or is running still");
+                   : "; the trace is incomplete: the launcher was killed, or it is still running");
     return fflush(stdout) == 0 ? 0 : 2;
 }

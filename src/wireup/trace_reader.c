@@ -203,8 +203,7 @@ int trace_reader_end(struct trace_reader *s, struct errmsg *err)
     int rc = 0;
 
     if (!s->begun)
-        return errmsg_set(err, TRACE_READER_BAD,
-                          "this is no recording, or only the beginning of one");
+        return errmsg_set(err, TRACE_READER_BAD, "this is not a trace file, or it is truncated");
     if (s->asked)
         rc = tell_words(s);
     LIST_EACH(l, &s->lines)

@@ -316,7 +316,7 @@ static int get_line(struct reader *r, struct slice word, struct slice value)
         b->verbose = true;
         return 0;
     }
-    return bad(r, "a word that nobody knows");
+    return bad(r, "an unknown word");
 }
 
 /* Checks the first line, which every later version must be able to read. */
@@ -326,15 +326,15 @@ static int check_first(struct reader *r, struct slice line)
     uint32_t n;
 
     if (!slice_is(word, "wireup-boot") || !slice_u32(format, &n))
+        return errmsg_set(r->err, BOOTSTRAP_BAD,
+                          "standard input has no record of a launcher; wireupd is started by "
+                          "wireup, not by hand");
+    if (n != FORMAT || !slice_is(line, WIREUP_VERSION))
         return errmsg_set(
             r->err, BOOTSTRAP_BAD,
-            "what came on standard input is no record of a launcher; wireupd is started "
-            "by wireup, not by hand");
-    if (n != FORMAT || !slice_is(line, WIREUP_VERSION))
-        return errmsg_set(r->err, BOOTSTRAP_BAD,
-                          "this is Wireup %s and the launcher is Wireup " SLICE_FMT
-                          ": install the same on all nodes, or name the right program by -wireupd",
-                          WIREUP_VERSION, SLICE_ARG(slice_head(line, 40)));
+            "this is Wireup %s and the launcher is Wireup " SLICE_FMT
+            ": install the same version on all nodes, or give the right daemon by -wireupd",
+            WIREUP_VERSION, SLICE_ARG(slice_head(line, 40)));
     return 0;
 }
 

@@ -143,7 +143,7 @@ static void test_bad(void)
     refuse(FIRST KEY REST "ports 9 8\nend\n", "ports");
     refuse(FIRST KEY REST "ports 0 8\nend\n", "ports");
     refuse(FIRST KEY REST "count x\nend\n", "number");
-    refuse(FIRST KEY REST "kount 3\nend\n", "nobody knows");
+    refuse(FIRST KEY REST "kount 3\nend\n", "an unknown word");
     refuse(FIRST "key 01\n" REST "end\n", "key");
 }
 

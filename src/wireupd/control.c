@@ -61,9 +61,9 @@ static void say_gave_up(const struct node *n, bool late)
     if (p.all)
         snprintf(when, sizeof when, "while the nodes came up (%u of %u)", p.up, p.all);
     if (n->launcher == LAUNCHER_STATE_STANDING)
-        log_error(&n->config.log, "interrupted: the standing daemons end");
+        log_error(&n->config.log, "interrupted: the DVM ends");
     else if (late)
-        log_error(&n->config.log, "the time limit of %u s is over %s: nothing was started%s%s",
+        log_error(&n->config.log, "the time limit of %u s has passed %s: nothing was started%s%s",
                   n->config.timeout_s, when, p.awaited[0] ? "; " : "", p.awaited);
     else
         log_error(&n->config.log, "interrupted %s: nothing was started", when);
@@ -86,8 +86,8 @@ static void give_up(struct node *n, bool late)
 static void ask(struct node *n, int sig)
 {
     log_error(&n->config.log,
-              "interrupted: all processes are asked to end; those that stay are killed in %u s, or "
-              "by the next signal",
+              "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
+              "the next signal",
               LIMIT_ASKED_MS / 1000);
     timer_set(&n->patience, LIMIT_ASKED_MS);
     signals_all(n, sig);
@@ -115,7 +115,7 @@ static void kill_all(struct node *n, bool again)
     if (again)
         log_error(&n->config.log, "interrupted again: all processes are killed");
     else
-        log_error(&n->config.log, "not all processes have ended within %u s: they are killed",
+        log_error(&n->config.log, "some processes have not ended within %u s: they are killed",
                   LIMIT_ASKED_MS / 1000);
     end_jobs(n);
     signals_all(n, SIGKILL);
@@ -127,7 +127,8 @@ static void cut(struct node *n, bool late)
     if (n->ended_by == 0)
         n->exit_code = LATE_CODE;
     if (late)
-        log_error(&n->config.log, "the time limit of %u s is over: what is left is given up",
+        log_error(&n->config.log,
+                  "the time limit of %u s has passed: remaining daemons and output are abandoned",
                   n->config.timeout_s);
     output_drop(n);
     signals_job(n, NULL, SIGKILL);

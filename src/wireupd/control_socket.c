@@ -100,7 +100,7 @@ static void say_down(struct node *n, struct slice args, struct buf *out)
 {
     (void)args;
     if (!n->multinode || !n->multinode->errands) {
-        buf_str(out, "error: this is no standing system\n");
+        buf_str(out, "error: this is not a DVM\n");
         return;
     }
     buf_str(out, "down\n");
@@ -220,7 +220,7 @@ static void answer_line(struct visitor *v, struct slice line)
 static bool take_errand(struct visitor *v, struct slice line)
 {
     struct dvm_exec_list *e = v->node->multinode ? v->node->multinode->errands : NULL;
-    struct errmsg err = { "this is no standing system" };
+    struct errmsg err = { "this is not a DVM" };
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 
     if (e && fd >= 0 && dvm_exec_take(e, line, fd, &err)) {

@@ -155,7 +155,7 @@ static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_
     struct msg m = { .kind = MSG_exec };
 
     if (!r || other < 0) {
-        errmsg_set(err, -ENOMEM, "the standing system has no room for another daemon");
+        errmsg_set(err, -ENOMEM, "the DVM cannot have another daemon");
         if (r)
             dvm_exec_free(r);
         return false;
@@ -178,15 +178,15 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
     bool good = false;
 
     if (!words || !read_words(text, &a, words, &n)) {
-        errmsg_set(err, 1, "a standing system is asked by `on NODE WORDS`");
+        errmsg_set(err, 1, "the request to a DVM must be `on NODE WORDS`");
     } else if ((position = find_node(e->multinode, words[0])) == 0) {
-        errmsg_set(err, 1, "node " SLICE_FMT " is none of the standing system's",
+        errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
                    SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->multinode->router.lost[position]) {
-        errmsg_set(err, 1, "node " SLICE_FMT " of the standing system is lost",
+        errmsg_set(err, 1, "node " SLICE_FMT " of the DVM is lost",
                    SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->count >= DVM_EXEC_MOST) {
-        errmsg_set(err, 1, "the standing system runs %u daemons already", e->count);
+        errmsg_set(err, 1, "the DVM already runs %u daemons", e->count);
     } else {
         struct part_texts rest = { words + 1, n - 1 };
         good = begin(e, position, &rest, fd, err);

@@ -37,9 +37,9 @@ static void clear_up(struct node *n, const struct effect_cleanup *e)
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
     if (rc < 0 && rc != -ENOENT && !n->cleanup_told) {
         n->cleanup_told = true;
-        log_warn(&n->config.log, "cannot clear up " SLICE_FMT ": %s", SLICE_ARG(o.path),
+        log_warn(&n->config.log, "cannot remove " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
-                     ? "it is no directory, or a symbolic link leads to it"
+                     ? "it is not a directory, or a symbolic link leads to it"
                      : err_text(rc));
     }
 }

@@ -64,8 +64,7 @@ void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions,
     job_map_pack(&j->plan, &s->scratch);
     if (!pairs || !buf_ok(&s->scratch) || !node_map_keep(s, j->id, positions, j->plan.nnodes)) {
         free(pairs);
-        server_abort(share_server(s), j, JOB_NO_RANK, 1,
-                     "out of memory for telling the nodes of a job");
+        server_abort(share_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
         return;
     }
     o->job = j->id;
@@ -179,7 +178,7 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
     s->heard_ns = clock_now_ns();
     rc = job_map_unpack(m->plan, &plan, &err);
     if (rc == 0 && m->positions.n != plan.nnodes)
-        rc = errmsg_set(&err, 1, "a plan of %u nodes with %u positions", plan.nnodes,
+        rc = errmsg_set(&err, 1, "a job map of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);
     if (rc == 0 && !s->node->kept.blocks) {
         hear_config(s, m);
@@ -194,7 +193,7 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
         return;
     }
     job_map_free(&plan);
-    log_error(&s->node->config.log, "cannot take part in the job: %s",
+    log_error(&s->node->config.log, "cannot join the job: %s",
               err.text[0] ? err.text : "out of memory");
     multinode_quit(s);
 }

@@ -276,7 +276,7 @@ static int check_names(const struct bootstrap_node *nodes, uint32_t n, struct er
         if (nodes[i].name[0] == '-' || nodes[i].name[0] == '\0' ||
             (nodes[i].user && nodes[i].user[0] == '-'))
             return errmsg_set(err, BOOTSTRAP_BAD,
-                              "node %.200s: a name of a node or user cannot begin with -",
+                              "node %.200s: the name of a node or user cannot begin with -",
                               nodes[i].name);
     }
     return 0;
@@ -294,8 +294,8 @@ static int check_words(const struct agent_spec *s, const struct bootstrap_node *
         bool port = (nodes[i].port || s->port) && s->kind != AGENT_SSH;
         if (user || port)
             return errmsg_set(err, BOOTSTRAP_BAD,
-                              "node %.200s: a %s is said for it, which only ssh%s can be told, and "
-                              "daemons are started by %s",
+                              "node %.200s: a %s is given, which only ssh%s can use, but daemons "
+                              "are started by %s",
                               nodes[i].name, user ? "user" : "port", user ? " and rsh" : "",
                               s->exec ? s->exec : ways[s->kind].exec);
     }
@@ -314,14 +314,14 @@ int agent_argv(const struct agent_spec *s, const struct bootstrap_node *nodes, u
     if (rc)
         return rc;
     if (!exec)
-        return errmsg_set(err, BOOTSTRAP_BAD, "no program is named that starts daemons");
+        return errmsg_set(err, BOOTSTRAP_BAD, "-launcher-exec is empty");
     rc = check_words(s, nodes, n, err);
     if (rc)
         return rc;
     if (s->kind != AGENT_FORK && s->kind != AGENT_MANUAL) {
         add_all(&w, exec);
         if (w.count == 0)
-            return errmsg_set(err, BOOTSTRAP_BAD, "the program that starts daemons has no name");
+            return errmsg_set(err, BOOTSTRAP_BAD, "-launcher-exec begins with an empty word");
         add_all(&w, way->options);
         if (s->args)
             add_all(&w, s->args);
@@ -385,23 +385,21 @@ static const struct cause {
       "its name does not resolve here; check the host list, or name it "
       "by its address" },
     { "connection refused",
-      "nothing there takes the connection; is its sshd running, and is this the "
-      "right port?" },
+      "it refuses the connection; is its sshd running, and is this the right port?" },
     { "no route to host", "there is no route to it; is it switched on, and on this network?" },
     { "network is unreachable", "its network cannot be reached from here" },
     { "timed out", "it does not answer; is it switched on, and does a firewall let ssh through?" },
     { "host key verification failed", "ssh does not know its host key; log in by hand once, or add "
                                       "it to known_hosts" },
     { "permission denied",
-      "it does not let us in without a password; set up a key, or an agent, for "
-      "this user" },
-    { "too many authentication failures", "it does not let us in; name one key in ssh's "
-                                          "configuration" },
+      "it refuses a login without a password; set up a key, or an agent, for this user" },
+    { "too many authentication failures",
+      "it refuses the login; give one key in the configuration of ssh" },
     { "connection closed by", "it closed the connection before the login; see its sshd's log" },
     { "connection reset", "it closed the connection before the login; see its sshd's log" },
-    { "invalid node name", "Slurm knows no such node" },
-    { "asked for", "these are not all nodes of this Slurm allocation; name nodes that are, or use "
-                   "-launcher ssh" },
+    { "invalid node name", "Slurm does not know this node" },
+    { "asked for",
+      "some of the nodes are not in this Slurm allocation; use its nodes, or -launcher ssh" },
     { "not part of the job", "it is not in this Slurm allocation" },
 };
 
@@ -451,23 +449,24 @@ void agent_diagnose(const struct agent_spec *s, const char *node, const char *wi
     }
     if (seen->status < 0) {
         if (seen->started)
-            errmsg_set(out, 0, "node %.200s: wireupd runs there but did not reach us within %u s",
-                       node, seen->seconds);
+            errmsg_set(
+                out, 0,
+                "node %.200s: wireupd runs there but has not connected to its parent within %u s",
+                node, seen->seconds);
         else
             errmsg_set(
                 out, 0,
-                "node %.200s: no daemon has come up within %u s (started by %s); try by hand: "
+                "node %.200s: no daemon has come up within %u s (started by %s); try this command: "
                 "%s %.200s true%s" SLICE_FMT "%s",
-                node, seen->seconds, program, program, node, line.len ? " (it said: " : "",
+                node, seen->seconds, program, program, node, line.len ? " (its output: " : "",
                 SLICE_ARG(line), line.len ? ")" : "");
         return;
     }
     if (agent_not_found(seen)) {
-        errmsg_set(
-            out, 0,
-            "node %.200s: %.300s is not there, or cannot be run; install Wireup on all nodes, or "
-            "say where it is by -wireupd PATH",
-            node, wireupd);
+        errmsg_set(out, 0,
+                   "node %.200s: %.300s does not exist or cannot be executed; install Wireup on "
+                   "all nodes, or give its path by -wireupd PATH",
+                   node, wireupd);
         return;
     }
     how_ended(program, seen->status, ended, sizeof ended);

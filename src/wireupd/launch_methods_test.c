@@ -85,14 +85,12 @@ static void test_refusals(void)
     OK_F(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD, "%s", err.text);
     s = (struct agent_spec){ .kind = AGENT_SLURM, .wireupd = "/w" };
     OK(agent_argv(&s, nodes, 3, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD);
-    OK_F(!strcmp(err.text,
-                 "node n2: a user is said for it, which only ssh and rsh can be told, and "
-                 "daemons are started by srun"),
+    OK_F(!strcmp(err.text, "node n2: a user is given, which only ssh and rsh can use, but "
+                           "daemons are started by srun"),
          "%s", err.text);
     s = (struct agent_spec){ .kind = AGENT_RSH, .wireupd = "/w" };
     OK(agent_argv(&s, nodes + 3, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD);
-    OK_F(strstr(err.text, "node n4: a port is said for it, which only ssh can be told"), "%s",
-         err.text);
+    OK_F(strstr(err.text, "node n4: a port is given, which only ssh can use"), "%s", err.text);
     s = (struct agent_spec){ .kind = AGENT_EXEC, .wireupd = "/w" };
     s.exec = "  ";
     OK_F(agent_argv(&s, nodes, 1, "/w", NULL, &a, &argv, &err) == BOOTSTRAP_BAD, "%s", err.text);
@@ -155,7 +153,7 @@ static void test_sentences(void)
           "firewall");
     means(127 << 8, false, "", "bash: line 1: /opt/wireupd: No such file or directory\n",
           "-wireupd PATH");
-    means(126 << 8, false, "", "bash: /opt/wireupd: Permission denied\n", "cannot be run");
+    means(126 << 8, false, "", "bash: /opt/wireupd: Permission denied\n", "cannot be executed");
     means(1 << 8, true, "this is Wireup 2 and the launcher is Wireup 1", "", "Wireup 2");
     means(9, true, "", "", "killed by SIGKILL");
     means(2 << 8, false, "",
@@ -163,8 +161,8 @@ static void test_sentences(void)
           "-wireupd PATH");
     means(1 << 8, false, "", "srun: error: Only allocated 2 nodes asked for 3\n", "-launcher ssh");
     means(3 << 8, false, "", "first\nthe last thing\n\n", "the last thing");
-    means(-1, false, "", "", "by hand: ssh n9 true");
-    means(-1, true, "", "", "did not reach us within 30 s");
+    means(-1, false, "", "", "try this command: ssh n9 true");
+    means(-1, true, "", "", "has not connected to its parent within 30 s");
 }
 
 int main(void)

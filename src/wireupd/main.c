@@ -119,13 +119,13 @@ static int no_record(int rc, struct errmsg *err)
     switch (rc) {
     case -ETIMEDOUT:
         return errmsg_set(err, rc,
-                          "no record has come on standard input within %u s; does what "
-                          "started wireupd pass it on?",
+                          "no record on standard input within %u s; does the command that started "
+                          "wireupd forward its standard input?",
                           LIMIT_BOOT_MS / 1000);
     case -ENODATA:
         return errmsg_set(err, rc,
-                          "standard input ended before the record; does what started wireupd "
-                          "pass it on?");
+                          "standard input ended before the record; does the command that started "
+                          "wireupd forward its standard input?");
     default: return errmsg_set(err, rc, "cannot read the record: %s", err_text(rc));
     }
 }
@@ -158,8 +158,7 @@ static int find_self(struct daemon *d, struct errmsg *err)
     if (d->boot.position == BOOTSTRAP_BY_NAME &&
         !bootstrap_find(&d->boot, names, 2, &d->boot.position))
         return errmsg_set(err, BOOTSTRAP_BAD,
-                          "this node calls itself %s, and no node of the job is called "
-                          "so",
+                          "the name of this node is %s, and no node of the job has this name",
                           names[0] ? names[0] : d->host);
     d->name = d->host;
     for (uint32_t i = 0; i < d->boot.nnodes; i++) {

@@ -154,7 +154,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->scratch = malloc(STDIO_CHUNK);
     rc = n->scratch ? open_doors(n) : -ENOMEM;
     if (rc < 0) {
-        errmsg_set(err, rc, "cannot open what the launcher needs: %s", err_text(rc));
+        errmsg_set(err, rc, "cannot open the descriptors of the launcher: %s", err_text(rc));
         return node_free(n);
     }
     if (n->config.report_startup && startup_timing_open(&n->timing, n) < 0) {
@@ -271,7 +271,7 @@ static void find_attr(struct node *n, struct job *job, const struct effect_attr 
         if (job)
             server_preset(&n->server, job, e->key, a.value);
     } else if (err.text[0]) {
-        log_warn(&n->config.log, "programs look at the machine by themselves: %s", err.text);
+        log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }
     server_answer(&n->server, e->ticket, &a);
 }

@@ -94,9 +94,10 @@ static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
         return; /* the loss has ended the launch, and the daemon had nothing more to send */
     if (n->launcher == LAUNCHER_STATE_LEAVING) { /* its remaining output is lost with it */
         if (!n->lost_late)                       /* nor of the daemons below it */
-            log_error(&n->config.log,
-                      "node %s is lost at the end of the job, and output with it: %s",
-                      n->multinode->names[position], why);
+            log_error(
+                &n->config.log,
+                "node %s is lost at the end of the job, and so is output of its processes: %s",
+                n->multinode->names[position], why);
         n->lost_late = true;
         n->exit_code = n->exit_code ? n->exit_code : 1;
         return;
@@ -122,7 +123,7 @@ static void lose_at_launcher(struct multinode *s, uint32_t position)
         dvm_execs_lost(s->errands, position);
     lose_in_jobs(s->node, position,
                  r ? r->text
-                   : "its way to the launcher was lost, and it has found no other in time");
+                   : "it has lost its connection to the launcher and found no other in time");
     if (r)
         list_unlink(&r->link);
     free(r);

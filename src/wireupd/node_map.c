@@ -83,8 +83,7 @@ uint32_t *node_map_of_plan(const struct multinode *s, struct job_map *p, struct 
     for (uint32_t n = 0; positions && n < p->nnodes; n++) {
         at = position_named(s, p->nodes[n].name, at);
         if (at == s->router.config.count) {
-            errmsg_set(err, 1, "node %s is none of those that this job was started on",
-                       p->nodes[n].name);
+            errmsg_set(err, 1, "node %s is not a node of this job", p->nodes[n].name);
             return NULL;
         }
         if (s->router.lost[at]) {

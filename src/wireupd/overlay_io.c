@@ -57,9 +57,8 @@ static void send_out(struct overlay_io *w, struct overlay_msg *m)
     if (overlay_codec_out(m, &a, &out))
         rc = send_by_kind(&w->multinode->router, m->kind, &out);
     if (rc < 0 && rc != -EPIPE)
-        log_error(log_of(w),
-                  "cannot send what the nodes do together to the daemon at position %u: %s", m->to,
-                  err_text(rc));
+        log_error(log_of(w), "cannot send a collective message to the daemon at position %u: %s",
+                  m->to, err_text(rc));
     arena_free(&a);
     overlay_msg_free(m);
 }
@@ -95,7 +94,7 @@ static void hear_words(struct overlay_io *w, const struct overlay_event *e)
     struct msg m;
 
     if (msg_read(bytes, &a, &m, &err) != 0)
-        log_error(log_of(w), "words for everybody: %s", err.text);
+        log_error(log_of(w), "invalid broadcast: %s", err.text);
     else if (m.from != w->overlay.config.me)
         multinode_hear(w->multinode, &m);
     arena_free(&a);
@@ -123,7 +122,7 @@ static void hear_loss(struct overlay_io *w, uint32_t gone)
     bool parent = gone == w->overlay.parent;
 
     if (gone == w->overlay.config.me) {
-        multinode_end(w->multinode, "the launcher takes this node for lost");
+        multinode_end(w->multinode, "the launcher considers this node lost");
         return;
     }
     overlay_link_down(&w->overlay, gone);
@@ -161,7 +160,7 @@ static void take_event(struct overlay_io *w, const struct overlay_event *e)
     case OVERLAY_TOLD: hear_words(w, e); break;
     case OVERLAY_LOST: hear_loss(w, e->from); break;
     case OVERLAY_BEHIND:
-        multinode_end(w->multinode, "what all nodes were told meanwhile is not to be had any more");
+        multinode_end(w->multinode, "missed broadcasts are no longer available");
         break;
     }
 }
@@ -191,7 +190,7 @@ static void turn(struct overlay_io *w)
     }
     w->turning = false;
     if (w->overlay.no_memory)
-        multinode_end(w->multinode, "out of memory for what the nodes do together");
+        multinode_end(w->multinode, "out of memory for collectives over nodes");
 }
 
 /* ---- entry points ---------------------------------------------------------------------------- */
@@ -260,7 +259,7 @@ void overlay_io_hear(struct overlay_io *w, const struct msg *m)
     struct overlay_msg *in = overlay_codec_in(m, w->overlay.config.count);
 
     if (!in || overlay_hear(&w->overlay, in) != 0)
-        log_error(log_of(w), "position %u says of what the nodes do together what cannot be",
+        log_error(log_of(w), "the daemon at position %u sent an invalid collective message",
                   m->from);
     turn(w);
 }

@@ -35,10 +35,11 @@ static int tell(enum verdict v, const char *path, struct errmsg *err)
     case GOOD: break;
     case MISSING: return errmsg_set(err, PATH_SEARCH_NOT_FOUND, "%.500s: no such program", path);
     case DIRECTORY:
-        return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE, "%.500s: is a directory, not a program",
-                          path);
+        return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE,
+                          "%.500s: it is a directory, not a program", path);
     case NO_FILE:
-        return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE, "%.500s: is not a regular file", path);
+        return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE, "%.500s: it is not a regular file",
+                          path);
     case NO_PERMISSION:
         return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE, "%.500s: no permission to execute it",
                           path);
@@ -171,7 +172,7 @@ int path_search_wdir(struct arena *a, const char *given, const char **wdir_p, st
                           err_text(errno));
     if (!S_ISDIR(st.st_mode))
         return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE,
-                          "working directory %.500s: is not a directory", path);
+                          "working directory %.500s: it is not a directory", path);
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
         return errmsg_set(err, PATH_SEARCH_NOT_EXECUTABLE, "working directory %.500s: %s", path,
                           err_text(errno));

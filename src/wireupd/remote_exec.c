@@ -310,15 +310,15 @@ static int write_file(struct command *k, struct errmsg *err)
     int fd, rc;
 
     if (!home || home[0] != '/')
-        return errmsg_set(err, -ENOENT, "HOME names no folder for the records of the daemons");
+        return errmsg_set(err, -ENOENT,
+                          "HOME is not set; the records of daemons are written there");
     if (getrandom(&r, sizeof r, 0) != sizeof r || asprintf(&k->file, "%s/.wireup", home) < 0)
         return -ENOMEM;
     rc = create_private(k->file);
     if (rc < 0)
-        rc = errmsg_set(err, rc,
-                        "%s must be a folder of yours that nobody else may look into (mode "
-                        "0700): %s",
-                        k->file, err_text(rc));
+        rc = errmsg_set(
+            err, rc, "%s must be a directory of yours that nobody else may enter (mode 0700): %s",
+            k->file, err_text(rc));
     free(k->file);
     k->file = NULL;
     if (rc < 0)
@@ -394,7 +394,7 @@ static int run(struct command *k, char **argv, struct errmsg *err)
 
     plan.path = path;
     if (rc == 0 && (!open_pair(in, 1) || !open_pair(out, 0) || !open_pair(errs, 0)))
-        rc = errmsg_set(&why, -errno, "no pipes: %s", err_text(errno));
+        rc = errmsg_set(&why, -errno, "cannot make pipes: %s", err_text(errno));
     fds[0] = (struct child_fd){ in[0], 0 };
     fds[1] = (struct child_fd){ out[1], 1 };
     fds[2] = (struct child_fd){ errs[1], 2 };

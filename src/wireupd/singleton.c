@@ -106,7 +106,7 @@ int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
     struct peer *peer;
 
     if (fd < 0)
-        return errmsg_set(err, fd, "cannot reach the program that waits on port %u: %s", port,
+        return errmsg_set(err, fd, "cannot connect to the program at port %u: %s", port,
                           err_text(fd));
     peer = singleton_connection(n, fd, false, pid, err);
     if (!peer || server_greet_singleton(&n->server, peer) < 0)
@@ -121,7 +121,8 @@ int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errms
     socklen_t len = sizeof type;
 
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
-        return errmsg_set(err, -errno, "descriptor %d is no connection: %s", fd, err_text(errno));
+        return errmsg_set(err, -errno, "descriptor %d is not a connection: %s", fd,
+                          err_text(errno));
     n->given_name = name;
     return singleton_connection(n, fd, true, pid, err) ? 0 : -ENOMEM;
 }

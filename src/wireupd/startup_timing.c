@@ -120,7 +120,7 @@ void startup_timing_heard(struct startup_timing *t, uint32_t position, uint64_t 
     if (!t->report || !t->begun || job != t->own.job)
         return;
     if (!startup_report_add(t->report, position, part, clock_now_ns()))
-        log_error(&t->node->config.log, "position %u says of its start-up what cannot be",
+        log_error(&t->node->config.log, "the daemon at position %u sent an invalid start-up report",
                   position);
     look(t);
 }

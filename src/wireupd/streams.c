@@ -72,7 +72,8 @@ static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m
     if (set && set->awaited[m->channel])
         show_first(t, from, (enum stream)m->channel, m->bytes.len > 0);
     if (set && !channel_data(&set->channels[m->channel], m->bytes))
-        log_error(&node_of(t)->config.log, "position %u sends more output than it may", from);
+        log_error(&node_of(t)->config.log,
+                  "the daemon at position %u sent more output than its window allows", from);
 }
 
 static void hear_credit(struct streams *t, uint32_t from, const struct msg_window_update *m)
@@ -80,7 +81,8 @@ static void hear_credit(struct streams *t, uint32_t from, const struct msg_windo
     struct stream_set *set = set_of(t, from, m->channel);
 
     if (set && !channel_credit(&set->channels[m->channel], m->count))
-        log_error(&node_of(t)->config.log, "position %u gives credit that nobody owes", from);
+        log_error(&node_of(t)->config.log,
+                  "the daemon at position %u acknowledged output that was not sent", from);
 }
 
 static void hear_unread(struct streams *t, uint32_t from, const struct msg_unread *m)
@@ -152,7 +154,7 @@ static void show_first(struct streams *t, uint32_t position, enum stream which, 
 
     await(t, position, which, false);
     if (rc < 0)
-        log_error(&n->config.log, "what node %s writes cannot be shown: %s",
+        log_error(&n->config.log, "cannot show the output of node %s: %s",
                   t->multinode->names[position], err_text(rc));
     if (!any)
         multinode_streams_ended(t->multinode);

@@ -205,11 +205,14 @@ static int keep_time(struct supervisor *g)
     struct errmsg text;
 
     if (now >= g->stuck_ns)
-        end_worker(g, "the worker process does not end; it is killed, and what it had started here",
+        end_worker(g,
+                   "the worker process does not end; it is killed with everything that it had "
+                   "started here",
                    g->ended_by ? 128 + g->ended_by : LATE_CODE);
     if (now >= g->late_ns) {
         hear_worker(g);
-        errmsg_set(&text, 0, "nothing could be started within the time limit of %u s (-timeout)",
+        errmsg_set(&text, 0,
+                   "the time limit of %u s (-timeout) has passed before anything was started",
                    g->seconds);
         g->late_ns = UINT64_MAX;
         if (g->phase == PHASE_PREPARING && phase_step(&g->phase, PHASE_LATE) == PHASE_kill_worker)

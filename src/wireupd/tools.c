@@ -109,16 +109,16 @@ static const char *objection(const struct node *n, struct slice name, uint32_t r
 {
     *status_p = ANSWER_RESERVED;
     if (n->multinode && n->multinode->router.config.me != 0)
-        return "tools are let in by the launcher, and this is the daemon of a node";
+        return "tools connect to the launcher, and this is the daemon of a node";
     *status_p = ANSWER_OVER_QUOTA;
     if (count_tools(n) >= LIMIT_TOOLS)
-        return "there are too many of them";
+        return "there are too many tools";
     *status_p = ANSWER_BAD_VALUE;
     if (name.len && (!is_name(name) || rank >= RANKS_MAX))
-        return "its name is none that we can take";
+        return "its name is invalid";
     *status_p = ANSWER_DUPLICATE;
     if (core_job_named(&n->server.core, name))
-        return "there is one of that name already";
+        return "there is already a tool with this name";
     *status_p = ANSWER_NO_MEMORY;
     return NULL;
 }

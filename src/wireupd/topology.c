@@ -39,7 +39,7 @@ static int make(struct topology *t, struct errmsg *err)
     if (rc == 0) {
         rc = make_file(buf_slice(&text), &t->fd);
         if (rc < 0)
-            errmsg_set(err, rc, "no memory file for the topology: %s", err_text(rc));
+            errmsg_set(err, rc, "cannot make a memory file for the topology: %s", err_text(rc));
     }
     buf_free(&text);
     return rc;

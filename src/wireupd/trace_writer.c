@@ -5,7 +5,7 @@
 
 static void give_up(struct trace_writer *t, int rc)
 {
-    log_warn(t->log, "the recording %s is incomplete: %s", t->path, err_text(rc));
+    log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));
     t->server->recorder = NULL;
     t->server = NULL;
     async_writer_close(&t->file);
@@ -58,5 +58,5 @@ void trace_writer_close(struct trace_writer *t)
     t->server = NULL;
     rc = async_writer_close(&t->file);
     if (rc < 0)
-        log_warn(t->log, "the recording %s is incomplete: %s", t->path, err_text(rc));
+        log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));
 }

@@ -42,7 +42,7 @@ on -hosts n3 -launcher-user alsonosuch -n 1 true
 ok "a user for all" grep -q 'alsonosuch' "$netns/n3.sshd" || explain
 run 60 "$WIREUP" -launch-agent true -hostfile "$tmp/list" true
 same "a user where none can be told" "$rc $(cat "$err")" \
-    "125 wireup: node n1: a user is said for it, which only ssh and rsh can be told, and daemons are started by true" || explain
+    "125 wireup: node n1: a user is given, which only ssh and rsh can use, but daemons are started by true" || explain
 
 # ---- ports of daemons, and interfaces
 cat >"$tmp/ports" <<'END'
@@ -54,7 +54,7 @@ on -hosts n1,n3,n4 -n 3 -port-range 7000-7002 "$tmp/ports"
 same "daemons wait at the ports of the range" "$rc $(grep -cw 1B5[89A] "$out")" "0 3" || explain
 on -hosts n1,n3,n4 -n 3 -iface eth0 "$bin/rawpmi1" exchange
 same "an interface that the launcher has not" "$rc $(cat "$err")" \
-    "125 wireup: the network interface eth0 is not here, is down or has no address" || explain
+    "125 wireup: the network interface eth0 does not exist, is down or has no address" || explain
 ip link set br0 down # its IPv6 addresses go with that
 ip link set br0 name eth0
 ip link set eth0 up
@@ -65,7 +65,7 @@ on -hosts n1,n3,n4 -n 3 -iface 10.77.255.1 "$bin/rawpmi1" exchange
 good "an interface by the launcher's address" 3
 on -hosts n1,n3,n4 -n 3 -iface 10.77.128.0/17 "$bin/rawpmi1" exchange
 ok "a network that others have no part in" eval '[ "$rc" = 125 ] &&
-    grep -q "^wireup:   n\\[1,3-4\\]  the network interface 10.77.128.0/17 is not here" "$err"' || explain
+    grep -q "^wireup:   n\\[1,3-4\\]  the network interface 10.77.128.0/17 does not exist" "$err"' || explain
 
 # ---- IPv6
 for i in 1 3 4; do

@@ -30,7 +30,7 @@ def portrait(mark):
 
 HOWS = ('guard', 'worker', 'both', 'both', 'stop', 'cut')
 # Said of a connection whose other end died, hung or gave up as it came.
-PASSING = ('it left without a greeting', 'it did not greet us in time', os.strerror(errno.ECONNRESET))
+PASSING = ('it closed the connection before the handshake', 'it did not send its handshake in time', os.strerror(errno.ECONNRESET))
 PHASES = ('start', 'boot', 'born', 'up', 'met', 'held', 'fences', 'leave', 'spawn')
 
 

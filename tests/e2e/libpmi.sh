@@ -72,5 +72,5 @@ run 60 env WIREUP=none "$lib" any
 same "alone, any bytes" "$rc $(cat "$out" "$err")" "0 whole 1 good" || explain
 run 60 env PMI_DEBUG=1 PMI_FD=99 "$lib" any
 ok "a lost descriptor is a clear failure" \
-    grep -q "^libpmi: PMI_Init: PMI_FD=99 is no open descriptor" "$err" || explain
+    grep -q "^libpmi: PMI_Init: PMI_FD=99 is not an open descriptor" "$err" || explain
 finish

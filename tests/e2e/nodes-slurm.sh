@@ -48,11 +48,11 @@ in_job -N 3 -- "$WIREUP" -hosts n2,n3 -n 3 hostname
 same "nodes that are named are used" "$rc $(sort "$out" | tr '\n' ' ')" "0 n2 n2 n3 " || explain
 in_job -N 2 -- "$WIREUP" -hosts n1,n2,n3 -n 3 hostname
 same "nodes that are not ours are refused in one sentence" \
-    "$rc $(grep -c 'node n1 and 2 more: .*not all nodes of this Slurm allocation' "$err") $(wc -l <"$err")" \
+    "$rc $(grep -c 'node n1 and 2 more: .*some of the nodes are not in this Slurm allocation' "$err") $(wc -l <"$err")" \
     "125 1 1" || explain
 in_job -N 2 -- "$WIREUP" -wireupd /nowhere/wireupd -n 2 hostname
 same "as is a daemon that is not there" \
-    "$rc $(grep -c '/nowhere/wireupd is not there' "$err")" "125 1" || explain
+    "$rc $(grep -c '/nowhere/wireupd does not exist' "$err")" "125 1" || explain
 printf '#!/bin/sh\n%s -l hostname\nexit $?\n' "$WIREUP" >job
 chmod +x job
 run 300 sbatch -Q -W -N "$hosts" --ntasks-per-node=2 -o job.out job

@@ -137,7 +137,7 @@ for word in slot node fill span core machine:span; do
     whole "ranks numbered by $word know of each other" "rawpmix 6 good"
 done
 where -hosts n1,n2 -rank-by spoon
-same "a way to rank that nobody knows" "$rc $(grep -c 'rank-by spoon: known are slot' "$err")" "2 1" || explain
+same "a way to rank that nobody knows" "$rc $(grep -c 'rank-by spoon: it must be slot' "$err")" "2 1" || explain
 
 # ---- nodes with different machines: n1 has two packages of a core, the others, and we, one of two
 cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
@@ -166,7 +166,7 @@ if [ "$first" != "$second" ]; then
         "0 0 n3 $first;1 n2 $first;2 n1 $first;3 n1 $second;4 n3 $second;5 n2 $second;6 n1 $first;" || explain
     unlike -hosts n1,n2 -map-by ppr:1:package -n 4
     same "more than the nodes have" "$rc $(cat "$err")" \
-        "2 wireup: more processes than the 3 slots of the nodes; -map-by ppr allows no more" || explain
+        "2 wireup: more processes than the 3 slots of the nodes; -map-by ppr does not allow more" || explain
     unlike -hosts n2,n1 -map-by ppr:1:l2cache
     same "what a node has not" "$rc $(cat "$err")" "125 wireup: -map-by ppr: node n2 has no l2cache" || explain
     unlike -hosts n1,n2 -map-by ppr:1:package --dry-run
@@ -231,8 +231,8 @@ placed ppr:2:node node
 same "so many on each node, numbered in turn" "$rc $(sort "$out" | tr '\n' ,)" \
     "0 0 n1,1 n2,2 n1,3 n2,pmixctl placed good," || explain
 placed moon slot
-ok "a word that nobody knows refuses the spawn" eval \
-    '[ "$rc" = 1 ] && grep -q "WRONG rank 0: spawn" "$out" && grep -q "map-by moon: known are" "$err"' || explain
+ok "an unknown word refuses the spawn" eval \
+    '[ "$rc" = 1 ] && grep -q "WRONG rank 0: spawn" "$out" && grep -q "map-by moon: it must be" "$err"' || explain
 spawned "a spawn that is refused" 0
 over -n 8 "$ctl" pids
 same "process numbers, none of them here" "$rc $(cat "$out")" "0 pmixctl pids good" || explain
@@ -415,7 +415,7 @@ same "nor when it is spawned" "$rc $(cat "$out")" "0 spawn 2 good" || explain
 spawned "what only nodes have" 4
 over -wireupd /no/such/wireupd -n 8 true
 same "no daemon there: all of them are named, in one row" \
-    "$rc $(grep -c '^wireup:   n\[1-2,4\]  /no/such/wireupd is not there' "$err") $(wc -l <"$err")" "125 1 2" || explain
+    "$rc $(grep -c '^wireup:   n\[1-2,4\]  /no/such/wireupd does not exist' "$err") $(wc -l <"$err")" "125 1 2" || explain
 over --dry-run -n 8 true
 same "a plan that is only shown" "$rc $(grep -c ' n[124] ' "$out") $(grep -c ' localhost ' "$out")" "0 6 2" || explain
 nothing_left "after these"
@@ -494,7 +494,7 @@ run "$patience" "$WIREUP" -launch-agent "$tmp/slow" -hosts n1,n2 true
 same "what is no terminal stays plain" "$rc $(cat "$out" "$err")" "0 " || explain
 run 60 "$WIREUP" -launcher slurm -rmk none -hosts n1,n2 true
 same "slurm outside of an allocation" "$rc $(cat "$err")" \
-    "125 wireup: -launcher slurm works inside an allocation only, and this is none: run wireup by salloc or sbatch, or take -launcher ssh" ||
+    "125 wireup: -launcher slurm works only inside an allocation: run wireup by salloc or sbatch, or use -launcher ssh" ||
     explain
 
 # ---- who is missing

@@ -131,6 +131,6 @@ if [ "$library" != slurm ]; then
 PMI_process_mapping (vector,(0,1,1))" || explain
     run 60 env PMI_DEBUG=1 PMI_FD=99 "$prog" all alone
     ok "a lost descriptor is a clear failure" \
-        grep -q "^libpmi2: PMI2_Init: PMI_FD=99 is no open descriptor" "$err" || explain
+        grep -q "^libpmi2: PMI2_Init: PMI_FD=99 is not an open descriptor" "$err" || explain
 fi
 finish

@@ -62,7 +62,7 @@ for n in "$@"; do
     same "files and directories are cleared up ($n ranks)" "$rc $(cat "$out") $(ls "$tmp/mess")" \
         "0 pmixctl cleanup good link" || explain
     ok "but not what a link leads to" [ -e "$tmp/elsewhere/precious" ]
-    ok "and that is told" grep -q "cannot clear up .*link/precious" "$err" || explain
+    ok "and that is told" grep -q "cannot remove .*link/precious" "$err" || explain
     rm -r "$tmp/mess" "$tmp/elsewhere"
 done
 

@@ -131,7 +131,7 @@ same "SIGTERM ends a job in the background" "$rc" 143
 mkfifo hosts
 run 60 "$WIREUP" -timeout 1 -hostfile hosts -n 2 true
 same "the time limit counts while the hosts are read" "$rc $(cat "$err")" \
-    "124 wireup: nothing could be started within the time limit of 1 s (-timeout)" || explain
+    "124 wireup: the time limit of 1 s (-timeout) has passed before anything was started" || explain
 for s in INT TERM HUP; do
     run 60 timeout -s $s --preserve-status 0.3 "$WIREUP" -hostfile hosts -n 2 true
     same "SIG$s ends it then" "$(kill -l "$rc") $(cat "$err")" \
@@ -143,7 +143,7 @@ printf '#!/bin/sh\necho "$1" >>asked\nexec sleep 1000\n' >"$bin/silent"
 chmod +x "$bin/silent"
 run 60 "$WIREUP" -timeout 1 -launch-agent "$bin/silent" -hosts n1,n2 -n 2 true
 ok "the time limit counts while nodes come up" eval '[ "$rc" = 124 ] &&
-    grep -q "^wireup: the time limit of 1 s is over while the nodes came up (0 of 2): nothing was started; n1: silent has not answered for " "$err"' ||
+    grep -q "^wireup: the time limit of 1 s has passed while the nodes came up (0 of 2): nothing was started; n1: silent has not answered for " "$err"' ||
     explain
 run 60 "$WIREUP" up -timeout 1 -launch-agent "$bin/silent" -hosts n1,n2
 same "so it does for standing daemons" "$rc" 124 || explain

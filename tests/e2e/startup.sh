@@ -45,7 +45,7 @@ as_long_again()
     ticks=$(($(now) - since + 10))
     sleep $((ticks / 100)).$(printf %02d $((ticks % 100)))
 }
-others_up() { [ -e "$tmp/asked" ] && [ "$(grep -c '^wireup: node n[123] is there' "$tmp/job.err")" = 2 ]; }
+others_up() { [ -e "$tmp/asked" ] && [ "$(grep -c '^wireup: node n[123] is up' "$tmp/job.err")" = 2 ]; }
 others_in() # RANK NODE
 {
     "$WIREUP" who "$(cat "$tmp/name")" >"$out" 2>"$err"

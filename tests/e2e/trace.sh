@@ -91,12 +91,12 @@ ok "and the place is told: $where" grep -qF "$where" "$err" || explain
 ok "with both sides" grep -q "recording says 'cmd=barrier_out rc=7.*this version says 'cmd=barrier_out rc=0" "$err"
 head -c 3000 "$rec" >"$tmp/cut.rec"
 run 60 "$WIREUP" replay "$tmp/cut.rec"
-ok "one that was cut off is the same as far as it goes" eval '[ "$rc" = 0 ] && grep -q "has no end" "$out"'
+ok "one that was cut off is the same as far as it goes" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$out"'
 trace "$tmp/cut.rec"
-ok "and is told to that point" eval '[ "$rc" = 0 ] && grep -q "has no end" "$err" && [ "$(lines put)" -gt 0 ]'
+ok "and is told to that point" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$err" && [ "$(lines put)" -gt 0 ]'
 for what in trace replay; do
     run 60 "$WIREUP" $what "$raw"
-    same "$what of something else" "$rc $(grep -c 'this is no recording' "$err")" "2 1"
+    same "$what of something else" "$rc $(grep -c 'this is not a trace file' "$err")" "2 1"
     run 60 "$WIREUP" $what "$tmp/none"
     same "$what of nothing" "$rc $(grep -c 'No such file' "$err")" "2 1"
 done
@@ -232,7 +232,7 @@ there() { "$WIREUP" trace --command barrier_in "$tmp/held.rec" >"$out" 2>"$err" 
 ok "SIGQUIT brings the report and the recording up to date" wait_until 60 there || explain
 ok "the report is on standard error" wait_until 60 grep -q 'missing: 0' "$tmp/held.err"
 run 60 "$WIREUP" replay "$tmp/held.rec"
-ok "the recording of a job that hangs plays back" eval '[ "$rc" = 0 ] && grep -q "has no end" "$out"' || explain
+ok "the recording of a job that hangs plays back" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$out"' || explain
 kill -CONT "$pid"
 exec 9>&-
 wait $launcher_pid

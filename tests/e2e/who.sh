@@ -36,7 +36,7 @@ exec 9>"$tmp/input"
 who() { "$WIREUP" who "$@" >"$out" 2>"$err"; }
 ours() { who "$@" "$(cat "$tmp/name")"; }
 wait_until 60 [ -s "$tmp/name" ]
-told() { who 0 && grep -q '^  get node attribute "the lock", for [0-9.]* s, by rank 1: nobody' "$out"; }
+told() { who 0 && grep -q '^  get node attribute "the lock", for [0-9.]* s, by rank 1: no process of the node has put it' "$out"; }
 ok "a get that waits is told" wait_until 60 told || explain
 fenced() { ours && grep -q '^  fence .*generation 0.*: 1 of 3 have arrived; missing: 0-1$' "$out"; }
 ok "and the fence of another rank" wait_until 60 fenced || explain

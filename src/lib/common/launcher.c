@@ -111,7 +111,7 @@ static void explain(const struct row *r, enum launcher_wants wants, const struct
     if (size->name[0])
         snprintf(number, sizeof number, ", %s=%u", size->name, size->value);
     errmsg_set(err, 0,
-               "this process was started by %s (%s=%u%s), but found no %s to speak to: %s "
+               "this process was started by %s (%s=%u%s), but found no %s server: %s "
                "(WIREUP_SINGLETON=1 makes each process a job of its own)",
                r->name, rank->name, rank->value, number, wants == LAUNCHER_PMI ? "PMI" : "PMIx",
                remedy);

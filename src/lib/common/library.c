@@ -16,9 +16,11 @@ bool library_enter(struct library *l, struct errmsg *err)
         l->users++;
         return true;
     }
-    errmsg_set(err, 0, "%s",
-               l->forked ? "this process was forked from one that uses PMI, and has no part in that"
-                         : "the library was not initialized, or is finalized");
+    errmsg_set(
+        err, 0, "%s",
+        l->forked
+            ? "this process was forked from a process that uses PMI, and cannot use its connection"
+            : "the library was not initialized, or is finalized");
     lock_unlock(&l->gate);
     return false;
 }
@@ -46,9 +48,9 @@ enum library_state library_begin(struct library *l, struct errmsg *err)
     while (l->moving)
         lock_wait(&l->gate);
     if (l->forked) {
-        errmsg_set(err, 0,
-                   "this process was forked from one that uses PMI, and must not speak on "
-                   "its connection");
+        errmsg_set(
+            err, 0,
+            "this process was forked from a process that uses PMI, and cannot use its connection");
         return LIBRARY_FORKED;
     }
     if (l->member)

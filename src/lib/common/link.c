@@ -136,7 +136,7 @@ int link_open_env(struct link *l, const struct client_env *env, struct errmsg *e
     if (rc == -ENOMEM)
         return errmsg_set(err, rc, "out of memory");
     return rc < 0 ? errmsg_set(err, rc,
-                               "PMI_FD=%d is no open descriptor (%s): something between the "
+                               "PMI_FD=%d is not an open descriptor (%s): something between the "
                                "launcher and this program has closed it",
                                env->fd, err_text(rc))
                   : 0;

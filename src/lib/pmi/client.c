@@ -127,7 +127,7 @@ static int agree(struct client *c, const struct client_env *env, struct errmsg *
         return rc;
     if (r->rc != 0 || (PMI1_HAS(r, response_to_init, pmi_version) && r->pmi_version != 1))
         return errmsg_set(err, CLIENT_FAILED,
-                          "the process manager speaks PMI %u.%u, this library PMI 1.1 and 1.2",
+                          "the process manager supports PMI %u.%u, this library PMI 1.1 and 1.2",
                           r->pmi_version, r->pmi_subversion);
     c->groups = r->pmi_subversion >= 2;
     if (!PMI1_HAS(&m, init, wireup) || r->wireup < 1)
@@ -146,7 +146,7 @@ static int ask_limits(struct client *c, struct errmsg *err)
     if (rc != CLIENT_OK)
         return rc;
     if (r->rc != 0)
-        return errmsg_set(err, CLIENT_FAILED, "the process manager does not tell its limits");
+        return errmsg_set(err, CLIENT_FAILED, "the process manager did not report its limits");
     c->name_max = r->kvsname_max;
     c->key_max = r->keylen_max;
     c->value_max = r->vallen_max;
@@ -172,7 +172,7 @@ static int trace_to_script(struct client *c, const struct client_env *env, struc
         c->key_max > LIMIT_PMI_LINE || c->value_max > INT_MAX)
         return errmsg_set(
             err, CLIENT_FAILED,
-            "the process manager's limits make no sense: %u for names, %u for keys, %u "
+            "the limits of the process manager are invalid: %u for names, %u for keys, %u "
             "for values",
             c->name_max, c->key_max, c->value_max);
     return CLIENT_OK;
@@ -346,8 +346,8 @@ void client_abort(struct client *c, int exit_code, const char *message)
 static int to_int(int64_t v, int *value_p, const char *what, struct errmsg *err)
 {
     if (v < INT_MIN || v > INT_MAX)
-        return errmsg_set(err, CLIENT_FAILED, "the process manager's %s makes no sense: %lld", what,
-                          (long long)v);
+        return errmsg_set(err, CLIENT_FAILED, "the %s of the process manager is invalid: %lld",
+                          what, (long long)v);
     *value_p = (int)v;
     return CLIENT_OK;
 }
@@ -364,7 +364,7 @@ int client_appnum(struct client *c, int *appnum_p, struct errmsg *err)
         return rc;
     rc = talk_ask(c, PMI1_get_appnum, &(struct pmi1_get_appnum){ 0 }, PMI1_appnum, err);
     if (rc == CLIENT_OK && (r->rc != 0 || !PMI1_HAS(r, appnum, appnum)))
-        rc = errmsg_set(err, CLIENT_FAILED, "the process manager does not tell the appnum");
+        rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not report the appnum");
     if (rc == CLIENT_OK)
         rc = to_int(r->appnum, appnum_p, "appnum", err);
     talk_end(c);
@@ -384,7 +384,7 @@ int client_universe(struct client *c, int *size_p, struct errmsg *err)
     rc = talk_ask(c, PMI1_get_universe_size, &(struct pmi1_get_universe_size){ 0 },
                   PMI1_universe_size, err);
     if (rc == CLIENT_OK && (r->rc != 0 || !PMI1_HAS(r, universe_size, size)))
-        rc = errmsg_set(err, CLIENT_FAILED, "the process manager does not tell the universe size");
+        rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not report the universe size");
     if (rc == CLIENT_OK)
         rc = to_int(r->size, size_p, "universe size", err);
     talk_end(c);
@@ -401,8 +401,7 @@ static int ask_kvsname(struct client *c, struct errmsg *err)
         return rc;
     if (r->rc != 0 || r->kvsname.len == 0 || slice_find(r->kvsname, '\0') < r->kvsname.len)
         return errmsg_set(err, CLIENT_FAILED,
-                          "the process manager does not tell the name of the "
-                          "key-value space");
+                          "the process manager did not report the name of the key-value space");
     c->kvsname = strndup(r->kvsname.ptr, r->kvsname.len);
     return c->kvsname ? CLIENT_OK : errmsg_set(err, -ENOMEM, "out of memory");
 }

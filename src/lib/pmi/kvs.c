@@ -57,18 +57,19 @@ static int check_legacy(const struct client *c, struct slice key, struct slice v
                         struct errmsg *err)
 {
     const char *fault = value.len == 0              ? "is empty"
-                        : has_any(value, " \t\n\r") ? "holds a blank, a tab or a newline"
+                        : has_any(value, " \t\n\r") ? "contains a blank, a tab or a newline"
                         : c->backslash == TRAIT_BAD && has_any(value, "\\") ? "holds a backslash"
                                                                             : NULL;
 
     if (has_any(key, " \t\n\r\\"))
-        return errmsg_set(err, CLIENT_BAD_KEY, "key '" SLICE_FMT "' holds a blank or a backslash",
+        return errmsg_set(err, CLIENT_BAD_KEY,
+                          "key '" SLICE_FMT "' contains a blank or a backslash",
                           SLICE_ARG(slice_head(key, 80)));
     if (!fault)
         return CLIENT_OK;
     return errmsg_set(err, CLIENT_BAD_VALUE,
                       "the value of key '" SLICE_FMT
-                      "' %s: PMI-1 to this process manager cannot carry it whole",
+                      "' %s: it cannot be sent unchanged over PMI-1 to this process manager",
                       SLICE_ARG(slice_head(key, 80)), fault);
 }
 
@@ -198,7 +199,7 @@ static int put_ours(struct client *c, struct slice key, struct slice value, stru
     if (rc == BATCH_DUPLICATE)
         return duplicate(key, err);
     if (rc == BATCH_TOO_LONG)
-        return errmsg_set(err, CLIENT_LONG_VALUE, "more than a process may keep in the store");
+        return errmsg_set(err, CLIENT_LONG_VALUE, "the process has reached its limit in the store");
     if (rc < 0)
         return errmsg_set(err, rc, "out of memory");
     return c->batch.bytes >= LIMIT_BATCH_SEND ? send_batch(c, err) : CLIENT_OK;
@@ -261,7 +262,7 @@ int kvs_settle(struct client *c, struct errmsg *err)
 
 static int not_there(const char *key, struct errmsg *err)
 {
-    return errmsg_set(err, CLIENT_BAD_KEY, "nobody has put key '%.80s'", key);
+    return errmsg_set(err, CLIENT_BAD_KEY, "no process has put key '%.80s'", key);
 }
 
 static int get_by_message(struct client *c, const struct space *s, const char *key, kvs_use *use,
@@ -404,15 +405,16 @@ static int check_members(const struct client *c, const int *ranks, int count, st
     bool member = false;
 
     if (count < 1)
-        return errmsg_set(err, CLIENT_BAD_ARG, "a group of %d processes", count);
+        return errmsg_set(err, CLIENT_BAD_ARG, "a group cannot have %d processes", count);
     for (int i = 0; i < count; i++) {
         if (ranks[i] < 0 || (uint32_t)ranks[i] >= c->size)
             return errmsg_set(err, CLIENT_BAD_ARG, "there is no rank %d in a job of %u", ranks[i],
                               c->size);
         member = member || (uint32_t)ranks[i] == c->rank;
     }
-    return member ? CLIENT_OK
-                  : errmsg_set(err, CLIENT_BAD_ARG, "rank %u is no member of the group", c->rank);
+    return member
+               ? CLIENT_OK
+               : errmsg_set(err, CLIENT_BAD_ARG, "rank %u is not a member of the group", c->rank);
 }
 
 static void name_group(enum kvs_group kind, const int *ranks, int count, uint32_t tag,
@@ -438,7 +440,8 @@ int kvs_barrier_group(struct client *c, enum kvs_group kind, const int *ranks, i
     if (!c->groups && kind == KVS_WORLD)
         return kvs_barrier(c, SLICE_NULL, err);
     if (!c->groups)
-        return errmsg_set(err, CLIENT_FAILED, "this process manager knows no barriers of groups");
+        return errmsg_set(err, CLIENT_FAILED,
+                          "this process manager does not support barriers of groups");
     if (kind == KVS_SELF || (kind == KVS_LIST && count == 1))
         return CLIENT_OK;
     name_group(kind, ranks, count, tag_number(tag), &name);

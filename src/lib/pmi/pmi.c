@@ -376,7 +376,7 @@ static int use_value(void *arg, struct slice value, struct errmsg *err)
     const struct room *r = arg;
 
     if (slice_find(value, '\0') < value.len)
-        return errmsg_set(err, CLIENT_BAD_VALUE, "the value holds a NUL: it is no string");
+        return errmsg_set(err, CLIENT_BAD_VALUE, "the value contains a NUL and is not a string");
     return copy_text(r->text, r->length, value, "value", err);
 }
 

@@ -142,7 +142,8 @@ static int ask_for_space(struct client *c, struct buf *name, struct errmsg *err)
         return rc;
     rc = talk_ask(c, PMI1_create_kvs, &(struct pmi1_create_kvs){ 0 }, PMI1_newkvs, err);
     if (rc == CLIENT_OK && (r->rc != 0 || r->kvsname.len == 0))
-        rc = errmsg_set(err, CLIENT_FAILED, "the process manager makes no more key-value spaces");
+        rc = errmsg_set(err, CLIENT_FAILED,
+                        "the process manager cannot create more key-value spaces");
     if (rc == CLIENT_OK)
         buf_slice_put(name, r->kvsname);
     talk_end(c);
@@ -174,7 +175,7 @@ int space_create(struct client *c, char *name, size_t room, struct errmsg *err)
     else if (rc == CLIENT_OK && (!buf_ok(&text) || made.len >= c->name_max))
         rc = errmsg_set(err, CLIENT_FAILED, "the name of the new space would be too long");
     if (rc == CLIENT_OK && made.len >= room)
-        rc = errmsg_set(err, CLIENT_SHORT_ROOM, "the new space's name needs %zu bytes",
+        rc = errmsg_set(err, CLIENT_SHORT_ROOM, "the name of the new space needs %zu bytes",
                         made.len + 1);
     if (rc == CLIENT_OK && note_space(c, made, false) < 0)
         rc = no_memory(err);
@@ -266,7 +267,7 @@ static int walk_on(struct client *c, const struct space *s, const struct space_p
         return CLIENT_OK;
     }
     if (pair->key_room == 0 || pair->value_room == 0)
-        return errmsg_set(err, CLIENT_LONG_KEY, "the buffers have no room at all");
+        return errmsg_set(err, CLIENT_LONG_KEY, "the buffers have length 0");
     copy_out(SLICE_NULL, pair->key);
     copy_out(SLICE_NULL, pair->value);
     return CLIENT_OK;
@@ -279,9 +280,10 @@ int space_first(struct client *c, const char *name, const struct space_pair *pai
     int rc = space_find(c, name, &s, err);
 
     if (rc == CLIENT_OK && c->kind == CLIENT_LEGACY)
-        rc = errmsg_set(err, CLIENT_FAILED, "this process manager cannot list its keys");
+        rc = errmsg_set(err, CLIENT_FAILED,
+                        "this process manager does not support listing its keys");
     else if (rc == CLIENT_OK && !c->view->base)
-        rc = errmsg_set(err, CLIENT_FAILED, "the job's shared store is not within reach");
+        rc = errmsg_set(err, CLIENT_FAILED, "the shared store of the job cannot be reached");
     if (rc == CLIENT_OK)
         rc = kvs_settle(c, err);
     if (rc != CLIENT_OK)
@@ -300,9 +302,10 @@ int space_next(struct client *c, const char *name, const struct space_pair *pair
     if (rc != CLIENT_OK)
         return rc;
     if (!c->walk.space)
-        return errmsg_set(err, CLIENT_FAILED, "next without first");
+        return errmsg_set(err, CLIENT_FAILED,
+                          "PMI_KVS_Iter_next was called before PMI_KVS_Iter_first");
     if (!slice_is(s.name, c->walk.space))
-        return errmsg_set(err, CLIENT_BAD_SPACE, "the walk under way is one through '%.80s'",
+        return errmsg_set(err, CLIENT_BAD_SPACE, "the current iteration is over '%.80s'",
                           c->walk.space);
     return walk_on(c, &s, pair, err);
 }

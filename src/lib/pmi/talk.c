@@ -68,7 +68,7 @@ static int lost(int rc, struct errmsg *err)
         return no_memory(err);
     if (rc == -EMSGSIZE)
         return errmsg_set(err, CLIENT_FAILED,
-                          "the process manager sent a message of absurd length");
+                          "the process manager sent a message that is too long");
     if (rc == -EPIPE)
         return errmsg_set(err, CLIENT_FAILED, "the connection to the process manager is closed");
     return errmsg_set(err, CLIENT_FAILED, "the connection to the process manager is lost: %s",
@@ -109,7 +109,7 @@ int talk_say(struct client *c, enum pmi1_msg msg, const void *in, struct errmsg 
     if (text_encode(&pmi1_proto, style, msg, in, &c->out, err) != 0)
         return CLIENT_BAD_ARG;
     if (c->out.error == BUF_TOO_LONG)
-        return errmsg_set(err, CLIENT_BAD_ARG, "the request is longer than any server takes");
+        return errmsg_set(err, CLIENT_BAD_ARG, "the request is too long");
     return buf_ok(&c->out) ? CLIENT_OK : no_memory(err);
 }
 
@@ -159,7 +159,7 @@ static int not_understood(struct client *c, struct slice line, const char *why, 
     c->link.broken = true;
     lose_tagged(c);
     return errmsg_set(err, CLIENT_FAILED,
-                      "not understood from the process manager (%s): " SLICE_FMT, why,
+                      "the process manager sent an invalid message (%s): " SLICE_FMT, why,
                       SLICE_ARG(slice_head(line, 200)));
 }
 
@@ -338,7 +338,7 @@ int talk_meet_tagged(struct client *c, const struct pmi1_barrier_in *m, bool *br
     int rc;
 
     if (t.wake < 0)
-        return errmsg_set(err, CLIENT_FAILED, "no descriptor is left for a barrier");
+        return errmsg_set(err, CLIENT_FAILED, "no descriptor is available for a barrier");
     snprintf(t.tag, sizeof t.tag, SLICE_FMT, SLICE_ARG(tag));
     list_init(&t.link);
     list_append(&c->tagged, &t.link);

@@ -18,7 +18,7 @@ static const char *lost_text(int rc)
 {
     switch (rc) {
     case -EPIPE: return "the connection to the process manager is closed";
-    case -EMSGSIZE: return "the process manager sent a message of absurd length";
+    case -EMSGSIZE: return "the process manager sent a message that is too long";
     case -ENOMEM: return "out of memory";
     default: return err_text(rc);
     }
@@ -77,7 +77,7 @@ static int say(struct membership *m, enum pmi2_msg msg, const void *request, str
     if (pmi2_encode(msg, request, &m->out, err) != 0)
         return MEMBER_BAD_VALUE;
     if (m->out.error == BUF_TOO_LONG)
-        return errmsg_set(err, MEMBER_BAD_VALUE, "the request is longer than any server takes");
+        return errmsg_set(err, MEMBER_BAD_VALUE, "the request is too long");
     return buf_ok(&m->out) ? MEMBER_OK : no_memory(err);
 }
 
@@ -210,8 +210,9 @@ static int read_body(struct membership *m, struct slice *body_p)
 
 static int not_understood(struct slice body, const char *why, struct errmsg *err)
 {
-    return errmsg_set(err, -EPROTO, "not understood from the process manager (%.300s): " SLICE_FMT,
-                      why, SLICE_ARG(slice_head(body, 200)));
+    return errmsg_set(err, -EPROTO,
+                      "the process manager sent an invalid message (%.300s): " SLICE_FMT, why,
+                      SLICE_ARG(slice_head(body, 200)));
 }
 
 static int decode(struct membership *m, struct heard *h, struct errmsg *err)
@@ -238,7 +239,7 @@ static int read_answer(struct membership *m, struct heard *h, struct errmsg *err
     int rc = read_body(m, &h->body);
 
     if (rc == -EPROTO)
-        return not_understood(SLICE_NULL, "no length where a message should begin", err);
+        return not_understood(SLICE_NULL, "a message without a length", err);
     if (rc < 0)
         return errmsg_set(err, rc, "%s", lost_text(rc));
     rc = decode(m, h, err);
@@ -378,7 +379,7 @@ static int verdict(const struct ask *a, enum pmi2_msg msg, struct errmsg *err)
     return errmsg_set(
         err, MEMBER_REFUSED, "the process manager refused %s: " SLICE_FMT,
         pmi2_proto.msgs[msg].name,
-        SLICE_ARG(r->errmsg.len ? slice_head(r->errmsg, 500) : SLICE("it does not say why")));
+        SLICE_ARG(r->errmsg.len ? slice_head(r->errmsg, 500) : SLICE("without a reason")));
 }
 
 /* The request's number, as the text that the server repeats. */

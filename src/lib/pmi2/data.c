@@ -109,7 +109,7 @@ static int try_semicolons(struct membership *m, struct errmsg *err)
 /* A text that the server would truncate is not sent at all. */
 int data_can_say(struct membership *m, const char *what, struct slice text, struct errmsg *err)
 {
-    static const char why[] = "this process manager's PMI-2 cannot carry it whole";
+    static const char why[] = "it cannot be sent unchanged over PMI-2 to this process manager";
     int rc = MEMBER_OK;
 
     if (m->kind != MEMBER_LEGACY)
@@ -188,7 +188,7 @@ static int put_ours(struct membership *m, struct slice key, struct slice value, 
     case 0: return m->batch.bytes >= BATCH_SEND ? ask_send_puts(m, err) : MEMBER_OK;
     case BATCH_DUPLICATE: return duplicate(key, err);
     case BATCH_TOO_LONG:
-        return errmsg_set(err, MEMBER_LONG_VALUE, "more than a process may keep in the store");
+        return errmsg_set(err, MEMBER_LONG_VALUE, "the process has reached its limit in the store");
     default: return no_memory(err);
     }
 }
@@ -224,7 +224,7 @@ int data_fence(struct membership *m, struct errmsg *err)
 
 static int not_there(struct slice key, struct errmsg *err)
 {
-    return errmsg_set(err, MEMBER_BAD_KEY, "nobody has put key '" SLICE_FMT "'",
+    return errmsg_set(err, MEMBER_BAD_KEY, "no process has put key '" SLICE_FMT "'",
                       SLICE_ARG(slice_head(key, 80)));
 }
 
@@ -361,7 +361,7 @@ int data_get_node(struct membership *m, const char *key, bool wait, bool *found_
     }
     if (m->kind == MEMBER_ALONE && wait)
         return errmsg_set(err, MEMBER_BAD_KEY,
-                          "nobody else is there who could put the attribute '%s'", key);
+                          "no other process is left that could put the attribute '%s'", key);
     if (!wait && m->whole)
         return MEMBER_OK;
     return ask_get_node(m, k, wait, found_p, use, arg, err);

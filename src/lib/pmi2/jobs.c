@@ -57,7 +57,7 @@ static int use_port(const struct pmi2_name_lookup_response *r, const char *name,
                     void *arg, struct errmsg *err)
 {
     if (PMI2_HAS(r, name_lookup_response, found) && !r->found)
-        return errmsg_set(err, MEMBER_REFUSED, "nobody has published '%.80s'", name);
+        return errmsg_set(err, MEMBER_REFUSED, "no process has published '%.80s'", name);
     if (PMI2_HAS(r, name_lookup_response, port))
         return use(arg, r->port, err);
     if (PMI2_HAS(r, name_lookup_response, value))
@@ -105,8 +105,8 @@ int jobs_connect(struct membership *m, const char *job, struct errmsg *err)
     rc = ask(m, &a, PMI2_job_connect, &q, PMI2_job_connect_response, err);
     if (rc == MEMBER_OK && a.answer.job_connect_response.kvscopy)
         rc = errmsg_set(err, MEMBER_REFUSED,
-                        "the process manager wants its key-value spaces copied by the jobs, which "
-                        "no client can do");
+                        "the process manager requires that jobs copy key-value spaces, which "
+                        "clients cannot do");
     ask_end(m, &a);
     return rc;
 }
@@ -213,7 +213,8 @@ static int use_job(const struct pmi2_spawn_response *r, const struct jobs_spawn 
     if (!s->use)
         return MEMBER_OK;
     if (!PMI2_HAS(r, spawn_response, jobid))
-        return errmsg_set(err, MEMBER_REFUSED, "the process manager does not name the new job");
+        return errmsg_set(err, MEMBER_REFUSED,
+                          "the process manager did not report the name of the new job");
     return s->use(s->arg, r->jobid, err);
 }
 

@@ -24,7 +24,8 @@ static int no_memory(struct errmsg *err)
 static int note_jobid(struct membership *m, struct slice id, struct errmsg *err)
 {
     if (id.len == 0 || slice_find(id, '\0') < id.len)
-        return errmsg_set(err, MEMBER_FAILED, "the process manager does not tell the job's name");
+        return errmsg_set(err, MEMBER_FAILED,
+                          "the process manager did not report the name of the job");
     m->jobid = strndup(id.ptr, id.len);
     return m->jobid ? MEMBER_OK : no_memory(err);
 }
@@ -86,7 +87,7 @@ static int take_facts(struct membership *m, const struct pmi1_response_to_init *
 static int no_sense(struct slice line, struct errmsg *err)
 {
     return errmsg_set(err, MEMBER_FAILED,
-                      "not understood from the process manager at the start: " SLICE_FMT,
+                      "the first message of the process manager is invalid: " SLICE_FMT,
                       SLICE_ARG(slice_head(line, 200)));
 }
 
@@ -122,7 +123,7 @@ static int agree(struct membership *m, const struct client_env *env, struct errm
     r = &answer.response_to_init;
     if (r->rc != 0 || r->pmi_version != 2)
         return errmsg_set(err, MEMBER_FAILED,
-                          "the process manager does not speak PMI-2 (it offers PMI %u.%u)",
+                          "the process manager does not support PMI-2 (it offers PMI %u.%u)",
                           r->pmi_version, r->pmi_subversion);
     if (!offer || r->wireup < OUR_DIALECT)
         return MEMBER_OK;
@@ -178,7 +179,7 @@ static int start_served(struct membership *m, const struct client_env *env, stru
     if (rc == MEMBER_OK &&
         (m->rank >= m->size || m->size > INT_MAX || m->appnum < INT_MIN || m->appnum > INT_MAX))
         rc = errmsg_set(err, MEMBER_FAILED,
-                        "the process manager's facts make no sense: rank %u of %u, appnum %lld",
+                        "the answer of the process manager is invalid: rank %u of %u, appnum %lld",
                         m->rank, m->size, (long long)m->appnum);
     return rc;
 }

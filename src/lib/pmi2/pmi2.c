@@ -168,7 +168,7 @@ static int use_text(void *arg, struct slice value, struct errmsg *err)
     bool cut = value.len > fits || r->size <= 0;
 
     if (slice_find(value, '\0') < value.len || value.len > INT_MAX)
-        return errmsg_set(err, MEMBER_BAD_VALUE, "the value holds a NUL: it is no string");
+        return errmsg_set(err, MEMBER_BAD_VALUE, "the value contains a NUL and is not a string");
     if (r->length)
         *r->length = cut ? -(int)value.len : (int)value.len;
     if (r->size > 0) {
@@ -197,7 +197,7 @@ static int use_numbers(void *arg, struct slice value, struct errmsg *err)
         size_t comma = slice_find(rest, ',');
         if (!slice_int(slice_head(rest, comma), &number))
             return errmsg_set(err, MEMBER_BAD_VALUE,
-                              "'" SLICE_FMT "' is no list of integers with commas between",
+                              "'" SLICE_FMT "' is not a list of integers separated by commas",
                               SLICE_ARG(slice_head(value, 200)));
         if (count < n->size)
             n->array[count++] = number;
@@ -303,13 +303,13 @@ static const char *command_fault(const struct spawn_args *s, int i)
     if (s->maxprocs[i] < 1 || (uint32_t)s->maxprocs[i] > LIMIT_JOB_PROCS)
         return "a command for an impossible number of processes";
     if (nargs < 0 || nargs > LIMIT_SPAWN_ITEMS || (nargs && (!s->argvs || !s->argvs[i])))
-        return "an argument list that makes no sense";
+        return "an invalid argument list";
     for (int a = 0; a < nargs; a++) {
         if (!s->argvs[i][a])
             return "an argument that is NULL";
     }
     if (ninfos < 0 || ninfos > LIMIT_SPAWN_ITEMS || (ninfos && (!s->infos || !s->infos[i])))
-        return "an info list that makes no sense";
+        return "an invalid info list";
     if (ninfos && pairs_form_of(s->infos[i], ninfos, false) == PAIRS_UNKNOWN)
         return "an info list with a pair that has no key, or is of an unknown form";
     return NULL;
@@ -322,7 +322,7 @@ static const char *spawn_fault(const struct spawn_args *s)
     if (s->count < 1 || s->count > LIMIT_SPAWN_COMMANDS || !s->cmds || !s->maxprocs)
         return "no commands, or too many";
     if (s->npreputs < 0 || s->npreputs > LIMIT_SPAWN_ITEMS || (s->npreputs && !s->preputs))
-        return "a preput list that makes no sense";
+        return "an invalid preput list";
     if (s->npreputs && pairs_form_of(s->preputs, s->npreputs, true) == PAIRS_UNKNOWN)
         return "a preput list with a pair that has no key, or is of an unknown form";
     for (int i = 0; i < s->count && !fault; i++)

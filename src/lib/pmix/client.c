@@ -248,7 +248,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
         list_append(&c->servers, &s->link);
         rc = read_job_store(c) ? PMIX_SUCCESS : ask_job_info(c, s);
         if (rc != PMIX_SUCCESS)
-            errmsg_set(err, 0, "the PMIx server (%s) does not tell about our job %s: %s",
+            errmsg_set(err, 0, "the PMIx server (%s) does not answer about job %s: %s",
                        way->version, c->me.nspace, PMIx_Error_string(rc));
     }
     if (rc != PMIX_SUCCESS) {

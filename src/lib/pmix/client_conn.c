@@ -219,12 +219,12 @@ static int explain(int rc, const struct hello *h, struct errmsg *err)
     if (rc == -ECONNREFUSED)
         return errmsg_set(err, rc,
                           "the PMIx server (version %.40s) closed the connection of %s rank %u "
-                          "without a word; this is Wireup %s, which offered encoding %s and "
+                          "without an answer; this is Wireup %s, which offered encoding %s and "
                           "security %s",
                           h->server, who_of(h), h->rank, WIREUP_VERSION, h->encoding, h->security);
     if (rc == -ETIMEDOUT)
-        return errmsg_set(err, rc, "what listens at the PMIx server's address does not answer");
-    return errmsg_set(err, rc, "greeting the PMIx server: %s", err_text(rc));
+        return errmsg_set(err, rc, "the process at the address of the PMIx server does not answer");
+    return errmsg_set(err, rc, "the handshake with the PMIx server failed: %s", err_text(rc));
 }
 
 int conn_greet(struct conn *c, const struct hello *h, struct welcome *w, int *passed_p,

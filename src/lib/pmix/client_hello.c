@@ -141,7 +141,7 @@ static int make_munge(struct credential *c, struct errmsg *err)
     int rc;
 
     if (!lib)
-        return errmsg_set(err, -EACCES, "munge: libmunge.so.2 is not there");
+        return errmsg_set(err, -EACCES, "munge: libmunge.so.2 is not installed");
     *(void **)&encode = dlsym(lib, "munge_encode");
     *(void **)&text = dlsym(lib, "munge_strerror");
     rc = encode ? encode(&c->bytes, NULL, NULL, 0) : -1;
@@ -188,7 +188,7 @@ int credential_make(const char *modules, const char *server, struct credential *
                     struct errmsg *err)
 {
     int rc = errmsg_set(err, -EACCES,
-                        "the PMIx server (version %.40s) wants security by '%.200s'; this is "
+                        "the PMIx server (version %.40s) requires security '%.200s'; this is "
                         "Wireup %s, which has munge and native",
                         server, modules ? modules : "", WIREUP_VERSION);
 

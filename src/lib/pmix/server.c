@@ -34,8 +34,7 @@ static void clear_up(struct pserver *s, const struct effect_cleanup *e)
     if (n && nspace_rights(n, e->owner, &o.uid, &gid))
         cleanup_add(s->cleanup, &o, gid);
     else
-        log_warn(&s->log, "cannot clear up " SLICE_FMT ": it is not known whose it is",
-                 SLICE_ARG(o.path));
+        log_warn(&s->log, "cannot remove " SLICE_FMT ": its owner is unknown", SLICE_ARG(o.path));
 }
 
 static void refuse(struct pserver *s, uint64_t ticket)

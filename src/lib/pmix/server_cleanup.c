@@ -92,7 +92,7 @@ static void clear_up(const struct cleanup *c, const struct cleanup_order *o)
     int rc = sweep(o);
 
     if (rc < 0 && rc != -ENOENT)
-        log_warn(&c->log, "cannot clear up " SLICE_FMT " as user %u: %s", SLICE_ARG(o->path),
+        log_warn(&c->log, "cannot remove " SLICE_FMT " as user %u: %s", SLICE_ARG(o->path),
                  (unsigned)o->uid, err_text(rc));
 }
 
@@ -119,7 +119,7 @@ static void *run_user(void *arg)
             clear_up(c, &p->order);
         else
             log_warn(&c->log,
-                     "cannot clear up " SLICE_FMT ": the rights of user %u are not to be had",
+                     "cannot remove " SLICE_FMT ": the rights of user %u cannot be determined",
                      SLICE_ARG(p->order.path), (unsigned)u->uid);
         free(p);
         pthread_mutex_lock(&c->lock);
@@ -211,5 +211,5 @@ void cleanup_add(struct cleanup *c, const struct cleanup_order *o, gid_t gid)
     if (u)
         return;
     free(p);
-    log_warn(&c->log, "cannot clear up " SLICE_FMT ": no memory, or no thread", SLICE_ARG(o->path));
+    log_warn(&c->log, "cannot remove " SLICE_FMT ": out of memory or threads", SLICE_ARG(o->path));
 }

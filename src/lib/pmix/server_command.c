@@ -122,7 +122,7 @@ static void admitted(struct ask *a, pmix_status_t status)
     struct peer *p = peer_of(a->s, a->ticket);
 
     if (p && status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED)
-        refuse(a->s, p, a->from.nspace, a->from.rank, "the host does not want it");
+        refuse(a->s, p, a->from.nspace, a->from.rank, "the host has refused it");
     server_answer(&a->s->server, a->ticket,
                   &(struct answer){ .status = p && !p->closing ? ANSWER_OK : ANSWER_FAILED,
                                     .number = status });
@@ -151,7 +151,7 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
     struct ask *a;
 
     if (!j || rank >= j->plan.nprocs) {
-        refuse(s, p, nspace, rank, "no such process is expected here");
+        refuse(s, p, nspace, rank, "the host has not registered this process");
         return ANSWER_NOT_FOUND;
     }
     if (l->uid != sconn_cred(p)->uid) {
@@ -160,7 +160,8 @@ static enum answer_status admit_client(struct pserver *s, struct peer *p, const 
     }
     if (!sconn_may_join(s, p, j, rank)) {
         refuse(s, p, nspace, rank,
-               "that process is connected, and the newcomer is neither it nor a child of it");
+               "this process is already connected, and the new connection is not from it or a "
+               "child of it");
         return ANSWER_RESERVED;
     }
     p->job = j;
@@ -191,7 +192,7 @@ static void tool_admitted(struct ask *a, pmix_status_t status)
         p->job = n->job;
         p->rank = a->name.rank;
     } else if (p) {
-        refuse(a->s, p, a->name.nspace, a->name.rank, "this tool is not let in");
+        refuse(a->s, p, a->name.nspace, a->name.rank, "this tool is not allowed");
     }
     server_answer(&a->s->server, a->ticket,
                   &(struct answer){ .status = n ? ANSWER_OK : ANSWER_FAILED, .number = status });
@@ -236,7 +237,7 @@ static enum answer_status admit_tool(struct pserver *s, struct peer *p, const st
         return ANSWER_RESERVED;
     }
     if (!s->serves_tools && !s->module.tool_connected && !s->tool_connected2) {
-        refuse(s, p, nspace, (uint32_t)rq->number, "this server takes no tools");
+        refuse(s, p, nspace, (uint32_t)rq->number, "this server does not accept tools");
         return ANSWER_RESERVED;
     }
     a = ask_new(s, &tool_kind, ticket);
@@ -976,9 +977,10 @@ static bool refuses_cleanup(struct pserver *s, const struct peer *p)
     if (nspace_rights(n, p->rank, &uid, &gid) && cleanup_can(uid, gid))
         return false;
     l->sweeps = false;
-    log_warn(&s->log,
-             "rank %u of %.200s has files to be cleared up, and its rights are not to be had",
-             p->rank, n->name);
+    log_warn(
+        &s->log,
+        "rank %u of %.200s has registered files for removal, but its rights cannot be determined",
+        p->rank, n->name);
     return true;
 }
 

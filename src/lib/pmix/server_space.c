@@ -666,7 +666,7 @@ static struct job *make_job(struct pserver *s, struct nspace *n, struct builder 
     LIST_EACH(l, &n->infos)
     {
         if (tell(n->job, b->here, &LIST_OF(l, struct told, link)->info) < 0)
-            log_error(&s->log, "out of memory for what was told about job %s", n->name);
+            log_error(&s->log, "out of memory for the data of job %s", n->name);
     }
     forget_told(n);
     preset(s, n->job);
