@@ -119,31 +119,23 @@ static int read_loadleveler(struct query *q)
     return from_file(q, "LOADL_HOSTFILE", hostlist_slots);
 }
 
-/* signs: one of them must be set; must: this one as well. */
 static const struct manager {
-    const char *name, *launcher;
-    const char *signs[4];
-    const char *must;
+    const char *name, *launcher, *inside, *must;
     int (*read)(struct query *q);
+    const char *signs[4];
 } managers[] = {
-    { "slurm", "slurm", { "SLURM_JOB_NODELIST", "SLURM_NODELIST" }, NULL, read_slurm },
-    { "flux", "flux", { "FLUX_ENCLOSING_ID", "FLUX_JOB_ID" }, "FLUX_URI", read_flux },
-    { "lsf", "lsf", { "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS" }, NULL, read_lsf },
-    { "sge", "sge", { "PE_HOSTFILE" }, NULL, read_sge },
-    /* Cobalt and OAR also set PBS's variable, for programs that know only PBS. */
-    { "cobalt", "ssh", { "COBALT_NODEFILE" }, NULL, read_cobalt },
-    { "oar", "ssh", { "OAR_NODEFILE", "OAR_NODE_FILE" }, NULL, read_oar },
-    { "loadleveler", "ssh", { "LOADL_HOSTFILE" }, NULL, read_loadleveler },
-    { "pbs", "ssh", { "PBS_NODEFILE" }, NULL, read_pbs },
+#define X(name, launcher, inside, must, reader, ...)                                               \
+    { name, launcher, inside, must, read_##reader, { __VA_ARGS__ } },
+    RESOURCE_MANAGERS(X)
+#undef X
 };
 
-enum { MANAGERS = sizeof managers / sizeof *managers };
+/* "|slurm|flux ..." */
+#define X(name, ...) "|" name
+static const char names[] = RESOURCE_MANAGERS(X);
+#undef X
 
-/* "slurm|pbs|..." */
-static const char *allocation_names(void)
-{
-    return "slurm|flux|lsf|sge|cobalt|oar|loadleveler|pbs";
-}
+enum { MANAGERS = sizeof managers / sizeof *managers };
 
 const char *allocation_launcher(const char *name)
 {
@@ -188,6 +180,16 @@ const char *allocation_detect(const struct allocation_world *w, const char *want
     return m ? m->name : NULL;
 }
 
+const char *allocation_needed(const struct allocation_world *w, const char *launcher)
+{
+    for (int i = 0; i < MANAGERS; i++) {
+        if (!strcmp(managers[i].name, launcher) && managers[i].inside &&
+            !allocation_detect(w, launcher))
+            return managers[i].inside;
+    }
+    return NULL;
+}
+
 int allocation_read(const struct allocation_world *w, const char *wanted, struct arena *a,
                     struct host_list *list, const char **name_p, struct errmsg *err)
 {
@@ -206,7 +208,7 @@ int allocation_read(const struct allocation_world *w, const char *wanted, struct
     }
     if (!known)
         return errmsg_set(err, HOSTS_BAD, "-rmk must be one of %s, auto, none, not %.100s",
-                          allocation_names(), wanted);
+                          names + 1, wanted);
     if (wanted)
         return errmsg_set(err, HOSTS_BAD, "this is not an allocation of %s: %s is not set", wanted,
                           m ? m->signs[0] : "its list of nodes");

@@ -1,6 +1,6 @@
 /* allocation.h - the nodes that a resource manager has given us, read from the environment in which
- * it started us.  One table (allocation.c): how each manager is recognised, where it writes the
- * nodes, and in which format.
+ * it started us.  One table says how each manager is recognised, how daemons are started there, and
+ * which function of allocation.c reads its nodes; options and messages take its names from there.
  *
  * Files and programs are read through functions of the caller, so that tests bring their own.
  */
@@ -9,6 +9,29 @@
 
 #include "base/buf.h"
 #include "wireup/hosts.h"
+
+/* One row for each resource manager, the first that is recognised is taken.
+ *
+ *   name
+ *   launcher   the launch method (wireupd/launch_methods.h)
+ *   inside     the commands that make an allocation, if the launch method works only in one; or
+ * NULL must       a variable that must be set; or NULL reader     read_... in allocation.c signs
+ * one of these variables must be set
+ *
+ * Cobalt and OAR also set PBS's variable, for programs that know only PBS. */
+#define RESOURCE_MANAGERS(X)                                                                       \
+    X("slurm", "slurm", "salloc or sbatch", NULL, slurm, "SLURM_JOB_NODELIST", "SLURM_NODELIST")   \
+    X("flux", "flux", NULL, "FLUX_URI", flux, "FLUX_ENCLOSING_ID", "FLUX_JOB_ID")                  \
+    X("lsf", "lsf", "bsub", NULL, lsf, "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS")         \
+    X("sge", "sge", "qsub", NULL, sge, "PE_HOSTFILE")                                              \
+    X("cobalt", "ssh", NULL, NULL, cobalt, "COBALT_NODEFILE")                                      \
+    X("oar", "ssh", NULL, NULL, oar, "OAR_NODEFILE", "OAR_NODE_FILE")                              \
+    X("loadleveler", "ssh", NULL, NULL, loadleveler, "LOADL_HOSTFILE")                             \
+    X("pbs", "ssh", "qsub", NULL, pbs, "PBS_NODEFILE")
+
+#define ALLOCATION_NAME(name, ...) ", " name
+/* ", slurm, flux ...": for help and messages. */
+#define ALLOCATION_NAMES RESOURCE_MANAGERS(ALLOCATION_NAME)
 
 struct allocation_world {
     char *const *envp;
@@ -27,6 +50,10 @@ int allocation_read(const struct allocation_world *w, const char *wanted, struct
 
 /* Only detects the manager, by the same rules; NULL: none. */
 const char *allocation_detect(const struct allocation_world *w, const char *wanted);
+
+/* NULL: daemons can be started by this -launcher value, or it is not the name of a manager.  Else
+ * the commands that make the allocation it needs, because we are in none. */
+const char *allocation_needed(const struct allocation_world *w, const char *launcher);
 
 /* The -launcher value that starts daemons there: "slurm", "ssh" ... */
 const char *allocation_launcher(const char *name);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/limit.h"
+#include "wireup/allocation.h"
 #include "wireup/mpmd.h"
 #include "wireup/options_doc.h"
 #include "wireup/options_table.h"

@@ -26,6 +26,7 @@
 #include "core/spawn.h"
 #include "wireup/environ.h"
 #include "wireup/hosts.h"
+#include "wireupd/launch_methods.h"
 
 /* The documented results of everything before the first process exists.  For each but the first
  * two, the errmsg holds the sentence for the user. */
@@ -43,20 +44,22 @@ int launch_exit_code(int rc);
 
 enum launch_stdin { LAUNCH_STDIN_RANK = 0, LAUNCH_STDIN_ALL, LAUNCH_STDIN_NONE };
 
-/* Positions of words in options.def. */
-/* In the order of the words in options.def. */
+/* The words of -launcher: auto, then the methods. */
 enum {
     LAUNCHER_AUTO = 0,
-    LAUNCHER_FORK,
-    LAUNCHER_SSH,
-    LAUNCHER_RSH,
-    LAUNCHER_SLURM,
-    LAUNCHER_LSF,
-    LAUNCHER_SGE,
-    LAUNCHER_PBS,
-    LAUNCHER_FLUX,
-    LAUNCHER_MANUAL
+#define X(kind, ...) LAUNCHER_##kind,
+    LAUNCH_METHODS(X)
+#undef X
 };
+#define LAUNCHER_WORD(kind, name, ...) "|" name
+
+/* Of any word but auto. */
+static inline enum agent_kind launcher_kind(uint32_t launcher)
+{
+    return (enum agent_kind)(launcher - LAUNCHER_SSH + AGENT_SSH);
+}
+
+/* In the order of the words in options.def. */
 enum { ORDER_GIVEN = 0, ORDER_ASCENDING, ORDER_UP, ORDER_DESCENDING, ORDER_DOWN };
 
 /* One block: the part of the command line between two `:`, one line of a configuration file. */

@@ -189,26 +189,24 @@ static int nodes_of_rankfile(struct plan_builder *p)
  * node.  No check if the user gives more words for the command, or another command. */
 static int check_launcher(struct plan_builder *p)
 {
-    static const struct {
-        uint32_t launcher;
-        const char *name, *inside;
-    } all[] = { { LAUNCHER_SLURM, "slurm", "salloc or sbatch" },
-                { LAUNCHER_LSF, "lsf", "bsub" },
-                { LAUNCHER_SGE, "sge", "qsub" },
-                { LAUNCHER_PBS, "pbs", "qsub" } };
+    static const char *const names[] = {
+#define X(kind, name, ...) [LAUNCHER_##kind] = name,
+        LAUNCH_METHODS(X)
+#undef X
+    };
     const struct launch_options *opt = p->opt;
     struct allocation_world w = { p->envp, rm_file, rm_run, p };
+    const char *name = names[opt->launcher], *inside;
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (opt->launcher != all[i].launcher || !opt->remote || opt->launcher_exec ||
-            opt->launcher_args || allocation_detect(&w, all[i].name))
-            continue;
-        return errmsg_set(
-            p->err, LAUNCH_REFUSED,
-            "-launcher %s works only inside an allocation: run wireup by %s, or use -launcher ssh",
-            all[i].name, all[i].inside);
-    }
-    return 0;
+    if (opt->launcher == LAUNCHER_AUTO || !opt->remote || opt->launcher_exec || opt->launcher_args)
+        return 0;
+    inside = allocation_needed(&w, name);
+    if (!inside)
+        return 0;
+    return errmsg_set(
+        p->err, LAUNCH_REFUSED,
+        "-launcher %s works only inside an allocation: run wireup by %s, or use -launcher ssh",
+        name, inside);
 }
 
 /* The node list of each block. */

@@ -52,21 +52,15 @@ static int number_nodes(struct remote *f, const struct job_map *p)
 
 static enum agent_kind kind_of(const struct launch_options *o)
 {
-    static const enum agent_kind kinds[] = {
-        [LAUNCHER_FORK] = AGENT_FORK,   [LAUNCHER_SSH] = AGENT_SSH,
-        [LAUNCHER_RSH] = AGENT_RSH,     [LAUNCHER_LSF] = AGENT_LSF,
-        [LAUNCHER_SGE] = AGENT_SGE,     [LAUNCHER_PBS] = AGENT_PBS,
-        [LAUNCHER_FLUX] = AGENT_FLUX,   [LAUNCHER_MANUAL] = AGENT_MANUAL,
-        [LAUNCHER_SLURM] = AGENT_SLURM,
-    };
+    enum agent_kind kind = AGENT_SSH;
 
-    enum agent_kind kind = kinds[o->launcher];
-
-    if (o->launcher == LAUNCHER_AUTO && o->launcher_exec)
+    if (o->launcher != LAUNCHER_AUTO)
+        return launcher_kind(o->launcher);
+    if (o->launcher_exec)
         return AGENT_EXEC;
-    if (o->launcher == LAUNCHER_AUTO && o->rm && agent_kind_read(allocation_launcher(o->rm), &kind))
-        return kind;
-    return o->launcher == LAUNCHER_AUTO ? AGENT_SSH : kind;
+    if (o->rm)
+        agent_kind_read(allocation_launcher(o->rm), &kind);
+    return kind;
 }
 
 static const char *const schedules[] = {

@@ -12,28 +12,14 @@
 #include "base/buf.h"
 #include "base/limit.h"
 
-/* One row for each launch method. */
 static const struct way {
-    const char *name;
-    const char *exec;    /* the program */
-    const char *options; /* always passed to it */
-    const char *user;    /* the option for a user; NULL: there is none */
-    bool at_once, file, tree;
+    const char *name, *exec, *options, *user;
+    unsigned properties;
 } ways[AGENT_KINDS] = {
-    [AGENT_SSH] = { "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l",
-                    .tree = true },
-    [AGENT_RSH] = { "rsh", "rsh", "", "-l", .tree = true },
-    [AGENT_FORK] = { "fork", "", "", NULL, .tree = true },
-    [AGENT_SLURM] = { "slurm", "srun",
-                      "--ntasks-per-node=1 --kill-on-bad-exit=0 --mpi=none --cpu-bind=none "
-                      "--unbuffered",
-                      NULL, .at_once = true, .tree = true },
-    [AGENT_PBS] = { "pbs", "pbs_tmrsh", "", NULL, .file = true },
-    [AGENT_LSF] = { "lsf", "blaunch", "", NULL },
-    [AGENT_FLUX] = { "flux", "flux", "exec -r all", NULL, .at_once = true },
-    [AGENT_SGE] = { "sge", "qrsh", "-inherit", NULL },
-    [AGENT_MANUAL] = { "manual", "", "", NULL, .file = true },
-    [AGENT_EXEC] = { "exec", NULL, "", NULL, .tree = true },
+#define X(kind, ...) [AGENT_##kind] = { __VA_ARGS__ },
+    LAUNCH_METHODS(X)
+#undef X
+        [AGENT_EXEC] = { "exec", NULL, "", NULL, METHOD_TREE },
 };
 
 const char *agent_kind_name(enum agent_kind kind)
@@ -54,17 +40,17 @@ bool agent_kind_read(const char *name, enum agent_kind *kind_p)
 
 bool agent_at_once(enum agent_kind kind)
 {
-    return ways[kind].at_once;
+    return ways[kind].properties & METHOD_AT_ONCE;
 }
 
 bool agent_needs_file(enum agent_kind kind)
 {
-    return ways[kind].file;
+    return ways[kind].properties & METHOD_FILE;
 }
 
 bool agent_by_tree(enum agent_kind kind)
 {
-    return ways[kind].tree;
+    return ways[kind].properties & METHOD_TREE;
 }
 
 /* ---- the spec as options ---- */

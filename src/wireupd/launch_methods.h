@@ -17,17 +17,35 @@
 #include "base/err.h"
 #include "wireupd/bootstrap.h"
 
+/* One row for each launch method; `-launcher` and its manual know them from here.
+ *
+ *   kind, name
+ *   command       the program; NULL: one that is given
+ *   options       always passed to it
+ *   user          its option for a user name; NULL: it has none
+ *   properties    AT_ONCE: one command starts all daemons; FILE: the daemon gets no standard input
+ * through it, its record is a file; TREE: daemons start the daemons below them
+ */
+#define LAUNCH_METHODS(X)                                                                          \
+    X(FORK, "fork", "", "", NULL, METHOD_TREE)                                                     \
+    X(SSH, "ssh", "ssh", "-x -T -o BatchMode=yes -o ConnectTimeout=15", "-l", METHOD_TREE)         \
+    X(RSH, "rsh", "rsh", "", "-l", METHOD_TREE)                                                    \
+    X(SLURM, "slurm", "srun",                                                                      \
+      "--ntasks-per-node=1 --kill-on-bad-exit=0 --mpi=none --cpu-bind=none --unbuffered", NULL,    \
+      METHOD_AT_ONCE | METHOD_TREE)                                                                \
+    X(LSF, "lsf", "blaunch", "", NULL, 0)                                                          \
+    X(SGE, "sge", "qrsh", "-inherit", NULL, 0)                                                     \
+    X(PBS, "pbs", "pbs_tmrsh", "", NULL, METHOD_FILE)                                              \
+    X(FLUX, "flux", "flux", "exec -r all", NULL, METHOD_AT_ONCE)                                   \
+    X(MANUAL, "manual", "", "", NULL, METHOD_FILE)
+
+enum { METHOD_AT_ONCE = 1, METHOD_FILE = 2, METHOD_TREE = 4 };
+
 enum agent_kind {
-    AGENT_SSH,
-    AGENT_RSH,
-    AGENT_FORK,
-    AGENT_SLURM,
-    AGENT_PBS,
-    AGENT_LSF,
-    AGENT_FLUX,
-    AGENT_SGE,
-    AGENT_MANUAL,
-    AGENT_EXEC, /* the words of `exec`, called as ssh is */
+#define X(kind, ...) AGENT_##kind,
+    LAUNCH_METHODS(X)
+#undef X
+        AGENT_EXEC, /* the words of `exec`, called as ssh is */
     AGENT_KINDS,
 };
 
