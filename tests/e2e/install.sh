@@ -101,6 +101,14 @@ if ! over /usr/local || ! over /etc; then
     umount /usr/local
     finish
 fi
+if ! mkdir /usr/local/wireup-probe 2>"$err"; then
+    skip "into the system" "an ordinary user's name space may not write there: $(head -n 1 "$err")"
+    umount /etc
+    umount /usr/local
+    umount "$tmp/over"
+    finish
+fi
+rmdir /usr/local/wireup-probe
 find /usr/local | sort >"$tmp/local.before"
 # What a newer version no longer has, the older one's list knows.
 mkdir -p /usr/local/share/wireup
