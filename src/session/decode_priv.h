@@ -11,6 +11,8 @@ typedef int decode_fn(struct decode *d, enum decode_way way, struct slice in, st
 
 decode_fn decode_text, decode_pmix;
 
+/* ---- decode_fields.c ---- */
+
 /* Adds a field; false: no memory. */
 bool decode_add(struct decode *d, struct decode_field f);
 bool decode_add_text(struct decode *d, const char *name, struct slice text);
