@@ -177,7 +177,7 @@ static struct slice first_program(const struct spawn_request *rq)
         d->m##_block = buf_slice(&e->m->block);                                                    \
     }
 
-/* fill_answer(), and so on. */
+/* One function per effect: fill_ and its id. */
 #define EFFECT(id, name)                                                                           \
     static void fill_##id(const struct effect_##id *e, struct record_effect_##id *d)               \
     {
@@ -275,7 +275,7 @@ static int read_body(struct record_reader *r, struct slice body, struct record *
     if (!parts_read(row->parts, row->nparts, rest, &r->arena, r_p))
         return bad(r, err, "a record whose parts do not fit its length");
     if ((kind == RECORD_begin) != (r->at == MAGIC_LEN))
-        return bad(r, err, "a recording has one beginning, and it comes first");
+        return bad(r, err, "a trace has one beginning, as its first record");
     r->last_ns += since;
     r_p->time_ns = r->last_ns;
     return RECORD_WHOLE;
@@ -290,8 +290,8 @@ static int read_magic(struct record_reader *r, struct errmsg *err)
         bool other = slice_starts(in, slice_mem(magic, MAGIC_LEN - 2));
         return bad(
             r, err,
-            other ? "a recording of another version, in another format: read it with that version"
-                  : "this is no recording");
+            other ? "this trace file has the format of another version: read it with that version"
+                  : "this is not a trace file");
     }
     if (n < MAGIC_LEN)
         return RECORD_MORE;
@@ -308,7 +308,7 @@ int record_reader_next(struct record_reader *r, struct record *r_p, struct errms
     int rc;
 
     if (r->bad)
-        return bad(r, err, "this recording is broken");
+        return bad(r, err, "this trace file is damaged");
     buf_take(&r->in, r->taken);
     r->taken = 0;
     arena_free(&r->arena);

@@ -660,9 +660,9 @@ static int same_identity(struct replay *r, const struct line *l, const struct re
         return REPLAY_SAME;
     name_line(&where, l);
     return differs(r, &where,
-                   i->job < 0 ? "the recording refuses who it says it is"
-                              : "the recording knows it as somebody else",
-                   SLICE_NULL, "this version does not", SLICE_NULL);
+                   i->job < 0 ? "in the trace the connection is refused"
+                              : "in the trace it is another process",
+                   SLICE_NULL, "in this version it is not", SLICE_NULL);
 }
 
 /* Gives the server the bytes that were held back. */
@@ -715,9 +715,9 @@ static int other_words(struct replay *r, const struct line *l, struct slice was,
            (was.ptr[from - 1] >= ' ' || at - from < 8))
         from--;
     name_line(&where, l);
-    buf_printf(&where, ", byte %llu of what it was told", (unsigned long long)(l->heard + at));
-    return differs(r, &where, "the recording says ", slice_skip(was, from),
-                   is.len > from ? "this version says " : "this version says no more",
+    buf_printf(&where, ", byte %llu sent to it", (unsigned long long)(l->heard + at));
+    return differs(r, &where, "the trace has ", slice_skip(was, from),
+                   is.len > from ? "this version sends " : "this version sends no more",
                    slice_skip(is, from));
 }
 
@@ -736,9 +736,9 @@ static int on_out(struct replay *r, const struct record *d)
     if (v->bytes.len && (v->store != 0) != l->peer->pass_store) {
         name_line(&where, l);
         return differs(r, &where,
-                       v->store ? "the recording passes the store"
-                                : "the recording passes no store",
-                       SLICE_NULL, "this version does otherwise", SLICE_NULL);
+                       v->store ? "in the trace the store is passed"
+                                : "in the trace the store is not passed",
+                       SLICE_NULL, "this version does the opposite", SLICE_NULL);
     }
     server_wrote(&r->server, l->peer, v->bytes.len);
     l->heard += v->bytes.len;
@@ -773,10 +773,10 @@ static int on_close(struct replay *r, const struct record *d)
         return bad(r, "the end of an unknown connection");
     if (buf_len(&l->peer->out) != d->u.close.unsaid) {
         name_line(&where, l);
-        buf_printf(&where, " is closed with %llu bytes unsaid",
+        buf_printf(&where, " is closed with %llu bytes unsent",
                    (unsigned long long)d->u.close.unsaid);
-        return differs(r, &where, "that was all", SLICE_NULL, "this version still has to say ",
-                       buf_slice(&l->peer->out));
+        return differs(r, &where, "in the trace these are all", SLICE_NULL,
+                       "this version also has ", buf_slice(&l->peer->out));
     }
     forget_line(r, l);
     return REPLAY_SAME;
@@ -816,9 +816,8 @@ static int other_effect(struct replay *r, const struct record *was)
     if (r->has_made)
         describe(&b, &r->made);
     buf_str(&where, "the effects");
-    rc = differs(r, &where, was ? "the recording wants " : "the recording wants nothing",
-                 buf_slice(&a), r->has_made ? "this version wants " : "this version wants nothing",
-                 buf_slice(&b));
+    rc = differs(r, &where, was ? "the trace has " : "the trace has none", buf_slice(&a),
+                 r->has_made ? "this version makes " : "this version makes none", buf_slice(&b));
     buf_free(&a);
     buf_free(&b);
     return rc;

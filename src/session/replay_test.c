@@ -367,18 +367,18 @@ static void test_changed(const struct world *w)
         int rc = play(buf_slice(&out), SIZE_MAX, &n);
         snprintf(want, sizeof want, "connection %u ", (unsigned)changed_connection);
         good = rc == REPLAY_DIFFERS && strstr(why.text, want) &&
-               strstr(why.text, "the recording says '") && strstr(why.text, "this version says '");
+               strstr(why.text, "the trace has '") && strstr(why.text, "this version sends '");
     }
     OK_F(good && i > 20, "each of %u answers, spoiled, is found: %s", i, why.text);
     good = finds_spoiled_effects(w, &i, &parts);
     OK_F(good && i > 8 && parts > 30, "each of %u parts of %u effects: %s", parts, i, why.text);
     for (i = 0, good = true; changed(w, RECORD_close, i, spoil_unsaid, &out) && good; i++)
-        good = play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "unsaid");
+        good = play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "unsent");
     OK_F(good && i == RANKS + 1, "each of %u ends: %s", i, why.text);
     changed(w, RECORD_out, 0, spoil_store, &out);
     OK(play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "the store"));
     changed(w, RECORD_in, 0, NULL, &out);
-    OK_F(play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "says no more"),
+    OK_F(play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "sends no more"),
          "words that are left out are missed: %s", why.text);
     changed(w, any_effect, 0, NULL, &out);
     OK_F(play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS, "and effects: %s", why.text);

@@ -298,8 +298,8 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
     switch (r->kind) {
     case RECORD_begin:
         buf_printf(c->out,
-                   "# Made by wireup trace --conversation of a recording of wireup " SLICE_FMT
-                   ".\ntest \"a recording\"\n",
+                   "# Made by wireup trace --conversation from a trace of wireup " SLICE_FMT
+                   ".\ntest \"a trace\"\n",
                    SLICE_ARG(r->u.begin.version));
         break;
     case RECORD_job: on_job(c, &r->u.job); break;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# standing.sh - a standing system: up once, jobs through it, several at once, down; nothing stays.
+# standing.sh - a DVM: up once, jobs through it, several at once, down; nothing stays.
 # The nodes are name spaces of this machine: each daemon has a host name of its own.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
@@ -18,7 +18,7 @@ standing()
 standing down
 ok "what is not up cannot be brought down" [ "$rc" -ne 0 ]
 standing up -hosts localhost
-same "this machine alone needs no standing system" "$rc" 2
+same "this machine alone needs no DVM" "$rc" 2
 standing up -launch-agent /bin/false -hosts n1,n2
 ok "nodes that do not come are named, all at once" eval \
     'grep -q "^wireup: 2 of 2 nodes do not come up" "$err" && grep -q "^wireup:   n\[1-2\] " "$err"' || explain
@@ -26,7 +26,7 @@ standing up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
 same "three nodes come up" "$rc $(cat "$out")" \
     '0 3 nodes are up; `wireup run` uses them, `wireup down` ends them' || explain
 standing up -launch-agent "$tmp/agent" -hosts n4
-ok "a second system is refused" grep -q "is up already" "$err" || explain
+ok "a second DVM is refused" grep -q "your DVM is already up" "$err" || explain
 
 standing run -n 6 "$bin/rawpmi1" exchange
 ok "a job runs on them" grep -q "^raw 6 good" "$out" || explain

@@ -88,7 +88,7 @@ where=$(grep 'rc=7' "$out" | sed 's/.* rank \([0-9]*\) *#\([0-9]*\) .*/connectio
 run 60 "$WIREUP" replay "$tmp/changed.rec"
 same "a changed recording is no longer the same" "$rc" 1
 ok "and the place is told: $where" grep -qF "$where" "$err" || explain
-ok "with both sides" grep -q "recording says 'cmd=barrier_out rc=7.*this version says 'cmd=barrier_out rc=0" "$err"
+ok "with both sides" grep -q "the trace has 'cmd=barrier_out rc=7.*this version sends 'cmd=barrier_out rc=0" "$err"
 head -c 3000 "$rec" >"$tmp/cut.rec"
 run 60 "$WIREUP" replay "$tmp/cut.rec"
 ok "one that was cut off is the same as far as it goes" eval '[ "$rc" = 0 ] && grep -q "is incomplete: the launcher was killed" "$out"'
@@ -187,7 +187,7 @@ same "a recording that cannot be written: nothing starts" "$rc $(cat "$out")" "2
 ok "and why is told" grep -q 'trace: cannot write .*No such file' "$err"
 run 60 "$WIREUP" --trace /dev/full -n 2 "$raw" exchange
 ok "a full disk ends the recording, not the job" eval \
-    '[ "$rc $(head -n 1 "$out")" = "0 raw 2 good" ] && grep -q "recording /dev/full is incomplete" "$err"' || explain
+    '[ "$rc $(head -n 1 "$out")" = "0 raw 2 good" ] && grep -q "the trace /dev/full is incomplete" "$err"' || explain
 
 # ---- somebody is held
 mkfifo "$tmp/input" "$tmp/leash"

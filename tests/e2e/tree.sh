@@ -171,14 +171,14 @@ wait $job 2>/dev/null
 gone() { [ -z "$(processes)" ]; }
 ok "a launcher that is killed leaves nothing on any node" wait_until 60 gone || note "$(processes)"
 
-# ---- a standing system
+# ---- a DVM
 standing()
 {
     rc=0
     timeout -k 5 300 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
 }
 standing up -tree-width 1 -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2,n4:2
-same "a standing system, one below the other" "$rc" 0 || explain
+same "a DVM, one below the other" "$rc" 0 || explain
 rm -f "$tmp"/up.* "$tmp/go"
 # shellcheck disable=SC2016
 timeout -k 5 300 "$WIREUP" run -rankmap 0,2,3 -n 3 sh -c '
