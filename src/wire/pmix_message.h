@@ -161,7 +161,7 @@ static inline bool pmsg_in(const struct pmsg_field *f, uint32_t release)
     return release >= f->first && release <= f->last;
 }
 
-/* Returns r->error: those of punpack.h. */
+/* Returns r->error: those of pmix_unpack.h. */
 enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t release, void *m);
 
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
