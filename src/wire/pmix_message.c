@@ -274,17 +274,6 @@ void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *fore
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void write_text(struct ppack *w, struct slice text)
-{
-    char *copy = text.ptr ? strndup(text.ptr, text.len) : NULL;
-
-    if (text.ptr && !copy)
-        w->error = PTYPE_NO_MEMORY;
-    else
-        ppack_str(w, copy);
-    free(copy);
-}
-
 static void write_list(struct ppack *w, uint16_t type, struct list l)
 {
     ppack_size(w, l.n);
@@ -305,7 +294,7 @@ static void write_texts(struct ppack *w, const struct pmsg_texts *t)
 {
     ppack_size(w, t->n);
     for (size_t i = 0; i < t->n; i++)
-        write_text(w, t->items[i]);
+        ppack_text(w, t->items[i]);
 }
 
 static void write_maybe(struct ppack *w, uint16_t type, bool is, const void *value)
@@ -321,7 +310,7 @@ static void write_field(const struct pmsg_field *f, struct ppack *w, const char 
 
     switch (f->shape) {
     case PMSG_ONE: ppack(w, at, 1, f->type); break;
-    case PMSG_TEXT: write_text(w, *(const struct slice *)at); break;
+    case PMSG_TEXT: ppack_text(w, *(const struct slice *)at); break;
     case PMSG_BYTES: ppack_bytes(w, *(const struct slice *)at); break;
     case PMSG_LIST: write_list(w, f->type, get_list(at)); break;
     case PMSG_EACH: write_each(w, f->type, get_list(at)); break;

@@ -124,6 +124,12 @@ union pmsg_any {
 #undef FIELD
 #undef END
 
+/* For writing: the items of a list are not changed. */
+#define PMSG_LENT(list, count)                                                                     \
+    {                                                                                              \
+        (count), (void *)(uintptr_t)(list)                                                         \
+    }
+
 #define PMSG_BIT(id, member)    (UINT32_C(1) << PMSG_AT_##id##_##member)
 #define PMSG_HAS(m, id, member) (((m)->has & PMSG_BIT(id, member)) != 0)
 

@@ -727,6 +727,16 @@ void ppack_str(struct ppack *w, const char *text)
     ppack(w, &text, 1, PMIX_STRING);
 }
 
+void ppack_text(struct ppack *w, struct slice text)
+{
+    size_t before = buf_len(w->out);
+    uint8_t *p = put_head(w, begin(w), 1, PMIX_STRING);
+
+    p = text.ptr ? put_text(w, w->as->fixed, p, text.ptr, text.len)
+                 : put_no_text(w, w->as->fixed, p);
+    settle(w, p, before);
+}
+
 void ppack_bytes(struct ppack *w, struct slice bytes)
 {
     size_t before = buf_len(w->out);

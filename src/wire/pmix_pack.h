@@ -51,6 +51,7 @@ void ppack_status(struct ppack *w, pmix_status_t v);
 void ppack_size(struct ppack *w, size_t v);
 void ppack_u32(struct ppack *w, uint16_t type, uint32_t v); /* UINT32, PROC_RANK */
 void ppack_str(struct ppack *w, const char *text);          /* NULL is a valid string */
+void ppack_text(struct ppack *w, struct slice text);        /* STRING; ptr NULL: NULL */
 void ppack_bytes(struct ppack *w, struct slice bytes);      /* BYTE_OBJECT */
 
 /* KVAL: a key with its value. */

@@ -238,7 +238,7 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
     memset(s, 0, offsetof(struct server_link, conn));
     conn_reset(&s->conn);
     s->as = way->as;
-    s->release = release_read(way->version);
+    s->release = pmsg_release(way->version);
     s->next_tag = TAG_FIRST - 1;
     list_init(&s->link);
     client_unlock(c);

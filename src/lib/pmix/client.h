@@ -38,7 +38,7 @@ enum { TAG_EVENT = 0, TAG_HEARTBEAT = 1, TAG_OUTPUT = 2, TAG_FIRST = 101 };
 struct server_link {
     struct list link;
     const struct ptype_flavour *as;
-    struct release release; /* of the server */
+    uint32_t release; /* of the server, as pmsg_release() */
     pmix_proc_t name;
     uint32_t next_tag;
     bool lost;

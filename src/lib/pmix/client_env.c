@@ -77,36 +77,6 @@ int pmix_env_read(struct pmix_env *e_p, struct errmsg *err)
     return 0;
 }
 
-static unsigned take_number(const char **at)
-{
-    unsigned n = 0;
-
-    while (**at >= '0' && **at <= '9' && n < 10000)
-        n = n * 10 + (unsigned)(*(*at)++ - '0');
-    if (**at)
-        (*at)++;
-    return n;
-}
-
-struct release release_read(const char *text)
-{
-    struct release r;
-
-    if (*text == 'v')
-        text++;
-    r.major = take_number(&text);
-    r.minor = take_number(&text);
-    r.patch = take_number(&text);
-    return r;
-}
-
-bool release_before(struct release r, unsigned major, unsigned minor, unsigned patch)
-{
-    if (r.major != major)
-        return r.major < major;
-    return r.minor != minor ? r.minor < minor : r.patch < patch;
-}
-
 /* ---- URI ------------------------------------------------------------------------------------- */
 
 static struct slice cut_last(struct slice *rest, char c)

@@ -14,11 +14,6 @@
 #include "base/slice.h"
 #include "wire/pmix_types.h"
 
-/* The release of the peer's library: several replies have no other mark. */
-struct release {
-    unsigned major, minor, patch;
-};
-
 struct pmix_env {
     const char *nspace;             /* NULL: not started by a server */
     uint32_t rank;                  /* valid with nspace */
@@ -34,10 +29,6 @@ struct pmix_env {
 
 /* 0, or -EINVAL with the invalid variable named in err. */
 int pmix_env_read(struct pmix_env *e_p, struct errmsg *err);
-
-/* "5.0.7a1", "v4.2.2" ...; unreadable parts are 0. */
-struct release release_read(const char *text);
-bool release_before(struct release r, unsigned major, unsigned minor, unsigned patch);
 
 struct pmix_uri {
     struct slice nspace; /* of the server; lent from the text */

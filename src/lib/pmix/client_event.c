@@ -322,10 +322,9 @@ static pmix_status_t begin_register(struct client *c, struct message *m, const p
         if (!stays_here(infos[i].key))
             sent[n++] = infos[i];
     }
-    if (rc == PMIX_SUCCESS) {
-        message_list(m, codes, ncodes, PMIX_STATUS);
-        message_list(m, sent, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, regevents,
+                    { .codes = PMSG_LENT(codes, ncodes), .infos = PMSG_LENT(sent, n) });
     free(sent);
     return rc;
 }
@@ -953,11 +952,8 @@ static pmix_status_t begin_notify(struct client *c, struct message *m, pmix_stat
 {
     pmix_status_t rc = message_begin(c, m, CMD_NOTIFY);
 
-    if (rc == PMIX_SUCCESS) {
-        ppack_status(&m->w, status);
-        ppack_byte(&m->w, PMIX_DATA_RANGE, range);
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, notify, { .code = status, .range = range, .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 

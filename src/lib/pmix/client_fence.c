@@ -15,8 +15,10 @@ struct set {
 
 static pmix_status_t begin(struct client *c, struct message *m, const struct set *s)
 {
+    const pmix_proc_t *procs;
     pmix_proc_t all;
     pmix_status_t rc;
+    size_t n;
 
     if ((!s->procs && s->nprocs) || (!s->infos && s->ninfos))
         return PMIX_ERR_BAD_PARAM;
@@ -24,11 +26,14 @@ static pmix_status_t begin(struct client *c, struct message *m, const struct set
     if (rc != PMIX_SUCCESS)
         return rc;
     PMIx_Load_procid(&all, c->me.nspace, PMIX_RANK_WILDCARD);
-    if (s->nprocs)
-        message_list(m, s->procs, s->nprocs, PMIX_PROC);
+    procs = s->nprocs ? s->procs : &all;
+    n = s->nprocs ? s->nprocs : 1;
+    if (s->command == CMD_CONNECT)
+        message_put(m, connect,
+                    { .procs = PMSG_LENT(procs, n), .infos = PMSG_LENT(s->infos, s->ninfos) });
     else
-        message_list(m, &all, 1, PMIX_PROC);
-    message_list(m, s->infos, s->ninfos, PMIX_INFO);
+        message_put(m, procs_infos,
+                    { .procs = PMSG_LENT(procs, n), .infos = PMSG_LENT(s->infos, s->ninfos) });
     return PMIX_SUCCESS;
 }
 
@@ -161,9 +166,9 @@ pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size
         return PMIX_ERR_INIT;
     rc = !procs && nprocs ? PMIX_ERR_BAD_PARAM : message_begin(c, &m, CMD_ABORT);
     if (rc == PMIX_SUCCESS) {
-        ppack_status(&m.w, status);
-        ppack_str(&m.w, msg);
-        message_list(&m, procs, nprocs, PMIX_PROC);
+        message_put(
+            &m, abort,
+            { .code = status, .message = slice_str(msg), .procs = PMSG_LENT(procs, nprocs) });
         rc = api_status_call(&m);
     }
     return api_end(c, rc);

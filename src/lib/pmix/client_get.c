@@ -575,7 +575,7 @@ static bool is_local(const pmix_info_t *info)
            PMIx_Check_key(info->key, PMIX_GET_POINTER_VALUES);
 }
 
-static void pack_infos(struct message *m, const struct query *q)
+static void pack_get(struct message *m, const struct query *q)
 {
     bool mine = client_is_me(m->c, q->nspace, q->rank);
     bool at_once = (q->reserved || mine) && !has_key(q, PMIX_IMMEDIATE);
@@ -595,7 +595,12 @@ static void pack_infos(struct message *m, const struct query *q)
         sent[n].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
         n++;
     }
-    message_list(m, sent, n, PMIX_INFO);
+    message_put(m, get,
+                { .has = q->key ? PMSG_BIT(get, key) : 0,
+                  .nspace = slice_str(q->nspace),
+                  .rank = q->rank,
+                  .infos = PMSG_LENT(sent, n),
+                  .key = slice_str(q->key) });
     free(sent); /* the values are the caller's */
 }
 
@@ -603,14 +608,9 @@ static pmix_status_t begin_get(struct client *c, struct message *m, const struct
 {
     pmix_status_t rc = message_begin(c, m, CMD_GET);
 
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    ppack_str(&m->w, q->nspace);
-    ppack_u32(&m->w, PMIX_PROC_RANK, q->rank);
-    pack_infos(m, q);
-    if (q->key)
-        ppack_str(&m->w, q->key);
-    return PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS)
+        pack_get(m, q);
+    return rc;
 }
 
 /* Directories are created on demand: our servers report them only when asked, others from the

@@ -179,16 +179,16 @@ static bool make_results(struct op_out *out, const struct group *g)
 
 static void read_group(struct client *c, struct op *op, struct punpack *r)
 {
-    struct release release = op->server->release;
+    uint32_t release = op->server->release;
     struct group g = { NULL };
 
     if (op->status != PMIX_SUCCESS)
         return;
     if (!punpack_left(r))
         ; /* only its success matters */
-    else if (release_before(release, 4, 2, 4))
+    else if (release < PMSG_RELEASE(4, 2, 4))
         read_plain(&g, r);
-    else if (release_before(release, 6, 0, 0))
+    else if (release < PMSG_RELEASE(6, 0, 0))
         read_members(c, op, &g, r);
     else
         read_flagged(c, op, &g, r);
@@ -218,11 +218,11 @@ static pmix_status_t begin_construct(struct client *c, struct message *m, struct
         return PMIX_ERR_NOMEM;
     op->free_arg = membership_free;
     rc = message_begin(c, m, CMD_GROUP_CONSTRUCT);
-    if (rc == PMIX_SUCCESS) {
-        ppack_str(&m->w, grp);
-        message_list(m, procs, nprocs, PMIX_PROC);
-        message_list(m, infos, ninfos, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, group_construct,
+                    { .id = slice_str(grp),
+                      .procs = PMSG_LENT(procs, nprocs),
+                      .infos = PMSG_LENT(infos, ninfos) });
     return rc;
 }
 
@@ -283,10 +283,10 @@ static pmix_status_t begin_destruct(struct client *c, struct message *m, const c
     rc = message_begin(c, m, CMD_GROUP_DESTRUCT);
     if (rc != PMIX_SUCCESS)
         return rc;
-    ppack_str(&m->w, grp);
-    if (!release_before(m->server->release, 4, 2, 4))
-        message_list(m, known->procs, known->nprocs, PMIX_PROC);
-    message_list(m, infos, ninfos, PMIX_INFO);
+    message_put(m, group_destruct,
+                { .id = slice_str(grp),
+                  .procs = PMSG_LENT(known->procs, known->nprocs),
+                  .infos = PMSG_LENT(infos, ninfos) });
     membership_free(known);
     return rc;
 }

@@ -174,10 +174,11 @@ static pmix_status_t begin_pull(struct client *c, struct message *m, const struc
         free(s);
         return rc;
     }
-    message_list(m, p->procs, p->nprocs, PMIX_PROC);
-    message_list(m, p->infos, p->ninfos, PMIX_INFO);
-    ppack(&m->w, &p->channel, 1, PMIX_IOF_CHANNEL);
-    ppack_size(&m->w, s->ref);
+    message_put(m, iof_pull,
+                { .procs = PMSG_LENT(p->procs, p->nprocs),
+                  .infos = PMSG_LENT(p->infos, p->ninfos),
+                  .channels = p->channel,
+                  .ref = s->ref });
     list_append(&c->outputs.sinks, &s->link);
     *ref_p = s->ref;
     return PMIX_SUCCESS;
@@ -235,8 +236,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
     s = find_sink(&c->outputs, iofhdlr);
     rc = s && (directives || !ndirs) ? message_begin(c, &m, CMD_IOF_DEREG) : PMIX_ERR_BAD_PARAM;
     if (rc == PMIX_SUCCESS) {
-        message_list(&m, directives, ndirs, PMIX_INFO);
-        ppack_size(&m.w, s->server_ref);
+        message_put(&m, iof_dereg, { .infos = PMSG_LENT(directives, ndirs), .ref = s->server_ref });
         forget(c, iofhdlr);
         rc = cbfunc ? api_status_post(&m, cbfunc, cbdata) : api_status_call(&m);
     }
@@ -258,10 +258,11 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_b
     rc = (targets || !ntargets) && (directives || !ndirs) ? message_begin(c, &m, CMD_IOF_PUSH)
                                                           : PMIX_ERR_BAD_PARAM;
     if (rc == PMIX_SUCCESS) {
-        message_list(&m, targets, ntargets, PMIX_PROC);
-        message_list(&m, directives, ndirs, PMIX_INFO);
-        if (bo)
-            ppack_bytes(&m.w, slice_mem(bo->bytes, bo->size));
+        message_put(&m, iof_push,
+                    { .has = bo ? PMSG_BIT(iof_push, bytes) : 0,
+                      .procs = PMSG_LENT(targets, ntargets),
+                      .infos = PMSG_LENT(directives, ndirs),
+                      .bytes = bo ? slice_mem(bo->bytes, bo->size) : SLICE_NULL });
         rc = cbfunc ? api_status_post(&m, cbfunc, cbdata) : api_status_call(&m);
     }
     return api_end(c, rc);

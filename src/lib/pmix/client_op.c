@@ -138,15 +138,6 @@ pmix_status_t message_begin_empty(struct client *c, struct message *m)
     return rc;
 }
 
-void message_list(struct message *m, const void *items, size_t n, uint16_t type)
-{
-    ppack_size(&m->w, n);
-    if (n > INT32_MAX)
-        m->w.error = PTYPE_TOO_LONG;
-    else if (n)
-        ppack(&m->w, items, (int32_t)n, type);
-}
-
 static uint32_t next_tag(struct server_link *s)
 {
     s->next_tag = s->next_tag >= LAST_TAG ? TAG_FIRST : s->next_tag + 1;

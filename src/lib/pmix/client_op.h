@@ -20,8 +20,7 @@
 #include "lib/pmix/client_conn.h"
 #include "pmix.h"
 #include "pmix_tool.h"
-#include "wire/pmix_pack.h"
-#include "wire/pmix_unpack.h"
+#include "wire/pmix_message.h"
 
 struct client;
 struct op;
@@ -122,8 +121,9 @@ pmix_status_t message_send(struct message *m, struct op *op);
 /* Sends a message without a reply; tag 0: takes the next of the dynamic tags. */
 pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 
-/* Common parts of requests: SIZE n, and n items when there are any. */
-void message_list(struct message *m, const void *items, size_t n, uint16_t type);
+/* The fields of a request, as a struct of wire/pmix_message.h in braces. */
+#define message_put(m, id, ...)                                                                    \
+    pmsg_write_##id(&(m)->w, (m)->server->release, &(struct pmsg_##id)__VA_ARGS__)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 

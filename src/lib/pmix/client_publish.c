@@ -19,10 +19,8 @@ static pmix_status_t begin_publish(struct client *c, struct message *m, const pm
 {
     pmix_status_t rc = infos && n ? message_begin(c, m, CMD_PUBLISH) : PMIX_ERR_BAD_PARAM;
 
-    if (rc == PMIX_SUCCESS) {
-        ppack_u32(&m->w, PMIX_UINT32, (uint32_t)geteuid());
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, publish, { .uid = (uint32_t)geteuid(), .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -31,14 +29,22 @@ static pmix_status_t begin_keys(struct client *c, struct message *m, uint8_t com
                                 char *const *keys, const pmix_info_t *infos, size_t n)
 {
     pmix_status_t rc = infos || !n ? message_begin(c, m, command) : PMIX_ERR_BAD_PARAM;
+    size_t nkeys = count(keys);
+    struct slice *texts;
 
     if (rc != PMIX_SUCCESS)
         return rc;
-    ppack_u32(&m->w, PMIX_UINT32, (uint32_t)geteuid());
-    ppack_size(&m->w, count(keys));
-    for (size_t i = 0; keys && keys[i]; i++)
-        ppack_str(&m->w, keys[i]);
-    message_list(m, infos, n, PMIX_INFO);
+    texts = calloc(nkeys + 1, sizeof *texts);
+    if (!texts) {
+        m->w.error = PTYPE_NO_MEMORY;
+        return PMIX_SUCCESS; /* told when it is sent */
+    }
+    for (size_t i = 0; i < nkeys; i++)
+        texts[i] = slice_str(keys[i]);
+    message_put(
+        m, keys,
+        { .uid = (uint32_t)geteuid(), .keys = { nkeys, texts }, .infos = PMSG_LENT(infos, n) });
+    free(texts);
     return PMIX_SUCCESS;
 }
 

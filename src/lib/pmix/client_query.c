@@ -126,7 +126,7 @@ static pmix_status_t begin_query(struct client *c, struct message *m, const pmix
     pmix_status_t rc = message_begin(c, m, CMD_QUERY);
 
     if (rc == PMIX_SUCCESS)
-        message_list(m, queries, n, PMIX_QUERY);
+        message_put(m, query, { .queries = PMSG_LENT(queries, n) });
     return rc;
 }
 

@@ -113,19 +113,18 @@ pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void 
 static pmix_status_t begin_log(struct client *c, struct message *m, const pmix_info_t *data,
                                size_t ndata, const pmix_info_t *directives, size_t ndirs)
 {
-    time_t now = time(NULL);
     pmix_status_t rc;
 
     if (!data || !ndata || (!directives && ndirs))
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, CMD_LOG);
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    if (!release_before(m->server->release, 3, 0, 0))
-        ppack(&m->w, &now, 1, PMIX_TIME);
-    message_list(m, data, ndata, PMIX_INFO);
-    message_list(m, directives, ndirs, PMIX_INFO);
-    return PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS)
+        message_put(m, log,
+                    { .has = m->server->release < PMSG_RELEASE(3, 0, 0) ? 0 : PMSG_BIT(log, time),
+                      .time = time(NULL),
+                      .data = PMSG_LENT(data, ndata),
+                      .directives = PMSG_LENT(directives, ndirs) });
+    return rc;
 }
 
 pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
@@ -150,10 +149,10 @@ static pmix_status_t begin_control(struct client *c, struct message *m, const pm
     if ((!targets && ntargets) || !directives || !ndirs)
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, CMD_JOB_CONTROL);
-    if (rc == PMIX_SUCCESS) {
-        message_list(m, targets, ntargets, PMIX_PROC);
-        message_list(m, directives, ndirs, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(
+            m, procs_infos,
+            { .procs = PMSG_LENT(targets, ntargets), .infos = PMSG_LENT(directives, ndirs) });
     return rc;
 }
 
@@ -195,11 +194,9 @@ static pmix_status_t begin_monitor(struct client *c, struct message *m, const pm
     if (!monitor || (!directives && ndirs))
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, CMD_MONITOR);
-    if (rc == PMIX_SUCCESS) {
-        ppack(&m->w, monitor, 1, PMIX_INFO);
-        ppack_status(&m->w, error);
-        message_list(m, directives, ndirs, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, monitor,
+                    { .monitor = *monitor, .error = error, .infos = PMSG_LENT(directives, ndirs) });
     return rc;
 }
 
@@ -243,10 +240,8 @@ static pmix_status_t begin_allocation(struct client *c, struct message *m,
 {
     pmix_status_t rc = infos || !n ? message_begin(c, m, CMD_ALLOC) : PMIX_ERR_BAD_PARAM;
 
-    if (rc == PMIX_SUCCESS) {
-        ppack_byte(&m->w, PMIX_ALLOC_DIRECTIVE, directive);
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, alloc, { .directive = directive, .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -267,10 +262,8 @@ static pmix_status_t begin_session(struct client *c, struct message *m, uint32_t
 {
     pmix_status_t rc = infos || !n ? message_begin(c, m, CMD_SESSION_CONTROL) : PMIX_ERR_BAD_PARAM;
 
-    if (rc == PMIX_SUCCESS) {
-        ppack_u32(&m->w, PMIX_UINT32, session);
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, session_control, { .session = session, .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -293,15 +286,15 @@ static pmix_status_t begin_block(struct client *c, struct message *m,
 
     if (!block || (!units && nunits) || (!infos && n))
         return PMIX_ERR_BAD_PARAM;
-    if (c->server && release_before(c->server->release, 6, 0, 0))
+    if (c->server && c->server->release < PMSG_RELEASE(6, 0, 0))
         return PMIX_ERR_NOT_SUPPORTED; /* the protocol has no message for it */
     rc = message_begin(c, m, CMD_RESOURCE_BLOCK);
-    if (rc == PMIX_SUCCESS) {
-        ppack_byte(&m->w, PMIX_RESBLOCK_DIRECTIVE, directive);
-        ppack_str(&m->w, block);
-        message_list(m, units, nunits, PMIX_RESOURCE_UNIT);
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(m, resource_block,
+                    { .directive = directive,
+                      .block = slice_str(block),
+                      .units = PMSG_LENT(units, nunits),
+                      .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -349,7 +342,7 @@ static pmix_status_t begin_credential(struct client *c, struct message *m, const
     pmix_status_t rc = infos || !n ? message_begin(c, m, CMD_GET_CREDENTIAL) : PMIX_ERR_BAD_PARAM;
 
     if (rc == PMIX_SUCCESS)
-        message_list(m, infos, n, PMIX_INFO);
+        message_put(m, infos, { .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -403,10 +396,10 @@ static pmix_status_t begin_validation(struct client *c, struct message *m,
     if (!cred || (!infos && n))
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, CMD_VALIDATE_CREDENTIAL);
-    if (rc == PMIX_SUCCESS) {
-        ppack_bytes(&m->w, slice_mem(cred->bytes, cred->size));
-        message_list(m, infos, n, PMIX_INFO);
-    }
+    if (rc == PMIX_SUCCESS)
+        message_put(
+            m, validate,
+            { .credential = slice_mem(cred->bytes, cred->size), .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 
@@ -481,9 +474,9 @@ static pmix_status_t begin_fabric(struct client *c, struct message *m, uint8_t c
         return PMIX_ERR_BAD_PARAM;
     rc = message_begin(c, m, command);
     if (rc == PMIX_SUCCESS && command == CMD_FABRIC_UPDATE)
-        ppack_size(&m->w, fabric->index);
+        message_put(m, fabric_update, { .index = fabric->index });
     else if (rc == PMIX_SUCCESS)
-        message_list(m, infos, n, PMIX_INFO);
+        message_put(m, infos, { .infos = PMSG_LENT(infos, n) });
     return rc;
 }
 

@@ -39,7 +39,8 @@ static const struct op_kind spawn_kind = { .read = read_spawned, .deliver = deli
 
 /* A program without a directory is started in ours, as if by a shell; all programs are one unit
  * of the wire format. */
-static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
+static void pack_spawn(struct message *m, const pmix_info_t *infos, size_t ninfos,
+                       const pmix_app_t *apps, size_t n)
 {
     pmix_app_t *sent = calloc(n, sizeof *sent);
     char **words = calloc(2 * n, sizeof *words);
@@ -54,7 +55,7 @@ static void pack_apps(struct message *m, const pmix_app_t *apps, size_t n)
             if (!sent[i].cwd)
                 sent[i].cwd = cwd;
         }
-        message_list(m, sent, n, PMIX_APP);
+        message_put(m, spawn, { .infos = PMSG_LENT(infos, ninfos), .apps = PMSG_LENT(sent, n) });
     } else {
         m->w.error = PTYPE_NO_MEMORY;
     }
@@ -90,10 +91,8 @@ static pmix_status_t begin(struct client *c, struct message *m, const pmix_info_
     rc = follows(c, infos, ninfos) ? progress_need(c) : PMIX_SUCCESS;
     if (rc == PMIX_SUCCESS)
         rc = message_begin(c, m, CMD_SPAWN);
-    if (rc == PMIX_SUCCESS) {
-        message_list(m, infos, ninfos, PMIX_INFO);
-        pack_apps(m, apps, napps);
-    }
+    if (rc == PMIX_SUCCESS)
+        pack_spawn(m, infos, ninfos, apps, napps);
     return rc;
 }
 
