@@ -201,13 +201,12 @@ static bool may_end(const struct pmsg *row, const struct pmsg_field *f, const ch
     return status != PMIX_SUCCESS;
 }
 
-static void read_fields(const struct pmsg *row, struct punpack *r, uint32_t release, char *m,
-                        bool tries)
+static void read_fields(const struct pmsg *row, unsigned from, struct punpack *r, uint32_t release,
+                        char *m, bool tries)
 {
     uint32_t *has = (uint32_t *)(void *)m;
 
-    memset(m, 0, row->size);
-    for (unsigned i = 0; i < row->nfields && punpack_ok(r); i++) {
+    for (unsigned i = from; i < row->nfields && punpack_ok(r); i++) {
         const struct pmsg_field *f = &row->fields[i];
         if (!pmsg_in(f, release) || (f->need == PMSG_TRY && !tries) ||
             (!punpack_left(r) && may_end(row, f, m)))
@@ -235,14 +234,24 @@ enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t r
 {
     const struct punpack before = *r;
 
-    read_fields(row, r, release, m, true);
+    memset(m, 0, row->size);
+    read_fields(row, 0, r, release, m, true);
     for (bool tries = false; !fits(r) && has_try(row); tries = true) {
         pmsg_free(row, m, r->foreign);
         *r = before;
-        read_fields(row, r, release, m, tries);
+        read_fields(row, 0, r, release, m, tries);
         if (tries) /* neither fits */
             break;
     }
+    return r->error;
+}
+
+enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint32_t release,
+                                pmix_status_t status, void *m)
+{
+    memset(m, 0, row->size);
+    memcpy((char *)m + row->fields[0].offset, &status, sizeof status);
+    read_fields(row, 1, r, release, m, true);
     return r->error;
 }
 

@@ -170,6 +170,10 @@ static inline bool pmsg_in(const struct pmsg_field *f, uint32_t release)
 /* Returns r->error: those of pmix_unpack.h. */
 enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t release, void *m);
 
+/* The same after the status of a reply, which is its first field. */
+enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint32_t release,
+                                pmix_status_t status, void *m);
+
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
 
 /* Appends the fields: those that are REQ, and the others that are marked in `has`. */

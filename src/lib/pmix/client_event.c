@@ -843,27 +843,22 @@ static bool is_for_us(const struct client *c, pmix_data_range_t range, const pmi
 
 void event_arrived(struct client *c, struct server_link *s, struct slice bytes)
 {
-    struct punpack r;
-    pmix_status_t code;
-    pmix_proc_t source;
-    pmix_info_t *infos;
     pmix_data_range_t range = PMIX_RANGE_UNDEF;
-    int32_t one = 1;
-    size_t n;
+    struct pmsg_event m;
+    struct punpack r;
 
     punpack_init(&r, bytes, s->as);
     r.foreign = foreign_objects();
-    if (punpack_byte(&r, PMIX_COMMAND) != CMD_NOTIFY)
-        return;
-    code = punpack_status(&r);
-    punpack(&r, &source, &one, PMIX_PROC);
-    infos = punpack_list(&r, PMIX_INFO, &n);
-    if (punpack_ok(&r) && punpack_left(&r))
-        range = punpack_byte(&r, PMIX_DATA_RANGE);
-    if (punpack_ok(&r) && one == 1 && is_for_us(c, range, infos, n))
-        start_chain(c, code, &source, range, infos, n);
-    else
-        PMIx_Info_free(infos, n);
+    if (pmsg_read_event(&r, s->release, &m) == PTYPE_FINE && m.command == CMD_NOTIFY) {
+        if (PMSG_HAS(&m, event, range))
+            range = m.range;
+        if (is_for_us(c, range, m.infos.items, m.infos.n)) {
+            start_chain(c, m.code, &m.source, range, m.infos.items, m.infos.n);
+            m.infos.items = NULL; /* the chain's now */
+            m.infos.n = 0;
+        }
+    }
+    pmsg_free_event(&m, r.foreign);
 }
 
 void event_lost(struct client *c, struct server_link *s)

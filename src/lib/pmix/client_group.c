@@ -19,35 +19,24 @@ struct group {
     size_t id;
 };
 
-static void read_plain(struct group *g, struct punpack *r)
+/* The number has one of two places, by release; and the other namespaces come along. */
+static void take_group(struct client *c, struct op *op, struct group *g, struct pmsg_group *m,
+                       const struct punpack *reply)
 {
-    g->id = punpack_size(r);
-    g->has_id = g->id != SIZE_MAX;
-}
+    struct punpack r;
 
-static void read_members(struct client *c, struct op *op, struct group *g, struct punpack *r)
-{
-    g->members = punpack_list(r, PMIX_PROC, &g->nmembers);
-    read_plain(g, r);
-    while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
-        struct slice bytes = punpack_bytes(r);
-        if (punpack_ok(r))
-            op->status = client_take_job(c, bytes, r->as);
+    reply_take(&g->members, &g->nmembers, m->procs);
+    g->has_id = PMSG_HAS(m, group, context_id) ? m->context_id.is : m->context != SIZE_MAX;
+    g->id = PMSG_HAS(m, group, context_id) ? m->context_id.value : m->context;
+    punpack_init(&r, m->jobs, reply->as);
+    r.described = reply->described;
+    while (op->status == PMIX_SUCCESS && punpack_left(&r) && punpack_ok(&r)) {
+        struct slice bytes = punpack_bytes(&r);
+        if (punpack_ok(&r))
+            op->status = client_take_job(c, bytes, r.as);
     }
-}
-
-static void read_flagged(struct client *c, struct op *op, struct group *g, struct punpack *r)
-{
-    size_t ninfos;
-
-    (void)c;
-    (void)op;
-    g->members = punpack_list(r, PMIX_PROC, &g->nmembers);
-    g->has_id = punpack_byte(r, PMIX_BOOL) != 0;
-    if (g->has_id)
-        g->id = punpack_size(r);
-    ninfos = punpack_size(r); /* info of the members; not kept */
-    (void)ninfos;
+    if (!punpack_ok(&r))
+        op->status = PMIX_ERR_UNPACK_FAILURE;
 }
 
 static bool add_result(struct op_out *out, const char *key, const void *data, pmix_data_type_t type)
@@ -179,19 +168,16 @@ static bool make_results(struct op_out *out, const struct group *g)
 
 static void read_group(struct client *c, struct op *op, struct punpack *r)
 {
-    uint32_t release = op->server->release;
     struct group g = { NULL };
+    struct pmsg_group m;
 
     if (op->status != PMIX_SUCCESS)
         return;
-    if (!punpack_left(r))
-        ; /* only its success matters */
-    else if (release < PMSG_RELEASE(4, 2, 4))
-        read_plain(&g, r);
-    else if (release < PMSG_RELEASE(6, 0, 0))
-        read_members(c, op, &g, r);
-    else
-        read_flagged(c, op, &g, r);
+    if (punpack_left(r)) { /* else only its success matters */
+        if (reply_get(op, r, group, &m) == PTYPE_FINE)
+            take_group(c, op, &g, &m, r);
+        pmsg_free_group(&m, r->foreign);
+    }
     if (punpack_ok(r) && op->status == PMIX_SUCCESS &&
         (!make_results(&op->out, &g) || !remember(c, op, &g)))
         op->status = PMIX_ERR_NOMEM;

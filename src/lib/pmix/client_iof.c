@@ -74,17 +74,23 @@ static void run_piece(struct task *t)
     piece_free(t);
 }
 
-static bool read_piece(struct piece *p, struct punpack *r)
+static bool read_piece(struct piece *p, struct punpack *r, uint32_t release)
 {
-    int32_t one = 1;
+    struct pmsg_output m;
 
-    punpack(r, &p->source, &one, PMIX_PROC);
-    one = 1;
-    punpack(r, &p->channel, &one, PMIX_IOF_CHANNEL);
-    p->ref = punpack_size(r);
-    p->infos = punpack_list(r, PMIX_INFO, &p->ninfos);
-    one = 1;
-    punpack(r, &p->bytes, &one, PMIX_BYTE_OBJECT);
+    pmsg_read_output(r, release, &m);
+    p->source = m.source;
+    p->channel = m.channel;
+    p->ref = m.ref;
+    reply_take(&p->infos, &p->ninfos, m.infos);
+    p->bytes.bytes = m.bytes.len ? malloc(m.bytes.len) : NULL;
+    if (p->bytes.bytes) {
+        memcpy(p->bytes.bytes, m.bytes.ptr, m.bytes.len);
+        p->bytes.size = m.bytes.len;
+    } else if (m.bytes.len) {
+        r->error = PTYPE_NO_MEMORY;
+    }
+    pmsg_free_output(&m, r->foreign);
     return punpack_ok(r);
 }
 
@@ -100,7 +106,7 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
     list_init(&p->task.link);
     punpack_init(&r, bytes, s->as);
     r.foreign = foreign_objects();
-    if (!read_piece(p, &r)) {
+    if (!read_piece(p, &r, s->release)) {
         piece_free(&p->task);
         return;
     }
@@ -119,9 +125,11 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
 static void read_ref(struct client *c, struct op *op, struct punpack *r)
 {
     struct sink *s = find_sink(&c->outputs, op->out.number);
+    struct pmsg_iof_pulled m;
 
     if (op->status == PMIX_SUCCESS && s) {
-        s->server_ref = punpack_left(r) ? punpack_size(r) : s->ref;
+        reply_get(op, r, iof_pulled, &m);
+        s->server_ref = PMSG_HAS(&m, iof_pulled, ref) ? m.ref : s->ref;
     } else if (s) {
         list_unlink(&s->link);
         free(s);

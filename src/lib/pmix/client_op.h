@@ -121,6 +121,15 @@ pmix_status_t message_send(struct message *m, struct op *op);
 /* Sends a message without a reply; tag 0: takes the next of the dynamic tags. */
 pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 
+/* The fields of a reply after its status.  What they own is released by pmsg_free_ID(m, NULL). */
+#define reply_get(op, r, id, m)                                                                    \
+    pmsg_read_tail(&pmsg_rows[PMSG_##id], r, (op)->server->release, (op)->status,                  \
+                   (struct pmsg_##id *)(m))
+
+/* Items pass from a message to other owners. */
+#define reply_take(items_p, n_p, list)                                                             \
+    (*(items_p) = (list).items, *(n_p) = (list).n, (list).items = NULL, (list).n = 0)
+
 /* The fields of a request, as a struct of wire/pmix_message.h in braces. */
 #define message_put(m, id, ...)                                                                    \
     pmsg_write_##id(&(m)->w, (m)->server->release, &(struct pmsg_##id)__VA_ARGS__)

@@ -104,9 +104,14 @@ pmix_status_t PMIx_Unpublish_nb(char **keys, const pmix_info_t info[], size_t ni
 
 static void read_found(struct client *c, struct op *op, struct punpack *r)
 {
+    struct pmsg_found m;
+
     (void)c;
-    if ((op->status == PMIX_SUCCESS || op->status == PMIX_ERR_PARTIAL_SUCCESS) && punpack_left(r))
-        op->out.pdata = punpack_list(r, PMIX_PDATA, &op->out.npdata);
+    if (op->status != PMIX_SUCCESS && op->status != PMIX_ERR_PARTIAL_SUCCESS)
+        return;
+    reply_get(op, r, found, &m);
+    reply_take(&op->out.pdata, &op->out.npdata, m.found);
+    pmsg_free_found(&m, r->foreign);
 }
 
 static void deliver_found(struct op *op)

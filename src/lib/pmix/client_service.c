@@ -13,9 +13,12 @@
 
 static void read_infos(struct client *c, struct op *op, struct punpack *r)
 {
+    struct pmsg_status_infos m;
+
     (void)c;
-    if (punpack_left(r))
-        op->out.infos = punpack_list(r, PMIX_INFO, &op->out.ninfos);
+    reply_get(op, r, status_infos, &m);
+    reply_take(&op->out.infos, &op->out.ninfos, m.infos);
+    pmsg_free_status_infos(&m, r->foreign);
 }
 
 /* The program may keep the infos until it calls this. */
@@ -317,14 +320,22 @@ pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive, 
 
 static void read_credential(struct client *c, struct op *op, struct punpack *r)
 {
-    int32_t one = 1;
+    struct pmsg_credential m;
+    char *copy;
 
     (void)c;
     if (op->status != PMIX_SUCCESS)
         return;
-    punpack(r, &op->out.bytes, &one, PMIX_BYTE_OBJECT);
-    if (punpack_left(r))
-        op->out.infos = punpack_list(r, PMIX_INFO, &op->out.ninfos);
+    reply_get(op, r, credential, &m);
+    copy = m.credential.len ? malloc(m.credential.len) : NULL;
+    if (copy) {
+        memcpy(copy, m.credential.ptr, m.credential.len);
+        op->out.bytes = (pmix_byte_object_t){ copy, m.credential.len };
+    } else if (m.credential.len) {
+        r->error = PTYPE_NO_MEMORY;
+    }
+    reply_take(&op->out.infos, &op->out.ninfos, m.infos);
+    pmsg_free_credential(&m, r->foreign);
 }
 
 static void deliver_credential(struct op *op)

@@ -8,26 +8,26 @@
 /* The name of the new job, and the job info that came along. */
 static void read_spawned(struct client *c, struct op *op, struct punpack *r)
 {
-    struct slice name;
+    struct pmsg_spawned m;
     struct space *s;
     void *copy;
 
     if (op->status != PMIX_SUCCESS)
         return;
-    name = punpack_text(r);
-    if (!punpack_ok(r) || !name.len || name.len > PMIX_MAX_NSLEN) {
+    if (reply_get(op, r, spawned, &m) != PTYPE_FINE || !m.nspace.len ||
+        m.nspace.len > PMIX_MAX_NSLEN) {
         op->status = PMIX_ERR_UNPACK_FAILURE;
         return;
     }
-    memcpy(op->out.nspace, name.ptr, name.len);
-    if (!punpack_left(r))
+    memcpy(op->out.nspace, m.nspace.ptr, m.nspace.len);
+    if (!m.values.len)
         return;
     s = cache_make_space(&c->cache, op->out.nspace);
-    copy = s ? malloc(punpack_left(r)) : NULL;
+    copy = s ? malloc(m.values.len) : NULL;
     if (!copy)
         return; /* it can be fetched */
-    memcpy(copy, r->at, punpack_left(r));
-    space_take_info(s, slice_mem(copy, punpack_left(r)), copy, r->as);
+    memcpy(copy, m.values.ptr, m.values.len);
+    space_take_info(s, slice_mem(copy, m.values.len), copy, r->as);
 }
 
 static void deliver_spawned(struct op *op)
