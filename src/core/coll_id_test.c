@@ -162,9 +162,8 @@ static void test_purposes(void)
 static enum answer_status meet(struct core *c, struct job *j, const char *purpose,
                                const struct member *members, uint32_t n)
 {
-    struct request rq = {
-        .kind = REQ_MEET, .key = slice_str(purpose), .members = members, .count = n
-    };
+    struct request rq =
+        REQUEST_WITH(collective, .purpose = slice_str(purpose), .members = members, .count = n);
     struct answer a;
 
     core_request(c, j, 0, 1, &rq, 0, &a);

@@ -47,7 +47,7 @@ static void meeting_free(struct meeting *m)
 }
 
 /* The number of processes that the members stand for, or 0: one is unknown. */
-static uint64_t count_ids(const struct core *c, const struct request *rq)
+static uint64_t count_ids(const struct core *c, const struct request_collective *rq)
 {
     uint64_t n = 0;
 
@@ -90,7 +90,7 @@ static void drop_repeats(uint32_t *ids, uint64_t *n_p)
     *n_p = kept;
 }
 
-static void sort_members(struct meeting *m, const struct request *rq)
+static void sort_members(struct meeting *m, const struct request_collective *rq)
 {
     memcpy(m->sorted, rq->members, rq->count * sizeof *m->sorted);
     qsort(m->sorted, rq->count, sizeof *m->sorted, by_name);
@@ -100,10 +100,10 @@ static void sort_members(struct meeting *m, const struct request *rq)
     }
 }
 
-static enum answer_status plan_meeting(const struct core *c, const struct request *rq,
+static enum answer_status plan_meeting(const struct core *c, const struct request_collective *rq,
                                        struct meeting *m)
 {
-    if (!coll_id_purpose(rq->key, &m->id))
+    if (!coll_id_purpose(rq->purpose, &m->id))
         return ANSWER_BAD_KEY;
     m->room = count_ids(c, rq);
     if (m->room == 0)
@@ -327,7 +327,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
 }
 
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
-                                             const struct request *rq, uint64_t ticket,
+                                             const struct request_collective *rq, uint64_t ticket,
                                              uint64_t now_ns)
 {
     struct meeting m = { .name = BUF_NULL(COLLECTIVE_MULTIJOB_NAME_MAX) };

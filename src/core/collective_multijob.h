@@ -13,7 +13,7 @@
  * requester is not a member.  Every answer has the number of the collective, which no other
  * collective across jobs has; the last arrival's is core_meetings(c). */
 enum answer_status collective_multijob_enter(struct core *c, struct job *j, uint32_t rank,
-                                             const struct request *rq, uint64_t ticket,
+                                             const struct request_collective *rq, uint64_t ticket,
                                              uint64_t now_ns);
 
 /* Answers arrivals whose deadline has passed; returns the next deadline, or UINT64_MAX. */

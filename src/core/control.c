@@ -17,11 +17,11 @@ bool control_is_free_to(const struct job *asker, const struct job *target)
 }
 
 static enum answer_status check_members(const struct core *c, const struct job *j,
-                                        const struct request *rq)
+                                        const struct member *members, uint32_t n)
 {
-    for (uint32_t i = 0; i < rq->count; i++) {
-        const struct job *target = core_job_named(c, rq->members[i].nspace);
-        uint32_t rank = rq->members[i].rank;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct job *target = core_job_named(c, members[i].nspace);
+        uint32_t rank = members[i].rank;
         if (!target || (rank != REQUEST_ALL_RANKS && rank >= target->plan.nprocs))
             return ANSWER_NOT_FOUND;
         if (!control_is_free_to(j, target))
@@ -42,21 +42,22 @@ static uint32_t all_or_one(uint32_t rank)
     return rank == REQUEST_ALL_RANKS ? JOB_NO_RANK : rank;
 }
 
-static void send_signal(struct core *c, struct job *j, uint32_t rank, const struct request *rq)
+static void send_signal(struct core *c, struct job *j, uint32_t rank,
+                        const struct request_signal *rq)
 {
-    if (rq->immediate)
+    if (rq->meant)
         control_commanded(j, rank);
     effects_push(&c->effects, EFFECT_WITH(signal, .job = j->id, .rank = all_or_one(rank),
-                                          .signal = (int)rq->number, .meant = rq->immediate));
+                                          .signal = rq->signal, .meant = rq->meant));
 }
 
-enum answer_status control_signal(struct core *c, struct job *j, const struct request *rq)
+enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq)
 {
-    enum answer_status st = check_members(c, j, rq);
+    enum answer_status st = check_members(c, j, rq->members, rq->count);
 
     if (st != ANSWER_OK)
         return st;
-    if (rq->number <= 0 || rq->number > SIGRTMAX)
+    if (rq->signal <= 0 || rq->signal > SIGRTMAX)
         return ANSWER_BAD_VALUE;
     if (rq->count == 0)
         send_signal(c, j, REQUEST_ALL_RANKS, rq);
@@ -80,9 +81,9 @@ void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t 
 /* ---- standard input -------------------------------------------------------------------------- */
 
 enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
-                                 const struct request *rq)
+                                 const struct request_input *rq)
 {
-    enum answer_status st = check_members(c, j, rq);
+    enum answer_status st = check_members(c, j, rq->members, rq->count);
 
     if (st != ANSWER_OK || rq->count == 0)
         return st == ANSWER_OK ? ANSWER_BAD_VALUE : st;
@@ -90,7 +91,7 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
         const struct member *m = &rq->members[i];
         struct effect e =
             EFFECT_WITH(input, .job = core_job_named(c, m->nspace)->id, .rank = all_or_one(m->rank),
-                        .bytes = rq->value, .ticket = i + 1 == rq->count ? ticket : 0);
+                        .bytes = rq->bytes, .ticket = i + 1 == rq->count ? ticket : 0);
         if (!effect_own(&e) || !effects_push(&c->effects, e))
             return ANSWER_NO_MEMORY;
     }
@@ -103,7 +104,7 @@ struct sweep {
     struct list link;
     uint32_t rank; /* the process whose end it waits for; JOB_NO_RANK: all */
     uint32_t by;   /* the requester */
-    int64_t flags;
+    uint32_t flags;
     struct slice path, stay; /* stored after the struct */
     char text[];
 };
@@ -123,7 +124,8 @@ static bool is_clean_path(struct slice path)
 }
 
 /* Of a process of the own job, or of all of it. */
-static enum answer_status whose_end(const struct job *j, const struct request *rq, uint32_t *rank_p)
+static enum answer_status whose_end(const struct job *j, const struct request_register_cleanup *rq,
+                                    uint32_t *rank_p)
 {
     *rank_p = JOB_NO_RANK;
     if (rq->count == 0)
@@ -136,19 +138,19 @@ static enum answer_status whose_end(const struct job *j, const struct request *r
     return *rank_p < j->plan.nprocs ? ANSWER_OK : ANSWER_NOT_FOUND;
 }
 
-static bool is_known(const struct job *j, uint32_t rank, const struct request *rq)
+static bool is_known(const struct job *j, uint32_t rank, const struct request_register_cleanup *rq)
 {
     LIST_EACH(l, &j->sweeps)
     {
         const struct sweep *s = LIST_OF(l, struct sweep, link);
-        if (s->rank == rank && s->flags == rq->number && slice_eq(s->path, rq->key))
+        if (s->rank == rank && s->flags == rq->flags && slice_eq(s->path, rq->path))
             return true;
     }
     return false;
 }
 
 enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
-                                            const struct request *rq)
+                                            const struct request_register_cleanup *rq)
 {
     uint32_t whose;
     enum answer_status st = whose_end(j, rq, &whose);
@@ -156,27 +158,27 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
 
     if (st != ANSWER_OK)
         return st;
-    if (!is_clean_path(rq->key) || rq->value.len > LIMIT_CLEANUP_PATH)
+    if (!is_clean_path(rq->path) || rq->keep.len > LIMIT_CLEANUP_PATH)
         return ANSWER_BAD_VALUE;
     if (is_known(j, whose, rq))
         return ANSWER_OK;
-    if (!proc_can_keep(&j->procs[rank], rq->key.len + rq->value.len) ||
+    if (!proc_can_keep(&j->procs[rank], rq->path.len + rq->keep.len) ||
         j->ncleanups >= LIMIT_JOB_CLEANUPS)
         return ANSWER_OVER_QUOTA;
-    s = calloc(1, sizeof *s + rq->key.len + rq->value.len);
+    s = calloc(1, sizeof *s + rq->path.len + rq->keep.len);
     if (!s)
         return ANSWER_NO_MEMORY;
     s->rank = whose;
     s->by = rank;
-    s->flags = rq->number;
-    memcpy(s->text, rq->key.ptr, rq->key.len);
-    s->path = slice_mem(s->text, rq->key.len);
-    if (rq->value.len)
-        memcpy(s->text + rq->key.len, rq->value.ptr, rq->value.len);
-    s->stay = slice_mem(s->text + rq->key.len, rq->value.len);
+    s->flags = rq->flags;
+    memcpy(s->text, rq->path.ptr, rq->path.len);
+    s->path = slice_mem(s->text, rq->path.len);
+    if (rq->keep.len)
+        memcpy(s->text + rq->path.len, rq->keep.ptr, rq->keep.len);
+    s->stay = slice_mem(s->text + rq->path.len, rq->keep.len);
     list_append(&j->sweeps, &s->link);
     j->ncleanups++;
-    proc_keeps(&j->procs[rank], rq->key.len + rq->value.len);
+    proc_keeps(&j->procs[rank], rq->path.len + rq->keep.len);
     effects_push(&c->effects, EFFECT_WITH(root, .job = j->id, .rank = rank));
     return ANSWER_OK;
 }
@@ -193,9 +195,8 @@ void control_ended(struct job *j, uint32_t rank)
     LIST_EACH(l, &j->sweeps)
     {
         struct sweep *s = LIST_OF(l, struct sweep, link);
-        struct effect e =
-            EFFECT_WITH(cleanup, .job = j->id, .rank = rank, .owner = s->by,
-                        .flags = (uint32_t)s->flags, .path = s->path, .keep = s->stay);
+        struct effect e = EFFECT_WITH(cleanup, .job = j->id, .rank = rank, .owner = s->by,
+                                      .flags = s->flags, .path = s->path, .keep = s->stay);
         if (s->rank != rank)
             continue;
         if (effect_own(&e))
@@ -213,14 +214,15 @@ void control_free(struct job *j)
 /* ---- logs and credentials -------------------------------------------------------------------- */
 
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
-                               const struct request *rq)
+                               const struct request_log *rq)
 {
-    struct effect e = rq->kvs.len ? EFFECT_WITH(help, .job = j->id, .rank = rank, .topic = rq->kvs,
-                                                .text = rq->value)
-                                  : EFFECT_WITH(log, .job = j->id, .rank = rank, .channel = rq->key,
-                                                .text = rq->value, .priority = (int)rq->number);
+    struct effect e =
+        rq->topic.len
+            ? EFFECT_WITH(help, .job = j->id, .rank = rank, .topic = rq->topic, .text = rq->text)
+            : EFFECT_WITH(log, .job = j->id, .rank = rank, .channel = rq->channel, .text = rq->text,
+                          .priority = rq->priority);
 
-    if (rq->value.len > LIMIT_STDIO_TAIL)
+    if (rq->text.len > LIMIT_STDIO_TAIL)
         return ANSWER_BAD_VALUE;
     if (!effect_own(&e) || !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;
@@ -228,10 +230,10 @@ enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
 }
 
 enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
-                                      const struct request *rq)
+                                      const struct request_credential *rq)
 {
     struct effect e = EFFECT_WITH(credential, .job = j->id, .ticket = ticket,
-                                  .validate = rq->number != 0, .credential = rq->value);
+                                  .validate = rq->validate, .credential = rq->credential);
 
     if (!effect_own(&e) || !effects_push(&c->effects, e))
         return ANSWER_NO_MEMORY;

@@ -16,9 +16,8 @@ enum {
     CLEANUP_LEAVE_TOP = 8   /* the directory itself stays */
 };
 
-/* rq: members (none: the whole own job), number: the signal, immediate: it is meant to end them.
- * OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
-enum answer_status control_signal(struct core *c, struct job *j, const struct request *rq);
+/* OK, NOT_FOUND for an unknown process, RESERVED when the requester has no right to signal it. */
+enum answer_status control_signal(struct core *c, struct job *j, const struct request_signal *rq);
 
 /* A signal is meant to end rank (or REQUEST_ALL_RANKS): its exit is not a failure of the job. */
 void control_commanded(struct job *j, uint32_t rank);
@@ -29,25 +28,19 @@ void control_commanded(struct job *j, uint32_t rank);
 void control_listen(struct core *c, uint64_t ear, struct slice nspace, uint32_t rank,
                     uint16_t channels);
 
-/* rq: members, value: bytes for their standard input, immediate: end of input.  LATER: the host
- * answers. */
+/* LATER: the host answers. */
 enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
-                                 const struct request *rq);
+                                 const struct request_input *rq);
 
-/* rq: members (none: at the end of the whole own job; else one process of it), key: an absolute
- * path, number: SWEEP_..., value: names to keep, separated by commas. */
 enum answer_status control_register_cleanup(struct core *c, struct job *j, uint32_t rank,
-                                            const struct request *rq);
+                                            const struct request_register_cleanup *rq);
 
-/* rq: key: the channel ("stdout", "stderr", "syslog"), value: the text, number: its priority; kvs:
- * the topic of a help message, which goes to "stderr" and is shown once however many processes send
- * it; or empty. */
 enum answer_status control_log(struct core *c, struct job *j, uint32_t rank,
-                               const struct request *rq);
+                               const struct request_log *rq);
 
-/* rq: number: 0 creates a credential, 1 validates the one in value.  LATER: the host answers. */
+/* LATER: the host answers. */
 enum answer_status control_credential(struct core *c, struct job *j, uint64_t ticket,
-                                      const struct request *rq);
+                                      const struct request_credential *rq);
 
 /* rank has ended (JOB_NO_RANK: the whole job has): the cleanup registered for that goes to the
  * host. */

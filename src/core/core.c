@@ -219,25 +219,58 @@ struct call {
 
 /* Descriptions of pending requests. */
 
-static void about_key(const struct call *k, struct pending *w)
+static void about_get(const struct call *k, struct pending *w)
 {
-    w->name = k->rq->key;
+    w->name = k->rq->u.get.key;
 }
 
-static void about_card(const struct call *k, struct pending *w)
+static void about_node_get(const struct call *k, struct pending *w)
 {
-    const struct job *owner = k->rq->kvs.len ? core_job_named(k->core, k->rq->kvs) : k->job;
+    w->name = k->rq->u.node_get.key;
+}
 
-    w->name = k->rq->key;
-    if (owner && k->rq->number >= 0 && k->rq->number < owner->plan.nprocs) {
+static void about_job_attr(const struct call *k, struct pending *w)
+{
+    w->name = k->rq->u.job_attr.key;
+}
+
+static void about_publish(const struct call *k, struct pending *w)
+{
+    w->name = k->rq->u.publish.service;
+}
+
+static void about_unpublish(const struct call *k, struct pending *w)
+{
+    w->name = k->rq->u.unpublish.service;
+}
+
+static void about_lookup(const struct call *k, struct pending *w)
+{
+    w->name = k->rq->u.lookup.service;
+}
+
+static struct job *owner_of(const struct call *k)
+{
+    struct slice nspace = k->rq->u.modex_get.nspace;
+
+    return nspace.len ? core_job_named(k->core, nspace) : k->job;
+}
+
+static void about_modex_get(const struct call *k, struct pending *w)
+{
+    const struct request_modex_get *rq = &k->rq->u.modex_get;
+    const struct job *owner = owner_of(k);
+
+    w->name = rq->key;
+    if (owner && rq->rank < owner->plan.nprocs) {
         w->owner_job = owner->id;
-        w->owner_rank = (uint32_t)k->rq->number;
+        w->owner_rank = rq->rank;
     }
 }
 
 static void about_spawn(const struct call *k, struct pending *w)
 {
-    const struct spawn_request *s = k->rq->spawn;
+    const struct spawn_request *s = k->rq->u.spawn.request;
 
     w->count = spawn_nprocs(s);
     if (s->ncommands)
@@ -262,14 +295,16 @@ static void note_wait(const struct call *k, about *describe)
 
 static enum answer_status do_attach(const struct call *k)
 {
-    k->job->procs[k->rank].speaks = (uint8_t)k->rq->number;
+    k->job->procs[k->rank].speaks = k->rq->u.attach.speaks;
     job_event(k->job, k->rank, PROC_EVENT_ATTACH, 0);
     return ANSWER_OK;
 }
 
 static enum answer_status do_put(const struct call *k)
 {
-    return job_put(k->job, k->rank, k->rq->kvs, k->rq->key, k->rq->value);
+    const struct request_put *rq = &k->rq->u.put;
+
+    return job_put(k->job, k->rank, rq->space, rq->key, rq->value);
 }
 
 static uint32_t read_le(const char *bytes, int n)
@@ -303,10 +338,10 @@ static bool next_record(struct slice *rest, struct slice *key_p, struct slice *v
  * space comes as it is stored: the space's name, a NUL, the key. */
 static enum answer_status do_put_many(const struct call *k)
 {
-    struct slice rest = k->rq->value, key, value, space;
+    struct slice rest = k->rq->u.put_many.records, key, value, space;
     enum answer_status first = ANSWER_OK;
 
-    for (uint32_t i = 0; i < k->rq->count; i++) {
+    for (uint32_t i = 0; i < k->rq->u.put_many.count; i++) {
         enum answer_status st;
         size_t nul;
         if (!next_record(&rest, &key, &value))
@@ -335,12 +370,12 @@ static struct job *readable_job(const struct call *k, struct slice nspace)
 }
 
 /* Attributes that cost time are determined on request, by the host. */
-static enum answer_status ask_host(const struct call *k)
+static enum answer_status ask_host(const struct call *k, struct slice key)
 {
-    struct effect e = EFFECT_WITH(attr, .job = k->job->id, .ticket = k->ticket, .key = k->rq->key);
+    struct effect e = EFFECT_WITH(attr, .job = k->job->id, .ticket = k->ticket, .key = key);
 
     if (!k->core->has_topology ||
-        (!slice_is(k->rq->key, "PMI_hwloc_xmlfile") && !slice_is(k->rq->key, CORE_TOPOLOGY)))
+        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY)))
         return ANSWER_NOT_FOUND;
     if (!effect_own(&e))
         return ANSWER_NO_MEMORY;
@@ -350,43 +385,45 @@ static enum answer_status ask_host(const struct call *k)
 
 static enum answer_status do_get(const struct call *k)
 {
+    const struct request_get *rq = &k->rq->u.get;
     struct job *j = k->job;
     enum answer_status st;
 
-    if (k->rq->kvs.len && !slice_is(k->rq->kvs, j->nspace))
-        j = readable_job(k, k->rq->kvs);
-    if (k->rq->has_rank && k->rq->number >= 0 && k->rq->number < j->plan.nprocs)
-        st = job_get_of(j, k->rq->kvs, (uint32_t)k->rq->number, k->rq->key, &k->a->value);
+    if (rq->space.len && !slice_is(rq->space, j->nspace))
+        j = readable_job(k, rq->space);
+    if (rq->has_rank && rq->rank >= 0 && rq->rank < j->plan.nprocs)
+        st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &k->a->value);
     else
-        st = job_get(j, k->rq->kvs, k->rq->key, &k->a->value);
-    return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k) : st;
+        st = job_get(j, rq->space, rq->key, &k->a->value);
+    return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k, rq->key) : st;
 }
 
 static enum answer_status do_job_attr(const struct call *k)
 {
-    enum answer_status st = job_attr(k->job, k->rq->key, &k->a->value);
+    struct slice key = k->rq->u.job_attr.key;
+    enum answer_status st = job_attr(k->job, key, &k->a->value);
 
-    return st == ANSWER_NOT_FOUND ? ask_host(k) : st;
+    return st == ANSWER_NOT_FOUND ? ask_host(k, key) : st;
 }
 
 static enum answer_status do_node_put(const struct call *k)
 {
-    return job_node_put(k->job, k->rank, k->rq->key, k->rq->value);
+    return job_node_put(k->job, k->rank, k->rq->u.node_put.key, k->rq->u.node_put.value);
 }
 
 static enum answer_status do_node_get(const struct call *k)
 {
     return job_node_get(k->job, k->rank,
-                        &(struct node_get){ .key = k->rq->key,
-                                            .wait = k->rq->number != 0,
-                                            .idle = k->rq->idle,
+                        &(struct node_get){ .key = k->rq->u.node_get.key,
+                                            .wait = k->rq->u.node_get.wait,
+                                            .idle = k->rq->u.node_get.idle,
                                             .ticket = k->ticket },
                         k->a);
 }
 
 static enum answer_status do_ring(const struct call *k)
 {
-    return job_ring(k->job, k->rank, k->rq->key, k->rq->value, k->ticket, k->now_ns);
+    return job_ring(k->job, k->rank, k->rq->u.ring.left, k->rq->u.ring.right, k->ticket, k->now_ns);
 }
 
 /* The other nodes are notified: the launcher ends jobs that are connected to one that fails. */
@@ -402,7 +439,7 @@ static enum answer_status tie(const struct call *k, const struct job *other, boo
 
 static enum answer_status do_connect(const struct call *k)
 {
-    const struct job *other = core_job_named(k->core, k->rq->kvs);
+    const struct job *other = core_job_named(k->core, k->rq->u.connect.job);
 
     if (!other)
         return ANSWER_NOT_FOUND;
@@ -411,7 +448,7 @@ static enum answer_status do_connect(const struct call *k)
 
 static enum answer_status do_disconnect(const struct call *k)
 {
-    const struct job *other = core_job_named(k->core, k->rq->kvs);
+    const struct job *other = core_job_named(k->core, k->rq->u.disconnect.job);
 
     if (!other)
         return ANSWER_NOT_FOUND;
@@ -420,9 +457,11 @@ static enum answer_status do_disconnect(const struct call *k)
 
 static enum answer_status do_get_index(const struct call *k)
 {
-    if (k->rq->number < 0)
+    const struct request_get_index *rq = &k->rq->u.get_index;
+
+    if (rq->index < 0)
         return ANSWER_NOT_FOUND;
-    return job_get_index(k->job, k->rq->kvs, (uint64_t)k->rq->number, &k->a->key, &k->a->value);
+    return job_get_index(k->job, rq->space, (uint64_t)rq->index, &k->a->key, &k->a->value);
 }
 
 static enum answer_status do_kvs_create(const struct call *k)
@@ -432,12 +471,13 @@ static enum answer_status do_kvs_create(const struct call *k)
 
 static enum answer_status do_kvs_delete(const struct call *k)
 {
-    struct effect e = EFFECT_WITH(space, .job = k->job->id, .name = k->rq->kvs);
+    struct slice name = k->rq->u.kvs_delete.space;
+    struct effect e = EFFECT_WITH(space, .job = k->job->id, .name = name);
     enum answer_status st;
 
     if (k->core->has_others && !effect_own(&e))
         return ANSWER_NO_MEMORY;
-    st = job_space_delete(k->job, k->rq->kvs);
+    st = job_space_delete(k->job, name);
     if (st == ANSWER_OK && k->core->has_others)
         effects_push(&k->core->effects, e);
     else
@@ -446,31 +486,28 @@ static enum answer_status do_kvs_delete(const struct call *k)
 }
 
 /* The requester's deadline. */
-static uint64_t deadline_of(const struct call *k)
+static uint64_t deadline_of(const struct call *k, uint64_t timeout_ns)
 {
-    return k->rq->timeout_ns ? k->now_ns + k->rq->timeout_ns : UINT64_MAX;
+    return timeout_ns ? k->now_ns + timeout_ns : UINT64_MAX;
 }
 
 static enum answer_status do_fence(const struct call *k)
 {
-    return job_fence_until(k->job, k->rank, k->rq->key, k->rq->collect, k->rq->ways, k->ticket,
-                           k->now_ns, deadline_of(k));
+    const struct request_fence *rq = &k->rq->u.fence;
+
+    return job_fence_until(k->job, k->rank, rq->group, rq->collect, rq->ways, k->ticket, k->now_ns,
+                           deadline_of(k, rq->timeout_ns));
 }
 
-/* A name unknown to this launcher may be known to another one of the same user. */
-static enum answer_status ask_neighbours(const struct call *k, enum nameservice_op op)
+/* A name unknown to this launcher may be known to another one of the same user.  Takes over the
+ * query; NULL: no memory. */
+static enum answer_status ask_neighbours(const struct call *k, struct nameservice_query *q)
 {
-    struct nameservice_query *q = nameservice_query_new(op, k->rq->key, k->rq->value);
-
     if (!q)
         return ANSWER_NO_MEMORY;
     q->job = k->job->id;
     q->rank = k->rank;
-    q->type = k->rq->type;
-    q->wait = k->rq->wait;
-    q->life = k->rq->life;
-    q->timeout_ns = k->rq->timeout_ns;
-    q->deadline_ns = deadline_of(k);
+    q->deadline_ns = deadline_of(k, q->timeout_ns);
     effects_push(&k->core->effects,
                  EFFECT_WITH(names, .job = k->job->id, .ticket = k->ticket, .query = q));
     return ANSWER_LATER;
@@ -615,21 +652,34 @@ static enum answer_status publish(struct core *c, struct job *j, uint32_t rank,
     return ANSWER_OK;
 }
 
+static enum answer_status publish_elsewhere(const struct call *k, const struct request_publish *rq)
+{
+    struct nameservice_query *q = nameservice_query_new(NAMESERVICE_PUBLISH, rq->service, rq->port);
+
+    if (q) {
+        q->type = rq->type;
+        q->life = rq->life;
+    }
+    return ask_neighbours(k, q);
+}
+
 static enum answer_status do_publish(const struct call *k)
 {
-    if (k->rq->key.len == 0 || k->rq->key.len > LIMIT_NAME_SERVICE ||
-        slice_find(k->rq->key, '\0') < k->rq->key.len)
+    const struct request_publish *rq = &k->rq->u.publish;
+
+    if (rq->service.len == 0 || rq->service.len > LIMIT_NAME_SERVICE ||
+        slice_find(rq->service, '\0') < rq->service.len)
         return ANSWER_BAD_KEY;
-    if (k->rq->value.len > LIMIT_NAME_PORT)
+    if (rq->port.len > LIMIT_NAME_PORT)
         return ANSWER_BAD_VALUE;
     if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMESERVICE_PUBLISH);
-    if (nameservice_lookup(&k->core->names, k->rq->key))
+        return publish_elsewhere(k, rq);
+    if (nameservice_lookup(&k->core->names, rq->service))
         return ANSWER_DUPLICATE;
     if (k->core->has_neighbours)
-        return ask_neighbours(k, NAMESERVICE_PUBLISH);
+        return publish_elsewhere(k, rq);
     return publish(k->core, k->job, k->rank,
-                   &(struct name_wish){ k->rq->key, k->rq->value, k->rq->type, k->rq->life });
+                   &(struct name_wish){ rq->service, rq->port, rq->type, rq->life });
 }
 
 enum answer_status core_unpublish(struct core *c, struct slice service)
@@ -644,25 +694,37 @@ enum answer_status core_unpublish(struct core *c, struct slice service)
 
 static enum answer_status do_unpublish(const struct call *k)
 {
-    enum answer_status st;
+    struct slice service = k->rq->u.unpublish.service;
+    enum answer_status st = ANSWER_NOT_FOUND;
 
-    if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMESERVICE_UNPUBLISH);
-    st = core_unpublish(k->core, k->rq->key);
-    if (st == ANSWER_NOT_FOUND && k->core->has_neighbours)
-        return ask_neighbours(k, NAMESERVICE_UNPUBLISH);
+    if (!k->core->names_elsewhere)
+        st = core_unpublish(k->core, service);
+    if (st == ANSWER_NOT_FOUND && (k->core->names_elsewhere || k->core->has_neighbours))
+        return ask_neighbours(k, nameservice_query_new(NAMESERVICE_UNPUBLISH, service, SLICE_NULL));
     return st;
+}
+
+static struct nameservice_query *lookup_query(const struct request_lookup *rq)
+{
+    struct nameservice_query *q =
+        nameservice_query_new(NAMESERVICE_LOOKUP, rq->service, SLICE_NULL);
+
+    if (q) {
+        q->wait = rq->wait;
+        q->timeout_ns = rq->timeout_ns;
+    }
+    return q;
 }
 
 /* No other launcher to ask: the query only holds the wait. */
 static enum answer_status wait_alone(const struct call *k)
 {
-    struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, k->rq->key, SLICE_NULL);
+    struct nameservice_query *q = lookup_query(&k->rq->u.lookup);
     enum answer_status st;
 
     if (!q)
         return ANSWER_NO_MEMORY;
-    q->deadline_ns = deadline_of(k);
+    q->deadline_ns = deadline_of(k, q->timeout_ns);
     st = wait_for_name(k->core, k->ticket, q);
     free(q);
     return st;
@@ -670,14 +732,15 @@ static enum answer_status wait_alone(const struct call *k)
 
 static enum answer_status do_lookup(const struct call *k)
 {
+    const struct request_lookup *rq = &k->rq->u.lookup;
     const struct name_entry *e;
 
     if (k->core->names_elsewhere)
-        return ask_neighbours(k, NAMESERVICE_LOOKUP);
-    e = read_name(k->core, k->rq->key);
+        return ask_neighbours(k, lookup_query(rq));
+    e = read_name(k->core, rq->service);
     if (!e && k->core->has_neighbours)
-        return ask_neighbours(k, NAMESERVICE_LOOKUP);
-    if (!e && k->rq->wait)
+        return ask_neighbours(k, lookup_query(rq));
+    if (!e && rq->wait)
         return wait_alone(k);
     if (!e)
         return ANSWER_NOT_FOUND;
@@ -709,34 +772,35 @@ static enum answer_status do_spawn(const struct call *k)
 {
     note_wait(k, about_spawn); /* before the request is handed over */
     effects_push(&k->core->effects, EFFECT_WITH(spawn, .job = k->job->id, .ticket = k->ticket,
-                                                .request = k->rq->spawn));
+                                                .request = k->rq->u.spawn.request));
     return ANSWER_LATER;
 }
 
 static enum answer_status do_commit(const struct call *k)
 {
-    return modex_commit(k->job, k->rank, k->rq->cards, k->rq->count);
+    return modex_commit(k->job, k->rank, k->rq->u.commit.cards, k->rq->u.commit.count);
 }
 
-static enum answer_status do_get_card(const struct call *k)
+static enum answer_status do_modex_get(const struct call *k)
 {
-    struct job *owner = k->rq->kvs.len ? core_job_named(k->core, k->rq->kvs) : k->job;
+    const struct request_modex_get *rq = &k->rq->u.modex_get;
+    struct job *owner = owner_of(k);
 
     if (!owner)
         return ANSWER_NOT_FOUND;
-    return modex_get(owner, &(struct modex_get){ .rank = (uint32_t)k->rq->number,
-                                                 .key = k->rq->key,
-                                                 .immediate = k->rq->immediate,
-                                                 .timeout_ns = k->rq->timeout_ns,
+    return modex_get(owner, &(struct modex_get){ .rank = rq->rank,
+                                                 .key = rq->key,
+                                                 .immediate = rq->immediate,
+                                                 .timeout_ns = rq->timeout_ns,
                                                  .ticket = k->ticket,
                                                  .now_ns = k->now_ns,
                                                  .asker = k->job->base + k->rank });
 }
 
-static enum answer_status do_meet(const struct call *k)
+static enum answer_status do_collective(const struct call *k)
 {
-    enum answer_status st =
-        collective_multijob_enter(k->core, k->job, k->rank, k->rq, k->ticket, k->now_ns);
+    enum answer_status st = collective_multijob_enter(k->core, k->job, k->rank,
+                                                      &k->rq->u.collective, k->ticket, k->now_ns);
 
     k->a->number = (int64_t)core_meetings(k->core);
     return st;
@@ -744,27 +808,27 @@ static enum answer_status do_meet(const struct call *k)
 
 static enum answer_status do_signal(const struct call *k)
 {
-    return control_signal(k->core, k->job, k->rq);
+    return control_signal(k->core, k->job, &k->rq->u.signal);
 }
 
 static enum answer_status do_input(const struct call *k)
 {
-    return control_input(k->core, k->job, k->ticket, k->rq);
+    return control_input(k->core, k->job, k->ticket, &k->rq->u.input);
 }
 
 static enum answer_status do_register_cleanup(const struct call *k)
 {
-    return control_register_cleanup(k->core, k->job, k->rank, k->rq);
+    return control_register_cleanup(k->core, k->job, k->rank, &k->rq->u.register_cleanup);
 }
 
 static enum answer_status do_log(const struct call *k)
 {
-    return control_log(k->core, k->job, k->rank, k->rq);
+    return control_log(k->core, k->job, k->rank, &k->rq->u.log);
 }
 
 static enum answer_status do_credential(const struct call *k)
 {
-    return control_credential(k->core, k->job, k->ticket, k->rq);
+    return control_credential(k->core, k->job, k->ticket, &k->rq->u.credential);
 }
 
 static enum answer_status do_finalize(const struct call *k)
@@ -800,54 +864,54 @@ static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
 
 static enum answer_status do_abort(const struct call *k)
 {
+    const struct request_abort *rq = &k->rq->u.abort;
     const struct job_map *p = &k->job->plan;
-    struct slice why = slice_head(k->rq->value, 512);
+    struct slice why = slice_head(rq->message, 512);
     struct errmsg mixture = { "" };
 
     if (k->job->is_tool) /* its end concerns no other process */
         return ANSWER_OK;
     if (why.len == 0)
         say_mixture(k->job, k->rank, &mixture);
-    job_abort(k->job, k->rank, (int)k->rq->number,
+    job_abort(k->job, k->rank, rq->code,
               "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
-              p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, (int)k->rq->number,
+              p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, rq->code,
               why.len ? ": " : "", SLICE_ARG(why), mixture.text);
     return ANSWER_OK;
 }
 
 static const struct {
     enum answer_status (*run)(const struct call *);
-    const char *word;
     about *describe; /* when it has to wait; NULL: it never does, or is reported elsewhere */
-} table[] = {
-    [REQ_ATTACH] = { do_attach, "init", NULL },
-    [REQ_PUT] = { do_put, "put", NULL },
-    [REQ_PUT_MANY] = { do_put_many, "put", NULL },
-    [REQ_GET] = { do_get, "get", about_key },
-    [REQ_GET_INDEX] = { do_get_index, "get by index", NULL },
-    [REQ_KVS_CREATE] = { do_kvs_create, "create kvs", NULL },
-    [REQ_KVS_DELETE] = { do_kvs_delete, "destroy kvs", NULL },
-    [REQ_FENCE] = { do_fence, "fence", NULL },
-    [REQ_NODE_PUT] = { do_node_put, "put node attribute", NULL },
-    [REQ_NODE_GET] = { do_node_get, "get node attribute", about_key },
-    [REQ_JOB_ATTR] = { do_job_attr, "get job attribute", about_key },
-    [REQ_RING] = { do_ring, "ring", NULL },
-    [REQ_CONNECT] = { do_connect, "connect", NULL },
-    [REQ_DISCONNECT] = { do_disconnect, "disconnect", NULL },
-    [REQ_PUBLISH] = { do_publish, "publish", about_key },
-    [REQ_UNPUBLISH] = { do_unpublish, "unpublish", about_key },
-    [REQ_LOOKUP] = { do_lookup, "lookup", about_key },
-    [REQ_SPAWN] = { do_spawn, "spawn", NULL },
-    [REQ_COMMIT] = { do_commit, "commit", NULL },
-    [REQ_GET_CARD] = { do_get_card, "get", about_card },
-    [REQ_MEET] = { do_meet, "connect", NULL },
-    [REQ_SIGNAL] = { do_signal, "signal", NULL },
-    [REQ_INPUT] = { do_input, "push input", NULL },
-    [REQ_REGISTER_CLEANUP] = { do_register_cleanup, "register cleanup", NULL },
-    [REQ_LOG] = { do_log, "log", NULL },
-    [REQ_CREDENTIAL] = { do_credential, "credential", NULL },
-    [REQ_FINALIZE] = { do_finalize, "finalize", NULL },
-    [REQ_ABORT] = { do_abort, "abort", NULL },
+} table[REQ_KINDS] = {
+    [REQ_attach] = { do_attach, NULL },
+    [REQ_put] = { do_put, NULL },
+    [REQ_put_many] = { do_put_many, NULL },
+    [REQ_get] = { do_get, about_get },
+    [REQ_get_index] = { do_get_index, NULL },
+    [REQ_kvs_create] = { do_kvs_create, NULL },
+    [REQ_kvs_delete] = { do_kvs_delete, NULL },
+    [REQ_fence] = { do_fence, NULL },
+    [REQ_node_put] = { do_node_put, NULL },
+    [REQ_node_get] = { do_node_get, about_node_get },
+    [REQ_job_attr] = { do_job_attr, about_job_attr },
+    [REQ_ring] = { do_ring, NULL },
+    [REQ_connect] = { do_connect, NULL },
+    [REQ_disconnect] = { do_disconnect, NULL },
+    [REQ_publish] = { do_publish, about_publish },
+    [REQ_unpublish] = { do_unpublish, about_unpublish },
+    [REQ_lookup] = { do_lookup, about_lookup },
+    [REQ_spawn] = { do_spawn, NULL },
+    [REQ_commit] = { do_commit, NULL },
+    [REQ_modex_get] = { do_modex_get, about_modex_get },
+    [REQ_collective] = { do_collective, NULL },
+    [REQ_signal] = { do_signal, NULL },
+    [REQ_input] = { do_input, NULL },
+    [REQ_register_cleanup] = { do_register_cleanup, NULL },
+    [REQ_log] = { do_log, NULL },
+    [REQ_credential] = { do_credential, NULL },
+    [REQ_finalize] = { do_finalize, NULL },
+    [REQ_abort] = { do_abort, NULL },
 };
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -887,11 +951,11 @@ void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
 
     *a_p = (struct answer){ .status = ANSWER_OK };
     if (!table[rq->kind].run) {
-        a_p->status = ANSWER_FAILED; /* REQ_IDENTIFY: not a request to a job */
+        a_p->status = ANSWER_FAILED; /* REQ_identify: not a request to a job */
         return;
     }
     p->last_ns = now_ns;
-    p->last_word = table[rq->kind].word;
+    p->last_word = request_word(rq->kind);
     if (c->startup && c->startup->job == j->id)
         startup_request(c->startup, rank, rq, now_ns);
     a_p->status = table[rq->kind].run(&k);

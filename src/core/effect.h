@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "core/proc_state.h"
 #include "core/nameservice.h"
+#include "core/operations.h"
 #include "core/request.h"
 
 /* A participant of a collective: a process, or (rank REQUEST_ALL_RANKS) a whole job. */
@@ -54,29 +55,9 @@ enum effect_kind {
     EFFECT_KINDS
 };
 
-#define EFFECT_TYPE_JOB          uint32_t
-#define EFFECT_TYPE_RANK         uint32_t
-#define EFFECT_TYPE_TICKET       uint64_t
-#define EFFECT_TYPE_U64          uint64_t
-#define EFFECT_TYPE_U32          uint32_t
-#define EFFECT_TYPE_U16          uint16_t
-#define EFFECT_TYPE_U8           uint8_t
-#define EFFECT_TYPE_I64          int64_t
-#define EFFECT_TYPE_INT          int
-#define EFFECT_TYPE_BOOL         bool
-#define EFFECT_TYPE_STATUS       enum answer_status
-#define EFFECT_TYPE_PROC_EVENT   enum proc_event
-#define EFFECT_TYPE_PID          int
-#define EFFECT_TYPE_TEXT         struct slice
-#define EFFECT_TYPE_WHY          struct slice
-#define EFFECT_TYPE_SECRET       struct slice
-#define EFFECT_TYPE_SPAWN        struct spawn_request *
-#define EFFECT_TYPE_QUERY        struct nameservice_query *
-#define EFFECT_TYPE_CONTRIBUTION struct contribution *
-
 /* struct effect_answer { uint64_t ticket; ... } for each kind. */
 #define EFFECT(id, name)                      struct effect_##id {
-#define EFFECT_MEMBER(id, KIND, member, name) EFFECT_TYPE_##KIND member;
+#define EFFECT_MEMBER(id, KIND, member, name) OPERATION_TYPE_##KIND member;
 #define EFFECT_DONE(id)                                                                            \
     }                                                                                              \
     ;

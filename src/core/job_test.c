@@ -97,30 +97,29 @@ static void test_names(void)
 {
     static char port[LIMIT_NAME_PORT + 1];
     struct world w;
-    struct request rq = { .kind = REQ_PUBLISH };
+    struct request rq = { .kind = REQ_publish };
     struct answer a = { .status = ANSWER_OK };
     char name[32];
     unsigned n = 0;
 
     memset(port, 'p', sizeof port);
     open_world(&w, 1 << 20);
-    rq.key = SLICE("long");
-    rq.value = slice_mem(port, sizeof port);
+    rq.u.publish.service = SLICE("long");
+    rq.u.publish.port = slice_mem(port, sizeof port);
     core_request(&w.core, w.job, 0, 1, &rq, 0, &a);
     EQ(a.status, ANSWER_BAD_VALUE);
     for (a.status = ANSWER_OK; a.status == ANSWER_OK && n <= LIMIT_CLIENT_NAMES; n++) {
         snprintf(name, sizeof name, "n%u", n);
-        rq.key = slice_str(name);
-        rq.value = slice_mem(port, LIMIT_NAME_PORT);
+        rq.u.publish.service = slice_str(name);
+        rq.u.publish.port = slice_mem(port, LIMIT_NAME_PORT);
         core_request(&w.core, w.job, 0, 1, &rq, 0, &a);
     }
     EQ(a.status, ANSWER_OVER_QUOTA);
     OK_F(n <= LIMIT_CLIENT_STORE / LIMIT_NAME_PORT + 1, "%u names of the longest kind", n);
-    rq = (struct request){ .kind = REQ_UNPUBLISH, .key = SLICE("n0") };
+    rq = REQUEST_WITH(unpublish, .service = SLICE("n0"));
     core_request(&w.core, w.job, 1, 1, &rq, 0, &a);
     EQ(a.status, ANSWER_OK);
-    rq = (struct request){ .kind = REQ_PUBLISH, .key = SLICE("n0") };
-    rq.value = slice_mem(port, LIMIT_NAME_PORT);
+    rq = REQUEST_WITH(publish, .service = SLICE("n0"), .port = slice_mem(port, LIMIT_NAME_PORT));
     core_request(&w.core, w.job, 0, 1, &rq, 0, &a);
     OK_F(a.status == ANSWER_OK, "what is taken back makes room");
     core_job_remove(&w.core, w.job);
@@ -151,21 +150,20 @@ static void test_effects(void)
 static void test_abort_codes(void)
 {
     static const struct {
-        int64_t said;
-        int seen;
+        int said, seen;
     } codes[] = {
         { 0, 0 }, { 1, 1 }, { 255, 255 }, { 256, 1 }, { 512, 1 }, { -1, 255 }, { 300, 44 }
     };
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct request rq = { .kind = REQ_ABORT, .number = codes[i].said };
+        struct request rq = REQUEST_WITH(abort, .code = codes[i].said);
         struct answer a;
         struct world w;
 
         open_world(&w, 1 << 20);
         core_request(&w.core, w.job, 1, 1, &rq, 0, &a);
         OK_F(job_exit_code(w.job) == codes[i].seen, "an abort with %d ends with %d, not %d",
-             (int)codes[i].said, codes[i].seen, job_exit_code(w.job));
+             codes[i].said, codes[i].seen, job_exit_code(w.job));
         OK(w.job->phase == JOB_ENDING && w.job->failed);
         close_world(&w);
     }

@@ -22,7 +22,7 @@ struct pending {
     uint32_t job, rank; /* the requester */
     enum request_kind kind;
     uint32_t owner_job, owner_rank; /* the process that could answer, or PENDING_NOBODY */
-    uint64_t count;                 /* REQ_SPAWN: processes */
+    uint64_t count;                 /* REQ_spawn: processes */
     struct slice name;              /* the object: key, service, program; may be cut */
     char text[];
 };

@@ -75,7 +75,8 @@ static void settle(struct world *w)
 static void meet(struct world *w, struct slice purpose)
 {
     struct member members[] = { { SLICE("one"), REQUEST_ALL_RANKS }, { SLICE("two"), 1 } };
-    struct request rq = { .kind = REQ_MEET, .key = purpose, .members = members, .count = 2 };
+    struct request rq =
+        REQUEST_WITH(collective, .purpose = purpose, .members = members, .count = 2);
     struct answer a;
 
     core_request(&w->core, w->jobs[0], 0, 1, &rq, 0, &a);

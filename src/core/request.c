@@ -1,6 +1,25 @@
 /* request.c - see request.h. */
 #include "core/request.h"
 
+void request_drop(struct request *rq)
+{
+    if (rq->kind == REQ_spawn)
+        rq->u.spawn.request = spawn_free(rq->u.spawn.request);
+}
+
+const char *request_word(enum request_kind kind)
+{
+    static const char *const words[REQ_KINDS] = {
+#define REQUEST(id, word) [REQ_##id] = (word),
+#define REQUEST_MEMBER(id, KIND, member)
+#define REQUEST_DONE(id)
+#define REQUEST_BARE(id, word) [REQ_##id] = (word),
+#include "proto/operations.def"
+    };
+
+    return words[kind];
+}
+
 const char *answer_word(enum answer_status status)
 {
     switch (status) {

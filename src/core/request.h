@@ -12,51 +12,16 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "core/operations.h"
 #include "core/spawn.h"
 
 enum request_kind {
-    REQ_IDENTIFY, /* number: the id given to a process that had to connect by itself; the server
-                     answers this one, no job is known yet. kvs, number: its job and rank, when it
-                     knows them; count: the kind of a tool (pmix-wire: flag), or 0; value: the
-                     tool's description of itself, as infos in its own encoding */
-    REQ_HOST,     /* a PMIx command for the host: number; value: its body, not decoded; the answer's
-                     value is the whole reply */
-    REQ_ATTACH, /* the first message of a process: it takes part from now on; number: SPEAKS_... */
-    REQ_PUT,    /* kvs, key, value */
-    REQ_PUT_MANY,   /* value: records as in mput_wireup; count */
-    REQ_GET,        /* kvs (empty: the own job's), key; number: the rank that put it, if has_rank */
-    REQ_GET_INDEX,  /* kvs, number: the n-th pair of the key-value space */
-    REQ_KVS_CREATE, /* */
-    REQ_KVS_DELETE, /* kvs */
-    REQ_FENCE,      /* key: the group ("" is the whole job); value: the tag */
-    REQ_NODE_PUT,   /* key, value: an attribute of the process's node */
-    REQ_NODE_GET,   /* key; number: not 0: wait for the put; idle */
-    REQ_JOB_ATTR,   /* key: an attribute of the job from the process manager */
-    REQ_RING,       /* key, value: for the left and for the right neighbour */
-    REQ_CONNECT,    /* kvs: the job whose key-value space is wanted */
-    REQ_DISCONNECT, /* kvs */
-    REQ_PUBLISH,    /* key: service, value: port */
-    REQ_UNPUBLISH,  /* key: service */
-    REQ_LOOKUP,     /* key: service */
-    REQ_SPAWN,      /* spawn: handed over with the request */
-    REQ_COMMIT,     /* modex entries, count */
-    REQ_GET_CARD,   /* kvs: nspace, number: rank, key, immediate, timeout_ns */
-    REQ_MEET,       /* key: the purpose; members, count: a collective across jobs */
-    REQ_NOTIFY,     /* number: event code, count: range, value: infos, event_flags; the server
-                       distributes it */
-    REQ_RECALL, /* the events that the server keeps, for a late registration; value: for which codes
-                   (int each), count of them; none: for all */
-    REQ_SIGNAL, /* members, count; number: the signal; immediate: it is meant to end them */
-    REQ_REGISTER_CLEANUP, /* members, count, key, value, number: core/control.h */
-    REQ_LOG,              /* key, value, number, kvs: core/control.h */
-    REQ_CREDENTIAL,       /* number, value: core/control.h */
-    REQ_LISTEN,           /* the output that the server keeps, for a new subscription */
-    REQ_INPUT, /* members, count; value: bytes for their standard input; immediate: end of input */
-    REQ_MONITOR,  /* heartbeats are due every timeout_ns (0: monitoring stops); count: how many may
-                     be missing, number: event code, key: a name for it */
-    REQ_BEAT,     /* */
-    REQ_FINALIZE, /* */
-    REQ_ABORT     /* number: exit code, value: message; never answered */
+#define REQUEST(id, word) REQ_##id,
+#define REQUEST_MEMBER(id, KIND, member)
+#define REQUEST_DONE(id)
+#define REQUEST_BARE(id, word) REQ_##id,
+#include "proto/operations.def"
+    REQ_KINDS
 };
 
 /* What one process puts under a key (core/modex.h defines the bytes). */
@@ -94,28 +59,39 @@ enum {
 
 struct job;
 
+/* ---- requests, from the table ---------------------------------------------------------------- */
+
+/* struct request_put { struct slice space; ... } for each kind. */
+#define REQUEST(id, word)                struct request_##id {
+#define REQUEST_MEMBER(id, KIND, member) OPERATION_TYPE_##KIND member;
+#define REQUEST_DONE(id)                                                                           \
+    }                                                                                              \
+    ;
+#define REQUEST_BARE(id, word)
+#include "proto/operations.def"
+
 struct request {
     enum request_kind kind;
     uint32_t token; /* the session's own number, repeated in the answer */
-    struct slice kvs;
-    struct slice key;
-    struct slice value;
-    int64_t number;
-    bool has_rank;
-    uint32_t count;
-    struct spawn_request *spawn;
-    uint16_t type; /* REQ_PUBLISH: as in an answer */
-    const struct card *cards;
-    const struct member *members;
-    uint8_t event_flags;
-    bool collect;      /* REQ_FENCE: with what PMIx processes have committed */
-    struct slice ways; /* REQ_FENCE: exchange methods, separated by commas; or empty */
-    bool immediate;
-    enum name_life life; /* REQ_PUBLISH */
-    bool wait; /* REQ_LOOKUP: wait for the name to be published, at most timeout_ns (0: for ever) */
-    uint64_t timeout_ns;
-    bool idle; /* the process sends nothing before it has the answer */
+    union {
+#define REQUEST(id, word) struct request_##id id;
+#define REQUEST_MEMBER(id, KIND, member)
+#define REQUEST_DONE(id)
+#define REQUEST_BARE(id, word)
+#include "proto/operations.def"
+    } u;
 };
+
+/* REQUEST_WITH(connect, .job = name): a request of this kind with these members. */
+#define REQUEST_WITH(id, ...) ((struct request){ .kind = REQ_##id, .u.id = { __VA_ARGS__ } })
+
+/* Frees what a request hands over; for one that nobody takes. */
+void request_drop(struct request *rq);
+
+/* The word for reports: "get by index". */
+const char *request_word(enum request_kind kind);
+
+/* ---- answers --------------------------------------------------------------------------------- */
 
 enum answer_status {
     ANSWER_OK = 0,
@@ -133,17 +109,17 @@ enum answer_status {
 
 struct answer {
     enum answer_status status;
-    struct slice key; /* the key of an indexed pair; the offending key of a failed REQ_PUT_MANY; the
+    struct slice key; /* the key of an indexed pair; the offending key of a failed REQ_put_many; the
                          left neighbour's value */
     struct slice value; /* the value, port, name of a new key-value space or job; the right
                            neighbour's value */
-    int64_t number; /* REQ_RING: the place in the ring; REQ_MEET: the collective's number; a refused
-                       REQ_IDENTIFY: the host's PMIx status, or 0 */
+    int64_t number; /* REQ_ring: the place in the ring; REQ_collective: the collective's number; a
+                       refused REQ_identify: the host's PMIx status, or 0 */
     struct slice text; /* one sentence, on failure; may be empty */
-    struct job *about; /* REQ_LOOKUP: the publisher's job (NULL: another launcher's) */
-    uint32_t rank;     /* REQ_LOOKUP: its rank */
-    uint16_t type;     /* REQ_LOOKUP: PMIx data type of the value; 0: characters */
-    const int *codes;  /* REQ_SPAWN: one per process, or NULL: all started */
+    struct job *about; /* REQ_lookup: the publisher's job (NULL: another launcher's) */
+    uint32_t rank;     /* REQ_lookup: its rank */
+    uint16_t type;     /* REQ_lookup: PMIx data type of the value; 0: characters */
+    const int *codes;  /* REQ_spawn: one per process, or NULL: all started */
     uint32_t ncodes;
 };
 

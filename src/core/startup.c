@@ -74,31 +74,34 @@ static void enter(struct startup *s, uint32_t rank, uint64_t now_ns)
     s->entered++;
 }
 
-static uint64_t bytes_of(const struct request *rq)
+static uint64_t bytes_of(const struct request_commit *rq)
 {
-    uint64_t n = rq->key.len + rq->value.len;
+    uint64_t n = 0;
 
-    for (uint32_t i = 0; rq->kind == REQ_COMMIT && i < rq->count; i++)
+    for (uint32_t i = 0; i < rq->count; i++)
         n += rq->cards[i].key.len + rq->cards[i].value.len;
     return n;
+}
+
+static void note_put(struct startup *s, uint32_t rank, uint64_t bytes, uint64_t now_ns)
+{
+    s->bytes += bytes;
+    s->fresh = true;
+    startup_note(s, rank, STARTUP_LAST_PUT, now_ns);
 }
 
 void startup_request(struct startup *s, uint32_t rank, const struct request *rq, uint64_t now_ns)
 {
     switch (rq->kind) {
-    case REQ_ATTACH: startup_note(s, rank, STARTUP_INIT, now_ns); break;
-    case REQ_PUT:
-    case REQ_PUT_MANY:
-    case REQ_COMMIT:
-        s->bytes += bytes_of(rq);
-        s->fresh = true;
-        startup_note(s, rank, STARTUP_LAST_PUT, now_ns);
-        break;
-    case REQ_FENCE:
-        if (rq->key.len == 0 || slice_starts(rq->key, SLICE("WORLD")))
+    case REQ_attach: startup_note(s, rank, STARTUP_INIT, now_ns); break;
+    case REQ_put: note_put(s, rank, rq->u.put.key.len + rq->u.put.value.len, now_ns); break;
+    case REQ_put_many: note_put(s, rank, rq->u.put_many.records.len, now_ns); break;
+    case REQ_commit: note_put(s, rank, bytes_of(&rq->u.commit), now_ns); break;
+    case REQ_fence:
+        if (rq->u.fence.group.len == 0 || slice_starts(rq->u.fence.group, SLICE("WORLD")))
             enter(s, rank, now_ns);
         break;
-    case REQ_FINALIZE: startup_note(s, rank, STARTUP_FINALIZE, now_ns); break;
+    case REQ_finalize: startup_note(s, rank, STARTUP_FINALIZE, now_ns); break;
     default: break;
     }
 }

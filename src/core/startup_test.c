@@ -68,12 +68,11 @@ static bool fence(struct world *w, const unsigned put[RANKS], const unsigned in[
         char key[] = "card-0";
         key[5] = (char)('0' + r);
         if (put[r])
-            ask(w, r, put[r],
-                (struct request){ .kind = REQ_PUT, .key = slice_str(key), .value = SLICE("1234") });
+            ask(w, r, put[r], REQUEST_WITH(put, .key = slice_str(key), .value = SLICE("1234")));
         told = told || startup_look(&w->startup, w->job, put[r] * MS);
     }
     for (uint32_t r = 0; r < RANKS; r++) {
-        ask(w, r, in[r], (struct request){ .kind = REQ_FENCE });
+        ask(w, r, in[r], (struct request){ .kind = REQ_fence });
         told = startup_look(&w->startup, w->job, end * MS) || told;
     }
     return told;
@@ -87,7 +86,7 @@ static void begin(struct world *w)
     w->startup.told_ns = 1000 * MS;
     for (uint32_t r = 0; r < RANKS; r++) {
         start(w, r, 1001 + r);
-        ask(w, r, r == 2 ? 1503 : 1011 + r, (struct request){ .kind = REQ_ATTACH });
+        ask(w, r, r == 2 ? 1503 : 1011 + r, (struct request){ .kind = REQ_attach });
     }
 }
 
@@ -163,7 +162,7 @@ static void test_exchange(void)
     OK(is_span(&p, SPAN_ENTER, 4, (unsigned[]){ 1630, 1660, 20, 21, 21 }, 3, 0, 3));
     OK(is_span(&p, SPAN_FENCE, 4, (unsigned[]){ 1651, 1662, 2, 9, 11 }, 3, 0, 0));
     for (uint32_t r = 0; r < RANKS; r++) {
-        ask(&w, r, 1700 + r, (struct request){ .kind = REQ_FINALIZE });
+        ask(&w, r, 1700 + r, (struct request){ .kind = REQ_finalize });
         if (r != 1)
             startup_note(&w.startup, r, STARTUP_GONE, (1710 + 2 * r) * MS);
     }
@@ -182,7 +181,7 @@ static void test_silence(void)
     w.core.startup = NULL;
     for (uint32_t r = 0; r < RANKS; r++) {
         job_event(w.job, r, PROC_EVENT_STARTED, 0);
-        ask(&w, r, 1, (struct request){ .kind = REQ_ATTACH });
+        ask(&w, r, 1, (struct request){ .kind = REQ_attach });
     }
     OK(!fence(&w, nothing, (const unsigned[]){ 2, 3, 4, 5 }, 6));
     w.startup.job = w.job->id + 1;

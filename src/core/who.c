@@ -260,17 +260,16 @@ static uint32_t each_fence(struct writer *w, const struct job *j)
 
 /* ---- one pending request --------------------------------------------------------------------- */
 
-static const struct {
-    const char *word, *why;
-} reasons[] = {
-    [REQ_GET] = { "get", "it is being found out" },
-    [REQ_JOB_ATTR] = { "get job attribute", "it is being found out" },
-    [REQ_NODE_GET] = { "get node attribute", "no process of the node has put it" },
-    [REQ_GET_CARD] = { "get", "no process has put it" },
-    [REQ_LOOKUP] = { "lookup", "no process is known to have published it" },
-    [REQ_PUBLISH] = { "publish", "other launchers are being asked" },
-    [REQ_UNPUBLISH] = { "unpublish", "other launchers are being asked" },
-    [REQ_SPAWN] = { "spawn", "it is being started" },
+/* Of the requests that are reported. */
+static const char *const reasons[REQ_KINDS] = {
+    [REQ_get] = "it is being found out",
+    [REQ_job_attr] = "it is being found out",
+    [REQ_node_get] = "no process of the node has put it",
+    [REQ_modex_get] = "no process has put it",
+    [REQ_lookup] = "no process is known to have published it",
+    [REQ_publish] = "other launchers are being asked",
+    [REQ_unpublish] = "other launchers are being asked",
+    [REQ_spawn] = "it is being started",
 };
 
 static const struct job *owner_of(const struct writer *w, const struct pending *one)
@@ -285,12 +284,12 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
 {
     const struct job *owner = owner_of(w, one);
 
-    buf_printf(w->out, "  %s ", reasons[one->kind].word);
+    buf_printf(w->out, "  %s ", request_word(one->kind));
     if (one->name.len)
         buf_json(w->out, one->name);
     else
         buf_str(w->out, "everything");
-    if (one->kind == REQ_SPAWN)
+    if (one->kind == REQ_spawn)
         buf_printf(w->out, ", %llu processes", (unsigned long long)one->count);
     if (owner)
         buf_printf(w->out, " of rank %u", one->owner_rank);
@@ -301,7 +300,7 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
     if (owner)
         buf_printf(w->out, "missing: %u\n", one->owner_rank);
     else
-        buf_printf(w->out, "%s\n", reasons[one->kind].why);
+        buf_printf(w->out, "%s\n", reasons[one->kind]);
     if (owner)
         proc_text(w, owner, one->owner_rank);
 }
@@ -311,11 +310,11 @@ static void wait_json(struct writer *w, const struct pending *one)
     const struct job *owner = owner_of(w, one);
 
     item(w);
-    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", reasons[one->kind].word);
+    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", request_word(one->kind));
     buf_json(w->out, one->name);
     buf_printf(w->out, ",\"rank\":%u,\"seconds\":%.3f", one->rank,
                seconds(one->since_ns, w->o->now_ns));
-    if (one->kind == REQ_SPAWN)
+    if (one->kind == REQ_spawn)
         buf_printf(w->out, ",\"count\":%llu", (unsigned long long)one->count);
     buf_str(w->out, ",\"job\":");
     buf_json(w->out, owner ? slice_str(owner->nspace) : SLICE_NULL);
@@ -447,7 +446,7 @@ static void job_json(struct writer *w, const struct job *j)
 
 bool who_tells(enum request_kind kind)
 {
-    return (size_t)kind < sizeof reasons / sizeof *reasons && reasons[kind].word;
+    return kind < REQ_KINDS && reasons[kind];
 }
 
 bool who_wants(const struct job *j, struct slice which)

@@ -331,7 +331,7 @@ static void read_wait(struct reader *r)
 
     one.job = (uint32_t)number(r, UINT32_MAX);
     one.rank = (uint32_t)number(r, UINT32_MAX);
-    one.kind = (enum request_kind)number(r, REQ_ABORT);
+    one.kind = (enum request_kind)number(r, REQ_KINDS - 1);
     one.owner_job = (uint32_t)number(r, UINT32_MAX);
     one.owner_rank = (uint32_t)number(r, UINT32_MAX);
     one.count = number(r, UINT64_MAX);

@@ -111,9 +111,9 @@ static void test_fence(void)
 
     open_world(&w);
     same(report(&w, "one", false), idle);
-    EQ(ask(&w, 0, 0, 1, 4, (struct request){ .kind = REQ_FENCE }), ANSWER_LATER);
-    EQ(ask(&w, 0, 3, 2, 5, (struct request){ .kind = REQ_FENCE }), ANSWER_LATER);
-    EQ(ask(&w, 0, 5, 9, 7, (struct request){ .kind = REQ_PUT, .key = SLICE("k") }), ANSWER_OK);
+    EQ(ask(&w, 0, 0, 1, 4, (struct request){ .kind = REQ_fence }), ANSWER_LATER);
+    EQ(ask(&w, 0, 3, 2, 5, (struct request){ .kind = REQ_fence }), ANSWER_LATER);
+    EQ(ask(&w, 0, 5, 9, 7, REQUEST_WITH(put, .key = SLICE("k"))), ANSWER_OK);
     same(report(&w, "0", false),
          "0 job 0 one, 6 processes: 6 running\n"
          "  fence WORLD:0, generation 0, for 6.0 s: 2 of 6 have arrived; missing: 1-2,4-5\n"
@@ -124,10 +124,10 @@ static void test_fence(void)
          "ago\n");
     for (uint32_t r = 1; r < RANKS; r++) {
         if (r != 3)
-            ask(&w, 0, r, 10 + r, 8, (struct request){ .kind = REQ_FENCE });
+            ask(&w, 0, r, 10 + r, 8, (struct request){ .kind = REQ_fence });
     }
     same(report(&w, "one", false), idle);
-    ask(&w, 0, 2, 20, 9, (struct request){ .kind = REQ_FENCE });
+    ask(&w, 0, 2, 20, 9, (struct request){ .kind = REQ_fence });
     OK(strstr(report(&w, "one", false), "generation 1, for 1.0 s: 1 of 6") != NULL);
     same(report(&w, "three", false), "1 ");
     close_world(&w);
@@ -135,7 +135,7 @@ static void test_fence(void)
 
 static void test_attribute(void)
 {
-    struct request get = { .kind = REQ_NODE_GET, .key = SLICE("lo\"ck"), .number = 1 };
+    struct request get = REQUEST_WITH(node_get, .key = SLICE("lo\"ck"), .wait = true);
     struct world w;
 
     open_world(&w);
@@ -147,8 +147,7 @@ static void test_attribute(void)
     OK(strstr(report(&w, "one", true),
               "\"pending\":[{\"request\":\"get node attribute\",\"name\":\"lo\\\"ck\",\"rank\":2,"
               "\"seconds\":6.000,\"job\":\"\",\"processes\":[]}]") != NULL);
-    ask(&w, 0, 3, 2, 5,
-        (struct request){ .kind = REQ_NODE_PUT, .key = SLICE("lo\"ck"), .value = SLICE("v") });
+    ask(&w, 0, 3, 2, 5, REQUEST_WITH(node_put, .key = SLICE("lo\"ck"), .value = SLICE("v")));
     OK(strstr(report(&w, "one", false), "nobody waits") != NULL);
     EQ(ask(&w, 0, 2, 3, 6, get), ANSWER_OK);
     OK_F(list_empty(&w.core.waits.all), "who is answered at once does not wait");
@@ -157,7 +156,7 @@ static void test_attribute(void)
 
 static void test_card(void)
 {
-    struct request get = { .kind = REQ_GET_CARD, .key = SLICE("ep"), .number = 5 };
+    struct request get = REQUEST_WITH(modex_get, .key = SLICE("ep"), .rank = 5);
     struct card card = { .type = MODEX_STRING, .scope = MODEX_GLOBAL, .key = SLICE("ep") };
     struct world w;
 
@@ -168,7 +167,7 @@ static void test_card(void)
         "0 job 0 one, 6 processes: 6 running\n"
         "  get \"ep\" of rank 5, for 6.0 s, by rank 1: missing: 5\n"
         "    rank 5 on here (pid 105) running, stopped by a debugger; has not said anything yet\n");
-    get.kvs = SLICE("one");
+    get.u.modex_get.nspace = SLICE("one");
     EQ(ask(&w, 1, 0, 2, 5, get), ANSWER_LATER);
     OK(strstr(report(&w, "two", false),
               "  get \"ep\" of rank 5 of one, for 5.0 s, by rank 0: missing: 5\n    rank 5 on "
@@ -177,13 +176,13 @@ static void test_card(void)
               "{\"request\":\"get\",\"name\":\"ep\",\"rank\":0,\"seconds\":5.000,\"job\":\"one\","
               "\"missing\":\"5\",\"processes\":[{\"rank\":5,\"node\":\"here\",\"pid\":105,") !=
        NULL);
-    get.key = SLICE_NULL;
-    get.number = 4;
+    get.u.modex_get.key = SLICE_NULL;
+    get.u.modex_get.rank = 4;
     EQ(ask(&w, 1, 3, 3, 6, get), ANSWER_LATER);
     OK(strstr(report(&w, "two", false), "get everything of rank 4 of one, for 4.0 s") != NULL);
     pendings_drop(&w.core.waits, 3, 3); /* its connection is closed */
     OK(strstr(report(&w, "two", false), "everything") == NULL);
-    ask(&w, 0, 5, 4, 7, (struct request){ .kind = REQ_COMMIT, .cards = &card, .count = 1 });
+    ask(&w, 0, 5, 4, 7, REQUEST_WITH(commit, .cards = &card, .count = 1));
     OK(strstr(report(&w, "one", false), "nobody waits") != NULL);
     OK(strstr(report(&w, "two", false), "nobody waits") != NULL);
     close_world(&w);
@@ -200,7 +199,7 @@ static void test_spawn(void)
     rq->ncommands = 2;
     rq->commands[0] = (struct spawn_command){ .program = program, .nprocs = 2 };
     rq->commands[1] = (struct spawn_command){ .program = other, .nprocs = 3 };
-    EQ(ask(&w, 0, 1, 7, 4, (struct request){ .kind = REQ_SPAWN, .spawn = rq }), ANSWER_LATER);
+    EQ(ask(&w, 0, 1, 7, 4, REQUEST_WITH(spawn, .request = rq)), ANSWER_LATER);
     same(report(&w, "one", false),
          "0 job 0 one, 6 processes: 6 running\n"
          "  spawn \"/bin/a\", 5 processes, for 6.0 s, by rank 1: it is being started\n");
@@ -216,13 +215,12 @@ static void test_lookup(void)
     struct world w;
 
     open_world(&w);
-    EQ(ask(&w, 1, 2, 1, 4,
-           (struct request){ .kind = REQ_LOOKUP, .key = SLICE("svc"), .wait = true }),
+    EQ(ask(&w, 1, 2, 1, 4, REQUEST_WITH(lookup, .service = SLICE("svc"), .wait = true)),
        ANSWER_LATER);
     OK(strstr(report(&w, "two", false),
               "  lookup \"svc\", for 6.0 s, by rank 2: no process is known to have "
               "published it") != NULL);
-    ask(&w, 0, 0, 2, 5, (struct request){ .kind = REQ_PUBLISH, .key = SLICE("svc") });
+    ask(&w, 0, 0, 2, 5, REQUEST_WITH(publish, .service = SLICE("svc")));
     OK(strstr(report(&w, "two", false), "nobody waits") != NULL);
     close_world(&w);
 }
@@ -230,9 +228,8 @@ static void test_lookup(void)
 static void test_meeting(void)
 {
     struct member members[] = { { SLICE("two"), REQUEST_ALL_RANKS }, { SLICE("one"), 4 } };
-    struct request meet = {
-        .kind = REQ_MEET, .key = SLICE("connect"), .members = members, .count = 2
-    };
+    struct request meet =
+        REQUEST_WITH(collective, .purpose = SLICE("connect"), .members = members, .count = 2);
     struct world w;
 
     open_world(&w);
@@ -262,8 +259,7 @@ static void test_many(void)
 
     open_world(&w);
     for (unsigned i = 0; i < 100; i++)
-        ask(&w, 0, i % RANKS, i + 1, 4,
-            (struct request){ .kind = REQ_NODE_GET, .key = SLICE("k"), .number = 1 });
+        ask(&w, 0, i % RANKS, i + 1, 4, REQUEST_WITH(node_get, .key = SLICE("k"), .wait = true));
     OK(strstr(report(&w, "one", false), "\n  and 36 requests more\n") != NULL);
     close_world(&w);
 }

@@ -149,6 +149,24 @@ static void test_row(enum effect_kind kind, const char *name)
     buf_free(&after);
 }
 
+/* A request that nobody takes is freed, whatever it is. */
+static void test_requests(void)
+{
+    struct request rq;
+    bool worded = true;
+
+    for (int k = 0; k < REQ_KINDS; k++)
+        worded = worded && request_word((enum request_kind)k);
+    OK_F(worded, "each of %d requests has a word", REQ_KINDS);
+    rq = REQUEST_WITH(spawn, .request = spawn_new());
+    request_drop(&rq);
+    request_drop(&rq);
+    OK(!rq.u.spawn.request);
+    rq = REQUEST_WITH(put, .key = SLICE("key"), .value = SLICE("value"));
+    request_drop(&rq);
+    OK(slice_is(rq.u.put.value, "value"));
+}
+
 static void test_jobs(void)
 {
     struct effect e = EFFECT_WITH(tie, .job = 4, .other = 5);
@@ -165,6 +183,7 @@ int main(void)
 #define EFFECT_DONE(id)
 #include "proto/operations.def"
     test_members();
+    test_requests();
     test_jobs();
     return tap_done();
 }

@@ -203,7 +203,7 @@ static int on_init(struct pmi1 *s, const struct incoming *in)
     if (!known)
         return SESSION_IDLE;
     s->state = TEXT_READY;
-    return ask(s, PMI1_init, in->rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI1 });
+    return ask(s, PMI1_init, in->rq, REQUEST_WITH(attach, .speaks = SPEAKS_PMI1));
 }
 
 static int on_initack(struct pmi1 *s, const struct incoming *in)
@@ -215,7 +215,7 @@ static int on_initack(struct pmi1 *s, const struct incoming *in)
         id = -1;
     else if (!slice_i64(in->m->initack.pmiid, &id) || id < 0)
         return broken(in, "initack without a number as pmiid");
-    return ask(s, PMI1_initack, in->rq, (struct request){ .kind = REQ_IDENTIFY, .number = id });
+    return ask(s, PMI1_initack, in->rq, REQUEST_WITH(identify, .id = id));
 }
 
 static int on_singinit(struct pmi1 *s, const struct incoming *in)
@@ -314,31 +314,27 @@ static int on_put(struct pmi1 *s, const struct incoming *in)
         say(s, PMI1_put_result, &r);
         return SESSION_IDLE;
     }
-    return ask(
-        s, PMI1_put, in->rq,
-        (struct request){ .kind = REQ_PUT, .kvs = m->kvsname, .key = m->key, .value = m->value });
+    return ask(s, PMI1_put, in->rq,
+               REQUEST_WITH(put, .space = m->kvsname, .key = m->key, .value = m->value));
 }
 
 static int on_get(struct pmi1 *s, const struct incoming *in)
 {
-    return ask(
-        s, PMI1_get, in->rq,
-        (struct request){ .kind = REQ_GET, .kvs = in->m->get.kvsname, .key = in->m->get.key });
+    return ask(s, PMI1_get, in->rq,
+               REQUEST_WITH(get, .space = in->m->get.kvsname, .key = in->m->get.key));
 }
 
 static int on_get_wireup(struct pmi1 *s, const struct incoming *in)
 {
     return ask(s, PMI1_get_wireup, in->rq,
-               (struct request){ .kind = REQ_GET,
-                                 .kvs = in->m->get_wireup.kvsname,
-                                 .key = in->m->get_wireup.key });
+               REQUEST_WITH(get, .space = in->m->get_wireup.kvsname, .key = in->m->get_wireup.key));
 }
 
 static int on_getbyidx(struct pmi1 *s, const struct incoming *in)
 {
     const struct pmi1_getbyidx *m = &in->m->getbyidx;
     int rc = ask(s, PMI1_getbyidx, in->rq,
-                 (struct request){ .kind = REQ_GET_INDEX, .kvs = m->kvsname, .number = m->idx });
+                 REQUEST_WITH(get_index, .space = m->kvsname, .index = m->idx));
 
     if (rc == SESSION_REQUEST)
         s->pending[s->npending - 1].index = m->idx;
@@ -347,13 +343,13 @@ static int on_getbyidx(struct pmi1 *s, const struct incoming *in)
 
 static int on_create_kvs(struct pmi1 *s, const struct incoming *in)
 {
-    return ask(s, PMI1_create_kvs, in->rq, (struct request){ .kind = REQ_KVS_CREATE });
+    return ask(s, PMI1_create_kvs, in->rq, (struct request){ .kind = REQ_kvs_create });
 }
 
 static int on_destroy_kvs(struct pmi1 *s, const struct incoming *in)
 {
     return ask(s, PMI1_destroy_kvs, in->rq,
-               (struct request){ .kind = REQ_KVS_DELETE, .kvs = in->m->destroy_kvs.kvsname });
+               REQUEST_WITH(kvs_delete, .space = in->m->destroy_kvs.kvsname));
 }
 
 static int on_mput_wireup(struct pmi1 *s, const struct incoming *in)
@@ -387,7 +383,7 @@ static int on_barrier_in(struct pmi1 *s, const struct incoming *in)
 
     if (tag.len >= sizeof p->tag)
         return broken(in, "barrier_in with a tag of more than 23 digits");
-    rc = ask(s, PMI1_barrier_in, in->rq, (struct request){ .kind = REQ_FENCE, .key = group });
+    rc = ask(s, PMI1_barrier_in, in->rq, REQUEST_WITH(fence, .group = group));
     if (rc == SESSION_REQUEST && tag.len)
         memcpy(s->pending[s->npending - 1].tag, tag.ptr, tag.len);
     return rc;
@@ -398,38 +394,39 @@ static int on_publish_name(struct pmi1 *s, const struct incoming *in)
     const struct pmi1_publish_name *m = &in->m->publish_name;
 
     return ask(s, PMI1_publish_name, in->rq,
-               (struct request){ .kind = REQ_PUBLISH, .key = m->service, .value = m->port });
+               REQUEST_WITH(publish, .service = m->service, .port = m->port));
 }
 
 static int on_unpublish_name(struct pmi1 *s, const struct incoming *in)
 {
     return ask(s, PMI1_unpublish_name, in->rq,
-               (struct request){ .kind = REQ_UNPUBLISH, .key = in->m->unpublish_name.service });
+               REQUEST_WITH(unpublish, .service = in->m->unpublish_name.service));
 }
 
 static int on_lookup_name(struct pmi1 *s, const struct incoming *in)
 {
     return ask(s, PMI1_lookup_name, in->rq,
-               (struct request){ .kind = REQ_LOOKUP, .key = in->m->lookup_name.service });
+               REQUEST_WITH(lookup, .service = in->m->lookup_name.service));
 }
 
 static int on_finalize(struct pmi1 *s, const struct incoming *in)
 {
     s->state = TEXT_LEFT;
-    return ask(s, PMI1_finalize, in->rq, (struct request){ .kind = REQ_FINALIZE });
+    return ask(s, PMI1_finalize, in->rq, (struct request){ .kind = REQ_finalize });
 }
 
 static int on_abort(struct pmi1 *s, const struct incoming *in)
 {
     const struct pmi1_abort *m = &in->m->abort;
-    struct request rq = { .kind = REQ_ABORT, .number = 1 };
+    int64_t code = 1;
 
     if (PMI1_HAS(m, abort, exitcode))
-        rq.number = m->exitcode;
+        code = m->exitcode;
     else if (PMI1_HAS(m, abort, exit_code))
-        rq.number = m->exit_code;
-    rq.value = PMI1_HAS(m, abort, message) ? m->message : m->error_msg;
-    return ask(s, PMI1_abort, in->rq, rq);
+        code = m->exit_code;
+    return ask(s, PMI1_abort, in->rq,
+               REQUEST_WITH(abort, .code = (int)code,
+                            .message = PMI1_HAS(m, abort, message) ? m->message : m->error_msg));
 }
 
 static int on_spawn(struct pmi1 *s, const struct incoming *in);
@@ -518,7 +515,6 @@ static int on_spawn(struct pmi1 *s, const struct incoming *in)
 {
     struct pmi1_spawn m = in->m->spawn;
     const char *fault;
-    struct request rq;
     int rc;
 
     /* A single command may leave both counters out. */
@@ -538,8 +534,7 @@ static int on_spawn(struct pmi1 *s, const struct incoming *in)
         return -ENOMEM;
     if (s->spawn_seen < m.totspawns)
         return SESSION_IDLE;
-    rq = (struct request){ .kind = REQ_SPAWN, .spawn = s->spawn };
-    rc = ask(s, PMI1_spawn, in->rq, rq);
+    rc = ask(s, PMI1_spawn, in->rq, REQUEST_WITH(spawn, .request = s->spawn));
     if (rc == SESSION_REQUEST) {
         s->spawn = NULL;
         s->spawn_seen = 0;
@@ -608,10 +603,9 @@ static int take_raw(struct pmi1 *s, struct request *rq)
         return SESSION_IDLE;
     s->raw = false;
     s->consumed = s->raw_bytes;
-    return ask(s, PMI1_mput_wireup, rq,
-               (struct request){ .kind = REQ_PUT_MANY,
-                                 .count = s->raw_count,
-                                 .value = slice_head(bytes, s->raw_bytes) });
+    return ask(
+        s, PMI1_mput_wireup, rq,
+        REQUEST_WITH(put_many, .count = s->raw_count, .records = slice_head(bytes, s->raw_bytes)));
 }
 
 static void drop_consumed(struct pmi1 *s)
@@ -635,7 +629,7 @@ static int attach_silently(struct pmi1 *s, struct request *rq)
 {
     s->state = TEXT_READY;
     s->consumed = 0;
-    return ask(s, PMI1_init, rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI1 });
+    return ask(s, PMI1_init, rq, REQUEST_WITH(attach, .speaks = SPEAKS_PMI1));
 }
 
 static int on_message(struct pmi1 *s, enum text_style style, struct slice text, struct request *rq,
@@ -651,7 +645,7 @@ static int on_message(struct pmi1 *s, enum text_style style, struct slice text, 
     if (rc > 0)
         return SESSION_BROKEN;
     if (id == PMI1_init && m.init.pmi_version == 2) {
-        *rq = (struct request){ .number = 2, .value = buf_slice(&s->in) };
+        *rq = REQUEST_WITH(switch_version, .version = 2, .unread = buf_slice(&s->in));
         return SESSION_SWITCH;
     }
     if (!in_season(s, id))

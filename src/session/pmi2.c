@@ -176,8 +176,7 @@ static int on_fullinit(struct pmi2 *s, const struct incoming *in)
     if (s->base.peer->job)
         return answer_now(s, in);
     return ask(s, in,
-               (struct request){ .kind = REQ_IDENTIFY,
-                                 .number = PMI2_HAS(m, fullinit, srcid) ? m->srcid : m->pmirank });
+               REQUEST_WITH(identify, .id = PMI2_HAS(m, fullinit, srcid) ? m->srcid : m->pmirank));
 }
 
 static int on_job_getid(struct pmi2 *s, const struct incoming *in)
@@ -187,20 +186,19 @@ static int on_job_getid(struct pmi2 *s, const struct incoming *in)
 
 static int on_job_connect(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, (struct request){ .kind = REQ_CONNECT, .kvs = in->m->job_connect.jobid });
+    return ask(s, in, REQUEST_WITH(connect, .job = in->m->job_connect.jobid));
 }
 
 static int on_job_disconnect(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in,
-               (struct request){ .kind = REQ_DISCONNECT, .kvs = in->m->job_disconnect.jobid });
+    return ask(s, in, REQUEST_WITH(disconnect, .job = in->m->job_disconnect.jobid));
 }
 
 static int on_kvs_put(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_kvs_put *m = &in->m->kvs_put;
 
-    return ask(s, in, (struct request){ .kind = REQ_PUT, .key = m->key, .value = m->value });
+    return ask(s, in, REQUEST_WITH(put, .key = m->key, .value = m->value));
 }
 
 static int on_kvs_get(struct pmi2 *s, const struct incoming *in)
@@ -208,11 +206,9 @@ static int on_kvs_get(struct pmi2 *s, const struct incoming *in)
     const struct pmi2_kvs_get *m = &in->m->kvs_get;
 
     return ask(s, in,
-               (struct request){ .kind = REQ_GET,
-                                 .kvs = m->jobid,
-                                 .key = m->key,
-                                 .has_rank = PMI2_HAS(m, kvs_get, srcid) && m->srcid >= 0,
-                                 .number = m->srcid });
+               REQUEST_WITH(get, .space = m->jobid, .key = m->key,
+                            .has_rank = PMI2_HAS(m, kvs_get, srcid) && m->srcid >= 0,
+                            .rank = m->srcid));
 }
 
 static int on_get_wireup(struct pmi2 *s, const struct incoming *in)
@@ -222,16 +218,14 @@ static int on_get_wireup(struct pmi2 *s, const struct incoming *in)
     if (!s->ours)
         return broken(in, "get-wireup from a client that did not ask for our dialect");
     return ask(s, in,
-               (struct request){ .kind = REQ_GET,
-                                 .kvs = m->jobid,
-                                 .key = m->key,
-                                 .has_rank = PMI2_HAS(m, get_wireup, srcid) && m->srcid >= 0,
-                                 .number = m->srcid });
+               REQUEST_WITH(get, .space = m->jobid, .key = m->key,
+                            .has_rank = PMI2_HAS(m, get_wireup, srcid) && m->srcid >= 0,
+                            .rank = m->srcid));
 }
 
 static int on_kvs_fence(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, (struct request){ .kind = REQ_FENCE });
+    return ask(s, in, REQUEST_WITH(fence, .collect = false));
 }
 
 static int on_mput_wireup(struct pmi2 *s, const struct incoming *in)
@@ -251,25 +245,23 @@ static int on_mput_wireup(struct pmi2 *s, const struct incoming *in)
 
 static int on_getjobattr(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, (struct request){ .kind = REQ_JOB_ATTR, .key = in->m->info_getjobattr.key });
+    return ask(s, in, REQUEST_WITH(job_attr, .key = in->m->info_getjobattr.key));
 }
 
 static int on_putnodeattr(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_info_putnodeattr *m = &in->m->info_putnodeattr;
 
-    return ask(s, in, (struct request){ .kind = REQ_NODE_PUT, .key = m->key, .value = m->value });
+    return ask(s, in, REQUEST_WITH(node_put, .key = m->key, .value = m->value));
 }
 
 static int on_getnodeattr(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_info_getnodeattr *m = &in->m->info_getnodeattr;
 
-    return ask(s, in,
-               (struct request){ .kind = REQ_NODE_GET,
-                                 .key = m->key,
-                                 .number = m->wait,
-                                 .idle = s->in_turn || m->alone });
+    return ask(
+        s, in,
+        REQUEST_WITH(node_get, .key = m->key, .wait = m->wait, .idle = s->in_turn || m->alone));
 }
 
 /* An info that asks for the name to outlive its publisher's job. */
@@ -287,44 +279,43 @@ static int on_name_publish(struct pmi2 *s, const struct incoming *in)
     const struct pmi2_name_publish *m = &in->m->name_publish;
 
     return ask(s, in,
-               (struct request){
-                   .kind = REQ_PUBLISH, .key = m->name, .value = m->port, .life = life_of(m) });
+               REQUEST_WITH(publish, .service = m->name, .port = m->port, .life = life_of(m)));
 }
 
 static int on_name_unpublish(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, (struct request){ .kind = REQ_UNPUBLISH, .key = in->m->name_unpublish.name });
+    return ask(s, in, REQUEST_WITH(unpublish, .service = in->m->name_unpublish.name));
 }
 
 static int on_name_lookup(struct pmi2 *s, const struct incoming *in)
 {
-    return ask(s, in, (struct request){ .kind = REQ_LOOKUP, .key = in->m->name_lookup.name });
+    return ask(s, in, REQUEST_WITH(lookup, .service = in->m->name_lookup.name));
 }
 
 static int on_ring(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_ring *m = &in->m->ring;
 
-    return ask(s, in, (struct request){ .kind = REQ_RING, .key = m->left, .value = m->right });
+    return ask(s, in, REQUEST_WITH(ring, .left = m->left, .right = m->right));
 }
 
 static int on_finalize(struct pmi2 *s, const struct incoming *in)
 {
     s->begun = false;
-    return ask(s, in, (struct request){ .kind = REQ_FINALIZE });
+    return ask(s, in, (struct request){ .kind = REQ_finalize });
 }
 
 /* A process that ends alone reports it and exits; its exit then decides. */
 static int on_abort(struct pmi2 *s, const struct incoming *in)
 {
     const struct pmi2_abort *m = &in->m->abort;
-    struct request rq = { .kind = REQ_ABORT, .number = 1 };
+    struct request rq =
+        REQUEST_WITH(abort, .code = 1, .message = PMI2_HAS(m, abort, msg) ? m->msg : m->message);
 
     if (PMI2_HAS(m, abort, isworld) && !m->isworld)
         return SESSION_IDLE;
     if (PMI2_HAS(m, abort, exitcode))
-        rq.number = m->exitcode;
-    rq.value = PMI2_HAS(m, abort, msg) ? m->msg : m->message;
+        rq.u.abort.code = (int)m->exitcode;
     return tell(s, in->rq, rq, in->err);
 }
 
@@ -408,7 +399,7 @@ static int on_spawn(struct pmi2 *s, const struct incoming *in)
     spawn = copy_spawn(&in->m->spawn);
     if (!spawn)
         return -ENOMEM;
-    rc = ask(s, in, (struct request){ .kind = REQ_SPAWN, .spawn = spawn });
+    rc = ask(s, in, REQUEST_WITH(spawn, .request = spawn));
     if (rc != SESSION_REQUEST)
         spawn_free(spawn);
     return rc;
@@ -687,7 +678,7 @@ static int on_init(struct pmi2 *s, const struct pmi1_init *m, struct request *rq
     s->state = s->ours ? TEXT_READY : TEXT_START; /* it has everything that fullinit would bring */
     if (!s->base.peer->job)
         return SESSION_IDLE;
-    return tell(s, rq, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI2 }, err);
+    return tell(s, rq, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
 }
 
 /* A line that does not begin PMI-2 goes to another session. */
@@ -701,7 +692,7 @@ static int on_line(struct pmi2 *s, struct slice line, struct request *rq, struct
         return rc;
     if (rc == TEXT_FINE && id == PMI1_init && m.init.pmi_version == 2)
         return on_init(s, &m.init, rq, err);
-    *rq = (struct request){ .number = 1, .value = buf_slice(&s->in) };
+    *rq = REQUEST_WITH(switch_version, .version = 1, .unread = buf_slice(&s->in));
     return SESSION_SWITCH;
 }
 
@@ -810,11 +801,10 @@ static int take_raw(struct pmi2 *s, struct request *rq, struct errmsg *err)
         return SESSION_IDLE;
     s->raw = false;
     s->consumed = s->raw_bytes;
-    return ask_for(s, &s->raw_asker, rq,
-                   (struct request){ .kind = REQ_PUT_MANY,
-                                     .count = s->raw_count,
-                                     .value = slice_head(bytes, s->raw_bytes) },
-                   err);
+    return ask_for(
+        s, &s->raw_asker, rq,
+        REQUEST_WITH(put_many, .count = s->raw_count, .records = slice_head(bytes, s->raw_bytes)),
+        err);
 }
 
 static void drop_consumed(struct pmi2 *s)
@@ -845,7 +835,7 @@ static int pmi2_next(struct session *base, struct request *rq_p, struct errmsg *
         rc = errmsg_set(err, SESSION_BROKEN, "a message of more than %zu bytes", s->in.max);
     if (rc == SESSION_IDLE && s->attach_due) {
         s->attach_due = false;
-        return tell(s, rq_p, (struct request){ .kind = REQ_ATTACH, .number = SPEAKS_PMI2 }, err);
+        return tell(s, rq_p, REQUEST_WITH(attach, .speaks = SPEAKS_PMI2), err);
     }
     while (rc == SESSION_IDLE) {
         bool due = s->raw && s->raw_bytes == 0;

@@ -63,7 +63,7 @@ static void drop_values(struct pmix_session *s)
 static void drop_backlog(struct pmix_session *s)
 {
     for (uint32_t i = s->backlog_at; i < s->nbacklog; i++)
-        spawn_free(s->backlog[i].spawn);
+        request_drop(&s->backlog[i]);
     free(s->backlog);
     s->backlog = NULL;
     s->nbacklog = s->backlog_at = 0;
@@ -332,12 +332,9 @@ static int read_hello(struct pmix_session *s, struct slice body, struct request 
         s->base.peer->can_pass_fd && asks_for_store(s, slice_mem(c.at, (size_t)(c.end - c.at)));
     s->state = PMIX_ASKED;
     s->hello_token = ++s->base.peer->next_token;
-    *rq = (struct request){ .kind = REQ_IDENTIFY,
-                            .kvs = nspace,
-                            .number = rank,
-                            .count = s->kind,
-                            .value = slice_mem(c.at, (size_t)(c.end - c.at)),
-                            .token = s->hello_token };
+    *rq = REQUEST_WITH(identify, .nspace = nspace, .rank = rank, .tool = s->kind,
+                       .description = slice_mem(c.at, (size_t)(c.end - c.at)));
+    rq->token = s->hello_token;
     return SESSION_REQUEST;
 }
 
@@ -440,7 +437,7 @@ static void read_req(struct command *c)
     struct pmix_pending p = { .tag = c->tag, .cmd = CMD_REQ };
 
     if (wants_topology(c)) {
-        pmix_ask(c, (struct request){ .kind = REQ_JOB_ATTR, .key = SLICE(CORE_TOPOLOGY) });
+        pmix_ask(c, REQUEST_WITH(job_attr, .key = SLICE(CORE_TOPOLOGY)));
         return;
     }
     pmix_reply(c->s, &p, &(struct answer){ .status = ANSWER_OK });
@@ -458,7 +455,7 @@ static void read_abort(struct command *c)
     if (pmsg_read_abort(&c->r, c->s->release, &m) == PTYPE_FINE) {
         if (slice_is(m.message, "N/A")) /* Open MPI's text for no message */
             m.message = SLICE_NULL;
-        pmix_ask(c, (struct request){ .kind = REQ_ABORT, .number = m.code, .value = m.message });
+        pmix_ask(c, REQUEST_WITH(abort, .code = m.code, .message = m.message));
     }
     pmsg_free_abort(&m, NULL);
 }
@@ -555,7 +552,7 @@ static void read_commit(struct command *c)
     while (punpack_left(&c->r) && punpack_ok(&c->r) && !c->no_memory)
         read_bundle(c, &k);
     if (punpack_ok(&c->r) && !c->no_memory)
-        pmix_ask(c, (struct request){ .kind = REQ_COMMIT, .cards = k.list, .count = k.n });
+        pmix_ask(c, REQUEST_WITH(commit, .cards = k.list, .count = k.n));
 }
 
 /* ---- fences ---- */
@@ -656,11 +653,9 @@ static void fence_here(struct command *c, struct crowd *w)
     }
     buf_str(&name, ":pmix");
     if (buf_ok(&name))
-        pmix_ask(c, (struct request){ .kind = REQ_FENCE,
-                                      .key = pmix_keep(c, buf_slice(&name)),
-                                      .collect = w->collect,
-                                      .ways = w->ways,
-                                      .timeout_ns = w->timeout_ns });
+        pmix_ask(c,
+                 REQUEST_WITH(fence, .group = pmix_keep(c, buf_slice(&name)), .collect = w->collect,
+                              .ways = w->ways, .timeout_ns = w->timeout_ns));
     else
         c->no_memory = true;
     buf_free(&name);
@@ -676,11 +671,9 @@ struct pmix_pending *pmix_meet(struct command *c, const struct crowd *w, const c
     }
     for (size_t i = 0; i < w->n; i++)
         m[i] = (struct member){ pmix_keep(c, slice_str(w->procs[i].nspace)), w->procs[i].rank };
-    return pmix_ask(c, (struct request){ .kind = REQ_MEET,
-                                         .key = pmix_keep(c, slice_str(purpose)),
-                                         .members = m,
-                                         .count = (uint32_t)w->n,
-                                         .timeout_ns = w->timeout_ns });
+    return pmix_ask(c, REQUEST_WITH(collective, .purpose = pmix_keep(c, slice_str(purpose)),
+                                    .members = m, .count = (uint32_t)w->n,
+                                    .timeout_ns = w->timeout_ns));
 }
 
 /* A required exchange method is not replaced by another. */
@@ -694,10 +687,8 @@ static bool has_no_way(const struct command *c, const struct crowd *w)
 static void ask_fence(struct command *c, struct crowd *w)
 {
     if (is_everybody(c, w))
-        pmix_ask(c, (struct request){ .kind = REQ_FENCE,
-                                      .collect = w->collect,
-                                      .ways = w->ways,
-                                      .timeout_ns = w->timeout_ns });
+        pmix_ask(c, REQUEST_WITH(fence, .collect = w->collect, .ways = w->ways,
+                                 .timeout_ns = w->timeout_ns));
     else if (all_here(c, w))
         fence_here(c, w);
     else
@@ -779,7 +770,7 @@ bool pmix_flag_of(const pmix_value_t *v)
 /* How long a get without a timeout may wait: as in the reference server. */
 enum { GET_PATIENCE_S = 2 };
 
-static void read_get_words(struct request *rq, const struct pmsg_get *m)
+static void read_get_words(struct request_modex_get *rq, const struct pmsg_get *m)
 {
     for (size_t i = 0; i < m->infos.n; i++) {
         const pmix_info_t *info = &m->infos.items[i];
@@ -792,11 +783,9 @@ static void read_get_words(struct request *rq, const struct pmsg_get *m)
 
 static void ask_get(struct command *c, const struct pmsg_get *m)
 {
-    struct request rq = { .kind = REQ_GET_CARD,
-                          .timeout_ns = GET_PATIENCE_S * NS_PER_S,
-                          .kvs = m->nspace,
-                          .number = m->rank,
-                          .key = m->key };
+    struct request_modex_get rq = {
+        .timeout_ns = GET_PATIENCE_S * NS_PER_S, .nspace = m->nspace, .rank = m->rank, .key = m->key
+    };
     const struct job *j = core_job_named(c->s->base.peer->core, m->nspace);
     /* What the process manager knows it has sent; it does not come later.  And a host that looks
      * for something would itself have to fetch it: Open MPI's daemons look before they do. */
@@ -806,7 +795,7 @@ static void ask_get(struct command *c, const struct pmsg_get *m)
     read_get_words(&rq, m);
     rq.immediate = session_is_host(c->s->base.peer) ||
                    (!later && (rq.immediate || slice_starts(rq.key, SLICE("pmix"))));
-    p = pmix_ask(c, rq);
+    p = pmix_ask(c, (struct request){ .kind = REQ_modex_get, .u.modex_get = rq });
     if (!p)
         return;
     p->rank = m->rank;
@@ -827,7 +816,7 @@ static void read_get(struct command *c)
 
 static void read_finalize(struct command *c)
 {
-    pmix_ask(c, (struct request){ .kind = REQ_FINALIZE });
+    pmix_ask(c, (struct request){ .kind = REQ_finalize });
 }
 
 /* ---- names ---- */
@@ -843,7 +832,8 @@ struct pmix_batch *pmix_new_batch(struct command *c)
     return b;
 }
 
-static void ask_name(struct command *c, struct pmix_batch *b, struct request rq)
+static void ask_name(struct command *c, struct pmix_batch *b, struct request rq,
+                     struct slice service)
 {
     struct pmix_pending *p = pmix_ask(c, rq);
 
@@ -851,7 +841,7 @@ static void ask_name(struct command *c, struct pmix_batch *b, struct request rq)
         return;
     b->left++;
     p->batch = b;
-    p->key = strndup(rq.key.ptr ? rq.key.ptr : "", rq.key.len);
+    p->key = strndup(service.ptr ? service.ptr : "", service.len);
 }
 
 /* No request: no answer will come. */
@@ -897,17 +887,15 @@ static enum name_life life_of(const pmix_info_t *infos, size_t n)
 static void publish_one(struct command *c, struct pmix_batch *b, pmix_info_t *info,
                         enum name_life life)
 {
-    struct request rq = { .kind = REQ_PUBLISH,
-                          .key = pmix_keep(c, slice_str(info->key)),
-                          .life = life };
+    bool plain = info->value.type == PMIX_STRING;
+    struct slice service = pmix_keep(c, slice_str(info->key));
 
-    if (info->value.type == PMIX_STRING) {
-        rq.value = pmix_keep(c, slice_str(info->value.data.string));
-    } else {
-        rq.type = info->value.type;
-        rq.value = canonical(c, &info->value);
-    }
-    ask_name(c, b, rq);
+    ask_name(c, b,
+             REQUEST_WITH(publish, .service = service, .life = life,
+                          .type = plain ? 0 : info->value.type,
+                          .port = plain ? pmix_keep(c, slice_str(info->value.data.string))
+                                        : canonical(c, &info->value)),
+             service);
 }
 
 static void read_publish(struct command *c)
@@ -924,7 +912,7 @@ static void read_publish(struct command *c)
     end_batch(c, b);
 }
 
-static void read_wait(struct request *rq, const pmix_info_t *infos, size_t n)
+static void read_wait(struct request_lookup *rq, const pmix_info_t *infos, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (!strcmp(infos[i].key, PMIX_WAIT))
@@ -936,16 +924,20 @@ static void read_wait(struct request *rq, const pmix_info_t *infos, size_t n)
 
 static void read_keys(struct command *c)
 {
-    struct request rq = { .kind = c->cmd == CMD_LOOKUP ? REQ_LOOKUP : REQ_UNPUBLISH };
+    struct request_lookup lookup = { .wait = false };
     struct pmix_batch *b = pmix_new_batch(c);
     struct pmsg_keys m;
 
     pmsg_read_keys(&c->r, c->s->release, &m);
-    read_wait(&rq, m.infos.items, m.infos.n);
+    read_wait(&lookup, m.infos.items, m.infos.n);
     for (size_t i = 0; b && i < m.keys.n && punpack_ok(&c->r) && !c->no_memory; i++) {
-        rq.key = m.keys.items[i];
-        if (rq.key.len)
-            ask_name(c, b, rq);
+        lookup.service = m.keys.items[i];
+        if (lookup.service.len)
+            ask_name(c, b,
+                     c->cmd == CMD_LOOKUP
+                         ? (struct request){ .kind = REQ_lookup, .u.lookup = lookup }
+                         : REQUEST_WITH(unpublish, .service = lookup.service),
+                     lookup.service);
     }
     pmsg_free_keys(&m, NULL);
     end_batch(c, b);
@@ -1092,8 +1084,7 @@ static struct spawn_request *spawn_of(const struct pmsg_spawn *m)
 static void ask_spawn(struct command *c, const struct pmsg_spawn *m)
 {
     struct spawn_request *rq = spawn_of(m);
-    struct pmix_pending *p =
-        rq ? pmix_ask(c, (struct request){ .kind = REQ_SPAWN, .spawn = rq }) : NULL;
+    struct pmix_pending *p = rq ? pmix_ask(c, REQUEST_WITH(spawn, .request = rq)) : NULL;
 
     if (p) {
         p->channels = channels_of(m->infos.items, m->infos.n);
@@ -1156,11 +1147,8 @@ static void read_notify(struct command *c)
 
     if (pmsg_read_notify(&c->r, c->s->release, &m) == PTYPE_FINE) {
         struct slice kept = canonical_infos(c, m.infos.items, m.infos.n);
-        pmix_ask(c, (struct request){ .kind = REQ_NOTIFY,
-                                      .number = m.code,
-                                      .count = m.range,
-                                      .value = kept,
-                                      .event_flags = pmix_event_flags(m.infos.items, m.infos.n) });
+        pmix_ask(c, REQUEST_WITH(notify, .code = m.code, .range = m.range, .infos = kept,
+                                 .flags = pmix_event_flags(m.infos.items, m.infos.n)));
     }
     pmsg_free_notify(&m, NULL);
 }
@@ -1187,9 +1175,8 @@ static bool keep_codes(struct pmix_session *s, const pmix_status_t *codes, size_
 static void ask_recall(struct command *c, const pmix_status_t *codes, size_t n)
 {
     c->cmd = CMD_NONE;
-    pmix_ask(c, (struct request){ .kind = REQ_RECALL,
-                                  .value = pmix_keep(c, slice_mem(codes, n * sizeof *codes)),
-                                  .count = (uint32_t)n });
+    pmix_ask(c, REQUEST_WITH(recall, .codes = pmix_keep(c, slice_mem(codes, n * sizeof *codes)),
+                             .count = (uint32_t)n));
 }
 
 static void read_regevents(struct command *c)
@@ -1298,7 +1285,7 @@ static int pass_on(struct command *c)
 {
     struct slice words = slice_mem(c->r.at, punpack_left(&c->r));
     struct pmix_pending *p =
-        pmix_ask(c, (struct request){ .kind = REQ_HOST, .number = c->cmd, .value = words });
+        pmix_ask(c, REQUEST_WITH(host, .command = (uint8_t)c->cmd, .body = words));
 
     if (p)
         p->host = true;
@@ -1367,7 +1354,7 @@ static int step_command(struct pmix_session *s, struct request *rq, struct errms
     s->consumed = HEADER_SIZE + (size_t)n;
     c.tag = ntohl(words[1]);
     if (n == 0 && c.tag == HEARTBEAT_TAG && s->monitored) {
-        *rq = (struct request){ .kind = REQ_BEAT, .token = ++s->base.peer->next_token };
+        *rq = (struct request){ .kind = REQ_beat, .token = ++s->base.peer->next_token };
         return SESSION_REQUEST;
     }
     if (n == 0) { /* a heartbeat that is not monitored */
@@ -1408,9 +1395,8 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
             return SESSION_IDLE; /* unknown here: the owner closes it */
         if (s->state == PMIX_WELCOME) {
             s->state = PMIX_TALKING;
-            *rq_p = (struct request){ .kind = REQ_ATTACH,
-                                      .number = SPEAKS_PMIX,
-                                      .token = ++base->peer->next_token };
+            *rq_p = REQUEST_WITH(attach, .speaks = SPEAKS_PMIX);
+            rq_p->token = ++base->peer->next_token;
             return SESSION_REQUEST;
         }
         rc = step_command(s, rq_p, err);

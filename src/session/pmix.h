@@ -24,7 +24,7 @@ static inline bool pmix_begins(char byte)
     return (unsigned char)byte == 0xff;
 }
 
-/* What a host needs that reads commands itself (REQ_HOST): this client's encoding. */
+/* What a host needs that reads commands itself (REQ_host): this client's encoding. */
 struct pmix_dialect {
     const struct ptype_flavour *as;
     bool described;

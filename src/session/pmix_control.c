@@ -57,7 +57,7 @@ struct control {
     struct pmix_batch *batch;
     const struct member *members;
     uint32_t nmembers;
-    int64_t sweep;     /* how, without CLEANUP_DIRECTORY */
+    uint32_t sweep;    /* how, without CLEANUP_DIRECTORY */
     struct slice stay; /* names that are kept */
     bool refused;      /* a required attribute cannot be satisfied */
 };
@@ -65,11 +65,8 @@ struct control {
 static void ask_signal(struct control *k, int sig, bool is_end)
 {
     ask_more(k->c, k->batch,
-             (struct request){ .kind = REQ_SIGNAL,
-                               .members = k->members,
-                               .count = k->nmembers,
-                               .number = sig,
-                               .immediate = is_end });
+             REQUEST_WITH(signal, .members = k->members, .count = k->nmembers, .signal = sig,
+                          .meant = is_end));
 }
 
 /* Files separated by commas. */
@@ -79,12 +76,10 @@ static void ask_cleanups(struct control *k, const char *paths, bool directory)
 
     while (rest.len)
         ask_more(k->c, k->batch,
-                 (struct request){ .kind = REQ_REGISTER_CLEANUP,
-                                   .members = k->members,
-                                   .count = k->nmembers,
-                                   .number = directory ? k->sweep | CLEANUP_DIRECTORY : 0,
-                                   .key = slice_trim(slice_cut(&rest, ',')),
-                                   .value = directory ? k->stay : SLICE_NULL });
+                 REQUEST_WITH(register_cleanup, .members = k->members, .count = k->nmembers,
+                              .flags = directory ? k->sweep | CLEANUP_DIRECTORY : 0,
+                              .path = slice_trim(slice_cut(&rest, ',')),
+                              .keep = directory ? k->stay : SLICE_NULL));
 }
 
 static const char *text_of(const pmix_info_t *info)
@@ -96,7 +91,7 @@ static void read_cleanup_words(struct control *k, const pmix_info_t *infos, size
 {
     static const struct {
         const char *key;
-        int flag;
+        uint32_t flag;
     } words[] = { { PMIX_CLEANUP_RECURSIVE, CLEANUP_RECURSIVE },
                   { PMIX_CLEANUP_EMPTY, CLEANUP_EMPTY_ONLY },
                   { PMIX_CLEANUP_LEAVE_TOPDIR, CLEANUP_LEAVE_TOP } };
@@ -257,10 +252,8 @@ static bool log_help(struct logging *g, const pmix_info_t *info)
         return false;
     topic = topic_of(g->c, h.file, h.topic);
     ask_more(g->c, g->batch,
-             (struct request){ .kind = REQ_LOG,
-                               .key = SLICE("stderr"),
-                               .kvs = topic,
-                               .value = pmix_keep(g->c, h.text) });
+             REQUEST_WITH(log, .channel = SLICE("stderr"), .topic = topic,
+                          .text = pmix_keep(g->c, h.text)));
     return true;
 }
 
@@ -279,11 +272,9 @@ static void log_one(struct logging *g, const pmix_info_t *info)
         return;
     if (channel && text && !(g->once && g->batch->left))
         ask_more(g->c, g->batch,
-                 (struct request){ .kind = REQ_LOG,
-                                   .key = slice_str(channel),
-                                   .kvs = topic_for(g, channel),
-                                   .value = pmix_keep(g->c, slice_str(text)),
-                                   .number = g->priority });
+                 REQUEST_WITH(log, .channel = slice_str(channel), .topic = topic_for(g, channel),
+                              .text = pmix_keep(g->c, slice_str(text)),
+                              .priority = (int)g->priority));
     else if (!channel || !text)
         g->refused = g->refused || !g->once;
 }
@@ -312,7 +303,7 @@ void pmix_read_get_credential(struct command *c)
     struct pmsg_infos m;
 
     if (pmsg_read_infos(&c->r, c->s->release, &m) == PTYPE_FINE)
-        pmix_ask(c, (struct request){ .kind = REQ_CREDENTIAL });
+        pmix_ask(c, REQUEST_WITH(credential, .validate = false));
     pmsg_free_infos(&m, NULL);
 }
 
@@ -325,8 +316,7 @@ void pmix_read_validate(struct command *c)
         struct slice text = m.credential;
         if (text.len && text.ptr[text.len - 1] == '\0')
             text.len--;
-        pmix_ask(c, (struct request){
-                        .kind = REQ_CREDENTIAL, .number = 1, .value = pmix_keep(c, text) });
+        pmix_ask(c, REQUEST_WITH(credential, .validate = true, .credential = pmix_keep(c, text)));
     }
     pmsg_free_validate(&m, NULL);
 }

@@ -94,7 +94,7 @@ static void begin_pull(struct command *c, const struct pmsg_iof_pull *m)
     pmsg_write_iof_pulled(&w, s->release, &pulled);
     pmix_send(s, c->tag);
     c->cmd = CMD_NONE; /* the kept output follows the reply */
-    pmix_ask(c, (struct request){ .kind = REQ_LISTEN });
+    pmix_ask(c, (struct request){ .kind = REQ_listen });
     for (size_t i = 0; i < p->n; i++)
         control_listen(s->base.peer->core, p->ear, slice_str(p->procs[i].nspace),
                        p->procs[i].rank == PMIX_RANK_WILDCARD ? REQUEST_ALL_RANKS
@@ -126,11 +126,7 @@ static void ask_input(struct command *c, const struct pmsg_iof_push *m)
     for (size_t i = 0; i < n; i++)
         to[i] = (struct member){ pmix_keep(c, slice_str(m->procs.items[i].nspace)),
                                  m->procs.items[i].rank };
-    pmix_ask(c, (struct request){ .kind = REQ_INPUT,
-                                  .members = to,
-                                  .count = (uint32_t)n,
-                                  .value = m->bytes,
-                                  .immediate = m->bytes.len == 0 });
+    pmix_ask(c, REQUEST_WITH(input, .members = to, .count = (uint32_t)n, .bytes = m->bytes));
 }
 
 /* A piece without bytes is the end; without a piece it is the client's own input, which it reads
@@ -229,30 +225,28 @@ static void cancel_monitor(struct command *c, const pmix_info_t *what)
 {
     const char *name = what->value.type == PMIX_STRING ? what->value.data.string : NULL;
 
-    pmix_ask(c, (struct request){ .kind = REQ_MONITOR,
-                                  .key = pmix_keep(c, slice_str(name ? name : "")) });
+    pmix_ask(c, REQUEST_WITH(monitor, .name = pmix_keep(c, slice_str(name ? name : ""))));
 }
 
 static void begin_monitor(struct command *c, pmix_status_t code, const pmix_info_t *infos, size_t n)
 {
-    struct request rq = { .kind = REQ_MONITOR,
-                          .number = code ? code : PMIX_MONITOR_HEARTBEAT_ALERT };
+    struct request_monitor rq = { .code = code ? code : PMIX_MONITOR_HEARTBEAT_ALERT };
 
     for (size_t i = 0; i < n; i++) {
         const pmix_value_t *v = &infos[i].value;
         if (!strcmp(infos[i].key, PMIX_MONITOR_HEARTBEAT_TIME))
-            rq.timeout_ns = (pmix_number_of(v) & UINT32_MAX) * NS_PER_S;
+            rq.period_ns = (pmix_number_of(v) & UINT32_MAX) * NS_PER_S;
         else if (!strcmp(infos[i].key, PMIX_MONITOR_HEARTBEAT_DROPS))
-            rq.count = (uint32_t)pmix_number_of(v);
+            rq.drops = (uint32_t)pmix_number_of(v);
         else if (!strcmp(infos[i].key, PMIX_MONITOR_ID) && v->type == PMIX_STRING)
-            rq.key = pmix_keep(c, slice_str(v->data.string ? v->data.string : ""));
+            rq.name = pmix_keep(c, slice_str(v->data.string ? v->data.string : ""));
     }
-    if (rq.timeout_ns == 0) {
+    if (rq.period_ns == 0) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
         return;
     }
     c->s->monitored = true;
-    pmix_ask(c, rq);
+    pmix_ask(c, (struct request){ .kind = REQ_monitor, .u.monitor = rq });
 }
 
 /* The server itself monitors heartbeats; or stops doing so. */

@@ -5,7 +5,7 @@
 #include "wire/pmix_command.h"
 
 /* Of the commands for the host, finalize and abort are always allowed. */
-static bool host_needs(int64_t command)
+static bool host_needs(uint8_t command)
 {
     return command != CMD_FINALIZE && command != CMD_ABORT;
 }
@@ -19,41 +19,44 @@ static bool stays_in_job(uint32_t range)
 bool rights_needed(const struct request *rq)
 {
     switch (rq->kind) {
-    case REQ_SPAWN:            /* programs */
-    case REQ_SIGNAL:           /* the end of others */
-    case REQ_REGISTER_CLEANUP: /* files */
-    case REQ_INPUT:            /* input of other processes */
-    case REQ_LISTEN:           /* output of other processes */
-    case REQ_PUBLISH:          /* names that the user's launchers share */
-    case REQ_UNPUBLISH:
-    case REQ_LOOKUP:
-    case REQ_CONNECT: return true;               /* other jobs */
-    case REQ_CREDENTIAL: return rq->number == 0; /* a credential of the launcher's user */
-    case REQ_LOG: return slice_is(rq->key, "syslog");
-    case REQ_HOST: return host_needs(rq->number);
-    case REQ_NOTIFY: return !stays_in_job((uint32_t)rq->count);
-    case REQ_IDENTIFY:
-    case REQ_ATTACH:
-    case REQ_PUT:
-    case REQ_PUT_MANY:
-    case REQ_GET:
-    case REQ_GET_INDEX:
-    case REQ_KVS_CREATE:
-    case REQ_KVS_DELETE:
-    case REQ_FENCE:
-    case REQ_NODE_PUT:
-    case REQ_NODE_GET:
-    case REQ_JOB_ATTR:
-    case REQ_RING:
-    case REQ_DISCONNECT:
-    case REQ_COMMIT:
-    case REQ_GET_CARD:
-    case REQ_MEET:
-    case REQ_RECALL:
-    case REQ_MONITOR:
-    case REQ_BEAT:
-    case REQ_FINALIZE:
-    case REQ_ABORT: return false;
+    case REQ_spawn:            /* programs */
+    case REQ_signal:           /* the end of others */
+    case REQ_register_cleanup: /* files */
+    case REQ_input:            /* input of other processes */
+    case REQ_listen:           /* output of other processes */
+    case REQ_publish:          /* names that the user's launchers share */
+    case REQ_unpublish:
+    case REQ_lookup:
+    case REQ_connect: return true; /* other jobs */
+    case REQ_credential:
+        return !rq->u.credential.validate; /* a credential of the launcher's user */
+    case REQ_log: return slice_is(rq->u.log.channel, "syslog");
+    case REQ_host: return host_needs(rq->u.host.command);
+    case REQ_notify: return !stays_in_job(rq->u.notify.range);
+    case REQ_identify:
+    case REQ_attach:
+    case REQ_put:
+    case REQ_put_many:
+    case REQ_get:
+    case REQ_get_index:
+    case REQ_kvs_create:
+    case REQ_kvs_delete:
+    case REQ_fence:
+    case REQ_node_put:
+    case REQ_node_get:
+    case REQ_job_attr:
+    case REQ_ring:
+    case REQ_disconnect:
+    case REQ_commit:
+    case REQ_modex_get:
+    case REQ_collective:
+    case REQ_recall:
+    case REQ_monitor:
+    case REQ_beat:
+    case REQ_finalize:
+    case REQ_switch_version:
+    case REQ_abort: return false;
+    case REQ_KINDS: break;
     }
     return true;
 }

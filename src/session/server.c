@@ -201,41 +201,38 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
     server_mark_dirty(s, p);
 }
 
-static void identify_by_name(struct server *s, struct peer *p, const struct request *rq,
+static void identify_by_name(struct server *s, struct peer *p, const struct request_identify *rq,
                              struct answer *a)
 {
-    struct job *j = core_job_named(&s->core, rq->kvs);
+    struct job *j = core_job_named(&s->core, rq->nspace);
 
-    if (j && rq->number >= 0 && rq->number < j->plan.nprocs &&
-        j->procs[rq->number].state != PROC_STATE_GONE &&
-        job_rank_is_here(j, (uint32_t)rq->number)) {
-        const struct proc *proc = &j->procs[rq->number];
-        if (!proc->lines || !s->admit || s->admit(s->arg, p, j, (uint32_t)rq->number)) {
+    if (j && rq->rank < j->plan.nprocs && j->procs[rq->rank].state != PROC_STATE_GONE &&
+        job_rank_is_here(j, rq->rank)) {
+        const struct proc *proc = &j->procs[rq->rank];
+        if (!proc->lines || !s->admit || s->admit(s->arg, p, j, rq->rank)) {
             p->job = j;
-            p->rank = (uint32_t)rq->number;
+            p->rank = rq->rank;
             a->status = ANSWER_OK;
             return;
         }
         log_warn(s->log,
-                 "refused a connection for rank %lld of " SLICE_FMT
+                 "refused a connection for rank %u of " SLICE_FMT
                  ": this process (pid %d) is already connected, and the new connection is not from "
                  "it or a child of it",
-                 (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)), proc->pid);
+                 rq->rank, SLICE_ARG(slice_head(rq->nspace, 200)), proc->pid);
         a->status = ANSWER_RESERVED;
     } else {
-        log_warn(s->log,
-                 "refused a connection for rank %lld of " SLICE_FMT ": no such process here",
-                 (long long)rq->number, SLICE_ARG(slice_head(rq->kvs, 200)));
+        log_warn(s->log, "refused a connection for rank %u of " SLICE_FMT ": no such process here",
+                 rq->rank, SLICE_ARG(slice_head(rq->nspace, 200)));
     }
     p->closing = true;
 }
 
 /* The host has to make a job for it. */
-static enum answer_status announce_tool(struct server *s, struct peer *p, const struct request *rq,
-                                        uint64_t ticket)
+static enum answer_status announce_tool(struct server *s, struct peer *p,
+                                        const struct request_identify *rq, uint64_t ticket)
 {
-    struct effect e =
-        EFFECT_WITH(tool, .ticket = ticket, .rank = (uint32_t)rq->number, .name = rq->kvs);
+    struct effect e = EFFECT_WITH(tool, .ticket = ticket, .rank = rq->rank, .name = rq->nspace);
 
     if (!s->core.takes_tools)
         log_warn(s->log, "refused a tool: this server does not accept tools");
@@ -245,15 +242,15 @@ static enum answer_status announce_tool(struct server *s, struct peer *p, const 
     return ANSWER_RESERVED;
 }
 
-static bool is_new_tool(const struct server *s, const struct request *rq)
+static bool is_new_tool(const struct server *s, const struct request_identify *rq)
 {
-    const struct job *j = core_job_named(&s->core, rq->kvs);
+    const struct job *j = core_job_named(&s->core, rq->nspace);
 
-    return rq->count && (!j || j->is_tool);
+    return rq->tool && (!j || j->is_tool);
 }
 
-static void identify(struct server *s, struct peer *p, const struct request *rq, uint64_t ticket,
-                     struct answer *a)
+static void identify(struct server *s, struct peer *p, const struct request_identify *rq,
+                     uint64_t ticket, struct answer *a)
 {
     if (p->job) { /* an inherited connection: known from the start */
         a->status = ANSWER_OK;
@@ -262,9 +259,9 @@ static void identify(struct server *s, struct peer *p, const struct request *rq,
     a->status = ANSWER_NOT_FOUND;
     if (is_new_tool(s, rq)) {
         a->status = announce_tool(s, p, rq, ticket);
-    } else if (rq->kvs.len) {
+    } else if (rq->nspace.len) {
         identify_by_name(s, p, rq, a);
-    } else if (s->identify && s->identify(s->arg, rq->number, &p->job, &p->rank)) {
+    } else if (s->identify && s->identify(s->arg, rq->id, &p->job, &p->rank)) {
         a->status = ANSWER_OK;
     } else {
         log_warn(s->log, "closed a connection with an unknown PMI_ID");
@@ -295,9 +292,24 @@ static enum answer_status refuse_rights(const struct server *s, struct peer *p,
                  "other jobs, or have files removed",
                  p->rank);
     p->lesser_told = true;
-    if (rq->kind == REQ_SPAWN)
-        spawn_free(rq->spawn);
+    if (rq->kind == REQ_spawn)
+        spawn_free(rq->u.spawn.request);
     return ANSWER_RESERVED;
+}
+
+/* The requests that the server itself carries out.  False: it is none of them. */
+static bool of_server(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns,
+                      enum answer_status *status_p)
+{
+    *status_p = ANSWER_OK;
+    switch (rq->kind) {
+    case REQ_notify: server_event_notify(s, p, &rq->u.notify); return true;
+    case REQ_recall: server_event_recall(s, p, &rq->u.recall); return true;
+    case REQ_listen: *status_p = server_recall_output(s, p); return true;
+    case REQ_monitor: *status_p = server_monitor_request(s, p, &rq->u.monitor, now_ns); return true;
+    case REQ_beat: *status_p = server_monitor_beat(s, p); return true;
+    default: return false;
+    }
 }
 
 static void decide(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns)
@@ -306,29 +318,25 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
     uint64_t ticket = ticket_of(p, rq->token);
     bool known = p->job != NULL;
 
-    p->greeted = p->greeted || rq->kind == REQ_IDENTIFY;
+    p->greeted = p->greeted || rq->kind == REQ_identify;
     if (p->lesser && rights_needed(rq)) {
         a.status = refuse_rights(s, p, rq);
     } else if (s->takes && s->takes(s->arg, p, rq, ticket, &a)) {
         /* the host's */
-    } else if (rq->kind == REQ_IDENTIFY) {
-        identify(s, p, rq, ticket, &a);
-    } else if (p->job && (rq->kind == REQ_NOTIFY || rq->kind == REQ_RECALL)) {
-        server_event_request(s, p, rq, &a);
-    } else if (p->job && rq->kind == REQ_LISTEN) {
-        a.status = server_recall_output(s, p);
-    } else if (p->job && (rq->kind == REQ_MONITOR || rq->kind == REQ_BEAT)) {
-        a.status = server_monitor_request(s, p, rq, now_ns);
-    } else if (p->job && rq->kind == REQ_FINALIZE && uncount_line(p)) {
+    } else if (rq->kind == REQ_identify) {
+        identify(s, p, &rq->u.identify, ticket, &a);
+    } else if (p->job && of_server(s, p, rq, now_ns, &a.status)) {
+        /* the server's */
+    } else if (p->job && rq->kind == REQ_finalize && uncount_line(p)) {
         a.status = ANSWER_OK;
     } else if (p->job) {
         core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
-        if (rq->kind == REQ_FINALIZE)
+        if (rq->kind == REQ_finalize)
             server_tell_unbound(s, p->job, p->rank, 0, 0);
     }
-    if (rq->kind == REQ_IDENTIFY && !known)
+    if (rq->kind == REQ_identify && !known)
         tell_identity(s, p);
-    if (p->job && rq->kind == REQ_ATTACH)
+    if (p->job && rq->kind == REQ_attach)
         count_line(p);
     if (a.status != ANSWER_LATER)
         server_deliver(s, ticket, &a);
@@ -354,13 +362,13 @@ int server_greet_singleton(struct server *s, struct peer *p)
 
 /* The client goes on in another version of the text protocol: what the old session has not read
  * goes to the new one. */
-static int switch_session(struct peer *p, const struct request *rq)
+static int switch_session(struct peer *p, const struct request_switch_version *rq)
 {
     struct session *old = p->session;
-    int rc = begin(p, rq->number == 2 ? &pmi2_ops : &pmi1_ops) ? 0 : -ENOMEM;
+    int rc = begin(p, rq->version == 2 ? &pmi2_ops : &pmi1_ops) ? 0 : -ENOMEM;
 
     if (rc == 0)
-        rc = p->session->ops->input(p->session, rq->value);
+        rc = p->session->ops->input(p->session, rq->unread);
     else
         p->session = NULL;
     old->ops->destroy(old);
@@ -376,7 +384,7 @@ static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
     while (!p->closing && (rc = p->session->ops->next(p->session, &rq, &err)) != SESSION_IDLE) {
         if (rc == SESSION_REQUEST)
             decide(s, p, &rq, now_ns);
-        else if (rc != SESSION_SWITCH || (rc = switch_session(p, &rq)) < 0)
+        else if (rc != SESSION_SWITCH || (rc = switch_session(p, &rq.u.switch_version)) < 0)
             give_up(s, p, rc < 0 ? "out of memory; its connection is closed" : err.text);
     }
     check_out(s, p);

@@ -208,23 +208,23 @@ static void spread_everywhere(struct server *s, const struct job *j, const struc
         effects_push(&s->core.effects, e);
 }
 
-void server_event_request(struct server *s, struct peer *p, const struct request *rq,
-                          struct answer *a)
+void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq)
 {
-    struct notice n = { .code = (int)rq->number,
-                        .range = (uint8_t)rq->count,
-                        .flags = rq->event_flags,
+    struct notice n = { .code = rq->code,
+                        .range = rq->range,
+                        .flags = rq->flags,
                         .nspace = p->job->nspace,
                         .rank = p->rank,
-                        .infos = rq->value };
+                        .infos = rq->infos };
 
-    a->status = ANSWER_OK;
-    if (rq->kind == REQ_RECALL && rq->count)
+    spread_everywhere(s, p->job, &n);
+}
+
+void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq)
+{
+    if (rq->count)
         heed_ends(s, p);
-    if (rq->kind == REQ_RECALL)
-        recall(s, p);
-    else
-        spread_everywhere(s, p->job, &n);
+    recall(s, p);
 }
 
 /* ---- the server's own ------------------------------------------------------------------------ */

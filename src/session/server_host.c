@@ -355,19 +355,23 @@ static void tell_ask(const struct server *s, const struct job *j, const struct n
                                                 .ticket = ticket } });
 }
 
+static struct request request_of(const struct nameservice_query *q)
+{
+    switch (q->op) {
+    case NAMESERVICE_PUBLISH:
+        return REQUEST_WITH(publish, .service = q->service, .port = q->port, .type = q->type,
+                            .life = q->life);
+    case NAMESERVICE_UNPUBLISH: return REQUEST_WITH(unpublish, .service = q->service);
+    default:
+        return REQUEST_WITH(lookup, .service = q->service, .wait = q->wait,
+                            .timeout_ns = q->timeout_ns);
+    }
+}
+
 void server_ask(struct server *s, struct job *j, const struct nameservice_query *q, uint64_t ticket,
                 uint64_t now_ns)
 {
-    static const enum request_kind kinds[] = { [NAMESERVICE_LOOKUP] = REQ_LOOKUP,
-                                               [NAMESERVICE_PUBLISH] = REQ_PUBLISH,
-                                               [NAMESERVICE_UNPUBLISH] = REQ_UNPUBLISH };
-    struct request rq = { .kind = kinds[q->op],
-                          .key = q->service,
-                          .value = q->port,
-                          .type = q->type,
-                          .wait = q->wait,
-                          .life = q->life,
-                          .timeout_ns = q->timeout_ns };
+    struct request rq = request_of(q);
     struct answer a;
 
     if (s->recorder)

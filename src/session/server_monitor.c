@@ -61,50 +61,46 @@ static uint32_t count_of(struct server *s, const struct peer *p)
     return n;
 }
 
-static enum answer_status begin(struct server *s, const struct peer *p, const struct request *rq,
-                                uint64_t now_ns)
+static enum answer_status begin(struct server *s, const struct peer *p,
+                                const struct request_monitor *rq, uint64_t now_ns)
 {
     struct monitor *m;
 
-    if (count_of(s, p) >= LIMIT_CLIENT_MONITORS || rq->key.len > PMIX_MAX_KEYLEN)
+    if (count_of(s, p) >= LIMIT_CLIENT_MONITORS || rq->name.len > PMIX_MAX_KEYLEN)
         return ANSWER_OVER_QUOTA;
-    m = calloc(1, sizeof *m + rq->key.len);
+    m = calloc(1, sizeof *m + rq->name.len);
     if (!m)
         return ANSWER_NO_MEMORY;
     m->peer = p->id;
-    m->period_ns = rq->timeout_ns;
-    m->due_ns = now_ns + rq->timeout_ns;
-    m->drops = rq->count;
-    m->code = (int)rq->number;
-    if (rq->key.len)
-        memcpy(m->text, rq->key.ptr, rq->key.len);
-    m->name = slice_mem(m->text, rq->key.len);
+    m->period_ns = rq->period_ns;
+    m->due_ns = now_ns + rq->period_ns;
+    m->drops = rq->drops;
+    m->code = rq->code;
+    if (rq->name.len)
+        memcpy(m->text, rq->name.ptr, rq->name.len);
+    m->name = slice_mem(m->text, rq->name.len);
     list_append(&s->monitors, &m->link);
     return ANSWER_OK;
 }
 
-static void beat(struct server *s, const struct peer *p)
+enum answer_status server_monitor_beat(struct server *s, const struct peer *p)
 {
     LIST_EACH(l, &s->monitors)
     {
         struct monitor *m = LIST_OF(l, struct monitor, link);
         m->beaten = m->beaten || m->peer == p->id;
     }
+    return ANSWER_OK;
 }
 
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
-                                          const struct request *rq, uint64_t now_ns)
+                                          const struct request_monitor *rq, uint64_t now_ns)
 {
-    struct monitor *m;
+    struct monitor *m = find(s, p, rq->name);
 
-    if (rq->kind == REQ_BEAT) {
-        beat(s, p);
-        return ANSWER_OK;
-    }
-    m = find(s, p, rq->key);
     if (m)
         drop(m);
-    if (rq->timeout_ns)
+    if (rq->period_ns)
         return begin(s, p, rq, now_ns);
     return m ? ANSWER_OK : ANSWER_NOT_FOUND;
 }

@@ -35,8 +35,8 @@ void server_mark_dirty(struct server *s, struct peer *p);
 
 /* ---- server_events.c ---- */
 
-void server_event_request(struct server *s, struct peer *p, const struct request *rq,
-                          struct answer *a);
+void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq);
+void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq);
 void server_events_free(struct server *s);
 void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
 /* It ends, which has been reported to `told`, and may still be connected to others
@@ -54,7 +54,8 @@ void server_outputs_free(struct server *s);
 /* ---- server_monitor.c ---- */
 
 enum answer_status server_monitor_request(struct server *s, struct peer *p,
-                                          const struct request *rq, uint64_t now_ns);
+                                          const struct request_monitor *rq, uint64_t now_ns);
+enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
 /* Reports processes whose heartbeats are overdue; returns when the next one may be, or UINT64_MAX.
  */
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);

@@ -487,22 +487,22 @@ static void test_lesser(void)
 static void test_rights(void)
 {
     static const bool needed[] = {
-        [REQ_SPAWN] = true,      [REQ_SIGNAL] = true,    [REQ_REGISTER_CLEANUP] = true,
-        [REQ_INPUT] = true,      [REQ_LISTEN] = true,    [REQ_PUBLISH] = true,
-        [REQ_CONNECT] = true,    [REQ_UNPUBLISH] = true, [REQ_LOOKUP] = true,
-        [REQ_CREDENTIAL] = true, [REQ_HOST] = true,      [REQ_NOTIFY] = true,
-        [REQ_ABORT] = false
+        [REQ_spawn] = true,          [REQ_signal] = true,    [REQ_register_cleanup] = true,
+        [REQ_input] = true,          [REQ_listen] = true,    [REQ_publish] = true,
+        [REQ_connect] = true,        [REQ_unpublish] = true, [REQ_lookup] = true,
+        [REQ_credential] = true,     [REQ_host] = true,      [REQ_notify] = true,
+        [REQ_switch_version] = false
     };
     unsigned wrong = 0;
 
-    for (int k = 0; k <= REQ_ABORT; k++)
+    for (int k = 0; k < REQ_KINDS; k++)
         wrong += rights_needed(&(struct request){ .kind = (enum request_kind)k }) != needed[k];
     EQ(wrong, 0);
-    OK(rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("syslog") }));
-    OK(!rights_needed(&(struct request){ .kind = REQ_LOG, .key = SLICE("stderr") }));
-    OK(!rights_needed(&(struct request){ .kind = REQ_CREDENTIAL, .number = 1 }));
+    OK(rights_needed(&REQUEST_WITH(log, .channel = SLICE("syslog"))));
+    OK(!rights_needed(&REQUEST_WITH(log, .channel = SLICE("stderr"))));
+    OK(!rights_needed(&REQUEST_WITH(credential, .validate = true)));
     for (uint8_t range = 0; range < UINT8_MAX; range++) {
-        struct request rq = { .kind = REQ_NOTIFY, .count = range };
+        struct request rq = REQUEST_WITH(notify, .range = range);
         bool own = range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
         if (rights_needed(&rq) == own)
             OK_F(false, "events of range %u", range);

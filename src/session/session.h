@@ -51,7 +51,7 @@ struct peer {
     struct session *session; /* NULL: no bytes have come yet */
     struct buf out;
     void *host; /* the host's own */
-    /* PMIx commands (bit 1 << number) that the host reads itself: REQ_HOST. */
+    /* PMIx commands (bit 1 << number) that the host reads itself: REQ_host. */
     uint64_t host_commands;
 };
 
@@ -61,8 +61,7 @@ enum {
     SESSION_BROKEN = 1,  /* the client broke the protocol; err names the rule and the offending
                             message; the connection is to be closed */
     SESSION_REQUEST = 2, /* *rq_p borrows from the session until the next call */
-    SESSION_SWITCH = 3   /* the client wants the text protocol with the version rq_p->number;
-                            rq_p->value is all that was not read, this request included */
+    SESSION_SWITCH = 3   /* *rq_p is REQ_switch_version */
 };
 
 /* The host of a server that uses Wireup's own library, connected to it: it has the server's own

@@ -209,14 +209,14 @@ static pmix_status_t call_tool(struct ask *a)
 static const struct ask_kind tool_kind = { .call = call_tool };
 
 /* The tool's own infos, and what we know of it. */
-static bool describe_tool(struct ask *a, const struct peer *p, const struct request *rq)
+static bool describe_tool(struct ask *a, const struct peer *p, const struct request_identify *rq)
 {
     struct pmix_dialect d = pmix_dialect(p);
     struct punpack r;
 
-    punpack_init(&r, rq->value, d.as);
+    punpack_init(&r, rq->description, d.as);
     r.described = d.described;
-    if (rq->value.len)
+    if (rq->description.len)
         a->infos = read_infos(&r, &a->ninfos);
     if (!prove(a, p))
         return false;
@@ -227,23 +227,24 @@ static bool describe_tool(struct ask *a, const struct peer *p, const struct requ
     return ask_add_info(&a->infos, &a->ninfos, PMIX_VERSION_INFO, d.version, PMIX_STRING);
 }
 
-static enum answer_status admit_tool(struct pserver *s, struct peer *p, const struct request *rq,
-                                     const char *nspace, uint64_t ticket)
+static enum answer_status admit_tool(struct pserver *s, struct peer *p,
+                                     const struct request_identify *rq, const char *nspace,
+                                     uint64_t ticket)
 {
     struct ask *a;
 
     if (sconn_cred(p)->uid != s->uid) {
-        refuse(s, p, nspace, (uint32_t)rq->number, "a tool of another user");
+        refuse(s, p, nspace, rq->rank, "a tool of another user");
         return ANSWER_RESERVED;
     }
     if (!s->serves_tools && !s->module.tool_connected && !s->tool_connected2) {
-        refuse(s, p, nspace, (uint32_t)rq->number, "this server does not accept tools");
+        refuse(s, p, nspace, rq->rank, "this server does not accept tools");
         return ANSWER_RESERVED;
     }
     a = ask_new(s, &tool_kind, ticket);
     if (!a)
         return ANSWER_NO_MEMORY;
-    PMIx_Load_procid(&a->name, nspace, (uint32_t)rq->number);
+    PMIx_Load_procid(&a->name, nspace, rq->rank);
     a->then = tool_admitted;
     if (!describe_tool(a, p, rq)) {
         ask_free(a);
@@ -261,19 +262,19 @@ static enum answer_status admit_tool(struct pserver *s, struct peer *p, const st
     return ANSWER_LATER;
 }
 
-static enum answer_status admit(struct pserver *s, struct peer *p, const struct request *rq,
-                                uint64_t ticket)
+static enum answer_status admit(struct pserver *s, struct peer *p,
+                                const struct request_identify *rq, uint64_t ticket)
 {
     char nspace[PMIX_MAX_NSLEN + 1] = "";
     struct nspace *n;
 
-    if (rq->kvs.len > PMIX_MAX_NSLEN)
+    if (rq->nspace.len > PMIX_MAX_NSLEN)
         return ANSWER_NOT_FOUND;
-    if (rq->kvs.len)
-        memcpy(nspace, rq->kvs.ptr, rq->kvs.len);
+    if (rq->nspace.len)
+        memcpy(nspace, rq->nspace.ptr, rq->nspace.len);
     n = nspace_find(s, nspace);
-    if (rq->count == KIND_CLIENT || (n && !n->is_tool && nspace_local(n, (uint32_t)rq->number)))
-        return admit_client(s, p, nspace, (uint32_t)rq->number, ticket);
+    if (rq->tool == KIND_CLIENT || (n && !n->is_tool && nspace_local(n, rq->rank)))
+        return admit_client(s, p, nspace, rq->rank, ticket);
     return admit_tool(s, p, rq, nspace, ticket);
 }
 
@@ -760,22 +761,22 @@ static bool is_client(const struct pserver *s, const struct peer *p)
     return n && !n->is_own && !n->is_tool;
 }
 
-static enum answer_status take_command(struct pserver *s, struct peer *p, const struct request *rq,
-                                       uint64_t ticket)
+static enum answer_status take_command(struct pserver *s, struct peer *p,
+                                       const struct request_host *rq, uint64_t ticket)
 {
     struct pmix_dialect d = pmix_dialect(p);
-    struct ask *a = ask_new(s, &kinds[rq->number], ticket);
+    struct ask *a = ask_new(s, &kinds[rq->command], ticket);
     struct punpack r;
 
     if (!a)
         return ANSWER_NO_MEMORY;
     ask_from(a, p);
-    ask_charge(a, p, rq->value.len);
-    a->command = (uint8_t)rq->number;
+    ask_charge(a, p, rq->body.len);
+    a->command = rq->command;
     a->as = d.as;
     a->described = d.described;
     a->release = d.release;
-    punpack_init(&r, rq->value, d.as);
+    punpack_init(&r, rq->body, d.as);
     r.described = d.described;
     a->kind->read(a, &r);
     if (!punpack_ok(&r)) {
@@ -812,17 +813,22 @@ static char *text_copy(struct slice s)
     return strndup(s.ptr ? s.ptr : "", s.len);
 }
 
-static bool plain_names(struct ask *a, const struct request *rq)
+static bool plain_publish(struct ask *a, const struct request_publish *rq)
 {
-    char *key = text_copy(rq->key), *value = text_copy(rq->value);
-    bool good = key && value;
+    char *service = text_copy(rq->service), *port = text_copy(rq->port);
+    bool good = service && port && ask_add_info(&a->infos, &a->ninfos, service, port, PMIX_STRING);
 
-    if (good && rq->kind == REQ_PUBLISH)
-        good = ask_add_info(&a->infos, &a->ninfos, key, value, PMIX_STRING);
-    else if (good)
-        good = PMIx_Argv_append_nosize(&a->keys, key) == PMIX_SUCCESS;
-    free(key);
-    free(value);
+    free(service);
+    free(port);
+    return good;
+}
+
+static bool plain_name(struct ask *a, struct slice name)
+{
+    char *service = text_copy(name);
+    bool good = service && PMIx_Argv_append_nosize(&a->keys, service) == PMIX_SUCCESS;
+
+    free(service);
     return good;
 }
 
@@ -857,39 +863,55 @@ static bool plain_spawn(struct ask *a, const struct spawn_request *rq)
     return good && a->apps;
 }
 
-static bool plain_abort(struct ask *a, const struct request *rq)
+static bool plain_abort(struct ask *a, const struct request_abort *rq)
 {
-    a->status = (pmix_status_t)rq->number;
-    a->text = text_copy(rq->value);
+    a->status = (pmix_status_t)rq->code;
+    a->text = text_copy(rq->message);
     return a->text != NULL;
+}
+
+static size_t plain_bytes(const struct request *rq)
+{
+    switch (rq->kind) {
+    case REQ_publish: return rq->u.publish.service.len + rq->u.publish.port.len;
+    case REQ_unpublish: return rq->u.unpublish.service.len;
+    case REQ_lookup: return rq->u.lookup.service.len;
+    case REQ_abort: return rq->u.abort.message.len;
+    default: return 0;
+    }
+}
+
+static bool plain_words(struct pserver *s, struct peer *p, struct ask *a, const struct request *rq)
+{
+    switch (rq->kind) {
+    case REQ_publish: return plain_publish(a, &rq->u.publish);
+    case REQ_unpublish: return plain_name(a, rq->u.unpublish.service);
+    case REQ_lookup: return plain_name(a, rq->u.lookup.service);
+    case REQ_spawn: return plain_spawn(a, rq->u.spawn.request);
+    case REQ_abort: return plain_abort(a, &rq->u.abort);
+    case REQ_finalize: say_goodbye(s, p); return true;
+    default: return false;
+    }
 }
 
 static enum answer_status take_plain(struct pserver *s, struct peer *p, const struct request *rq,
                                      uint64_t ticket)
 {
     static const uint8_t commands[] = {
-        [REQ_PUBLISH] = CMD_PUBLISH, [REQ_UNPUBLISH] = CMD_UNPUBLISH, [REQ_LOOKUP] = CMD_LOOKUP,
-        [REQ_SPAWN] = CMD_SPAWN,     [REQ_ABORT] = CMD_ABORT,         [REQ_FINALIZE] = CMD_FINALIZE
+        [REQ_publish] = CMD_PUBLISH, [REQ_unpublish] = CMD_UNPUBLISH, [REQ_lookup] = CMD_LOOKUP,
+        [REQ_spawn] = CMD_SPAWN,     [REQ_abort] = CMD_ABORT,         [REQ_finalize] = CMD_FINALIZE
     };
     struct ask *a = ask_new(s, &kinds[commands[rq->kind]], ticket);
     bool good = a != NULL;
 
     if (a) {
         ask_from(a, p);
-        ask_charge(a, p, rq->key.len + rq->value.len);
+        ask_charge(a, p, plain_bytes(rq));
         a->plain = true;
-        if (rq->kind == REQ_SPAWN)
-            good = plain_spawn(a, rq->spawn);
-        else if (rq->kind == REQ_ABORT)
-            good = plain_abort(a, rq);
-        else if (rq->kind == REQ_FINALIZE)
-            say_goodbye(s, p);
-        else
-            good = plain_names(a, rq);
-        good = good && prove(a, p);
+        good = plain_words(s, p, a, rq) && prove(a, p);
     }
-    if (rq->kind == REQ_SPAWN)
-        spawn_free(rq->spawn);
+    if (rq->kind == REQ_spawn)
+        spawn_free(rq->u.spawn.request);
     if (good)
         ask_go(a);
     else if (a)
@@ -908,23 +930,23 @@ static pmix_status_t call_notify(struct ask *a)
 static const struct ask_kind notify_kind = { .call = call_notify };
 
 /* Notifies the processes of this node; the host notifies the others. */
-static void pass_event_on(struct pserver *s, struct peer *p, const struct request *rq)
+static void pass_event_on(struct pserver *s, struct peer *p, const struct request_notify *rq)
 {
     struct ask *a;
     struct punpack r;
 
-    if (!s->module.notify_event || rq->count == PMIX_RANGE_LOCAL ||
-        rq->count == PMIX_RANGE_PROC_LOCAL || !is_client(s, p))
+    if (!s->module.notify_event || rq->range == PMIX_RANGE_LOCAL ||
+        rq->range == PMIX_RANGE_PROC_LOCAL || !is_client(s, p))
         return;
     a = ask_new(s, &notify_kind, 0);
     if (!a)
         return;
     ask_from(a, p);
-    ask_charge(a, p, rq->value.len);
-    a->status = (pmix_status_t)rq->number;
-    a->number = rq->count;
-    punpack_init(&r, rq->value, &ptype_own);
-    if (rq->value.len)
+    ask_charge(a, p, rq->infos.len);
+    a->status = (pmix_status_t)rq->code;
+    a->number = rq->range;
+    punpack_init(&r, rq->infos, &ptype_own);
+    if (rq->infos.len)
         a->infos = read_infos(&r, &a->ninfos);
     if (prove(a, p))
         ask_go(a);
@@ -939,16 +961,17 @@ static pmix_status_t call_register(struct ask *a)
 
 static const struct ask_kind register_kind = { .call = call_register };
 
-static void pass_registration_on(struct pserver *s, const struct peer *p, const struct request *rq)
+static void pass_registration_on(struct pserver *s, const struct peer *p,
+                                 const struct request_recall *rq)
 {
     struct ask *a = s->module.register_events ? ask_new(s, &register_kind, 0) : NULL;
 
     if (!a)
         return;
-    ask_charge(a, p, rq->value.len);
+    ask_charge(a, p, rq->codes.len);
     a->codes = rq->count ? calloc(rq->count, sizeof *a->codes) : NULL;
-    if (a->codes && rq->value.len == rq->count * sizeof *a->codes) {
-        memcpy(a->codes, rq->value.ptr, rq->value.len);
+    if (a->codes && rq->codes.len == rq->count * sizeof *a->codes) {
+        memcpy(a->codes, rq->codes.ptr, rq->codes.len);
         a->ncodes = rq->count;
     }
     if (prove(a, p))
@@ -992,25 +1015,25 @@ bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t
     struct pserver *s = arg;
 
     switch (rq->kind) {
-    case REQ_IDENTIFY:
+    case REQ_identify:
         if (p->job)
             return false;
-        a_p->status = admit(s, p, rq, ticket);
+        a_p->status = admit(s, p, &rq->u.identify, ticket);
         return true;
-    case REQ_HOST: a_p->status = take_command(s, p, rq, ticket); return true;
-    case REQ_PUBLISH:
-    case REQ_UNPUBLISH:
-    case REQ_LOOKUP:
+    case REQ_host: a_p->status = take_command(s, p, &rq->u.host, ticket); return true;
+    case REQ_publish:
+    case REQ_unpublish:
+    case REQ_lookup:
         if (!s->module.publish)
             return false;
         a_p->status = take_plain(s, p, rq, ticket);
         return true;
-    case REQ_FINALIZE:
-    case REQ_SPAWN:
-    case REQ_ABORT: a_p->status = take_plain(s, p, rq, ticket); return true;
-    case REQ_REGISTER_CLEANUP: a_p->status = ANSWER_RESERVED; return refuses_cleanup(s, p);
-    case REQ_NOTIFY: pass_event_on(s, p, rq); return false;
-    case REQ_RECALL: pass_registration_on(s, p, rq); return false;
+    case REQ_finalize:
+    case REQ_spawn:
+    case REQ_abort: a_p->status = take_plain(s, p, rq, ticket); return true;
+    case REQ_register_cleanup: a_p->status = ANSWER_RESERVED; return refuses_cleanup(s, p);
+    case REQ_notify: pass_event_on(s, p, &rq->u.notify); return false;
+    case REQ_recall: pass_registration_on(s, p, &rq->u.recall); return false;
     default: return false;
     }
 }

@@ -1,0 +1,28 @@
+/* operations.h - the C types of the members in proto/operations.def. */
+#ifndef WIREUP_CORE_OPERATIONS_H
+#define WIREUP_CORE_OPERATIONS_H
+
+#define OPERATION_TYPE_JOB          uint32_t
+#define OPERATION_TYPE_RANK         uint32_t
+#define OPERATION_TYPE_TICKET       uint64_t
+#define OPERATION_TYPE_U64          uint64_t
+#define OPERATION_TYPE_U32          uint32_t
+#define OPERATION_TYPE_U16          uint16_t
+#define OPERATION_TYPE_U8           uint8_t
+#define OPERATION_TYPE_I64          int64_t
+#define OPERATION_TYPE_INT          int
+#define OPERATION_TYPE_BOOL         bool
+#define OPERATION_TYPE_STATUS       enum answer_status
+#define OPERATION_TYPE_PROC_EVENT   enum proc_event
+#define OPERATION_TYPE_PID          int
+#define OPERATION_TYPE_TEXT         struct slice
+#define OPERATION_TYPE_WHY          struct slice
+#define OPERATION_TYPE_SECRET       struct slice
+#define OPERATION_TYPE_SPAWN        struct spawn_request *
+#define OPERATION_TYPE_QUERY        struct nameservice_query *
+#define OPERATION_TYPE_CONTRIBUTION struct contribution *
+#define OPERATION_TYPE_NAME_LIFE    enum name_life
+#define OPERATION_TYPE_MEMBERS      const struct member *
+#define OPERATION_TYPE_CARDS        const struct card *
+
+#endif
