@@ -142,6 +142,10 @@
 /* Launchers of one user on one machine that are queried. */
 #define LIMIT_LAUNCHERS 65536
 
+/* A search for other launchers goes on for so long in one turn of the event loop: others may have
+ * taken very many names. */
+#define LIMIT_LOOK_TURN_MS 2
+
 /* How long another launcher may take to answer a query for a published name. */
 #define LIMIT_DESK_MS 2000
 

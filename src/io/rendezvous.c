@@ -321,24 +321,58 @@ static bool add(void *arg, const struct sight *s)
     return f->n < LIMIT_LAUNCHERS;
 }
 
+struct rendezvous_search {
+    struct found found;
+    struct look look;
+    struct socket_names names;
+    char prefix[40];
+};
+
+struct rendezvous_search *rendezvous_search_begin(void)
+{
+    struct rendezvous_search *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->found.world = pids_world();
+    s->look = (struct look){ .fn = add, .arg = &s->found };
+    s->look.prefix = (size_t)put_prefix(s->prefix, sizeof s->prefix);
+    s->names = SOCKET_NAMES_CLOSED;
+    rendezvous_tidy();
+    look_in_dirs(&s->look);
+    if (!s->look.over)
+        socket_names_open(&s->names, slice_str(s->prefix), look_at_abstract, &s->look);
+    return s;
+}
+
+bool rendezvous_search_more(struct rendezvous_search *s)
+{
+    return !s->look.over && socket_names_more(&s->names);
+}
+
+int rendezvous_search_end(struct rendezvous_search *s, struct launcher_name **list_p)
+{
+    struct found f = s->found;
+
+    socket_names_close(&s->names);
+    free(s);
+    *list_p = f.no_memory ? NULL : f.list;
+    if (!f.no_memory)
+        return (int)f.n;
+    free(f.list);
+    return -ENOMEM;
+}
+
 int rendezvous_list(struct launcher_name **list_p)
 {
-    struct found f = { .world = pids_world() };
-    struct look l = { .fn = add, .arg = &f };
-    char prefix[40];
+    struct rendezvous_search *s = rendezvous_search_begin();
 
     *list_p = NULL;
-    rendezvous_tidy();
-    look_in_dirs(&l);
-    l.prefix = (size_t)put_prefix(prefix, sizeof prefix);
-    if (!l.over)
-        socket_names_list(slice_str(prefix), look_at_abstract, &l);
-    if (f.no_memory) {
-        free(f.list);
+    if (!s)
         return -ENOMEM;
-    }
-    *list_p = f.list;
-    return (int)f.n;
+    while (rendezvous_search_more(s))
+        continue;
+    return rendezvous_search_end(s, list_p);
 }
 
 /* ---- connecting ---- */

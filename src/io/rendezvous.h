@@ -34,6 +34,8 @@ struct launcher_name {
     char name[RENDEZVOUS_NAME];
 };
 
+struct rendezvous_search;
+
 #define RENDEZVOUS_CLOSED ((struct rendezvous){ .fd = -1, .dir = -1, .watch = -1 })
 
 /* 0 or -errno. */
@@ -45,8 +47,20 @@ bool rendezvous_is_lost(struct rendezvous *r);
 /* The other end of an accepted connection belongs to our own user. */
 bool rendezvous_is_ours(int fd);
 
-/* Our user's launchers except this process: their number; *list_p is for free().  -errno. */
+/* Our user's launchers except this process: their number; *list_p is for free().  -errno.
+ *
+ * What is listed is bounded: by LIMIT_LAUNCHERS, and one name for each process that there is. Names
+ * of others count for nothing: in a directory there are none, and of the abstract ones each costs a
+ * comparison. */
 int rendezvous_list(struct launcher_name **list_p);
+
+/* The same in pieces, for callers with other work: others may have taken very many names.  Looks
+ * into the directories at once.  NULL: no memory. */
+struct rendezvous_search *rendezvous_search_begin(void);
+/* The next piece, of some hundred abstract names.  True: more follow. */
+bool rendezvous_search_more(struct rendezvous_search *s);
+/* The result of all pieces so far, as rendezvous_list(); frees it. */
+int rendezvous_search_end(struct rendezvous_search *s, struct launcher_name **list_p);
 
 /* A non-blocking connection to that launcher. -errno; -ECONNREFUSED: it has gone; -EACCES: it is
  * not our user's, or not that process; -EAGAIN: its backlog is full. */

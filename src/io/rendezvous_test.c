@@ -203,11 +203,29 @@ static pid_t squat(unsigned count)
     return pid;
 }
 
+/* Whether a search in pieces finds it, and their number. */
+static bool finds_in_pieces(pid_t pid, unsigned *pieces_p)
+{
+    struct rendezvous_search *s = rendezvous_search_begin();
+    struct launcher_name *all;
+    bool found = false;
+    int n;
+
+    for (*pieces_p = 1; rendezvous_search_more(s); ++*pieces_p)
+        continue;
+    n = rendezvous_search_end(s, &all);
+    for (int i = 0; i < n; i++)
+        found = found || all[i].pid == pid;
+    free(all);
+    return found;
+}
+
 static void test_abstract(void)
 {
     struct launcher_name *all;
     struct other a, b;
     pid_t stranger = -1;
+    unsigned pieces;
     char kind;
     int n;
 
@@ -220,6 +238,8 @@ static void test_abstract(void)
         stranger = squat(900);
     b = start(&kind);
     OK(finds(a.pid) && finds(b.pid));
+    OK(finds_in_pieces(a.pid, &pieces));
+    OK_F(stranger < 0 || pieces > 1, "among many names a search has several pieces: %u", pieces);
     n = rendezvous_list(&all);
     OK_F(n >= 2 && n < 100, "%d launchers are listed, and not the names of another user", n);
     for (int i = 0; i < n; i++)

@@ -17,17 +17,11 @@ enum {
     SHOW_UID = 0x40, /* UDIAG_SHOW_UID and UNIX_DIAG_UID, Linux 5.3 */
     DIAG_UID = 7,
     REPLY = 64 << 10,
+    LINES = 512,       /* of the table, in one piece */
     ACCEPTS = 0x10000, /* a flag in /proc/net/unix: a listening socket */
 };
 
-struct listing {
-    struct slice prefix;
-    socket_name_fn *fn;
-    void *arg;
-    bool over;
-};
-
-static void tell(struct listing *l, struct slice name, bool known)
+static void tell(struct socket_names *l, struct slice name, bool known)
 {
     if (!l->over && slice_starts(name, l->prefix))
         l->over = !l->fn(l->arg, name, known);
@@ -52,7 +46,7 @@ static int ask(int fd)
     return send(fd, &q, sizeof q, 0) < 0 ? -errno : 0;
 }
 
-static void read_one(struct listing *l, const struct nlmsghdr *h)
+static void read_one(struct socket_names *l, const struct nlmsghdr *h)
 {
     const struct unix_diag_msg *m = NLMSG_DATA(h);
     const struct rtattr *a = (const void *)(m + 1);
@@ -75,7 +69,7 @@ static void read_one(struct listing *l, const struct nlmsghdr *h)
 }
 
 /* 1: more follows. */
-static int read_reply(struct listing *l, const char *bytes, size_t n)
+static int read_reply(struct socket_names *l, const char *bytes, size_t n)
 {
     const struct nlmsghdr *h = (const void *)bytes;
     unsigned len = (unsigned)n;
@@ -92,53 +86,86 @@ static int read_reply(struct listing *l, const char *bytes, size_t n)
     return l->over ? 0 : 1;
 }
 
-static int list_by_diag(struct listing *l)
+static int open_diag(struct socket_names *l)
 {
-    _Alignas(struct nlmsghdr) char reply[REPLY];
-    int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     int rc;
 
-    if (fd < 0)
+    l->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (l->fd < 0)
         return -errno;
-    rc = ask(fd);
-    if (rc == 0)
-        rc = 1;
-    while (rc > 0) {
-        ssize_t n = recv(fd, reply, sizeof reply, 0);
-        if (n < 0 && errno != EINTR)
-            rc = -errno;
-        else if (n > 0)
-            rc = read_reply(l, reply, (size_t)n);
-        else if (n == 0)
-            rc = 0;
-    }
-    close(fd);
+    rc = ask(l->fd);
+    if (rc < 0)
+        socket_names_close(l);
     return rc;
+}
+
+/* 1: more follows; -errno: the kernel does not tell. */
+static int more_by_diag(struct socket_names *l)
+{
+    _Alignas(struct nlmsghdr) char reply[REPLY];
+    ssize_t n;
+
+    do
+        n = recv(l->fd, reply, sizeof reply, 0);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return -errno;
+    return n > 0 ? read_reply(l, reply, (size_t)n) : 0;
 }
 
 /* ---- /proc/net/unix ---- */
 
-static int list_by_table(struct listing *l)
+static int open_table(struct socket_names *l)
+{
+    l->table = fopen("/proc/net/unix", "re");
+    return l->table ? 0 : -errno;
+}
+
+static bool more_by_table(struct socket_names *l)
 {
     char line[256];
     unsigned long flags;
-    FILE *f = fopen("/proc/net/unix", "re");
 
-    if (!f)
-        return -errno;
-    while (!l->over && fgets(line, sizeof line, f)) {
-        const char *name = strchr(line, '@');
+    for (int i = 0; i < LINES && !l->over; i++) {
+        const char *name = fgets(line, sizeof line, l->table) ? strchr(line, '@') : "";
+        if (name && !*name)
+            return false;
         if (name && sscanf(line, "%*s %*s %*s %lx", &flags) == 1 && (flags & ACCEPTS))
             tell(l, slice_mem(name + 1, strcspn(name + 1, "\n")), false);
     }
-    fclose(f);
-    return 0;
+    return !l->over;
 }
 
-int socket_names_list(struct slice prefix, socket_name_fn *fn, void *arg)
-{
-    struct listing l = { .prefix = prefix, .fn = fn, .arg = arg };
-    int rc = list_by_diag(&l);
+/* ---- both ---- */
 
-    return rc < 0 ? list_by_table(&l) : 0;
+int socket_names_open(struct socket_names *l, struct slice prefix, socket_name_fn *fn, void *arg)
+{
+    *l = SOCKET_NAMES_CLOSED;
+    l->prefix = prefix;
+    l->fn = fn;
+    l->arg = arg;
+    return open_diag(l) < 0 ? open_table(l) : 0;
+}
+
+bool socket_names_more(struct socket_names *l)
+{
+    int rc;
+
+    if (l->table)
+        return more_by_table(l);
+    rc = l->fd < 0 ? 0 : more_by_diag(l);
+    if (rc >= 0)
+        return rc > 0;
+    socket_names_close(l);
+    return open_table(l) == 0;
+}
+
+void socket_names_close(struct socket_names *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+    l->fd = -1;
+    if (l->table)
+        fclose(l->table);
+    l->table = NULL;
 }

@@ -349,9 +349,16 @@ struct neighbour {
     struct buf in;
 };
 
+enum inquiry_stage {
+    INQUIRY_WAITS,    /* for a search that begins after it: one under way may miss a launcher */
+    INQUIRY_SEARCHES, /* the launchers are being searched for */
+    INQUIRY_ASKS,     /* they are asked */
+};
+
 /* One query to all other launchers. */
 struct inquiry {
     struct list link;
+    enum inquiry_stage stage;
     struct node *node;
     uint64_t ticket;
     struct nameservice_query *query;
@@ -452,32 +459,88 @@ static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct l
     buf_free(&line);
 }
 
+/* Even if no launcher is reached, the answer comes from the loop, not from this call. */
+static void ask_all(struct inquiry *q, const struct launcher_name *all, int n)
+{
+    q->stage = INQUIRY_ASKS;
+    q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
+    q->count = q->neighbours ? n : 0;
+    for (int i = 0; i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+}
+
+/* All queries that have come before the search. */
+static void begin_search(struct control_socket *d)
+{
+    d->search = rendezvous_search_begin();
+    LIST_EACH(l, &d->inquiries)
+    {
+        struct inquiry *q = LIST_OF(l, struct inquiry, link);
+        if (q->stage == INQUIRY_WAITS)
+            q->stage = INQUIRY_SEARCHES;
+    }
+}
+
+/* True: those that have come meanwhile wait for another one. */
+static bool end_search(struct control_socket *d)
+{
+    struct launcher_name *all = NULL;
+    int n = d->search ? rendezvous_search_end(d->search, &all) : -ENOMEM;
+    bool some = false;
+
+    d->search = NULL;
+    LIST_EACH(l, &d->inquiries)
+    {
+        struct inquiry *q = LIST_OF(l, struct inquiry, link);
+        some = some || q->stage == INQUIRY_WAITS;
+        if (q->stage == INQUIRY_SEARCHES)
+            ask_all(q, all, n);
+    }
+    free(all);
+    return some;
+}
+
+static bool search_goes_on(struct control_socket *d)
+{
+    uint64_t until_ns = clock_now_ns() + LIMIT_LOOK_TURN_MS * NS_PER_MS;
+
+    while (d->search && rendezvous_search_more(d->search)) {
+        if (clock_now_ns() >= until_ns)
+            return true;
+    }
+    return false;
+}
+
+static void look_on(void *arg)
+{
+    struct control_socket *d = arg;
+
+    if (!d->search)
+        begin_search(d);
+    while ((search_goes_on(d) || end_search(d)) && timer_set(&d->look, 0) < 0) {
+        /* without memory for a timer, at once */
+        if (!d->search)
+            begin_search(d);
+    }
+}
+
 void control_socket_ask(struct control_socket *d, struct effect_names *e)
 {
     struct inquiry *q = calloc(1, sizeof *q);
-    struct launcher_name *all;
-    int n = rendezvous_list(&all);
 
-    if (q)
-        q->neighbours = calloc(n > 0 ? (size_t)n : 1, sizeof *q->neighbours);
-    if (!q || !q->neighbours) {
+    if (!q) {
         server_answer(&d->node->server, e->ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
-        free(all);
-        free(q);
         return;
     }
     q->node = d->node;
     q->ticket = e->ticket;
     q->query = e->query;
     e->query = NULL;
-    q->count = n > 0 ? n : 0;
     list_append(&d->inquiries, &q->link);
     timer_init(&q->patience, &d->node->loop, out_of_patience, q);
-    for (int i = 0; i < q->count; i++)
-        ask_neighbour(q, &q->neighbours[i], &all[i]);
-    free(all);
-    /* Even if no launcher was reached, the answer comes from the loop, not from this call. */
-    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+    if (!d->look.set && timer_set(&d->look, 0) < 0)
+        look_on(d);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -522,6 +585,7 @@ void control_socket_open(struct control_socket *d, struct node *n)
     d->rendezvous = RENDEZVOUS_CLOSED;
     d->door = DOOR_CLOSED;
     greeting_timer_init(&d->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, visitor_late, n);
+    timer_init(&d->look, &n->loop, look_on, d);
     list_init(&d->visitors);
     list_init(&d->inquiries);
     listen_to_neighbours(d);
@@ -542,5 +606,8 @@ void control_socket_close(struct control_socket *d)
     inquiry_free(LIST_OF(l, struct inquiry, link));
     stop_listening(d);
     greeting_timer_stop(&d->greetings);
+    timer_stop(&d->look);
+    if (d->search)
+        end_search(d);
     d->node = NULL;
 }

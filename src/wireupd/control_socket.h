@@ -19,7 +19,8 @@
  * Anything else is answered with a line that begins with `error:`.
  *
  * Name service queries to the other launchers (EFFECT_names) go to all of them at once; the first
- * that has the name decides, no answer within LIMIT_DESK_MS counts as no.
+ * that has the name decides, no answer within LIMIT_DESK_MS counts as no.  The launchers are
+ * searched for in pieces, one per turn of the loop.
  */
 #ifndef WIREUP_WIREUPD_CONTROL_SOCKET_H
 #define WIREUP_WIREUPD_CONTROL_SOCKET_H
@@ -40,6 +41,8 @@ struct control_socket {
     struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;
     struct list inquiries;
+    struct rendezvous_search *search; /* for the other launchers; NULL: none is under way */
+    struct timer look;                /* its next piece */
 };
 
 void control_socket_open(struct control_socket *d, struct node *n);
