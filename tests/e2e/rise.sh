@@ -87,7 +87,7 @@ refused() # NAME WANT...: the failed line of the last run has all of these words
 ssh_rise n1 nosuch n2
 refused "node nosuch" "does not resolve"
 ssh_rise -wireupd /nowhere/wireupd n1
-refused "node n1" "/nowhere/wireupd is not there" "-wireupd"
+refused "node n1" "/nowhere/wireupd does not exist" "-wireupd"
 netns_sshd_off n2
 ssh_rise n1 n2 n3
 refused "node n2" "sshd running"
