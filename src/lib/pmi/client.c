@@ -153,7 +153,7 @@ static int ask_limits(struct client *c, struct errmsg *err)
     return CLIENT_OK;
 }
 
-static int trace_to_script(struct client *c, const struct client_env *env, struct errmsg *err)
+static int handshake(struct client *c, const struct client_env *env, struct errmsg *err)
 {
     int rc = env->traced ? talk_hear(c, PMI1_tv_ready, err) : CLIENT_OK;
 
@@ -190,7 +190,7 @@ static int start_served(struct client *c, const struct client_env *env, struct e
         return rc;
     rc = talk_begin(c, err);
     if (rc == CLIENT_OK) {
-        rc = trace_to_script(c, env, err);
+        rc = handshake(c, env, err);
         talk_end(c);
     }
     return rc;
@@ -228,7 +228,7 @@ static int join_promoter(struct client *c, int fd, struct errmsg *err)
     c->name_max = 0;
     rc = talk_begin(c, err);
     if (rc == CLIENT_OK) {
-        rc = trace_to_script(c, &env, err);
+        rc = handshake(c, &env, err);
         talk_end(c);
     }
     return rc;

@@ -593,7 +593,7 @@ static int whatever(void *arg, struct slice value, struct errmsg *err)
     return 0;
 }
 
-static int trace_to_script(struct lock *g)
+static int converse(struct lock *g)
 {
     struct jobs_command cmd = { .program = "p", .nprocs = 2 };
     struct jobs_spawn spawn = { .commands = &cmd, .count = 1, .nprocs = 2 };
@@ -639,7 +639,7 @@ static void test_no_memory(void)
         world_env(&w, 0);
         fail_after = n++ / 2;
         has_failed = false;
-        rc = trace_to_script(&g);
+        rc = converse(&g);
         fail_after = -1;
         shutdown(w.ends[0][0], SHUT_RDWR);
         world_end(&w);

@@ -543,7 +543,7 @@ static int copy(void *arg, struct slice value, struct errmsg *err)
 }
 
 /* A whole exchange; -ENOMEM, or its result. */
-static int trace_to_script(struct lock *g, bool *got)
+static int converse(struct lock *g, bool *got)
 {
     struct client_env env;
     struct membership *m = NULL;
@@ -595,7 +595,7 @@ static void test_no_memory(void)
         script_begin(&s, framed(lines));
         fail_after = n++;
         has_failed = false;
-        rc = trace_to_script(&g, &got);
+        rc = converse(&g, &got);
         fail_after = -1;
         script_end(&s);
         if (has_failed && rc != -ENOMEM && rc != 0)
