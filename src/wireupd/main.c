@@ -41,7 +41,6 @@ struct daemon {
     struct session_dir sessions;
     int answers;  /* the original standard output: leads to the command that started us */
     bool by_hand; /* the record came by file: a user may be watching */
-    bool linked;
     int code;
 };
 
@@ -66,7 +65,7 @@ static void tell(struct daemon *d, int32_t position, unsigned fatal, const char 
     m.u.launch_error.position = position;
     m.u.launch_error.fatal = fatal;
     m.u.launch_error.text = slice_str(text);
-    if (!d->linked || router_send(&d->multinode.router, &m) < 0)
+    if (!own_state_has_joined(d->multinode.own) || router_send(&d->multinode.router, &m) < 0)
         answer(d, fatal ? BOOTSTRAP_TROUBLE : BOOTSTRAP_REMARK, text);
 }
 
@@ -250,13 +249,15 @@ static void tell_hardware(struct daemon *d)
 static void on_near(void *arg, uint32_t position)
 {
     struct daemon *d = arg;
+
+    child_daemons_up(&d->child_daemons, position);
+}
+
+static void on_joined(void *arg)
+{
+    struct daemon *d = arg;
     struct errmsg err = { "" };
 
-    if (position != d->boot.parent || d->linked) {
-        child_daemons_up(&d->child_daemons, position);
-        return;
-    }
-    d->linked = true;
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
     if (start_crew(d, &err))
@@ -332,7 +333,8 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
 
     if (rc)
         return rc;
-    d->multinode.calls = (struct multinode_calls){ .on_near = on_near, .on_lost = on_lost };
+    d->multinode.calls =
+        (struct multinode_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
     d->multinode.arg = d;
     dvm_execs_open(&d->errands, &d->multinode);
     d->multinode.errands = &d->errands;
@@ -437,7 +439,7 @@ int main(int argc, char **argv)
         d.code = 1;
     } else {
         d.code = node_run(d.node);
-        if (!d.linked && d.multinode.why[0])
+        if (!own_state_has_joined(d.multinode.own) && d.multinode.why[0])
             answer(&d, BOOTSTRAP_TROUBLE, d.multinode.why);
     }
     finish(&d);

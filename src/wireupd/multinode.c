@@ -128,12 +128,17 @@ static void hear_input(struct multinode *s, const struct msg_input *m)
 
 /* ---- joining and leaving ---- */
 
+enum own_action multinode_event(struct multinode *s, enum own_event event)
+{
+    return own_state_event(&s->own, event, &s->node->config.log);
+}
+
 /* A daemon that has ended and sent everything leaves. */
 static void maybe_left(struct multinode *s)
 {
-    if (!s->quitting || s->left || !streams_over(&s->streams))
+    if ((s->own != OWN_STATE_ENDING && s->own != OWN_STATE_SENDING) || !streams_over(&s->streams))
         return;
-    s->left = true;
+    multinode_event(s, OWN_EVENT_SENT);
     /* Clean up before the launcher ends: its end may take us with it. */
     trace_writer_close(&s->node->trace_writer);
     control_socket_close(&s->node->control_socket);
@@ -189,12 +194,15 @@ void multinode_dismiss(struct multinode *s, enum launcher_state before)
 
 static void quit_daemon(struct multinode *s)
 {
-    if (s->quitting)
-        return;
-    s->quitting = true;
-    router_leave(&s->router);
-    shutdown_quit(s->node);
-    maybe_left(s);
+    switch (multinode_event(s, OWN_EVENT_QUIT)) {
+    case OWN_ACTION_end_processes:
+        router_leave(&s->router);
+        shutdown_quit(s->node);
+        maybe_left(s);
+        break;
+    case OWN_ACTION_kill: shutdown_kill(s->node); break;
+    default: break;
+    }
 }
 
 void multinode_quit(struct multinode *s)
@@ -313,6 +321,14 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
         s->calls.on_ready(s->arg, position);
 }
 
+/* A daemon: a link towards the launcher is up. */
+static void on_above(struct multinode *s)
+{
+    streams_flow(&s->streams);
+    if (multinode_event(s, OWN_EVENT_LINK) == OWN_ACTION_begin && s->calls.on_joined)
+        s->calls.on_joined(s->arg);
+}
+
 static bool on_near(void *arg, uint32_t position)
 {
     struct multinode *s = arg;
@@ -322,8 +338,8 @@ static bool on_near(void *arg, uint32_t position)
     if (!overlay_io_near(&s->overlay_io, position))
         return false;
     if (s->router.parent && position == daemon_link_position(s->router.parent))
-        streams_flow(&s->streams);
-    if (s->calls.on_near)
+        on_above(s);
+    else if (s->calls.on_near)
         s->calls.on_near(s->arg, position);
     node_settle(s->node);
     return true;
@@ -365,7 +381,8 @@ static void on_closed(void *arg)
     struct multinode *s = arg;
 
     if (!share_is_root(s)) {
-        shutdown_gone(s->node);
+        if (multinode_event(s, OWN_EVENT_CLOSED) == OWN_ACTION_stop_loop)
+            shutdown_gone(s->node);
         return;
     }
     for (uint32_t p = 1; p < s->router.config.count; p++)

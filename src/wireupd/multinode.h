@@ -10,6 +10,7 @@
 
 #include "core/job_map.h"
 #include "wireupd/daemon_state.h"
+#include "wireupd/own_state.h"
 #include "wireupd/router.h"
 #include "wireupd/iof_subscribers.h"
 #include "wireupd/node.h"
@@ -23,6 +24,7 @@ struct dvm_exec_list;
 struct multinode_calls {
     void (*on_ready)(void *arg, uint32_t position); /* these three as in router.h */
     void (*on_near)(void *arg, uint32_t position);
+    void (*on_joined)(void *arg); /* a daemon: its first link towards the launcher is up */
     void (*on_lost)(void *arg, uint32_t position, const char *why);
     /* Launcher: a sentence about a daemon that will not come up, or about none (-1). */
     void (*on_trouble)(void *arg, int64_t position, struct slice text);
@@ -55,8 +57,7 @@ struct multinode {
     struct timer gossip; /* delays the news, to send many at once */
     bool urgent;         /* a request may wait for one of those processes */
     struct buf scratch;
-    bool quitting;                 /* a daemon: it has been told to exit */
-    bool left;                     /* a daemon: it sends nothing more */
+    enum own_state own;            /* how far this daemon is; the launcher's stays joining */
     char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */
     struct dvm_exec_list *errands; /* of a DVM; NULL: this is none */
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
@@ -90,6 +91,9 @@ void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, st
 
 /* A stream has ended. */
 void multinode_streams_ended(struct multinode *s);
+
+/* A daemon: the step of its own state. */
+enum own_action multinode_event(struct multinode *s, enum own_event event);
 
 /* Handles a message for us. */
 void multinode_hear(struct multinode *s, const struct msg *m);

@@ -94,7 +94,6 @@ struct node {
     enum phase phase;             /* of the launcher: decides what a signal does (control.c) */
     int ended_by;                 /* the first signal that asked for the end; 0: none */
     enum launcher_state launcher; /* how far the launcher is; a daemon's stays idle */
-    bool leaving;                 /* a daemon: its last output is being written */
     int exit_code;
     struct errmsg said; /* why the last failed job has ended: others may end for the same reason */
     bool lost_late;     /* the loss of a node at the end has been reported */

@@ -146,12 +146,14 @@ static bool all_ended(const struct node *n)
  * (Waiting for that here would be waiting for ourselves.) */
 static void maybe_leave(struct node *n)
 {
-    if (!n->leaving || !sink_idle(&n->out) || !sink_idle(&n->err))
+    struct multinode *s = n->multinode;
+
+    if (!s || s->own != OWN_STATE_ENDING || !sink_idle(&n->out) || !sink_idle(&n->err))
         return;
-    n->leaving = false;
+    multinode_event(s, OWN_EVENT_WRITTEN);
     sink_close(&n->out);
     sink_close(&n->err);
-    streams_end(&n->multinode->streams);
+    streams_end(&s->streams);
 }
 
 void shutdown_check(void *node)
@@ -212,7 +214,6 @@ void shutdown_quit(struct node *n)
     signals_job(n, NULL, SIGKILL);
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
-    n->leaving = true;
     maybe_leave(n);
 }
 
@@ -222,10 +223,16 @@ void shutdown_gone(struct node *n)
     loop_stop(&n->loop);
 }
 
-void shutdown_orphan(struct node *n)
+void shutdown_kill(struct node *n)
 {
     signals_job(n, NULL, SIGKILL);
     child_end_all();
     n->exit_code = 1;
     loop_stop(&n->loop);
+}
+
+void shutdown_orphan(struct node *n)
+{
+    if (multinode_event(n->multinode, OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
+        shutdown_kill(n);
 }

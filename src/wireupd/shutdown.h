@@ -30,7 +30,9 @@ void shutdown_unshared(struct node *n, enum launcher_action action);
 void shutdown_quit(struct node *n);
 /* ... and everything has been sent, and our children in the tree have gone. */
 void shutdown_gone(struct node *n);
-/* A daemon: the launcher cannot be reached. */
+/* A daemon: the launcher cannot be reached, or a signal wants the end. */
 void shutdown_orphan(struct node *n);
+/* ... kills its processes, and stops the loop. */
+void shutdown_kill(struct node *n);
 
 #endif
