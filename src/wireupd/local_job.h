@@ -15,7 +15,6 @@ struct local_job {
     struct job *job;
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
     uint32_t next;             /* next rank to start */
-    bool stop;                 /* start no more of them */
     bool held;                 /* none is started yet (preflight.h) */
     bool *awaited;             /* … because of these nodes, by position; launcher */
     uint32_t nawaited;
