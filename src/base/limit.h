@@ -1,7 +1,7 @@
-/* limit.h - every maximum, time-out and retry count on one page, each with its reason.
- *
- * "Charge before you keep": everything that a client can make us hold is bounded here.  Protocol
- * limits that peers rely on are marked (wire); the others may change freely.
+/* limit.h - maxima, time-outs and retry counts that clients, users and nodes can reach, with
+ * reasons. (Sizes that concern one module alone are beside its code.) "Charge before you keep":
+ * everything that a client can make us hold is bounded here.  Protocol limits that peers rely on
+ * are marked (wire); the others may change freely.
  */
 #ifndef WIREUP_BASE_LIMIT_H
 #define WIREUP_BASE_LIMIT_H

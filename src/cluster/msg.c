@@ -72,14 +72,13 @@ int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg
 
     memset(m_p, 0, sizeof *m_p);
     if (!read_head(&bytes, &kind, &m_p->from, &m_p->to) || !read_numbers(&bytes, m_p, &kind))
-        return errmsg_set(err, 1, "a message between daemons that has no address");
+        return errmsg_set(err, 1, "a message between daemons without an address");
     if (kind >= MSG_KINDS)
-        return errmsg_set(err, 1, "a message between daemons of the unknown kind %llu",
+        return errmsg_set(err, 1, "a message between daemons of unknown kind %llu",
                           (unsigned long long)kind);
     m_p->kind = (enum msg_kind)kind;
     if (!parts_read(rows[kind].parts, rows[kind].nparts, bytes, a, m_p))
-        return errmsg_set(err, 1,
-                          "a message `%s` between daemons whose parts do not fit its length",
+        return errmsg_set(err, 1, "a message `%s` between daemons with invalid parts",
                           rows[kind].name);
     return 0;
 }

@@ -479,7 +479,7 @@ static void completed(struct sim *s, uint32_t p, const struct overlay_event *e)
         n->stopped[set] = true;
         if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].o.lost, e->culprit) ||
             !rank_set_has(&s->sets[set], e->culprit))
-            violated(s, "node %u: round %u of set %u failed, and nobody of it is lost (%d)", p,
+            violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
                      n->round[set], set, (int)e->culprit);
     } else {
         check_blocks(s, p, set, n->round[set], e->blocks);
@@ -901,9 +901,10 @@ void sim_command(const struct sim_config *c, struct buf *out)
 
     buf_printf(out,
                "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
-               " --schedule %s --rounds %u --sets %u --card %" PRIu64
-               " --kills %u --cuts %u --slow %u --reports %u --words %u --jitter %" PRIu64
-               " --latency %" PRIu64 " --overhead %" PRIu64 " --byte %u --link %u --flags %s%s%s%s",
+               " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
+               " --node-failures %u --link-failures %u --slow %u --reports %u"
+               " --broadcasts %u --jitter %" PRIu64 " --latency %" PRIu64 " --overhead %" PRIu64
+               " --ps-per-byte %u --link %u --flags %s%s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
                c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->jitter_ns,
                c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,

@@ -12,11 +12,12 @@
 
 /* One row for each resource manager, the first that is recognised is taken.
  *
- *   name
- *   launcher   the launch method (wireupd/launch_methods.h)
- *   inside     the commands that make an allocation, if the launch method works only in one; or
- * NULL must       a variable that must be set; or NULL reader     read_... in allocation.c signs
- * one of these variables must be set
+ * X(name, launcher, inside, must, reader, signs...):
+ * - launcher: the launch method (wireupd/launch_methods.h)
+ * - inside: the commands that make an allocation, if the launch method works only in one; or NULL
+ * - must: a variable that must be set; or NULL
+ * - reader: the end of the name of a function read_... in allocation.c
+ * - signs: one of these variables must be set
  *
  * Cobalt and OAR also set PBS's variable, for programs that know only PBS. */
 #define RESOURCE_MANAGERS(X)                                                                       \

@@ -19,12 +19,12 @@
 
 /* One row for each launch method; `-launcher` and its manual know them from here.
  *
- *   kind, name
- *   command       the program; NULL: one that is given
- *   options       always passed to it
- *   user          its option for a user name; NULL: it has none
- *   properties    AT_ONCE: one command starts all daemons; FILE: the daemon gets no standard input
- * through it, its record is a file; TREE: daemons start the daemons below them
+ * X(kind, name, command, options, user, properties):
+ * - command: the program; NULL: one that is given
+ * - options: always passed to it
+ * - user: its option for a user name; NULL: it has none
+ * - properties: AT_ONCE: one command starts all daemons; FILE: the daemon gets no standard input
+ *   through it, its record is a file; TREE: daemons start the daemons below them
  */
 #define LAUNCH_METHODS(X)                                                                          \
     X(FORK, "fork", "", "", NULL, METHOD_TREE)                                                     \

@@ -70,7 +70,9 @@ static void hold(struct router *c, uint32_t to, struct slice bytes)
         k = malloc(sizeof *k + bytes.len);
     if (!k) {
         log_error(c->config.log,
-                  "no room for messages to position %u, to which there is no way now", to);
+                  "too many messages are waiting for the daemon at position %u, which cannot be "
+                  "reached now",
+                  to);
         return;
     }
     k->to = to;
@@ -260,8 +262,8 @@ static void deliver(struct router *c, struct daemon_link *h, struct slice bytes)
     struct msg m;
 
     if (msg_read(bytes, &a, &m, &err) != 0) {
-        log_error(c->config.log, "from the daemon at position %u: %s", daemon_link_position(h),
-                  err.text);
+        log_error(c->config.log, "invalid message from the daemon at position %u: %s",
+                  daemon_link_position(h), err.text);
     } else {
         take(c, h, &m, bytes);
         if (reliable_owes(&c->trail, m.from))
@@ -288,7 +290,7 @@ static void hear_direct(struct router *c, struct daemon_link *h, uint32_t from, 
         deliver(c, h, bytes);
     } else {
         log_error(c->config.log,
-                  "a message that is none of its own comes from the daemon at position %u",
+                  "the daemon at position %u sent a message that a direct link does not carry",
                   daemon_link_position(h));
     }
 }
@@ -313,7 +315,7 @@ static void on_message(void *arg, struct daemon_link *h, struct slice bytes)
     uint32_t from, to;
 
     if (!msg_address(bytes, &from, &to)) {
-        log_error(c->config.log, "a message without an address from the daemon at position %u",
+        log_error(c->config.log, "the daemon at position %u sent a message without an address",
                   daemon_link_position(h));
         return;
     }
