@@ -78,11 +78,16 @@ static void wipe_line(struct remote *f)
     f->shown = false;
 }
 
+static uint32_t serving(const struct remote *f)
+{
+    return f->multinode.daemons.in[DAEMON_STATE_SERVING];
+}
+
 void remote_progress(const struct remote *f, struct node_progress *p)
 {
     struct remote_exec_progress a = { .all = 0 };
 
-    *p = (struct node_progress){ f->multinode.router.nready - 1, f->boot.count - 1, "" };
+    *p = (struct node_progress){ serving(f), f->boot.count - 1, "" };
     if (f->child_daemons.agent)
         remote_exec_progress(f->child_daemons.agent, &a);
     if (a.slowest)
@@ -178,8 +183,7 @@ static void maybe_begin(struct remote *f)
 {
     bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
 
-    if (node_state(f->node) != LAUNCHER_STATE_RAISING ||
-        f->multinode.router.nready != f->boot.count || !told)
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->boot.count - 1 || !told)
         return;
     node_event(f->node, LAUNCHER_EVENT_READY);
     begin(f);
@@ -189,8 +193,8 @@ static void on_ready(void *arg, uint32_t position)
 {
     struct remote *f = arg;
 
-    log_info(&f->log, "node %s is up (%u of %u)", f->names[position],
-             f->multinode.router.nready - 1, f->boot.count - 1);
+    log_info(&f->log, "node %s is up (%u of %u)", f->names[position], serving(f),
+             f->boot.count - 1);
     maybe_begin(f);
 }
 
@@ -259,7 +263,7 @@ static void fail(struct remote *f, uint32_t position, struct slice text)
     if (!f->failures.count)
         timer_set(&f->more, LIMIT_FAILED_MORE_MS);
     node_failures_add(&f->failures, f->names[position], text);
-    known = f->multinode.router.nready - 1 + f->failures.count;
+    known = serving(f) + f->failures.count;
     if (known >= f->boot.count - 1 ||
         (f->boot.width >= f->boot.count - 1 && f->child_daemons.agent &&
          remote_exec_settled(f->child_daemons.agent)))
@@ -392,7 +396,7 @@ uint32_t remote_lost(struct remote *f, const char *const **names_p)
     if (!f->lost)
         f->lost = arena_array(&f->arena, f->boot.count, sizeof *f->lost);
     for (uint32_t p = 1; f->lost && p < f->boot.count; p++) {
-        if (f->multinode.router.lost[p])
+        if (f->multinode.daemons.states[p] == DAEMON_STATE_LOST)
             f->lost[n++] = f->names[p];
     }
     *names_p = f->lost;

@@ -51,7 +51,10 @@ const char *daemon_event_name(enum daemon_event event)
 
 int daemon_states_open(struct daemon_states *d, uint32_t count, const struct log *log)
 {
-    *d = (struct daemon_states){ .states = calloc(count, sizeof *d->states), count, log };
+    *d = (struct daemon_states){ .states = calloc(count, sizeof *d->states),
+                                 .count = count,
+                                 .in[DAEMON_STATE_PLANNED] = count - 1,
+                                 .log = log };
     return d->states ? 0 : -ENOMEM;
 }
 
@@ -70,5 +73,7 @@ enum daemon_action daemon_states_event(struct daemon_states *d, uint32_t positio
     if (action == DAEMON_ACTION_impossible)
         log_error(d->log, "internal error: event '%s' for daemon %u in state '%s'",
                   daemon_event_name(event), position, daemon_state_name(before));
+    d->in[before]--;
+    d->in[d->states[position]]++;
     return action;
 }

@@ -47,10 +47,11 @@ const char *daemon_event_name(enum daemon_event event); /* "report" */
 struct daemon_states {
     enum daemon_state *states;
     uint32_t count;
+    uint32_t in[DAEMON_STATES]; /* how many are in each state */
     const struct log *log;
 };
 
-/* All planned.  0 or -ENOMEM.  The log must outlive it. */
+/* All planned, the one at position 0 not counted.  0 or -ENOMEM.  The log must outlive it. */
 int daemon_states_open(struct daemon_states *d, uint32_t count, const struct log *log);
 void daemon_states_close(struct daemon_states *d); /* harmless twice, and on zeroed memory */
 

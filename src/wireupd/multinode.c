@@ -184,6 +184,8 @@ void multinode_dismiss(struct multinode *s, enum launcher_state before)
 {
     struct msg m = { .kind = MSG_quit };
 
+    for (uint32_t p = 1; p < s->daemons.count; p++)
+        daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
     if (s->calls.on_quit)
         s->calls.on_quit(s->arg, before);
     send_queue_to(s, &m, MSG_EVERYBODY);
@@ -314,6 +316,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     struct multinode *s = arg;
 
     (void)host;
+    daemon_states_event(&s->daemons, position, DAEMON_EVENT_READY);
     if (share_is_root(s))
         streams_show(&s->streams, position);
     startup_timing_ready(&s->node->timing, position);

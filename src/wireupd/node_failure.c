@@ -142,6 +142,7 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
 
 void node_failure_position(struct multinode *s, uint32_t position)
 {
+    daemon_states_event(&s->daemons, position, DAEMON_EVENT_LOSE);
     iof_subscribers_lost(&s->iof_subscribers, position);
     if (share_is_root(s)) {
         lose_at_launcher(s, position);

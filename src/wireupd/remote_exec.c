@@ -863,7 +863,7 @@ void remote_exec_progress(const struct remote_exec *a, struct remote_exec_progre
     for (uint32_t i = 0; i < a->nguests; i++) {
         const struct guest *g = a->guests[i];
         enum daemon_state state = state_of(a, g);
-        p->up += state == DAEMON_STATE_LINKED;
+        p->up += state == DAEMON_STATE_LINKED || state == DAEMON_STATE_SERVING;
         p->failed += state == DAEMON_STATE_FAILED;
         if (daemon_state_is_awaited(state) && (!p->slowest || g->command->since_ns < p->since_ns)) {
             p->slowest = g->node.name;
