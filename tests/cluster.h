@@ -42,8 +42,8 @@ struct cluster_mail {
 /* A collective that some nodes have contributed to. */
 struct cluster_round {
     struct list link;
-    char *identity;
-    uint64_t generation;
+    struct coll_id id;
+    char *group; /* id.group */
     uint32_t nplaces, arrived;
     uint32_t places[CLUSTER_NODES];
     bool here[CLUSTER_NODES];
@@ -217,12 +217,13 @@ static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
     LIST_EACH(l, &c->rounds)
     {
         r = LIST_OF(l, struct cluster_round, link);
-        if (!strcmp(r->identity, k->identity) && r->generation == k->generation)
+        if (coll_id_same(&r->id, &k->id))
             return r;
     }
     r = calloc(1, sizeof *r);
-    r->identity = strdup(k->identity);
-    r->generation = k->generation;
+    r->group = strndup(k->group, k->id.group.len);
+    r->id = k->id;
+    r->id.group = slice_str(r->group);
     exchange_data_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
     for (uint32_t i = 0; i < r->nplaces; i++)
         r->places[i] = places[i].node;
@@ -237,7 +238,7 @@ static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
 static void cluster_complete(struct cluster *c, struct cluster_round *r)
 {
     for (uint32_t i = 0; i < r->nplaces; i++) {
-        struct contribution *k = contribution_new(slice_str(r->identity), r->generation, false, 0);
+        struct contribution *k = contribution_new(&r->id, false, 0);
         struct effect e = EFFECT_WITH(contribute, .contribution = k);
         for (uint32_t b = 0; b < c->nnodes; b++)
             buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
@@ -246,7 +247,7 @@ static void cluster_complete(struct cluster *c, struct cluster_round *r)
     for (uint32_t b = 0; b < c->nnodes; b++)
         free((void *)(uintptr_t)r->blocks[b].ptr);
     list_unlink(&r->link);
-    free(r->identity);
+    free(r->group);
     free(r);
 }
 
@@ -257,7 +258,7 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct contribu
     char *bytes;
 
     if (r->here[node])
-        OK_F(false, "node %u contributes twice to %s", node, r->identity);
+        OK_F(false, "node %u contributes twice to %s", node, r->group);
     r->here[node] = true;
     c->contributions++;
     c->bytes += (unsigned)buf_len(&k->block);
@@ -358,11 +359,10 @@ static void cluster_query(struct cluster *c, const struct cluster_mail *m, struc
     struct server *s = &c->nodes[m->to].server;
 
     if (m->query != CLUSTER_ASKS)
-        server_round_heard(s, j, q->rank, q->identity, q->generation, m->query == CLUSTER_WILL);
+        server_round_heard(s, j, q->rank, &q->id, m->query == CLUSTER_WILL);
     else
         cluster_send(c, m->to, m->from, &m->e)->query =
-            server_round(s, j, q->rank, q->identity, q->generation) ? CLUSTER_WILL
-                                                                    : CLUSTER_WILL_NOT;
+            server_round(s, j, q->rank, &q->id) ? CLUSTER_WILL : CLUSTER_WILL_NOT;
 }
 
 static void cluster_hear_reply(struct server *s, const struct effect_reply *e, struct job *about)
@@ -393,7 +393,7 @@ static void cluster_completed(struct server *s, const struct contribution *k)
 {
     struct slice block = buf_slice(&k->block);
 
-    server_completed(s, slice_str(k->identity), k->generation, ANSWER_OK, &block, 1);
+    server_completed(s, &k->id, ANSWER_OK, &block, 1);
 }
 
 static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
@@ -544,7 +544,7 @@ __attribute__((unused)) static void cluster_close(struct cluster *c)
         struct cluster_round *r = LIST_OF(l, struct cluster_round, link);
         for (uint32_t b = 0; b < c->nnodes; b++)
             free((void *)(uintptr_t)r->blocks[b].ptr);
-        free(r->identity);
+        free(r->group);
         free(r);
     }
     for (uint32_t i = 0; i < c->nnodes; i++) {

@@ -29,19 +29,27 @@ static void put_rank(struct buf *out, uint32_t rank)
         buf_u64(out, rank);
 }
 
+void coll_meeting_write(const struct coll_meeting *m, struct buf *out)
+{
+    buf_str(out, words[m->kind]);
+    put_counted(out, m->name);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        put_counted(out, m->members[i].nspace);
+        put_rank(out, m->members[i].rank);
+    }
+}
+
 void coll_id_write(const struct coll_id *id, struct buf *out)
 {
+    if (coll_kind_is_meeting(id->kind)) {
+        buf_slice_put(out, id->group);
+        return;
+    }
     buf_str(out, words[id->kind]);
-    if (!coll_kind_is_meeting(id->kind)) {
-        buf_byte(out, ' ');
-        buf_u64(out, id->job);
-    }
-    if (id->kind != COLL_RING)
-        put_counted(out, id->name);
-    for (uint32_t i = 0; i < id->nmembers; i++) {
-        put_counted(out, id->members[i].nspace);
-        put_rank(out, id->members[i].rank);
-    }
+    buf_byte(out, ' ');
+    buf_u64(out, id->job);
+    if (id->kind == COLL_FENCE)
+        put_counted(out, id->group);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -91,9 +99,85 @@ static bool take_kind(struct slice *rest, enum coll_kind *kind_p)
 {
     struct slice word = slice_head(*rest, slice_find(*rest, ' '));
 
+    if (!coll_kind_find(word, kind_p))
+        return false;
+    *rest = slice_skip(*rest, word.len);
+    return true;
+}
+
+/* All but the members; they follow. */
+static bool take_meeting(struct slice *rest, struct coll_meeting *m_p)
+{
+    *m_p = (struct coll_meeting){ .kind = COLL_KINDS };
+    return take_kind(rest, &m_p->kind) && coll_kind_is_meeting(m_p->kind) &&
+           take_counted(rest, &m_p->name);
+}
+
+bool coll_meeting_read(struct slice group, struct coll_meeting *m_p)
+{
+    struct member m;
+
+    if (!take_meeting(&group, m_p))
+        return false;
+    while (group.len) {
+        if (!take_member(&group, &m))
+            return false;
+        m_p->nmembers++;
+    }
+    return true;
+}
+
+static bool read_own(struct slice rest, struct coll_id *id_p)
+{
+    if (!take_kind(&rest, &id_p->kind) || coll_kind_is_meeting(id_p->kind) ||
+        !take_byte(&rest, ' ') || !take_number(&rest, &id_p->job))
+        return false;
+    if (id_p->kind == COLL_RING)
+        id_p->group = SLICE(JOB_RING);
+    else if (!take_counted(&rest, &id_p->group))
+        return false;
+    return rest.len == 0;
+}
+
+bool coll_id_read(struct slice text, uint64_t generation, struct coll_id *id_p)
+{
+    struct coll_meeting m;
+
+    *id_p = (struct coll_id){ .kind = COLL_KINDS, .generation = generation };
+    if (!coll_meeting_read(text, &m))
+        return read_own(text, id_p);
+    id_p->kind = m.kind;
+    id_p->group = text;
+    return true;
+}
+
+bool coll_id_purpose(struct slice purpose, struct coll_meeting *m_p)
+{
+    *m_p = (struct coll_meeting){ .kind = COLL_KINDS };
+    if (slice_is(purpose, "fence"))
+        m_p->kind = COLL_MEET_FENCE;
+    else if (!take_kind(&purpose, &m_p->kind) || !coll_kind_is_meeting(m_p->kind))
+        return false;
+    else if (take_byte(&purpose, ' '))
+        m_p->name = purpose;
+    return true;
+}
+
+bool coll_id_same(const struct coll_id *a, const struct coll_id *b)
+{
+    return a->kind == b->kind && a->job == b->job && slice_eq(a->group, b->group) &&
+           a->generation == b->generation;
+}
+
+const char *coll_kind_name(enum coll_kind kind)
+{
+    return words[kind];
+}
+
+bool coll_kind_find(struct slice name, enum coll_kind *kind_p)
+{
     for (uint32_t k = 0; k < COLL_KINDS; k++) {
-        if (slice_is(word, words[k])) {
-            *rest = slice_skip(*rest, word.len);
+        if (slice_is(name, words[k])) {
             *kind_p = (enum coll_kind)k;
             return true;
         }
@@ -101,60 +185,22 @@ static bool take_kind(struct slice *rest, enum coll_kind *kind_p)
     return false;
 }
 
-/* All but the members; what follows them. */
-static bool take_head(struct slice *rest, struct coll_id *id_p)
-{
-    *id_p = (struct coll_id){ .kind = COLL_KINDS };
-    if (!take_kind(rest, &id_p->kind))
-        return false;
-    if (!coll_kind_is_meeting(id_p->kind) &&
-        !(take_byte(rest, ' ') && take_number(rest, &id_p->job)))
-        return false;
-    return id_p->kind == COLL_RING || take_counted(rest, &id_p->name);
-}
-
-bool coll_id_read(struct slice text, struct coll_id *id_p)
-{
-    struct member m;
-
-    if (!take_head(&text, id_p))
-        return false;
-    while (coll_kind_is_meeting(id_p->kind) && text.len) {
-        if (!take_member(&text, &m))
-            return false;
-        id_p->nmembers++;
-    }
-    return text.len == 0;
-}
-
-bool coll_id_purpose(struct slice purpose, struct coll_id *id_p)
-{
-    *id_p = (struct coll_id){ .kind = COLL_KINDS };
-    if (slice_is(purpose, "fence"))
-        id_p->kind = COLL_MEET_FENCE;
-    else if (!take_kind(&purpose, &id_p->kind) || !coll_kind_is_meeting(id_p->kind))
-        return false;
-    else if (take_byte(&purpose, ' '))
-        id_p->name = purpose;
-    return true;
-}
-
 /* ---- for people ------------------------------------------------------------------------------ */
 
-void coll_id_show(struct slice text, struct buf *out)
+void coll_group_show(struct slice group, struct buf *out)
 {
-    struct slice rest = text;
-    struct coll_id id;
+    struct slice rest = group;
+    struct coll_meeting all;
     struct member m;
 
-    if (!coll_id_read(text, &id) || !take_head(&rest, &id)) {
-        buf_slice_put(out, text);
+    if (!coll_meeting_read(group, &all) || !take_meeting(&rest, &all)) {
+        buf_slice_put(out, group);
         return;
     }
-    buf_str(out, id.kind == COLL_MEET_FENCE ? words[COLL_FENCE] : words[id.kind]);
-    if (id.name.len) {
+    buf_str(out, all.kind == COLL_MEET_FENCE ? words[COLL_FENCE] : words[all.kind]);
+    if (all.name.len) {
         buf_byte(out, ' ');
-        buf_slice_put(out, id.name);
+        buf_slice_put(out, all.name);
     }
     while (rest.len && take_member(&rest, &m)) {
         buf_byte(out, ' ');

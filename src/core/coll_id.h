@@ -1,12 +1,17 @@
-/* coll_id.h - the identity of a collective: its kind, its job or members, and its purpose.
+/* coll_id.h - the identity of a collective: its kind, its job, its group and its generation.
  *
- * With the generation (the n-th time) it is unique: equal on all participating nodes, and shared
- * with no other collective.  It is kept, sent and compared as text, in which every foreign name
- * (groups, namespaces) follows its length, so that two texts are equal only if all parts are:
+ * It is unique: equal on all participating nodes, and shared with no other collective.  The group
+ * of one job is named as in job_fence.c.  The group of several jobs is named by what the collective
+ * is for and by its members: in that name every foreign name (groups, namespaces) follows its
+ * length, so that two are equal only if all parts are:
  *
- *     fence JOB LENGTH:GROUP                      of one job; GROUP as in job_fence.c
+ *     KIND LENGTH:NAME LENGTH:NAMESPACE.RANK ...  members ascending, '*' for all
+ *
+ * Between nodes all but the generation is one text, by which the overlay tells collectives apart:
+ * that name, or
+ *
+ *     fence JOB LENGTH:GROUP
  *     ring JOB
- *     KIND LENGTH:NAME LENGTH:NAMESPACE.RANK ...  of several jobs: members ascending, '*' for all
  */
 #ifndef WIREUP_CORE_COLL_ID_H
 #define WIREUP_CORE_COLL_ID_H
@@ -30,30 +35,49 @@ enum coll_kind {
     COLL_KINDS
 };
 
+/* The ring's name among the groups of a job; no fence can have it. */
+#define JOB_RING "RING"
+
 struct coll_id {
     enum coll_kind kind;
-    uint32_t job;      /* FENCE, RING: its number */
-    struct slice name; /* FENCE: the group; GROUP, UNGROUP: the group's name; else empty */
+    uint32_t job;       /* FENCE, RING: its number; of several jobs: 0 */
+    struct slice group; /* its name in the set of its job, or of several jobs */
+    uint64_t generation;
+};
+
+/* What the name of a group of several jobs is made of. */
+struct coll_meeting {
+    enum coll_kind kind;
+    struct slice name;            /* GROUP, UNGROUP: the group's name; else empty */
     const struct member *members; /* to be written: ascending, each once */
     uint32_t nmembers;
 };
 
 /* Out of memory poisons the buffer. */
-void coll_id_write(const struct coll_id *id, struct buf *out);
-
-/* False: not an identity.  Members are checked and counted, but not kept. */
-bool coll_id_read(struct slice text, struct coll_id *id_p);
+void coll_meeting_write(const struct coll_meeting *m, struct buf *out);
+/* False: not a name of such a group.  Members are checked and counted, but not kept. */
+bool coll_meeting_read(struct slice group, struct coll_meeting *m_p);
 
 /* The kind and name of a collective across jobs, by the purpose given in a request: "connect",
  * "group NAME". False: no such purpose. */
-bool coll_id_purpose(struct slice purpose, struct coll_id *id_p);
+bool coll_id_purpose(struct slice purpose, struct coll_meeting *m_p);
+
+/* The text for other nodes.  Out of memory poisons the buffer. */
+void coll_id_write(const struct coll_id *id, struct buf *out);
+/* With that generation; the group borrows from the text.  False: not an identity. */
+bool coll_id_read(struct slice text, uint64_t generation, struct coll_id *id_p);
+
+bool coll_id_same(const struct coll_id *a, const struct coll_id *b);
+
+const char *coll_kind_name(enum coll_kind kind); /* "fence" */
+bool coll_kind_find(struct slice name, enum coll_kind *kind_p);
 
 static inline bool coll_kind_is_meeting(enum coll_kind kind)
 {
     return kind >= COLL_MEET_FENCE && kind < COLL_KINDS;
 }
 
-/* For people: "connect one.4 two.*"; a text that is no identity is shown as it is. */
-void coll_id_show(struct slice text, struct buf *out);
+/* The name of a group for people: "connect one.4 two.*"; of one job it is shown as it is. */
+void coll_group_show(struct slice group, struct buf *out);
 
 #endif

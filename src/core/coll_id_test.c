@@ -28,23 +28,33 @@ static void test_round_trip(void)
     char text[ROOM];
 
     for (uint32_t k = 0; k < COLL_KINDS; k++) {
-        struct coll_id id = { .kind = (enum coll_kind)k, .job = 7, .name = SLICE("a 3:b/0") }, back;
-        if (coll_kind_is_meeting(id.kind)) {
+        struct coll_meeting m = {
+            .kind = (enum coll_kind)k, .name = SLICE("a 3:b/0"), .members = members, .nmembers = 2
+        };
+        struct coll_id id = { .kind = m.kind, .job = 7, .group = m.name, .generation = 3 }, back;
+        struct coll_meeting again = m;
+        struct buf group = BUF_NULL(ROOM);
+        if (coll_kind_is_meeting(m.kind)) {
+            coll_meeting_write(&m, &group);
             id.job = 0;
-            id.members = members;
-            id.nmembers = 2;
+            id.group = buf_slice(&group);
         }
         if (id.kind == COLL_RING)
-            id.name = SLICE_NULL;
-        OK_F(coll_id_read(slice_str(written(&id, text)), &back) && back.kind == id.kind &&
-                 back.job == id.job && slice_eq(back.name, id.name) && back.nmembers == id.nmembers,
+            id.group = SLICE(JOB_RING);
+        OK_F(coll_id_read(slice_str(written(&id, text)), 3, &back) && coll_id_same(&back, &id),
              "read as written: %s", text);
+        if (coll_kind_is_meeting(m.kind))
+            OK(coll_meeting_read(back.group, &again) && again.kind == m.kind &&
+               slice_eq(again.name, m.name) && again.nmembers == 2);
         for (size_t n = 0; n < strlen(text); n++) {
             struct coll_id part;
-            if (coll_id_read(slice_mem(text, n), &part) && part.nmembers == id.nmembers &&
-                id.kind != COLL_RING)
+            bool whole = coll_id_read(slice_mem(text, n), 3, &part);
+            if (whole && coll_kind_is_meeting(part.kind))
+                whole = coll_meeting_read(part.group, &again) && again.nmembers == m.nmembers;
+            if (whole && id.kind != COLL_RING)
                 OK_F(false, "%zu bytes of it are read as a whole", n);
         }
+        buf_free(&group);
     }
 }
 
@@ -78,7 +88,7 @@ static void test_refused(void)
     struct coll_id id;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        OK_F(!coll_id_read(slice_str(bad[i]), &id), "no identity: '%s'", bad[i]);
+        OK_F(!coll_id_read(slice_str(bad[i]), 0, &id), "no identity: '%s'", bad[i]);
 }
 
 /* Names made of the bytes that separate parts. */
@@ -93,7 +103,8 @@ static struct slice odd_name(uint64_t *rand, char *text)
 }
 
 struct chance {
-    struct coll_id id;
+    struct coll_meeting m;
+    uint32_t job;
     struct member members[2];
     char names[3][4];
     char text[ROOM];
@@ -101,26 +112,35 @@ struct chance {
 
 static void by_chance(uint64_t *rand, struct chance *c)
 {
-    c->id = (struct coll_id){ .kind = (enum coll_kind)rand_below(rand, COLL_KINDS) };
-    if (coll_kind_is_meeting(c->id.kind))
-        c->id.nmembers = (uint32_t)rand_below(rand, 3);
+    struct buf group = BUF_NULL(ROOM);
+    struct coll_id id;
+
+    c->m = (struct coll_meeting){ .kind = (enum coll_kind)rand_below(rand, COLL_KINDS) };
+    if (coll_kind_is_meeting(c->m.kind))
+        c->m.nmembers = (uint32_t)rand_below(rand, 3);
     else
-        c->id.job = (uint32_t)rand_below(rand, 3);
-    if (c->id.kind != COLL_RING)
-        c->id.name = odd_name(rand, c->names[2]);
-    c->id.members = c->members;
-    for (uint32_t i = 0; i < c->id.nmembers; i++)
+        c->job = (uint32_t)rand_below(rand, 3);
+    if (c->m.kind != COLL_RING)
+        c->m.name = odd_name(rand, c->names[2]);
+    c->m.members = c->members;
+    for (uint32_t i = 0; i < c->m.nmembers; i++)
         c->members[i] =
             (struct member){ odd_name(rand, c->names[i]), (uint32_t)rand_below(rand, 3) };
-    written(&c->id, c->text);
+    id = (struct coll_id){ .kind = c->m.kind, .job = c->job, .group = c->m.name };
+    if (coll_kind_is_meeting(c->m.kind)) {
+        coll_meeting_write(&c->m, &group);
+        id.group = buf_slice(&group);
+    }
+    written(&id, c->text);
+    buf_free(&group);
 }
 
 static bool same_parts(const struct chance *a, const struct chance *b)
 {
-    bool same = a->id.kind == b->id.kind && a->id.job == b->id.job &&
-                slice_eq(a->id.name, b->id.name) && a->id.nmembers == b->id.nmembers;
+    bool same = a->m.kind == b->m.kind && a->job == b->job && slice_eq(a->m.name, b->m.name) &&
+                a->m.nmembers == b->m.nmembers;
 
-    for (uint32_t i = 0; same && i < a->id.nmembers; i++)
+    for (uint32_t i = 0; same && i < a->m.nmembers; i++)
         same = slice_eq(a->members[i].nspace, b->members[i].nspace) &&
                a->members[i].rank == b->members[i].rank;
     return same;
@@ -148,7 +168,7 @@ static void test_no_two_alike(void)
 
 static void test_purposes(void)
 {
-    struct coll_id id;
+    struct coll_meeting id;
 
     OK(coll_id_purpose(SLICE("fence"), &id) && id.kind == COLL_MEET_FENCE);
     OK(coll_id_purpose(SLICE("disconnect"), &id) && id.kind == COLL_DISCONNECT);

@@ -28,6 +28,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/slice.h"
+#include "core/coll_id.h"
 
 enum { COLLECTIVE_WAYS = 64 };
 
@@ -52,7 +53,8 @@ struct collective {
 
 /* One name, while any round of it is pending (the group of the whole job: for ever). */
 struct collective_group {
-    struct list link;  /* in the set */
+    struct list link; /* in the set */
+    enum coll_kind kind;
     char *name;        /* "WORLD:0", "NODE:7@2", "0,3:12" */
     uint32_t *members; /* ranks, ascending; NULL: all of 0..count-1 */
     uint32_t count;

@@ -28,8 +28,8 @@ static int by_number(const void *a, const void *b)
 }
 
 struct meeting {
-    struct coll_id id;
-    struct buf name; /* its identity, as text */
+    struct coll_meeting what;
+    struct buf name; /* of its group */
     struct member *sorted;
     uint32_t nsorted;
     uint32_t *ids;
@@ -103,7 +103,7 @@ static void sort_members(struct meeting *m, const struct request_collective *rq)
 static enum answer_status plan_meeting(const struct core *c, const struct request_collective *rq,
                                        struct meeting *m)
 {
-    if (!coll_id_purpose(rq->purpose, &m->id))
+    if (!coll_id_purpose(rq->purpose, &m->what))
         return ANSWER_BAD_KEY;
     m->room = count_ids(c, rq);
     if (m->room == 0)
@@ -116,9 +116,9 @@ static enum answer_status plan_meeting(const struct core *c, const struct reques
     sort_members(m, rq);
     for (uint32_t i = 0; i < m->nsorted; i++)
         add_ids(m, core_job_named(c, m->sorted[i].nspace), m->sorted[i].rank);
-    m->id.members = m->sorted;
-    m->id.nmembers = m->nsorted;
-    coll_id_write(&m->id, &m->name);
+    m->what.members = m->sorted;
+    m->what.nmembers = m->nsorted;
+    coll_meeting_write(&m->what, &m->name);
     drop_repeats(m->ids, &m->nids);
     drop_repeats(m->mine, &m->nmine);
     return buf_ok(&m->name) ? ANSWER_OK : ANSWER_NO_MEMORY;
@@ -188,8 +188,8 @@ static bool is_first(const struct core *c, const struct contribution *k)
 static bool push_contribution(struct core *c, const struct meeting *m,
                               const struct collective *round)
 {
-    struct contribution *k =
-        contribution_new(buf_slice(&m->name), round->generation, false, m->nsorted);
+    struct coll_id id = exchange_data_id(NULL, round);
+    struct contribution *k = contribution_new(&id, false, m->nsorted);
 
     if (!k)
         return false;
@@ -219,22 +219,20 @@ static bool read_number(const struct slice *blocks, uint32_t n, uint64_t *number
     return false;
 }
 
-void collective_multijob_over(struct core *c, struct slice name, uint64_t generation,
-                              enum answer_status status, const struct slice *blocks,
-                              uint32_t nblocks)
+void collective_multijob_over(struct core *c, const struct coll_id *id, enum answer_status status,
+                              const struct slice *blocks, uint32_t nblocks)
 {
-    struct collective *round = collective_take_contributed(&c->meetings, name, generation);
+    struct collective *round = collective_take_contributed(&c->meetings, id->group, id->generation);
     uint64_t number = 0;
-    struct coll_id id;
 
-    if (!round || !coll_id_read(name, &id))
+    if (!round)
         return;
     if (status == ANSWER_OK && !read_number(blocks, nblocks, &number))
         number = round->number;
     if (status == ANSWER_OK && number == 0)
         status = ANSWER_FAILED;
     if (status == ANSWER_OK)
-        proc_connect_meeting(c, id.kind, round->group->members, round->group->count,
+        proc_connect_meeting(c, id->kind, round->group->members, round->group->count,
                              round->group->all, round->group->nall);
     answer_all(c, round, status, number);
     round->number = number;
@@ -244,9 +242,9 @@ void collective_multijob_over(struct core *c, struct slice name, uint64_t genera
         collective_free(&c->meetings, round);
 }
 
-void collective_multijob_fail(struct core *c, struct slice name, uint64_t generation)
+void collective_multijob_fail(struct core *c, const struct coll_id *id)
 {
-    struct collective *round = collective_take(&c->meetings, name, generation);
+    struct collective *round = collective_take(&c->meetings, id->group, id->generation);
 
     if (!round)
         return;
@@ -284,7 +282,7 @@ static int get_group(struct core *c, const struct meeting *m, struct collective_
     struct slice name = buf_slice(&m->name);
     uint32_t n = (uint32_t)m->nids, mine = (uint32_t)m->nmine;
 
-    if (n == mine && !(c->tells_meetings && m->id.kind != COLL_MEET_FENCE))
+    if (n == mine && !(c->tells_meetings && m->what.kind != COLL_MEET_FENCE))
         return collective_group_get(&c->meetings, name, m->ids, n, false, group_p);
     return collective_group_get_spread(&c->meetings, name, m->mine, mine, m->ids, n, false,
                                        group_p);
@@ -299,6 +297,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
 
     if (rc < 0)
         return ANSWER_NO_MEMORY;
+    g->kind = m->what.kind;
     if (!collective_is_behind(g, j->base + rank) && has_ended_member(c, g)) {
         collective_group_drop_idle(&c->meetings, g);
         return ANSWER_FAILED;
@@ -319,7 +318,7 @@ static enum answer_status enter(struct core *c, struct job *j, uint32_t rank, st
     if (g->spread)
         return contribute(c, m, round) ? wait_in(c, g, j->base + rank, ticket, deadline_ns)
                                        : ANSWER_LATER;
-    proc_connect_meeting(c, m->id.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
+    proc_connect_meeting(c, m->what.kind, m->mine, (uint32_t)m->nmine, m->ids, (uint32_t)m->nids);
     c->nmeetings++;
     wake_others(c, round, ticket);
     collective_free(&c->meetings, round);

@@ -1,14 +1,14 @@
 /* collective_multijob.h - a collective whose members belong to several jobs (PMIx connect,
  * disconnect, groups, and fences that name other namespaces).
  *
- * Its identity (coll_id.h) is the purpose and the sorted list of members as they were named.
+ * Its group (coll_id.h) is named by its purpose and the sorted list of members as they were named.
  */
 #ifndef WIREUP_CORE_COLLECTIVE_MULTIJOB_H
 #define WIREUP_CORE_COLLECTIVE_MULTIJOB_H
 
 #include "core/core.h"
 
-/* rq: key is the purpose, members and count the participants.  LATER, OK for the last arrival,
+/* LATER, OK for the last arrival,
  * FAILED when one of the members has ended, NOT_FOUND for an unknown job or rank, BAD_KEY when the
  * requester is not a member.  Every answer has the number of the collective, which no other
  * collective across jobs has; the last arrival's is core_meetings(c). */
@@ -22,11 +22,10 @@ uint64_t collective_multijob_tick(struct core *c, uint64_t now_ns);
 /* The members on other nodes have arrived too, or (status) some never will.  The number of a
  * collective of several nodes is made by the first of them (by job and node), and is its
  * contribution: 'M' and the number. */
-void collective_multijob_over(struct core *c, struct slice name, uint64_t generation,
-                              enum answer_status status, const struct slice *blocks,
-                              uint32_t nblocks);
+void collective_multijob_over(struct core *c, const struct coll_id *id, enum answer_status status,
+                              const struct slice *blocks, uint32_t nblocks);
 
 /* A member that has ended has not contributed: answers the waiting members. */
-void collective_multijob_fail(struct core *c, struct slice name, uint64_t generation);
+void collective_multijob_fail(struct core *c, const struct coll_id *id);
 
 #endif

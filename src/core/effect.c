@@ -25,6 +25,7 @@ enum member_kind {
     MEMBER_TEXT,
     MEMBER_WHY,
     MEMBER_SECRET,
+    MEMBER_COLL_ID,
     MEMBER_SPAWN,
     MEMBER_QUERY,
     MEMBER_CONTRIBUTION,
@@ -62,9 +63,16 @@ static void *member_at(struct effect *e, const struct member_row *m)
     return (char *)e + m->offset;
 }
 
-static bool is_text(const struct member_row *m)
+/* The bytes that a member refers to; NULL: it refers to none. */
+static struct slice *text_of(struct effect *e, const struct member_row *m)
 {
-    return m->kind == MEMBER_TEXT || m->kind == MEMBER_WHY || m->kind == MEMBER_SECRET;
+    switch (m->kind) {
+    case MEMBER_TEXT:
+    case MEMBER_WHY:
+    case MEMBER_SECRET: return member_at(e, m);
+    case MEMBER_COLL_ID: return &((struct coll_id *)member_at(e, m))->group;
+    default: return NULL;
+    }
 }
 
 uint32_t effect_job(const struct effect *e)
@@ -85,8 +93,8 @@ static size_t text_bytes(struct effect *e)
 
     EACH_MEMBER(m, e)
     {
-        if (is_text(m))
-            n += ((const struct slice *)member_at(e, m))->len;
+        const struct slice *s = text_of(e, m);
+        n += s ? s->len : 0;
     }
     return n;
 }
@@ -102,8 +110,8 @@ bool effect_own(struct effect *e)
         return false;
     EACH_MEMBER(m, e)
     {
-        struct slice *s = member_at(e, m);
-        if (!is_text(m) || s->len == 0)
+        struct slice *s = text_of(e, m);
+        if (!s || s->len == 0)
             continue;
         memcpy(bytes + at, s->ptr, s->len);
         s->ptr = bytes + at;
@@ -122,19 +130,18 @@ static bool do_without_texts(struct effect *e)
     {
         if (m->kind == MEMBER_STATUS)
             *(enum answer_status *)member_at(e, m) = ANSWER_NO_MEMORY;
-        if (is_text(m))
-            *(struct slice *)member_at(e, m) = SLICE_NULL;
+        if (text_of(e, m))
+            *text_of(e, m) = SLICE_NULL;
         good = good || m->kind == MEMBER_STATUS || m->kind == MEMBER_WHY;
     }
     return good;
 }
 
-static void drop_member(void *at, enum member_kind kind)
+static void drop_member(struct effect *e, const struct member_row *m)
 {
-    switch (kind) {
-    case MEMBER_TEXT:
-    case MEMBER_WHY:
-    case MEMBER_SECRET: *(struct slice *)at = SLICE_NULL; break;
+    void *at = member_at(e, m);
+
+    switch (m->kind) {
     case MEMBER_SPAWN:
         *(struct spawn_request **)at = spawn_free(*(struct spawn_request **)at);
         break;
@@ -145,41 +152,48 @@ static void drop_member(void *at, enum member_kind kind)
     case MEMBER_CONTRIBUTION:
         *(struct contribution **)at = contribution_free(*(struct contribution **)at);
         break;
-    default: break;
+    default:
+        if (text_of(e, m))
+            *text_of(e, m) = SLICE_NULL;
+        break;
     }
 }
 
 void effect_drop(struct effect *e)
 {
     EACH_MEMBER(m, e)
-    drop_member(member_at(e, m), m->kind);
+    drop_member(e, m);
     free(e->bytes);
     e->bytes = NULL;
 }
 
 /* ---- contributions --------------------------------------------------------------------------- */
 
-struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
-                                      uint32_t nparties)
+struct contribution *contribution_new(const struct coll_id *id, bool collect, uint32_t nparties)
 {
     struct contribution *c = calloc(1, sizeof *c);
 
     if (!c)
         return NULL;
     buf_init(&c->block, LIMIT_BLOCK);
-    c->generation = generation;
     c->collect = collect;
     c->nparties = nparties;
-    c->identity = strndup(identity.ptr ? identity.ptr : "", identity.len);
+    c->group = malloc(id->group.len + 1);
     c->parties = calloc(nparties ? nparties : 1, sizeof *c->parties);
-    return c->identity && c->parties ? c : contribution_free(c);
+    if (!c->group || !c->parties)
+        return contribution_free(c);
+    if (id->group.len)
+        memcpy(c->group, id->group.ptr, id->group.len);
+    c->id = *id;
+    c->id.group = slice_mem(c->group, id->group.len);
+    return c;
 }
 
 struct contribution *contribution_free(struct contribution *c)
 {
     if (c) {
         buf_free(&c->block);
-        free(c->identity);
+        free(c->group);
         free(c->parties);
         free(c);
     }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "core/coll_id.h"
 #include "core/proc_state.h"
 #include "core/nameservice.h"
 #include "core/operations.h"
@@ -29,11 +30,10 @@ struct place {
     uint32_t job, node;
 };
 
-/* This node's contribution to a collective of several nodes.  The same collective has the same
- * identity (coll_id.h) and generation on all of its nodes. */
+/* This node's contribution to a collective of several nodes. */
 struct contribution {
-    char *identity;
-    uint64_t generation;
+    struct coll_id id;
+    char *group;   /* id.group */
     bool collect;  /* a participant wants the others' data: a fence with data */
     char ways[64]; /* exchange methods, separated by commas; empty: the nodes choose */
     struct party *parties;
@@ -41,7 +41,7 @@ struct contribution {
     struct buf block; /* empty: an arrival without data */
 };
 
-struct contribution *contribution_new(struct slice identity, uint64_t generation, bool collect,
+struct contribution *contribution_new(const struct coll_id *id, bool collect,
                                       uint32_t nparties);       /* NULL: no memory */
 struct contribution *contribution_free(struct contribution *c); /* returns NULL; NULL is harmless */
 

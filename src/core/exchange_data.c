@@ -12,8 +12,6 @@
 #include "core/collective_multijob.h"
 #include "core/modex.h"
 
-enum { IDENTITY_MAX = 1 << 24 };
-
 /* ---- fresh entries --------------------------------------------------------------------------- */
 
 int exchange_data_note(struct job *j, uint32_t rank, struct slice key)
@@ -94,12 +92,9 @@ void exchange_data_cards(const struct job *j, uint32_t rank, struct buf *out)
 static struct contribution *fence_contribution(const struct job *j, const struct collective *c)
 {
     const struct collective_group *g = c->group;
-    struct buf identity = BUF_NULL(IDENTITY_MAX);
-    struct contribution *k = NULL;
+    struct coll_id id = exchange_data_id(j, c);
+    struct contribution *k = contribution_new(&id, c->collect, g->all ? g->nall : 1);
 
-    if (exchange_data_identity(j, g, &identity))
-        k = contribution_new(buf_slice(&identity), c->generation, c->collect, g->all ? g->nall : 1);
-    buf_free(&identity);
     if (!k)
         return NULL;
     snprintf(k->ways, sizeof k->ways, "%s", c->ways);
@@ -233,79 +228,54 @@ enum answer_status exchange_data_store(struct job *j, struct slice blocks)
 
 /* ---- which collective ------------------------------------------------------------------------ */
 
-static void fence_completed(struct job *j, struct slice group, uint64_t generation,
-                            enum answer_status status, const struct slice *blocks, uint32_t n)
+struct coll_id exchange_data_id(const struct job *j, const struct collective *c)
+{
+    return (struct coll_id){ .kind = c->group->kind,
+                             .job = coll_kind_is_meeting(c->group->kind) ? 0 : j->id,
+                             .group = slice_str(c->group->name),
+                             .generation = c->generation };
+}
+
+static void fence_completed(struct job *j, const struct coll_id *id, enum answer_status status,
+                            const struct slice *blocks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         enum answer_status st = exchange_data_store(j, blocks[i]);
         status = status == ANSWER_OK ? st : status;
     }
     seg_publish(&j->store);
-    job_fence_over(j, group, generation, status);
+    job_fence_over(j, id->group, id->generation, status);
 }
 
-void exchange_data_completed(struct core *c, struct slice identity, uint64_t generation,
-                             enum answer_status status, const struct slice *blocks,
-                             uint32_t nblocks)
+void exchange_data_completed(struct core *c, const struct coll_id *id, enum answer_status status,
+                             const struct slice *blocks, uint32_t nblocks)
 {
-    struct coll_id id;
-    struct job *j;
+    struct job *j = coll_kind_is_meeting(id->kind) ? NULL : core_job(c, id->job);
 
-    if (!coll_id_read(identity, &id))
-        return;
-    if (coll_kind_is_meeting(id.kind)) {
-        collective_multijob_over(c, identity, generation, status, blocks, nblocks);
-        return;
-    }
-    j = core_job(c, id.job);
-    if (j && id.kind == COLL_FENCE)
-        fence_completed(j, id.name, generation, status, blocks, nblocks);
-    else if (j)
-        job_ring_over(j, generation, status, blocks, nblocks);
-}
-
-/* The name of the round's group in its set. */
-static struct slice group_name(const struct coll_id *id, struct slice identity)
-{
     if (coll_kind_is_meeting(id->kind))
-        return identity;
-    return id->kind == COLL_RING ? SLICE(JOB_RING) : id->name;
+        collective_multijob_over(c, id, status, blocks, nblocks);
+    else if (j && id->kind == COLL_FENCE)
+        fence_completed(j, id, status, blocks, nblocks);
+    else if (j)
+        job_ring_over(j, id->generation, status, blocks, nblocks);
 }
 
 bool exchange_data_round(const struct core *c, const struct job *j, uint32_t rank,
-                         struct slice identity, uint64_t generation)
+                         const struct coll_id *id)
 {
-    struct coll_id id;
-
-    if (!coll_id_read(identity, &id))
-        return false;
-    if (coll_kind_is_meeting(id.kind))
-        return collective_has_contributed(&c->meetings, identity, generation, j->base + rank);
-    return id.job == j->id &&
-           collective_has_contributed(&j->colls, group_name(&id, identity), generation, rank);
+    if (coll_kind_is_meeting(id->kind))
+        return collective_has_contributed(&c->meetings, id->group, id->generation, j->base + rank);
+    return id->job == j->id &&
+           collective_has_contributed(&j->colls, id->group, id->generation, rank);
 }
 
-void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,
-                               uint64_t generation, bool will_complete)
+void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank,
+                               const struct coll_id *id, bool will_complete)
 {
-    struct coll_id id;
-
-    if (!coll_id_read(identity, &id))
-        return;
-    if (!coll_kind_is_meeting(id.kind) && id.job == j->id)
-        job_fence_heard(j, rank, group_name(&id, identity), generation, will_complete);
-    else if (coll_kind_is_meeting(id.kind) && !will_complete)
-        collective_multijob_fail(c, identity, generation);
-}
-
-bool exchange_data_identity(const struct job *j, const struct collective_group *g, struct buf *out)
-{
-    struct coll_id id = { .kind = COLL_FENCE, .job = j->id, .name = slice_str(g->name) };
-
-    if (slice_is(id.name, JOB_RING))
-        id.kind = COLL_RING;
-    coll_id_write(&id, out);
-    return buf_ok(out);
+    if (!coll_kind_is_meeting(id->kind) && id->job == j->id)
+        job_fence_heard(j, rank, id->group, id->generation, will_complete);
+    else if (coll_kind_is_meeting(id->kind) && !will_complete)
+        collective_multijob_fail(c, id);
 }
 
 /* ---- participants ---------------------------------------------------------------------------- */

@@ -4,8 +4,6 @@
  * What a process puts is fresh until a fence of the whole job has brought it to the other nodes.  A
  * contribution is a block (block.h) of its members' fresh data: all that PMI processes have put,
  * and, in a fence with data, the modex entries of PMIx processes whose scope is not local.
- *
- * Identities of collectives are those of coll_id.h, as text.
  */
 #ifndef WIREUP_CORE_EXCHANGE_DATA_H
 #define WIREUP_CORE_EXCHANGE_DATA_H
@@ -15,8 +13,8 @@
 /* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */
 int exchange_data_note(struct job *j, uint32_t rank, struct slice key);
 
-/* Appends the identity of a fence or of the ring of the job; false: no memory. */
-bool exchange_data_identity(const struct job *j, const struct collective_group *g, struct buf *out);
+/* The identity of a round of the job, or of several jobs. */
+struct coll_id exchange_data_id(const struct job *j, const struct collective *c);
 
 /* The round is complete here: pushes EFFECT_contribute and keeps the round for its completion.
  * False: no memory; the round is untouched. */
@@ -30,15 +28,14 @@ void exchange_data_cards(const struct job *j, uint32_t rank, struct buf *out);
 enum answer_status exchange_data_store(struct job *j, struct slice blocks);
 
 /* All other nodes have contributed (OK), or some never will. */
-void exchange_data_completed(struct core *c, struct slice identity, uint64_t generation,
-                             enum answer_status status, const struct slice *blocks,
-                             uint32_t nblocks);
+void exchange_data_completed(struct core *c, const struct coll_id *id, enum answer_status status,
+                             const struct slice *blocks, uint32_t nblocks);
 
 /* EFFECT_collective_query, on the node asked: whether this node has contributed or still will. */
 bool exchange_data_round(const struct core *c, const struct job *j, uint32_t rank,
-                         struct slice identity, uint64_t generation);
-void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank, struct slice identity,
-                               uint64_t generation, bool will_complete);
+                         const struct coll_id *id);
+void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank,
+                               const struct coll_id *id, bool will_complete);
 
 /* The participating nodes, each once, ascending by job and node: malloc'ed; 0 or -ENOMEM. An
  * unknown job is left out. */

@@ -243,9 +243,6 @@ enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_
  * could put an attribute for any more. */
 void job_node_ended(struct job *j, uint32_t rank);
 
-/* The ring's name among the collectives of a job; no fence can have it. */
-#define JOB_RING "RING"
-
 /* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
  * EFFECT_answer with the place in the ring and what the neighbours left. */
 enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,

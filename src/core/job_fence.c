@@ -287,21 +287,10 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
         collective_free(&j->colls, c);
 }
 
-static void ask_about(struct job *j, uint32_t rank, bool is_meeting, const struct collective *c)
+static void ask_about(struct job *j, uint32_t rank, const struct collective *c)
 {
-    struct buf identity = BUF_NULL(LIMIT_BLOCK);
-
-    if (is_meeting)
-        buf_str(&identity, c->group->name);
-    else
-        exchange_data_identity(j, c->group, &identity);
-    if (buf_ok(&identity))
-        effects_push(j->effects,
-                     EFFECT_WITH(collective_query, .job = j->id, .rank = rank,
-                                 .identity = buf_slice(&identity), .generation = c->generation));
-    else
-        j->effects->lost = true;
-    buf_free(&identity);
+    effects_push(j->effects, EFFECT_WITH(collective_query, .job = j->id, .rank = rank,
+                                         .id = exchange_data_id(j, c)));
 }
 
 static void ask_about_all(struct job *j, uint32_t rank, const struct collective_set *s,
@@ -313,9 +302,9 @@ static void ask_about_all(struct job *j, uint32_t rank, const struct collective_
         if (!g->spread || !collective_includes(g, number))
             continue;
         LIST_EACH(w, &g->rounds)
-        ask_about(j, rank, s == j->meetings, LIST_OF(w, struct collective, link));
+        ask_about(j, rank, LIST_OF(w, struct collective, link));
         LIST_EACH(k, &g->contributed)
-        ask_about(j, rank, s == j->meetings, LIST_OF(k, struct collective, link));
+        ask_about(j, rank, LIST_OF(k, struct collective, link));
     }
 }
 

@@ -103,12 +103,9 @@ static void put_part(struct buf *out, struct slice s)
 
 static bool push_contribution(struct job *j, const struct collective *c)
 {
-    struct buf identity = BUF_NULL(LIMIT_PMI_LINE);
-    struct contribution *k = NULL;
+    struct coll_id id = exchange_data_id(j, c);
+    struct contribution *k = contribution_new(&id, false, 1);
 
-    if (exchange_data_identity(j, c->group, &identity))
-        k = contribution_new(buf_slice(&identity), c->generation, false, 1);
-    buf_free(&identity);
     if (!k)
         return false;
     k->parties[0] = (struct party){ j->id, REQUEST_ALL_RANKS };
@@ -276,6 +273,7 @@ enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, str
                    : collective_group_get(&j->colls, SLICE(JOB_RING), NULL, j->plan.nprocs, false,
                                           &g)) < 0)
         return ANSWER_NO_MEMORY;
+    g->kind = COLL_RING;
     if (rounds_of(g) > LIMIT_RING_ROUNDS)
         return ANSWER_OVER_QUOTA;
     note = note_new(left, right);

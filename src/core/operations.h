@@ -18,6 +18,7 @@
 #define OPERATION_TYPE_TEXT         struct slice
 #define OPERATION_TYPE_WHY          struct slice
 #define OPERATION_TYPE_SECRET       struct slice
+#define OPERATION_TYPE_COLL_ID      struct coll_id
 #define OPERATION_TYPE_SPAWN        struct spawn_request *
 #define OPERATION_TYPE_QUERY        struct nameservice_query *
 #define OPERATION_TYPE_CONTRIBUTION struct contribution *

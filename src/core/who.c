@@ -182,7 +182,7 @@ static void each_missing(struct writer *w, const struct job *j, const struct col
 static void fence_text(struct writer *w, const struct job *j, const struct collective *c)
 {
     buf_str(w->out, j ? "  fence " : "  meeting ");
-    coll_id_show(slice_str(c->group->name), w->out);
+    coll_group_show(slice_str(c->group->name), w->out);
     buf_printf(w->out, ", generation %llu, for %.1f s: %u of %u have arrived; missing: ",
                (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns), c->arrived,
                c->group->count);
@@ -198,7 +198,7 @@ static void fence_json(struct writer *w, const struct job *j, const struct colle
 
     item(w);
     buf_printf(w->out, "{\"%s\":", j ? "fence" : "meeting");
-    coll_id_show(slice_str(c->group->name), &name);
+    coll_group_show(slice_str(c->group->name), &name);
     buf_json(w->out, buf_slice(&name));
     buf_free(&name);
     buf_printf(w->out, ",\"generation\":%llu,\"seconds\":%.3f,\"members\":%u,\"arrived\":%u",

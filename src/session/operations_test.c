@@ -20,25 +20,27 @@ static struct spawn_request *some_spawn(void)
     return rq;
 }
 
-#define SOME_JOB          7
-#define SOME_RANK         7
-#define SOME_TICKET       (UINT64_C(3) << 32 | 9)
-#define SOME_U64          UINT64_MAX
-#define SOME_U32          UINT32_MAX
-#define SOME_U16          UINT16_MAX
-#define SOME_U8           UINT8_MAX
-#define SOME_I64          INT64_MIN
-#define SOME_INT          (-1)
-#define SOME_BOOL         true
-#define SOME_STATUS       ANSWER_TIMEOUT
-#define SOME_PROC_EVENT   PROC_EVENT_DEATH
-#define SOME_PID          4711
-#define SOME_TEXT         slice_str(word)
-#define SOME_WHY          slice_str(word)
-#define SOME_SECRET       slice_str(word)
-#define SOME_SPAWN        some_spawn()
-#define SOME_QUERY        nameservice_query_new(NAMESERVICE_PUBLISH, SLICE("service"), SLICE("port"))
-#define SOME_CONTRIBUTION contribution_new(SLICE("fence 0 0:"), 8, true, 1)
+#define SOME_JOB        7
+#define SOME_RANK       7
+#define SOME_TICKET     (UINT64_C(3) << 32 | 9)
+#define SOME_U64        UINT64_MAX
+#define SOME_U32        UINT32_MAX
+#define SOME_U16        UINT16_MAX
+#define SOME_U8         UINT8_MAX
+#define SOME_I64        INT64_MIN
+#define SOME_INT        (-1)
+#define SOME_BOOL       true
+#define SOME_STATUS     ANSWER_TIMEOUT
+#define SOME_PROC_EVENT PROC_EVENT_DEATH
+#define SOME_PID        4711
+#define SOME_TEXT       slice_str(word)
+#define SOME_WHY        slice_str(word)
+#define SOME_SECRET     slice_str(word)
+#define SOME_SPAWN      some_spawn()
+#define SOME_QUERY      nameservice_query_new(NAMESERVICE_PUBLISH, SLICE("service"), SLICE("port"))
+#define SOME_COLL_ID                                                                               \
+    ((struct coll_id){ .kind = COLL_GROUP, .group = slice_str(word), .generation = 8 })
+#define SOME_CONTRIBUTION contribution_new(&SOME_COLL_ID, true, 1)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
@@ -59,6 +61,7 @@ enum { SHOWN = 1 };
 #define SHOWS_TEXT         SHOWN
 #define SHOWS_WHY          SHOWN
 #define SHOWS_SECRET       0
+#define SHOWS_COLL_ID      SHOWN
 #define SHOWS_SPAWN        SHOWN
 #define SHOWS_QUERY        SHOWN
 #define SHOWS_CONTRIBUTION SHOWN

@@ -141,6 +141,11 @@ static struct slice first_program(const struct spawn_request *rq)
 }
 
 /* A member m of the effect e, as parts of the record d. */
+#define FILL_ID_OF(m, id)                                                                          \
+    d->m##_kind = slice_str(coll_kind_name((id).kind));                                            \
+    d->m##_job = (id).job;                                                                         \
+    d->m##_group = (id).group;                                                                     \
+    d->m##_generation = (id).generation;
 #define FILL_NUMBER(m)     d->m = (uint64_t)e->m;
 #define FILL_ID(m)         d->m = signed_id(e->m);
 #define FILL_SIGNED(m)     d->m = e->m;
@@ -160,6 +165,7 @@ static struct slice first_program(const struct spawn_request *rq)
 #define FILL_TEXT(m) d->m = e->m;
 #define FILL_WHY(m)  d->m = e->m;
 #define FILL_SECRET(m)
+#define FILL_COLL_ID(m) FILL_ID_OF(m, e->m)
 #define FILL_SPAWN(m)                                                                              \
     d->m##_processes = e->m ? spawn_nprocs(e->m) : 0;                                              \
     d->m##_program = first_program(e->m);
@@ -171,8 +177,7 @@ static struct slice first_program(const struct spawn_request *rq)
     }
 #define FILL_CONTRIBUTION(m)                                                                       \
     if (e->m) {                                                                                    \
-        d->m##_identity = slice_str(e->m->identity);                                               \
-        d->m##_generation = e->m->generation;                                                      \
+        FILL_ID_OF(m, e->m->id)                                                                    \
         d->m##_collect = e->m->collect;                                                            \
         d->m##_block = buf_slice(&e->m->block);                                                    \
     }

@@ -39,14 +39,17 @@
 #define TRACE_TEXT(id, member, name) PART(id, BYTES, member, name)
 #define TRACE_WHY(id, member, name)  PART(id, BYTES, member, name)
 #define TRACE_SECRET(id, member, name)
+#define TRACE_COLL_ID(id, member, name)                                                            \
+    PART(id, BYTES, member##_kind, "kind")                                                         \
+    PART(id, UINT, member##_job, "of_job")                                                         \
+    PART(id, BYTES, member##_group, "group") PART(id, UINT, member##_generation, "generation")
 #define TRACE_SPAWN(id, member, name)                                                              \
     PART(id, UINT, member##_processes, "processes") PART(id, BYTES, member##_program, "program")
 #define TRACE_QUERY(id, member, name)                                                              \
     PART(id, BYTES, member##_op, "op")                                                             \
     PART(id, BYTES, member##_service, "service") PART(id, BYTES, member##_port, "port")
 #define TRACE_CONTRIBUTION(id, member, name)                                                       \
-    PART(id, BYTES, member##_identity, "identity")                                                 \
-    PART(id, UINT, member##_generation, "generation")                                              \
+    TRACE_COLL_ID(id, member, name)                                                                \
     PART(id, UINT, member##_collect, "collect") PART(id, BYTES, member##_block, "block")
 
 enum record_kind {

@@ -497,14 +497,23 @@ static int on_tick(struct replay *r, const struct record *d)
 
 /* ---- other nodes ----------------------------------------------------------------------------- */
 
+/* False: no collective is known by that. */
+static bool coll_id_of(struct slice kind, uint64_t job, struct slice group, uint64_t generation,
+                       struct coll_id *id_p)
+{
+    *id_p = (struct coll_id){ .job = (uint32_t)job, .group = group, .generation = generation };
+    return job <= UINT32_MAX && coll_kind_find(kind, &id_p->kind);
+}
+
 static int on_completed(struct replay *r, const struct record *d)
 {
     const struct record_completed *v = &d->u.completed;
     enum answer_status st;
+    struct coll_id id;
 
-    if (!status_of(v->status, &st))
+    if (!status_of(v->status, &st) || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
         return bad(r, "an end of a collective that is none");
-    server_completed(&r->server, v->identity, v->generation, st, v->blocks.items, v->blocks.n);
+    server_completed(&r->server, &id, st, v->blocks.items, v->blocks.n);
     return REPLAY_SAME;
 }
 
@@ -585,10 +594,11 @@ static int on_round(struct replay *r, const struct record *d)
 {
     const struct record_collective_query *v = &d->u.collective_query;
     struct job *j = job_with(r, v->job, v->rank);
+    struct coll_id id;
 
-    if (!j)
-        return bad(r, "a question about an unknown process");
-    server_round(&r->server, j, (uint32_t)v->rank, v->identity, v->generation);
+    if (!j || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
+        return bad(r, "a question about an unknown process or collective");
+    server_round(&r->server, j, (uint32_t)v->rank, &id);
     return REPLAY_SAME;
 }
 
@@ -596,11 +606,11 @@ static int on_round_heard(struct replay *r, const struct record *d)
 {
     const struct record_round_heard *v = &d->u.round_heard;
     struct job *j = job_with(r, v->job, v->rank);
+    struct coll_id id;
 
-    if (!j)
-        return bad(r, "an answer about an unknown process");
-    server_round_heard(&r->server, j, (uint32_t)v->rank, v->identity, v->generation,
-                       v->will_complete != 0);
+    if (!j || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
+        return bad(r, "an answer about an unknown process or collective");
+    server_round_heard(&r->server, j, (uint32_t)v->rank, &id, v->will_complete != 0);
     return REPLAY_SAME;
 }
 

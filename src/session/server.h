@@ -94,8 +94,8 @@ enum answer_status server_unpublish(struct server *s, struct slice service);
 
 /* EFFECT_contribute is over: what the other nodes have contributed (this node's block may be among
  * it; several may follow each other in one buffer), or why it failed. */
-void server_completed(struct server *s, struct slice identity, uint64_t generation,
-                      enum answer_status status, const struct slice *blocks, uint32_t nblocks);
+void server_completed(struct server *s, const struct coll_id *id, enum answer_status status,
+                      const struct slice *blocks, uint32_t nblocks);
 /* EFFECT_modex_request is answered: the block of EFFECT_modex_reply there, or why there is none. */
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
                     struct slice block);
@@ -111,10 +111,9 @@ void server_ask(struct server *s, struct job *j, const struct nameservice_query 
 typedef void server_end_fn(void *arg, const struct notice *n);
 void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg);
 /* Another node's EFFECT_collective_query; and its answer there. */
-bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
-                  uint64_t generation);
-void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
-                        uint64_t generation, bool will_complete);
+bool server_round(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id);
+void server_round_heard(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id,
+                        bool will_complete);
 
 /* ---- connections ----------------------------------------------------------------------------- */
 

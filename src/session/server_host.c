@@ -302,12 +302,17 @@ enum answer_status server_unpublish(struct server *s, struct slice service)
 
 /* ---- other nodes ----------------------------------------------------------------------------- */
 
-void server_completed(struct server *s, struct slice identity, uint64_t generation,
-                      enum answer_status status, const struct slice *blocks, uint32_t nblocks)
+/* The parts of an identity in a record. */
+#define COLL_ID_PARTS(id)                                                                          \
+    .kind = slice_str(coll_kind_name((id)->kind)), .of_job = (id)->job, .group = (id)->group,      \
+    .generation = (id)->generation
+
+void server_completed(struct server *s, const struct coll_id *id, enum answer_status status,
+                      const struct slice *blocks, uint32_t nblocks)
 {
-    TELL(s, completed, .identity = identity, .generation = generation,
-         .status = slice_str(answer_word(status)), .blocks = { blocks, nblocks });
-    exchange_data_completed(&s->core, identity, generation, status, blocks, nblocks);
+    TELL(s, completed, COLL_ID_PARTS(id), .status = slice_str(answer_word(status)),
+         .blocks = { blocks, nblocks });
+    exchange_data_completed(&s->core, id, status, blocks, nblocks);
 }
 
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
@@ -388,20 +393,18 @@ void server_notify(struct server *s, const struct notice *n)
     server_spread(s, n);
 }
 
-bool server_round(struct server *s, struct job *j, uint32_t rank, struct slice identity,
-                  uint64_t generation)
+bool server_round(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id)
 {
-    TELL(s, collective_query, .job = j->id, .rank = rank, .identity = identity,
-         .generation = generation);
-    return exchange_data_round(&s->core, j, rank, identity, generation);
+    TELL(s, collective_query, .job = j->id, .rank = rank, COLL_ID_PARTS(id));
+    return exchange_data_round(&s->core, j, rank, id);
 }
 
-void server_round_heard(struct server *s, struct job *j, uint32_t rank, struct slice identity,
-                        uint64_t generation, bool will_complete)
+void server_round_heard(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id,
+                        bool will_complete)
 {
-    TELL(s, round_heard, .job = j->id, .rank = rank, .identity = identity, .generation = generation,
+    TELL(s, round_heard, .job = j->id, .rank = rank, COLL_ID_PARTS(id),
          .will_complete = will_complete);
-    exchange_data_round_heard(&s->core, j, rank, identity, generation, will_complete);
+    exchange_data_round_heard(&s->core, j, rank, id, will_complete);
 }
 
 static struct effect make_reply(uint64_t ticket, const struct answer *a)

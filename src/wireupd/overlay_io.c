@@ -73,6 +73,7 @@ static void complete(struct overlay_io *w, const struct overlay_event *e)
     enum answer_status status = e->failed ? ANSWER_FAILED : ANSWER_OK;
     const struct block_set *b;
     struct block_set_walk walk;
+    struct coll_id id;
 
     block_set_walk_begin(&walk, e->blocks);
     while (blocks && n < room && (b = block_set_walk_next(&walk)))
@@ -80,8 +81,8 @@ static void complete(struct overlay_io *w, const struct overlay_event *e)
     if (!blocks || walk.no_memory)
         status = ANSWER_NO_MEMORY;
     block_set_walk_end(&walk);
-    server_completed(server_of(w), slice_str(e->what), e->generation, status, blocks,
-                     status == ANSWER_OK ? n : 0);
+    if (coll_id_read(slice_str(e->what), e->generation, &id))
+        server_completed(server_of(w), &id, status, blocks, status == ANSWER_OK ? n : 0);
     free(blocks);
 }
 
@@ -300,18 +301,23 @@ void overlay_io_contribute(struct overlay_io *w, const struct contribution *k)
     struct slice block = buf_slice(&k->block);
     struct block_set *mine = block.len ? block_set_one(w->overlay.config.me, block) : NULL;
     int rc = block.len && !mine ? -ENOMEM : positions_of(w, k, &all);
+    struct buf what = BUF_NULL(LIMIT_BLOCK);
     enum overlay_schedule schedule;
 
     overlay_schedule_known(slice_str(k->ways), &schedule);
+    coll_id_write(&k->id, &what);
+    if (rc == 0 && !buf_ok(&what))
+        rc = -ENOMEM;
     if (rc == 0)
-        rc = overlay_contribute_by(&w->overlay, schedule, slice_str(k->identity), k->generation,
-                                   &all, mine);
+        rc = overlay_contribute_by(&w->overlay, schedule, buf_slice(&what), k->id.generation, &all,
+                                   mine);
     else
         block_set_drop(mine);
     rank_set_free(&all);
+    buf_free(&what);
     if (rc < 0)
-        server_completed(server_of(w), slice_str(k->identity), k->generation,
-                         rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED, NULL, 0);
+        server_completed(server_of(w), &k->id, rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED,
+                         NULL, 0);
     turn(w);
 }
 

@@ -162,8 +162,10 @@ static void ask_round(struct multinode *s, const struct effect_collective_query 
         return;
     m.u.collective_query.job = e->job;
     m.u.collective_query.rank = e->rank;
-    m.u.collective_query.what = e->identity;
-    m.u.collective_query.generation = e->generation;
+    m.u.collective_query.kind = (uint64_t)e->id.kind;
+    m.u.collective_query.of_job = e->id.job;
+    m.u.collective_query.group = e->id.group;
+    m.u.collective_query.generation = e->id.generation;
     send_queue_to(s, &m, node_map_rank(s, j, e->rank));
 }
 
@@ -278,27 +280,40 @@ static void hear_who(struct multinode *s, uint32_t from, const struct msg_who *w
     buf_free(&part);
 }
 
+/* False: no collective is known by that. */
+static bool coll_id_of(uint64_t kind, uint64_t job, struct slice group, uint64_t generation,
+                       struct coll_id *id_p)
+{
+    *id_p = (struct coll_id){
+        .kind = (enum coll_kind)kind, .job = (uint32_t)job, .group = group, .generation = generation
+    };
+    return kind < COLL_KINDS && job <= UINT32_MAX;
+}
+
 static void hear_round(struct multinode *s, uint32_t from, const struct msg_collective_query *m)
 {
     struct job *j = share_job_with(s, m->job, m->rank);
+    struct coll_id id;
+    bool known = coll_id_of(m->kind, m->of_job, m->group, m->generation, &id);
     struct msg reply = { .kind = MSG_heard };
 
     reply.u.heard.job = m->job;
     reply.u.heard.rank = m->rank;
-    reply.u.heard.what = m->what;
+    reply.u.heard.kind = m->kind;
+    reply.u.heard.of_job = m->of_job;
+    reply.u.heard.group = m->group;
     reply.u.heard.generation = m->generation;
-    reply.u.heard.will =
-        j && server_round(share_server(s), j, (uint32_t)m->rank, m->what, m->generation);
+    reply.u.heard.will = j && known && server_round(share_server(s), j, (uint32_t)m->rank, &id);
     send_queue_to(s, &reply, from);
 }
 
 static void hear_heard(struct multinode *s, const struct msg_heard *m)
 {
     struct job *j = share_job_with(s, m->job, m->rank);
+    struct coll_id id;
 
-    if (j)
-        server_round_heard(share_server(s), j, (uint32_t)m->rank, m->what, m->generation,
-                           m->will != 0);
+    if (j && coll_id_of(m->kind, m->of_job, m->group, m->generation, &id))
+        server_round_heard(share_server(s), j, (uint32_t)m->rank, &id, m->will != 0);
 }
 
 void rpc_effect(struct multinode *s, const struct effect *e)

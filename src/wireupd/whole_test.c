@@ -42,6 +42,7 @@ static void overlays_close(void)
 static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k)
 {
     struct rank_set all = { NULL, 0, 0, 0 };
+    struct buf what = BUF_NULL(1 << 16);
     struct place *places;
     uint32_t n;
 
@@ -51,11 +52,13 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct contribu
         rank_set_add(&all, places[i].node, 1);
     c->contributions++;
     c->bytes += (unsigned)buf_len(&k->block);
-    if (overlay_contribute(&overlays[node], slice_str(k->identity), k->generation, &all,
+    coll_id_write(&k->id, &what);
+    if (overlay_contribute(&overlays[node], buf_slice(&what), k->id.generation, &all,
                            buf_len(&k->block) ? block_set_one(node, buf_slice(&k->block)) : NULL) !=
         0)
-        OK_F(false, "node %u cannot contribute to %s", node, k->identity);
+        OK_F(false, "node %u cannot contribute to %s", node, k->group);
     rank_set_free(&all);
+    buf_free(&what);
     free(places);
 }
 
@@ -64,14 +67,16 @@ static void hear_end(struct cluster *c, uint32_t node, const struct overlay_even
     struct slice blocks[CLUSTER_NODES];
     const struct block_set *b;
     struct block_set_walk w;
+    struct coll_id id;
     uint32_t n = 0;
 
     block_set_walk_begin(&w, e->blocks);
     while ((b = block_set_walk_next(&w)) && n < CLUSTER_NODES)
         blocks[n++] = b->block;
     block_set_walk_end(&w);
-    server_completed(&c->nodes[node].server, slice_str(e->what), e->generation,
-                     e->failed ? ANSWER_FAILED : ANSWER_OK, blocks, n);
+    if (!coll_id_read(slice_str(e->what), e->generation, &id))
+        abort();
+    server_completed(&c->nodes[node].server, &id, e->failed ? ANSWER_FAILED : ANSWER_OK, blocks, n);
 }
 
 /* A node is lost, and its processes with it. */

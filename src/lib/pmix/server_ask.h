@@ -53,6 +53,7 @@ struct ask {
     pmix_iof_channel_t channels; /* a spawn: output that the requester gets */
     pmix_status_t status;
     uint64_t number;
+    struct coll_id coll; /* of a contribution; its group is text */
     pmix_status_t *codes;
     size_t ncodes;
     /* Its state. */

@@ -265,11 +265,12 @@ static void read_fence(struct block_maker *m, struct slice bytes, uint32_t nproc
 
 /* ---- fences and other collectives ------------------------------------------------------------ */
 
-/* The ask of a contribution keeps its identity in `text`, its generation in `number`. */
+/* The ask of a contribution keeps the name of its group in `text`. */
 static bool name_it(struct ask *a, struct pserver *s, const struct contribution *c)
 {
-    a->text = strdup(c->identity);
-    a->number = c->generation;
+    a->text = strndup(c->group, c->id.group.len);
+    a->coll = c->id;
+    a->coll.group = slice_str(a->text);
     a->procs = calloc(c->nparties + (size_t)1, sizeof *a->procs);
     if (!a->text || !a->procs)
         return false;
@@ -295,8 +296,7 @@ static enum answer_status answer_of(pmix_status_t status)
 
 static void complete(struct ask *a, enum answer_status status, struct slice block)
 {
-    server_completed(&a->s->server, slice_str(a->text), a->number, status, &block,
-                     block.len ? 1 : 0);
+    server_completed(&a->s->server, &a->coll, status, &block, block.len ? 1 : 0);
 }
 
 static void fence_over(struct ask *a, pmix_status_t status)
@@ -354,14 +354,14 @@ static pmix_status_t call_group(struct ask *a)
 {
     char name[PMIX_MAX_KEYLEN + 1];
     pmix_group_operation_t op;
-    struct coll_id id;
+    struct coll_meeting m;
 
     if (!a->s->module.group)
         return PMIX_OPERATION_SUCCEEDED;
-    if (!coll_id_read(slice_str(a->text), &id) || id.name.len >= sizeof name)
+    if (!coll_meeting_read(a->coll.group, &m) || m.name.len >= sizeof name)
         return PMIX_ERR_BAD_PARAM;
-    op = id.kind == COLL_GROUP ? PMIX_GROUP_CONSTRUCT : PMIX_GROUP_DESTRUCT;
-    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(id.name));
+    op = m.kind == COLL_GROUP ? PMIX_GROUP_CONSTRUCT : PMIX_GROUP_DESTRUCT;
+    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m.name));
     return a->s->module.group(op, name, a->procs, a->nprocs, a->infos, a->ninfos, ask_on_infos, a);
 }
 
@@ -452,13 +452,11 @@ static bool spreads(const struct core *core, const struct contribution *c)
 
 static void contribute(struct pserver *s, const struct contribution *c)
 {
-    struct coll_id id;
-    bool known = coll_id_read(slice_str(c->identity), &id);
-    const struct ask_kind *kind = known ? kind_of(id.kind) : NULL;
+    const struct ask_kind *kind = kind_of(c->id.kind);
     struct ask *a = kind ? ask_new(s, kind, 0) : NULL;
     bool good = a && name_it(a, s, c);
 
-    if (good && id.kind == COLL_FENCE)
+    if (good && c->id.kind == COLL_FENCE)
         good = add_data(a, c);
     if (good && kind == &ring_kind)
         good = add_ring(a, c);
@@ -469,7 +467,7 @@ static void contribute(struct pserver *s, const struct contribution *c)
     } else {
         if (a)
             ask_free(a);
-        server_completed(&s->server, slice_str(c->identity), c->generation, ANSWER_FAILED, NULL, 0);
+        server_completed(&s->server, &c->id, ANSWER_FAILED, NULL, 0);
     }
 }
 
@@ -620,7 +618,7 @@ static void trust_the_host(struct pserver *s, const struct effect_collective_que
     struct job *j = core_job(&s->server.core, e->job);
 
     if (j)
-        server_round_heard(&s->server, j, e->rank, e->identity, e->generation, true);
+        server_round_heard(&s->server, j, e->rank, &e->id, true);
 }
 
 void meet_effect(struct pserver *s, const struct effect *e)
