@@ -61,7 +61,7 @@ fi
 launch 1 env PMI_DEBUG=1 "$lib" any
 if [ "$server" = legacy ]; then
     ok "PMI_DEBUG tells why a value was refused" \
-        grep -q "^libpmi: PMI_KVS_Put: the value of key 'any-0' holds a blank" "$err" || explain
+        grep -q "^libpmi: PMI_KVS_Put: the value of key 'any-0' contains a blank" "$err" || explain
     run 60 mpiexec.hydra -pmi-port -n 3 "$lib" all legacy
     same "a job on PMI_PORT" "$rc $(cat "$out" "$err")" "0 all 3 good" || explain
 fi

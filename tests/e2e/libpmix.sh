@@ -115,7 +115,7 @@ if [ "$server" = wireup ]; then
     fi
     launch 1 env PMIX_SECURITY_MODE=kerberos "$raw"
     ok "security that we do not have: a sentence with both versions" \
-        grep -q "^libpmix: the PMIx server (version [0-9.]*) wants security by 'kerberos'; this is Wireup [0-9]" \
+        grep -q "^libpmix: the PMIx server (version [0-9.]*) requires security 'kerberos'; this is Wireup [0-9]" \
         "$err" || explain
     launch 1 env -u WIREUP_FD PMIX_NAMESPACE=nobody "$raw"
     ok "a refusal: a sentence with both versions" \

@@ -89,7 +89,7 @@ done
 if command -v mpiexec.hydra >/dev/null 2>&1; then
     FLUX_JOB_ID=$$ PMI_DEBUG=1 run 60 mpiexec.hydra -n 2 "$bin/hello"
     ok "under Hydra the job fails" [ "$rc" != 0 ]
-    ok "and the reason is told" grep -q "^libpmi: PMI_KVS_Put: the value of key .* holds a blank" "$err"
+    ok "and the reason is told" grep -q "^libpmi: PMI_KVS_Put: the value of key .* contains a blank" "$err"
     ok "and Open MPI has understood" grep -q "PMI_KVS_Put.*Invalid value argument" "$err" || explain
     # What Open MPI leaves when it fails is not ours.
     rm -rf "$TMPDIR"/ompi.* /dev/shm/vader_segment.*."$$".* /dev/shm/vader_segment.*."$(printf %x $$)".*

@@ -81,7 +81,7 @@ ok "the refusal names both sides' versions" \
     grep -q "of version 4.2.2rc2: .* encoding 'v99'; this server is Wireup" "$err" || note "$(cat "$err")"
 ok "a rank that does not exist is named" grep -q "refused a connection for rank 9999 of $(cat nspace)" "$err"
 same "who claims to be a rank that is connected already is told once" \
-    "$(grep -c "refused a connection for rank 0 of $(cat nspace): that process .* is connected" "$err")" 1
+    "$(grep -c "refused a connection for rank 0 of $(cat nspace): this process .* is already connected" "$err")" 1
 same "and each of the others too" "$(sort "$err" | uniq -d)" ""
 if [ $uid = 0 ]; then
     skip "another user is refused" "we cannot become another user here"
