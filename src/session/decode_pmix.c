@@ -90,8 +90,11 @@ static bool read_hello(struct decode *d, struct slice rest, struct decoded *m_p)
     if (!take_text(&rest, &text) || !decode_add_text(d, "security", text) ||
         !take(&rest, 4, &bytes) || !take(&rest, read_be(bytes.ptr), &bytes) ||
         !decode_add_bytes(d, "credential", bytes) || !read_who(d, &rest) ||
-        !take_text(&rest, &version) || !decode_add_text(d, "version", version) ||
-        !take_text(&rest, &text) || !decode_add_text(d, "encoding", text) ||
+        !take_text(&rest, &version) || !decode_add_text(d, "version", version))
+        return false;
+    if (rest.len == 0 && slice_starts(version, SLICE("2.0."))) /* it names nothing more */
+        return true;
+    if (!take_text(&rest, &text) || !decode_add_text(d, "encoding", text) ||
         !take(&rest, 1, &buffers) ||
         !decode_add_number(d, "buffers", (unsigned char)buffers.ptr[0]) ||
         !take_text(&rest, &store) || !decode_add_text(d, "store", store))

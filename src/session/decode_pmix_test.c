@@ -762,6 +762,35 @@ static void test_refusal(void)
     buf_free(&hello);
 }
 
+/* OpenPMIx 2.0 announces no encoding, and this server knows none of its messages. */
+static void test_old_hello(void)
+{
+    static const char hello[] = "\377\377\377\377\377\377\377\377\36\0\0\0\0\0\0\0"
+                                "none\0\0\0\0\0\0job\0\0\0\0\2"
+                                "2.0.3\0v20";
+    const size_t whole = sizeof hello - sizeof "v20", cut = whole - 2;
+    char bytes[sizeof hello];
+    struct decoded m;
+    struct decode d;
+
+    memcpy(bytes, hello, sizeof hello);
+    for (int i = 0; i < 2; i++) {
+        bytes[8] = (char)((i ? cut : whole) - 16);
+        decode_init(&d);
+        decode_feed(&d, DECODE_IN, slice_mem(bytes, i ? cut : whole));
+        OK(decode_next(&d, DECODE_IN, &m) == DECODE_MESSAGE &&
+           is_told(&m, i ? "hello security=none credential= kind=0 namespace=job rank=2 [the "
+                           "handshake is cut short]"
+                         : "hello security=none credential= kind=0 namespace=job rank=2 "
+                           "version=2.0.3"));
+        decode_feed(&d, DECODE_OUT, slice_mem("\0\0\0\0\0\0\0\2", 8));
+        decode_next(&d, DECODE_OUT, &m);
+        m = hear(&d, DECODE_IN, 101, slice_mem("\2\5", 2));
+        OK(is_told(&m, " tag=101 rest=\\x02\\x05 [the handshake was not understood]"));
+        decode_free(&d);
+    }
+}
+
 /* A reply goes to the newest request of its tag, however many others wait. */
 static void test_many_requests(void)
 {
@@ -829,6 +858,7 @@ int main(void)
     test_unknown();
     test_begins_again();
     test_refusal();
+    test_old_hello();
     test_many_requests();
     test_values();
     test_value_texts();
