@@ -505,6 +505,7 @@ static void reply_req(struct pmix_session *s, uint32_t tag, const struct answer 
 static void reply_spawn(struct pmix_session *s, const struct pmix_pending *p,
                         const struct answer *a)
 {
+    struct pmsg_spawned m = { .has = PMSG_BIT(spawned, nspace), .nspace = SLICE("") };
     struct buf name = BUF_NULL(PMIX_MAX_NSLEN);
     struct ppack w;
 
@@ -513,9 +514,10 @@ static void reply_spawn(struct pmix_session *s, const struct pmix_pending *p,
         return;
     }
     buf_slice_put(&name, a->value);
+    if (buf_ok(&name) && a->value.len)
+        m.nspace = buf_slice(&name);
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
-    ppack_str(&w, buf_ok(&name) ? buf_cstr(&name) : "");
+    pmsg_write_spawned(&w, s->release, &m);
     pmix_send(s, p->tag);
     if (p->channels && buf_ok(&name))
         pmix_forward(s, buf_cstr(&name), p->channels);
@@ -567,25 +569,26 @@ static void add_found(struct pmix_session *s, const struct pmix_pending *p, cons
     p->batch->found++;
 }
 
-/* n items as one unit: they were packed as n units of one, so each count is cut off. */
-static void put_results(struct ppack *w, const struct pmix_batch *b)
+/* They were packed as units of one; the reply has one unit of all. */
+static void send_found(struct pmix_session *s, uint32_t tag, const struct pmix_batch *b)
 {
     pmix_pdata_t *items = calloc(b->found ? b->found : 1, sizeof *items);
+    struct pmsg_found m = { .has = PMSG_BIT(found, found), .found = { 0, items } };
     struct punpack r;
-    uint32_t n = 0;
+    struct ppack w;
 
-    punpack_init(&r, buf_slice(&b->results), w->as);
-    while (items && n < b->found) {
+    m.status = b->worst == ANSWER_OK ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+    punpack_init(&r, buf_slice(&b->results), s->as);
+    while (items && m.found.n < b->found) {
         int32_t one = 1;
-        if (punpack(&r, &items[n], &one, PMIX_PDATA) != PTYPE_FINE)
+        if (punpack(&r, &items[m.found.n], &one, PMIX_PDATA) != PTYPE_FINE)
             break;
-        n++;
+        m.found.n++;
     }
-    ppack_size(w, n);
-    if (n)
-        ppack(w, items, (int32_t)n, PMIX_PDATA);
-    for (uint32_t i = 0; i < n; i++)
-        pmem_value_free(&items[i].value, NULL);
+    w = pmix_writer(s);
+    pmsg_write_found(&w, s->release, &m);
+    pmix_send(s, tag);
+    pmem_free(ptype_find(PMIX_PDATA), items, m.found.n, NULL);
     free(items);
 }
 
@@ -593,7 +596,6 @@ static void reply_names(struct pmix_session *s, const struct pmix_pending *p,
                         const struct answer *a)
 {
     struct pmix_batch *b = p->batch;
-    struct ppack w;
 
     if (a->status != ANSWER_OK)
         b->worst = a->status;
@@ -601,14 +603,10 @@ static void reply_names(struct pmix_session *s, const struct pmix_pending *p,
         add_found(s, p, a);
     if (--b->left)
         return;
-    w = pmix_writer(s);
-    if (p->cmd == CMD_LOOKUP && b->found) {
-        ppack_status(&w, b->worst == ANSWER_OK ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);
-        put_results(&w, b);
-    } else {
-        ppack_status(&w, pmix_status_of(b->worst));
-    }
-    pmix_send(s, p->tag);
+    if (p->cmd == CMD_LOOKUP && b->found)
+        send_found(s, p->tag, b);
+    else
+        pmix_reply_status(s, p->tag, pmix_status_of(b->worst));
     buf_free(&b->results);
     free(b);
 }
