@@ -24,7 +24,7 @@ run 60 "$WIREUP" -launch-agent "$bin/bad" -hosts n1,n2,n3,n4,n5 -n 5 true
 same "all nodes that fail are named at once, those that fail alike in one row" \
     "$rc $(sed 's/  */ /g; s/;.*//; s/ for [0-9]* s//' "$err" | tr '\n' ';')" \
     "125 wireup: 3 of 5 nodes do not come up, and nothing was started:;$(
-    )wireup: n[2-3] its name does not resolve here;wireup: n4 it does not let us in without a password;$(
+    )wireup: n[2-3] its name does not resolve here;wireup: n4 it refuses a login without a password;$(
     )wireup: node n5: bad has not answered;" || explain
 run 60 "$WIREUP" -json -launch-agent "$bin/bad" -hosts n2,n4 -n 2 true
 ok "and for programs" eval 'python3 -c "
