@@ -604,23 +604,6 @@ bool overlay_link_up(struct overlay *o, uint32_t position)
     return true;
 }
 
-static int remove_from(struct rank_set *s, uint32_t p)
-{
-    struct rank_set before = { NULL, 0, 0, 0 }, rest;
-    int rc = rank_set_add(&before, 0, p);
-
-    if (rc == 0)
-        rc = rank_set_add(&before, p + 1, UINT32_MAX - 1 - p);
-    if (rc == 0)
-        rc = rank_set_intersect(&rest, s, &before);
-    rank_set_free(&before);
-    if (rc < 0)
-        return rc;
-    rank_set_free(s);
-    *s = rest;
-    return 0;
-}
-
 void overlay_link_down(struct overlay *o, uint32_t position)
 {
     if (position == o->parent) {
@@ -630,7 +613,7 @@ void overlay_link_down(struct overlay *o, uint32_t position)
     }
     if (!rank_set_has(&o->below, position))
         return;
-    if (remove_from(&o->below, position) < 0 || remove_from(&o->greeted, position) < 0 ||
+    if (rank_set_remove(&o->below, position) < 0 || rank_set_remove(&o->greeted, position) < 0 ||
         rank_set_add(&o->broken, position, 1) < 0)
         o->no_memory = true;
     if (tree_is_lost(o->lost, position))

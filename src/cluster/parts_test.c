@@ -51,6 +51,19 @@ static bool same(const struct rank_set *s, const bool *bits)
     return s->count == n;
 }
 
+/* Positions are taken out one by one; those that are not in it may be, too. */
+static bool take_out(struct rank_set *s, bool *bits, uint64_t *rand)
+{
+    bool good = true;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t p = (uint32_t)rand_below(rand, BITS);
+        bits[p] = false;
+        good = good && rank_set_remove(s, p) == 0 && same(s, bits);
+    }
+    return good;
+}
+
 static void fill(struct rank_set *s, bool *bits, uint64_t *rand)
 {
     for (uint32_t i = 0; i < 8; i++) {
@@ -83,6 +96,7 @@ static void test_sets(void)
         good = good && same(&a, x) && same(&b, y) && same(&both, z);
         good = good && rank_set_meets(&a, &b) == meets && rank_set_missing(&a, &b) == missing;
         good = good && rank_set_covers(&b, &a) == (missing == UINT32_MAX);
+        good = good && take_out(&b, y, &rand);
         rank_set_copy(&copy, &a);
         rank_set_add_all(&copy, &b);
         for (uint32_t p = 0; p < BITS; p++)

@@ -74,6 +74,33 @@ int rank_set_add(struct rank_set *s, uint32_t first, uint32_t count)
     return 0;
 }
 
+/* A run is cut in two, cut short, or taken out. */
+int rank_set_remove(struct rank_set *s, uint32_t p)
+{
+    uint32_t at = find(s, p);
+    struct posrun *r, after;
+
+    if (!rank_set_has(s, p))
+        return 0;
+    if (end_of(&s->runs[at]) == p) /* ends just before it */
+        at++;
+    if (make_room(s, s->nruns + 1) < 0)
+        return -ENOMEM;
+    r = &s->runs[at];
+    after = (struct posrun){ p + 1, (uint32_t)(end_of(r) - p - 1) };
+    r->count = p - r->first;
+    if (after.count && r->count) {
+        memmove(r + 2, r + 1, (s->nruns++ - at - 1) * sizeof *r);
+        r[1] = after;
+    } else if (after.count) {
+        *r = after;
+    } else if (r->count == 0) {
+        memmove(r, r + 1, (--s->nruns - at) * sizeof *r);
+    }
+    s->count--;
+    return 0;
+}
+
 int rank_set_add_all(struct rank_set *s, const struct rank_set *more)
 {
     int rc = 0;

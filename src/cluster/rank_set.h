@@ -23,6 +23,7 @@ void rank_set_free(struct rank_set *s); /* harmless twice */
 int rank_set_add(struct rank_set *s, uint32_t first, uint32_t count);
 int rank_set_add_all(struct rank_set *s, const struct rank_set *more);
 int rank_set_copy(struct rank_set *s, const struct rank_set *from);
+int rank_set_remove(struct rank_set *s, uint32_t p);
 /* s becomes the intersection of a and b. */
 int rank_set_intersect(struct rank_set *s, const struct rank_set *a, const struct rank_set *b);
 /* The subtree of p in a tree of n. */

@@ -18,6 +18,7 @@ struct reliable_kept {
 };
 
 struct reliable_end {
+    uint32_t position; /* the map's key */
     uint64_t sent;     /* number of our last message */
     uint64_t heard;    /* ... and of the last one of theirs received in order */
     struct list kept;  /* struct reliable_kept */
@@ -25,11 +26,15 @@ struct reliable_end {
     size_t owed_bytes; /* likewise */
 };
 
-int reliable_open(struct reliable *t, uint32_t count)
+static struct slice key_of(const uint32_t *position)
+{
+    return slice_mem(position, sizeof *position);
+}
+
+void reliable_open(struct reliable *t, uint32_t count)
 {
     t->count = count;
-    t->ends = calloc((size_t)count + 1, sizeof(struct reliable_end *));
-    return t->ends ? 0 : -ENOMEM;
+    map_init(&t->ends, count);
 }
 
 static void drop_kept(struct reliable_end *e, uint64_t up_to)
@@ -44,34 +49,46 @@ static void drop_kept(struct reliable_end *e, uint64_t up_to)
     }
 }
 
-static void end_free(struct reliable_end *e)
-{
-    if (e)
-        drop_kept(e, UINT64_MAX);
-    free(e);
-}
-
 void reliable_close(struct reliable *t)
 {
-    for (uint32_t p = 0; t->ends && p < t->count; p++)
-        end_free(t->ends[p]);
-    free(t->ends);
-    t->ends = NULL;
+    struct reliable_end *e;
+
+    for (size_t at = 0; (e = map_next(&t->ends, &at));) {
+        drop_kept(e, UINT64_MAX);
+        free(e);
+    }
+    map_free(&t->ends);
+}
+
+/* NULL: no traffic yet. */
+static struct reliable_end *find(const struct reliable *t, uint32_t position)
+{
+    return map_get(&t->ends, key_of(&position));
 }
 
 /* NULL: no such position, or no memory. */
 static struct reliable_end *end_of(struct reliable *t, uint32_t position)
 {
-    struct reliable_end *e;
+    struct reliable_end *e = position < t->count ? find(t, position) : NULL;
 
-    if (position >= t->count)
-        return NULL;
-    if (t->ends[position])
-        return t->ends[position];
+    if (e || position >= t->count)
+        return e;
     e = calloc(1, sizeof *e);
-    if (e)
-        list_init(&e->kept);
-    return t->ends[position] = e;
+    if (!e)
+        return NULL;
+    e->position = position;
+    list_init(&e->kept);
+    if (map_put(&t->ends, key_of(&e->position), e, NULL) == 0)
+        return e;
+    free(e);
+    return NULL;
+}
+
+uint32_t reliable_each(const struct reliable *t, size_t *at)
+{
+    const struct reliable_end *e = map_next(&t->ends, at);
+
+    return e ? e->position : UINT32_MAX;
 }
 
 static uint64_t say_heard(struct reliable_end *e)
@@ -135,7 +152,7 @@ bool reliable_take(struct reliable *t, const struct msg *m, size_t bytes)
 
 bool reliable_owes(const struct reliable *t, uint32_t position)
 {
-    const struct reliable_end *e = position < t->count ? t->ends[position] : NULL;
+    const struct reliable_end *e = find(t, position);
 
     return e && (e->owed >= RELIABLE_MESSAGES || e->owed_bytes >= RELIABLE_BYTES);
 }
@@ -143,7 +160,7 @@ bool reliable_owes(const struct reliable *t, uint32_t position)
 const struct reliable_kept *reliable_next(const struct reliable *t, uint32_t to,
                                           const struct reliable_kept *at)
 {
-    const struct reliable_end *e = to < t->count ? t->ends[to] : NULL;
+    const struct reliable_end *e = find(t, to);
     const struct list *next;
 
     if (!e)
@@ -159,6 +176,8 @@ struct slice reliable_bytes(const struct reliable_kept *k)
 
 void reliable_forget(struct reliable *t, uint32_t position)
 {
-    if (position < t->count && t->ends[position])
-        drop_kept(t->ends[position], UINT64_MAX);
+    struct reliable_end *e = find(t, position);
+
+    if (e)
+        drop_kept(e, UINT64_MAX);
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "base/slice.h"
 #include "cluster/msg.h"
 
@@ -22,11 +23,10 @@ struct reliable_end;
 
 struct reliable {
     uint32_t count;
-    struct reliable_end **ends; /* by position; NULL: no traffic yet */
+    struct map ends; /* struct reliable_end by position; none: no traffic yet */
 };
 
-/* 0 or -ENOMEM. */
-int reliable_open(struct reliable *t, uint32_t count);
+void reliable_open(struct reliable *t, uint32_t count);
 void reliable_close(struct reliable *t); /* harmless twice, and on zeroed memory */
 
 /* Numbers a message to m->to, and acknowledges what we have received from there.  False: no memory.
@@ -48,6 +48,10 @@ bool reliable_owes(const struct reliable *t, uint32_t position);
 const struct reliable_kept *reliable_next(const struct reliable *t, uint32_t to,
                                           const struct reliable_kept *at);
 struct slice reliable_bytes(const struct reliable_kept *k);
+
+/* The positions with which there has been traffic, in no special order; *at is 0 at first.
+ * UINT32_MAX: no more.  The numbering of a message to a new position ends the iteration. */
+uint32_t reliable_each(const struct reliable *t, size_t *at);
 
 /* That daemon is lost: drops the messages kept for it. */
 void reliable_forget(struct reliable *t, uint32_t position);

@@ -424,16 +424,16 @@ static const char *trace_base(struct remote *f)
 
 static int open_cluster(struct remote *f, struct errmsg *err)
 {
-    struct router_config config = { .loop = node_loop(f->node),
-                                    .log = &f->log,
-                                    .key = f->boot.key,
-                                    .me = 0,
-                                    .count = f->boot.count,
-                                    .width = f->boot.width,
-                                    .host = f->host,
-                                    .interface = f->opt->interface,
-                                    .port_low = (uint16_t)f->opt->port_low,
-                                    .port_high = (uint16_t)f->opt->port_high };
+    struct router_io_config config = { .router = { .log = &f->log,
+                                                   .me = 0,
+                                                   .count = f->boot.count,
+                                                   .width = f->boot.width,
+                                                   .host = f->host },
+                                       .loop = node_loop(f->node),
+                                       .key = f->boot.key,
+                                       .interface = f->opt->interface,
+                                       .port_low = (uint16_t)f->opt->port_low,
+                                       .port_high = (uint16_t)f->opt->port_high };
     struct overlay_io_config overlay_io = { .schedule = f->opt->collective };
     int rc = multinode_open(&f->multinode, f->node, &config, &overlay_io, NULL, err);
 
@@ -485,7 +485,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
     if (rc == 0 && f->opt->scouting)
         rc = bootstrap_put_option(&f->arena, &f->boot, "hardware", "1");
     if (rc == 0)
-        rc = router_addresses(&f->multinode.router, &addresses, err);
+        rc = router_io_addresses(&f->multinode.router_io, &addresses, err);
     config.addresses = buf_cstr(&addresses);
     if (rc == 0)
         rc = config.addresses ? child_daemons_open(&f->child_daemons, &config, err) : -ENOMEM;

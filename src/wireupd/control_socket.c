@@ -91,7 +91,7 @@ static void say_standing(struct node *n, struct slice args, struct buf *out)
     }
     buf_printf(out, "standing %d %u\n", (int)getpid(), s->errands->count);
     for (uint32_t p = 1; p < s->router.config.count; p++) {
-        if (s->router.known[p] && s->router.route[p])
+        if (router_reaches(&s->router, p))
             buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
     }
 }

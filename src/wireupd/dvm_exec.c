@@ -182,7 +182,7 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
     } else if ((position = find_node(e->multinode, words[0])) == 0) {
         errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
                    SLICE_ARG(slice_head(words[0], 200)));
-    } else if (e->multinode->router.lost[position]) {
+    } else if (router_is_lost(&e->multinode->router, position)) {
         errmsg_set(err, 1, "node " SLICE_FMT " of the DVM is lost",
                    SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->count >= DVM_EXEC_MOST) {

@@ -217,7 +217,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
         return 0;
     rc = agent_spec_get(&c.spec, &d->boot, err);
     if (rc == 0)
-        rc = router_addresses(&d->multinode.router, &ours, err);
+        rc = router_io_addresses(&d->multinode.router_io, &ours, err);
     c.addresses = buf_cstr(&ours);
     if (rc == 0)
         rc = c.addresses ? child_daemons_open(&d->child_daemons, &c, err) : -ENOMEM;
@@ -316,16 +316,16 @@ static int look_up(struct daemon *d, struct overlay_io_config *w)
 
 static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *err)
 {
-    struct router_config c = { .loop = node_loop(d->node),
-                               .log = &d->log,
-                               .key = d->boot.key,
-                               .me = d->boot.position,
-                               .count = d->boot.count,
-                               .width = d->boot.width,
-                               .host = d->host,
-                               .interface = d->boot.interface,
-                               .port_low = (uint16_t)d->boot.port_low,
-                               .port_high = (uint16_t)d->boot.port_high };
+    struct router_io_config c = { .router = { .log = &d->log,
+                                              .me = d->boot.position,
+                                              .count = d->boot.count,
+                                              .width = d->boot.width,
+                                              .host = d->host },
+                                  .loop = node_loop(d->node),
+                                  .key = d->boot.key,
+                                  .interface = d->boot.interface,
+                                  .port_low = (uint16_t)d->boot.port_low,
+                                  .port_high = (uint16_t)d->boot.port_high };
     struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
@@ -340,7 +340,8 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
     d->multinode.errands = &d->errands;
     d->multinode.child_daemons = &d->child_daemons;
     node_share(d->node, &d->multinode);
-    return router_join(&d->multinode.router, d->boot.parent, slice_str(d->boot.addresses), err);
+    return router_io_join(&d->multinode.router_io, d->boot.parent, slice_str(d->boot.addresses),
+                          err);
 }
 
 static int open_node(struct daemon *d, int control_fd, struct errmsg *err)

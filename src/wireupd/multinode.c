@@ -152,7 +152,7 @@ static void maybe_gone(struct multinode *s)
 {
     enum launcher_action action;
 
-    if (!s->router.ending || !list_empty(&s->router.below) || !streams_over(&s->streams))
+    if (!s->router.ending || s->router.nbelow || !streams_over(&s->streams))
         return;
     action = node_event(s->node, LAUNCHER_EVENT_GONE);
     if (action <= LAUNCHER_ACTION_nothing) /* again */
@@ -340,7 +340,7 @@ static bool on_near(void *arg, uint32_t position)
         s->linked_ns = clock_now_ns();
     if (!overlay_io_near(&s->overlay_io, position))
         return false;
-    if (s->router.parent && position == daemon_link_position(s->router.parent))
+    if (position == router_parent(&s->router))
         on_above(s);
     else if (s->calls.on_near)
         s->calls.on_near(s->arg, position);
@@ -393,11 +393,11 @@ static void on_closed(void *arg)
     maybe_over(s);
 }
 
-int multinode_open(struct multinode *s, struct node *n, const struct router_config *config,
+int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
                    struct errmsg *err)
 {
-    struct router_config c = *config;
+    struct router_io_config c = *config;
     int rc;
 
     memset(s, 0, sizeof *s);
@@ -408,21 +408,22 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_conf
     iof_subscribers_init(&s->iof_subscribers);
     buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     send_queue_open(s);
-    c.calls = (struct router_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
-    c.arg = s;
+    c.router.calls =
+        (struct router_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
+    c.router.arg = s;
     c.quota = &n->quota;
-    s->heeding = config->me == 0 ? calloc(config->count, sizeof *s->heeding) : NULL;
-    if (config->me == 0 && !s->heeding)
-        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->count);
-    rc = router_open(&s->router, &c, err);
+    s->heeding = config->router.me == 0 ? calloc(config->router.count, sizeof *s->heeding) : NULL;
+    if (config->router.me == 0 && !s->heeding)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->router.count);
+    rc = router_io_open(&s->router_io, &s->router, &c, err);
     if (rc < 0)
         return rc;
-    rc = daemon_states_open(&s->daemons, config->count, &n->config.log);
+    rc = daemon_states_open(&s->daemons, config->router.count, &n->config.log);
     if (rc == 0)
         rc = streams_open(&s->streams, s, far);
     if (rc == 0)
         rc = overlay_io_open(&s->overlay_io, s, overlay_io);
-    return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->count) : 0;
+    return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;
 }
 
 void multinode_close(struct multinode *s)
@@ -433,7 +434,7 @@ void multinode_close(struct multinode *s)
     free(s->heeding);
     s->heeding = NULL;
     overlay_io_close(&s->overlay_io);
-    router_close(&s->router);
+    router_io_close(&s->router_io);
     node_map_free(s);
     node_failure_free(s);
     rpc_free(s);

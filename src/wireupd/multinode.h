@@ -11,7 +11,7 @@
 #include "core/job_map.h"
 #include "wireupd/daemon_state.h"
 #include "wireupd/own_state.h"
-#include "wireupd/router.h"
+#include "wireupd/router_io.h"
 #include "wireupd/iof_subscribers.h"
 #include "wireupd/node.h"
 #include "wireupd/streams.h"
@@ -40,6 +40,7 @@ struct multinode_calls {
 struct multinode {
     struct node *node;
     struct router router;
+    struct router_io router_io;
     struct overlay_io overlay_io;
     struct daemon_states daemons;
     const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
@@ -72,7 +73,7 @@ struct multinode {
 
 /* Joins the launcher or a daemon to the other nodes; takes effect with node_share().  0, or -errno
  * with a sentence. */
-int multinode_open(struct multinode *s, struct node *n, const struct router_config *config,
+int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
                    struct errmsg *err);
 void multinode_close(struct multinode *s); /* harmless twice, and on zeroed memory */

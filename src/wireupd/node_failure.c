@@ -37,7 +37,7 @@ void node_failure_reason(struct multinode *s, uint32_t position, const char *why
     size_t n = strlen(why);
     struct reason *r;
 
-    if (!share_is_root(s) || s->router.lost[position] || reason_of(s, position))
+    if (!share_is_root(s) || router_is_lost(&s->router, position) || reason_of(s, position))
         return;
     r = calloc(1, sizeof *r + n + 1);
     if (!r)

@@ -86,7 +86,7 @@ uint32_t *node_map_of_plan(const struct multinode *s, struct job_map *p, struct 
             errmsg_set(err, 1, "node %s is not a node of this job", p->nodes[n].name);
             return NULL;
         }
-        if (s->router.lost[at]) {
+        if (router_is_lost(&s->router, at)) {
             errmsg_set(err, 1, "node %s is lost", p->nodes[n].name);
             return NULL;
         }

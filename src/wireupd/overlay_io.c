@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limit.h"
 #include "core/exchange_data.h"
 #include "cluster/overlay_codec.h"
@@ -45,7 +46,7 @@ static int send_by_kind(struct router *c, enum overlay_kind kind, struct msg *m)
 {
     if (is_near(kind))
         return router_send_near(c, m);
-    return is_piece(kind) ? router_send_piece(c, m) : router_send(c, m);
+    return is_piece(kind) ? router_send_piece(c, m, clock_now_ns()) : router_send(c, m);
 }
 
 static void send_out(struct overlay_io *w, struct overlay_msg *m)
@@ -145,9 +146,11 @@ static void note_decision(const struct overlay_io *w, const struct overlay_event
 /* The links come up in parallel, while the first pieces wait. */
 static void prepare(struct overlay_io *w, const struct rank_set *peers)
 {
+    uint64_t now = clock_now_ns();
+
     for (uint32_t i = 0; i < peers->nruns; i++) {
         for (uint32_t k = 0; k < peers->runs[i].count; k++)
-            router_meet(&w->multinode->router, peers->runs[i].first + k);
+            router_meet(&w->multinode->router, peers->runs[i].first + k, now);
     }
 }
 
@@ -238,7 +241,7 @@ bool overlay_io_seek(struct overlay_io *w)
         overlay_shun(o, w->tried);
     while (w->joined && (w->tried = overlay_wanted_parent(o)) != TREE_NONE) {
         at = addresses_of(w, w->tried);
-        if (at && router_join(&w->multinode->router, w->tried, slice_str(at), &err) == 0)
+        if (at && router_io_join(&w->multinode->router_io, w->tried, slice_str(at), &err) == 0)
             return true;
         overlay_shun(o, w->tried);
     }

@@ -101,7 +101,7 @@ static void tell_silent(const struct pending_query *i, struct buf *out)
     const char *before = "no answer from ";
 
     for (uint32_t at = 1; at < i->count; at++) {
-        if (buf_len(&i->parts[at]) || !s->router.known[at] || !s->router.route[at])
+        if (buf_len(&i->parts[at]) || !router_reaches(&s->router, at))
             continue;
         buf_printf(out, "%s%s", before, s->names[at]);
         before = ", ";
@@ -166,7 +166,7 @@ static void ask_nodes(struct pending_query *i)
         return;
     for (uint32_t at = 1; at < i->count; at++) {
         buf_init(&i->parts[at], LIMIT_DAEMON_LINK_MESSAGE);
-        i->missing += s->router.known[at] && s->router.route[at];
+        i->missing += router_reaches(&s->router, at);
     }
     if (i->missing)
         rpc_who(s, i->ticket, slice_str(i->job));

@@ -40,7 +40,7 @@ bool preflight_holds(struct multinode *s, const struct job *j)
     w->awaited = calloc(s->router.config.count, sizeof *w->awaited);
     for (uint32_t i = 0; w->awaited && i < j->plan.nnodes; i++) {
         uint32_t at = w->positions[i];
-        if (at == 0 || w->awaited[at] || s->router.lost[at])
+        if (at == 0 || w->awaited[at] || router_is_lost(&s->router, at))
             continue;
         w->awaited[at] = true;
         w->nawaited++;

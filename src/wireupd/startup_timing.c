@@ -57,7 +57,7 @@ static void look(struct startup_timing *t)
     if (!t->report || !t->begun || t->reported)
         return;
     for (uint32_t p = 0; p < t->report->count; p++) {
-        if (!t->report->nodes[p].told && !(s && s->router.lost[p]))
+        if (!t->report->nodes[p].told && !(s && router_is_lost(&s->router, p)))
             return;
     }
     if (startup_report_is_over(t->report))

@@ -19,13 +19,14 @@
 
 #include "base/limit.h"
 #include "io/child.h"
-#include "wireupd/router.h"
+#include "wireupd/router_io.h"
 #include "wireupd/child_daemons.h"
 
 extern char **environ;
 
 static struct loop loop;
 static struct router router;
+static struct router_io router_io;
 static struct child_daemons child_daemons;
 static struct daemon_states daemons;
 static struct bootstrap boot;
@@ -233,15 +234,15 @@ int main(int argc, char **argv)
     struct agent_spec spec = { .kind = AGENT_FORK };
     struct errmsg err = { "" };
     struct buf ours = BUF_NULL(65536);
-    struct router_config c = { .loop = &loop,
-                               .log = &complaints,
-                               .host = "launcher",
-                               .calls = { .on_message = on_message,
-                                          .on_ready = on_ready,
-                                          .on_lost = on_lost,
-                                          .on_orphan = on_orphan,
-                                          .on_closed = on_closed,
-                                          .on_near = on_near } };
+    struct router_io_config c = { .router = { .log = &complaints,
+                                              .host = "launcher",
+                                              .calls = { .on_message = on_message,
+                                                         .on_ready = on_ready,
+                                                         .on_lost = on_lost,
+                                                         .on_orphan = on_orphan,
+                                                         .on_closed = on_closed,
+                                                         .on_near = on_near } },
+                                  .loop = &loop };
     struct child_daemons_config w = { .loop = &loop,
                                       .boot = &boot,
                                       .envp = environ,
@@ -268,12 +269,12 @@ int main(int argc, char **argv)
     boot.nodes = arena_array(&arena, (size_t)argc, sizeof *boot.nodes);
     for (int i = 0; i < argc; i++)
         boot.nodes[boot.nnodes++] = (struct bootstrap_node){ (uint32_t)i + 1, argv[i], NULL, 0 };
-    c.count = boot.count;
-    c.width = boot.width;
+    c.router.count = boot.count;
+    c.router.width = boot.width;
     loop_init(&loop);
     watch_all();
-    if (agent_spec_put(&spec, &arena, &boot) || router_open(&router, &c, &err) ||
-        router_addresses(&router, &ours, &err) ||
+    if (agent_spec_put(&spec, &arena, &boot) || router_io_open(&router_io, &router, &c, &err) ||
+        router_io_addresses(&router_io, &ours, &err) ||
         daemon_states_open(&daemons, boot.count, &complaints))
         return fail(&err);
     w.spec = spec;
@@ -284,7 +285,7 @@ int main(int argc, char **argv)
     loop_run(&loop);
     child_daemons_close(&child_daemons);
     daemon_states_close(&daemons);
-    router_close(&router);
+    router_io_close(&router_io);
     watch_close(&children);
     watch_close(&input);
     loop_free(&loop);

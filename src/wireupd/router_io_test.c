@@ -1,7 +1,7 @@
-/* router_test.c - a launcher and daemons in one process, over loopback: all are found, messages
+/* router_io_test.c - a launcher and daemons in one process, over loopback: all are found, messages
  * reach one or all, the loss of a daemon is noticed, messages on their way through it still arrive,
  * pieces use peer links but do not need them, and the end comes from the leaves. */
-#include "wireupd/router.h"
+#include "wireupd/router_io.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tests/tap.h"
 
 enum { DAEMONS = 6, WIDTH = 2, FDS = 256 };
@@ -17,6 +18,7 @@ enum { DAEMONS = 6, WIDTH = 2, FDS = 256 };
 struct member {
     struct world *world;
     struct router router;
+    struct router_io io;
     uint32_t me, messages, last_from, losses, last_lost;
     int64_t number; /* of the last message */
     bool closed, orphan, disorder;
@@ -114,24 +116,24 @@ static void run(struct world *w)
 static void open_member(struct world *w, uint32_t i)
 {
     struct member *a = &w->members[i];
-    struct router_config config = {
+    struct router_io_config config = {
+        .router = { .me = i,
+                    .count = DAEMONS,
+                    .width = WIDTH,
+                    .host = "here",
+                    .meet_ms = w->meet_ms,
+                    .links = w->links,
+                    .calls = { on_message, on_ready, on_lost, on_orphan, on_closed, NULL },
+                    .arg = a },
         .loop = &w->loop,
         .key = w->key,
-        .me = i,
-        .count = DAEMONS,
-        .width = WIDTH,
-        .host = "here",
         .interface = "lo",
-        .meet_ms = w->meet_ms,
-        .links = w->links,
-        .calls = { on_message, on_ready, on_lost, on_orphan, on_closed, NULL },
-        .arg = a,
     };
     struct errmsg err = { "" };
 
     a->world = w;
     a->me = i;
-    if (!OK(router_open(&a->router, &config, &err) == 0))
+    if (!OK(router_io_open(&a->io, &a->router, &config, &err) == 0))
         printf("# %s\n", err.text);
 }
 
@@ -140,8 +142,8 @@ static void join_to(struct world *w, uint32_t i, uint32_t parent)
     struct buf text = BUF_NULL(4096);
     struct errmsg err = { "" };
 
-    OK(router_addresses(&w->members[parent].router, &text, &err) == 0);
-    if (!OK(router_join(&w->members[i].router, parent, buf_slice(&text), &err) == 0))
+    OK(router_io_addresses(&w->members[parent].io, &text, &err) == 0);
+    if (!OK(router_io_join(&w->members[i].io, parent, buf_slice(&text), &err) == 0))
         printf("# %s\n", err.text);
     buf_free(&text);
 }
@@ -170,7 +172,7 @@ static void open_world(struct world *w)
 static void close_world(struct world *w)
 {
     for (uint32_t i = 0; i < DAEMONS; i++)
-        router_close(&w->members[i].router);
+        router_io_close(&w->members[i].io);
     timer_stop(&w->limit);
     loop_free(&w->loop);
 }
@@ -190,31 +192,32 @@ static void test_leaf(void)
 {
     static struct world w;
     struct member *a = &w.members[DAEMONS - 1];
-    struct router_config config = { .loop = &w.loop,
-                                    .key = w.key,
-                                    .me = DAEMONS - 1,
-                                    .count = DAEMONS,
-                                    .width = WIDTH,
-                                    .host = "here" };
+    struct router_io_config config = {
+        .router = { .me = DAEMONS - 1, .count = DAEMONS, .width = WIDTH, .host = "here" },
+        .loop = &w.loop,
+        .key = w.key,
+    };
     struct buf text = BUF_NULL(1 << 16);
     struct errmsg err = { "" };
 
-    OK(loop_init(&w.loop) == 0 && router_open(&a->router, &config, &err) == 0);
-    OK(daemon_link_port(a->router.net) == 0);
-    router_addresses(&a->router, &text, &err); /* unless the addresses are requested */
-    OK(daemon_link_port(a->router.net) != 0);
-    router_close(&a->router);
-    config.me = 1;
-    OK(router_open(&a->router, &config, &err) == 0 && daemon_link_port(a->router.net) != 0);
-    router_close(&a->router);
-    config.me = DAEMONS - 1;
+    OK(loop_init(&w.loop) == 0 && router_io_open(&a->io, &a->router, &config, &err) == 0);
+    OK(daemon_link_port(a->io.net) == 0);
+    router_io_addresses(&a->io, &text, &err); /* unless the addresses are requested */
+    OK(daemon_link_port(a->io.net) != 0);
+    router_io_close(&a->io);
+    config.router.me = 1;
+    OK(router_io_open(&a->io, &a->router, &config, &err) == 0 && daemon_link_port(a->io.net) != 0);
+    router_io_close(&a->io);
+    config.router.me = DAEMONS - 1;
     config.port_low = 1024;
     config.port_high = 65535;
-    OK(router_open(&a->router, &config, &err) == 0 && daemon_link_port(a->router.net) >= 1024);
-    router_close(&a->router);
+    OK(router_io_open(&a->io, &a->router, &config, &err) == 0 &&
+       daemon_link_port(a->io.net) >= 1024);
+    router_io_close(&a->io);
     config.interface = "no-such-if0";
-    OK_F(router_open(&a->router, &config, &err) < 0 && strstr(err.text, config.interface), "%.200s",
-         err.text);
+    OK_F(router_io_open(&a->io, &a->router, &config, &err) < 0 &&
+             strstr(err.text, config.interface),
+         "%.200s", err.text);
     buf_free(&text);
     loop_free(&w.loop);
 }
@@ -240,7 +243,7 @@ static void test_loss(void)
     static struct world w;
 
     open_world(&w);
-    router_close(&w.members[1].router);
+    router_io_close(&w.members[1].io);
     run(&w);
     OK_F(w.members[0].losses == 1 && w.members[0].last_lost == 1, "the launcher misses it: %s",
          w.members[0].why);
@@ -264,7 +267,7 @@ static void test_lost_relay(void)
     w.members[3].moves = w.members[4].moves = true;
     for (uint32_t n = 1; n <= 3 * NUMBERS; n++) {
         if (n == NUMBERS) /* before the loop turns: all so far is queued up to daemon 1 */
-            router_close(&w.members[1].router);
+            router_io_close(&w.members[1].io);
         if (n == 2 * NUMBERS) {
             run(&w); /* until the launcher notices the loss */
             EQ(w.members[0].losses, 1);
@@ -299,7 +302,8 @@ static void piece(struct world *w, uint32_t from, uint32_t to, size_t bytes)
 
     m.u.overlay.generation = ++w->members[from].said[to];
     m.u.overlay.blocks = (struct part_texts){ &block, 1 };
-    OK_F(router_send_piece(&w->members[from].router, &m) == 0, "%u has a piece for %u", from, to);
+    OK_F(router_send_piece(&w->members[from].router, &m, clock_now_ns()) == 0,
+         "%u has a piece for %u", from, to);
     w->wanted++;
 }
 
@@ -326,7 +330,7 @@ static bool is_linked(const struct world *w, uint32_t a, uint32_t b)
 /* The one connection to this leaf. */
 static void break_link_at(const struct world *w, uint32_t me)
 {
-    uint16_t port = daemon_link_port(w->members[me].router.net);
+    uint16_t port = daemon_link_port(w->members[me].io.net);
     uint32_t broken = 0;
 
     for (int fd = 0; fd < FDS; fd++) {
@@ -355,7 +359,7 @@ static void test_direct(void)
     run(&w);
     OK_F(!is_linked(&w, 1, 3) && all_came(&w, 1, 3), "neighbours have one already");
     say(&w, 3, 5, 1, 1);
-    router_close(&w.members[0].router);
+    router_io_close(&w.members[0].io);
     while (!w.members[1].orphan || !w.members[2].orphan) {
         pieces(&w, 3, 5, 1);
         run(&w);
@@ -442,7 +446,7 @@ static void test_direct_losses(void)
     open_world_of(&w, 1, 0); /* by the tree first, more often than not */
     w.members[3].moves = w.members[4].moves = true;
     pieces(&w, 3, 5, 50);
-    router_close(&w.members[1].router);
+    router_io_close(&w.members[1].io);
     while (w.members[0].losses == 0)
         run(&w); /* until the launcher notices the loss */
     router_lost(&w.members[0].router, 1);
@@ -454,7 +458,8 @@ static void test_direct_losses(void)
     OK_F(all_came(&w, 3, 5), "pieces on their way through a lost daemon come all the same");
     router_lost(&w.members[3].router, 5);
     m.to = 5;
-    OK_F(router_send_piece(&w.members[3].router, &m) == -EPIPE, "nothing is sent to the lost");
+    OK_F(router_send_piece(&w.members[3].router, &m, clock_now_ns()) == -EPIPE,
+         "nothing is sent to the lost");
     close_world(&w);
 }
 

@@ -18,14 +18,14 @@
  *
  * A broken peer link is no evidence about the life of the daemon: the tree detects that.
  */
-#ifndef WIREUP_WIREUPD_PEER_LINKS_H
-#define WIREUP_WIREUPD_PEER_LINKS_H
+#ifndef WIREUP_CLUSTER_PEER_LINKS_H
+#define WIREUP_CLUSTER_PEER_LINKS_H
 
 #include "base/buf.h"
 #include "base/list.h"
-#include "io/daemon_link.h"
 #include "cluster/msg.h"
 #include "cluster/reliable.h"
+#include "cluster/router_link.h"
 
 struct router;
 
@@ -35,8 +35,7 @@ struct peer_links {
     struct buf here; /* our addresses, once they have been sent */
 };
 
-/* 0 or -ENOMEM. */
-int peer_links_open(struct router *c);
+void peer_links_open(struct router *c);
 void peer_links_close(struct router *c); /* harmless twice, and on zeroed memory */
 
 /* Pieces for that position will follow; it is alive and is not us. */
@@ -55,15 +54,17 @@ void peer_links_hear(struct router *c, const struct msg *m);
 /* Pieces for that position go by a peer link. */
 bool peer_links_is_up(const struct router *c, uint32_t position);
 /* This link is a peer link. */
-bool peer_links_has(const struct router *c, const struct daemon_link *h);
+bool peer_links_has(const struct router *c, const struct router_link *l);
 /* Something was received on it. */
-void peer_links_heard(struct router *c, const struct daemon_link *h);
+void peer_links_heard(struct router *c, const struct router_link *l);
 /* A connection to us, or ours to a peer, is established. */
-void peer_links_up(struct router *c, struct daemon_link *h);
-void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_down how);
+void peer_links_up(struct router *c, struct router_link *l);
+void peer_links_down(struct router *c, struct router_link *l, enum router_down how);
 
 /* That daemon is lost. */
 void peer_links_lost(struct router *c, uint32_t position);
+/* Time has passed: pieces that have waited long enough go along the tree. */
+void peer_links_tick(struct router *c);
 /* Closes all links in order; no more are opened. */
 void peer_links_end(struct router *c);
 

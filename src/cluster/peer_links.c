@@ -1,11 +1,11 @@
 /* peer_links.c - see peer_links.h.  Reading order: the links; sending; opening; closing. */
-#include "wireupd/peer_links.h"
+#include "cluster/peer_links.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/limit.h"
-#include "wireupd/router.h"
+#include "cluster/router.h"
 
 enum peer_link_state {
     PEER_LINKS_MEETS, /* not up yet, and pieces wait for it */
@@ -22,8 +22,8 @@ struct peer_link {
     struct router *router;
     uint32_t position;
     enum peer_link_state state;
-    struct daemon_link *hop; /* up, connecting, or closing; or NULL */
-    struct timer patience;
+    struct router_link *hop; /* up, connecting, or closing; or NULL */
+    uint64_t patience_ns;    /* until when pieces wait; 0: none does */
 };
 
 /* ---- the links ------------------------------------------------------------------------------- */
@@ -39,20 +39,20 @@ static struct peer_link *find(const struct router *c, uint32_t position)
     return NULL;
 }
 
-static struct peer_link *find_hop(const struct router *c, const struct daemon_link *h)
+static struct peer_link *find_hop(const struct router *c, const struct router_link *l)
 {
-    LIST_EACH(l, &c->direct.all)
+    LIST_EACH(each, &c->direct.all)
     {
-        struct peer_link *d = LIST_OF(l, struct peer_link, link);
-        if (d->hop == h)
+        struct peer_link *d = LIST_OF(each, struct peer_link, link);
+        if (d->hop == l)
             return d;
     }
     return NULL;
 }
 
-bool peer_links_has(const struct router *c, const struct daemon_link *h)
+bool peer_links_has(const struct router *c, const struct router_link *l)
 {
-    return find_hop(c, h) != NULL;
+    return find_hop(c, l) != NULL;
 }
 
 bool peer_links_is_up(const struct router *c, uint32_t position)
@@ -64,7 +64,6 @@ bool peer_links_is_up(const struct router *c, uint32_t position)
 
 static void forget(struct peer_link *d)
 {
-    timer_stop(&d->patience);
     list_unlink(&d->link);
     free(d);
 }
@@ -75,9 +74,9 @@ static void used(struct peer_link *d)
     list_append(&d->router->direct.all, &d->link);
 }
 
-void peer_links_heard(struct router *c, const struct daemon_link *h)
+void peer_links_heard(struct router *c, const struct router_link *l)
 {
-    struct peer_link *d = find_hop(c, h);
+    struct peer_link *d = find_hop(c, l);
 
     if (d)
         used(d);
@@ -90,7 +89,7 @@ static int send_bytes(struct router *c, struct peer_link *d, uint32_t to, struct
 {
     if (!d || d->state != PEER_LINKS_UP)
         return router_pass(c, to, bytes);
-    return daemon_link_send(d->hop, &bytes, 1);
+    return c->config.actions.send(d->hop, bytes);
 }
 
 static int say_all(struct router *c, struct peer_link *d, uint32_t to)
@@ -107,7 +106,7 @@ static int say_all(struct router *c, struct peer_link *d, uint32_t to)
 static void go_by_tree(struct peer_link *d)
 {
     d->state = PEER_LINKS_TREE;
-    timer_stop(&d->patience);
+    d->patience_ns = 0;
     say_all(d->router, d, d->position);
 }
 
@@ -118,22 +117,44 @@ static int judge(struct peer_link *d, int rc)
         return 0;
     if (!d || d->state != PEER_LINKS_UP)
         return rc;
-    daemon_link_drop(d->hop);
+    d->router->config.actions.drop(d->hop);
     d->hop = NULL;
     go_by_tree(d);
     return 0;
 }
 
-static void out_of_patience(void *arg)
+/* The host wakes us when the first one has waited long enough. */
+static void wake(struct router *c)
 {
-    go_by_tree(arg);
+    uint64_t first = UINT64_MAX;
+
+    LIST_EACH(l, &c->direct.all)
+    {
+        const struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        if (d->patience_ns && d->patience_ns < first)
+            first = d->patience_ns;
+    }
+    if (first != UINT64_MAX)
+        c->config.actions.wake(c->config.actions.arg, first);
+}
+
+void peer_links_tick(struct router *c)
+{
+    LIST_EACH(l, &c->direct.all)
+    {
+        struct peer_link *d = LIST_OF(l, struct peer_link, link);
+        if (d->patience_ns && d->patience_ns <= c->now_ns)
+            go_by_tree(d);
+    }
+    wake(c);
 }
 
 static const struct buf *our_addresses(struct router *c)
 {
     struct errmsg err;
 
-    if (buf_len(&c->direct.here) == 0 && router_addresses(c, &c->direct.here, &err) < 0)
+    if (buf_len(&c->direct.here) == 0 &&
+        c->config.actions.addresses(c->config.actions.arg, &c->direct.here, &err) < 0)
         buf_clear(&c->direct.here);
     return &c->direct.here;
 }
@@ -155,7 +176,7 @@ static void say_goodbye(struct peer_link *d)
 {
     peer_links_note(d->router, d->position);
     d->state = PEER_LINKS_LEAVES;
-    daemon_link_end(d->hop);
+    d->router->config.actions.end(d->hop);
 }
 
 /* The least recently used link is closed. */
@@ -190,12 +211,11 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     d->router = c;
     d->position = position;
     d->state = PEER_LINKS_MEETS;
-    timer_init(&d->patience, c->config.loop, out_of_patience, d);
+    d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_MEET_MS) *
+                                     UINT64_C(1000000);
     list_append(&c->direct.all, &d->link);
-    if (timer_set(&d->patience, c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_MEET_MS) == 0)
-        return d;
-    forget(d);
-    return NULL;
+    wake(c);
+    return d;
 }
 
 /* Neighbours already have a link. */
@@ -203,7 +223,7 @@ static struct peer_link *wanted(struct router *c, uint32_t to)
 {
     struct peer_link *d = find(c, to);
 
-    if (d || c->near[to])
+    if (d || router_is_near(c, to))
         return d;
     d = begin(c, to);
     if (d)
@@ -265,12 +285,12 @@ static void call_failed(struct peer_link *d)
 static void call(struct peer_link *d, struct slice addresses)
 {
     struct errmsg err;
+    const struct router_config *k = &d->router->config;
 
-    d->hop = daemon_link_connect(d->router->net, addresses, d->position, &err);
+    d->hop = k->actions.connect(k->actions.arg, d->position, addresses, &err);
     if (d->hop)
         return;
-    log_info(d->router->config.log, "no direct link to the daemon at position %u: %s", d->position,
-             err.text);
+    log_info(k->log, "no direct link to the daemon at position %u: %s", d->position, err.text);
     call_failed(d);
 }
 
@@ -298,7 +318,7 @@ void peer_links_hear(struct router *c, const struct msg *m)
 {
     struct peer_link *d = find(c, m->from);
 
-    if (m->from >= c->config.count || m->from == c->config.me || c->lost[m->from])
+    if (m->from >= c->config.count || m->from == c->config.me || router_is_lost(c, m->from))
         return;
     if (m->u.meet.what == MEET_WHERE && m->from < c->config.me)
         hear_where(c, m->from);
@@ -308,44 +328,43 @@ void peer_links_hear(struct router *c, const struct msg *m)
         go_by_tree(d);
 }
 
-void peer_links_up(struct router *c, struct daemon_link *h)
+void peer_links_up(struct router *c, struct router_link *l)
 {
-    uint32_t position = daemon_link_position(h);
-    struct peer_link *d = find_hop(c, h);
+    uint32_t position = c->config.actions.position(l);
+    struct peer_link *d = find_hop(c, l);
 
     if (!d)
         d = find(c, position);
-    if (!d && position < c->config.count && !c->lost[position])
+    if (!d && position < c->config.count && !router_is_lost(c, position))
         d = begin(c, position);
-    if (!d || c->ending || c->lost[position]) {
-        if (d && d->hop == h)
+    if (!d || c->ending || router_is_lost(c, position)) {
+        if (d && d->hop == l)
             d->hop = NULL;
-        daemon_link_drop(h);
+        c->config.actions.drop(l);
         return;
     }
-    if (d->hop && d->hop != h) /* it has lost that link, and connects again */
-        daemon_link_drop(d->hop);
-    d->hop = h;
+    if (d->hop && d->hop != l) /* it has lost that link, and connects again */
+        c->config.actions.drop(d->hop);
+    d->hop = l;
     d->state = PEER_LINKS_UP;
-    timer_stop(&d->patience);
+    d->patience_ns = 0;
     log_info(c->config.log, "there is a direct link to the daemon at position %u", position);
     judge(d, say_all(c, d, position));
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */
 
-void peer_links_down(struct router *c, struct daemon_link *h, enum daemon_link_down how)
+void peer_links_down(struct router *c, struct router_link *l, enum router_down how)
 {
-    struct peer_link *d = find_hop(c, h);
+    struct peer_link *d = find_hop(c, l);
     uint32_t position;
 
     if (!d)
         return;
     position = d->position;
-    if (d->state == PEER_LINKS_MEETS || how == DAEMON_LINK_DOWN_NO_WAY ||
-        how == DAEMON_LINK_DOWN_REFUSED) {
+    if (d->state == PEER_LINKS_MEETS || how == ROUTER_DOWN_UNREACHABLE) {
         call_failed(d);
-    } else if (how == DAEMON_LINK_DOWN_BYE || c->ending) { /* there may be another link later */
+    } else if (how == ROUTER_DOWN_CLOSED || c->ending) { /* there may be another link later */
         forget(d);
         if (!c->ending)
             say_all(c, NULL, position);
@@ -362,7 +381,7 @@ void peer_links_lost(struct router *c, uint32_t position)
 
     reliable_forget(&c->direct.trail, position);
     if (d && d->hop)
-        daemon_link_drop(d->hop);
+        c->config.actions.drop(d->hop);
     if (d)
         forget(d);
 }
@@ -372,22 +391,22 @@ void peer_links_end(struct router *c)
     LIST_EACH(l, &c->direct.all)
     {
         struct peer_link *d = LIST_OF(l, struct peer_link, link);
-        timer_stop(&d->patience);
+        d->patience_ns = 0;
         if (d->state == PEER_LINKS_UP) {
             say_goodbye(d);
         } else if (d->state != PEER_LINKS_LEAVES) {
             if (d->hop)
-                daemon_link_drop(d->hop);
+                c->config.actions.drop(d->hop);
             forget(d);
         }
     }
 }
 
-int peer_links_open(struct router *c)
+void peer_links_open(struct router *c)
 {
     list_init(&c->direct.all);
     buf_init(&c->direct.here, 1 << 16);
-    return reliable_open(&c->direct.trail, c->config.count);
+    reliable_open(&c->direct.trail, c->config.count);
 }
 
 void peer_links_close(struct router *c)
