@@ -158,25 +158,6 @@ struct overlay_event *overlay_event(struct overlay *o)
     return LIST_OF(l, struct overlay_event, link);
 }
 
-void overlay_hold(struct overlay *o, struct overlay_msg *m)
-{
-    list_unlink(&m->link);
-    if (m->to >= o->config.count || m->to == o->config.me || tree_is_lost(o->lost, m->to))
-        overlay_msg_free(m);
-    else
-        list_append(&o->held, &m->link);
-}
-
-/* A link is up, or a node is lost: the host tries each held message again. */
-static void release_held(struct overlay *o)
-{
-    LIST_EACH(l, &o->held)
-    {
-        list_unlink(l);
-        list_append(&o->out, l);
-    }
-}
-
 /* ---- initialization -------------------------------------------------------------------------- */
 
 int overlay_init(struct overlay *o, const struct overlay_config *config)
@@ -190,7 +171,6 @@ int overlay_init(struct overlay *o, const struct overlay_config *config)
     list_init(&o->dones);
     list_init(&o->out);
     list_init(&o->events);
-    list_init(&o->held);
     list_init(&o->unacked);
     list_init(&o->words);
     o->first_word = 1;
@@ -222,7 +202,6 @@ void overlay_free(struct overlay *o)
     while ((e = overlay_event(o)))
         overlay_event_free(e);
     free_messages(&o->out);
-    free_messages(&o->held);
     free_messages(&o->unacked);
     free_messages(&o->words);
     map_free(&o->pending);
@@ -523,7 +502,6 @@ static void apply_losses(struct overlay *o, const struct rank_set *gone)
         }
     }
     if (fresh.count) {
-        release_held(o);
         fail_collectives(o, &fresh);
         if (is_on_my_way(o, &fresh))
             send_reports(o);
@@ -594,13 +572,11 @@ bool overlay_link_up(struct overlay *o, uint32_t position)
     if (position > k->me) {
         if (!tree_is_below(k->width, position, k->me) || rank_set_has(&o->broken, position))
             return false;
-        release_held(o);
         return rank_set_add(&o->below, position, 1) == 0;
     }
     if (!tree_is_below(k->width, k->me, position) || o->parent != TREE_NONE)
         return false;
     begin_with(o, position);
-    release_held(o);
     return true;
 }
 
@@ -673,19 +649,6 @@ uint32_t overlay_wanted_parent(const struct overlay *o)
         p = tree_living_parent(o->config.width, p, o->lost);
     while (p != TREE_NONE && tree_is_lost(o->shunned, p));
     return p;
-}
-
-uint32_t overlay_route(const struct overlay *o, uint32_t to)
-{
-    uint32_t p = to;
-
-    if (to >= o->config.count || to == o->config.me)
-        return TREE_NONE;
-    for (; p != TREE_NONE && p > o->config.me; p = tree_parent(o->config.width, p)) {
-        if (rank_set_has(&o->below, p))
-            return p;
-    }
-    return p == o->config.me ? TREE_NONE : o->parent;
 }
 
 /* ---- received messages ----------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* overlay.h - one node's part in the communication of all nodes: collectives over the tree, reports
  * to the top that survive the loss of a relay, broadcasts of the top.
  *
- * Sans-IO: no descriptor, no clock.  The host (wireupd/router.h, or the simulator) reports which
+ * Sans-IO: no descriptor, no clock.  The host (membership.h) reports which
  * links are up, delivers messages, and carries messages and events away.  Positions and shape:
  * tree.h.
  *
@@ -141,7 +141,7 @@ struct overlay {
     struct map pending, done; /* struct gather, by what and generation */
     struct list pendings, dones;
     uint64_t kept; /* bytes of results in dones */
-    struct list out, events, held;
+    struct list out, events;
     struct list unacked; /* reports of ours: struct overlay_msg */
     uint64_t reported;   /* number of the last one */
     uint64_t told;       /* number of the last broadcast received */
@@ -172,11 +172,6 @@ void overlay_shun(struct overlay *o, uint32_t position);
 /* To be called some time after OVERLAY_LOST (the time a node may take to find another parent): the
  * nodes below a lost one that should have connected to us by now, and have not, are lost too. */
 void overlay_overdue(struct overlay *o);
-/* The neighbour on the route to that position; TREE_NONE: there is none now, and the message (taken
- * over) is for overlay_hold(), which brings it out again when a link comes up. */
-uint32_t overlay_route(const struct overlay *o, uint32_t to);
-void overlay_hold(struct overlay *o, struct overlay_msg *m);
-
 /* ---- messages ---- */
 
 /* This node's part in a collective.  all NULL: every node takes part.  The block is taken over

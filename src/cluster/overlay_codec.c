@@ -94,12 +94,6 @@ bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct m
            put_data(from, a, m);
 }
 
-uint64_t overlay_codec_size(const struct overlay_msg *m)
-{
-    return 32 + (m->what ? strlen(m->what) : 0) + 6 * ((uint64_t)m->all.nruns + m->arrived.nruns) +
-           6 * (uint64_t)block_set_count(m->data) + block_set_bytes(m->data);
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
 
 static bool get_set(const struct part_uints *list, uint32_t count, struct rank_set *s)

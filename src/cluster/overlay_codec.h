@@ -16,7 +16,4 @@ bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct m
 /* NULL: invalid (or no memory). */
 struct overlay_msg *overlay_codec_in(const struct msg *m, uint32_t count);
 
-/* Its approximate size on a link in bytes, without merging equal blocks. */
-uint64_t overlay_codec_size(const struct overlay_msg *m);
-
 #endif

@@ -447,7 +447,7 @@ void router_bytes(struct router *c, struct router_link *l, struct slice bytes, u
                   position_of(c, l));
         return;
     }
-    if (peer_links_has(c, l)) {
+    if (l != c->parent && peer_links_has(c, l)) {
         hear_direct(c, l, from, to, bytes);
         return;
     }

@@ -1,5 +1,5 @@
-/* sim.c - see sim.h.  Reading order: types; time; the network; the program on each node; failures;
- * invariants.
+/* sim.c - see sim.h.  Reading order: the program on each node; what the nodes do for their members;
+ * failures; the event loop; beginning and end; invariants.  The network is sim_net.h.
  */
 #include "cluster/sim.h"
 
@@ -9,73 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/rand.h"
 #include "cluster/overlay_codec.h"
-
-enum { SETS_MAX = 8, SLOWNESS = 100, COLLECT_ROOM = 64 };
-
-enum sim_kind {
-    SIM_ARRIVE,
-    SIM_MESSAGE,
-    SIM_ENTER,
-    SIM_KILL,
-    SIM_CUT,
-    SIM_DOWN,
-    SIM_CONNECT,
-    SIM_WORD,
-    SIM_OVERDUE,
-    SIM_TAKEN
-};
-
-struct sim_event {
-    uint64_t at, number; /* the number keeps simultaneous events in order */
-    enum sim_kind kind;
-    uint32_t node, other; /* ARRIVE, MESSAGE: receiver and the neighbour it came from */
-    struct overlay_msg *m;
-};
-
-/* A message that is being received. */
-struct sim_intake {
-    uint64_t number, left; /* ns that it still takes */
-    uint32_t from;
-    struct overlay_msg *m;
-};
-
-/* A link outside the tree. */
-struct sim_link {
-    uint32_t to;
-    uint64_t up; /* up from this time on */
-};
-
-struct sim_node {
-    struct overlay o;
-    struct sim_link *links;
-    uint32_t nlinks, links_room;
-    struct sim_intake *intakes;
-    uint32_t nintakes, intakes_room, intake_version;
-    uint64_t intake_at;
-    bool dead, slow;
-    uint64_t out_free, in_free;
-    uint64_t messages, bytes;
-    uint32_t round[SETS_MAX]; /* the round that is entered next, or waited for */
-    bool inside[SETS_MAX], stopped[SETS_MAX];
-    uint32_t reported, heard; /* reports: sent; received by the top */
-    uint32_t told;            /* broadcasts received */
-};
-
-struct sim {
-    struct sim_config c;
-    struct sim_node *nodes;
-    struct rank_set sets[SETS_MAX];
-    uint64_t *last; /* of each pair, the last arrival: links keep the order; NULL: no jitter */
-    struct sim_event *heap;
-    size_t nevents, room;
-    uint64_t now, number, rand;
-    struct sim_result *r;
-    uint32_t words;
-    bool no_memory;
-};
+#include "cluster/sim_net.h"
 
 void sim_defaults(struct sim_config *c)
 {
@@ -106,271 +42,6 @@ static void violated(struct sim *s, const char *format, ...)
     va_end(args);
 }
 
-/* ---- time ------------------------------------------------------------------------------------ */
-
-static bool earlier(const struct sim_event *a, const struct sim_event *b)
-{
-    return a->at != b->at ? a->at < b->at : a->number < b->number;
-}
-
-static void push(struct sim *s, struct sim_event e)
-{
-    size_t i = s->nevents;
-
-    if (s->nevents == s->room) {
-        size_t room = s->room ? s->room * 2 : 1024;
-        struct sim_event *more = realloc(s->heap, room * sizeof *more);
-        if (!more) {
-            s->no_memory = true;
-            overlay_msg_free(e.m);
-            return;
-        }
-        s->heap = more;
-        s->room = room;
-    }
-    e.number = ++s->number;
-    for (s->nevents++; i && earlier(&e, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = e;
-}
-
-static bool pop(struct sim *s, struct sim_event *e_p)
-{
-    struct sim_event last;
-    size_t i = 0;
-
-    if (s->nevents == 0)
-        return false;
-    *e_p = s->heap[0];
-    last = s->heap[--s->nevents];
-    for (;;) {
-        size_t child = 2 * i + 1;
-        if (child >= s->nevents)
-            break;
-        if (child + 1 < s->nevents && earlier(&s->heap[child + 1], &s->heap[child]))
-            child++;
-        if (!earlier(&s->heap[child], &last))
-            break;
-        s->heap[i] = s->heap[child];
-        i = child;
-    }
-    s->heap[i] = last;
-    return true;
-}
-
-/* ---- the network ----------------------------------------------------------------------------- */
-
-static uint64_t bytes_ns(const struct sim *s, uint64_t bytes)
-{
-    return bytes * s->c.byte_ps / 1000;
-}
-
-static uint64_t overhead(const struct sim *s, const struct sim_node *n)
-{
-    return s->c.overhead_ns * (n->slow ? SLOWNESS : 1);
-}
-
-static struct sim_link *link_to(const struct sim_node *n, uint32_t to)
-{
-    for (uint32_t i = 0; i < n->nlinks; i++) {
-        if (n->links[i].to == to)
-            return &n->links[i];
-    }
-    return NULL;
-}
-
-static void add_link(struct sim *s, struct sim_node *n, struct sim_link k)
-{
-    if (n->nlinks == n->links_room) {
-        uint32_t room = n->links_room ? n->links_room * 2 : 8;
-        struct sim_link *more = realloc(n->links, room * sizeof *more);
-        if (!more) {
-            s->no_memory = true;
-            return;
-        }
-        n->links = more;
-        n->links_room = room;
-    }
-    n->links[n->nlinks++] = k;
-}
-
-/* The arrival time of a message that is sent now: its link may have to come up first. */
-static uint64_t arrival(const struct sim *s, const struct sim_node *n, uint32_t to, uint64_t start)
-{
-    const struct sim_link *k = link_to(n, to);
-    uint64_t there = start + overhead(s, n) + s->c.latency_ns;
-
-    return k && k->up + s->c.latency_ns > there ? k->up + s->c.latency_ns : there;
-}
-
-static void transmit(struct sim *s, uint32_t from, uint32_t to, struct overlay_msg *m)
-{
-    struct sim_node *a = &s->nodes[from];
-    uint64_t size = overlay_codec_size(m), start = a->out_free > s->now ? a->out_free : s->now;
-    bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
-    uint64_t jitter = s->c.jitter_ns ? rand_below(&s->rand, s->c.jitter_ns) : 0;
-    uint64_t there = arrival(s, a, to, start) + jitter;
-
-    a->out_free = start + overhead(s, a) + bytes_ns(s, size);
-    a->messages++;
-    a->bytes += size;
-    s->r->messages++;
-    s->r->bytes += size;
-    s->r->exchanged += m->kind == OVERLAY_MSG_PIECE && m->from == from;
-    if (vanishes) {
-        overlay_msg_free(m);
-        return;
-    }
-    if (s->last) {
-        uint64_t *last = &s->last[(size_t)from * s->c.nodes + to];
-        there = there > *last ? there : *last;
-        *last = there;
-    }
-    push(s,
-         (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .node = to, .other = from, .m = m });
-}
-
-/* Its first byte has arrived.  Links keep their order if random delays occur: then messages are
- * received in order of arrival. */
-static void arrive_in_order(struct sim *s, const struct sim_event *e)
-{
-    struct sim_node *n = &s->nodes[e->node];
-    struct sim_event whole = *e;
-
-    n->in_free = (n->in_free > s->now ? n->in_free : s->now) +
-                 bytes_ns(s, overlay_codec_size(e->m)) + overhead(s, n);
-    whole.kind = SIM_MESSAGE;
-    whole.at = n->in_free;
-    push(s, whole);
-}
-
-/* Otherwise a node reads the most useful messages first: short ones, then the earliest step of an
- * exchange; unread messages wait on their links. */
-static uint64_t urgency(const struct overlay_msg *m)
-{
-    return m->kind == OVERLAY_MSG_PIECE ? m->generation * COLLECT_ROOM + m->step + 1 : 0;
-}
-
-static struct sim_intake *most_urgent(struct sim_node *n)
-{
-    struct sim_intake *best = NULL;
-
-    for (uint32_t i = 0; i < n->nintakes; i++) {
-        struct sim_intake *k = &n->intakes[i];
-        if (!best || urgency(k->m) < urgency(best->m) ||
-            (urgency(k->m) == urgency(best->m) && k->number < best->number))
-            best = k;
-    }
-    return best;
-}
-
-/* Accounts for the bytes received until now. */
-static void take_in(struct sim *s, struct sim_node *n)
-{
-    struct sim_intake *k = most_urgent(n);
-    uint64_t passed = s->now - n->intake_at;
-
-    if (k)
-        k->left -= passed < k->left ? passed : k->left;
-    n->intake_at = s->now;
-}
-
-static void plan_intake(struct sim *s, uint32_t node)
-{
-    struct sim_node *n = &s->nodes[node];
-    const struct sim_intake *k = most_urgent(n);
-
-    n->intake_version++;
-    if (k)
-        push(s, (struct sim_event){ .at = s->now + k->left,
-                                    .kind = SIM_TAKEN,
-                                    .node = node,
-                                    .other = n->intake_version });
-}
-
-static void arrive(struct sim *s, const struct sim_event *e)
-{
-    struct sim_node *n = &s->nodes[e->node];
-
-    if (s->last || s->c.through_tree) {
-        arrive_in_order(s, e);
-        return;
-    }
-    take_in(s, n);
-    if (n->nintakes == n->intakes_room) {
-        uint32_t room = n->intakes_room ? n->intakes_room * 2 : 4;
-        struct sim_intake *more = realloc(n->intakes, room * sizeof *more);
-        if (!more) {
-            s->no_memory = true;
-            overlay_msg_free(e->m);
-            return;
-        }
-        n->intakes = more;
-        n->intakes_room = room;
-    }
-    n->intakes[n->nintakes++] = (struct sim_intake){
-        .number = e->number,
-        .from = e->other,
-        .left = bytes_ns(s, overlay_codec_size(e->m)) + overhead(s, n),
-        .m = e->m,
-    };
-    plan_intake(s, e->node);
-}
-
-static bool taken(struct sim *s, const struct sim_event *e, struct sim_event *message_p)
-{
-    struct sim_node *n = &s->nodes[e->node];
-    struct sim_intake *k;
-
-    if (e->other != n->intake_version)
-        return false;
-    take_in(s, n);
-    k = most_urgent(n);
-    *message_p = (struct sim_event){
-        .at = s->now, .kind = SIM_MESSAGE, .node = e->node, .other = k->from, .m = k->m
-    };
-    *k = n->intakes[--n->nintakes];
-    plan_intake(s, e->node);
-    return true;
-}
-
-static bool is_linked(const struct sim *s, uint32_t node, uint32_t other)
-{
-    const struct overlay *o = &s->nodes[node].o;
-
-    return o->parent == other || rank_set_has(&o->below, other);
-}
-
-/* Their addresses are requested along the tree, and then the handshake takes two round trips. */
-static void links_come_up(struct sim *s, uint32_t p, const struct rank_set *peers)
-{
-    struct sim_node *n = &s->nodes[p];
-    uint64_t up = s->now + 8 * s->c.latency_ns;
-
-    for (uint32_t i = 0; s->c.link_ns && i < peers->count && !s->c.through_tree; i++) {
-        uint32_t to = rank_set_nth(peers, i);
-        if (is_linked(s, p, to) || link_to(n, to))
-            continue;
-        up += s->c.link_ns;
-        add_link(s, n, (struct sim_link){ to, up });
-    }
-}
-
-/* A message to a distant node has a link of its own, or is relayed. */
-static void route(struct sim *s, uint32_t at, struct overlay_msg *m)
-{
-    bool direct =
-        (m->kind == OVERLAY_MSG_PIECE || m->kind == OVERLAY_MSG_AGAIN) && !s->c.through_tree;
-    uint32_t next = direct ? m->to : overlay_route(&s->nodes[at].o, m->to);
-
-    if (next == TREE_NONE || next >= s->c.nodes)
-        overlay_hold(&s->nodes[at].o, m);
-    else if (!direct && !is_linked(s, at, next))
-        overlay_msg_free(m);
-    else
-        transmit(s, at, next, m);
-}
-
 /* ---- the program ----------------------------------------------------------------------------- */
 
 struct sim_block {
@@ -389,16 +60,66 @@ static struct block_set *make_block(const struct sim *s, uint32_t set, uint32_t 
     return block_set_one(p, slice_mem(&b, sizeof b));
 }
 
-static void say_result(struct sim *s, uint32_t p)
+/* Broadcasts come from the top, and by way of it from about eight others. */
+static uint32_t origin_step(const struct sim *s)
 {
-    struct sim_node *n = &s->nodes[p];
-    uint32_t number = n->reported;
+    return s->c.nodes / 8 + 1;
+}
 
+static bool is_origin(const struct sim *s, uint32_t p)
+{
+    return p && p % origin_step(s) == 0;
+}
+
+static uint32_t origin_of(const struct sim *s, uint32_t p)
+{
+    return p / origin_step(s);
+}
+
+/* Broadcasts have no order of their own: each one carries its number. */
+static void broadcast(struct sim_node *n, uint32_t number)
+{
+    struct msg m = { .kind = MSG_window_update };
+
+    m.u.window_update.count = number;
+    if (membership_broadcast(&n->member, &m) < 0)
+        n->sim->no_memory = true;
+}
+
+static uint16_t *of_pair(const struct sim *s, uint16_t *all, uint32_t from, uint32_t to)
+{
+    return &all[(size_t)from * s->c.nodes + to];
+}
+
+/* A message to one node: half of them go to the top.  It carries how many broadcasts its sender has
+ * received. */
+static void send_one(struct sim *s, struct sim_node *n)
+{
+    uint32_t to = rand_below(&s->rand, 2) ? (uint32_t)rand_below(&s->rand, s->c.nodes) : 0;
+    struct msg m = { .kind = MSG_data, .to = to };
+    char told[24];
+    int rc;
+
+    if (to == n->me)
+        return;
+    snprintf(told, sizeof told, "%" PRIu64, n->member.overlay.told);
+    m.u.data.channel = *of_pair(s, s->sent, n->me, to) + UINT64_C(1);
+    m.u.data.bytes = slice_str(told);
+    rc = router_send(&n->router, &m);
+    if (rc == 0)
+        ++*of_pair(s, s->sent, n->me, to);
+    else if (rc != -EPIPE || !router_is_lost(&n->router, to))
+        violated(s, "node %u cannot send to node %u: %s", n->me, to, err_text(rc));
+}
+
+static void say_result(struct sim *s, struct sim_node *n)
+{
     if (n->reported >= s->c.reports)
         return;
     n->reported++;
-    if (overlay_report(&n->o, slice_mem(&number, sizeof number)) < 0)
-        s->no_memory = true;
+    send_one(s, n);
+    if (is_origin(s, n->me))
+        broadcast(n, n->reported);
 }
 
 static void enter(struct sim *s, uint32_t p, uint32_t set)
@@ -409,8 +130,9 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     snprintf(what, sizeof what, "fence sim/%u", set);
     n->inside[set] = true;
     s->r->collectives++;
-    if (overlay_contribute(&n->o, slice_str(what), n->round[set], set ? &s->sets[set] : NULL,
-                           make_block(s, set, n->round[set], p)) < 0)
+    if (membership_contribute(&n->member, OVERLAY_AUTO, slice_str(what), n->round[set],
+                              set ? &s->sets[set] : NULL, make_block(s, set, n->round[set], p),
+                              s->now) < 0)
         violated(s, "node %u cannot contribute to set %u", p, set);
 }
 
@@ -418,7 +140,8 @@ static void enter_later(struct sim *s, uint32_t p, uint32_t set)
 {
     uint64_t wait = s->c.jitter_ns ? rand_below(&s->rand, 20 * s->c.jitter_ns) : 0;
 
-    push(s, (struct sim_event){ .at = s->now + wait, .kind = SIM_ENTER, .node = p, .other = set });
+    sim_push(s,
+             (struct sim_event){ .at = s->now + wait, .kind = SIM_ENTER, .node = p, .other = set });
 }
 
 static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round,
@@ -460,271 +183,248 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
     rank_set_free(&seen);
 }
 
-static void completed(struct sim *s, uint32_t p, const struct overlay_event *e)
+/* ---- what the nodes do for their members ----------------------------------------------------- */
+
+static void check_failure(struct sim *s, uint32_t p, uint32_t set, const struct overlay_event *e)
 {
-    struct sim_node *n = &s->nodes[p];
+    s->r->failed++;
+    s->nodes[p].stopped[set] = true;
+    if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].member.overlay.lost, e->culprit) ||
+        !rank_set_has(&s->sets[set], e->culprit))
+        violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
+                 s->nodes[p].round[set], set, (int)e->culprit);
+}
+
+static void on_completed(void *arg, const struct overlay_event *e)
+{
+    struct sim_node *n = arg;
+    struct sim *s = n->sim;
     unsigned set = SETS_MAX;
 
     sscanf(e->what, "fence sim/%u", &set);
     if (set >= s->c.sets || !n->inside[set] || e->generation != n->round[set]) {
-        violated(s, "node %u hears of the end of round %u of set %u, where it is not", p,
+        violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
                  (unsigned)e->generation, set);
         return;
     }
     n->inside[set] = false;
-    if (set == 0 && e->generation == 0 && s->now > s->r->last_ns)
-        s->r->last_ns = s->now;
-    if (e->failed) {
-        s->r->failed++;
-        n->stopped[set] = true;
-        if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].o.lost, e->culprit) ||
-            !rank_set_has(&s->sets[set], e->culprit))
-            violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
-                     n->round[set], set, (int)e->culprit);
-    } else {
-        check_blocks(s, p, set, n->round[set], e->blocks);
-    }
+    if (set == 0 && e->generation == 0 && s->now - s->begin > s->r->last_ns)
+        s->r->last_ns = s->now - s->begin;
+    if (e->failed)
+        check_failure(s, n->me, set, e);
+    else
+        check_blocks(s, n->me, set, n->round[set], e->blocks);
     n->round[set]++;
-    say_result(s, p);
+    say_result(s, n);
     if (!n->stopped[set] && n->round[set] < s->c.rounds)
-        enter_later(s, p, set);
+        enter_later(s, n->me, set);
 }
 
-static void reported(struct sim *s, const struct overlay_event *e)
+static void on_decided(void *arg, const struct overlay_event *e)
 {
-    struct sim_node *n = &s->nodes[e->from];
-    uint32_t number = UINT32_MAX;
+    struct sim_node *n = arg;
 
-    if (e->blocks && e->blocks->block.len == sizeof number)
-        memcpy(&number, e->blocks->block.ptr, sizeof number);
-    if (number != n->heard)
-        violated(s, "the top hears report %u of node %u, not %u", number, e->from, n->heard);
-    n->heard = number + 1;
+    (void)e;
+    if (n->sim->r->gathered_ns == 0)
+        n->sim->r->gathered_ns = n->sim->now - n->sim->begin;
 }
 
-static void told(struct sim *s, uint32_t p, const struct overlay_event *e)
+static void take_broadcast(struct sim_node *n, const struct msg *m)
 {
-    struct sim_node *n = &s->nodes[p];
-    uint32_t number = UINT32_MAX;
+    uint32_t *told = &n->told[origin_of(n->sim, m->from)];
 
-    if (e->blocks && e->blocks->block.len == sizeof number)
-        memcpy(&number, e->blocks->block.ptr, sizeof number);
-    if (number != n->told)
-        violated(s, "node %u is told word %u, not %u", p, number, n->told);
-    n->told = number + 1;
+    if (m->u.window_update.count != ++*told)
+        violated(n->sim, "node %u gets broadcast %u of node %u, not %u", n->me,
+                 (unsigned)m->u.window_update.count, m->from, *told);
 }
 
-/* ---- failures -------------------------------------------------------------------------------- */
-
-static void down_later(struct sim *s, uint32_t at, uint32_t other)
+/* Once, in order, and not before a broadcast that its sender knew. */
+static void take_one(struct sim_node *n, const struct msg *m)
 {
-    uint64_t wait = s->c.notice_ns + (s->c.jitter_ns ? rand_below(&s->rand, s->c.notice_ns) : 0);
+    uint16_t *got = of_pair(n->sim, n->sim->got, m->from, n->me);
+    uint64_t told = 0;
 
-    push(s,
-         (struct sim_event){ .at = s->now + wait, .kind = SIM_DOWN, .node = at, .other = other });
+    slice_u64(m->u.data.bytes, &told);
+    if (m->u.data.channel != ++*got)
+        violated(n->sim, "node %u gets message %u of node %u, not %u", n->me,
+                 (unsigned)m->u.data.channel, m->from, *got);
+    if (n->member.overlay.told < told)
+        violated(n->sim,
+                 "node %u gets a message of node %u, and knows %" PRIu64
+                 " broadcasts of the %" PRIu64 " that came before it",
+                 n->me, m->from, n->member.overlay.told, told);
 }
 
-static void kill_node(struct sim *s, uint32_t p)
+static void on_message(void *arg, const struct msg *m)
 {
-    struct sim_node *n = &s->nodes[p];
+    struct sim_node *n = arg;
 
+    if (m->kind == MSG_window_update)
+        take_broadcast(n, m);
+    else if (m->kind == MSG_data)
+        take_one(n, m);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    (void)arg;
+    (void)position;
+    (void)host;
+}
+
+static void on_lost(void *arg, uint32_t position)
+{
+    (void)arg;
+    (void)position;
+}
+
+static void kill_node(struct sim_node *n)
+{
     if (n->dead)
         return;
     n->dead = true;
-    if (n->o.parent != TREE_NONE)
-        down_later(s, n->o.parent, p);
-    for (uint32_t i = 0; i < n->o.below.nruns; i++) {
-        for (uint32_t k = 0; k < n->o.below.runs[i].count; k++)
-            down_later(s, n->o.below.runs[i].first + k, p);
+    sim_net_die(n);
+}
+
+static void on_end(void *arg, const char *why)
+{
+    struct sim_node *n = arg;
+
+    if (n->me == 0)
+        violated(n->sim, "the top ends: %s", why);
+    kill_node(n);
+}
+
+static void on_closed(void *arg)
+{
+    (void)arg;
+}
+
+static struct router_link *join(void *arg, uint32_t to)
+{
+    return sim_net_connect(arg, to);
+}
+
+static void overdue(void *arg, uint32_t ms)
+{
+    struct sim_node *n = arg;
+
+    (void)ms;
+    sim_push(n->sim, (struct sim_event){ .at = n->sim->now + 8 * n->sim->c.notice_ns,
+                                         .kind = SIM_OVERDUE,
+                                         .node = n->me,
+                                         .other = ++n->overdue_version });
+}
+
+/* A block that has a length but no bytes travels as the number of a reference to it. */
+static bool refer(struct sim *s, const struct overlay_msg *from, struct arena *a, struct msg *m_p)
+{
+    struct overlay_msg bare = *from;
+    uint64_t *number = arena_array(a, 1, sizeof *number);
+    struct slice *text = arena_array(a, 1, sizeof *text);
+
+    bare.data = NULL;
+    if (!number || !text || !overlay_codec_out(&bare, a, m_p))
+        return false;
+    if (!from->data)
+        return true;
+    if (!sim_room(s, &s->blocks, s->nblocks, &s->blocks_room, sizeof *s->blocks))
+        return false;
+    *number = s->nblocks;
+    *text = slice_mem(number, sizeof *number);
+    s->blocks[s->nblocks++] = block_set_ref(from->data);
+    m_p->u.overlay.blocks = (struct part_texts){ text, 1 };
+    return true;
+}
+
+static bool codec_out(void *arg, const struct overlay_msg *from, struct arena *a, struct msg *m_p)
+{
+    struct sim *s = arg;
+
+    s->r->exchanged += from->kind == OVERLAY_MSG_PIECE;
+    return s->c.modelled ? refer(s, from, a, m_p) : overlay_codec_out(from, a, m_p);
+}
+
+static struct overlay_msg *codec_in(void *arg, const struct msg *m, uint32_t count)
+{
+    struct sim *s = arg;
+    struct msg bare = *m;
+    struct overlay_msg *to;
+    uint64_t number;
+
+    if (s->c.modelled)
+        bare.u.overlay.blocks.n = 0;
+    to = overlay_codec_in(&bare, count);
+    if (!to)
+        violated(s, "node %u cannot read a message of node %u", m->to, m->from);
+    if (to && s->c.modelled && m->u.overlay.blocks.n) {
+        memcpy(&number, m->u.overlay.blocks.items[0].ptr, sizeof number);
+        to->data = block_set_ref(s->blocks[number]);
     }
-    overlay_free(&n->o);
-}
-
-static void connect_later(struct sim *s, uint32_t p)
-{
-    push(s,
-         (struct sim_event){ .at = s->now + 3 * s->c.latency_ns, .kind = SIM_CONNECT, .node = p });
-}
-
-static void link_down(struct sim *s, uint32_t p, uint32_t other)
-{
-    struct overlay *o = &s->nodes[p].o;
-
-    if (s->nodes[p].dead || !is_linked(s, p, other))
-        return;
-    overlay_link_down(o, other);
-    if (o->parent == TREE_NONE && p)
-        connect_later(s, p);
-}
-
-/* A node without a parent looks for another one; if it finds none, or is considered lost, it ends.
- */
-static void connect_node(struct sim *s, uint32_t p)
-{
-    struct overlay *o = &s->nodes[p].o;
-    uint32_t to = o->parent == TREE_NONE ? overlay_wanted_parent(o) : TREE_NONE;
-
-    if (s->nodes[p].dead || o->parent != TREE_NONE)
-        return;
-    if (to == TREE_NONE) {
-        kill_node(s, p);
-    } else if (s->nodes[to].dead) {
-        overlay_shun(o, to);
-        connect_later(s, p);
-    } else if (overlay_link_up(&s->nodes[to].o, p)) {
-        if (!overlay_link_up(o, to))
-            violated(s, "node %u does not take the parent %u that it wanted", p, to);
-    } else {
-        kill_node(s, p);
-    }
-}
-
-static void cut_link(struct sim *s, uint32_t p)
-{
-    uint32_t parent = s->nodes[p].dead ? TREE_NONE : s->nodes[p].o.parent;
-
-    if (parent == TREE_NONE)
-        return;
-    down_later(s, p, parent);
-    down_later(s, parent, p);
-}
-
-/* The top announced a lost node: a link to it is closed, and if it lives it ends. */
-static void lost(struct sim *s, uint32_t p, uint32_t gone)
-{
-    if (p == gone) {
-        kill_node(s, p);
-        return;
-    }
-    push(s,
-         (struct sim_event){ .at = s->now + 4 * s->c.notice_ns, .kind = SIM_OVERDUE, .node = p });
-    if (is_linked(s, p, gone)) {
-        link_down(s, p, gone);
-        if (!s->nodes[gone].dead)
-            down_later(s, gone, p);
-    }
+    return to;
 }
 
 /* ---- the event loop -------------------------------------------------------------------------- */
 
-static void carry_out_events(struct sim *s, uint32_t p)
+static void free_node(struct sim_node *n)
 {
-    struct overlay_event *e;
-
-    while (!s->nodes[p].dead && (e = overlay_event(&s->nodes[p].o))) {
-        switch (e->kind) {
-        case OVERLAY_COMPLETED: completed(s, p, e); break;
-        case OVERLAY_DECIDED: break;
-        case OVERLAY_EXCHANGING: links_come_up(s, p, &e->peers); break;
-        case OVERLAY_REPORTED: reported(s, e); break;
-        case OVERLAY_TOLD: told(s, p, e); break;
-        case OVERLAY_LOST: lost(s, p, e->from); break;
-        case OVERLAY_BEHIND: violated(s, "node %u is behind", p); break;
-        }
-        overlay_event_free(e);
-    }
-}
-
-static void turn(struct sim *s, uint32_t p)
-{
-    struct sim_node *n = &s->nodes[p];
-    struct overlay_msg *m;
-
-    if (n->dead)
+    if (n->freed)
         return;
-    carry_out_events(s, p);
-    while (!n->dead && (m = overlay_next(&n->o))) {
-        if (p == 0 && m->kind == OVERLAY_MSG_RESULT && s->r->gathered_ns == 0)
-            s->r->gathered_ns = s->now;
-        route(s, p, m);
-    }
-    s->no_memory = s->no_memory || (!n->dead && n->o.no_memory);
-}
-
-/* Encodes and decodes the message. */
-static struct overlay_msg *recode(struct sim *s, struct overlay_msg *m)
-{
-    struct arena a = ARENA_NULL((size_t)1 << 30);
-    struct buf bytes = BUF_NULL((size_t)1 << 30);
-    struct overlay_msg *back = NULL;
-    struct errmsg err = { "no memory" };
-    struct msg out, in;
-
-    if (overlay_codec_out(m, &a, &out))
-        msg_write(&out, &bytes);
-    if (buf_ok(&bytes) && msg_read(buf_slice(&bytes), &a, &in, &err) == 0)
-        back = overlay_codec_in(&in, s->c.nodes);
-    if (!back)
-        violated(s, "a message of kind %d does not survive its bytes: %s", (int)m->kind, err.text);
-    overlay_msg_free(m);
-    arena_free(&a);
-    buf_free(&bytes);
-    return back;
-}
-
-static void deliver(struct sim *s, struct sim_event *e)
-{
-    struct sim_node *n = &s->nodes[e->node];
-    bool direct = e->m->from == e->other &&
-                  (e->m->kind == OVERLAY_MSG_PIECE || e->m->kind == OVERLAY_MSG_AGAIN);
-
-    if (n->dead || (!direct && !is_linked(s, e->node, e->other))) {
-        overlay_msg_free(e->m); /* the link is gone meanwhile */
-    } else if (e->m->to != e->node) {
-        route(s, e->node, e->m);
-    } else {
-        if (s->c.encode)
-            e->m = recode(s, e->m);
-        int kind = e->m ? (int)e->m->kind : -1;
-        if (e->m && overlay_hear(&n->o, e->m) != 0)
-            violated(s, "node %u cannot make sense of a message (%d) of node %u", e->node, kind,
-                     e->other);
-        turn(s, e->node);
-    }
+    n->freed = true;
+    membership_close(&n->member);
+    router_close(&n->router);
 }
 
 static void say_word(struct sim *s)
 {
-    uint32_t number = s->words++;
-
-    if (overlay_tell(&s->nodes[0].o, slice_mem(&number, sizeof number)) < 0)
-        s->no_memory = true;
-    turn(s, 0);
+    s->words++;
+    broadcast(&s->nodes[0], s->words);
 }
 
+static void happen_to(struct sim *s, struct sim_event *e)
+{
+    struct sim_node *n = &s->nodes[e->node];
+
+    if (n->dead)
+        return;
+    switch (e->kind) {
+    case SIM_ENTER: enter(s, e->node, e->other); break;
+    case SIM_KILL: kill_node(n); break;
+    case SIM_CUT: sim_net_cut(n, e->other != 0); break;
+    case SIM_BROADCAST: say_word(s); break;
+    case SIM_OVERDUE:
+        if (e->other == n->overdue_version)
+            membership_overdue(&n->member);
+        break;
+    default: break;
+    }
+}
+
+/* A node that has died is freed once nothing of it is being called. */
 static void happen(struct sim *s, struct sim_event *e)
 {
-    switch (e->kind) {
-    case SIM_ARRIVE: arrive(s, e); return;
-    case SIM_TAKEN: {
-        struct sim_event whole;
-        if (taken(s, e, &whole))
-            deliver(s, &whole);
-        return;
+    struct sim_node *n = e->end ? &s->nodes[e->end->node] : &s->nodes[e->node];
+
+    if (e->kind != SIM_WAKE)
+        s->r->end_ns = s->now - s->begin;
+    if (e->end || e->kind == SIM_WAKE || e->kind == SIM_TAKEN)
+        sim_net_happen(s, e);
+    else
+        happen_to(s, e);
+    if (n->dead)
+        free_node(n);
+    else
+        s->no_memory = s->no_memory || n->member.overlay.no_memory;
+}
+
+static void run(struct sim *s)
+{
+    struct sim_event e;
+
+    while (!s->no_memory && !s->r->violation[0] && sim_pop(s, &e)) {
+        s->now = e.at;
+        happen(s, &e);
     }
-    case SIM_MESSAGE: deliver(s, e); return;
-    case SIM_ENTER:
-        if (!s->nodes[e->node].dead)
-            enter(s, e->node, e->other);
-        break;
-    case SIM_KILL: kill_node(s, e->node); break;
-    case SIM_CUT: cut_link(s, e->node); break;
-    case SIM_DOWN: link_down(s, e->node, e->other); break;
-    case SIM_CONNECT: {
-        uint32_t to;
-        connect_node(s, e->node);
-        to = s->nodes[e->node].dead ? TREE_NONE : s->nodes[e->node].o.parent;
-        if (to != TREE_NONE)
-            turn(s, to);
-        break;
-    }
-    case SIM_WORD: say_word(s); return;
-    case SIM_OVERDUE:
-        if (!s->nodes[e->node].dead)
-            overlay_overdue(&s->nodes[e->node].o);
-        break;
-    }
-    turn(s, e->node);
 }
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
@@ -742,9 +442,8 @@ static bool choose_sets(struct sim *s)
     return true;
 }
 
-static bool make_node(struct sim *s, uint32_t p)
+static struct overlay_config overlay_config_of(const struct sim *s, uint32_t p)
 {
-    struct sim_node *n = &s->nodes[p];
     struct overlay_config k;
 
     overlay_defaults(&k, p, s->c.nodes, s->c.width);
@@ -756,24 +455,83 @@ static bool make_node(struct sim *s, uint32_t p)
     k.alpha_ns = (uint32_t)(s->c.latency_ns + 2 * s->c.overhead_ns);
     k.beta_ps = s->c.byte_ps;
     k.link_ns = s->c.link_ns;
-    if (overlay_init(&n->o, &k) < 0)
-        return false;
-    for (uint32_t set = 0; set < s->c.sets; set++) {
-        if (rank_set_has(&s->sets[set], p))
-            enter_later(s, p, set);
-    }
-    return true;
+    return k;
 }
 
-/* The tree is up at the beginning: its start-up is not simulated. */
-static bool join_all(struct sim *s)
+static bool make_node(struct sim *s, uint32_t p)
 {
-    for (uint32_t p = 1; p < s->c.nodes; p++) {
-        uint32_t parent = tree_parent(s->c.width, p);
-        if (!overlay_link_up(&s->nodes[parent].o, p) || !overlay_link_up(&s->nodes[p].o, parent))
-            return false;
+    struct sim_node *n = &s->nodes[p];
+    struct router_config r = { .me = p,
+                               .count = s->c.nodes,
+                               .width = s->c.width,
+                               .host = "node",
+                               .meet_ms = s->c.jitter_ns && s->c.seed % 3 == 0 ? 1 : 0,
+                               .links = s->c.jitter_ns && s->c.seed % 5 == 1 ? 2 : 0,
+                               .actions = sim_net_actions(n),
+                               .calls = membership_router_calls(),
+                               .arg = &n->member };
+    struct membership_config k = { .overlay = overlay_config_of(s, p),
+                                   .parent = p ? tree_parent(s->c.width, p) : TREE_NONE,
+                                   .codec = { codec_out, codec_in, s },
+                                   .calls = { .on_message = on_message,
+                                              .on_ready = on_ready,
+                                              .on_decided = on_decided,
+                                              .on_completed = on_completed,
+                                              .on_lost = on_lost,
+                                              .on_end = on_end,
+                                              .on_closed = on_closed,
+                                              .join = join,
+                                              .overdue = overdue },
+                                   .arg = n };
+
+    n->sim = s;
+    n->me = p;
+    list_init(&n->links);
+    router_open(&n->router, &r);
+    return membership_open(&n->member, &n->router, &k) == 0;
+}
+
+/* The tree is up at the beginning, and all have said so: its start-up is not simulated. */
+static void join_all(struct sim *s)
+{
+    for (uint32_t p = 1; p < s->c.nodes && !s->no_memory; p++) {
+        struct router_link *l = sim_net_link(s, p, tree_parent(s->c.width, p));
+        if (!l)
+            return;
+        l->up = l->far->up = true;
+        router_link_up(&s->nodes[l->other].router, l->far, 0);
+        router_join(&s->nodes[p].router, l);
+        router_link_up(&s->nodes[p].router, l, 0);
     }
-    return true;
+    run(s);
+}
+
+/* Without a cost of links those of an exchange of all are up, too. */
+static void meet_all(struct sim *s)
+{
+    uint32_t n = s->c.nodes;
+
+    if (s->c.link_ns || s->c.through_tree || s->c.jitter_ns)
+        return;
+    for (uint32_t p = 0; p < n; p++) {
+        for (uint64_t d = 1; d < n; d *= 2)
+            router_meet(&s->nodes[p].router, (uint32_t)((p + n - d) % n), s->now);
+    }
+    run(s);
+}
+
+static void begin(struct sim *s)
+{
+    s->begin = s->now;
+    memset(s->r, 0, offsetof(struct sim_result, violation));
+    for (uint32_t p = 0; p < s->c.nodes; p++) {
+        struct sim_node *n = &s->nodes[p];
+        n->messages = n->bytes = 0;
+        for (uint32_t set = 0; set < s->c.sets; set++) {
+            if (rank_set_has(&s->sets[set], p))
+                enter_later(s, p, set);
+        }
+    }
 }
 
 static void plan_trouble(struct sim *s)
@@ -781,37 +539,71 @@ static void plan_trouble(struct sim *s)
     uint64_t span = 60 * (s->c.jitter_ns + s->c.latency_ns) + s->c.notice_ns;
 
     for (uint32_t i = 0; i < s->c.kills + s->c.cuts && s->c.nodes > 1; i++)
-        push(s, (struct sim_event){ .at = rand_below(&s->rand, span),
-                                    .kind = i < s->c.kills ? SIM_KILL : SIM_CUT,
-                                    .node = 1 + (uint32_t)rand_below(&s->rand, s->c.nodes - 1) });
+        sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
+                                        .kind = i < s->c.kills ? SIM_KILL : SIM_CUT,
+                                        .node = 1 + (uint32_t)rand_below(&s->rand, s->c.nodes - 1),
+                                        .other = (uint32_t)rand_below(&s->rand, 2) });
     for (uint32_t i = 0; i < s->c.words; i++)
-        push(s, (struct sim_event){ .at = rand_below(&s->rand, span), .kind = SIM_WORD });
+        sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
+                                        .kind = SIM_BROADCAST });
     for (uint32_t i = 0; i < s->c.slow; i++)
         s->nodes[rand_below(&s->rand, s->c.nodes)].slow = true;
 }
 
-static void check_node(struct sim *s, uint32_t p)
+/* ---- invariants at the end ------------------------------------------------------------------- */
+
+static void check_sets(struct sim *s, const struct sim_node *n)
 {
-    struct sim_node *n = &s->nodes[p];
+    for (uint32_t set = 0; set < s->c.sets; set++) {
+        if (n->inside[set])
+            violated(s, "node %u waits for ever in round %u of set %u", n->me, n->round[set], set);
+        else if (rank_set_has(&s->sets[set], n->me) && !n->stopped[set] &&
+                 n->round[set] < s->c.rounds)
+            violated(s, "node %u has not been through all rounds of set %u", n->me, set);
+    }
+}
+
+/* Everybody has received what the top has, and all of those that live. */
+static void check_broadcasts(struct sim *s, const struct sim_node *n)
+{
+    if (n->me && n->told[0] != s->words)
+        violated(s, "node %u has received %u of %u broadcasts", n->me, n->told[0], s->words);
+    for (uint32_t p = 1; p < s->c.nodes; p++) {
+        const struct sim_node *origin = &s->nodes[p];
+        uint32_t of = origin_of(s, p);
+        uint32_t all = origin->dead ? s->nodes[0].told[of] : origin->reported;
+        if (is_origin(s, p) && p != n->me && n->told[of] != all)
+            violated(s, "node %u has received %u of %u broadcasts of node %u", n->me, n->told[of],
+                     all, p);
+    }
+}
+
+static void check_messages(struct sim *s, const struct sim_node *n)
+{
+    for (uint32_t p = 0; s->sent && p < s->c.nodes; p++) {
+        uint32_t sent = *of_pair(s, s->sent, p, n->me), got = *of_pair(s, s->got, p, n->me);
+        if (!s->nodes[p].dead && sent != got)
+            violated(s, "node %u has received %u of %u messages of node %u", n->me, got, sent, p);
+    }
+    if (n->router.held_bytes)
+        violated(s, "node %u keeps %zu bytes that have no route", n->me, n->router.held_bytes);
+}
+
+static void check_node(struct sim *s, const struct sim_node *n)
+{
+    const struct overlay *o = &n->member.overlay;
 
     if (n->dead)
         return;
     s->r->survivors++;
-    if (tree_is_lost(s->nodes[0].o.lost, p))
-        violated(s, "node %u is lost, and lives", p);
-    for (uint32_t set = 0; set < s->c.sets; set++) {
-        if (n->inside[set])
-            violated(s, "node %u waits for ever in round %u of set %u", p, n->round[set], set);
-        else if (rank_set_has(&s->sets[set], p) && !n->stopped[set] && n->round[set] < s->c.rounds)
-            violated(s, "node %u has not been through all rounds of set %u", p, set);
-    }
-    if (n->heard != n->reported && p)
-        violated(s, "the top has heard %u of %u reports of node %u", n->heard, n->reported, p);
-    if (n->told != s->words && p)
-        violated(s, "node %u has been told %u of %u words", p, n->told, s->words);
-    if (!list_empty(&n->o.unacked) || !list_empty(&n->o.pendings))
-        violated(s, "node %u keeps what is over: %u reports, %zu collectives", p,
-                 list_empty(&n->o.unacked) ? 0 : 1, n->o.pending.count);
+    if (tree_is_lost(s->nodes[0].member.overlay.lost, n->me))
+        violated(s, "node %u is lost, and lives", n->me);
+    check_sets(s, n);
+    check_broadcasts(s, n);
+    check_messages(s, n);
+    if (!list_empty(&o->unacked) || !list_empty(&o->pendings))
+        violated(s, "node %u keeps what is over: %u reports, %zu collectives", n->me,
+                 list_empty(&o->unacked) ? 0 : 1, o->pending.count);
 }
 
 static void count_node(struct sim *s, const struct sim_node *n)
@@ -820,8 +612,8 @@ static void count_node(struct sim *s, const struct sim_node *n)
 
     r->node_messages = n->messages > r->node_messages ? n->messages : r->node_messages;
     r->node_bytes = n->bytes > r->node_bytes ? n->bytes : r->node_bytes;
-    if (!n->dead && n->o.stats.held_max > r->node_held)
-        r->node_held = n->o.stats.held_max;
+    if (!n->dead && n->member.overlay.stats.held_max > r->node_held)
+        r->node_held = n->member.overlay.stats.held_max;
 }
 
 /* Every node needs the data of every other: log2(n) messages after each other, and all bytes of the
@@ -833,66 +625,71 @@ static uint64_t lower_bound(const struct sim *s)
 
     while ((UINT64_C(1) << steps) < n)
         steps++;
-    return steps * (s->c.latency_ns + 2 * s->c.overhead_ns) + bytes_ns(s, each * (n - 1));
+    return steps * (s->c.latency_ns + 2 * s->c.overhead_ns) + each * (n - 1) * s->c.byte_ps / 1000;
 }
 
 static void finish(struct sim *s)
 {
-    struct sim_event e;
-
     for (uint32_t p = 0; p < s->c.nodes; p++) {
-        check_node(s, p);
+        check_node(s, &s->nodes[p]);
         count_node(s, &s->nodes[p]);
     }
-    s->r->end_ns = s->now;
     s->r->bound_ns = lower_bound(s);
-    while (pop(s, &e))
-        overlay_msg_free(e.m);
 }
 
 static void free_all(struct sim *s)
 {
     for (uint32_t p = 0; s->nodes && p < s->c.nodes; p++) {
-        for (uint32_t i = 0; i < s->nodes[p].nintakes; i++)
-            overlay_msg_free(s->nodes[p].intakes[i].m);
-        free(s->nodes[p].intakes);
-        free(s->nodes[p].links);
-        overlay_free(&s->nodes[p].o);
+        struct sim_node *n = &s->nodes[p];
+        for (uint32_t i = 0; i < n->nintakes; i++)
+            free(n->intakes[i].m);
+        free(n->intakes);
+        free_node(n);
     }
+    sim_net_free(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
         rank_set_free(&s->sets[k]);
+    free(s->sent);
+    free(s->got);
     free(s->nodes);
-    free(s->last);
-    free(s->heap);
+}
+
+static bool make(struct sim *s)
+{
+    uint32_t n = s->c.nodes;
+
+    s->nodes = calloc(n ? n : 1, sizeof *s->nodes);
+    if (s->c.reports) {
+        s->sent = calloc((size_t)n * n, sizeof *s->sent);
+        s->got = calloc((size_t)n * n, sizeof *s->got);
+    }
+    if (!s->nodes || (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s))
+        return false;
+    for (uint32_t p = 0; p < n; p++) {
+        if (!make_node(s, p))
+            return false;
+    }
+    return true;
 }
 
 int sim_run(const struct sim_config *c, struct sim_result *r_p)
 {
     struct sim s = { .c = *c, .rand = c->seed, .r = r_p };
-    struct sim_event e;
-    bool good;
 
     memset(r_p, 0, sizeof *r_p);
     s.c.sets = c->sets < SETS_MAX ? c->sets : SETS_MAX;
-    s.nodes = calloc(c->nodes ? c->nodes : 1, sizeof *s.nodes);
-    if (c->jitter_ns)
-        s.last = calloc((size_t)c->nodes * c->nodes, sizeof *s.last);
-    good = s.nodes && (s.last || !c->jitter_ns) && choose_sets(&s);
-    for (uint32_t p = 0; good && p < c->nodes; p++)
-        good = make_node(&s, p);
-    good = good && join_all(&s);
-    for (uint32_t p = 0; good && p < c->nodes; p++)
-        turn(&s, p);
-    if (good)
+    s.no_memory = !make(&s);
+    if (!s.no_memory) {
+        join_all(&s);
+        meet_all(&s);
+        begin(&s);
         plan_trouble(&s);
-    while (good && !s.no_memory && !r_p->violation[0] && pop(&s, &e)) {
-        s.now = e.at;
-        happen(&s, &e);
+        run(&s);
     }
-    if (good)
+    if (!s.no_memory)
         finish(&s);
     free_all(&s);
-    return good && !s.no_memory ? 0 : -ENOMEM;
+    return s.no_memory ? -ENOMEM : 0;
 }
 
 void sim_command(const struct sim_config *c, struct buf *out)
@@ -904,10 +701,10 @@ void sim_command(const struct sim_config *c, struct buf *out)
                " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
                " --node-failures %u --link-failures %u --slow %u --reports %u"
                " --broadcasts %u --jitter %" PRIu64 " --latency %" PRIu64 " --overhead %" PRIu64
-               " --ps-per-byte %u --link %u --flags %s%s%s%s",
+               " --ps-per-byte %u --link %u --flags %s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
                c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->jitter_ns,
                c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
                c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
-               c->encode ? "encoded," : "", c->modelled ? "" : "real");
+               c->modelled ? "" : "real");
 }

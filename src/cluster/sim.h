@@ -1,15 +1,17 @@
-/* sim.h - runs the real overlay of many nodes in one process, under virtual time.
+/* sim.h - runs the daemons' part in the cluster for many nodes in one process, under virtual time.
  *
- * Every node is a struct overlay; the simulator is the network between them and a program on each:
- * rounds of collectives on overlapping sets, reports to the top, broadcasts of the top.  All random
- * choices follow from a seed.  The network is the usual model: a message costs each end `overhead`,
- * its bytes `byte` on the way out and on the way in (a daemon sends and receives one message at a
- * time), and `latency` in between.  Links between daemons that are not neighbours in the tree come
- * up when an exchange begins that needs them, one after the other.
+ * Every node is a struct membership with its router, as in wireupd; the simulator is the network
+ * between them (sim_net.h) and a program on each: rounds of collectives on overlapping sets,
+ * messages from node to node, broadcasts.  All random choices follow from a seed.  The network is
+ * the usual model: a message costs each end `overhead`, its bytes `byte` on the way out and on the
+ * way in (a daemon sends and receives one message at a time), and `latency` in between.  Links
+ * between daemons that are not neighbours in the tree come up when an exchange begins that needs
+ * them, one after the other.
  *
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
- * no report of a living node and no broadcast of the top is lost, duplicated, or out of order.
+ * no message between living nodes and no broadcast is lost, duplicated, or out of order; and no
+ * message arrives before a broadcast that its sender had received.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -29,7 +31,8 @@ struct sim_config {
     uint32_t kills;     /* nodes that die, at times chosen by the seed */
     uint32_t cuts;      /* links that break though both ends live */
     uint32_t slow;      /* nodes that are a hundred times slower */
-    uint32_t reports;   /* of each node, one after each collective */
+    uint32_t reports;   /* messages of each node to others, one after each collective; about eight
+                         * nodes also broadcast as many */
     uint32_t words;     /* broadcasts of the top */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
@@ -38,7 +41,6 @@ struct sim_config {
     bool through_tree;  /* only links of the tree: exchanges are relayed */
     uint32_t swallow;   /* every n-th message vanishes, which links never do: shows that the
                          * checks fail */
-    bool encode;        /* every message is encoded and decoded (overlay_codec.h) */
 };
 
 void sim_defaults(struct sim_config *c);

@@ -44,10 +44,8 @@ static bool read_flags(const struct command_line *l, struct sim_config *c)
             c->barrier_first = true;
         else if (slice_is(word, "relayed"))
             c->through_tree = true;
-        else if (slice_is(word, "real"))
+        else if (slice_is(word, "real") || slice_is(word, "encoded"))
             c->modelled = false;
-        else if (slice_is(word, "encoded"))
-            c->encode = true;
         else {
             log_error(l->log,
                       "sim: --flags: '" SLICE_FMT
@@ -56,7 +54,6 @@ static bool read_flags(const struct command_line *l, struct sim_config *c)
             return false;
         }
     }
-    c->modelled = c->modelled && !c->encode;
     return true;
 }
 

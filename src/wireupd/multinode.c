@@ -230,7 +230,7 @@ static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
     if (!share_is_root(s) || !m->fatal || !known)
         return;
     node_failure_reason(s, (uint32_t)m->position, why);
-    overlay_io_lose(&s->overlay_io, (uint32_t)m->position);
+    membership_lose(&s->overlay_io.member, (uint32_t)m->position);
 }
 
 static void hear_tie(struct multinode *s, const struct msg_tie *m)
@@ -249,8 +249,10 @@ static void hear_space(struct multinode *s, const struct msg_space *m)
         server_space_gone(share_server(s), j, m->name);
 }
 
-void multinode_hear(struct multinode *s, const struct msg *m)
+static void on_message(void *arg, const struct msg *m)
 {
+    struct multinode *s = arg;
+
     if (s->errands && dvm_exec_hear(s->errands, m))
         return;
     switch (m->kind) {
@@ -295,20 +297,15 @@ void multinode_hear(struct multinode *s, const struct msg *m)
         break;
     case MSG_event:
     case MSG_subscribe_exits: events_hear(s, m); break;
-    case MSG_overlay: overlay_io_hear(&s->overlay_io, m); break;
+    case MSG_overlay:
     case MSG_ready:
     case MSG_lost:
     case MSG_exec:
     case MSG_ack:
-    case MSG_meet: /* handled by the router */
+    case MSG_meet: /* handled by the member and its router */
     case MSG_KINDS: break;
     }
     node_settle(s->node);
-}
-
-static void on_message(void *arg, const struct msg *m)
-{
-    multinode_hear(arg, m);
 }
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
@@ -332,40 +329,25 @@ static void on_above(struct multinode *s)
         s->calls.on_joined(s->arg);
 }
 
-static bool on_near(void *arg, uint32_t position)
+static void on_near(void *arg, uint32_t position)
 {
     struct multinode *s = arg;
 
     if (!s->linked_ns)
         s->linked_ns = clock_now_ns();
-    if (!overlay_io_near(&s->overlay_io, position))
-        return false;
     if (position == router_parent(&s->router))
         on_above(s);
     else if (s->calls.on_near)
         s->calls.on_near(s->arg, position);
-    node_settle(s->node);
-    return true;
 }
 
-static void on_lost(void *arg, uint32_t position, const char *why)
+static void on_down(void *arg, uint32_t position, const char *why)
 {
     struct multinode *s = arg;
 
     if (s->calls.on_lost)
         s->calls.on_lost(s->arg, position, why);
     node_failure_reason(s, position, why);
-    overlay_io_far(&s->overlay_io, position);
-    node_settle(s->node);
-}
-
-static void on_orphan(void *arg, const char *why)
-{
-    struct multinode *s = arg;
-
-    snprintf(s->why, sizeof s->why, "%s", why);
-    if (!overlay_io_seek(&s->overlay_io))
-        shutdown_orphan(s->node);
 }
 
 void multinode_end(struct multinode *s, const char *why)
@@ -398,6 +380,11 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
                    struct errmsg *err)
 {
     struct router_io_config c = *config;
+    struct membership_calls calls = { .on_message = on_message,
+                                      .on_ready = on_ready,
+                                      .on_near = on_near,
+                                      .on_down = on_down,
+                                      .on_closed = on_closed };
     int rc;
 
     memset(s, 0, sizeof *s);
@@ -408,9 +395,8 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
     iof_subscribers_init(&s->iof_subscribers);
     buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     send_queue_open(s);
-    c.router.calls =
-        (struct router_calls){ on_message, on_ready, on_lost, on_orphan, on_closed, on_near };
-    c.router.arg = s;
+    c.router.calls = membership_router_calls();
+    c.router.arg = &s->overlay_io.member;
     c.quota = &n->quota;
     s->heeding = config->router.me == 0 ? calloc(config->router.count, sizeof *s->heeding) : NULL;
     if (config->router.me == 0 && !s->heeding)
@@ -422,7 +408,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
     if (rc == 0)
         rc = streams_open(&s->streams, s, far);
     if (rc == 0)
-        rc = overlay_io_open(&s->overlay_io, s, overlay_io);
+        rc = overlay_io_open(&s->overlay_io, s, overlay_io, calls);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;
 }
 

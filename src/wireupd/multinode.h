@@ -96,8 +96,6 @@ void multinode_streams_ended(struct multinode *s);
 /* A daemon: the step of its own state. */
 enum own_action multinode_event(struct multinode *s, enum own_event event);
 
-/* Handles a message for us. */
-void multinode_hear(struct multinode *s, const struct msg *m);
 /* This node cannot stay in the job; a daemon ends, the launcher gives up. */
 void multinode_end(struct multinode *s, const char *why);
 

@@ -48,9 +48,7 @@ static void drop(struct router_link *l)
 static struct router_link *connect_to(void *arg, uint32_t to, struct slice addresses,
                                       struct errmsg *err)
 {
-    struct router_io *w = arg;
-
-    return link_of(daemon_link_connect(w->net, addresses, to, err));
+    return router_io_connect(arg, to, addresses, err);
 }
 
 static int addresses_here(void *arg, struct buf *text, struct errmsg *err)
@@ -170,10 +168,16 @@ int router_io_addresses(struct router_io *w, struct buf *text, struct errmsg *er
     return rc < 0 ? rc : daemon_link_addresses(w->net, w->config.interface, text, err);
 }
 
+struct router_link *router_io_connect(struct router_io *w, uint32_t ancestor,
+                                      struct slice addresses, struct errmsg *err)
+{
+    return link_of(daemon_link_connect(w->net, addresses, ancestor, err));
+}
+
 int router_io_join(struct router_io *w, uint32_t parent, struct slice addresses, struct errmsg *err)
 {
-    struct daemon_link *h = daemon_link_connect(w->net, addresses, parent, err);
+    struct router_link *l = router_io_connect(w, parent, addresses, err);
 
-    router_join(w->router, link_of(h));
-    return h ? 0 : -EINVAL;
+    router_join(w->router, l);
+    return l ? 0 : -EINVAL;
 }

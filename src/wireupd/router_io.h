@@ -32,6 +32,9 @@ void router_io_close(struct router_io *w);
 /* Appends the addresses where other daemons reach us; they are valid from now on. */
 int router_io_addresses(struct router_io *w, struct buf *text, struct errmsg *err);
 
+/* A link to an ancestor, for router_join().  NULL with a sentence. */
+struct router_link *router_io_connect(struct router_io *w, uint32_t ancestor,
+                                      struct slice addresses, struct errmsg *err);
 /* A daemon: connects towards the launcher.  Failure is reported by the router's on_orphan(). */
 int router_io_join(struct router_io *w, uint32_t parent, struct slice addresses,
                    struct errmsg *err);

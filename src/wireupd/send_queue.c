@@ -13,7 +13,8 @@ static void post(struct multinode *s, struct msg *m, uint32_t to)
     int rc;
 
     m->to = to;
-    rc = to == MSG_EVERYBODY ? overlay_io_tell(&s->overlay_io, m) : router_send(&s->router, m);
+    rc = to == MSG_EVERYBODY ? membership_broadcast(&s->overlay_io.member, m)
+                             : router_send(&s->router, m);
     if (rc < 0 && rc != -EPIPE)
         log_error(&s->node->config.log, "cannot send `%s` to the daemon at position %u: %s",
                   msg_name(m->kind), to, err_text(rc));

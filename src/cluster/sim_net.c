@@ -1,0 +1,525 @@
+/* sim_net.c - see sim_net.h.  Reading order: time; links; sending; receiving; up and down. */
+#include "cluster/sim_net.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/rand.h"
+
+enum { SLOWNESS = 100, STEPS_ROOM = 64 };
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+bool sim_room(struct sim *s, void *array_p, size_t used, size_t *room_p, size_t each)
+{
+    size_t room = *room_p ? *room_p * 2 : 8;
+    void **array = array_p, *more;
+
+    if (used < *room_p)
+        return true;
+    more = realloc(*array, room * each);
+    if (!more) {
+        s->no_memory = true;
+        return false;
+    }
+    *array = more;
+    *room_p = room;
+    return true;
+}
+
+static bool earlier(const struct sim_event *a, const struct sim_event *b)
+{
+    return a->at != b->at ? a->at < b->at : a->number < b->number;
+}
+
+void sim_push(struct sim *s, struct sim_event e)
+{
+    size_t i = s->nevents;
+
+    if (!sim_room(s, &s->heap, s->nevents, &s->room, sizeof *s->heap)) {
+        free(e.m);
+        return;
+    }
+    e.number = ++s->number;
+    for (s->nevents++; i && earlier(&e, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = e;
+}
+
+bool sim_pop(struct sim *s, struct sim_event *e_p)
+{
+    struct sim_event last;
+    size_t i = 0;
+
+    if (s->nevents == 0)
+        return false;
+    *e_p = s->heap[0];
+    last = s->heap[--s->nevents];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= s->nevents)
+            break;
+        if (child + 1 < s->nevents && earlier(&s->heap[child + 1], &s->heap[child]))
+            child++;
+        if (!earlier(&s->heap[child], &last))
+            break;
+        s->heap[i] = s->heap[child];
+        i = child;
+    }
+    s->heap[i] = last;
+    return true;
+}
+
+static uint64_t jitter(struct sim *s, uint64_t most)
+{
+    return s->c.jitter_ns ? rand_below(&s->rand, most) : 0;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static struct sim_node *node_of(const struct sim *s, const struct router_link *l)
+{
+    return &s->nodes[l->node];
+}
+
+struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b)
+{
+    struct router_link *pair = calloc(2, sizeof *pair);
+
+    if (!pair || !sim_room(s, &s->pairs, s->npairs, &s->pairs_room, sizeof *s->pairs)) {
+        s->no_memory = true;
+        free(pair);
+        return NULL;
+    }
+    s->pairs[s->npairs++] = pair;
+    pair[0] = (struct router_link){ .sim = s, .node = a, .other = b, .far = &pair[1] };
+    pair[1] = (struct router_link){ .sim = s, .node = b, .other = a, .far = &pair[0] };
+    for (int i = 0; i < 2; i++) {
+        list_init(&pair[i].link);
+        list_append(&node_of(s, &pair[i])->links, &pair[i].link);
+    }
+    return pair;
+}
+
+static void close_end(struct router_link *l)
+{
+    l->closed = true;
+    list_unlink(&l->link);
+}
+
+/* The end notices that the link is down. */
+static void down_later(struct sim *s, struct router_link *l, enum router_down how)
+{
+    uint64_t wait =
+        how == ROUTER_DOWN_CLOSED ? s->c.latency_ns : s->c.notice_ns + jitter(s, s->c.notice_ns);
+
+    if (!l->closed)
+        sim_push(s,
+                 (struct sim_event){ .at = s->now + wait, .kind = SIM_DOWN, .how = how, .end = l });
+}
+
+static void up_later(struct sim *s, struct router_link *l, uint64_t at)
+{
+    sim_push(s, (struct sim_event){ .at = at, .kind = SIM_UP, .end = l });
+}
+
+/* A handshake takes two round trips; a daemon makes one connection after the other. */
+struct router_link *sim_net_connect(struct sim_node *n, uint32_t to)
+{
+    struct sim *s = n->sim;
+    struct router_link *l = sim_net_link(s, n->me, to);
+    uint64_t up = s->now + 4 * s->c.latency_ns;
+
+    if (!l)
+        return NULL;
+    n->link_free = (n->link_free > up ? n->link_free : up) + s->c.link_ns;
+    if (s->nodes[to].dead) {
+        close_end(l->far);
+        down_later(s, l, ROUTER_DOWN_UNREACHABLE);
+        return l;
+    }
+    up_later(s, l->far, n->link_free + jitter(s, s->c.latency_ns));
+    up_later(s, l, n->link_free + jitter(s, s->c.latency_ns));
+    return l;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+static uint64_t bytes_ns(const struct sim *s, uint64_t bytes)
+{
+    return bytes * s->c.byte_ps / 1000;
+}
+
+static uint64_t overhead(const struct sim *s, const struct sim_node *n)
+{
+    return s->c.overhead_ns * (n->slow ? SLOWNESS : 1);
+}
+
+/* Random delays keep the order of links, and a relay reads its links one after the other. */
+static bool is_in_order(const struct sim *s)
+{
+    return s->c.jitter_ns || s->c.through_tree;
+}
+
+/* A node reads the most useful messages first if nothing else is wanted: short ones, then the
+ * earliest step of an exchange; unread messages wait on their links.  Blocks that have no bytes
+ * cost their length all the same. */
+static void look_into(const struct sim *s, struct slice bytes, struct sim_message *m)
+{
+    struct arena a = ARENA_NULL((size_t)1 << 30);
+    struct errmsg err;
+    struct msg in;
+    uint64_t number;
+
+    if (msg_read(bytes, &a, &in, &err) == 0 && in.kind == MSG_overlay) {
+        const struct msg_overlay *o = &in.u.overlay;
+        if (o->what_kind == OVERLAY_MSG_PIECE)
+            m->urgency = o->generation * STEPS_ROOM + o->step + 1;
+        if (s->c.modelled && o->blocks.n) {
+            memcpy(&number, o->blocks.items[0].ptr, sizeof number);
+            m->cost += block_set_bytes(s->blocks[number]) +
+                       6 * (uint64_t)block_set_count(s->blocks[number]);
+        }
+    }
+    arena_free(&a);
+}
+
+static bool is_overlay(struct slice bytes)
+{
+    return bytes.len && ((unsigned char)bytes.ptr[0] & 127) == MSG_overlay;
+}
+
+static struct sim_message *message_of(struct sim *s, struct slice bytes)
+{
+    struct sim_message *m = malloc(sizeof *m + bytes.len);
+
+    if (!m) {
+        s->no_memory = true;
+        return NULL;
+    }
+    *m = (struct sim_message){ .cost = bytes.len + 20, .len = bytes.len };
+    if (bytes.len)
+        memcpy(m->bytes, bytes.ptr, bytes.len);
+    if (is_overlay(bytes) && (s->c.modelled || !is_in_order(s)))
+        look_into(s, bytes, m);
+    return m;
+}
+
+static void transmit(struct sim *s, struct router_link *l, struct sim_message *m)
+{
+    struct sim_node *a = node_of(s, l);
+    uint64_t start = a->out_free > s->now ? a->out_free : s->now;
+    uint64_t there = start + overhead(s, a) + s->c.latency_ns + jitter(s, s->c.jitter_ns);
+    bool vanishes = s->c.swallow && s->r->messages % s->c.swallow == s->c.swallow - 1;
+
+    a->out_free = start + overhead(s, a) + bytes_ns(s, m->cost);
+    a->messages++;
+    a->bytes += m->cost;
+    s->r->messages++;
+    s->r->bytes += m->cost;
+    if (vanishes || l->cut) {
+        free(m);
+        return;
+    }
+    l->last = there = there > l->last ? there : l->last;
+    sim_push(s, (struct sim_event){ .at = there, .kind = SIM_ARRIVE, .end = l->far, .m = m });
+}
+
+/* The addresses of a peer are asked for along the tree.  Where only the cost of the exchange itself
+ * is to be measured, they come at once: otherwise the top, through which they go, would determine
+ * the time of the first exchange of many thousand nodes. */
+static bool comes_at_once(struct sim *s, struct router_link *l, struct sim_message *m)
+{
+    uint32_t from, to;
+
+    if (is_in_order(s) || m->bye || !m->len || ((unsigned char)m->bytes[0] & 127) != MSG_meet ||
+        !msg_address(slice_mem(m->bytes, m->len), &from, &to) || from != l->node ||
+        list_empty(&s->nodes[to].links))
+        return false;
+    sim_push(s, (struct sim_event){
+                    .at = s->now + 2 * s->c.latency_ns,
+                    .kind = SIM_MESSAGE,
+                    .end = LIST_OF(list_first(&s->nodes[to].links), struct router_link, link),
+                    .m = m });
+    return true;
+}
+
+static int send_on(struct router_link *l, struct slice bytes)
+{
+    struct sim *s = l->sim;
+    struct sim_message *m;
+
+    if (!l->up || l->closed || l->ending || node_of(s, l)->dead)
+        return -EPIPE;
+    m = message_of(s, bytes);
+    if (!m)
+        return -ENOMEM;
+    if (!comes_at_once(s, l, m))
+        transmit(s, l, m);
+    return 0;
+}
+
+static uint32_t position(const struct router_link *l)
+{
+    return l->other;
+}
+
+static size_t waiting(const struct router_link *l)
+{
+    (void)l;
+    return 0;
+}
+
+/* The last message is that there are no more. */
+static void end(struct router_link *l)
+{
+    struct sim_message *m = l->closed || l->ending ? NULL : message_of(l->sim, SLICE_NULL);
+
+    l->ending = true;
+    if (!m)
+        return;
+    m->bye = true;
+    transmit(l->sim, l, m);
+}
+
+static void drop(struct router_link *l)
+{
+    if (l->closed)
+        return;
+    close_end(l);
+    down_later(l->sim, l->far, ROUTER_DOWN_BROKEN);
+}
+
+static struct router_link *connect_to(void *arg, uint32_t to, struct slice addresses,
+                                      struct errmsg *err)
+{
+    struct sim_node *n = arg;
+
+    (void)addresses;
+    (void)err;
+    return n->sim->c.through_tree ? NULL : sim_net_connect(n, to);
+}
+
+static int addresses_of(void *arg, struct buf *text, struct errmsg *err)
+{
+    struct sim_node *n = arg;
+
+    (void)err;
+    if (n->sim->c.through_tree)
+        return -EADDRNOTAVAIL;
+    buf_printf(text, "node %u", n->me);
+    return 0;
+}
+
+static void wake(void *arg, uint64_t at_ns)
+{
+    struct sim_node *n = arg;
+
+    sim_push(n->sim,
+             (struct sim_event){
+                 .at = at_ns, .kind = SIM_WAKE, .node = n->me, .other = ++n->wake_version });
+}
+
+struct router_actions sim_net_actions(struct sim_node *n)
+{
+    return (struct router_actions){ position,   send_on,      waiting, end, drop,
+                                    connect_to, addresses_of, wake,    n };
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+static void arrive_in_order(struct sim *s, const struct sim_event *e)
+{
+    struct sim_node *n = node_of(s, e->end);
+    struct sim_event whole = *e;
+
+    n->in_free =
+        (n->in_free > s->now ? n->in_free : s->now) + bytes_ns(s, e->m->cost) + overhead(s, n);
+    whole.kind = SIM_MESSAGE;
+    whole.at = n->in_free;
+    sim_push(s, whole);
+}
+
+static struct sim_intake *most_urgent(struct sim_node *n)
+{
+    struct sim_intake *best = NULL;
+
+    for (uint32_t i = 0; i < n->nintakes; i++) {
+        struct sim_intake *k = &n->intakes[i];
+        if (!best || k->m->urgency < best->m->urgency ||
+            (k->m->urgency == best->m->urgency && k->number < best->number))
+            best = k;
+    }
+    return best;
+}
+
+/* Accounts for the bytes received until now. */
+static void take_in(struct sim *s, struct sim_node *n)
+{
+    struct sim_intake *k = most_urgent(n);
+    uint64_t passed = s->now - n->intake_at;
+
+    if (k)
+        k->left -= passed < k->left ? passed : k->left;
+    n->intake_at = s->now;
+}
+
+static void plan_intake(struct sim *s, struct sim_node *n)
+{
+    const struct sim_intake *k = most_urgent(n);
+
+    n->intake_version++;
+    if (k)
+        sim_push(s, (struct sim_event){ .at = s->now + k->left,
+                                        .kind = SIM_TAKEN,
+                                        .node = n->me,
+                                        .other = n->intake_version });
+}
+
+static void arrive(struct sim *s, const struct sim_event *e)
+{
+    struct sim_node *n = node_of(s, e->end);
+    size_t room = n->intakes_room;
+
+    if (is_in_order(s)) {
+        arrive_in_order(s, e);
+        return;
+    }
+    take_in(s, n);
+    e->end->urgency = e->m->urgency = /* the order of a link is kept */
+        e->m->urgency > e->end->urgency ? e->m->urgency : e->end->urgency;
+    if (!sim_room(s, &n->intakes, n->nintakes, &room, sizeof *n->intakes)) {
+        free(e->m);
+        return;
+    }
+    n->intakes_room = (uint32_t)room;
+    n->intakes[n->nintakes++] = (struct sim_intake){
+        .number = e->number,
+        .end = e->end,
+        .left = bytes_ns(s, e->m->cost) + overhead(s, n),
+        .m = e->m,
+    };
+    plan_intake(s, n);
+}
+
+/* The other end has closed the link after its last message. */
+static void hear_bye(struct sim *s, struct router_link *l)
+{
+    close_end(l);
+    down_later(s, l->far, ROUTER_DOWN_CLOSED);
+    router_link_down(&node_of(s, l)->router, l, ROUTER_DOWN_CLOSED, "the link was closed");
+}
+
+static void receive(struct sim *s, struct router_link *l, struct sim_message *m)
+{
+    struct sim_node *n = node_of(s, l);
+
+    if (n->dead || l->closed || l->cut)
+        return;
+    if (m->bye)
+        hear_bye(s, l);
+    else
+        router_bytes(&n->router, l, slice_mem(m->bytes, m->len), s->now);
+}
+
+static void taken(struct sim *s, const struct sim_event *e)
+{
+    struct sim_node *n = &s->nodes[e->node];
+    struct sim_intake *k, whole;
+
+    if (e->other != n->intake_version)
+        return;
+    take_in(s, n);
+    k = most_urgent(n);
+    whole = *k;
+    *k = n->intakes[--n->nintakes];
+    plan_intake(s, n);
+    receive(s, whole.end, whole.m);
+    free(whole.m);
+}
+
+/* ---- up and down ----------------------------------------------------------------------------- */
+
+void sim_net_die(struct sim_node *n)
+{
+    LIST_EACH(l, &n->links)
+    {
+        struct router_link *k = LIST_OF(l, struct router_link, link);
+        close_end(k);
+        down_later(n->sim, k->far, ROUTER_DOWN_BROKEN);
+    }
+}
+
+void sim_net_cut(struct sim_node *n, bool any)
+{
+    struct router_link *chosen = NULL;
+    uint32_t k = 0;
+
+    LIST_EACH(l, &n->links)
+    {
+        struct router_link *e = LIST_OF(l, struct router_link, link);
+        bool fits = any ? rand_below(&n->sim->rand, ++k) == 0 : e == n->router.parent;
+        if (fits && e->up && e->far->up && !e->far->closed)
+            chosen = e;
+    }
+    if (!chosen)
+        return;
+    chosen->cut = chosen->far->cut = true;
+    down_later(n->sim, chosen, ROUTER_DOWN_BROKEN);
+    down_later(n->sim, chosen->far, ROUTER_DOWN_BROKEN);
+}
+
+static void go_up(struct sim *s, struct router_link *l)
+{
+    if (l->closed || node_of(s, l)->dead)
+        return;
+    l->up = true;
+    router_link_up(&node_of(s, l)->router, l, s->now);
+}
+
+static void go_down(struct sim *s, struct router_link *l, enum router_down how)
+{
+    if (l->closed || node_of(s, l)->dead)
+        return;
+    close_end(l);
+    router_link_down(&node_of(s, l)->router, l, l->up ? how : ROUTER_DOWN_UNREACHABLE,
+                     "the link is down");
+}
+
+void sim_net_happen(struct sim *s, struct sim_event *e)
+{
+    struct sim_node *n = &s->nodes[e->node];
+
+    switch (e->kind) {
+    case SIM_ARRIVE: arrive(s, e); return;
+    case SIM_TAKEN: taken(s, e); return;
+    case SIM_MESSAGE:
+        receive(s, e->end, e->m);
+        free(e->m);
+        return;
+    case SIM_UP: go_up(s, e->end); return;
+    case SIM_DOWN: go_down(s, e->end, e->how); return;
+    case SIM_WAKE:
+        if (!n->dead && e->other == n->wake_version)
+            router_tick(&n->router, s->now);
+        return;
+    default: return;
+    }
+}
+
+void sim_net_free(struct sim *s)
+{
+    struct sim_event e;
+
+    while (sim_pop(s, &e))
+        free(e.m);
+    for (size_t i = 0; i < s->npairs; i++)
+        free(s->pairs[i]);
+    for (size_t i = 0; i < s->nblocks; i++)
+        block_set_drop(s->blocks[i]);
+    free(s->pairs);
+    free(s->blocks);
+    free(s->heap);
+}

@@ -1,0 +1,132 @@
+/* sim_net.h - the simulated network: time, links between daemons, and what a node of the simulation
+ * is.  Internal to the simulator (sim.h).
+ *
+ * It carries out the actions of each node's router (router_link.h) under virtual time.  A link has
+ * two ends; what is sent on one arrives at the other, in order, until the link is cut or an end is
+ * closed, which the other end notices later.
+ */
+#ifndef WIREUP_CLUSTER_SIM_NET_H
+#define WIREUP_CLUSTER_SIM_NET_H
+
+#include "cluster/membership.h"
+#include "cluster/sim.h"
+
+enum { SETS_MAX = 8, SIM_ORIGINS = 17 };
+
+enum sim_kind {
+    SIM_ARRIVE,  /* the first byte of a message */
+    SIM_TAKEN,   /* the most urgent message has been read */
+    SIM_MESSAGE, /* a message has been read */
+    SIM_ENTER,
+    SIM_KILL,
+    SIM_CUT,
+    SIM_UP,
+    SIM_DOWN,
+    SIM_WAKE,
+    SIM_BROADCAST,
+    SIM_OVERDUE
+};
+
+struct sim;
+
+/* One end of a link. */
+struct router_link {
+    struct list link; /* of its node */
+    struct sim *sim;
+    uint32_t node, other;
+    struct router_link *far;
+    uint64_t last;    /* arrival of the last message from here */
+    uint64_t urgency; /* of what has arrived here */
+    bool up;
+    bool ending; /* nothing more is sent */
+    bool closed; /* its node has dropped it, or knows that it is down */
+    bool cut;
+};
+
+/* A message on a link. */
+struct sim_message {
+    uint64_t cost;    /* in bytes */
+    uint64_t urgency; /* see sim_net.c */
+    bool bye;         /* the sender has closed the link */
+    size_t len;
+    char bytes[];
+};
+
+struct sim_event {
+    uint64_t at, number; /* the number keeps simultaneous events in order */
+    enum sim_kind kind;
+    uint32_t node, other;
+    enum router_down how;
+    struct router_link *end; /* ARRIVE, MESSAGE: the receiving one */
+    struct sim_message *m;
+};
+
+/* A message that is being received. */
+struct sim_intake {
+    uint64_t number, left; /* ns that it still takes */
+    struct router_link *end;
+    struct sim_message *m;
+};
+
+struct sim;
+
+struct sim_node {
+    struct sim *sim;
+    uint32_t me;
+    struct router router;
+    struct membership member;
+    struct list links; /* open ends */
+    struct sim_intake *intakes;
+    uint32_t nintakes, intakes_room, intake_version, wake_version, overdue_version;
+    uint64_t intake_at;
+    bool dead, freed, slow;
+    uint64_t out_free, in_free, link_free;
+    uint64_t messages, bytes;
+    uint32_t round[SETS_MAX]; /* the round that is entered next, or waited for */
+    bool inside[SETS_MAX], stopped[SETS_MAX];
+    uint32_t reported;          /* messages to others */
+    uint32_t told[SIM_ORIGINS]; /* broadcasts received, by origin */
+};
+
+struct sim {
+    struct sim_config c;
+    struct sim_node *nodes;
+    struct rank_set sets[SETS_MAX];
+    struct sim_event *heap;
+    size_t nevents, room;
+    uint64_t now, number, rand;
+    uint64_t begin;             /* when the program starts, after all links are up */
+    struct router_link **pairs; /* all links; two ends each */
+    size_t npairs, pairs_room;
+    struct block_set **blocks; /* that have no bytes and are passed by number */
+    size_t nblocks, blocks_room;
+    uint16_t *sent, *got; /* of each pair of nodes, messages; NULL: there are none */
+    struct sim_result *r;
+    uint32_t words; /* broadcasts of the top */
+    bool begun;
+    bool no_memory;
+};
+
+/* Grows an array to hold one more.  False: no memory, which is noted. */
+bool sim_room(struct sim *s, void *array_p, size_t used, size_t *room_p, size_t each);
+
+void sim_push(struct sim *s, struct sim_event e);
+bool sim_pop(struct sim *s, struct sim_event *e_p);
+
+/* The actions for a node's router. */
+struct router_actions sim_net_actions(struct sim_node *n);
+/* Two nodes get a link that is not up yet; the first one's end.  NULL: no memory, which is noted.
+ */
+struct router_link *sim_net_link(struct sim *s, uint32_t a, uint32_t b);
+/* A node connects to another one, which may be dead. */
+struct router_link *sim_net_connect(struct sim_node *n, uint32_t to);
+/* A link of that node breaks: the one to its parent, or any. */
+void sim_net_cut(struct sim_node *n, bool any);
+/* The node is dead: all its links break. */
+void sim_net_die(struct sim_node *n);
+
+/* ARRIVE, TAKEN, MESSAGE, UP, DOWN and WAKE. */
+void sim_net_happen(struct sim *s, struct sim_event *e);
+void sim_net_free(struct sim *s);
+
+#endif
