@@ -28,15 +28,22 @@ struct peer_link {
 
 /* ---- the links ------------------------------------------------------------------------------- */
 
+static struct slice key_of(const uint32_t *position)
+{
+    return slice_mem(position, sizeof *position);
+}
+
 static struct peer_link *find(const struct router *c, uint32_t position)
 {
-    LIST_EACH(l, &c->direct.all)
-    {
-        struct peer_link *d = LIST_OF(l, struct peer_link, link);
-        if (d->position == position)
-            return d;
-    }
-    return NULL;
+    return map_get(&c->direct.by_position, key_of(&position));
+}
+
+/* A link that is up knows its other end; one that is not is searched for. */
+static struct peer_link *find_up(const struct router *c, const struct router_link *l)
+{
+    struct peer_link *d = find(c, c->config.actions.position(l));
+
+    return d && d->hop == l ? d : NULL;
 }
 
 static struct peer_link *find_hop(const struct router *c, const struct router_link *l)
@@ -52,7 +59,7 @@ static struct peer_link *find_hop(const struct router *c, const struct router_li
 
 bool peer_links_has(const struct router *c, const struct router_link *l)
 {
-    return find_hop(c, l) != NULL;
+    return find_up(c, l) != NULL;
 }
 
 bool peer_links_is_up(const struct router *c, uint32_t position)
@@ -64,6 +71,7 @@ bool peer_links_is_up(const struct router *c, uint32_t position)
 
 static void forget(struct peer_link *d)
 {
+    map_del(&d->router->direct.by_position, key_of(&d->position));
     list_unlink(&d->link);
     free(d);
 }
@@ -74,12 +82,13 @@ static void used(struct peer_link *d)
     list_append(&d->router->direct.all, &d->link);
 }
 
-void peer_links_heard(struct router *c, const struct router_link *l)
+bool peer_links_heard(struct router *c, const struct router_link *l)
 {
-    struct peer_link *d = find_hop(c, l);
+    struct peer_link *d = find_up(c, l);
 
     if (d)
         used(d);
+    return d != NULL;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -123,30 +132,26 @@ static int judge(struct peer_link *d, int rc)
     return 0;
 }
 
-/* The host wakes us when the first one has waited long enough. */
-static void wake(struct router *c)
+/* The host wakes us when the first one has waited long enough: all wait equally long. */
+static void wake(struct router *c, uint64_t at_ns)
 {
-    uint64_t first = UINT64_MAX;
-
-    LIST_EACH(l, &c->direct.all)
-    {
-        const struct peer_link *d = LIST_OF(l, struct peer_link, link);
-        if (d->patience_ns && d->patience_ns < first)
-            first = d->patience_ns;
-    }
-    if (first != UINT64_MAX)
-        c->config.actions.wake(c->config.actions.arg, first);
+    if (c->direct.wake_ns && c->direct.wake_ns <= at_ns)
+        return;
+    c->direct.wake_ns = at_ns;
+    c->config.actions.wake(c->config.actions.arg, at_ns);
 }
 
 void peer_links_tick(struct router *c)
 {
+    c->direct.wake_ns = 0;
     LIST_EACH(l, &c->direct.all)
     {
         struct peer_link *d = LIST_OF(l, struct peer_link, link);
         if (d->patience_ns && d->patience_ns <= c->now_ns)
             go_by_tree(d);
+        else if (d->patience_ns)
+            wake(c, d->patience_ns);
     }
-    wake(c);
 }
 
 static const struct buf *our_addresses(struct router *c)
@@ -213,8 +218,12 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     d->state = PEER_LINKS_MEETS;
     d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_MEET_MS) *
                                      UINT64_C(1000000);
+    if (map_put(&c->direct.by_position, key_of(&d->position), d, NULL) < 0) {
+        free(d);
+        return NULL;
+    }
     list_append(&c->direct.all, &d->link);
-    wake(c);
+    wake(c, d->patience_ns);
     return d;
 }
 
@@ -331,10 +340,8 @@ void peer_links_hear(struct router *c, const struct msg *m)
 void peer_links_up(struct router *c, struct router_link *l)
 {
     uint32_t position = c->config.actions.position(l);
-    struct peer_link *d = find_hop(c, l);
+    struct peer_link *d = find(c, position);
 
-    if (!d)
-        d = find(c, position);
     if (!d && position < c->config.count && !router_is_lost(c, position))
         d = begin(c, position);
     if (!d || c->ending || router_is_lost(c, position)) {
@@ -405,6 +412,7 @@ void peer_links_end(struct router *c)
 void peer_links_open(struct router *c)
 {
     list_init(&c->direct.all);
+    map_init(&c->direct.by_position, c->config.me);
     buf_init(&c->direct.here, 1 << 16);
     reliable_open(&c->direct.trail, c->config.count);
 }
@@ -415,6 +423,7 @@ void peer_links_close(struct router *c)
         return;
     LIST_EACH(l, &c->direct.all)
     forget(LIST_OF(l, struct peer_link, link));
+    map_free(&c->direct.by_position);
     reliable_close(&c->direct.trail);
     buf_free(&c->direct.here);
 }

@@ -23,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "cluster/msg.h"
 #include "cluster/reliable.h"
 #include "cluster/router_link.h"
@@ -30,9 +31,11 @@
 struct router;
 
 struct peer_links {
-    struct list all; /* struct peer_link; least recently used first */
+    struct list all;        /* struct peer_link; least recently used first */
+    struct map by_position; /* the same */
     struct reliable trail;
-    struct buf here; /* our addresses, once they have been sent */
+    struct buf here;  /* our addresses, once they have been sent */
+    uint64_t wake_ns; /* for when the host has been asked; 0: it has not */
 };
 
 void peer_links_open(struct router *c);
@@ -55,8 +58,8 @@ void peer_links_hear(struct router *c, const struct msg *m);
 bool peer_links_is_up(const struct router *c, uint32_t position);
 /* This link is a peer link. */
 bool peer_links_has(const struct router *c, const struct router_link *l);
-/* Something was received on it. */
-void peer_links_heard(struct router *c, const struct router_link *l);
+/* Something was received on it.  False: this link is none. */
+bool peer_links_heard(struct router *c, const struct router_link *l);
 /* A connection to us, or ours to a peer, is established. */
 void peer_links_up(struct router *c, struct router_link *l);
 void peer_links_down(struct router *c, struct router_link *l, enum router_down how);

@@ -414,7 +414,6 @@ static void hear_direct(struct router *c, struct router_link *l, uint32_t from, 
 {
     if (from == position_of(c, l) && to == c->config.me &&
         (is_kind(bytes, MSG_overlay) || is_kind(bytes, MSG_ack))) {
-        peer_links_heard(c, l);
         deliver(c, l, bytes);
     } else {
         log_error(c->config.log,
@@ -437,6 +436,14 @@ static void forward(struct router *c, const struct router_link *from, uint32_t t
         hold(c, to, bytes);
 }
 
+/* Most messages come by the tree, and there may be many peers. */
+static bool is_of_tree(const struct router *c, const struct router_link *l)
+{
+    const struct router_branch *b = l == c->parent ? NULL : branch_at(c, position_of(c, l));
+
+    return l == c->parent || (b && b->link == l);
+}
+
 void router_bytes(struct router *c, struct router_link *l, struct slice bytes, uint64_t now_ns)
 {
     uint32_t from, to;
@@ -447,7 +454,7 @@ void router_bytes(struct router *c, struct router_link *l, struct slice bytes, u
                   position_of(c, l));
         return;
     }
-    if (l != c->parent && peer_links_has(c, l)) {
+    if (!is_of_tree(c, l) && peer_links_heard(c, l)) {
         hear_direct(c, l, from, to, bytes);
         return;
     }

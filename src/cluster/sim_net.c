@@ -348,8 +348,8 @@ static struct sim_intake *most_urgent(struct sim_node *n)
 
     for (uint32_t i = 0; i < n->nintakes; i++) {
         struct sim_intake *k = &n->intakes[i];
-        if (!best || k->m->urgency < best->m->urgency ||
-            (k->m->urgency == best->m->urgency && k->number < best->number))
+        if (!best || k->urgency < best->urgency ||
+            (k->urgency == best->urgency && k->number < best->number))
             best = k;
     }
     return best;
@@ -397,6 +397,7 @@ static void arrive(struct sim *s, const struct sim_event *e)
     n->intakes_room = (uint32_t)room;
     n->intakes[n->nintakes++] = (struct sim_intake){
         .number = e->number,
+        .urgency = e->m->urgency,
         .end = e->end,
         .left = bytes_ns(s, e->m->cost) + overhead(s, n),
         .m = e->m,

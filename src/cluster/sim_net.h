@@ -64,6 +64,7 @@ struct sim_event {
 /* A message that is being received. */
 struct sim_intake {
     uint64_t number, left; /* ns that it still takes */
+    uint64_t urgency;
     struct router_link *end;
     struct sim_message *m;
 };

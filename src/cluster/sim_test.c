@@ -199,9 +199,9 @@ static void test_control(void)
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 60, LARGE = 4000 };
+enum { SEEDS = 40, LARGE = 4000 };
 #else
-enum { SEEDS = 1000, LARGE = 20000 };
+enum { SEEDS = 250, LARGE = 4000 };
 #endif
 
 int main(int argc, char **argv)
