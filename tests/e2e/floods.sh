@@ -89,8 +89,11 @@ env -u XDG_RUNTIME_DIR "$WIREUP" -n 1 "$bin/rawpmi1" hold <more >"$tmp/one" 2>"$
 one=$!
 exec 9>more
 ok "a job whose launcher has an abstract name" wait_until 60 grep -q '^held' "$tmp/one" || explain
-# shellcheck disable=SC2046
-flood names "$FLOODS" "$(id -u)" $(seq 2 400)
+# A process has one name: our own user can hide a launcher behind a false one.
+pids=$(seq 2 400)
+[ "$other" != "$(id -u)" ] || pids=1
+# shellcheck disable=SC2086
+flood names "$FLOODS" "$(id -u)" $pids
 ok "very many names are taken" wait_until 1000 under_way || note "$(cat "$tmp/flood")"
 "$WIREUP" -n 1 "$bin/rawpmi1" hold <more >"$tmp/two" 2>>"$err" 7>&- 9>&- &
 two=$!
