@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/effect.h"
 #include "shm/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "core/effect.h"
 #include "core/exchange_data.h"
+#include "session/record.h"
 #include "session/replay.h"
 #include "session/server.h"
 #include "shm/memory.h"

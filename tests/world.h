@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/effect.h"
 #include "session/server.h"
 #include "shm/memory.h"
 #include "tests/tap.h"

@@ -21,7 +21,7 @@
 
 #include "base/buf.h"
 #include "base/slice.h"
-#include "core/request.h"
+#include "core/answer.h"
 
 enum coll_kind {
     COLL_FENCE,

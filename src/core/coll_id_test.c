@@ -6,6 +6,7 @@
 
 #include "base/rand.h"
 #include "core/core.h"
+#include "core/request.h"
 #include "shm/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"

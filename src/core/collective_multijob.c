@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "core/effect.h"
 #include "core/proc_connect.h"
 #include "core/coll_id.h"
 #include "core/exchange_data.h"
+#include "core/request.h"
 #include "wire/parts.h"
 
 enum { COLLECTIVE_MULTIJOB_NAME_MAX = 1 << 20 };

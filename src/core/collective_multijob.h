@@ -8,6 +8,8 @@
 
 #include "core/core.h"
 
+struct request_collective;
+
 /* LATER, OK for the last arrival,
  * FAILED when one of the members has ended, NOT_FOUND for an unknown job or rank, BAD_KEY when the
  * requester is not a member.  Every answer has the number of the collective, which no other

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
+#include "core/request.h"
 
 /* ---- signals --------------------------------------------------------------------------------- */
 

@@ -8,6 +8,12 @@
 
 #include "core/core.h"
 
+struct request_signal;
+struct request_input;
+struct request_register_cleanup;
+struct request_log;
+struct request_credential;
+
 /* How a registered path is cleaned up. */
 enum {
     CLEANUP_DIRECTORY = 1,  /* a directory; otherwise a file */

@@ -3,7 +3,9 @@
 
 #include "core/control.h"
 #include "core/collective_multijob.h"
+#include "core/effect.h"
 #include "core/modex.h"
+#include "core/request.h"
 #include "core/startup.h"
 
 #include <stdio.h>

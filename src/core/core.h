@@ -9,11 +9,14 @@
 #include <stdint.h>
 
 #include "base/list.h"
-#include "core/effect.h"
+#include "core/effect_queue.h"
 #include "core/job.h"
 #include "core/nameservice.h"
 #include "core/psets.h"
 #include "core/pending.h"
+
+struct effect;
+struct request;
 
 /* What is kept of a job that has been removed. */
 struct grave {

@@ -202,9 +202,11 @@ struct contribution *contribution_free(struct contribution *c)
 
 /* ---- the queue ------------------------------------------------------------------------------- */
 
+_Static_assert(sizeof(struct effect) <= EFFECT_WORDS * sizeof(uint64_t), "EFFECT_WORDS");
+
 static struct effect *ring_of(struct effects *q)
 {
-    return q->ring ? q->ring : q->first;
+    return q->ring ? q->ring : (struct effect *)(void *)q->first;
 }
 
 static size_t cap_of(const struct effects *q)

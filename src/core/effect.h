@@ -13,37 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buf.h"
-#include "core/coll_id.h"
+#include "core/contribution.h"
+#include "core/effect_queue.h"
 #include "core/proc_state.h"
 #include "core/nameservice.h"
 #include "core/operations.h"
 #include "core/request.h"
-
-/* A participant of a collective: a process, or (rank REQUEST_ALL_RANKS) a whole job. */
-struct party {
-    uint32_t job, rank;
-};
-
-/* One node of a job, by its index in the job's plan. */
-struct place {
-    uint32_t job, node;
-};
-
-/* This node's contribution to a collective of several nodes. */
-struct contribution {
-    struct coll_id id;
-    char *group;   /* id.group */
-    bool collect;  /* a participant wants the others' data: a fence with data */
-    char ways[64]; /* exchange methods, separated by commas; empty: the nodes choose */
-    struct party *parties;
-    uint32_t nparties;
-    struct buf block; /* empty: an arrival without data */
-};
-
-struct contribution *contribution_new(const struct coll_id *id, bool collect,
-                                      uint32_t nparties);       /* NULL: no memory */
-struct contribution *contribution_free(struct contribution *c); /* returns NULL; NULL is harmless */
 
 /* ---- effects, from the table ----------------------------------------------------------------- */
 
@@ -87,19 +62,6 @@ bool effect_own(struct effect *e);
 
 /* Frees what an effect holds; harmless twice. */
 void effect_drop(struct effect *e);
-
-enum { EFFECTS_FIRST = 16 };
-
-/* A queue of effects.  It has room for a few without any memory, so that "out of memory" can still
- * be carried out.  Zeroed memory is an empty queue; it stays where it is. */
-struct effects {
-    struct effect first[EFFECTS_FIRST];
-    struct effect *ring; /* NULL: `first` */
-    size_t head, count, cap;
-    bool lost; /* there was no memory for one: a requester would wait for ever (see core_effect) */
-};
-
-void effects_free(struct effects *q);
 
 /* Takes over the effect; texts that it borrows are copied.  Without memory for these an answer
  * says so, and a sentence is left out.  False: no memory; the effect is lost (and dropped). */

@@ -10,6 +10,7 @@
 #include "core/block.h"
 #include "core/coll_id.h"
 #include "core/collective_multijob.h"
+#include "core/effect.h"
 #include "core/modex.h"
 
 /* ---- fresh entries --------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef WIREUP_CORE_EXCHANGE_DATA_H
 #define WIREUP_CORE_EXCHANGE_DATA_H
 
+#include "core/contribution.h"
 #include "core/core.h"
 
 /* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */

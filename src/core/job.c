@@ -2,6 +2,7 @@
 #include "core/job.h"
 
 #include "core/control.h"
+#include "core/effect.h"
 #include "core/modex.h"
 #include "core/exchange_data.h"
 

@@ -13,13 +13,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/collective.h"
-#include "core/effect.h"
 #include "core/host_info.h"
 #include "core/proc_state.h"
 #include "core/nodeattr.h"
 #include "core/job_map.h"
-#include "core/request.h"
+#include "core/answer.h"
 #include "shm/store_write.h"
+
+struct effects;
 
 enum { JOB_NO_RANK = UINT32_MAX };
 

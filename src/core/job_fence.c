@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/exchange_data.h"
 
 struct member_list {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/job.h"
 #include "core/rank_ranges.h"
 

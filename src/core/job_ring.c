@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/exchange_data.h"
 #include "wire/parts.h"
 

@@ -1,4 +1,5 @@
 /* job_test.c - the data that a job keeps for its processes, and its limits. */
+#include "core/effect.h"
 #include "core/job.h"
 
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "base/limit.h"
 #include "core/core.h"
+#include "core/request.h"
 #include "shm/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/exchange_data.h"
 
 static struct card card_of(const struct seg_item *item)

@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/slice.h"
-#include "core/request.h"
+#include "core/answer.h"
 
 struct name_entry {
     struct list link;

@@ -12,15 +12,15 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "core/request.h"
+#include "base/slice.h"
 
 enum { PENDING_NOBODY = UINT32_MAX };
 
 struct pending {
     struct list link; /* in struct pending_list, oldest first */
     uint64_t ticket, since_ns;
-    uint32_t job, rank; /* the requester */
-    enum request_kind kind;
+    uint32_t job, rank;             /* the requester */
+    uint32_t kind;                  /* enum request_kind */
     uint32_t owner_job, owner_rank; /* the process that could answer, or PENDING_NOBODY */
     uint64_t count;                 /* REQ_spawn: processes */
     struct slice name;              /* the object: key, service, program; may be cut */

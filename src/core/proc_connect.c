@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/job.h"
 #include "wire/parts.h"
 

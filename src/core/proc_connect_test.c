@@ -1,10 +1,12 @@
 /* proc_connect_test.c - connected processes, the effects of that, and the report to the node that
  * controls the jobs of other nodes. */
+#include "core/effect.h"
 #include "core/proc_connect.h"
 
 #include <string.h>
 
 #include "core/job.h"
+#include "core/request.h"
 #include "shm/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"

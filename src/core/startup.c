@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/job.h"
+#include "core/request.h"
 #include "wire/parts.h"
 
 /* The number of fences of the whole job that are considered. */

@@ -12,7 +12,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "core/request.h"
+
+struct request;
 
 struct job;
 

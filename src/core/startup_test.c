@@ -1,5 +1,7 @@
 /* startup_test.c - startup timing by a virtual clock: what a node records, its summary and its
  * bytes, and the report of nodes with unrelated clocks. */
+#include "core/effect.h"
+#include "core/request.h"
 #include "core/startup.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "base/limit.h"
 #include "core/coll_id.h"
 #include "core/rank_ranges.h"
+#include "core/request.h"
 
 /* At most this many missing processes, and this many pending requests, are described one by one; of
  * more, only the numbers are reported. */
@@ -284,7 +285,7 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
 {
     const struct job *owner = owner_of(w, one);
 
-    buf_printf(w->out, "  %s ", request_word(one->kind));
+    buf_printf(w->out, "  %s ", request_word((enum request_kind)one->kind));
     if (one->name.len)
         buf_json(w->out, one->name);
     else
@@ -310,7 +311,7 @@ static void wait_json(struct writer *w, const struct pending *one)
     const struct job *owner = owner_of(w, one);
 
     item(w);
-    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", request_word(one->kind));
+    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", request_word((enum request_kind)one->kind));
     buf_json(w->out, one->name);
     buf_printf(w->out, ",\"rank\":%u,\"seconds\":%.3f", one->rank,
                seconds(one->since_ns, w->o->now_ns));
@@ -444,7 +445,7 @@ static void job_json(struct writer *w, const struct job *j)
     w->first = false;
 }
 
-bool who_tells(enum request_kind kind)
+bool who_tells(uint32_t kind)
 {
     return kind < REQ_KINDS && reasons[kind];
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/limit.h"
+#include "core/request.h"
 #include "wire/parts.h"
 
 /* The items of a part. */
@@ -331,7 +332,7 @@ static void read_wait(struct reader *r)
 
     one.job = (uint32_t)number(r, UINT32_MAX);
     one.rank = (uint32_t)number(r, UINT32_MAX);
-    one.kind = (enum request_kind)number(r, REQ_KINDS - 1);
+    one.kind = (uint32_t)number(r, REQ_KINDS - 1);
     one.owner_job = (uint32_t)number(r, UINT32_MAX);
     one.owner_rank = (uint32_t)number(r, UINT32_MAX);
     one.count = number(r, UINT64_MAX);

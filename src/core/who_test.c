@@ -1,5 +1,7 @@
 /* who_test.c - the report on pending operations: every kind of wait, as text and as JSON, from its
  * begin to its answer. */
+#include "core/effect.h"
+#include "core/request.h"
 #include "core/who.h"
 
 #include <string.h>

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/slice.h"
-#include "core/control.h"
-#include "core/effect.h"
+
+struct effect_cleanup;
 
 struct cleanup_order {
     struct slice path; /* absolute */
@@ -24,16 +24,7 @@ struct cleanup_order {
 };
 
 /* The cleanup that EFFECT_cleanup describes, in our own root. */
-static inline struct cleanup_order cleanup_of(const struct effect_cleanup *e)
-{
-    return (struct cleanup_order){ .path = e->path,
-                                   .stay = e->keep,
-                                   .uid = geteuid(),
-                                   .directory = e->flags & CLEANUP_DIRECTORY,
-                                   .recursive = e->flags & CLEANUP_RECURSIVE,
-                                   .empty_only = e->flags & CLEANUP_EMPTY_ONLY,
-                                   .leave_top = e->flags & CLEANUP_LEAVE_TOP };
-}
+struct cleanup_order cleanup_of(const struct effect_cleanup *e);
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */

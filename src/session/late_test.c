@@ -9,6 +9,7 @@
  */
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"
+#include "core/effect.h"
 
 enum { MOST_RANKS = 12, MOST_ROUNDS = 3 };
 

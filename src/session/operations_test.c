@@ -2,6 +2,8 @@
  * happens to it: its texts are copied, it is freed, and each member is in its record in a trace. */
 #include <stdlib.h>
 
+#include "core/effect.h"
+#include "core/request.h"
 #include "session/record.h"
 #include "tests/tap.h"
 

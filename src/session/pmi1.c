@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/request.h"
 #include "wire/pmi1.h"
 
 enum { PMI1_DIALECT = 1 }; /* version of Wireup's own additions */

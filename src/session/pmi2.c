@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/request.h"
 #include "session/pmi1.h"
 #include "wire/pmi1.h"
 #include "wire/pmi2.h"

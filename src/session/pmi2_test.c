@@ -1,5 +1,6 @@
 /* pmi2_test.c - PMI-2 conversations without a socket, alone and together with PMI-1. */
 #include "tests/world.h"
+#include "core/effect.h"
 
 #define PEER(w, rank) ((w)->jobs[0].peers[rank])
 

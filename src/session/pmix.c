@@ -12,6 +12,7 @@
 #include "base/limit.h"
 #include "core/core.h"
 #include "core/modex.h"
+#include "core/request.h"
 #include "session/pmix_priv.h"
 #include "wire/pmix_ours.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/limit.h"
 #include "core/control.h"
+#include "core/request.h"
 #include "session/pmix_priv.h"
 #include "wire/openmpi_help.h"
 

@@ -6,6 +6,7 @@
 #include "base/limit.h"
 #include "core/control.h"
 #include "core/core.h"
+#include "core/request.h"
 #include "session/pmix_priv.h"
 
 /* ---- subscriptions to output ----------------------------------------------------------------- */

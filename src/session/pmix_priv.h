@@ -13,6 +13,8 @@
 #include "wire/pmix_types.h"
 #include "wire/pmix_unpack.h"
 
+struct request;
+
 /* Several requests of one message (names), answered by one reply. */
 struct pmix_batch {
     uint32_t left;

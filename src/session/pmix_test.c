@@ -2,6 +2,7 @@
  * cut anywhere, and with failing allocations. */
 #include <arpa/inet.h>
 
+#include "core/effect.h"
 #include "session/pmix.h"
 #include "tests/alloc.h"
 #include "tests/pmix_bytes.h"

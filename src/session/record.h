@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/slice.h"
 #include "core/effect.h"
+#include "session/record_writer.h"
 #include "wire/parts.h"
 
 /* The parts of a record by a member of an effect (proto/operations.def). */
@@ -113,17 +114,6 @@ bool record_number(const struct record *r, const char *name, int64_t *n_p);
 
 /* Whether all parts are equal, times aside. */
 bool record_same(const struct record *a, const struct record *b);
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-struct record_writer {
-    bool begun;
-    uint64_t last_ns;
-};
-
-/* Appends one record (and the first line before the first). A time before the last one is replaced
- * by that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
-void record_write(struct record_writer *w, const struct record *r, struct buf *out);
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

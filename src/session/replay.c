@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
+#include "session/record.h"
 #include "session/server_priv.h"
 #include "shm/memory.h"
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/effect.h"
+#include "session/record.h"
 #include "session/replay.h"
 #include "session/server.h"
 #include "shm/memory.h"

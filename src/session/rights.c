@@ -1,6 +1,7 @@
 /* rights.c - see rights.h.  Every kind of request is listed: the compiler reports a new one. */
 #include "session/rights.h"
 
+#include "core/request.h"
 #include "pmix_common.h"
 #include "wire/pmix_command.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "core/request.h"
+struct request;
 
 /* The request needs the rights of the launcher's user. */
 bool rights_needed(const struct request *rq);

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
+#include "core/request.h"
 #include "session/pmi1.h"
 #include "session/pmi2.h"
 #include "session/pmix.h"
+#include "session/record.h"
 #include "session/rights.h"
 #include "session/server_priv.h"
 

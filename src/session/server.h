@@ -18,8 +18,11 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "core/core.h"
-#include "session/record.h"
 #include "session/session.h"
+
+struct effect;
+struct record;
+struct request;
 
 /* Takes a record while it is being made: everything in it is borrowed.  It sets the time when that
  * is 0. */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
+#include "core/request.h"
 #include "pmix_common.h"
 #include "session/server_priv.h"
 #include "wire/pmix_mem.h"

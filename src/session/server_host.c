@@ -7,10 +7,13 @@
 
 #include "base/limit.h"
 #include "core/control.h"
+#include "core/effect.h"
 #include "core/proc_connect.h"
 #include "core/modex.h"
 #include "core/exchange_data.h"
+#include "core/request.h"
 #include "pmix_common.h"
+#include "session/record.h"
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"
 

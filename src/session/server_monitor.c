@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/request.h"
 #include "pmix_common.h"
 #include "session/server_priv.h"
 #include "wire/pmix_pack.h"

@@ -2,7 +2,13 @@
 #ifndef WIREUP_SESSION_SERVER_PRIV_H
 #define WIREUP_SESSION_SERVER_PRIV_H
 
+#include "session/record.h"
 #include "session/server.h"
+
+struct request;
+struct request_notify;
+struct request_recall;
+struct request_monitor;
 
 /* To the recorder, which is set. */
 void server_tell(const struct server *s, struct record *r);

@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/effect.h"
+#include "core/request.h"
+#include "session/record.h"
 #include "session/replay.h"
 #include "pmix_common.h"
 #include "session/rights.h"

@@ -17,7 +17,9 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "core/job.h"
-#include "core/request.h"
+#include "core/answer.h"
+
+struct request;
 
 struct core;
 struct session_ops;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "session/record.h"
 #include "session/replay.h"
 #include "wireup/trace_to_script.h"
 #include "wireup/trace_reader.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "session/record.h"
 
 void trace_reader_init(struct trace_reader *s, struct trace_reader_teller teller)
 {

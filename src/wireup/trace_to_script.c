@@ -2,6 +2,8 @@
  * jobs and processes. */
 #include "wireup/trace_to_script.h"
 
+#include "session/record.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "io/procstat.h"
 #include "io/rendezvous.h"
 #include "wireupd/dvm_exec.h"

@@ -31,6 +31,8 @@
 #include "io/greeting_timer.h"
 #include "io/rendezvous.h"
 
+struct effect_names;
+
 struct node;
 
 struct control_socket {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/effect.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/send_queue.h"
 

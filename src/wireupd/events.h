@@ -5,6 +5,8 @@
 
 #include "wireupd/multinode.h"
 
+struct effect;
+
 /* EFFECT_event or _subscribe_exits. */
 void events_effect(struct multinode *s, const struct effect *e);
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/multinode.h"
 #include "wireupd/send_queue.h"

@@ -3,10 +3,11 @@
 #ifndef WIREUP_WIREUPD_HELP_H
 #define WIREUP_WIREUPD_HELP_H
 
-#include "core/effect.h"
 #include "core/help_topics.h"
 #include "io/loop.h"
 #include "cluster/msg.h"
+
+struct effect_help;
 
 struct node;
 

@@ -2,6 +2,7 @@
 #include "wireupd/iof_forward.h"
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/node_map.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/send_queue.h"

@@ -4,6 +4,8 @@
 
 #include "wireupd/multinode.h"
 
+struct effect_listen;
+
 /* EFFECT_listen */
 void iof_forward_ask(struct multinode *s, const struct effect_listen *e);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/control.h"
+#include "core/effect.h"
 #include "io/journal.h"
 #include "io/munge.h"
 #include "io/cleanup.h"

@@ -5,6 +5,8 @@
 
 #include "wireupd/node.h"
 
+struct effect;
+
 /* EFFECT_signal, _root, _cleanup, _place, _log or _credential. */
 void job_control_carry_out(struct node *n, const struct effect *e);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/effect.h"
 #include "core/job_map_pack.h"
 #include "wireupd/shutdown.h"
 #include "wireupd/node_map.h"

@@ -6,6 +6,8 @@
 
 #include "wireupd/multinode.h"
 
+struct effect_abort;
+
 /* Launcher: announces a job to all daemons, which start their parts. rq: entries for its store
  * given before the start, or NULL; push_to: as in the message. */
 void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions, int64_t push_to,

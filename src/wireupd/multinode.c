@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/job_msgs.h"
 #include "wireupd/shutdown.h"
 #include "wireupd/dvm_exec.h"

@@ -17,6 +17,8 @@
 #include "wireupd/streams.h"
 #include "wireupd/overlay_io.h"
 
+struct effect;
+
 struct child_daemons;
 struct dvm_exec_list;
 

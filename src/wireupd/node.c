@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/effect.h"
 #include "io/child.h"
 #include "wireupd/control.h"
 #include "wireupd/shutdown.h"

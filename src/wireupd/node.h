@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "core/job_map.h"
+#include "core/spawn.h"
 #include "io/loop.h"
 #include "io/session_dir.h"
 #include "io/streams.h"

@@ -9,7 +9,7 @@
 #ifndef WIREUP_WIREUPD_OVERLAY_IO_H
 #define WIREUP_WIREUPD_OVERLAY_IO_H
 
-#include "core/effect.h"
+#include "core/contribution.h"
 #include "io/loop.h"
 #include "cluster/membership.h"
 #include "wireupd/bootstrap.h"

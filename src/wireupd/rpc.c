@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "core/spawn_pack.h"
 #include "wireupd/node_map.h"
 #include "wireupd/multinode_priv.h"

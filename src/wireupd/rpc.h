@@ -8,6 +8,8 @@
 
 #include "wireupd/multinode.h"
 
+struct effect;
+
 /* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query or _spawn. */
 void rpc_effect(struct multinode *s, const struct effect *e);
 

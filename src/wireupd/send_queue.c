@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/multinode_priv.h"
 
 /* A message that cannot be sent is a loss that is reported as such elsewhere; here it is only

@@ -4,6 +4,8 @@
 
 #include "wireupd/multinode.h"
 
+struct effect_proc_state;
+
 void send_queue_open(struct multinode *s);
 void send_queue_close(struct multinode *s); /* harmless twice */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode.h"
 #include "wireupd/rpc.h"

@@ -5,6 +5,8 @@
 
 #include "wireupd/local_job.h"
 
+struct effect_spawn;
+
 /* EFFECT_spawn, from this node or another. */
 void spawning_begin(struct node *n, const struct effect_spawn *e);
 

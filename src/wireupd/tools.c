@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/effect.h"
 #include "wireupd/singleton.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "core/effect.h"
 #include "io/tool_files.h"
+
+struct effect_tool;
 
 struct node;
 

@@ -2,6 +2,7 @@
 #include "wireupd/trace_writer.h"
 
 #include "base/clock.h"
+#include "session/record.h"
 
 static void give_up(struct trace_writer *t, int rc)
 {

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "io/async_writer.h"
+#include "session/record_writer.h"
 #include "session/server.h"
 
 struct trace_writer {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/effect.h"
 #include "core/procmap.h"
 #include "session/pmix.h"
 #include "tests/conversation/reply.h"
@@ -420,7 +421,7 @@ static int everything_ends(struct play *p, const struct step *last)
     world_end_all(w);
     for (uint32_t i = 0; i < w->njobs; i++) {
         const struct job *j = w->jobs[i].job;
-        uint32_t times = world_count(w, EFFECT_job_ended, j);
+        uint32_t times = world_ends(w, j);
         if (j->phase != JOB_ENDED || times != 1)
             return fail(p, last, "job %s has ended %u times after everybody's end", j->nspace,
                         times);
@@ -575,7 +576,7 @@ static int check_cut(struct play *p, const struct step *st, enum said said, uint
 {
     const struct client *c = client_of(p, st);
     const struct job *j = c->home->job;
-    bool killed = world_count(&p->world, EFFECT_kill, j) > kills;
+    bool killed = world_kills(&p->world, j) > kills;
 
     if (said == SAID_SOMETHING && !killed && !j->keep_going)
         return fail(p, st, "%s was cut off and nobody minds", c->name);
@@ -603,7 +604,7 @@ int play_cut(const struct script *s, uint32_t at, size_t bytes, struct errmsg *e
     if (!c->stranger && c->peer && !c->gone && c->home->job->phase == JOB_RUNNING) {
         uint32_t kills;
         world_send(&p->world, c, slice_head(st->text, bytes));
-        kills = world_count(&p->world, EFFECT_kill, c->home->job);
+        kills = world_kills(&p->world, c->home->job);
         world_end(&p->world, c, false, 0);
         if (kills == 0) /* else these bytes broke the rules, or asked for the end */
             rc = check_cut(p, st, said_by(s, st->client, at, bytes), kills);
@@ -669,7 +670,7 @@ static int check_blind(struct play *p, const uint32_t *answers, uint32_t *answer
         const struct job *j = w->jobs[i].job;
         if (j->phase != JOB_RUNNING && j->failed && j->reason.text[0] == '\0')
             return fail(p, &end, "job %s ends without a reason", j->nspace);
-        if (j->phase == JOB_ENDING && world_count(w, EFFECT_kill, j) == 0)
+        if (j->phase == JOB_ENDING && world_kills(w, j) == 0)
             return fail(p, &end, "job %s is ending and nobody was asked to end it", j->nspace);
     }
     return 0;

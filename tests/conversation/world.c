@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/effect.h"
 #include "core/procmap.h"
 
 void (*world_own_memory)(bool begin);
@@ -28,6 +29,13 @@ static bool identify(void *arg, int64_t id, struct job **job_p, uint32_t *rank_p
 void world_open(struct world *w, const struct log *log)
 {
     memset(w, 0, sizeof *w);
+    if (world_own_memory)
+        world_own_memory(true);
+    w->effects = calloc(WORLD_EFFECTS, sizeof *w->effects);
+    if (world_own_memory)
+        world_own_memory(false);
+    if (!w->effects)
+        abort();
     server_init(&w->server, 7, log);
     w->id_base = WORLD_ID_BASE;
     w->server.identify = identify;
@@ -159,6 +167,7 @@ void world_close(struct world *w)
 {
     for (uint32_t i = 0; i < w->neffects; i++)
         effect_drop(&w->effects[i]);
+    free(w->effects);
     for (uint32_t i = 0; i < w->nclients; i++)
         buf_free(&w->clients[i].heard);
     server_free(&w->server);
@@ -271,13 +280,23 @@ bool world_answer_spawn(struct world *w, const struct answer *a)
     return false;
 }
 
-uint32_t world_count(const struct world *w, enum effect_kind kind, const struct job *j)
+static uint32_t count(const struct world *w, enum effect_kind kind, const struct job *j)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < w->neffects; i++)
         n += w->effects[i].kind == kind && effect_job(&w->effects[i]) == j->id;
     return n;
+}
+
+uint32_t world_kills(const struct world *w, const struct job *j)
+{
+    return count(w, EFFECT_kill, j);
+}
+
+uint32_t world_ends(const struct world *w, const struct job *j)
+{
+    return count(w, EFFECT_job_ended, j);
 }
 
 void world_end_all(struct world *w)

@@ -47,8 +47,8 @@ struct world {
     uint32_t njobs;
     struct client clients[WORLD_CLIENTS];
     uint32_t nclients;
-    struct effect effects[WORLD_EFFECTS]; /* all that were seen, oldest first */
-    uint32_t neffects, expected;          /* of these, already looked at */
+    struct effect *effects;      /* all that were seen, oldest first; room for WORLD_EFFECTS */
+    uint32_t neffects, expected; /* of these, already looked at */
     uint64_t now_ns;
     int64_t id_base; /* PMI_ID of rank 0 of the first job */
 };
@@ -91,8 +91,9 @@ void world_settle(struct world *w);
 /* The host answers the oldest spawn request. */
 bool world_answer_spawn(struct world *w, const struct answer *a);
 
-/* How many effects of this kind have been seen for the job. */
-uint32_t world_count(const struct world *w, enum effect_kind kind, const struct job *j);
+/* How often the job was to be killed, and has ended, as far as the effects seen tell. */
+uint32_t world_kills(const struct world *w, const struct job *j);
+uint32_t world_ends(const struct world *w, const struct job *j);
 
 /* Everybody who is still there hangs up and leaves; afterwards every job has to have ended. */
 void world_end_all(struct world *w);

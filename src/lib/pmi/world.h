@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/effect.h"
 #include "core/procmap.h"
 #include "session/server.h"
 #include "tests/plan.h"

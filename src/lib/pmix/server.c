@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "core/control.h"
+#include "core/effect.h"
 #include "lib/pmix/server_cleanup.h"
 
 /* The few functions of libevent that a host's loop needs, from the library that the host uses. */

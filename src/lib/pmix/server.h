@@ -42,6 +42,9 @@
 #include "session/server.h"
 #include "wire/pmix_types.h"
 
+struct effect;
+struct request;
+
 /* Work done without the lock, by the thread that turns the loop. */
 struct scall {
     struct list link;

@@ -17,6 +17,7 @@
 #include "base/limit.h"
 #include "core/block.h"
 #include "core/coll_id.h"
+#include "core/effect.h"
 #include "core/modex.h"
 #include "lib/pmix/server_ask.h"
 #include "lib/pmix/value.h"

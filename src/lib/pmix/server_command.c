@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/request.h"
 #include "lib/pmix/server_ask.h"
 #include "lib/pmix/server_cleanup.h"
 #include "lib/pmix/value.h"

@@ -1,0 +1,26 @@
+/* effect_queue.h - a queue of effects (effect.h), for those who hold one and need not know what is
+ * in it: what depends on the table of operations is compiled again whenever that changes. */
+#ifndef WIREUP_CORE_EFFECT_QUEUE_H
+#define WIREUP_CORE_EFFECT_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct effect;
+
+/* An effect takes at most so many words. */
+enum { EFFECTS_FIRST = 16, EFFECT_WORDS = 16 };
+
+/* It has room for a few without any memory, so that "out of memory" can still be carried out.
+ * Zeroed memory is an empty queue; it stays where it is. */
+struct effects {
+    uint64_t first[EFFECTS_FIRST * EFFECT_WORDS];
+    struct effect *ring; /* NULL: `first` */
+    size_t head, count, cap;
+    bool lost; /* there was no memory for one: a requester would wait for ever (see core_effect) */
+};
+
+void effects_free(struct effects *q);
+
+#endif
