@@ -102,7 +102,7 @@ enum answer_status control_input(struct core *c, struct job *j, uint64_t ticket,
 
 /* ---- cleanup --------------------------------------------------------------------------------- */
 
-struct sweep {
+struct cleanup_path {
     struct list link;
     uint32_t rank; /* the process whose end it waits for; JOB_NO_RANK: all */
     uint32_t by;   /* the requester */
@@ -142,9 +142,9 @@ static enum answer_status whose_end(const struct job *j, const struct request_re
 
 static bool is_known(const struct job *j, uint32_t rank, const struct request_register_cleanup *rq)
 {
-    LIST_EACH(l, &j->sweeps)
+    LIST_EACH(l, &j->cleanups)
     {
-        const struct sweep *s = LIST_OF(l, struct sweep, link);
+        const struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
         if (s->rank == rank && s->flags == rq->flags && slice_eq(s->path, rq->path))
             return true;
     }
@@ -156,7 +156,7 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
 {
     uint32_t whose;
     enum answer_status st = whose_end(j, rq, &whose);
-    struct sweep *s;
+    struct cleanup_path *s;
 
     if (st != ANSWER_OK)
         return st;
@@ -178,14 +178,14 @@ enum answer_status control_register_cleanup(struct core *c, struct job *j, uint3
     if (rq->keep.len)
         memcpy(s->text + rq->path.len, rq->keep.ptr, rq->keep.len);
     s->stay = slice_mem(s->text + rq->path.len, rq->keep.len);
-    list_append(&j->sweeps, &s->link);
+    list_append(&j->cleanups, &s->link);
     j->ncleanups++;
     proc_keeps(&j->procs[rank], rq->path.len + rq->keep.len);
     effects_push(&c->effects, EFFECT_WITH(root, .job = j->id, .rank = rank));
     return ANSWER_OK;
 }
 
-static void drop_cleanup(struct job *j, struct sweep *s)
+static void drop_cleanup(struct job *j, struct cleanup_path *s)
 {
     list_unlink(&s->link);
     j->ncleanups--;
@@ -194,9 +194,9 @@ static void drop_cleanup(struct job *j, struct sweep *s)
 
 void control_ended(struct job *j, uint32_t rank)
 {
-    LIST_EACH(l, &j->sweeps)
+    LIST_EACH(l, &j->cleanups)
     {
-        struct sweep *s = LIST_OF(l, struct sweep, link);
+        struct cleanup_path *s = LIST_OF(l, struct cleanup_path, link);
         struct effect e = EFFECT_WITH(cleanup, .job = j->id, .rank = rank, .owner = s->by,
                                       .flags = s->flags, .path = s->path, .keep = s->stay);
         if (s->rank != rank)
@@ -209,8 +209,8 @@ void control_ended(struct job *j, uint32_t rank)
 
 void control_free(struct job *j)
 {
-    LIST_EACH(l, &j->sweeps)
-    drop_cleanup(j, LIST_OF(l, struct sweep, link));
+    LIST_EACH(l, &j->cleanups)
+    drop_cleanup(j, LIST_OF(l, struct cleanup_path, link));
 }
 
 /* ---- logs and credentials -------------------------------------------------------------------- */

@@ -100,18 +100,18 @@ void core_place(struct core *c, const struct job *j, uint32_t rank)
 
 static void bury(struct core *c, const struct job *j)
 {
-    struct grave *g = &c->graves[c->ngraves++ % CORE_GRAVES];
+    struct ended_job *g = &c->ended_jobs[c->nended++ % CORE_ENDED_JOBS];
 
-    *g = (struct grave){
+    *g = (struct ended_job){
         .id = j->id, .parent = j->parent, .failed = j->failed, .exit_code = j->exit_code
     };
     snprintf(g->nspace, sizeof g->nspace, "%s", j->nspace);
 }
 
-const struct grave *core_grave(const struct core *c, struct slice nspace)
+const struct ended_job *core_ended_job(const struct core *c, struct slice nspace)
 {
-    for (uint32_t i = c->ngraves; i > 0 && c->ngraves - i < CORE_GRAVES; i--) {
-        const struct grave *g = &c->graves[(i - 1) % CORE_GRAVES];
+    for (uint32_t i = c->nended; i > 0 && c->nended - i < CORE_ENDED_JOBS; i--) {
+        const struct ended_job *g = &c->ended_jobs[(i - 1) % CORE_ENDED_JOBS];
         if (slice_is(nspace, g->nspace))
             return g;
     }

@@ -19,7 +19,7 @@ struct effect;
 struct request;
 
 /* What is kept of a job that has been removed. */
-struct grave {
+struct ended_job {
     char nspace[256];
     uint32_t id, parent;
     bool failed;
@@ -29,7 +29,7 @@ struct grave {
 /* A job attribute that no client can name: the topology itself, as hwloc's XML text. */
 #define CORE_TOPOLOGY "\ntopology"
 
-enum { CORE_GRAVES = 64 };
+enum { CORE_ENDED_JOBS = 64 };
 
 struct startup;
 
@@ -52,9 +52,9 @@ struct core {
     bool tells_meetings; /* collectives across jobs on this node alone are EFFECT_contribute too */
     const char *name;    /* of the server, as in its address; the host's, or NULL */
     uint32_t name_rank;
-    const char *uri;                  /* that address; the host's, or NULL */
-    struct grave graves[CORE_GRAVES]; /* the most recent ones, in a ring */
-    uint32_t ngraves;                 /* ever recorded */
+    const char *uri;                              /* that address; the host's, or NULL */
+    struct ended_job ended_jobs[CORE_ENDED_JOBS]; /* the most recent ones, in a ring */
+    uint32_t nended;                              /* ever recorded */
     /* Bytes of private memory of a process (0: this one), if the host can find out; may be NULL. */
     uint64_t (*memory_of)(int pid);
     const char *wdir; /* where processes start that name no directory; the host's, or NULL */
@@ -103,7 +103,7 @@ void core_job_remove(struct core *c,
                      struct job *j); /* removes its published names too, except those that stay */
 struct job *core_job(const struct core *c, uint32_t id);
 /* A job of that name that has been removed; NULL: none is recorded. */
-const struct grave *core_grave(const struct core *c, struct slice nspace);
+const struct ended_job *core_ended_job(const struct core *c, struct slice nspace);
 struct job *core_job_named(const struct core *c, struct slice nspace);
 /* The oldest job that is not a tool's; NULL: there is none. */
 struct job *core_first_job(const struct core *c);

@@ -78,7 +78,7 @@ struct job *job_new(const struct job_params *p)
     j->meetings = p->meetings;
     list_init(&j->link);
     list_init(&j->waits);
-    list_init(&j->sweeps);
+    list_init(&j->cleanups);
     j->waits_due = UINT64_MAX;
     for (int i = 0; i < 4; i++)
         buf_init(&j->wire_info[i], 0);

@@ -90,7 +90,7 @@ struct job {
     struct collective_group *world; /* the fence of the whole job, by far the most used */
     struct list waits;              /* gets that wait for a modex entry of this job (modex.h) */
     uint64_t waits_due;             /* none of them expires before */
-    struct list sweeps;             /* paths to clean up (control.h) */
+    struct list cleanups;           /* paths to clean up (control.h) */
     uint32_t ncleanups;
     struct nodeattrs waiting;        /* for attributes of nodes */
     struct errmsg node_wait_refusal; /* the last one */

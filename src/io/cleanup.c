@@ -17,7 +17,7 @@
 
 enum { OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-struct sweeper {
+struct cleaner {
     const struct cleanup_order *order;
     dev_t device;
     int removed;
@@ -74,15 +74,15 @@ static bool stays(const struct cleanup_order *o, const char *name)
     return false;
 }
 
-static void remove_entry(struct sweeper *s, int at, const char *name, int flags)
+static void remove_entry(struct cleaner *s, int at, const char *name, int flags)
 {
     if (unlinkat(at, name, flags) == 0)
         s->removed++;
 }
 
-static void cleanup_below(struct sweeper *s, int at, unsigned depth);
+static void cleanup_below(struct cleaner *s, int at, unsigned depth);
 
-static void cleanup_entry(struct sweeper *s, int at, const char *name, unsigned depth)
+static void cleanup_entry(struct cleaner *s, int at, const char *name, unsigned depth)
 {
     struct stat st;
     int below;
@@ -107,7 +107,7 @@ static void cleanup_entry(struct sweeper *s, int at, const char *name, unsigned 
 }
 
 /* The descriptor becomes ours. */
-static void cleanup_below(struct sweeper *s, int at, unsigned depth)
+static void cleanup_below(struct cleaner *s, int at, unsigned depth)
 {
     DIR *dir = fdopendir(at);
     const struct dirent *e;
@@ -123,7 +123,7 @@ static void cleanup_below(struct sweeper *s, int at, unsigned depth)
     closedir(dir);
 }
 
-static void cleanup_directory(struct sweeper *s, int parent, const char *name)
+static void cleanup_directory(struct cleaner *s, int parent, const char *name)
 {
     int top = openat(parent, name, OPEN_DIR);
     struct stat st;
@@ -151,9 +151,9 @@ struct cleanup_order cleanup_of(const struct effect_cleanup *e)
                                    .leave_top = e->flags & CLEANUP_LEAVE_TOP };
 }
 
-int sweep(const struct cleanup_order *o)
+int cleanup_run(const struct cleanup_order *o)
 {
-    struct sweeper s = { .order = o };
+    struct cleaner s = { .order = o };
     char name[NAME_MAX + 1];
     int parent = open_parent(o->root, o->path, name, sizeof name);
     struct stat st;

@@ -28,6 +28,6 @@ struct cleanup_order cleanup_of(const struct effect_cleanup *e);
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */
-int sweep(const struct cleanup_order *o);
+int cleanup_run(const struct cleanup_order *o);
 
 #endif

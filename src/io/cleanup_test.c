@@ -52,18 +52,19 @@ static bool there(const char *name)
 
 static int file(const char *name)
 {
-    return sweep(&(struct cleanup_order){ .uid = geteuid(), .path = slice_str(path_of(name)) });
+    return cleanup_run(
+        &(struct cleanup_order){ .uid = geteuid(), .path = slice_str(path_of(name)) });
 }
 
 static int tree(const char *name, const char *stay, bool empty_only, bool leave_top)
 {
-    return sweep(&(struct cleanup_order){ .uid = geteuid(),
-                                          .path = slice_str(path_of(name)),
-                                          .stay = slice_str(stay),
-                                          .directory = true,
-                                          .recursive = true,
-                                          .empty_only = empty_only,
-                                          .leave_top = leave_top });
+    return cleanup_run(&(struct cleanup_order){ .uid = geteuid(),
+                                                .path = slice_str(path_of(name)),
+                                                .stay = slice_str(stay),
+                                                .directory = true,
+                                                .recursive = true,
+                                                .empty_only = empty_only,
+                                                .leave_top = leave_top });
 }
 
 static void test_files(void)
@@ -82,7 +83,7 @@ static void test_files(void)
     EQ(file("real"), -EISDIR);
     OK_F(tree("link", "", false, false) < 0 && there("real/file"), "nor is a linked directory");
     EQ(tree("real/file", "", false, false), -ENOTDIR);
-    EQ(sweep(&(struct cleanup_order){
+    EQ(cleanup_run(&(struct cleanup_order){
            .uid = geteuid(), .path = SLICE("/"), .directory = true, .recursive = true }),
        -EINVAL);
     file("link");
@@ -99,10 +100,10 @@ static void test_trees(void)
     make_link("../real", "tree/out");
     EQ(tree("tree", "", true, false), 1);
     OK_F(!there("tree/empty") && there("tree/a/b/c"), "empty directories only");
-    EQ(sweep(&(struct cleanup_order){ .uid = geteuid(),
-                                      .path = slice_str(path_of("tree")),
-                                      .stay = SLICE("keep"),
-                                      .directory = true }),
+    EQ(cleanup_run(&(struct cleanup_order){ .uid = geteuid(),
+                                            .path = slice_str(path_of("tree")),
+                                            .stay = SLICE("keep"),
+                                            .directory = true }),
        1);
     OK_F(!there("tree/out") && there("tree/a") && there("real/file"), "not what lies deeper");
     EQ(tree("tree", "x, keep", false, false), 3);
@@ -139,11 +140,13 @@ static void test_root(void)
     make_dir("container");
     make_file("container/inside");
     root = open(path_of("container"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    EQ(sweep(&(struct cleanup_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }),
+    EQ(cleanup_run(
+           &(struct cleanup_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }),
        1);
-    EQ(sweep(&(struct cleanup_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }),
+    EQ(cleanup_run(
+           &(struct cleanup_order){ .uid = geteuid(), .path = SLICE("/inside"), .root = root }),
        -ENOENT);
-    EQ(sweep(&(struct cleanup_order){
+    EQ(cleanup_run(&(struct cleanup_order){
            .uid = geteuid(), .path = slice_str(top), .directory = true, .root = root }),
        -ENOENT);
     close(root);
@@ -154,7 +157,7 @@ int main(void)
 {
     const char *dir = getenv("TMPDIR");
 
-    snprintf(top, sizeof top, "%.40s/wu-sweep-XXXXXX", dir ? dir : "/tmp");
+    snprintf(top, sizeof top, "%.40s/wu-cleanup-XXXXXX", dir ? dir : "/tmp");
     if (!mkdtemp(top))
         abort();
     test_files();

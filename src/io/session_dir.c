@@ -42,7 +42,7 @@ void session_dir_name(struct session_dir *d, const char *tmp)
 
 static void clean_path(const char *path)
 {
-    sweep(&(struct cleanup_order){
+    cleanup_run(&(struct cleanup_order){
         .path = slice_str(path), .uid = geteuid(), .directory = true, .recursive = true });
 }
 

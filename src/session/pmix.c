@@ -115,7 +115,7 @@ static int input(struct session *base, struct slice bytes)
 
 /* Tokens only grow, so the list stays sorted; answered entries are removed when they are half of
  * it. */
-static void sweep_pending(struct pmix_session *s)
+static void compact_pending(struct pmix_session *s)
 {
     uint32_t kept = 0;
 
@@ -132,7 +132,7 @@ static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_comman
     struct pmix_pending *p;
 
     if (s->npending == s->pending_room && s->nanswered > s->npending / 2)
-        sweep_pending(s);
+        compact_pending(s);
     if (s->npending == s->pending_room) {
         uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
         struct pmix_pending *more = realloc(s->pending, room * sizeof *more);

@@ -58,7 +58,7 @@ struct control {
     struct pmix_batch *batch;
     const struct member *members;
     uint32_t nmembers;
-    uint32_t sweep;    /* how, without CLEANUP_DIRECTORY */
+    uint32_t cleanup;  /* how, without CLEANUP_DIRECTORY */
     struct slice stay; /* names that are kept */
     bool refused;      /* a required attribute cannot be satisfied */
 };
@@ -78,7 +78,7 @@ static void ask_cleanups(struct control *k, const char *paths, bool directory)
     while (rest.len)
         ask_more(k->c, k->batch,
                  REQUEST_WITH(register_cleanup, .members = k->members, .count = k->nmembers,
-                              .flags = directory ? k->sweep | CLEANUP_DIRECTORY : 0,
+                              .flags = directory ? k->cleanup | CLEANUP_DIRECTORY : 0,
                               .path = slice_trim(slice_cut(&rest, ',')),
                               .keep = directory ? k->stay : SLICE_NULL));
 }
@@ -100,7 +100,7 @@ static void read_cleanup_words(struct control *k, const pmix_info_t *infos, size
     for (size_t i = 0; i < n; i++) {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
             if (!strcmp(infos[i].key, words[w].key) && pmix_flag_of(&infos[i].value))
-                k->sweep |= words[w].flag;
+                k->cleanup |= words[w].flag;
         }
         if (!strcmp(infos[i].key, PMIX_CLEANUP_IGNORE) && text_of(&infos[i]))
             k->stay = pmix_keep(k->c, slice_str(text_of(&infos[i])));

@@ -34,7 +34,7 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
         return PMIX_ERR_NO_PERMISSIONS;
     for (size_t i = 0; i < n; i++) {
         const struct job *j = core_job_named(p->core, slice_str(procs[i].nspace));
-        const struct grave *g = j ? NULL : core_grave(p->core, slice_str(procs[i].nspace));
+        const struct ended_job *g = j ? NULL : core_ended_job(p->core, slice_str(procs[i].nspace));
         if (g && (g->parent == p->job->id || p->job->is_tool))
             continue; /* it has ended; some of its output may be kept */
         if (!j)

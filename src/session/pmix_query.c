@@ -15,12 +15,12 @@ enum { TEXT_MAX = 1 << 24 };
 
 /* The subject of a query, by its qualifiers. */
 struct subject {
-    struct job *job;           /* NULL: unknown, or removed */
-    const struct grave *grave; /* it has been removed */
-    uint32_t rank;             /* PMIX_RANK_WILDCARD: all */
-    const char *group;         /* or process set; NULL: none is named */
-    bool functions;            /* which functions there are, and not their attributes */
-    struct slice host;         /* of the process table; empty: all */
+    struct job *job;                   /* NULL: unknown, or removed */
+    const struct ended_job *ended_job; /* it has been removed */
+    uint32_t rank;                     /* PMIX_RANK_WILDCARD: all */
+    const char *group;                 /* or process set; NULL: none is named */
+    bool functions;                    /* which functions there are, and not their attributes */
+    struct slice host;                 /* of the process table; empty: all */
 };
 
 /* The results, with the keys' texts after the list. */
@@ -169,13 +169,13 @@ static void find_status(struct findings *f, const char *key, const struct subjec
 {
     pmix_status_t status = PMIX_SUCCESS;
 
-    if (about->grave)
-        status = about->grave->failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS;
+    if (about->ended_job)
+        status = about->ended_job->failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS;
     else if (about->job)
         status = about->job->failed ? PMIX_ERR_JOB_ABORTED : PMIX_SUCCESS;
     else
         f->missed++;
-    if (about->grave || about->job)
+    if (about->ended_job || about->job)
         found(f, key, (pmix_value_t){ .type = PMIX_STATUS, .data.status = status });
 }
 
@@ -569,7 +569,7 @@ static void find(struct findings *f, const char *key, const struct subject *abou
 static void name_job(const struct command *c, struct subject *about, const char *name)
 {
     about->job = pmix_job_of(c, slice_str(name));
-    about->grave = about->job ? NULL : core_grave(c->s->base.peer->core, slice_str(name));
+    about->ended_job = about->job ? NULL : core_ended_job(c->s->base.peer->core, slice_str(name));
 }
 
 static struct subject subject_of(const struct command *c, const pmix_query_t *q)

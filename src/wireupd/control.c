@@ -50,7 +50,7 @@ static void report(struct node *n)
         log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
-        pending_query_begin(&n->inquests, SLICE_NULL, print_report, n);
+        pending_query_begin(&n->pending_queries, SLICE_NULL, print_report, n);
 }
 
 static void say_gave_up(const struct node *n, bool late)
@@ -176,7 +176,7 @@ static void happen(struct node *n, enum phase_event event, int sig)
     case PHASE_end_late:
         timer_set(&n->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
         trace_writer_flush(&n->trace_writer);
-        pending_query_begin(&n->inquests, SLICE_NULL, end_late, n);
+        pending_query_begin(&n->pending_queries, SLICE_NULL, end_late, n);
         break;
     case PHASE_kill: kill_all(n, event == PHASE_SIGNAL); break;
     case PHASE_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;

@@ -178,7 +178,7 @@ struct visitor {
 
 static void visitor_free(struct visitor *v)
 {
-    pending_query_forget(&v->node->inquests, v);
+    pending_query_forget(&v->node->pending_queries, v);
     watch_close(&v->watch);
     greeting_end(&v->greeting);
     close(v->fd);
@@ -291,8 +291,8 @@ static void visitor_read(void *arg)
             return;
     } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
         watch_want(&v->watch, 0);
-        pending_query_begin(&v->node->inquests, slice_skip(slice_head(all, end), 3), visitor_told,
-                            v);
+        pending_query_begin(&v->node->pending_queries, slice_skip(slice_head(all, end), 3),
+                            visitor_told, v);
         return;
     } else {
         answer_line(v, slice_head(all, end));

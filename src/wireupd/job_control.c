@@ -34,7 +34,7 @@ static void clear_up(struct node *n, const struct effect_cleanup *e)
 
     if (!proc_root_find(n, e->job, e->owner, &o.root))
         return; /* the root of the path is unknown */
-    rc = sweep(&o);
+    rc = cleanup_run(&o);
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
     if (rc < 0 && rc != -ENOENT && !n->cleanup_told) {
         n->cleanup_told = true;

@@ -105,7 +105,7 @@ static int open_doors(struct node *n)
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
         return -errno;
-    pending_queries_open(&n->inquests, n);
+    pending_queries_open(&n->pending_queries, n);
     control_socket_open(&n->control_socket, n);
     n->server.core.is_manager = true;
     n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
@@ -198,7 +198,7 @@ struct node *node_free(struct node *n)
     output_close(n);
     control_socket_close(&n->control_socket);
     tools_close(&n->tools);
-    pending_queries_close(&n->inquests);
+    pending_queries_close(&n->pending_queries);
     startup_timing_close(&n->timing);
     watch_close(&n->chld);
     control_close(n);

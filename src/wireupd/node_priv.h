@@ -86,7 +86,7 @@ struct node {
     struct timer timeout, patience, starter, promises;
     struct arena env_arena;
     struct control_socket control_socket;
-    struct pending_queries inquests;
+    struct pending_queries pending_queries;
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;

@@ -339,7 +339,8 @@ void rpc_hear(struct multinode *s, const struct msg *m)
     case MSG_spawn: hear_spawn(s, m->from, &m->u.spawn); break;
     case MSG_answer:
         if (share_is_root(s)) /* the launcher sends no other requests */
-            pending_query_heard(&s->node->inquests, m->from, m->u.answer.ticket, m->u.answer.value);
+            pending_query_heard(&s->node->pending_queries, m->from, m->u.answer.ticket,
+                                m->u.answer.value);
         else
             hear_answer(s, &m->u.answer);
         break;

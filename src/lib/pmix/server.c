@@ -295,7 +295,7 @@ static struct pserver *make(const struct pserver_options *o)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->calm, NULL);
     list_init(&s->conns);
-    list_init(&s->graves);
+    list_init(&s->closed_conns);
     list_init(&s->spaces);
     list_init(&s->calls);
     tool_files_init(&s->contacts);

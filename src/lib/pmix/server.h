@@ -68,7 +68,7 @@ struct local {
     void *object;   /* the host's */
     bool is_known;  /* to the job: it counts as started */
     bool finalized; /* has finalized */
-    bool sweeps;    /* has registered files for cleanup: its user is remembered */
+    bool cleanups;  /* has registered files for cleanup: its user is remembered */
 };
 
 /* A namespace, as the host has registered it; the core's job is made when enough is known. */
@@ -129,13 +129,13 @@ struct pserver {
     uint64_t port_rests_until;  /* the port accepts nothing until then; UINT64_MAX: it is open */
     struct quota quota;         /* log lines about users that the host has not registered */
     struct greetings greetings; /* of connections by the port */
-    struct list conns, graves;  /* struct sconn */
-    struct list spaces;         /* struct nspace */
-    struct list calls;          /* struct scall */
-    struct tool_file_list contacts; /* server_files.c */
-    struct cleanup *cleanup;        /* server_cleanup.h */
-    struct list outputs;            /* IOF subscribers: server_iof.c */
-    struct list promises;           /* direct modex requests of other nodes: server_collective.c */
+    struct list conns, closed_conns; /* struct sconn */
+    struct list spaces;              /* struct nspace */
+    struct list calls;               /* struct scall */
+    struct tool_file_list contacts;  /* server_files.c */
+    struct cleanup *cleanup;         /* server_cleanup.h */
+    struct list outputs;             /* IOF subscribers: server_iof.c */
+    struct list promises;            /* direct modex requests of other nodes: server_collective.c */
     size_t next_ref;
     uint64_t next_promise;
     uint32_t next_tool;

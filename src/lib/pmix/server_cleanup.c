@@ -89,7 +89,7 @@ bool cleanup_can(uid_t uid, gid_t gid)
 
 static void clear_up(const struct cleanup *c, const struct cleanup_order *o)
 {
-    int rc = sweep(o);
+    int rc = cleanup_run(o);
 
     if (rc < 0 && rc != -ENOENT)
         log_warn(&c->log, "cannot remove " SLICE_FMT " as user %u: %s", SLICE_ARG(o->path),

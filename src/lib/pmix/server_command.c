@@ -995,12 +995,12 @@ static bool refuses_cleanup(struct pserver *s, const struct peer *p)
 
     if (!l)
         return true;
-    if (l->sweeps)
+    if (l->cleanups)
         return false;
-    l->sweeps = true;
+    l->cleanups = true;
     if (nspace_rights(n, p->rank, &uid, &gid) && cleanup_can(uid, gid))
         return false;
-    l->sweeps = false;
+    l->cleanups = false;
     log_warn(
         &s->log,
         "rank %u of %.200s has registered files for removal, but its rights cannot be determined",

@@ -88,13 +88,13 @@ static void close_conn(struct sconn *c)
     c->fd = -1;
     sport_look_again(c->s);
     list_unlink(&c->link);
-    list_append(&c->s->graves, &c->link);
+    list_append(&c->s->closed_conns, &c->link);
 }
 
 /* No turn refers to them any more. */
 void sconn_bury(struct pserver *s)
 {
-    LIST_EACH(l, &s->graves)
+    LIST_EACH(l, &s->closed_conns)
     {
         struct sconn *c = LIST_OF(l, struct sconn, link);
         struct nspace *n = nspace_of(s, c->peer->job);
@@ -125,7 +125,7 @@ void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank)
 
 void sconn_forget_job(struct pserver *s, const struct job *job)
 {
-    LIST_EACH(l, &s->graves)
+    LIST_EACH(l, &s->closed_conns)
     {
         struct sconn *c = LIST_OF(l, struct sconn, link);
         if (c->peer->job == job)

@@ -94,7 +94,7 @@ bool nspace_rights(const struct nspace *n, uint32_t rank, uid_t *uid_p, gid_t *g
         LIST_EACH(l, (struct list *)(uintptr_t)lists[i])
         {
             const struct local *p = LIST_OF(l, const struct local, link);
-            if (p->rank != rank || (i == 0 && !p->sweeps))
+            if (p->rank != rank || (i == 0 && !p->cleanups))
                 continue;
             if (found && (found->uid != p->uid || found->gid != p->gid))
                 return false; /* that rank belonged to another user before */
@@ -764,7 +764,7 @@ pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t
  * stays. */
 static void keep_former(struct nspace *n, const struct local *p)
 {
-    struct local *former = p->sweeps ? malloc(sizeof *former) : NULL;
+    struct local *former = p->cleanups ? malloc(sizeof *former) : NULL;
 
     if (!former)
         return;
@@ -786,9 +786,9 @@ pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, 
             return PMIX_ERR_NOMEM;
         list_append(&n->locals, &p->link);
     }
-    if (p->sweeps && (p->uid != uid || p->gid != gid)) {
+    if (p->cleanups && (p->uid != uid || p->gid != gid)) {
         keep_former(n, p);
-        p->sweeps = false;
+        p->cleanups = false;
     }
     p->space = n;
     p->rank = rank;
