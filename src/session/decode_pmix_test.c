@@ -375,7 +375,8 @@ static char *edge;
 
 static struct slice at_edge(struct slice bytes)
 {
-    memcpy(edge - bytes.len, bytes.ptr, bytes.len);
+    if (bytes.len)
+        memcpy(edge - bytes.len, bytes.ptr, bytes.len);
     return slice_mem(edge - bytes.len, bytes.len);
 }
 

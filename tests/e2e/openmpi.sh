@@ -104,7 +104,11 @@ for n in "$@"; do
         sed "6s/.*/100 Ns/; 8s/.*/16 NBs/; 11s/.*/$1 Ps/; 12s/.*/$2 Qs/" $example >hpccinf.txt
         rm -f hpccoutf.txt
         launch "$n" hpcc
-        same "hpcc on $n ranks" "$rc $(grep -c '^Success=1' hpccoutf.txt)" "0 1" || explain
+        same "hpcc on $n ranks" "$rc $(grep -c '^Success=1' hpccoutf.txt)" "0 1" ||
+            {
+                explain
+                note "$(grep -iE 'success|fail|error|bound' hpccoutf.txt)"
+            }
     else
         skip "hpcc on $n ranks" "hpcc is not installed"
     fi
