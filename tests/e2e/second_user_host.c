@@ -333,6 +333,8 @@ static int visit(const char *name)
     PMIX_INFO_LOAD(&infos[0], PMIX_TOOL_NSPACE, name, PMIX_STRING);
     PMIX_INFO_LOAD(&infos[1], PMIX_SERVER_URI, getenv("PMIX_SERVER_URI41"), PMIX_STRING);
     rc = name ? PMIx_tool_init(&me, infos, 2) : PMIx_Init(&me, NULL, 0);
+    PMIX_INFO_DESTRUCT(&infos[0]);
+    PMIX_INFO_DESTRUCT(&infos[1]);
     printf("%s %d\n", name ? "tool" : "process", rc);
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# wireup sim: a fence of a hundred thousand nodes near the bound of the model, a barrier that grows with
+# wireup sim: a fence of many thousand nodes near the bound of the model, a barrier that grows with
 # the logarithm of the nodes, seeds that do the same again, and options that cannot be.
 #
 #   sim.sh NODES       so many for the large fence
