@@ -22,6 +22,7 @@
 
 #include "base/limit.h"
 #include "io/peer_cred.h"
+#include "io/procstat.h"
 #include "io/runtime_dir.h"
 #include "io/socket_names.h"
 
@@ -435,6 +436,16 @@ static bool is_stillborn(int dir, const char *name)
     return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ctime + BIRTH_S < time(NULL);
 }
 
+/* One that has ended and was not waited for has no socket any more. */
+static bool has_ended(pid_t pid)
+{
+    struct procstat st;
+
+    if (kill(pid, 0) < 0)
+        return errno == ESRCH;
+    return procstat_read(pid, &st) == 0 && (st.state == 'Z' || st.state == 'X');
+}
+
 static bool is_gone(struct tidying *t, const struct sight *s)
 {
     int fd;
@@ -442,7 +453,7 @@ static bool is_gone(struct tidying *t, const struct sight *s)
     if (s->early)
         return is_stillborn(s->dir, s->name);
     if (s->parsed.world == t->world)
-        return kill(s->parsed.pid, 0) < 0 && errno == ESRCH;
+        return has_ended(s->parsed.pid);
     if (t->looks == 0)
         return false;
     t->looks--;
