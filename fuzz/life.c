@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/core_effect.h"
 #include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_event.h"
+#include "core/job_fence.h"
 #include "shm/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

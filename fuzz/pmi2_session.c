@@ -10,6 +10,7 @@
 #define WORLD_STORE (1 << 16)
 #include "tests/world.h"
 #include "wire/pmi2.h"
+#include "core/job_event.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "core/contribution_places.h"
 #include "core/effect.h"
-#include "core/exchange_data.h"
 #include "session/record.h"
 #include "session/replay.h"
 #include "session/server.h"
@@ -226,7 +226,7 @@ static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
     r->group = strndup(k->group, k->id.group.len);
     r->id = k->id;
     r->id.group = slice_str(r->group);
-    exchange_data_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
+    contribution_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
     for (uint32_t i = 0; i < r->nplaces; i++)
         r->places[i] = places[i].node;
     free(places);

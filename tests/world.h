@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/effect.h"
+#include "core/job_event.h"
 #include "session/server.h"
 #include "shm/memory.h"
 #include "tests/tap.h"

@@ -6,6 +6,8 @@
 
 #include "base/rand.h"
 #include "core/core.h"
+#include "core/core_request.h"
+#include "core/job_event.h"
 #include "core/request.h"
 #include "shm/memory.h"
 #include "tests/plan.h"

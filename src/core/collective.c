@@ -621,3 +621,11 @@ void collective_group_drop_idle(struct collective_set *s, struct collective_grou
     }
     group_free(s, g);
 }
+
+struct coll_id collective_id(const struct collective *c, uint32_t job)
+{
+    return (struct coll_id){ .kind = c->group->kind,
+                             .job = coll_kind_is_meeting(c->group->kind) ? 0 : job,
+                             .group = slice_str(c->group->name),
+                             .generation = c->generation };
+}

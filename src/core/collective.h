@@ -158,6 +158,10 @@ void collective_free(struct collective_set *s, struct collective *c);
 /* Drops a group without arrivals (unless it is kept); for callers whose entry failed. */
 void collective_group_drop_idle(struct collective_set *s, struct collective_group *g);
 
+/* The identity of a round among all nodes: of one job, or (job is ignored) of a collective across
+ * jobs.  It lends the group's name. */
+struct coll_id collective_id(const struct collective *c, uint32_t job);
+
 /* Position of rank among the members, or -1. */
 int64_t collective_position(const struct collective_group *g, uint32_t rank);
 uint32_t collective_member(const struct collective_group *g, uint32_t position);

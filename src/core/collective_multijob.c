@@ -8,7 +8,7 @@
 #include "core/effect.h"
 #include "core/proc_connect.h"
 #include "core/coll_id.h"
-#include "core/exchange_data.h"
+#include "core/contribution_places.h"
 #include "core/request.h"
 #include "wire/parts.h"
 
@@ -179,7 +179,7 @@ static bool is_first(const struct core *c, const struct contribution *k)
     const struct job *j;
     bool first;
 
-    if (exchange_data_places(c, k, &places, &n) < 0)
+    if (contribution_places(c, k, &places, &n) < 0)
         return false;
     j = n ? core_job(c, places[0].job) : NULL;
     first = j && (!j->spread || places[0].node == j->here);
@@ -190,7 +190,7 @@ static bool is_first(const struct core *c, const struct contribution *k)
 static bool push_contribution(struct core *c, const struct meeting *m,
                               const struct collective *round)
 {
-    struct coll_id id = exchange_data_id(NULL, round);
+    struct coll_id id = collective_id(round, 0);
     struct contribution *k = contribution_new(&id, false, m->nsorted);
 
     if (!k)

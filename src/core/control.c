@@ -7,16 +7,10 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
+#include "core/job_connect.h"
 #include "core/request.h"
 
 /* ---- signals --------------------------------------------------------------------------------- */
-
-bool control_is_free_to(const struct job *asker, const struct job *target)
-{
-    return asker->is_tool || asker == target || target->parent == asker->id ||
-           asker->parent == target->id || job_is_connected(asker, target->id) ||
-           job_is_connected(target, asker->id);
-}
 
 static enum answer_status check_members(const struct core *c, const struct job *j,
                                         const struct member *members, uint32_t n)
@@ -26,7 +20,7 @@ static enum answer_status check_members(const struct core *c, const struct job *
         uint32_t rank = members[i].rank;
         if (!target || (rank != REQUEST_ALL_RANKS && rank >= target->plan.nprocs))
             return ANSWER_NOT_FOUND;
-        if (!control_is_free_to(j, target))
+        if (!job_may_act_on(j, target))
             return ANSWER_RESERVED;
     }
     return ANSWER_OK;
@@ -205,12 +199,6 @@ void control_ended(struct job *j, uint32_t rank)
             effects_push(j->effects, e);
         drop_cleanup(j, s);
     }
-}
-
-void control_free(struct job *j)
-{
-    LIST_EACH(l, &j->cleanups)
-    drop_cleanup(j, LIST_OF(l, struct cleanup_path, link));
 }
 
 /* ---- logs and credentials -------------------------------------------------------------------- */

@@ -52,10 +52,4 @@ enum answer_status control_credential(struct core *c, struct job *j, uint64_t ti
  * host. */
 void control_ended(struct job *j, uint32_t rank);
 
-void control_free(struct job *j);
-
-/* Whether a process of one job may act on those of another: the same job, its parent or child by
- * spawn, or connected; tools may act on all. */
-bool control_is_free_to(const struct job *asker, const struct job *target);
-
 #endif

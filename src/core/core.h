@@ -1,7 +1,7 @@
-/* core.h - all jobs of one launcher or daemon: requests in, answers and effects out.
+/* core.h - all jobs of one launcher or daemon.
  *
- * No file descriptor, no clock, no global: a test can hold a whole cluster of cores.  The caller
- * identifies a waiting request by a ticket of its own making and gets it back with the answer.
+ * Requests go in (core_request.h), effects come out (core_effect.h).  No file descriptor, no clock,
+ * no global: a test can hold a whole cluster of cores.
  */
 #ifndef WIREUP_CORE_CORE_H
 #define WIREUP_CORE_CORE_H
@@ -14,9 +14,6 @@
 #include "core/nameservice.h"
 #include "core/psets.h"
 #include "core/pending.h"
-
-struct effect;
-struct request;
 
 /* What is kept of a job that has been removed. */
 struct ended_job {
@@ -114,37 +111,5 @@ static inline uint64_t core_meetings(const struct core *c)
 {
     return (uint64_t)c->position << 32 | c->nmeetings;
 }
-
-/* A job has been aborted: the jobs that spawned it or were spawned by it end with it, each with one
- * sentence that gives the reason. */
-void core_abort_connected(struct core *c, const struct job *j);
-
-/* The requesters with these tickets (first..last) have gone: their look-ups are dropped, so that
- * none consumes a name that may be read only once. */
-void core_lookups_drop(struct core *c, uint64_t first, uint64_t last);
-
-/* Answers a look-up that had to wait from what is published now. */
-void core_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p);
-
-/* Withdraws a name, whoever published it. */
-enum answer_status core_unpublish(struct core *c, struct slice service);
-
-/* The neighbours have answered: found tells whether one of them has (or had, and has withdrawn) the
- * name, with its port.  Completes the query and fills the answer, which borrows from port. */
-void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
-                      bool found, struct slice port, struct answer *a_p);
-
-/* Time has passed: answers what is due, and returns when to call again (UINT64_MAX: nothing is
- * pending). */
-uint64_t core_tick(struct core *c, uint64_t now_ns);
-
-/* One request of one process.  ANSWER_LATER: an EFFECT_answer (or, for a spawn, the host's own
- * answer) brings the ticket back. */
-void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
-                  const struct request *rq, uint64_t now_ns, struct answer *a_p);
-
-/* The next effect, in order; false: none.  Recovers here from effects lost for want of memory: a
- * job that lost an answer is aborted; an end or an abort is reported late. */
-bool core_effect(struct core *c, struct effect *e_p);
 
 #endif

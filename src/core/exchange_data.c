@@ -1,99 +1,21 @@
 /* exchange_data.c - see exchange_data.h. */
 #include "core/exchange_data.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limit.h"
 #include "core/block.h"
-#include "core/coll_id.h"
-#include "core/collective_multijob.h"
 #include "core/effect.h"
 #include "core/modex.h"
-
-/* ---- fresh entries --------------------------------------------------------------------------- */
-
-int exchange_data_note(struct job *j, uint32_t rank, struct slice key)
-{
-    struct proc *p = &j->procs[rank];
-    struct seg_item item;
-
-    if (!seg_find(&j->store.view, rank, key, &item))
-        return 0;
-    if (p->nfresh == p->fresh_room) {
-        uint32_t room = p->fresh_room ? p->fresh_room * 2 : 8;
-        struct slice *more = realloc(p->fresh, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        p->fresh = more;
-        p->fresh_room = room;
-    }
-    p->fresh[p->nfresh++] = item.key;
-    return 0;
-}
-
-static bool is_for_others(const struct seg_item *item)
-{
-    return item->scope != MODEX_LOCAL;
-}
-
-static void write_fresh(const struct job *j, uint32_t rank, bool collect, struct block_writer *w)
-{
-    const struct proc *p = &j->procs[rank];
-    bool begun = false;
-    struct seg_item item;
-
-    for (uint32_t i = 0; i < p->nfresh; i++) {
-        if (!seg_find(&j->store.view, rank, p->fresh[i], &item) || !is_for_others(&item) ||
-            (!collect && !(item.flags & SEG_RECORD_FLAT)))
-            continue;
-        if (!begun)
-            block_rank(w, rank, collect && p->committed);
-        begun = true;
-        block_entry(w, &item);
-    }
-    if (!begun && collect && p->committed) /* an empty set of entries is information too */
-        block_rank(w, rank, true);
-}
-
-/* All nodes have it now.  Modex entries that a fence without data left out stay fresh. */
-static void forget_fresh(struct job *j, uint32_t rank, bool collect)
-{
-    struct proc *p = &j->procs[rank];
-    struct seg_item item;
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; !collect && i < p->nfresh; i++) {
-        if (seg_find(&j->store.view, rank, p->fresh[i], &item) && is_for_others(&item) &&
-            !(item.flags & SEG_RECORD_FLAT))
-            p->fresh[kept++] = p->fresh[i];
-    }
-    p->nfresh = kept;
-}
-
-void exchange_data_cards(const struct job *j, uint32_t rank, struct buf *out)
-{
-    const struct proc *p = &j->procs[rank];
-    struct block_writer w;
-    struct seg_item item;
-
-    block_begin(&w, out, j->colls.groups.seed);
-    block_rank(&w, rank, p->committed);
-    for (uint32_t i = 0; i < p->nkeys; i++) {
-        if (seg_find(&j->store.view, rank, p->keys[i], &item) && is_for_others(&item))
-            block_entry(&w, &item);
-    }
-    block_end(&w);
-}
+#include "core/modex_keys.h"
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
 static struct contribution *fence_contribution(const struct job *j, const struct collective *c)
 {
     const struct collective_group *g = c->group;
-    struct coll_id id = exchange_data_id(j, c);
+    struct coll_id id = collective_id(c, j->id);
     struct contribution *k = contribution_new(&id, c->collect, g->all ? g->nall : 1);
 
     if (!k)
@@ -111,7 +33,7 @@ static bool fill_block(const struct job *j, const struct collective *c, struct b
 
     block_begin(&w, block, j->colls.groups.seed);
     for (uint32_t i = 0; i < c->group->count && buf_ok(block); i++)
-        write_fresh(j, collective_member(c->group, i), c->collect, &w);
+        modex_keys_write_fresh(j, collective_member(c->group, i), c->collect, &w);
     block_end(&w);
     return buf_ok(block);
 }
@@ -127,7 +49,7 @@ bool exchange_data_fence(struct job *j, struct collective *c)
     if (!effects_push(j->effects, EFFECT_WITH(contribute, .job = j->id, .contribution = k)))
         return false;
     for (uint32_t i = 0; c->group == j->world && i < c->group->count; i++)
-        forget_fresh(j, collective_member(c->group, i), c->collect);
+        modex_keys_sent(j, collective_member(c->group, i), c->collect);
     collective_contributed(c);
     return true;
 }
@@ -187,7 +109,7 @@ static enum answer_status store_entry(struct job *j, const struct seg_item *item
     }
     if (known || in_space || !seg_find(&j->store.view, item->rank, item->key, &old))
         return ANSWER_OK;
-    return modex_note_key(p, old.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
+    return modex_keys_add(p, old.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
 }
 
 static void rank_is_complete(struct job *j, uint32_t rank, bool whole)
@@ -225,116 +147,4 @@ enum answer_status exchange_data_store(struct job *j, struct slice blocks)
     if (rc == BLOCK_BAD)
         return ANSWER_BAD_VALUE;
     return rc < 0 ? ANSWER_NO_MEMORY : st;
-}
-
-/* ---- which collective ------------------------------------------------------------------------ */
-
-struct coll_id exchange_data_id(const struct job *j, const struct collective *c)
-{
-    return (struct coll_id){ .kind = c->group->kind,
-                             .job = coll_kind_is_meeting(c->group->kind) ? 0 : j->id,
-                             .group = slice_str(c->group->name),
-                             .generation = c->generation };
-}
-
-static void fence_completed(struct job *j, const struct coll_id *id, enum answer_status status,
-                            const struct slice *blocks, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        enum answer_status st = exchange_data_store(j, blocks[i]);
-        status = status == ANSWER_OK ? st : status;
-    }
-    seg_publish(&j->store);
-    job_fence_over(j, id->group, id->generation, status);
-}
-
-void exchange_data_completed(struct core *c, const struct coll_id *id, enum answer_status status,
-                             const struct slice *blocks, uint32_t nblocks)
-{
-    struct job *j = coll_kind_is_meeting(id->kind) ? NULL : core_job(c, id->job);
-
-    if (coll_kind_is_meeting(id->kind))
-        collective_multijob_over(c, id, status, blocks, nblocks);
-    else if (j && id->kind == COLL_FENCE)
-        fence_completed(j, id, status, blocks, nblocks);
-    else if (j)
-        job_ring_over(j, id->generation, status, blocks, nblocks);
-}
-
-bool exchange_data_round(const struct core *c, const struct job *j, uint32_t rank,
-                         const struct coll_id *id)
-{
-    if (coll_kind_is_meeting(id->kind))
-        return collective_has_contributed(&c->meetings, id->group, id->generation, j->base + rank);
-    return id->job == j->id &&
-           collective_has_contributed(&j->colls, id->group, id->generation, rank);
-}
-
-void exchange_data_round_heard(struct core *c, struct job *j, uint32_t rank,
-                               const struct coll_id *id, bool will_complete)
-{
-    if (!coll_kind_is_meeting(id->kind) && id->job == j->id)
-        job_fence_heard(j, rank, id->group, id->generation, will_complete);
-    else if (coll_kind_is_meeting(id->kind) && !will_complete)
-        collective_multijob_fail(c, id);
-}
-
-/* ---- participants ---------------------------------------------------------------------------- */
-
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-
-    if (x->job != y->job)
-        return x->job < y->job ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-static size_t room_for(const struct core *c, const struct contribution *k)
-{
-    size_t n = 1;
-
-    for (uint32_t i = 0; i < k->nparties; i++) {
-        const struct job *j = core_job(c, k->parties[i].job);
-        if (j)
-            n += k->parties[i].rank == REQUEST_ALL_RANKS ? j->plan.nnodes : 1;
-    }
-    return n;
-}
-
-static uint32_t add_party(const struct job *j, uint32_t rank, struct place *places, uint32_t n)
-{
-    if (rank != REQUEST_ALL_RANKS) {
-        if (rank < j->plan.nprocs)
-            places[n++] = (struct place){ j->id, j->plan.procs[rank].node };
-        return n;
-    }
-    for (uint32_t node = 0; node < j->plan.nnodes; node++) {
-        if (j->plan.nodes[node].nprocs)
-            places[n++] = (struct place){ j->id, node };
-    }
-    return n;
-}
-
-int exchange_data_places(const struct core *c, const struct contribution *k,
-                         struct place **places_p, uint32_t *n_p)
-{
-    struct place *places = calloc(room_for(c, k), sizeof *places);
-    uint32_t n = 0, kept = 0;
-
-    if (!places)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < k->nparties; i++) {
-        const struct job *j = core_job(c, k->parties[i].job);
-        if (j)
-            n = add_party(j, k->parties[i].rank, places, n);
-    }
-    qsort(places, n, sizeof *places, by_place);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i == 0 || by_place(&places[i], &places[kept - 1]) != 0)
-            places[kept++] = places[i];
-    }
-    *places_p = places;
-    *n_p = kept;
-    return 0;
 }

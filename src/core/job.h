@@ -1,8 +1,18 @@
-/* job.h - one job (namespace): its processes, its store, its collectives, and how it ends.
+/* job.h - one job (namespace): its processes, its store, its collectives.
  *
- * A job is a running plan.  It tracks the state of each process, keeps what they put, and decides
- * when the job has failed and with which code.  It performs nothing itself: actions go to the
- * effects of the core that owns it.
+ * A job is a running plan: the state of each process, and what they have put.  This is the data
+ * alone; the modules that work on it are, each above the earlier ones:
+ *
+ *   modex_keys     which keys each process has put
+ *   job_end        how a job fails and ends, and with which code
+ *   job_connect    connections to other jobs
+ *   modex          gets that wait
+ *   job_kvs        its key-value spaces
+ *   exchange_data  what nodes send each other in fences
+ *   job_fence, job_ring, job_node    fences, rings, attributes of nodes
+ *   job_event      what happens to its processes
+ *
+ * None of them acts: actions go to the effects of the core that owns the job.
  */
 #ifndef WIREUP_CORE_JOB_H
 #define WIREUP_CORE_JOB_H
@@ -28,7 +38,7 @@ enum { JOB_NO_RANK = UINT32_MAX };
  * (processes of other nodes, of which this node only has information). */
 enum { JOB_ALL_HERE = UINT32_MAX, JOB_NONE_HERE = UINT32_MAX - 1 };
 
-/* The rank of job_tell's entries; no process has it.  (PMIx: all ranks.) */
+/* The rank of the entries of job_tell() (job_kvs.h); no process has it.  (PMIx: all ranks.) */
 #define JOB_ALL_RANKS (UINT32_MAX - 1)
 
 struct proc {
@@ -142,124 +152,15 @@ struct job_params {
 struct job *job_new(const struct job_params *p);
 struct job *job_free(struct job *j); /* returns NULL */
 
-/* A key is seen for the first time (put_flat, modex).  0 or -ENOMEM. */
-int modex_note_key(struct proc *p, struct slice key);
-
-/* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
-void job_event(struct job *j, uint32_t rank, enum proc_event event, int code);
-
 static inline bool job_rank_is_here(const struct job *j, uint32_t rank)
 {
     return !j->spread || j->plan.procs[rank].node == j->here;
 }
-
-/* The job is over: all processes are to end.  The first call decides code and reason; the code is 0
- * when a process asks for that.  A core that does not control the job asks for it (EFFECT_abort);
- * job_end() is what it calls when the controlling node orders the end. */
-void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason);
-void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* The job has failed but goes on: the code counts when the job ends, unless an earlier one does. */
-void job_blame(struct job *j, int exit_code, const char *reason);
-
-/* Pushes the effects that could not be queued; true when none is left. */
-bool job_settle(struct job *j);
 
 /* Whether the job may keep that many more bytes in one more entry on behalf of the process; the
  * other two account for them. */
 bool proc_can_keep(const struct proc *p, size_t bytes);
 void proc_keeps(struct proc *p, size_t bytes);
 void proc_drops(struct proc *p, size_t bytes);
-
-/* Bytes that the job could not keep are an error of the putter: OK, or the reason. */
-enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
-                           struct slice value);
-/* The server's own entries (process mapping ...); replaces. */
-enum answer_status job_preset(struct job *j, struct slice key, struct slice value);
-/* Entries that clients find in the store without a request, and that no protocol's get returns. */
-enum answer_status job_tell(struct job *j, struct slice key, struct slice value);
-enum answer_status job_get(const struct job *j, struct slice space, struct slice key,
-                           struct slice *value_p);
-/* The same, preferring what this rank has put (only PMIx ranks can share a key). */
-enum answer_status job_get_of(const struct job *j, struct slice space, uint32_t rank,
-                              struct slice key, struct slice *value_p);
-/* What the process manager itself provides: finds presets only. */
-enum answer_status job_attr(const struct job *j, struct slice key, struct slice *value_p);
-enum answer_status job_get_index(const struct job *j, struct slice space, uint64_t index,
-                                 struct slice *key_p, struct slice *value_p);
-enum answer_status job_space_new(struct job *j, struct slice *name_p);
-enum answer_status job_space_delete(struct job *j, struct slice name);
-
-/* A collective waits for a process that will not come: unless the job goes on after failures, that
- * ends it, and the reason tells how the process ended.  ANSWER_FAILED. */
-enum answer_status job_miss(struct job *j, uint32_t rank);
-/* A process that takes part in nothing any more: the one whose failure counts, if it is one of
- * them; else the lowest rank. */
-uint32_t job_lost_rank(const struct job *j);
-
-/* Rank enters a fence.  ANSWER_LATER: the ticket is kept and comes back in an EFFECT_answer; the
- * last rank gets ANSWER_OK at once. */
-enum answer_status job_fence(struct job *j, uint32_t rank, struct slice group, bool collect,
-                             uint64_t ticket, uint64_t now_ns);
-/* The same, waiting until deadline_ns at most (UINT64_MAX: for ever): then ANSWER_TIMEOUT comes
- * back, and the fence misses the rank again. */
-enum answer_status job_fence_until(struct job *j, uint32_t rank, struct slice group, bool collect,
-                                   struct slice ways, uint64_t ticket, uint64_t now_ns,
-                                   uint64_t deadline_ns);
-/* Answers fences whose deadline has passed; returns the next deadline, or UINT64_MAX. */
-uint64_t job_fences_tick(struct job *j, uint64_t now_ns);
-/* The other nodes have contributed too (exchange_data.h): answers the members on this node. */
-void job_fence_over(struct job *j, struct slice group, uint64_t generation,
-                    enum answer_status status);
-/* The answer about a rank that will not come any more: it has contributed to the round, or not. */
-void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t generation,
-                     bool will_complete);
-/* Withdraws the arrivals of a process that has ended from fences that are not over; any holder of
- * its socket is answered. */
-void job_fence_forget(struct job *j, uint32_t rank);
-/* Asks about this rank, which is on another node and will not come, for every fence that waits for
- * it. */
-void job_fence_ask(struct job *j, uint32_t rank);
-/* Answers all participants of a fence on this node. */
-void job_answer_round(struct job *j, const struct collective *c, enum answer_status status);
-
-/* Attributes of the rank's node (job_node.c). A put replaces, is visible at once and completes
- * waiting gets. */
-enum answer_status job_node_put(struct job *j, uint32_t rank, struct slice key, struct slice value);
-
-struct node_get {
-    struct slice key;
-    bool wait; /* until it is put */
-    bool idle; /* the process sends nothing before it has the answer */
-    uint64_t ticket;
-};
-
-/* A get that waits: ANSWER_LATER; the ticket comes back in an EFFECT_answer.  NOT_FOUND: no
- * other process of the node is left.  FAILED: those that could are idle in such gets themselves;
- * the text names them. */
-enum answer_status job_node_get(struct job *j, uint32_t rank, const struct node_get *g,
-                                struct answer *a_p);
-/* Something happened to this rank: answers the gets of its node (NOT_FOUND) that no other process
- * could put an attribute for any more. */
-void job_node_ended(struct job *j, uint32_t rank);
-
-/* Leaves a value for both neighbours (job_ring.c).  ANSWER_LATER: the ticket comes back in an
- * EFFECT_answer with the place in the ring and what the neighbours left. */
-enum answer_status job_ring(struct job *j, uint32_t rank, struct slice left, struct slice right,
-                            uint64_t ticket, uint64_t now_ns);
-/* Several nodes: all of them have contributed what their neighbours need. */
-void job_ring_over(struct job *j, uint64_t generation, enum answer_status status,
-                   const struct slice *blocks, uint32_t nblocks);
-
-/* Connections to other jobs. */
-enum answer_status job_connect(struct job *j, uint32_t other);
-enum answer_status job_disconnect(struct job *j, uint32_t other);
-void job_forget(struct job *j, uint32_t other); /* it has gone */
-bool job_is_connected(const struct job *j, uint32_t other);
-
-/* 0 only if every process left with 0, or one of them ended the job with 0; 128 + signal for a
- * signal. */
-int job_exit_code(const struct job *j);
 
 #endif

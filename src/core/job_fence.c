@@ -1,9 +1,6 @@
-/* job_fence.c - the groups of a job's fences.
- *
- * A group is written `WORLD:tag`, `NODE:tag` or `r1,r2,...:tag`; an empty text means `WORLD:0`. The
- * same members and tag are the same fence, in whatever order they are listed; NODE means the
- * caller's node, so its number is appended to the name.
- */
+/* job_fence.c - see job_fence.h. */
+#include "core/job_fence.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +10,7 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/exchange_data.h"
+#include "core/job_end.h"
 
 struct member_list {
     uint32_t *ranks;
@@ -291,7 +289,7 @@ void job_fence_over(struct job *j, struct slice group, uint64_t generation,
 static void ask_about(struct job *j, uint32_t rank, const struct collective *c)
 {
     effects_push(j->effects, EFFECT_WITH(collective_query, .job = j->id, .rank = rank,
-                                         .id = exchange_data_id(j, c)));
+                                         .id = collective_id(c, j->id)));
 }
 
 static void ask_about_all(struct job *j, uint32_t rank, const struct collective_set *s,

@@ -1,11 +1,11 @@
-/* job_node.c - attributes of nodes: values in the job's store, under names that no client can send,
- * so that Wireup's own clients can look them up there; early gets wait (nodeattr.h). */
+/* job_node.c - see job_node.h. */
+#include "core/job_node.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "core/job.h"
 #include "core/rank_ranges.h"
 
 enum { NODE_PART = 16 }; /* "@4294967295" and its NUL */

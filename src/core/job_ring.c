@@ -1,4 +1,4 @@
-/* job_ring.c - the ring: every process leaves a value for each neighbour and gets theirs.
+/* job_ring.c - see job_ring.h.
  *
  * The order is that of the nodes and, on a node, of the ranks: so that most neighbours share a
  * node.  The ring is a collective of the whole job; a process's values wait with its ticket.
@@ -6,12 +6,15 @@
  * Other nodes need from a node what its first process left for the left and its last one for the
  * right: 'R', the node's number in the plan, and these two, each with its length (varints).
  */
+#include "core/job_ring.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "core/exchange_data.h"
+#include "core/contribution.h"
+#include "core/job_fence.h"
 #include "wire/parts.h"
 
 /* The values of one process. */
@@ -104,7 +107,7 @@ static void put_part(struct buf *out, struct slice s)
 
 static bool push_contribution(struct job *j, const struct collective *c)
 {
-    struct coll_id id = exchange_data_id(j, c);
+    struct coll_id id = collective_id(c, j->id);
     struct contribution *k = contribution_new(&id, false, 1);
 
     if (!k)

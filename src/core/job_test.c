@@ -1,4 +1,5 @@
 /* job_test.c - the data that a job keeps for its processes, and its limits. */
+#include "core/core_request.h"
 #include "core/effect.h"
 #include "core/job.h"
 
@@ -7,6 +8,8 @@
 
 #include "base/limit.h"
 #include "core/core.h"
+#include "core/job_end.h"
+#include "core/job_kvs.h"
 #include "core/request.h"
 #include "shm/memory.h"
 #include "tests/plan.h"

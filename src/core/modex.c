@@ -1,13 +1,12 @@
 /* modex.c - see modex.h. */
 #include "core/modex.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "core/exchange_data.h"
+#include "core/modex_keys.h"
 
 static struct card card_of(const struct seg_item *item)
 {
@@ -36,21 +35,6 @@ bool modex_card(const struct job *j, uint32_t rank, uint32_t i, struct card *car
 
 /* ---- putting --------------------------------------------------------------------------------- */
 
-/* The key's bytes live in the store, which never moves. */
-int modex_note_key(struct proc *p, struct slice key)
-{
-    if (p->nkeys == p->keys_room) {
-        uint32_t room = p->keys_room ? p->keys_room * 2 : 8;
-        struct slice *more = realloc(p->keys, room * sizeof *more);
-        if (!more)
-            return -ENOMEM;
-        p->keys = more;
-        p->keys_room = room;
-    }
-    p->keys[p->nkeys++] = key;
-    return 0;
-}
-
 static bool same(const struct card *a, const struct card *b)
 {
     return a->type == b->type && a->scope == b->scope && slice_eq(a->value, b->value);
@@ -76,12 +60,12 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
     if (rc)
         return ANSWER_NO_MEMORY;
     proc_keeps(p, c->key.len + c->value.len);
-    if (j->spread && exchange_data_note(j, rank, c->key) < 0)
+    if (j->spread && modex_keys_add_fresh(j, rank, c->key) < 0)
         return ANSWER_NO_MEMORY;
     if (known)
         return ANSWER_OK;
     seg_find(&j->store.view, rank, c->key, &item);
-    return modex_note_key(p, item.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
+    return modex_keys_add(p, item.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
@@ -93,7 +77,7 @@ static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answe
     struct buf block = BUF_NULL(LIMIT_BLOCK);
 
     if (status == ANSWER_OK)
-        exchange_data_cards(j, rank, &block);
+        modex_keys_write_all(j, rank, &block);
     effects_push(j->effects, EFFECT_WITH(modex_reply, .ticket = ticket, .job = j->id, .rank = rank,
                                          .status = buf_ok(&block) ? status : ANSWER_NO_MEMORY,
                                          .block = buf_ok(&block) ? buf_slice(&block) : SLICE_NULL,
@@ -312,17 +296,4 @@ uint64_t modex_tick(struct job *j, uint64_t now_ns)
             next = w->deadline_ns;
     }
     return j->waits_due = next;
-}
-
-void modex_free(struct job *j)
-{
-    LIST_EACH(l, &j->waits)
-    {
-        list_unlink(l);
-        free(LIST_OF(l, struct modex_wait, link));
-    }
-    for (uint32_t r = 0; j->procs && r < j->plan.nprocs; r++) {
-        free(j->procs[r].keys);
-        free(j->procs[r].fresh);
-    }
 }

@@ -80,6 +80,4 @@ bool modex_find(const struct job *j, uint32_t rank, struct slice key, struct car
 /* The rank's i-th entry in the order of first puts, whatever its scope; false: no more. */
 bool modex_card(const struct job *j, uint32_t rank, uint32_t i, struct card *card_p);
 
-void modex_free(struct job *j);
-
 #endif

@@ -128,3 +128,10 @@ uint32_t nameservice_drop_job(struct nameservice *n, uint32_t job)
     }
     return dropped;
 }
+
+void nameservice_wait_free(struct nameservice_wait *w)
+{
+    list_unlink(&w->link);
+    free(w->query);
+    free(w);
+}

@@ -37,6 +37,8 @@ struct nameservice_wait {
     struct nameservice_query *query;
 };
 
+void nameservice_wait_free(struct nameservice_wait *w);
+
 enum { NAMESERVICE_OK = 0, NAMESERVICE_TAKEN, NAMESERVICE_UNKNOWN, NAMESERVICE_FOREIGN };
 
 /* A query about a name that this launcher alone cannot answer: the host asks its neighbours (other

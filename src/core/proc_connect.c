@@ -6,7 +6,7 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "core/job.h"
+#include "core/job_connect.h"
 #include "wire/parts.h"
 
 /* Members of one node. */

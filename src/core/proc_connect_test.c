@@ -1,6 +1,11 @@
 /* proc_connect_test.c - connected processes, the effects of that, and the report to the node that
  * controls the jobs of other nodes. */
+#include "core/core_effect.h"
+#include "core/core_request.h"
 #include "core/effect.h"
+#include "core/job_connect.h"
+#include "core/job_end.h"
+#include "core/job_event.h"
 #include "core/proc_connect.h"
 
 #include <string.h>

@@ -1,6 +1,9 @@
 /* startup_test.c - startup timing by a virtual clock: what a node records, its summary and its
  * bytes, and the report of nodes with unrelated clocks. */
+#include "core/core_effect.h"
+#include "core/core_request.h"
 #include "core/effect.h"
+#include "core/job_event.h"
 #include "core/request.h"
 #include "core/startup.h"
 

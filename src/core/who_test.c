@@ -1,6 +1,9 @@
 /* who_test.c - the report on pending operations: every kind of wait, as text and as JSON, from its
  * begin to its answer. */
+#include "core/core_effect.h"
+#include "core/core_request.h"
 #include "core/effect.h"
+#include "core/job_event.h"
 #include "core/request.h"
 #include "core/who.h"
 

@@ -3,6 +3,7 @@
  * every kind of end, every instant, one node and several. */
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"
+#include "core/job_end.h"
 
 enum { RANKS = 4 };
 

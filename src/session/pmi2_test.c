@@ -1,6 +1,8 @@
 /* pmi2_test.c - PMI-2 conversations without a socket, alone and together with PMI-1. */
 #include "tests/world.h"
 #include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_kvs.h"
 
 #define PEER(w, rank) ((w)->jobs[0].peers[rank])
 

@@ -11,6 +11,7 @@
 #include "base/limit.h"
 #include "session/pmix_priv.h"
 #include "wire/pmix_ours.h"
+#include "core/job_kvs.h"
 
 /* One blob per rank; a key of the wire, not of the API. */
 #define PROC_BLOB "pmix.pblob"

@@ -6,6 +6,7 @@
 #include "base/limit.h"
 #include "core/control.h"
 #include "core/core.h"
+#include "core/job_connect.h"
 #include "core/request.h"
 #include "session/pmix_priv.h"
 
@@ -39,7 +40,7 @@ static pmix_status_t may_listen(const struct command *c, const pmix_proc_t *proc
             continue; /* it has ended; some of its output may be kept */
         if (!j)
             return PMIX_ERR_NOT_FOUND;
-        if (!control_is_free_to(p->job, j))
+        if (!job_may_act_on(p->job, j))
             return PMIX_ERR_NO_PERMISSIONS;
     }
     return n ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include "core/effect.h"
+#include "core/job_event.h"
 #include "session/pmix.h"
 #include "tests/alloc.h"
 #include "tests/pmix_bytes.h"

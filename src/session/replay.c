@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/core_effect.h"
+#include "core/core_names.h"
 #include "core/effect.h"
+#include "core/job_kvs.h"
 #include "session/record.h"
 #include "session/server_priv.h"
 #include "shm/memory.h"
@@ -487,7 +490,7 @@ static int on_heard(struct replay *r, const struct record *d)
 
 static int on_unpublish(struct replay *r, const struct record *d)
 {
-    core_unpublish(&r->server.core, d->u.unpublish.service);
+    core_names_withdraw(&r->server.core, d->u.unpublish.service);
     return REPLAY_SAME;
 }
 

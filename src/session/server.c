@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/core_effect.h"
+#include "core/core_names.h"
+#include "core/core_request.h"
 #include "core/effect.h"
+#include "core/job_event.h"
 #include "core/request.h"
 #include "session/pmi1.h"
 #include "session/pmi2.h"
@@ -87,7 +91,7 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     map_del(&s->by_id, id_key(&p->id));
     server_monitors_drop(s, p);
     pendings_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
-    core_lookups_drop(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
+    core_names_drop_lookups(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     list_unlink(&p->link);
     list_unlink(&p->dirty);
     if (p->session)

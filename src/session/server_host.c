@@ -6,8 +6,16 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/collective_nodes.h"
 #include "core/control.h"
+#include "core/core_effect.h"
+#include "core/core_names.h"
+#include "core/core_request.h"
 #include "core/effect.h"
+#include "core/job_connect.h"
+#include "core/job_end.h"
+#include "core/job_event.h"
+#include "core/job_kvs.h"
 #include "core/proc_connect.h"
 #include "core/modex.h"
 #include "core/exchange_data.h"
@@ -300,7 +308,7 @@ uint64_t server_tick(struct server *s, uint64_t now_ns)
 enum answer_status server_unpublish(struct server *s, struct slice service)
 {
     TELL(s, unpublish, .service = service);
-    return core_unpublish(&s->core, service);
+    return core_names_withdraw(&s->core, service);
 }
 
 /* ---- other nodes ----------------------------------------------------------------------------- */
@@ -315,7 +323,7 @@ void server_completed(struct server *s, const struct coll_id *id, enum answer_st
 {
     TELL(s, completed, COLL_ID_PARTS(id), .status = slice_str(answer_word(status)),
          .blocks = { blocks, nblocks });
-    exchange_data_completed(&s->core, id, status, blocks, nblocks);
+    collective_nodes_completed(&s->core, id, status, blocks, nblocks);
 }
 
 void server_fetched(struct server *s, struct job *j, uint32_t rank, enum answer_status status,
@@ -399,7 +407,7 @@ void server_notify(struct server *s, const struct notice *n)
 bool server_round(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id)
 {
     TELL(s, collective_query, .job = j->id, .rank = rank, COLL_ID_PARTS(id));
-    return exchange_data_round(&s->core, j, rank, id);
+    return collective_nodes_will_complete(&s->core, j, rank, id);
 }
 
 void server_round_heard(struct server *s, struct job *j, uint32_t rank, const struct coll_id *id,
@@ -407,7 +415,7 @@ void server_round_heard(struct server *s, struct job *j, uint32_t rank, const st
 {
     TELL(s, round_heard, .job = j->id, .rank = rank, COLL_ID_PARTS(id),
          .will_complete = will_complete);
-    exchange_data_round_heard(&s->core, j, rank, id, will_complete);
+    collective_nodes_heard(&s->core, j, rank, id, will_complete);
 }
 
 static struct effect make_reply(uint64_t ticket, const struct answer *a)
@@ -431,7 +439,7 @@ static struct answer result_of(struct server *s, const struct effect_answer *e)
     };
 
     if (e->lookup)
-        core_lookup_now(&s->core, e->lookup, &a);
+        core_names_lookup_now(&s->core, e->lookup, &a);
     return a;
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_kvs.h"
 #include "core/request.h"
 #include "session/record.h"
 #include "session/replay.h"

@@ -1,5 +1,7 @@
 /* spread_test.c - jobs over several nodes: servers joined by a model of a host (tests/cluster.h).
  */
+#include "core/job_connect.h"
+#include "core/job_end.h"
 #include "core/who_part.h"
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"

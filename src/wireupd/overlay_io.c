@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "core/exchange_data.h"
+#include "core/contribution_places.h"
 #include "wireupd/multinode.h"
 #include "wireupd/node_failure.h"
 #include "wireupd/node_map.h"
@@ -107,7 +107,7 @@ static int positions_of(const struct overlay_io *w, const struct contribution *k
 {
     struct place *places = NULL;
     uint32_t n = 0;
-    int rc = exchange_data_places(&w->multinode->node->server.core, k, &places, &n);
+    int rc = contribution_places(&w->multinode->node->server.core, k, &places, &n);
 
     for (uint32_t i = 0; rc == 0 && i < n; i++)
         rc = rank_set_add(all, node_map_position(w->multinode, places[i].job, places[i].node), 1);

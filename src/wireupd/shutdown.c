@@ -13,6 +13,7 @@
 #include "wireupd/spawning.h"
 #include "wireupd/process.h"
 #include "wireupd/local_job.h"
+#include "core/job_end.h"
 
 void shutdown_begin(struct node *n, struct job *job)
 {

@@ -7,6 +7,7 @@
 #define CLUSTER_OVERLAY 1
 #include "cluster/overlay_codec.h"
 #include "tests/cluster.h"
+#include "core/contribution_places.h"
 
 /* ---- the overlays of all nodes --------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static void cluster_contribute(struct cluster *c, uint32_t node, struct contribu
     struct place *places;
     uint32_t n;
 
-    if (exchange_data_places(&c->nodes[node].server.core, k, &places, &n) < 0)
+    if (contribution_places(&c->nodes[node].server.core, k, &places, &n) < 0)
         abort();
     for (uint32_t i = 0; i < n; i++)
         rank_set_add(&all, places[i].node, 1);

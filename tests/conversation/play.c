@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_kvs.h"
 #include "core/procmap.h"
 #include "session/pmix.h"
 #include "tests/conversation/reply.h"

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 
 #include "core/effect.h"
+#include "core/job_event.h"
+#include "core/job_kvs.h"
 #include "core/procmap.h"
 
 void (*world_own_memory)(bool begin);

@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "core/effect.h"
+#include "core/job_event.h"
+#include "core/job_kvs.h"
 #include "core/procmap.h"
 #include "session/server.h"
 #include "tests/plan.h"

@@ -1,0 +1,31 @@
+/* core_names.h - published names: requests of processes, look-ups that wait, and what other
+ * launchers answer.  The names themselves are in nameservice.h. */
+#ifndef WIREUP_CORE_CORE_NAMES_H
+#define WIREUP_CORE_CORE_NAMES_H
+
+#include "core/core_call.h"
+
+/* The three requests. */
+enum answer_status core_names_publish(const struct core_call *k);
+enum answer_status core_names_unpublish(const struct core_call *k);
+enum answer_status core_names_lookup(const struct core_call *k);
+
+/* The requesters with these tickets (first..last) have gone: their look-ups are dropped, so that
+ * none consumes a name that may be read only once. */
+void core_names_drop_lookups(struct core *c, uint64_t first, uint64_t last);
+
+/* Answers a look-up that had to wait from what is published now. */
+void core_names_lookup_now(struct core *c, const struct nameservice_query *q, struct answer *a_p);
+
+/* Withdraws a name, whoever published it. */
+enum answer_status core_names_withdraw(struct core *c, struct slice service);
+
+/* The neighbours have answered: found tells whether one of them has (or had, and has withdrawn) the
+ * name, with its port.  Completes the query and fills the answer, which borrows from port. */
+void core_names_heard(struct core *c, uint64_t ticket, const struct nameservice_query *q,
+                      bool found, struct slice port, struct answer *a_p);
+
+/* Answers the look-ups whose time-out has passed; returns the next deadline, or UINT64_MAX. */
+uint64_t core_names_tick(struct core *c, uint64_t now_ns);
+
+#endif

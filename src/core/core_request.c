@@ -1,0 +1,481 @@
+/* core_request.c - see core_request.h: each kind of request has one small function; the table picks
+ * it. */
+#include "core/core_request.h"
+
+#include <string.h>
+
+#include "core/collective_multijob.h"
+#include "core/control.h"
+#include "core/core_call.h"
+#include "core/core_names.h"
+#include "core/effect.h"
+#include "core/job_connect.h"
+#include "core/job_end.h"
+#include "core/job_event.h"
+#include "core/job_fence.h"
+#include "core/job_kvs.h"
+#include "core/job_node.h"
+#include "core/job_ring.h"
+#include "core/modex.h"
+#include "core/request.h"
+#include "core/startup.h"
+
+/* Descriptions of pending requests. */
+
+static void about_get(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.get.key;
+}
+
+static void about_node_get(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.node_get.key;
+}
+
+static void about_job_attr(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.job_attr.key;
+}
+
+static void about_publish(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.publish.service;
+}
+
+static void about_unpublish(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.unpublish.service;
+}
+
+static void about_lookup(const struct core_call *k, struct pending *w)
+{
+    w->name = k->rq->u.lookup.service;
+}
+
+static struct job *owner_of(const struct core_call *k)
+{
+    struct slice nspace = k->rq->u.modex_get.nspace;
+
+    return nspace.len ? core_job_named(k->core, nspace) : k->job;
+}
+
+static void about_modex_get(const struct core_call *k, struct pending *w)
+{
+    const struct request_modex_get *rq = &k->rq->u.modex_get;
+    const struct job *owner = owner_of(k);
+
+    w->name = rq->key;
+    if (owner && rq->rank < owner->plan.nprocs) {
+        w->owner_job = owner->id;
+        w->owner_rank = rq->rank;
+    }
+}
+
+static void about_spawn(const struct core_call *k, struct pending *w)
+{
+    const struct spawn_request *s = k->rq->u.spawn.request;
+
+    w->count = spawn_nprocs(s);
+    if (s->ncommands)
+        w->name = slice_str(s->commands[0].program);
+}
+
+typedef void about(const struct core_call *k, struct pending *w);
+
+static void note_wait(const struct core_call *k, about *describe)
+{
+    struct pending w = { .ticket = k->ticket,
+                         .since_ns = k->now_ns,
+                         .job = k->job->id,
+                         .rank = k->rank,
+                         .kind = k->rq->kind,
+                         .owner_job = PENDING_NOBODY,
+                         .owner_rank = PENDING_NOBODY };
+
+    describe(k, &w);
+    pendings_add(&k->core->waits, &w);
+}
+
+static enum answer_status do_attach(const struct core_call *k)
+{
+    k->job->procs[k->rank].speaks = k->rq->u.attach.speaks;
+    job_event(k->job, k->rank, PROC_EVENT_ATTACH, 0);
+    return ANSWER_OK;
+}
+
+static enum answer_status do_put(const struct core_call *k)
+{
+    const struct request_put *rq = &k->rq->u.put;
+
+    return job_put(k->job, k->rank, rq->space, rq->key, rq->value);
+}
+
+static uint32_t read_le(const char *bytes, int n)
+{
+    uint32_t v = 0;
+
+    while (n--)
+        v = v << 8 | (unsigned char)bytes[n];
+    return v;
+}
+
+/* Cuts one record off: key length (2 bytes), value length (4 bytes), key, value. */
+static bool next_record(struct slice *rest, struct slice *key_p, struct slice *value_p)
+{
+    uint32_t keylen, vallen;
+
+    if (rest->len < 6)
+        return false;
+    keylen = read_le(rest->ptr, 2);
+    vallen = read_le(rest->ptr + 2, 4);
+    *rest = slice_skip(*rest, 6);
+    if (keylen > rest->len || vallen > rest->len - keylen)
+        return false;
+    *key_p = slice_head(*rest, keylen);
+    *value_p = slice_head(slice_skip(*rest, keylen), vallen);
+    *rest = slice_skip(*rest, (size_t)keylen + vallen);
+    return true;
+}
+
+/* One refused put does not affect the others: the first refusal is returned.  A key of a further
+ * space comes as it is stored: the space's name, a NUL, the key. */
+static enum answer_status do_put_many(const struct core_call *k)
+{
+    struct slice rest = k->rq->u.put_many.records, key, value, space;
+    enum answer_status first = ANSWER_OK;
+
+    for (uint32_t i = 0; i < k->rq->u.put_many.count; i++) {
+        enum answer_status st;
+        size_t nul;
+        if (!next_record(&rest, &key, &value))
+            return ANSWER_BAD_VALUE;
+        nul = slice_find(key, '\0');
+        space = nul < key.len ? slice_head(key, nul) : SLICE_NULL;
+        if (nul < key.len)
+            key = slice_skip(key, nul + 1);
+        st = job_put(k->job, k->rank, space, key, value);
+        if (st != ANSWER_OK && first == ANSWER_OK) {
+            first = st;
+            k->a->key = key;
+        }
+    }
+    return rest.len ? ANSWER_BAD_VALUE : first;
+}
+
+/* A job may read the stores of connected jobs besides its own. */
+static struct job *readable_job(const struct core_call *k, struct slice nspace)
+{
+    struct job *other = core_job_named(k->core, nspace);
+
+    if (other && (other == k->job || k->job->is_tool || job_is_related(other, k->job)))
+        return other;
+    return k->job; /* one of its own further spaces, or unknown there */
+}
+
+/* Attributes that cost time are determined on request, by the host. */
+static enum answer_status ask_host(const struct core_call *k, struct slice key)
+{
+    struct effect e = EFFECT_WITH(attr, .job = k->job->id, .ticket = k->ticket, .key = key);
+
+    if (!k->core->has_topology ||
+        (!slice_is(key, "PMI_hwloc_xmlfile") && !slice_is(key, CORE_TOPOLOGY)))
+        return ANSWER_NOT_FOUND;
+    if (!effect_own(&e))
+        return ANSWER_NO_MEMORY;
+    effects_push(&k->core->effects, e);
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_get(const struct core_call *k)
+{
+    const struct request_get *rq = &k->rq->u.get;
+    struct job *j = k->job;
+    enum answer_status st;
+
+    if (rq->space.len && !slice_is(rq->space, j->nspace))
+        j = readable_job(k, rq->space);
+    if (rq->has_rank && rq->rank >= 0 && rq->rank < j->plan.nprocs)
+        st = job_get_of(j, rq->space, (uint32_t)rq->rank, rq->key, &k->a->value);
+    else
+        st = job_get(j, rq->space, rq->key, &k->a->value);
+    return st == ANSWER_NOT_FOUND && j == k->job ? ask_host(k, rq->key) : st;
+}
+
+static enum answer_status do_job_attr(const struct core_call *k)
+{
+    struct slice key = k->rq->u.job_attr.key;
+    enum answer_status st = job_attr(k->job, key, &k->a->value);
+
+    return st == ANSWER_NOT_FOUND ? ask_host(k, key) : st;
+}
+
+static enum answer_status do_node_put(const struct core_call *k)
+{
+    return job_node_put(k->job, k->rank, k->rq->u.node_put.key, k->rq->u.node_put.value);
+}
+
+static enum answer_status do_node_get(const struct core_call *k)
+{
+    return job_node_get(k->job, k->rank,
+                        &(struct node_get){ .key = k->rq->u.node_get.key,
+                                            .wait = k->rq->u.node_get.wait,
+                                            .idle = k->rq->u.node_get.idle,
+                                            .ticket = k->ticket },
+                        k->a);
+}
+
+static enum answer_status do_ring(const struct core_call *k)
+{
+    return job_ring(k->job, k->rank, k->rq->u.ring.left, k->rq->u.ring.right, k->ticket, k->now_ns);
+}
+
+/* The other nodes are notified: the launcher ends jobs that are connected to one that fails. */
+static enum answer_status tie(const struct core_call *k, const struct job *other, bool on)
+{
+    enum answer_status st = on ? job_connect(k->job, other->id) : job_disconnect(k->job, other->id);
+
+    if (st == ANSWER_OK && k->core->has_others)
+        effects_push(&k->core->effects,
+                     EFFECT_WITH(tie, .job = k->job->id, .other = other->id, .on = on));
+    return st;
+}
+
+static enum answer_status do_connect(const struct core_call *k)
+{
+    const struct job *other = core_job_named(k->core, k->rq->u.connect.job);
+
+    if (!other)
+        return ANSWER_NOT_FOUND;
+    return other == k->job ? ANSWER_OK : tie(k, other, true);
+}
+
+static enum answer_status do_disconnect(const struct core_call *k)
+{
+    const struct job *other = core_job_named(k->core, k->rq->u.disconnect.job);
+
+    if (!other)
+        return ANSWER_NOT_FOUND;
+    return other == k->job ? ANSWER_OK : tie(k, other, false);
+}
+
+static enum answer_status do_get_index(const struct core_call *k)
+{
+    const struct request_get_index *rq = &k->rq->u.get_index;
+
+    if (rq->index < 0)
+        return ANSWER_NOT_FOUND;
+    return job_get_index(k->job, rq->space, (uint64_t)rq->index, &k->a->key, &k->a->value);
+}
+
+static enum answer_status do_kvs_create(const struct core_call *k)
+{
+    return job_space_new(k->job, &k->a->value);
+}
+
+static enum answer_status do_kvs_delete(const struct core_call *k)
+{
+    struct slice name = k->rq->u.kvs_delete.space;
+    struct effect e = EFFECT_WITH(space, .job = k->job->id, .name = name);
+    enum answer_status st;
+
+    if (k->core->has_others && !effect_own(&e))
+        return ANSWER_NO_MEMORY;
+    st = job_space_delete(k->job, name);
+    if (st == ANSWER_OK && k->core->has_others)
+        effects_push(&k->core->effects, e);
+    else
+        effect_drop(&e);
+    return st;
+}
+
+static enum answer_status do_fence(const struct core_call *k)
+{
+    const struct request_fence *rq = &k->rq->u.fence;
+
+    return job_fence_until(k->job, k->rank, rq->group, rq->collect, rq->ways, k->ticket, k->now_ns,
+                           core_call_deadline(k, rq->timeout_ns));
+}
+
+static enum answer_status do_spawn(const struct core_call *k)
+{
+    note_wait(k, about_spawn); /* before the request is handed over */
+    effects_push(&k->core->effects, EFFECT_WITH(spawn, .job = k->job->id, .ticket = k->ticket,
+                                                .request = k->rq->u.spawn.request));
+    return ANSWER_LATER;
+}
+
+static enum answer_status do_commit(const struct core_call *k)
+{
+    return modex_commit(k->job, k->rank, k->rq->u.commit.cards, k->rq->u.commit.count);
+}
+
+static enum answer_status do_modex_get(const struct core_call *k)
+{
+    const struct request_modex_get *rq = &k->rq->u.modex_get;
+    struct job *owner = owner_of(k);
+
+    if (!owner)
+        return ANSWER_NOT_FOUND;
+    return modex_get(owner, &(struct modex_get){ .rank = rq->rank,
+                                                 .key = rq->key,
+                                                 .immediate = rq->immediate,
+                                                 .timeout_ns = rq->timeout_ns,
+                                                 .ticket = k->ticket,
+                                                 .now_ns = k->now_ns,
+                                                 .asker = k->job->base + k->rank });
+}
+
+static enum answer_status do_collective(const struct core_call *k)
+{
+    enum answer_status st = collective_multijob_enter(k->core, k->job, k->rank,
+                                                      &k->rq->u.collective, k->ticket, k->now_ns);
+
+    k->a->number = (int64_t)core_meetings(k->core);
+    return st;
+}
+
+static enum answer_status do_signal(const struct core_call *k)
+{
+    return control_signal(k->core, k->job, &k->rq->u.signal);
+}
+
+static enum answer_status do_input(const struct core_call *k)
+{
+    return control_input(k->core, k->job, k->ticket, &k->rq->u.input);
+}
+
+static enum answer_status do_register_cleanup(const struct core_call *k)
+{
+    return control_register_cleanup(k->core, k->job, k->rank, &k->rq->u.register_cleanup);
+}
+
+static enum answer_status do_log(const struct core_call *k)
+{
+    return control_log(k->core, k->job, k->rank, &k->rq->u.log);
+}
+
+static enum answer_status do_credential(const struct core_call *k)
+{
+    return control_credential(k->core, k->job, k->ticket, &k->rq->u.credential);
+}
+
+static enum answer_status do_finalize(const struct core_call *k)
+{
+    job_event(k->job, k->rank, PROC_EVENT_FINALIZE, 0);
+    return ANSWER_OK;
+}
+
+static const char *family_of(uint8_t speaks)
+{
+    return speaks == SPEAKS_PMIX ? "PMIx" : "PMI";
+}
+
+/* Why an MPI library may have aborted without a message of its own: another library is in the same
+ * job, and uses another protocol.  The text is empty, or begins with "; ". */
+static void say_mixture(const struct job *j, uint32_t rank, struct errmsg *text)
+{
+    uint8_t mine = j->procs[rank].speaks;
+
+    text->text[0] = '\0';
+    for (uint32_t r = 0; r < j->plan.nprocs && mine; r++) {
+        uint8_t other = j->procs[r].speaks;
+        if (other == 0 || (other == SPEAKS_PMIX) == (mine == SPEAKS_PMIX))
+            continue;
+        errmsg_set(
+            text, 0,
+            "; it speaks %s and rank %u %s: if they have different MPI libraries, run them as "
+            "jobs of their own",
+            family_of(mine), r, family_of(other));
+        return;
+    }
+}
+
+static enum answer_status do_abort(const struct core_call *k)
+{
+    const struct request_abort *rq = &k->rq->u.abort;
+    const struct job_map *p = &k->job->plan;
+    struct slice why = slice_head(rq->message, 512);
+    struct errmsg mixture = { "" };
+
+    if (k->job->is_tool) /* its end concerns no other process */
+        return ANSWER_OK;
+    if (why.len == 0)
+        say_mixture(k->job, k->rank, &mixture);
+    job_abort(k->job, k->rank, rq->code,
+              "rank %u on %s (pid %d) aborted with code %d%s" SLICE_FMT "%s", k->rank,
+              p->nodes[p->procs[k->rank].node].name, k->job->procs[k->rank].pid, rq->code,
+              why.len ? ": " : "", SLICE_ARG(why), mixture.text);
+    return ANSWER_OK;
+}
+
+static const struct {
+    enum answer_status (*run)(const struct core_call *);
+    about *describe; /* when it has to wait; NULL: it never does, or is reported elsewhere */
+} table[REQ_KINDS] = {
+    [REQ_attach] = { do_attach, NULL },
+    [REQ_put] = { do_put, NULL },
+    [REQ_put_many] = { do_put_many, NULL },
+    [REQ_get] = { do_get, about_get },
+    [REQ_get_index] = { do_get_index, NULL },
+    [REQ_kvs_create] = { do_kvs_create, NULL },
+    [REQ_kvs_delete] = { do_kvs_delete, NULL },
+    [REQ_fence] = { do_fence, NULL },
+    [REQ_node_put] = { do_node_put, NULL },
+    [REQ_node_get] = { do_node_get, about_node_get },
+    [REQ_job_attr] = { do_job_attr, about_job_attr },
+    [REQ_ring] = { do_ring, NULL },
+    [REQ_connect] = { do_connect, NULL },
+    [REQ_disconnect] = { do_disconnect, NULL },
+    [REQ_publish] = { core_names_publish, about_publish },
+    [REQ_unpublish] = { core_names_unpublish, about_unpublish },
+    [REQ_lookup] = { core_names_lookup, about_lookup },
+    [REQ_spawn] = { do_spawn, NULL },
+    [REQ_commit] = { do_commit, NULL },
+    [REQ_modex_get] = { do_modex_get, about_modex_get },
+    [REQ_collective] = { do_collective, NULL },
+    [REQ_signal] = { do_signal, NULL },
+    [REQ_input] = { do_input, NULL },
+    [REQ_register_cleanup] = { do_register_cleanup, NULL },
+    [REQ_log] = { do_log, NULL },
+    [REQ_credential] = { do_credential, NULL },
+    [REQ_finalize] = { do_finalize, NULL },
+    [REQ_abort] = { do_abort, NULL },
+};
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t core_tick(struct core *c, uint64_t now_ns)
+{
+    uint64_t next = earlier(collective_multijob_tick(c, now_ns), core_names_tick(c, now_ns));
+
+    LIST_EACH(l, &c->jobs)
+    {
+        struct job *j = LIST_OF(l, struct job, link);
+        uint64_t due = earlier(modex_tick(j, now_ns), job_fences_tick(j, now_ns));
+        next = earlier(due, next);
+    }
+    return next;
+}
+
+void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
+                  const struct request *rq, uint64_t now_ns, struct answer *a_p)
+{
+    struct core_call k = { c, j, rank, ticket, rq, now_ns, a_p };
+    struct proc *p = &j->procs[rank];
+
+    *a_p = (struct answer){ .status = ANSWER_OK };
+    if (!table[rq->kind].run) {
+        a_p->status = ANSWER_FAILED; /* REQ_identify: not a request to a job */
+        return;
+    }
+    p->last_ns = now_ns;
+    p->last_word = request_word(rq->kind);
+    if (c->startup && c->startup->job == j->id)
+        startup_request(c->startup, rank, rq, now_ns);
+    a_p->status = table[rq->kind].run(&k);
+    if (a_p->status == ANSWER_LATER && table[rq->kind].describe)
+        note_wait(&k, table[rq->kind].describe);
+}

@@ -1,0 +1,22 @@
+/* core_request.h - requests of processes in, and the passing of time.
+ *
+ * The caller identifies a waiting request by a ticket of its own making and gets it back with the
+ * answer.
+ */
+#ifndef WIREUP_CORE_CORE_REQUEST_H
+#define WIREUP_CORE_CORE_REQUEST_H
+
+#include "core/core.h"
+
+struct request;
+
+/* Time has passed: answers what is due, and returns when to call again (UINT64_MAX: nothing is
+ * pending). */
+uint64_t core_tick(struct core *c, uint64_t now_ns);
+
+/* One request of one process.  ANSWER_LATER: an EFFECT_answer (or, for a spawn, the host's own
+ * answer) brings the ticket back. */
+void core_request(struct core *c, struct job *j, uint32_t rank, uint64_t ticket,
+                  const struct request *rq, uint64_t now_ns, struct answer *a_p);
+
+#endif

@@ -1,0 +1,98 @@
+/* job_end.c - see job_end.h. */
+#include "core/job_end.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/effect.h"
+
+static struct slice why_failed(const struct job *j)
+{
+    return j->failed ? slice_str(j->reason.text) : SLICE_NULL;
+}
+
+static bool push_kill(struct job *j)
+{
+    return effects_push(j->effects, EFFECT_WITH(kill, .job = j->id, .code = job_exit_code(j),
+                                                .reason = why_failed(j)));
+}
+
+static bool push_ended(struct job *j)
+{
+    return effects_push(j->effects, EFFECT_WITH(job_ended, .job = j->id, .code = job_exit_code(j),
+                                                .reason = why_failed(j)));
+}
+
+bool job_settle(struct job *j)
+{
+    j->owes_kill = j->owes_kill && !push_kill(j);
+    if (!j->owes_kill)
+        j->owes_end = j->owes_end && !push_ended(j);
+    return !j->owes_kill && !j->owes_end;
+}
+
+/* The code as a shell sees it: an abort with 0 stays 0, and no other code becomes 0 for want of
+ * bits. */
+static int status_of(int exit_code)
+{
+    int status = exit_code & 0xff;
+
+    return exit_code && !status ? 1 : status;
+}
+
+void job_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
+{
+    if (j->phase != JOB_RUNNING)
+        return;
+    j->phase = JOB_ENDING;
+    if (!j->failed) {
+        j->failed = true;
+        j->culprit = culprit;
+        j->exit_code = status_of(exit_code);
+        if (reason != j->reason.text)
+            snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
+    } else if (culprit == j->culprit && culprit != JOB_NO_RANK && reason != j->reason.text) {
+        /* Its exit code counted already; only now is it known that the others cannot go on. */
+        snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
+    }
+    j->owes_kill = true;
+    job_settle(j);
+}
+
+void job_blame(struct job *j, int exit_code, const char *reason)
+{
+    if (j->failed || j->phase != JOB_RUNNING)
+        return;
+    j->failed = true;
+    j->culprit = JOB_NO_RANK;
+    j->exit_code = status_of(exit_code);
+    snprintf(j->reason.text, sizeof j->reason.text, "%s", reason);
+}
+
+static void ask_for_end(struct job *j, uint32_t culprit, int exit_code, const char *reason)
+{
+    if (j->phase != JOB_RUNNING || j->asked_abort)
+        return;
+    j->asked_abort =
+        effects_push(j->effects, EFFECT_WITH(abort, .job = j->id, .culprit = culprit,
+                                             .code = exit_code, .reason = slice_str(reason)));
+}
+
+void job_abort(struct job *j, uint32_t culprit, int exit_code, const char *format, ...)
+{
+    struct errmsg reason;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason.text, sizeof reason.text, format, args);
+    va_end(args);
+    if (j->follows)
+        ask_for_end(j, culprit, exit_code, reason.text);
+    else
+        job_end(j, culprit, exit_code, reason.text);
+}
+
+int job_exit_code(const struct job *j)
+{
+    return j->failed ? j->exit_code : 0;
+}

@@ -1,0 +1,316 @@
+/* job_event.c - see job_event.h. */
+#include "core/job_event.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limit.h"
+#include "core/control.h"
+#include "core/effect.h"
+#include "core/job_end.h"
+#include "core/job_fence.h"
+#include "core/job_kvs.h"
+#include "core/job_node.h"
+#include "core/modex.h"
+
+static const char *host_of(const struct job *j, uint32_t rank)
+{
+    return j->plan.nodes[j->plan.procs[rank].node].name;
+}
+
+static void describe_end(struct job *j, uint32_t rank, enum proc_state before)
+{
+    const struct proc *p = &j->procs[rank];
+
+    if (p->signalled) {
+        const char *abbrev = sigabbrev_np(p->code);
+        /* When its connection closed it may have been ended by this server: report what came first.
+         */
+        bool by_us = before == PROC_STATE_LOST && p->code == SIGTERM && j->phase != JOB_RUNNING;
+        errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) %swas killed by signal %d (SIG%s)", rank,
+                   host_of(j, rank), p->pid,
+                   by_us ? "closed its connection without calling finalize, and " : "", p->code,
+                   abbrev ? abbrev : "?");
+    } else {
+        errmsg_set(&j->reason, 0, "rank %u on %s (pid %d) exited with code %d%s", rank,
+                   host_of(j, rank), p->pid, p->code,
+                   before == PROC_STATE_LEAVING || before == PROC_STATE_RUNNING
+                       ? ""
+                       : " without calling finalize: the job is ended");
+    }
+}
+
+/* The first failure that was not caused on purpose decides code and reason. */
+static void note_failure(struct job *j, uint32_t rank, enum proc_state before)
+{
+    const struct proc *p = &j->procs[rank];
+    bool decides = !j->failed || (j->code_pending && j->culprit == rank);
+
+    if (j->follows || !decides || (j->phase == JOB_ENDING && !j->code_pending))
+        return;
+    j->failed = true;
+    j->code_pending = false;
+    j->culprit = rank;
+    j->exit_code = p->signalled ? 128 + p->code : p->code ? p->code : 1;
+    describe_end(j, rank, before);
+}
+
+static void list_the_dead(struct job *j)
+{
+    struct buf text = BUF_NULL(LIMIT_STORE_VALUE);
+
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (j->procs[r].unreachable && !j->procs[r].left) {
+            if (buf_len(&text))
+                buf_byte(&text, ',');
+            buf_u64(&text, r);
+        }
+    }
+    if (buf_ok(&text))
+        job_preset(j, SLICE("PMI_dead_processes"), buf_slice(&text));
+    buf_free(&text);
+}
+
+/* Answers every wait for a process that will not come. */
+static void give_up(struct job *j, uint32_t rank)
+{
+    struct collective *c;
+
+    if (j->procs[rank].unreachable)
+        return;
+    j->procs[rank].unreachable = true;
+    j->lost++;
+    if (!j->procs[rank].left)
+        list_the_dead(j);
+    if (!job_rank_is_here(j, rank)) {
+        if (j->keep_going || j->procs[rank].left) /* otherwise the job ends anyway */
+            job_fence_ask(j, rank);
+        return;
+    }
+    while ((c = collective_take_broken(&j->colls, rank))) {
+        job_answer_round(j, c, ANSWER_FAILED);
+        collective_free(&j->colls, c);
+    }
+}
+
+/* The same for members of other jobs. */
+static void break_meetings(struct job *j, uint32_t rank)
+{
+    struct collective *c;
+
+    if (!j->meetings || (j->procs[rank].state != PROC_STATE_GONE && !j->procs[rank].unreachable))
+        return;
+    while ((c = collective_take_broken(j->meetings, j->base + rank))) {
+        for (uint32_t i = 0; i < c->group->count; i++) {
+            if (collective_is_here(c, i))
+                effects_push(j->effects,
+                             EFFECT_WITH(answer, .status = ANSWER_FAILED, .ticket = c->tickets[i]));
+        }
+        collective_free(j->meetings, c);
+    }
+}
+
+/* A core that does not control the job reports when all processes here have ended. */
+static void count_end(struct job *j, uint32_t rank)
+{
+    uint32_t all = j->follows && j->spread ? j->nmine : j->plan.nprocs;
+
+    if (j->follows && !job_rank_is_here(j, rank))
+        return;
+    if (++j->ended == all && j->phase != JOB_ENDED) {
+        j->phase = JOB_ENDED;
+        j->owes_end = true;
+        job_settle(j);
+    }
+}
+
+static void fail_or_go_on(struct job *j, uint32_t rank)
+{
+    if ((j->keep_going || j->procs[rank].commanded) && j->phase == JOB_RUNNING)
+        give_up(j, rank);
+    else if (!j->follows) /* the controlling node draws the same conclusion itself */
+        job_end(j, rank, j->exit_code, j->reason.text);
+}
+
+/* It ended without harm to a program that does not need it; no collective will include it any more.
+ */
+static void leave(struct job *j, uint32_t rank)
+{
+    struct proc *p = &j->procs[rank];
+
+    if (p->state != PROC_STATE_GONE || p->unreachable || j->phase != JOB_RUNNING)
+        return;
+    p->left = p->joined || p->code == 0 || !j->keep_going;
+    job_fence_forget(j, rank);
+    if (job_rank_is_here(j, rank) && collective_is_awaited(&j->colls, rank))
+        job_miss(j, rank);
+    give_up(j, rank);
+}
+
+static void end_badly(struct job *j, uint32_t rank, enum proc_state before)
+{
+    note_failure(j, rank, before);
+    fail_or_go_on(j, rank);
+    count_end(j, rank);
+}
+
+/* Its exit will bring the code; until then this is what is known. */
+static void lose(struct job *j, uint32_t rank)
+{
+    if (!j->failed && !j->follows) {
+        j->failed = true;
+        j->code_pending = true;
+        j->culprit = rank;
+        j->exit_code = 1;
+        errmsg_set(&j->reason, 0,
+                   "rank %u on %s (pid %d) closed its connection without calling finalize", rank,
+                   host_of(j, rank), j->procs[rank].pid);
+    }
+    fail_or_go_on(j, rank);
+}
+
+static void break_rules(struct job *j, uint32_t rank)
+{
+    if (j->keep_going && j->phase == JOB_RUNNING)
+        give_up(j, rank);
+    else if (!j->follows)
+        job_abort(j, rank, 1, "rank %u on %s (pid %d) broke the protocol", rank, host_of(j, rank),
+                  j->procs[rank].pid);
+}
+
+static void note_end(struct proc *p, enum proc_event event, int code)
+{
+    if (event == PROC_EVENT_EXIT || event == PROC_EVENT_DEATH) {
+        p->signalled = event == PROC_EVENT_DEATH;
+        p->code = code;
+    }
+}
+
+static void report_state(struct job *j, uint32_t rank, enum proc_event event, int code)
+{
+    effects_push(j->effects, EFFECT_WITH(proc_state, .job = j->id, .rank = rank, .event = event,
+                                         .code = code, .pid = j->procs[rank].pid));
+}
+
+/* The controlling node reports exits to the other nodes: they may wait for that process. */
+static void tell_end(struct job *j, uint32_t rank, enum proc_state before, enum proc_event event,
+                     int code)
+{
+    const struct proc *p = &j->procs[rank];
+
+    if (j->follows || !j->spread || j->phase != JOB_RUNNING || before == PROC_STATE_GONE ||
+        !(p->state == PROC_STATE_GONE ||
+          (p->state == PROC_STATE_LOST && before != PROC_STATE_LOST)))
+        return;
+    if (before == PROC_STATE_ATTACHED || before == PROC_STATE_LOST)
+        report_state(j, rank, PROC_EVENT_ATTACH, 0); /* it took part, which they did not know */
+    report_state(j, rank, event, code);
+}
+
+static void act(struct job *j, uint32_t rank, enum proc_event event, int code)
+{
+    struct proc *p = &j->procs[rank];
+    enum proc_state before = p->state;
+
+    switch (proc_state_step(&p->state, event)) {
+    case PROC_ACTION_count_start: j->started++; break;
+    case PROC_ACTION_fail_start:
+        if (!j->follows)
+            job_abort(j, rank, code ? code : 1, "rank %u on %s could not be started", rank,
+                      host_of(j, rank));
+        count_end(j, rank);
+        break;
+    case PROC_ACTION_count_end:
+        if (p->code)
+            note_failure(j, rank, before);
+        count_end(j, rank);
+        break;
+    case PROC_ACTION_end_badly: end_badly(j, rank, before); break;
+    case PROC_ACTION_lose: lose(j, rank); break;
+    case PROC_ACTION_break_rules: break_rules(j, rank); break;
+    case PROC_ACTION_nothing: break;
+    case PROC_ACTION_impossible:
+        job_abort(j, rank, 1, "internal error: event '%s' for rank %u in state '%s'",
+                  proc_event_name(event), rank, proc_state_name(before));
+        break;
+    }
+}
+
+/* Reports from the controlling node about a process elsewhere: not every change is reported, so
+ * that a state may be reached from any other. */
+static void follow(struct job *j, uint32_t rank, enum proc_event event)
+{
+    struct proc *p = &j->procs[rank];
+    bool took_part = p->state == PROC_STATE_ATTACHED || p->state == PROC_STATE_LOST;
+
+    switch (event) {
+    case PROC_EVENT_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_EVENT_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_EVENT_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    case PROC_EVENT_HANGUP:
+    case PROC_EVENT_BREAK:
+        if (p->state == PROC_STATE_ATTACHED)
+            p->state = PROC_STATE_LOST;
+        break;
+    case PROC_EVENT_NOT_STARTED:
+    case PROC_EVENT_EXIT:
+    case PROC_EVENT_DEATH: p->state = PROC_STATE_GONE; break;
+    case PROC_EVENTS: break;
+    }
+    if (p->state == PROC_STATE_LOST ||
+        (p->state == PROC_STATE_GONE && (took_part || event != PROC_EVENT_EXIT)))
+        give_up(j, rank);
+}
+
+/* A tool comes and goes as it likes: nothing fails with it. */
+static void act_of_tool(struct job *j, uint32_t rank, enum proc_event event)
+{
+    struct proc *p = &j->procs[rank];
+
+    switch (event) {
+    case PROC_EVENT_STARTED: p->state = PROC_STATE_RUNNING; break;
+    case PROC_EVENT_ATTACH: p->state = PROC_STATE_ATTACHED; break;
+    case PROC_EVENT_FINALIZE: p->state = PROC_STATE_LEAVING; break;
+    default: p->state = PROC_STATE_GONE; break;
+    }
+    if (p->state != PROC_STATE_GONE || j->phase == JOB_ENDED)
+        return;
+    p->unreachable = true;
+    j->ended = j->plan.nprocs;
+    j->phase = JOB_ENDED;
+    j->owes_end = true;
+    job_settle(j);
+}
+
+void job_event(struct job *j, uint32_t rank, enum proc_event event, int code)
+{
+    struct proc *p = &j->procs[rank];
+    bool here = job_rank_is_here(j, rank), had_ended = j->phase == JOB_ENDED;
+    enum proc_state before = p->state;
+
+    note_end(p, event, code);
+    p->joined = p->joined || (event == PROC_EVENT_ATTACH && before != PROC_STATE_GONE);
+    if (here && !list_empty(&j->waits) && event != PROC_EVENT_ATTACH && event != PROC_EVENT_STARTED)
+        modex_owner_gone(j, rank);
+    if (here && !list_empty(&j->waits) && event == PROC_EVENT_STARTED)
+        modex_wake(j, rank); /* its pid is known */
+    if (j->follows && here)
+        report_state(j, rank, event, code);
+    if (j->is_tool)
+        act_of_tool(j, rank, event);
+    else if (j->follows && !here)
+        follow(j, rank, event);
+    else
+        act(j, rank, event, code);
+    tell_end(j, rank, before, event, code);
+    leave(j, rank);
+    break_meetings(j, rank);
+    job_node_ended(j, rank);
+    if (!list_empty(&j->waits))
+        modex_any_gone(j);
+    if (p->state == PROC_STATE_GONE && before != PROC_STATE_GONE)
+        control_ended(j, rank);
+    if (j->phase == JOB_ENDED && !had_ended)
+        control_ended(j, JOB_NO_RANK);
+}

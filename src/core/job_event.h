@@ -1,0 +1,11 @@
+/* job_event.h - what happens to the processes of a job, and what follows from it: for the others
+ * that wait for a process, and for the job. */
+#ifndef WIREUP_CORE_JOB_EVENT_H
+#define WIREUP_CORE_JOB_EVENT_H
+
+#include "core/job.h"
+
+/* Something happened to a process.  For EXIT and DEATH `code` is the exit code or the signal. */
+void job_event(struct job *j, uint32_t rank, enum proc_event event, int code);
+
+#endif

@@ -1,0 +1,102 @@
+/* modex_keys.c - see modex_keys.h. */
+#include "core/modex_keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/modex.h"
+
+/* The key's bytes live in the store, which never moves. */
+int modex_keys_add(struct proc *p, struct slice key)
+{
+    if (p->nkeys == p->keys_room) {
+        uint32_t room = p->keys_room ? p->keys_room * 2 : 8;
+        struct slice *more = realloc(p->keys, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        p->keys = more;
+        p->keys_room = room;
+    }
+    p->keys[p->nkeys++] = key;
+    return 0;
+}
+
+int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key)
+{
+    struct proc *p = &j->procs[rank];
+    struct seg_item item;
+
+    if (!seg_find(&j->store.view, rank, key, &item))
+        return 0;
+    if (p->nfresh == p->fresh_room) {
+        uint32_t room = p->fresh_room ? p->fresh_room * 2 : 8;
+        struct slice *more = realloc(p->fresh, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        p->fresh = more;
+        p->fresh_room = room;
+    }
+    p->fresh[p->nfresh++] = item.key;
+    return 0;
+}
+
+static bool is_for_others(const struct seg_item *item)
+{
+    return item->scope != MODEX_LOCAL;
+}
+
+void modex_keys_write_fresh(const struct job *j, uint32_t rank, bool collect,
+                            struct block_writer *w)
+{
+    const struct proc *p = &j->procs[rank];
+    bool begun = false;
+    struct seg_item item;
+
+    for (uint32_t i = 0; i < p->nfresh; i++) {
+        if (!seg_find(&j->store.view, rank, p->fresh[i], &item) || !is_for_others(&item) ||
+            (!collect && !(item.flags & SEG_RECORD_FLAT)))
+            continue;
+        if (!begun)
+            block_rank(w, rank, collect && p->committed);
+        begun = true;
+        block_entry(w, &item);
+    }
+    if (!begun && collect && p->committed) /* an empty set of entries is information too */
+        block_rank(w, rank, true);
+}
+
+/* All nodes have it now.  Modex entries that a fence without data left out stay fresh. */
+void modex_keys_sent(struct job *j, uint32_t rank, bool collect)
+{
+    struct proc *p = &j->procs[rank];
+    struct seg_item item;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; !collect && i < p->nfresh; i++) {
+        if (seg_find(&j->store.view, rank, p->fresh[i], &item) && is_for_others(&item) &&
+            !(item.flags & SEG_RECORD_FLAT))
+            p->fresh[kept++] = p->fresh[i];
+    }
+    p->nfresh = kept;
+}
+
+void modex_keys_write_all(const struct job *j, uint32_t rank, struct buf *out)
+{
+    const struct proc *p = &j->procs[rank];
+    struct block_writer w;
+    struct seg_item item;
+
+    block_begin(&w, out, j->colls.groups.seed);
+    block_rank(&w, rank, p->committed);
+    for (uint32_t i = 0; i < p->nkeys; i++) {
+        if (seg_find(&j->store.view, rank, p->keys[i], &item) && is_for_others(&item))
+            block_entry(&w, &item);
+    }
+    block_end(&w);
+}
+
+void modex_keys_free(struct proc *p)
+{
+    free(p->keys);
+    free(p->fresh);
+}

@@ -1,0 +1,31 @@
+/* modex_keys.h - which keys each process has put, and which of them the other nodes do not have
+ * yet.
+ *
+ * The keys' bytes lie in the job's store, which never moves.  A key is fresh from its put until a
+ * fence of the whole job has brought it to the other nodes.
+ */
+#ifndef WIREUP_CORE_MODEX_KEYS_H
+#define WIREUP_CORE_MODEX_KEYS_H
+
+#include "core/block.h"
+#include "core/job.h"
+
+/* A key is seen for the first time; it lies in the store.  0 or -ENOMEM. */
+int modex_keys_add(struct proc *p, struct slice key);
+
+/* A key that the process has put, or put again; its bytes lie in the store.  0 or -ENOMEM. */
+int modex_keys_add_fresh(struct job *j, uint32_t rank, struct slice key);
+
+/* Appends the fresh entries of a process; collect: PMIx modex values too, not only PMI puts. */
+void modex_keys_write_fresh(const struct job *j, uint32_t rank, bool collect,
+                            struct block_writer *w);
+
+/* All nodes have them now.  Modex values that a fence without data left out stay fresh. */
+void modex_keys_sent(struct job *j, uint32_t rank, bool collect);
+
+/* Appends what one process has put for other nodes.  Out of memory poisons the buffer. */
+void modex_keys_write_all(const struct job *j, uint32_t rank, struct buf *out);
+
+void modex_keys_free(struct proc *p);
+
+#endif
