@@ -1,6 +1,6 @@
 /* rendezvous.c - see rendezvous.h.  A launcher has one name, "NAMESPACE.PID.RANDOM" in a directory
- * or "wireup/UID/NAMESPACE.PID.RANDOM" in the abstract namespace; all names are searched for each
- * query, because only a launcher that answers by its name is known to exist.
+ * or "wireup/UID/NAMESPACE.PID.RANDOM" in the abstract namespace.  Nothing is remembered between
+ * two searches, because only a launcher that answers by its name is known to exist.
  */
 #include "io/rendezvous.h"
 
@@ -419,6 +419,51 @@ int rendezvous_connect(const struct launcher_name *l)
         return fd;
     close(fd);
     return -EACCES;
+}
+
+/* ---- connecting to one pid ---- */
+
+struct wanted {
+    unsigned long long world;
+    pid_t pid;
+    int fd; /* or -errno */
+};
+
+/* A name may be left from a killed launcher whose pid was given to another one. */
+static bool try_connect(void *arg, const struct sight *s)
+{
+    struct wanted *w = arg;
+    struct launcher_name l = { .pid = w->pid, .where = s->where };
+
+    if (s->early || s->parsed.world != w->world || s->parsed.pid != w->pid)
+        return true;
+    snprintf(l.name, sizeof l.name, "%s", s->name);
+    w->fd = rendezvous_connect(&l);
+    return w->fd == -ECONNREFUSED || w->fd == -EACCES;
+}
+
+static void look_at_all_abstract(struct look *l)
+{
+    struct socket_names names = SOCKET_NAMES_CLOSED;
+    char prefix[40];
+
+    l->prefix = (size_t)put_prefix(prefix, sizeof prefix);
+    if (socket_names_open(&names, slice_str(prefix), look_at_abstract, l) == 0) {
+        while (!l->over && socket_names_more(&names))
+            continue;
+    }
+    socket_names_close(&names);
+}
+
+int rendezvous_connect_pid(pid_t pid)
+{
+    struct wanted w = { pids_world(), pid, -ESRCH };
+    struct look l = { .fn = try_connect, .arg = &w };
+
+    look_in_dirs(&l);
+    if (!l.over)
+        look_at_all_abstract(&l);
+    return w.fd == -ECONNREFUSED || w.fd == -EACCES ? -ESRCH : w.fd;
 }
 
 /* ---- tidying ---- */

@@ -66,6 +66,10 @@ int rendezvous_search_end(struct rendezvous_search *s, struct launcher_name **li
  * not our user's, or not that process; -EAGAIN: its backlog is full. */
 int rendezvous_connect(const struct launcher_name *l);
 
+/* The same for the launcher with that pid; -ESRCH: there is none, or not on this machine.  Abstract
+ * names, of which there may be very many, are read only if no directory has it. */
+int rendezvous_connect_pid(pid_t pid);
+
 /* Removes the sockets of killed launchers. */
 void rendezvous_tidy(void);
 

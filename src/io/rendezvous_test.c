@@ -71,18 +71,23 @@ static void end(struct other *o, bool kill_it)
     close(o->news);
 }
 
-static unsigned entries(void)
+static unsigned entries_named(const char *pattern)
 {
     char command[200];
     unsigned n = 0;
     FILE *p;
 
-    snprintf(command, sizeof command, "find %s -mindepth 1 | wc -l", base);
+    snprintf(command, sizeof command, "find %s -mindepth 1 -name '%s' | wc -l", base, pattern);
     p = popen(command, "r");
     if (!p || fscanf(p, "%u", &n) != 1)
         abort();
     pclose(p);
     return n;
+}
+
+static unsigned entries(void)
+{
+    return entries_named("*");
 }
 
 /* Whether that launcher is listed, and can be reached. */
@@ -137,6 +142,54 @@ static void test_directory(void)
     OK(rendezvous_open(&r) == 0);
     rendezvous_close(&r);
     OK_F(entries() == 0, "nothing is left");
+}
+
+static bool connects(pid_t pid)
+{
+    int fd = rendezvous_connect_pid(pid);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* The socket of a killed launcher whose pid, too, was `pid`. */
+static void leave_name(pid_t pid)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stat st;
+
+    if (fd < 0 || stat("/proc/self/ns/pid", &st) < 0)
+        abort();
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/wireup/%llu.%d.00000000", base,
+             (unsigned long long)st.st_ino, (int)pid);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0)
+        abort();
+    close(fd);
+}
+
+/* One launcher is found without a listing of all, which would remove the name of the killed one. */
+static void test_one_pid(void)
+{
+    struct other a, b;
+    char kind, killed[40];
+
+    a = start(&kind);
+    b = start(&kind);
+    end(&b, true);
+    leave_name(a.pid);
+    EQ(entries(), 4);
+    snprintf(killed, sizeof killed, "*.%d.*", (int)b.pid);
+    OK_F(connects(a.pid),
+         "a launcher is found by its pid, and its predecessor's name is passed over");
+    OK_F(entries_named(killed) == 1, "names of other pids are not looked at");
+    EQ(rendezvous_connect_pid(b.pid), -ESRCH);
+    EQ(rendezvous_connect_pid(getpid()), -ESRCH);
+    end(&a, false);
+    EQ(rendezvous_connect_pid(a.pid), -ESRCH);
+    rendezvous_tidy();
+    EQ(entries(), 0);
 }
 
 /* A directory that others may enter or that is a link is none. */
@@ -238,6 +291,7 @@ static void test_abstract(void)
         stranger = squat(900);
     b = start(&kind);
     OK(finds(a.pid) && finds(b.pid));
+    OK_F(connects(a.pid) && connects(b.pid), "an abstract name is found by its pid");
     OK(finds_in_pieces(a.pid, &pieces));
     OK_F(stranger < 0 || pieces > 1, "among many names a search has several pieces: %u", pieces);
     n = rendezvous_list(&all);
@@ -262,6 +316,7 @@ int main(void)
     if (!mkdtemp(base) || setenv("XDG_RUNTIME_DIR", base, 1) < 0)
         return 1;
     test_directory();
+    test_one_pid();
     test_not_private();
     test_abstract();
     rmdir(base);

@@ -214,16 +214,10 @@ static bool read_pid(struct slice name, uint32_t *pid_p)
 
 int launcher_dial(struct slice name)
 {
-    struct launcher_name *all = NULL;
     char line[16];
     uint32_t pid;
-    int fd = -1, n = read_pid(name, &pid) ? rendezvous_list(&all) : 0;
+    int fd = read_pid(name, &pid) ? rendezvous_connect_pid((pid_t)pid) : -1;
 
-    for (int i = 0; i < n && fd < 0; i++) {
-        if ((uint32_t)all[i].pid == pid)
-            fd = rendezvous_connect(&all[i]);
-    }
-    free(all);
     if (fd < 0)
         return -1;
     ask_line(fd, "pmix\n", line, sizeof line);
