@@ -1,12 +1,16 @@
-/* loop_test.c - the promises of loop.h: what each callback may do. */
-#include "io/loop.h"
+/* loop_test.c - the promises of loop.h, on both back ends: what each callback may do; then those of
+ * loop_epoll.h alone. */
+#include "io/loop_epoll.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tests/tap.h"
 
 static struct loop loop;
@@ -47,7 +51,8 @@ static void close_end(struct end *e)
     watch_close(&e->watch);
     watch_close(&e->watch); /* harmless */
     close(e->fds[0]);
-    close(e->fds[1]);
+    if (e->fds[1] >= 0)
+        close(e->fds[1]);
     free(e);
 }
 
@@ -184,15 +189,111 @@ static void test_timers(void)
     timer_stop(&two);
 }
 
-int main(void)
+static void test_order(void)
 {
-    if (loop_init(&loop) < 0)
-        return 1;
+    memset(order, 0, sizeof order);
+    timer_init(&one, &loop, stop_other, NULL);
+    timer_init(&two, &loop, again, NULL);
+    OK(timer_at(&two, clock_now_ns() + 3600 * NS_PER_S) == 0 && two.set);
+    OK(timer_at(&one, 1) == 0 && one.set && one.due_ns == 1);
+    OK_F(timer_at(&one, 1) == 0 && timer_at(&two, UINT64_MAX) == 0 && !two.set,
+         "no time stops a timer");
+    loop_run(&loop);
+    OK_F(!strcmp(order, "s") && !one.set, "a time that is over is due at once");
+}
+
+/* ---- on epoll: turned by its owner, shared by threads -----------------------------------------
+ */
+
+static bool has_work(void)
+{
+    struct pollfd p = { loop_epoll_fd(&loop), POLLIN, 0 };
+
+    return poll(&p, 1, 0) == 1;
+}
+
+/* A watch that another thread closes after the wait was over. */
+static void test_closed_since(void)
+{
+    struct end *e = open_end(read_one, NULL), *other;
+    struct loop_epoll_ready ready;
+
+    memset(order, 0, sizeof order);
+    OK(write(e->fds[1], "x", 1) == 1 && !has_work());
+    watch_want(&e->watch, LOOP_READ);
+    OK_F(has_work(), "the loop's own descriptor is readable");
+    loop_epoll_wait(&loop, true, &ready);
+    EQ(ready.n, 1);
+    close_end(e);
+    other = open_end(read_one, NULL); /* the same memory and descriptors, probably */
+    OK(write(other->fds[1], "y", 1) == 1 && watch_want(&other->watch, LOOP_READ) == 0);
+    loop_epoll_handle(&loop, &ready);
+    OK_F(!strcmp(order, ""), "neither it nor its successor is called");
+    loop_epoll_wait(&loop, false, &ready);
+    loop_epoll_handle(&loop, &ready);
+    OK(!strcmp(order, "y") && !has_work());
+    close_end(other);
+}
+
+static void test_hang_up(void)
+{
+    struct end *e = open_end(read_one, NULL);
+
+    watch_want(&e->watch, LOOP_READ);
+    watch_want(&e->watch, 0);
+    close(e->fds[1]);
+    e->fds[1] = -1;
+    OK_F(!has_work(), "what nobody wants to read makes no work when it hangs up");
+    watch_want(&e->watch, LOOP_READ);
+    OK(has_work());
+    close_end(e);
+}
+
+static void *wake(void *arg)
+{
+    loop_epoll_wake(arg);
+    return NULL;
+}
+
+static void test_wake(void)
+{
+    struct loop_epoll_ready ready;
+    pthread_t thread;
+
+    OK(pthread_create(&thread, NULL, wake, &loop) == 0);
+    loop_epoll_wait(&loop, true, &ready);
+    pthread_join(thread, NULL);
+    loop_epoll_handle(&loop, &ready);
+    OK_F(ready.n == 1 && !has_work(), "another thread ends a wait");
+    timer_init(&one, &loop, never, NULL);
+    timer_set(&one, 0);
+    timer_stop(&one);
+    loop_epoll_wait(&loop, true, &ready); /* the stopped timer rings for nothing */
+    loop_epoll_handle(&loop, &ready);
+    OK(!has_work());
+}
+
+static void test_all(int rc)
+{
+    if (rc < 0)
+        abort();
     test_close_in_callback();
     test_levels();
     test_writes();
     test_files();
     test_timers();
+    test_order();
+}
+
+int main(void)
+{
+    test_all(loop_init(&loop));
+    loop_free(&loop);
+    loop_free(&loop);
+    test_all(loop_epoll_init(&loop));
+    test_closed_since();
+    test_hang_up();
+    test_wake();
     loop_free(&loop);
     loop_free(&loop);
     return tap_done();
