@@ -13,21 +13,16 @@
 
 enum { ALL_TOGETHER = 4 };
 
-const struct quota_rules quota_evicts = { .begin = LIMIT_STRANGERS,
-                                          .most = LIMIT_STRANGERS,
-                                          .calls = LIMIT_CALLS,
-                                          .calls_ms = LIMIT_CALL_MS,
-                                          .bytes = LIMIT_GREETING_BYTES,
-                                          .lines = LIMIT_STRANGER_LINES,
-                                          .lines_ms = LIMIT_STRANGER_LINE_MS };
+/* The same limits for all listeners, except where random refusals begin. */
+#define RULES_WITH(begins_at)                                                                      \
+    {                                                                                              \
+        .begin = (begins_at), .most = LIMIT_STRANGERS, .calls = LIMIT_CALLS,                       \
+        .calls_ms = LIMIT_CALL_MS, .bytes = LIMIT_GREETING_BYTES, .lines = LIMIT_STRANGER_LINES,   \
+        .lines_ms = LIMIT_STRANGER_LINE_MS                                                         \
+    }
 
-const struct quota_rules quota_declines = { .begin = LIMIT_STRANGERS / 4,
-                                            .most = LIMIT_STRANGERS,
-                                            .calls = LIMIT_CALLS,
-                                            .calls_ms = LIMIT_CALL_MS,
-                                            .bytes = LIMIT_GREETING_BYTES,
-                                            .lines = LIMIT_STRANGER_LINES,
-                                            .lines_ms = LIMIT_STRANGER_LINE_MS };
+const struct quota_rules quota_evicts = RULES_WITH(LIMIT_STRANGERS);
+const struct quota_rules quota_declines = RULES_WITH(LIMIT_STRANGERS / 4);
 
 /* ---- sources ---- */
 
