@@ -8,7 +8,6 @@
 #include "core/effect.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/multinode.h"
-#include "wireupd/send_queue.h"
 
 static void tell_one(void *arg, struct slice topic, uint32_t more)
 {
@@ -86,7 +85,7 @@ void help_effect(struct node *n, const struct effect_help *e)
         m.u.help.rank = e->rank;
         m.u.help.topic = e->topic;
         m.u.help.text = e->text;
-        send_queue_to(n->multinode, &m, 0);
+        multinode_send(n->multinode, &m, 0);
     } else if (j) {
         show(n, j, e->rank, e->topic, e->text);
     }

@@ -8,14 +8,13 @@
 
 #include "base/clock.h"
 #include "core/effect.h"
+#include "cluster/job_states.h"
 #include "core/job_map_pack.h"
 #include "wireupd/shutdown.h"
-#include "wireupd/node_map.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/spawning.h"
 #include "wireupd/launcher.h"
-#include "wireupd/send_queue.h"
 
 static void say_config(const struct node_config *c, struct msg_job *m)
 {
@@ -63,7 +62,8 @@ void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions,
 
     buf_clear(&s->scratch);
     job_map_pack(&j->plan, &s->scratch);
-    if (!pairs || !buf_ok(&s->scratch) || !node_map_keep(s, j->id, positions, j->plan.nnodes)) {
+    if (!pairs || !buf_ok(&s->scratch) ||
+        !node_map_keep(&s->dispatch.map, j->id, positions, j->plan.nnodes)) {
         free(pairs);
         server_abort(share_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
         return;
@@ -82,25 +82,8 @@ void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions,
     o->flags |= startup_timing_wants(&s->node->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= preflight_holds(s, j) ? JOB_FLAG_HELD : 0;
     say_presets(s, rq, o, pairs);
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    multinode_send(s, &m, MSG_EVERYBODY);
     free(pairs);
-}
-
-static void say_abort(struct multinode *s, uint32_t job, uint32_t rank, int code,
-                      struct slice reason)
-{
-    struct msg m = { .kind = MSG_abort };
-
-    m.u.abort.job = job;
-    m.u.abort.culprit = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
-    m.u.abort.code = code;
-    m.u.abort.reason = reason;
-    send_queue_to(s, &m, 0);
-}
-
-void job_msgs_ask_abort(struct multinode *s, const struct effect_abort *e)
-{
-    say_abort(s, e->job, e->culprit, e->code, e->reason);
 }
 
 void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
@@ -109,18 +92,7 @@ void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int cod
     if (j->phase != JOB_RUNNING || j->asked_abort)
         return;
     j->asked_abort = true;
-    say_abort(s, j->id, rank, code, slice_str(reason));
-}
-
-void job_msgs_kill(struct multinode *s, const struct job *j)
-{
-    struct msg m = { .kind = MSG_kill };
-
-    m.u.kill.job = j->id;
-    m.u.kill.culprit = j->culprit == JOB_NO_RANK ? -1 : (int64_t)j->culprit;
-    m.u.kill.code = j->exit_code;
-    m.u.kill.reason = slice_str(j->reason.text);
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    job_states_ask_end(&s->dispatch.context, j->id, rank, code, slice_str(reason));
 }
 
 void job_msgs_over(struct multinode *s, const struct job *j)
@@ -128,8 +100,8 @@ void job_msgs_over(struct multinode *s, const struct job *j)
     struct msg m = { .kind = MSG_job_done };
 
     m.u.job_done.job = j->id;
-    send_queue_to(s, &m, MSG_EVERYBODY);
-    node_map_drop(s, j->id);
+    multinode_send(s, &m, MSG_EVERYBODY);
+    node_map_drop(&s->dispatch.map, j->id);
 }
 
 static const char *keep_text(struct multinode *s, struct slice text)
@@ -185,7 +157,8 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
         hear_config(s, m);
         record_here(s, m->trace, &bad_file);
     }
-    if (rc == 0 && node_map_keep(s, (uint32_t)m->job, m->positions.items, m->positions.n))
+    if (rc == 0 &&
+        node_map_keep(&s->dispatch.map, (uint32_t)m->job, m->positions.items, m->positions.n))
         j = launcher_follow(s->node, &plan, m,
                             node_map_here(m->positions.items, m->positions.n, s->router.config.me),
                             &err);
@@ -199,49 +172,11 @@ static void hear_job(struct multinode *s, const struct msg_job *m)
     multinode_quit(s);
 }
 
-/* The launcher broadcasts state changes, also to the node where they happened. */
-static bool is_old(const struct multinode *s, const struct job *j, uint32_t rank)
-{
-    return !share_is_root(s) &&
-           (job_rank_is_here(j, rank) || j->procs[rank].state == PROC_STATE_GONE);
-}
-
-static void hear_news(struct multinode *s, const struct msg_proc_state *m)
-{
-    struct job *j = share_job(s, m->job);
-
-    for (uint32_t i = 0; j && i < m->ranks.n; i++) {
-        uint32_t rank = m->ranks.items[i];
-        if (i >= m->events.n || i >= m->codes.n || i >= m->pids.n || rank >= j->plan.nprocs ||
-            m->events.items[i] >= PROC_EVENTS)
-            return;
-        if (is_old(s, j, rank))
-            continue;
-        if (m->pids.items[i])
-            j->procs[rank].pid = m->pids.items[i];
-        server_event(share_server(s), j, rank, (enum proc_event)m->events.items[i],
-                     m->codes.items[i]);
-    }
-    if (j)
-        spawning_heard(s->node, j);
-}
-
-static void hear_end(struct multinode *s, uint64_t job, int64_t culprit, int64_t code,
-                     struct slice reason)
-{
-    struct job *j = share_job(s, job);
-    uint32_t rank =
-        j && culprit >= 0 && culprit < (int64_t)j->plan.nprocs ? (uint32_t)culprit : JOB_NO_RANK;
-
-    if (j)
-        server_abort(share_server(s), j, rank, (int)code, SLICE_FMT, SLICE_ARG(reason));
-}
-
 static void hear_over(struct multinode *s, const struct msg_job_done *m)
 {
     struct job *j = share_job(s, m->job);
 
-    node_map_drop(s, (uint32_t)m->job);
+    node_map_drop(&s->dispatch.map, (uint32_t)m->job);
     if (j)
         shutdown_forget(s->node, j);
 }
@@ -253,7 +188,7 @@ void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, 
     m.u.unloaded.job = j->id;
     m.u.unloaded.rank = rank;
     m.u.unloaded.line = line;
-    send_queue_to(s, &m, 0);
+    multinode_send(s, &m, 0);
 }
 
 static void hear_unloaded(struct multinode *s, const struct msg_unloaded *m)
@@ -269,14 +204,7 @@ void job_msgs_hear(struct multinode *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_job: hear_job(s, &m->u.job); break;
-    case MSG_proc_state: hear_news(s, &m->u.proc_state); break;
     case MSG_unloaded: hear_unloaded(s, &m->u.unloaded); break;
-    case MSG_abort:
-        hear_end(s, m->u.abort.job, m->u.abort.culprit, m->u.abort.code, m->u.abort.reason);
-        break;
-    case MSG_kill:
-        hear_end(s, m->u.kill.job, m->u.kill.culprit, m->u.kill.code, m->u.kill.reason);
-        break;
     case MSG_job_done: hear_over(s, &m->u.job_done); break;
     default: break;
     }

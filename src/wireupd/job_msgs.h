@@ -1,31 +1,26 @@
 /* job_msgs.h - messages about jobs on several nodes: the launcher announces jobs, the daemons
- * follow; state changes go both ways.
+ * start their parts, and remove them when it says so.  (What happens to jobs meanwhile:
+ * cluster/job_states.h.)
  */
 #ifndef WIREUP_WIREUPD_JOB_MSGS_H
 #define WIREUP_WIREUPD_JOB_MSGS_H
 
 #include "wireupd/multinode.h"
 
-struct effect_abort;
-
 /* Launcher: announces a job to all daemons, which start their parts. rq: entries for its store
  * given before the start, or NULL; push_to: as in the message. */
 void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions, int64_t push_to,
                   const struct spawn_request *rq);
-void job_msgs_kill(struct multinode *s,
-                   const struct job *j); /* launcher: the core has decided so */
 void job_msgs_over(struct multinode *s, const struct job *j); /* launcher: all daemons forget it */
 
 /* Daemon: asks the launcher to end the job, once per job. */
 void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
                       const char *reason);
-/* EFFECT_abort */
-void job_msgs_ask_abort(struct multinode *s, const struct effect_abort *e);
 
 /* Daemon: reports that rank's missing shared libraries, before the process state of its end. */
 void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line);
 
-/* MSG_job, _proc_state, _unloaded, _abort, _kill or _job_done. */
+/* MSG_job, _unloaded or _job_done. */
 void job_msgs_hear(struct multinode *s, const struct msg *m);
 
 #endif

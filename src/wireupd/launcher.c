@@ -9,7 +9,6 @@
 #include "topo/plan_bind.h"
 #include "wireupd/multinode.h"
 #include "wireupd/job_msgs.h"
-#include "wireupd/node_map.h"
 #include "wireupd/preflight.h"
 #include "wireupd/spawning.h"
 #include "wireupd/process.h"
@@ -57,7 +56,7 @@ static void pump_far(struct node *n, const struct job *job)
     if (!n->multinode || n->config.stdin_to == NODE_STDIN_NONE || job->follows)
         return;
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
-        uint32_t at = node_map_rank(n->multinode, job, r);
+        uint32_t at = node_map_rank(&n->multinode->dispatch.map, job, r);
         int end;
         if (at == 0 || at == last ||
             (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))

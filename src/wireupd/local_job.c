@@ -11,7 +11,6 @@
 #include "core/procmap.h"
 #include "wireupd/multinode.h"
 #include "wireupd/job_msgs.h"
-#include "wireupd/node_map.h"
 #include "wireupd/signals.h"
 
 static void grace_over(void *arg)
@@ -95,7 +94,7 @@ struct local_job *local_job_new(struct node *n, struct job_order *o)
 struct local_job *local_job_lead(struct node *n, struct job_map *plan, const struct job *parent,
                                  bool keep_going, struct errmsg *err)
 {
-    const uint32_t *positions = n->multinode ? node_map_of_plan(n->multinode, plan, err) : NULL;
+    const uint32_t *positions = multinode_positions(n->multinode, plan, err);
     struct job_order o = {
         .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
     };

@@ -1,8 +1,5 @@
-/* multinode.c - see multinode.h.  Reading order: effects out; joining and leaving; messages in;
- * router callbacks; opening and closing.
- *
- * Other modules: send_queue.h (how messages are sent), node_map.h, job_msgs.h, rpc.h, events.h,
- * iof_forward.h and node_failure.h.
+/* multinode.c - see multinode.h.  Reading order: the dispatcher; signals and input; joining and
+ * leaving; messages that do not concern the core; router callbacks; opening and closing.
  */
 #include "wireupd/multinode.h"
 
@@ -18,87 +15,94 @@
 #include "wireupd/shutdown.h"
 #include "wireupd/dvm_exec.h"
 #include "wireupd/node_failure.h"
-#include "wireupd/events.h"
-#include "wireupd/iof_forward.h"
-#include "wireupd/node_map.h"
 #include "wireupd/preflight.h"
-#include "wireupd/rpc.h"
+#include "wireupd/server_calls.h"
+#include "wireupd/spawning.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/signals.h"
-#include "wireupd/send_queue.h"
 
-/* ---- effects, as messages ---- */
+/* ---- the dispatcher ---- */
 
-static void tell_tie(struct multinode *s, const struct effect_tie *e)
+static void spawn(void *arg, const struct effect_spawn *e)
 {
-    struct msg m = { .kind = MSG_tie };
+    struct multinode *s = arg;
 
-    m.u.tie.job = e->job;
-    m.u.tie.other = e->other;
-    m.u.tie.on = e->on;
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    spawning_begin(s->node, e);
 }
 
-static void tell_space(struct multinode *s, const struct effect_space *e)
+/* The requester may want to read the trace, too. */
+static void pending(void *arg, struct slice job, struct buf *part)
 {
-    struct msg m = { .kind = MSG_space };
+    struct multinode *s = arg;
 
-    m.u.space.job = e->job;
-    m.u.space.name = e->name;
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    trace_writer_flush(&s->node->trace_writer);
+    pending_query_part(s->node, job, part);
 }
 
-static void tell_bond(struct multinode *s, const struct effect_bond *e)
+static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
 {
-    struct msg m = { .kind = MSG_bond };
+    struct multinode *s = arg;
 
-    m.u.bond.bond = e->bond;
-    m.u.bond.on = e->on;
-    send_queue_to(s, &m, 0);
+    pending_query_heard(&s->node->pending_queries, from, ticket, part);
+}
+
+static void on_proc_states(void *arg, struct job *j)
+{
+    struct multinode *s = arg;
+
+    spawning_heard(s->node, j);
+}
+
+static void wake(void *arg, uint32_t ms)
+{
+    struct multinode *s = arg;
+
+    timer_set(&s->batch, ms);
+}
+
+static void on_batch(void *arg)
+{
+    struct multinode *s = arg;
+
+    dispatch_tick(&s->dispatch);
+}
+
+static void open_dispatch(struct multinode *s, uint32_t me)
+{
+    struct dispatch_config k = { .core = &share_server(s)->core,
+                                 .router = &s->router,
+                                 .member = &s->overlay_io.member,
+                                 .me = me,
+                                 .log = &s->node->config.log,
+                                 .core_calls = server_calls(),
+                                 .core_arg = share_server(s),
+                                 .rpc_calls = { spawn, pending, pending_part },
+                                 .on_proc_states = on_proc_states,
+                                 .wake = wake,
+                                 .arg = s };
+
+    timer_init(&s->batch, &s->node->loop, on_batch, s);
+    dispatch_open(&s->dispatch, &k);
 }
 
 void multinode_effect(struct multinode *s, const struct effect *e)
 {
-    switch (e->kind) {
-    case EFFECT_contribute:
-        overlay_io_contribute(&s->overlay_io, e->u.contribute.contribution);
-        break;
-    case EFFECT_modex_request:
-    case EFFECT_modex_reply:
-    case EFFECT_reply:
-    case EFFECT_names:
-    case EFFECT_collective_query:
-    case EFFECT_spawn: rpc_effect(s, e); break;
-    case EFFECT_proc_state: send_queue_news(s, &e->u.proc_state); break;
-    case EFFECT_abort: job_msgs_ask_abort(s, &e->u.abort); break;
-    case EFFECT_event:
-    case EFFECT_subscribe_exits: events_effect(s, e); break;
-    case EFFECT_listen: iof_forward_ask(s, &e->u.listen); break;
-    case EFFECT_tie: tell_tie(s, &e->u.tie); break;
-    case EFFECT_space: tell_space(s, &e->u.space); break;
-    case EFFECT_bond: tell_bond(s, &e->u.bond); break;
-    case EFFECT_answer:
-    case EFFECT_attr:
-    case EFFECT_kill:
-    case EFFECT_signal:
-    case EFFECT_root:
-    case EFFECT_place:
-    case EFFECT_cleanup:
-    case EFFECT_log:
-    case EFFECT_help:
-    case EFFECT_credential:
-    case EFFECT_input:
-    case EFFECT_tool:
-    case EFFECT_job_ended: break; /* handled by the node itself */
-    case EFFECT_KINDS: break;
-    }
+    dispatch_effect(&s->dispatch, e, clock_now_ns());
 }
+
+uint32_t *multinode_positions(const struct multinode *s, struct job_map *p, struct errmsg *err)
+{
+    return s ? node_map_of_plan(&s->router, s->names, p, err) : NULL;
+}
+
+/* ---- signals and input ---- */
 
 /* All daemons learn of a signal that is meant to end processes: the process's own node and the
  * launcher judge its end. */
 void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, int sig, bool meant)
 {
-    uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY : node_map_rank(s, j, rank);
+    uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
+                                                     : node_map_rank(&s->dispatch.map, j, rank);
     struct msg m = { .kind = MSG_signal };
 
     m.u.signal.job = j ? (int64_t)j->id : -1;
@@ -106,7 +110,7 @@ void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, i
     m.u.signal.number = (uint64_t)sig;
     m.u.signal.meant = meant;
     if (to != s->router.config.me)
-        send_queue_to(s, &m, to);
+        multinode_send(s, &m, to);
 }
 
 void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
@@ -116,7 +120,8 @@ void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, st
     m.u.input.job = j->id;
     m.u.input.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
     m.u.input.bytes = bytes;
-    send_queue_to(s, &m, rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(s, j, rank));
+    multinode_send(s, &m,
+                   rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
 }
 
 static void hear_input(struct multinode *s, const struct msg_input *m)
@@ -189,7 +194,7 @@ void multinode_dismiss(struct multinode *s, enum launcher_state before)
         daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
     if (s->calls.on_quit)
         s->calls.on_quit(s->arg, before);
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    multinode_send(s, &m, MSG_EVERYBODY);
     router_leave(&s->router);
     router_end(&s->router);
     maybe_gone(s);
@@ -234,28 +239,9 @@ static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
     membership_lose(&s->overlay_io.member, (uint32_t)m->position);
 }
 
-static void hear_tie(struct multinode *s, const struct msg_tie *m)
+/* A message that does not concern the core. */
+static void hear(struct multinode *s, const struct msg *m)
 {
-    struct job *j = share_job(s, m->job);
-
-    if (j)
-        server_tied(share_server(s), j, (uint32_t)m->other, m->on != 0);
-}
-
-static void hear_space(struct multinode *s, const struct msg_space *m)
-{
-    struct job *j = share_job(s, m->job);
-
-    if (j)
-        server_space_gone(share_server(s), j, m->name);
-}
-
-static void on_message(void *arg, const struct msg *m)
-{
-    struct multinode *s = arg;
-
-    if (s->errands && dvm_exec_hear(s->errands, m))
-        return;
     switch (m->kind) {
     case MSG_launch_error: hear_trouble(s, &m->u.launch_error); break;
     case MSG_hardware:
@@ -264,10 +250,7 @@ static void on_message(void *arg, const struct msg *m)
         break;
     case MSG_quit: multinode_quit(s); break;
     case MSG_job:
-    case MSG_proc_state:
     case MSG_unloaded:
-    case MSG_abort:
-    case MSG_kill:
     case MSG_job_done: job_msgs_hear(s, m); break;
     case MSG_signal:
         signals_order(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
@@ -275,37 +258,26 @@ static void on_message(void *arg, const struct msg *m)
         break;
     case MSG_checked:
     case MSG_begin: preflight_hear(s, m); break;
-    case MSG_tie: hear_tie(s, &m->u.tie); break;
-    case MSG_space: hear_space(s, &m->u.space); break;
-    case MSG_bond: server_bonded(share_server(s), m->u.bond.bond, m->u.bond.on != 0); break;
-    case MSG_listen:
-    case MSG_iof_data: iof_forward_hear(s, m); break;
     case MSG_help: help_hear(s->node, &m->u.help); break;
     case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_window_update:
     case MSG_unread: streams_hear(&s->streams, m); break;
-    case MSG_modex_request:
-    case MSG_modex_reply:
-    case MSG_name:
-    case MSG_spawn:
-    case MSG_answer:
-    case MSG_who:
-    case MSG_collective_query:
-    case MSG_heard: rpc_hear(s, m); break;
     case MSG_startup:
         startup_timing_heard(&s->node->timing, m->from, m->u.startup.job, m->u.startup.part);
         break;
-    case MSG_event:
-    case MSG_subscribe_exits: events_hear(s, m); break;
-    case MSG_overlay:
-    case MSG_ready:
-    case MSG_lost:
-    case MSG_exec:
-    case MSG_ack:
-    case MSG_meet: /* handled by the member and its router */
-    case MSG_KINDS: break;
+    default: break; /* handled by the dispatcher, the member or its router */
     }
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    struct multinode *s = arg;
+
+    if (s->errands && dvm_exec_hear(s->errands, m))
+        return;
+    if (!dispatch_message(&s->dispatch, m, clock_now_ns()))
+        hear(s, m);
     node_settle(s->node);
 }
 
@@ -390,18 +362,12 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
 
     memset(s, 0, sizeof *s);
     s->node = n;
-    list_init(&s->placed);
     list_init(&s->reasons);
-    list_init(&s->asked);
-    iof_subscribers_init(&s->iof_subscribers);
     buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
-    send_queue_open(s);
+    open_dispatch(s, config->router.me);
     c.router.calls = membership_router_calls();
     c.router.arg = &s->overlay_io.member;
     c.quota = &n->quota;
-    s->heeding = config->router.me == 0 ? calloc(config->router.count, sizeof *s->heeding) : NULL;
-    if (config->router.me == 0 && !s->heeding)
-        return errmsg_set(err, -ENOMEM, "out of memory for %u daemons", config->router.count);
     rc = router_io_open(&s->router_io, &s->router, &c, err);
     if (rc < 0)
         return rc;
@@ -418,16 +384,12 @@ void multinode_close(struct multinode *s)
     if (!s->node)
         return;
     streams_close(&s->streams);
-    free(s->heeding);
-    s->heeding = NULL;
     overlay_io_close(&s->overlay_io);
     router_io_close(&s->router_io);
-    node_map_free(s);
     node_failure_free(s);
-    rpc_free(s);
     daemon_states_close(&s->daemons);
-    send_queue_close(s);
+    timer_stop(&s->batch);
+    dispatch_close(&s->dispatch);
     buf_free(&s->scratch);
-    iof_subscribers_free(&s->iof_subscribers);
     s->node = NULL;
 }

@@ -8,11 +8,11 @@
 #ifndef WIREUP_WIREUPD_MULTINODE_H
 #define WIREUP_WIREUPD_MULTINODE_H
 
+#include "cluster/dispatch.h"
 #include "core/job_map.h"
 #include "wireupd/daemon_state.h"
 #include "wireupd/own_state.h"
 #include "wireupd/router_io.h"
-#include "wireupd/iof_subscribers.h"
 #include "wireupd/node.h"
 #include "wireupd/streams.h"
 #include "wireupd/overlay_io.h"
@@ -41,6 +41,8 @@ struct multinode_calls {
 
 struct multinode {
     struct node *node;
+    struct dispatch dispatch;
+    struct timer batch; /* of process states: for the dispatcher */
     struct router router;
     struct router_io router_io;
     struct overlay_io overlay_io;
@@ -48,17 +50,8 @@ struct multinode {
     const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
     struct streams streams;
     const uint32_t *slots; /* launcher of a DVM: of the nodes, by position; or NULL */
-    struct list placed;    /* struct placement: where the nodes of each job are */
     const char *trace;     /* launcher: prefix of the trace files of all nodes; NULL: none */
-    struct list asked;     /* requests of other nodes that our server works on */
-    struct iof_subscribers iof_subscribers;
-    bool *heeding;       /* launcher: subscribed to process exits, by position */
-    struct list reasons; /* why daemons are lost, until it is reported (node_failure.c) */
-    uint64_t next_ticket;
-    struct msg news; /* not yet sent; its lists are the buffers below */
-    struct buf ranks, events, codes, pids;
-    struct timer gossip; /* delays the news, to send many at once */
-    bool urgent;         /* a request may wait for one of those processes */
+    struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
     struct buf scratch;
     enum own_state own;            /* how far this daemon is; the launcher's stays joining */
     char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */
@@ -70,9 +63,6 @@ struct multinode {
     void *arg;
 };
 
-/* Marks our own tickets, for requests of other nodes. */
-#define MULTINODE_TICKET (UINT64_C(1) << 62)
-
 /* Joins the launcher or a daemon to the other nodes; takes effect with node_share().  0, or -errno
  * with a sentence. */
 int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
@@ -80,8 +70,18 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
                    struct errmsg *err);
 void multinode_close(struct multinode *s); /* harmless twice, and on zeroed memory */
 
-/* Sends an effect to the other nodes; takes it over. */
+/* Sends an effect to the other nodes. */
 void multinode_effect(struct multinode *s, const struct effect *e);
+
+/* Sends a message to a position, or to all (MSG_EVERYBODY). */
+static inline void multinode_send(struct multinode *s, struct msg *m, uint32_t to)
+{
+    send_queue_to(&s->dispatch.queue, m, to);
+}
+
+/* The positions of all nodes of a plan (node_map_of_plan()); NULL without a sentence if there is
+ * only this node (s is NULL). */
+uint32_t *multinode_positions(const struct multinode *s, struct job_map *p, struct errmsg *err);
 
 /* Signals processes on other nodes: a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL);
  * meant: the signal is meant to end them. */

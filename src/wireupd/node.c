@@ -27,7 +27,6 @@
 #include "wireupd/preflight.h"
 #include "wireupd/proc_root.h"
 #include "wireupd/multinode.h"
-#include "wireupd/send_queue.h"
 #include "wireupd/signals.h"
 #include "wireupd/spawning.h"
 #include "wireupd/launcher.h"
@@ -393,7 +392,7 @@ void node_settle(struct node *n)
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
     startup_timing_settle(&n->timing);
     if (n->multinode)
-        send_queue_settle(n->multinode);
+        dispatch_settle(&n->multinode->dispatch);
     shutdown_seek(n);
 }
 

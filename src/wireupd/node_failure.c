@@ -8,7 +8,6 @@
 
 #include "wireupd/shutdown.h"
 #include "wireupd/dvm_exec.h"
-#include "wireupd/node_map.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/spawning.h"
@@ -50,7 +49,8 @@ void node_failure_reason(struct multinode *s, uint32_t position, const char *why
 static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t position)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (node_map_rank(n->multinode, j, r) == position && j->procs[r].state != PROC_STATE_GONE)
+        if (node_map_rank(&n->multinode->dispatch.map, j, r) == position &&
+            j->procs[r].state != PROC_STATE_GONE)
             return true;
     }
     return false;
@@ -59,7 +59,7 @@ static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t pos
 /* Its processes are gone with it, as far as we know. */
 static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
 {
-    uint32_t plan_node = node_map_node(n->multinode, j, position);
+    uint32_t plan_node = node_map_node(&n->multinode->dispatch.map, j, position);
     struct errmsg text;
 
     if (!has_ranks_at(n, j, position))
@@ -75,7 +75,8 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
     if (plan_node < j->plan.nnodes)
         server_node_down(&n->server, j, plan_node);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (node_map_rank(n->multinode, j, r) != position || j->procs[r].state == PROC_STATE_GONE)
+        if (node_map_rank(&n->multinode->dispatch.map, j, r) != position ||
+            j->procs[r].state == PROC_STATE_GONE)
             continue;
         /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
@@ -135,7 +136,8 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
     struct job *j = share_job(s, p->job);
 
     for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
-        if (node_map_rank(s, j, r) == position && j->procs[r].state != PROC_STATE_GONE)
+        if (node_map_rank(&s->dispatch.map, j, r) == position &&
+            j->procs[r].state != PROC_STATE_GONE)
             server_event(share_server(s), j, r, PROC_EVENT_DEATH, SIGKILL);
     }
 }
@@ -143,12 +145,12 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
 void node_failure_position(struct multinode *s, uint32_t position)
 {
     daemon_states_event(&s->daemons, position, DAEMON_EVENT_LOSE);
-    iof_subscribers_lost(&s->iof_subscribers, position);
+    dispatch_lost(&s->dispatch, position);
     if (share_is_root(s)) {
         lose_at_launcher(s, position);
         return;
     }
-    LIST_EACH(l, &s->placed)
+    LIST_EACH(l, &s->dispatch.map.placed)
     lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
 }
 

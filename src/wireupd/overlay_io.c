@@ -1,16 +1,12 @@
-/* overlay_io.c - see overlay_io.h.  Reading order: results; losses and time; contributions. */
+/* overlay_io.c - see overlay_io.h.  Reading order: results; losses and time. */
 #include "wireupd/overlay_io.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/clock.h"
 #include "base/limit.h"
-#include "core/contribution_places.h"
+#include "cluster/collectives.h"
 #include "wireupd/multinode.h"
 #include "wireupd/node_failure.h"
-#include "wireupd/node_map.h"
 #include "wireupd/node_priv.h"
 
 /* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
@@ -21,22 +17,8 @@ enum { OVERLAY_IO_KEEP = 16 << 20 };
 static void on_completed(void *arg, const struct overlay_event *e)
 {
     struct multinode *s = arg;
-    uint32_t room = block_set_count(e->blocks), n = 0;
-    struct slice *blocks = calloc((size_t)room + 1, sizeof *blocks);
-    enum answer_status status = e->failed ? ANSWER_FAILED : ANSWER_OK;
-    const struct block_set *b;
-    struct block_set_walk walk;
-    struct coll_id id;
 
-    block_set_walk_begin(&walk, e->blocks);
-    while (blocks && n < room && (b = block_set_walk_next(&walk)))
-        blocks[n++] = b->block;
-    if (!blocks || walk.no_memory)
-        status = ANSWER_NO_MEMORY;
-    block_set_walk_end(&walk);
-    if (coll_id_read(slice_str(e->what), e->generation, &id))
-        server_completed(&s->node->server, &id, status, blocks, status == ANSWER_OK ? n : 0);
-    free(blocks);
+    collectives_completed(&s->dispatch.context, e);
 }
 
 static void on_decided(void *arg, const struct overlay_event *e)
@@ -97,47 +79,6 @@ static void on_overdue(void *arg)
     struct overlay_io *w = arg;
 
     membership_overdue(&w->member);
-}
-
-/* ---- contributions --------------------------------------------------------------------------- */
-
-/* The positions of a contribution's nodes; -ENOMEM. */
-static int positions_of(const struct overlay_io *w, const struct contribution *k,
-                        struct rank_set *all)
-{
-    struct place *places = NULL;
-    uint32_t n = 0;
-    int rc = contribution_places(&w->multinode->node->server.core, k, &places, &n);
-
-    for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = rank_set_add(all, node_map_position(w->multinode, places[i].job, places[i].node), 1);
-    free(places);
-    return rc;
-}
-
-void overlay_io_contribute(struct overlay_io *w, const struct contribution *k)
-{
-    struct rank_set all = { NULL, 0, 0, 0 };
-    struct server *server = &w->multinode->node->server;
-    struct slice block = buf_slice(&k->block);
-    struct block_set *mine = block.len ? block_set_one(w->member.overlay.config.me, block) : NULL;
-    int rc = block.len && !mine ? -ENOMEM : positions_of(w, k, &all);
-    struct buf what = BUF_NULL(LIMIT_BLOCK);
-    enum overlay_schedule schedule;
-
-    overlay_schedule_known(slice_str(k->ways), &schedule);
-    coll_id_write(&k->id, &what);
-    if (rc == 0 && !buf_ok(&what))
-        rc = -ENOMEM;
-    if (rc == 0)
-        rc = membership_contribute(&w->member, schedule, buf_slice(&what), k->id.generation, &all,
-                                   mine, clock_now_ns());
-    else
-        block_set_drop(mine);
-    rank_set_free(&all);
-    buf_free(&what);
-    if (rc < 0)
-        server_completed(server, &k->id, rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED, NULL, 0);
 }
 
 /* ---- creation and destruction ---------------------------------------------------------------- */

@@ -1,15 +1,9 @@
-/* overlay_io.h - the member of the cluster (cluster/membership.h) that a daemon is: collectives of
- * its core become those of the overlay, and losses and results become calls of the core and the
- * node.
- *
- * Each node contributes one block when its members have arrived, the tree combines the blocks, and
- * all blocks come down to every node.  Broadcasts also go this way: the launcher sends them to all
- * daemons and keeps them for those that join late.
+/* overlay_io.h - the member of the cluster (cluster/membership.h) that a daemon is: it connects
+ * to ancestors, has a clock, and passes losses and results on to the node.
  */
 #ifndef WIREUP_WIREUPD_OVERLAY_IO_H
 #define WIREUP_WIREUPD_OVERLAY_IO_H
 
-#include "core/contribution.h"
 #include "io/loop.h"
 #include "cluster/membership.h"
 #include "wireupd/bootstrap.h"
@@ -35,8 +29,5 @@ struct overlay_io {
 int overlay_io_open(struct overlay_io *w, struct multinode *s,
                     const struct overlay_io_config *config, struct membership_calls calls);
 void overlay_io_close(struct overlay_io *w); /* harmless twice, and on zeroed memory */
-
-/* This node's contribution to a collective; the core is called with the result, perhaps at once. */
-void overlay_io_contribute(struct overlay_io *w, const struct contribution *k);
 
 #endif

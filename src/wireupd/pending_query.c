@@ -13,7 +13,6 @@
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"
 #include "wireupd/multinode.h"
-#include "wireupd/rpc.h"
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
 
@@ -169,7 +168,7 @@ static void ask_nodes(struct pending_query *i)
         i->missing += router_reaches(&s->router, at);
     }
     if (i->missing)
-        rpc_who(s, i->ticket, slice_str(i->job));
+        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job));
 }
 
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,

@@ -7,7 +7,6 @@
 #include "wireupd/job_msgs.h"
 #include "wireupd/output.h"
 #include "wireupd/multinode_priv.h"
-#include "wireupd/send_queue.h"
 
 /* The exit code for a wrong command line, as for the launcher's own checks. */
 enum { PREFLIGHT_USAGE = 2 };
@@ -56,7 +55,7 @@ static void let_begin(struct local_job *w)
 
     m.u.begin.job = w->job->id;
     w->held = false;
-    send_queue_to(s, &m, MSG_EVERYBODY);
+    multinode_send(s, &m, MSG_EVERYBODY);
     timer_set(&w->node->starter, 0);
 }
 
@@ -103,7 +102,7 @@ void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *
         why.text[0] = '\0';
     answer.u.checked.job = j->id;
     answer.u.checked.text = slice_str(why.text);
-    send_queue_to(s, &answer, 0);
+    multinode_send(s, &answer, 0);
 }
 
 static void hear_begin(struct multinode *s, const struct msg_begin *m)

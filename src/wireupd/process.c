@@ -22,7 +22,6 @@
 #include "wireupd/output_format.h"
 #include "wireupd/multinode.h"
 #include "wireupd/job_msgs.h"
-#include "wireupd/iof_forward.h"
 #include "wireupd/local_job.h"
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
@@ -320,7 +319,8 @@ static bool overhear(struct source *s, struct slice bytes)
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
     bool heard = server_output(&t->node->server, t->job, t->rank, channel, bytes);
 
-    if (t->node->multinode && iof_forward_said(t->node->multinode, t->job, t->rank, channel, bytes))
+    if (t->node->multinode &&
+        iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
         heard = true;
     node_flush(t->node);
     return heard;
@@ -628,7 +628,8 @@ void process_ended(struct task *t, int wait_status)
 {
     t->ended = true;
     map_del(&t->node->by_pid, pid_key(&t->pid));
-    if (t->node->multinode && iof_forward_wanted(t->node->multinode, t->job, t->rank)) {
+    if (t->node->multinode &&
+        iof_forward_wanted(&t->node->multinode->dispatch.iof, t->job, t->rank)) {
         source_catch_up(&t->out); /* before its end is reported */
         source_catch_up(&t->err);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "cluster/job_states.h"
 #include "wireupd/control.h"
 #include "wireupd/output.h"
 #include "wireupd/multinode.h"
@@ -24,7 +25,7 @@ void shutdown_begin(struct node *n, struct job *job)
         if (!w || !w->spawned || w->answered)
             server_abort_connected(&n->server, job);
         if (n->multinode)
-            job_msgs_kill(n->multinode, job);
+            job_states_kill(&n->multinode->dispatch.context, job);
     }
     signals_meant(n, job, -1, SIGTERM);
     if (w && w->held)

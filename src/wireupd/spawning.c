@@ -7,7 +7,6 @@
 #include "core/effect.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode.h"
-#include "wireupd/rpc.h"
 
 /* Processes of the job on other nodes may not have been tried yet. */
 static bool all_tried(const struct job *job)
@@ -21,7 +20,7 @@ static bool all_tried(const struct job *job)
 
 static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
 {
-    if (!n->multinode || !rpc_answer(n->multinode, ticket, a))
+    if (!n->multinode || !rpc_answer(&n->multinode->dispatch.rpc, ticket, a))
         server_answer(&n->server, ticket, a);
 }
 

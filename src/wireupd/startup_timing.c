@@ -11,7 +11,6 @@
 #include "wireupd/child_daemons.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/multinode.h"
-#include "wireupd/send_queue.h"
 
 enum { STARTUP_TIMING_TEXT_MAX = 1 << 24 };
 
@@ -168,7 +167,7 @@ static void say_part(struct startup_timing *t, struct slice part)
 
     m.u.startup.job = t->own.job;
     m.u.startup.part = part;
-    send_queue_to(t->node->multinode, &m, 0);
+    multinode_send(t->node->multinode, &m, 0);
 }
 
 /* Without memory nothing is sent, and the report names the nodes that are missing. */

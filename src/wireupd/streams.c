@@ -8,7 +8,6 @@
 
 #include "wireupd/node_priv.h"
 #include "wireupd/multinode.h"
-#include "wireupd/send_queue.h"
 
 static bool is_launcher(const struct streams *t)
 {
@@ -27,7 +26,7 @@ static void on_data(void *arg, struct channel *c, struct slice bytes)
     struct streams *t = arg;
     struct msg m = channel_data_msg(c, bytes);
 
-    send_queue_to(t->multinode, &m, c->position);
+    multinode_send(t->multinode, &m, c->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
@@ -35,7 +34,7 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     struct streams *t = arg;
     struct msg m = channel_credit_msg(c, count);
 
-    send_queue_to(t->multinode, &m, c->position);
+    multinode_send(t->multinode, &m, c->position);
 }
 
 static void on_unread(void *arg, struct channel *c)
@@ -43,7 +42,7 @@ static void on_unread(void *arg, struct channel *c)
     struct streams *t = arg;
     struct msg m = channel_unread_msg(c);
 
-    send_queue_to(t->multinode, &m, c->position);
+    multinode_send(t->multinode, &m, c->position);
 }
 
 static void on_ended(void *arg, struct channel *c)

@@ -1,5 +1,5 @@
 /* iof_subscribers_test.c - which subscriptions of other nodes a process's output matches. */
-#include "wireupd/iof_subscribers.h"
+#include "cluster/iof_subscribers.h"
 
 #include "base/buf.h"
 #include "core/job.h"

@@ -3,8 +3,8 @@
  * Each entry is one subscription of one client, under the id that its node gave it; it stays until
  * that node cancels it or is lost.
  */
-#ifndef WIREUP_WIREUPD_IOF_SUBSCRIBERS_H
-#define WIREUP_WIREUPD_IOF_SUBSCRIBERS_H
+#ifndef WIREUP_CLUSTER_IOF_SUBSCRIBERS_H
+#define WIREUP_CLUSTER_IOF_SUBSCRIBERS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* iof_subscribers.c - see iof_subscribers.h. */
-#include "wireupd/iof_subscribers.h"
+#include "cluster/iof_subscribers.h"
 
 #include <stdlib.h>
 #include <string.h>

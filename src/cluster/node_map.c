@@ -1,15 +1,15 @@
 /* node_map.c - see node_map.h. */
-#include "wireupd/node_map.h"
+#include "cluster/node_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wireupd/multinode_priv.h"
+#include "cluster/router.h"
 
-static struct placement *placement_of(const struct multinode *s, uint32_t job)
+static struct placement *placement_of(const struct node_map *m, uint32_t job)
 {
-    LIST_EACH(l, &s->placed)
+    LIST_EACH(l, &m->placed)
     {
         struct placement *p = LIST_OF(l, struct placement, link);
         if (p->job == job)
@@ -18,7 +18,7 @@ static struct placement *placement_of(const struct multinode *s, uint32_t job)
     return NULL;
 }
 
-bool node_map_keep(struct multinode *s, uint32_t job, const uint32_t *positions, uint32_t n)
+bool node_map_keep(struct node_map *m, uint32_t job, const uint32_t *positions, uint32_t n)
 {
     struct placement *p = calloc(1, sizeof *p + n * sizeof *positions);
 
@@ -27,66 +27,67 @@ bool node_map_keep(struct multinode *s, uint32_t job, const uint32_t *positions,
     p->job = job;
     p->nnodes = n;
     memcpy(p->positions, positions, n * sizeof *positions);
-    list_append(&s->placed, &p->link);
+    list_append(&m->placed, &p->link);
     return true;
 }
 
-void node_map_drop(struct multinode *s, uint32_t job)
+void node_map_drop(struct node_map *m, uint32_t job)
 {
-    struct placement *p = placement_of(s, job);
+    struct placement *p = placement_of(m, job);
 
     if (p)
         list_unlink(&p->link);
     free(p);
 }
 
-uint32_t node_map_rank(const struct multinode *s, const struct job *j, uint32_t rank)
+uint32_t node_map_rank(const struct node_map *m, const struct job *j, uint32_t rank)
 {
-    const struct placement *p = placement_of(s, j->id);
+    const struct placement *p = placement_of(m, j->id);
 
-    return p && rank < j->plan.nprocs ? p->positions[j->plan.procs[rank].node]
-                                      : s->router.config.me;
+    return p && rank < j->plan.nprocs ? p->positions[j->plan.procs[rank].node] : m->me;
 }
 
-uint32_t node_map_node(const struct multinode *s, const struct job *j, uint32_t position)
+uint32_t node_map_node(const struct node_map *m, const struct job *j, uint32_t position)
 {
-    const struct placement *p = placement_of(s, j->id);
+    const struct placement *p = placement_of(m, j->id);
 
     return p ? node_map_here(p->positions, p->nnodes, position) : JOB_NONE_HERE;
 }
 
-uint32_t node_map_position(const struct multinode *s, uint32_t job, uint32_t node)
+uint32_t node_map_position(const struct node_map *m, uint32_t job, uint32_t node)
 {
-    const struct placement *p = placement_of(s, job);
+    const struct placement *p = placement_of(m, job);
 
-    return p && node < p->nnodes ? p->positions[node] : s->router.config.me;
+    return p && node < p->nnodes ? p->positions[node] : m->me;
 }
 
 /* The position of that node, searched from `at` on: plans mostly list nodes in order, and then each
  * is found at once.  The number of positions: not found. */
-static uint32_t position_named(const struct multinode *s, const char *name, uint32_t at)
+static uint32_t position_named(const struct router *c, const char *const *names, const char *name,
+                               uint32_t at)
 {
-    uint32_t count = s->router.config.count;
+    uint32_t count = c->config.count;
 
     for (uint32_t tried = 0; tried < count; tried++, at = at + 1 < count ? at + 1 : 0) {
-        if (s->names[at] && strcmp(s->names[at], name) == 0)
+        if (names[at] && strcmp(names[at], name) == 0)
             return at;
     }
     return count;
 }
 
-uint32_t *node_map_of_plan(const struct multinode *s, struct job_map *p, struct errmsg *err)
+uint32_t *node_map_of_plan(const struct router *c, const char *const *names, struct job_map *p,
+                           struct errmsg *err)
 {
     uint32_t *positions = arena_array(&p->arena, (size_t)p->nnodes + 1, sizeof *positions);
     uint32_t at = 0;
 
     for (uint32_t n = 0; positions && n < p->nnodes; n++) {
-        at = position_named(s, p->nodes[n].name, at);
-        if (at == s->router.config.count) {
+        at = position_named(c, names, p->nodes[n].name, at);
+        if (at == c->config.count) {
             errmsg_set(err, 1, "node %s is not a node of this job", p->nodes[n].name);
             return NULL;
         }
-        if (router_is_lost(&s->router, at)) {
+        if (router_is_lost(c, at)) {
             errmsg_set(err, 1, "node %s is lost", p->nodes[n].name);
             return NULL;
         }
@@ -106,9 +107,17 @@ uint32_t node_map_here(const uint32_t *positions, uint32_t n, uint32_t position)
     return JOB_NONE_HERE;
 }
 
-void node_map_free(struct multinode *s)
+void node_map_open(struct node_map *m, uint32_t me)
 {
-    LIST_EACH(p, &s->placed)
+    m->me = me;
+    list_init(&m->placed);
+}
+
+void node_map_close(struct node_map *m)
+{
+    if (!m->placed.next)
+        return;
+    LIST_EACH(p, &m->placed)
     {
         list_unlink(p);
         free(LIST_OF(p, struct placement, link));

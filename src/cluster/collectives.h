@@ -1,0 +1,18 @@
+/* collectives.h - collectives of the core over several nodes: this node's contribution becomes its
+ * part in a collective of the overlay, whose result is passed to the core.
+ *
+ * Each node contributes one block when its processes have arrived; all blocks come to every node.
+ */
+#ifndef WIREUP_CLUSTER_COLLECTIVES_H
+#define WIREUP_CLUSTER_COLLECTIVES_H
+
+#include "cluster/core_calls.h"
+
+/* EFFECT_contribute; the core is called with the result, perhaps at once. */
+void collectives_contribute(const struct core_context *x, const struct contribution *k,
+                            uint64_t now_ns);
+
+/* The overlay's OVERLAY_COMPLETED. */
+void collectives_completed(const struct core_context *x, const struct overlay_event *e);
+
+#endif

@@ -1,0 +1,110 @@
+/* dispatch.c - see dispatch.h. */
+#include "cluster/dispatch.h"
+
+#include "cluster/collectives.h"
+#include "cluster/job_states.h"
+
+bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns)
+{
+    switch (e->kind) {
+    case EFFECT_contribute:
+        collectives_contribute(&d->context, e->u.contribute.contribution, now_ns);
+        return true;
+    case EFFECT_modex_request:
+    case EFFECT_modex_reply:
+    case EFFECT_reply:
+    case EFFECT_names:
+    case EFFECT_collective_query:
+    case EFFECT_spawn: rpc_effect(&d->rpc, e); return true;
+    case EFFECT_event:
+    case EFFECT_subscribe_exits: events_effect(&d->events, e); return true;
+    case EFFECT_listen: iof_forward_effect(&d->iof, &e->u.listen); return true;
+    case EFFECT_proc_state:
+    case EFFECT_abort:
+    case EFFECT_tie:
+    case EFFECT_space:
+    case EFFECT_bond: job_states_effect(&d->context, e); return true;
+    default: return false;
+    }
+}
+
+static void hear_job_states(struct dispatch *d, const struct msg *m)
+{
+    struct job *changed = job_states_hear(&d->context, m);
+
+    if (changed && d->config.on_proc_states)
+        d->config.on_proc_states(d->config.arg, changed);
+}
+
+bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
+{
+    switch (m->kind) {
+    case MSG_modex_request:
+    case MSG_modex_reply:
+    case MSG_name:
+    case MSG_spawn:
+    case MSG_answer:
+    case MSG_who:
+    case MSG_collective_query:
+    case MSG_heard: rpc_hear(&d->rpc, m, now_ns); return true;
+    case MSG_event:
+    case MSG_subscribe_exits: events_hear(&d->events, m); return true;
+    case MSG_listen:
+    case MSG_iof_data: iof_forward_hear(&d->iof, m); return true;
+    case MSG_proc_state:
+    case MSG_abort:
+    case MSG_kill:
+    case MSG_tie:
+    case MSG_space:
+    case MSG_bond: hear_job_states(d, m); return true;
+    default: return false;
+    }
+}
+
+void dispatch_settle(struct dispatch *d)
+{
+    send_queue_settle(&d->queue);
+}
+
+void dispatch_tick(struct dispatch *d)
+{
+    send_queue_tick(&d->queue);
+}
+
+void dispatch_lost(struct dispatch *d, uint32_t position)
+{
+    rpc_lost(&d->rpc, position);
+    events_lost(&d->events, position);
+    iof_forward_lost(&d->iof, position);
+}
+
+void dispatch_open(struct dispatch *d, const struct dispatch_config *config)
+{
+    struct send_queue_config q = { .log = config->log,
+                                   .core = config->core,
+                                   .router = config->router,
+                                   .member = config->member,
+                                   .wake = config->wake,
+                                   .arg = config->arg };
+
+    d->config = *config;
+    send_queue_open(&d->queue, &q);
+    node_map_open(&d->map, config->me);
+    d->context = (struct core_context){ .core = config->core,
+                                        .queue = &d->queue,
+                                        .map = &d->map,
+                                        .calls = config->core_calls,
+                                        .arg = config->core_arg };
+    rpc_open(&d->rpc, &d->context, config->rpc_calls, config->arg);
+    events_open(&d->events, &d->context);
+    iof_forward_open(&d->iof, &d->context);
+}
+
+void dispatch_close(struct dispatch *d)
+{
+    rpc_close(&d->rpc);
+    events_close(&d->events);
+    iof_forward_close(&d->iof);
+    node_map_close(&d->map);
+    send_queue_close(&d->queue);
+}

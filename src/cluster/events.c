@@ -1,0 +1,92 @@
+/* events.c - see events.h. */
+#include "cluster/events.h"
+
+/* A daemon reports exits to the launcher only as process states: the launcher raises the event. */
+static void send_exit(const struct events *s, struct msg *m)
+{
+    for (uint32_t i = 0; i < s->subscribed.nruns; i++) {
+        for (uint32_t k = 0; k < s->subscribed.runs[i].count; k++)
+            send_queue_to(s->context->queue, m, s->subscribed.runs[i].first + k);
+    }
+}
+
+static void send_event(const struct events *s, const struct effect_event *e)
+{
+    struct msg m = { .kind = MSG_event };
+
+    m.u.event.code = e->code;
+    m.u.event.range = e->range;
+    m.u.event.flags = e->flags;
+    m.u.event.nspace = e->nspace;
+    m.u.event.rank = e->rank;
+    m.u.event.infos = e->infos;
+    if (e->is_exit && send_queue_is_root(s->context->queue))
+        send_exit(s, &m);
+    else
+        send_queue_to(s->context->queue, &m, MSG_EVERYBODY);
+}
+
+static void send_subscription(const struct events *s)
+{
+    struct msg m = { .kind = MSG_subscribe_exits };
+
+    if (!send_queue_is_root(s->context->queue))
+        send_queue_to(s->context->queue, &m, 0);
+}
+
+void events_effect(struct events *s, const struct effect *e)
+{
+    if (e->kind == EFFECT_event)
+        send_event(s, &e->u.event);
+    else if (e->kind == EFFECT_subscribe_exits)
+        send_subscription(s);
+}
+
+/* The subscriber that gets the exits that were kept. */
+struct newcomer {
+    struct send_queue *queue;
+    uint32_t position;
+};
+
+static void send_kept(void *arg, const struct msg_event *e)
+{
+    const struct newcomer *n = arg;
+    struct msg m = { .kind = MSG_event };
+
+    m.u.event = *e;
+    send_queue_to(n->queue, &m, n->position);
+}
+
+static void hear_subscription(struct events *s, uint32_t from)
+{
+    const struct core_context *x = s->context;
+    struct newcomer n = { x->queue, from };
+
+    if (!send_queue_is_root(x->queue) || rank_set_has(&s->subscribed, from) ||
+        rank_set_add(&s->subscribed, from, 1) < 0)
+        return;
+    x->calls.kept_exits(x->arg, send_kept, &n);
+}
+
+void events_hear(struct events *s, const struct msg *m)
+{
+    if (m->kind == MSG_event)
+        s->context->calls.notify(s->context->arg, &m->u.event);
+    else if (m->kind == MSG_subscribe_exits)
+        hear_subscription(s, m->from);
+}
+
+void events_lost(struct events *s, uint32_t position)
+{
+    rank_set_remove(&s->subscribed, position); /* without memory it stays: nothing is sent to it */
+}
+
+void events_open(struct events *s, const struct core_context *x)
+{
+    *s = (struct events){ .context = x };
+}
+
+void events_close(struct events *s)
+{
+    rank_set_free(&s->subscribed);
+}

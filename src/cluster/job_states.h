@@ -1,0 +1,24 @@
+/* job_states.h - what nodes tell each other of the jobs that all of them know: states of processes,
+ * ends, ties between jobs, destroyed key-value spaces.
+ *
+ * The launcher decides; daemons report what happens on their nodes and ask for ends.
+ */
+#ifndef WIREUP_CLUSTER_JOB_STATES_H
+#define WIREUP_CLUSTER_JOB_STATES_H
+
+#include "cluster/core_calls.h"
+
+/* EFFECT_proc_state, _abort, _tie, _bond or _space. */
+void job_states_effect(const struct core_context *x, const struct effect *e);
+
+/* Launcher: the core has decided that all processes of the job are to end. */
+void job_states_kill(const struct core_context *x, const struct job *j);
+/* A daemon: asks the launcher to end the job. */
+void job_states_ask_end(const struct core_context *x, uint32_t job, uint32_t culprit, int code,
+                        struct slice reason);
+
+/* MSG_proc_state, _abort, _kill, _tie, _bond or _space.  The job whose processes have changed;
+ * NULL: of none. */
+struct job *job_states_hear(const struct core_context *x, const struct msg *m);
+
+#endif

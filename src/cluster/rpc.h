@@ -1,0 +1,54 @@
+/* rpc.h - requests between nodes and their answers: modex, names, spawns, collective queries, and
+ * pending operations.
+ *
+ * A daemon's requests carry its own tickets.  The launcher gives its server, or the planner of
+ * spawns, a ticket of ours instead (RPC_TICKET), and returns the answer under the daemon's.  A
+ * request that goes to a daemon which is lost is answered by the core, which knows that its
+ * processes are gone; an answer for a lost daemon is dropped.
+ */
+#ifndef WIREUP_CLUSTER_RPC_H
+#define WIREUP_CLUSTER_RPC_H
+
+#include "cluster/core_calls.h"
+
+/* Marks our own tickets, for requests of other nodes. */
+#define RPC_TICKET (UINT64_C(1) << 62)
+
+/* What requests call in the host itself. */
+struct rpc_calls {
+    /* Launcher: plan that spawn; rpc_answer() follows with its ticket. */
+    void (*spawn)(void *arg, const struct effect_spawn *e);
+    /* Appends this node's part of a report of pending operations. */
+    void (*pending)(void *arg, struct slice job, struct buf *part);
+    /* Launcher: the part of another node, for rpc_query(). */
+    void (*part)(void *arg, uint32_t from, uint64_t ticket, struct slice part);
+};
+
+struct rpc {
+    const struct core_context *context;
+    struct rpc_calls calls;
+    void *arg;             /* of these calls */
+    struct list questions; /* struct question: requests of other nodes that wait for an answer */
+    uint64_t last;         /* number of the last ticket of ours */
+    struct buf scratch;
+};
+
+void rpc_open(struct rpc *r, const struct core_context *x, struct rpc_calls calls, void *arg);
+void rpc_close(struct rpc *r); /* harmless twice, and on zeroed memory */
+
+/* EFFECT_modex_request, _modex_reply, _reply, _names, _collective_query or _spawn. */
+void rpc_effect(struct rpc *r, const struct effect *e);
+
+/* MSG_modex_request, _modex_reply, _name, _spawn, _answer, _who, _collective_query or _heard. */
+void rpc_hear(struct rpc *r, const struct msg *m, uint64_t now_ns);
+
+/* Launcher: asks all daemons for their pending operations; `part` brings the answers. */
+void rpc_query(struct rpc *r, uint64_t ticket, struct slice job);
+
+/* Launcher: the answer to a spawn request.  False: the ticket is not one of another node. */
+bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a);
+
+/* That daemon is lost: nobody waits for its answers. */
+void rpc_lost(struct rpc *r, uint32_t position);
+
+#endif
