@@ -138,13 +138,11 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->uid = getuid();
     n->topology = TOPOLOGY_NULL;
     n->trace_writer = TRACE_WRITER_NULL;
-    n->spare_fd = n->null_fd = n->chld_fd = -1;
-    n->door = DOOR_CLOSED;
+    n->null_fd = n->chld_fd = -1;
     quota_init(&n->quota, &quota_evicts, clock_seed());
     list_init(&n->tasks);
     list_init(&n->works);
     list_init(&n->files);
-    list_init(&n->strangers);
     list_init(&n->roots);
     arena_init(&n->env_arena, 64 << 20);
     arena_init(&n->kept, 16 << 20);
@@ -191,8 +189,7 @@ struct node *node_free(struct node *n)
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
     proc_root_free(n);
-    LIST_EACH(l, &n->strangers)
-    link_close(LIST_OF(l, struct link, strange));
+    peer_conns_close(&n->conns);
     trace_writer_close(&n->trace_writer);
     output_close(n);
     control_socket_close(&n->control_socket);
@@ -201,7 +198,7 @@ struct node *node_free(struct node *n)
     startup_timing_close(&n->timing);
     watch_close(&n->chld);
     control_close(n);
-    listener_close(n);
+    free(n->port_ids);
     quota_tell(&n->quota, &n->config.log);
     timer_stop(&n->starter);
     help_close(n);
@@ -377,7 +374,7 @@ void node_flush(struct node *n)
     struct peer *p;
 
     while ((p = server_dirty(&n->server)))
-        link_flush(p->host);
+        peer_conn_flush(p->host);
 }
 
 void node_settle(struct node *n)

@@ -3,10 +3,8 @@
 #define WIREUP_WIREUPD_NODE_PRIV_H
 
 #include "io/child.h"
-#include "io/door.h"
-#include "io/greeting_timer.h"
 #include "io/log_sink.h"
-#include "io/peer_cred.h"
+#include "io/peer_conn.h"
 #include "io/quota.h"
 #include "io/memfd.h"
 #include "cluster/msg.h"
@@ -22,29 +20,14 @@
 #include "wireupd/tools.h"
 #include "wireupd/topology.h"
 
-/* A connection and its descriptor. */
-struct link {
-    struct node *node;
-    struct task *task; /* NULL: none (PMI_PORT, tool, singleton); then in node->strangers */
-    struct list strange;
-    struct greeting greeting; /* awaited, from a connection by the port */
-    struct peer *peer;
-    int fd;
-    bool lone;             /* the process is not our child: the end of its connection is its end */
-    bool marked;           /* its bytes carry their sender's user (peer_cred_mark()) */
-    bool proven;           /* its owner is known: inherited, or verified (listener_proves()) */
-    struct peer_cred cred; /* of an incoming connection; socket 0: not looked up yet */
-    struct watch watch;
-};
-
 struct task {
     struct list link; /* in the node */
     struct node *node;
     struct job *job;
     uint32_t rank;
     pid_t pid;
-    bool ended; /* reaped */
-    struct link conn;
+    bool ended;             /* reaped */
+    struct peer_conn *conn; /* inherited; NULL: closed, or it has none (PMI_PORT) */
     struct source out, err;
     struct stdin_push in; /* data that others push to it */
     struct buf label;
@@ -61,28 +44,25 @@ struct node {
     struct list works;
     struct list files;
     struct topology topology;
-    struct list strangers;
     char *wdir;
     bool place_told;   /* warned that the session directory cannot be created */
     bool cleanup_told; /* warned that something cannot be cleaned up */
     struct list roots; /* of processes that see other files than we do (proc_root.c) */
     bool roots_lost;   /* one was lost for lack of memory: none can be trusted */
-    char *scratch;     /* STDIO_CHUNK bytes: output and connections */
+    char *scratch;     /* STDIO_CHUNK bytes: output */
     struct sink out, err;
     struct log_sink log;
     bool one_stream; /* both go to the same file */
     struct pump pump;
     int null_fd;
-    int spare_fd;    /* closed for a moment when no descriptors are left */
     int *stdin_ends; /* collected while the first job starts */
     uint32_t nstdin_ends;
     struct watch chld, control;
     int chld_fd;
-    struct door door;                /* the PMI_PORT listener */
-    struct greeting_timer greetings; /* of its connections */
-    struct quota quota;              /* of unauthenticated connections at all listeners */
-    uint16_t port;
-    uint32_t *port_ids; /* PMI_ID by rank of the first job */
+    struct peer_conns conns;     /* of processes and tools */
+    struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
+    struct quota quota;          /* of unauthenticated connections at all listeners */
+    uint32_t *port_ids;          /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;
     struct arena env_arena;
     struct control_socket control_socket;

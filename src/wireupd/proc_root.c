@@ -73,9 +73,9 @@ static pid_t process_of(const struct node *n, const struct job *job, uint32_t ra
 
     if (!socket_owner_find(started, is_other, &started))
         return started;
-    LIST_EACH(l, &n->strangers)
+    LIST_EACH(l, &n->conns.accepted)
     {
-        const struct link *c = LIST_OF(l, struct link, strange);
+        const struct peer_conn *c = LIST_OF(l, const struct peer_conn, link);
         if (c->peer->job != job || c->peer->rank != rank)
             continue;
         holder = socket_owner_of(started, &c->cred);

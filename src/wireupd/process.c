@@ -1,5 +1,4 @@
-/* process.c - see process.h.  Reading order: environment, descriptors, start; then connection and
- * end. */
+/* process.c - see process.h.  Reading order: environment, descriptors, start; then the end. */
 #include "wireupd/process.h"
 
 #include <errno.h>
@@ -8,15 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limit.h"
-#include "io/fd_pass.h"
-#include "wireupd/listener.h"
 #include "wireupd/path_search.h"
 #include "wireupd/output.h"
 #include "wireupd/output_format.h"
@@ -64,7 +59,7 @@ static void env_connection(struct env_writer *w, const struct node *n, const str
                            uint32_t rank)
 {
     if (n->config.pmi_port && job->id == n->first_job) {
-        w->vars[w->n++] = arena_printf(w->arena, "PMI_PORT=127.0.0.1:%u", n->port);
+        w->vars[w->n++] = arena_printf(w->arena, "PMI_PORT=127.0.0.1:%u", n->conns.port);
         env_number(w, "PMI_ID", n->port_ids[rank]);
     } else {
         env_number(w, "PMI_FD", CHILD_PMI_FD);
@@ -354,7 +349,7 @@ static struct task *process_new(struct node *n, struct job *job, uint32_t rank)
     t->node = n;
     t->job = job;
     t->rank = rank;
-    t->conn.fd = t->out.fd = t->err.fd = t->in.fd = -1;
+    t->out.fd = t->err.fd = t->in.fd = -1;
     buf_init(&t->label, 4096);
     return t;
 }
@@ -380,7 +375,6 @@ static void push_taken(void *arg, uint64_t ticket, bool taken)
 static int adopt(struct task *t, struct wires *w, int *stdin_p)
 {
     struct node *n = t->node;
-    struct peer *peer = NULL;
 
     list_append(&n->tasks, &t->link);
     t->job->procs[t->rank].pid = t->pid;
@@ -400,11 +394,10 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     }
     if (w->pmi[0] < 0)
         return 0;
-    peer = server_peer_new(&n->server, t->job, t->rank, true, &t->conn);
-    if (!peer)
+    t->conn = peer_conn_open(&n->conns, w->pmi[0], t->job, t->rank, true);
+    if (!t->conn)
         return -ENOMEM;
-    link_open(&t->conn, n, w->pmi[0], peer, t);
-    t->conn.proven = t->conn.marked = true;
+    t->conn->owner = t;
     w->pmi[0] = -1;
     return 0;
 }
@@ -463,139 +456,12 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
     return rc;
 }
 
-/* ---- connection ------------------------------------------------------------------------------ */
-
-void link_close(struct link *l)
-{
-    if (l->fd < 0)
-        return;
-    watch_close(&l->watch);
-    greeting_end(&l->greeting);
-    close(l->fd);
-    l->fd = -1;
-    door_look_again(&l->node->door);
-    l->peer = server_peer_free(&l->node->server, l->peer);
-    if (!l->task) {
-        list_unlink(&l->strange);
-        free(l);
-    }
-}
-
-static int store_to_attach(const struct link *l)
-{
-    struct local_job *w;
-
-    if (!l->peer->pass_store)
-        return -1;
-    w = local_job_of(l->node, l->peer->job);
-    return w ? memfd_reader(&w->store) : -1;
-}
-
-void link_flush(struct link *l)
-{
-    while (buf_len(&l->peer->out)) {
-        ssize_t n = fd_pass_send(l->fd, buf_slice(&l->peer->out), store_to_attach(l));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN && !l->peer->hung_up) {
-            /* From a client that does not read, nothing is read either, except a little. */
-            bool little = buf_len(&l->peer->out) < LIMIT_CLIENT_BACKLOG;
-            watch_want(&l->watch, LOOP_WRITE | (little ? LOOP_READ : 0));
-            return;
-        }
-        if (n < 0)
-            n = (ssize_t)buf_len(&l->peer->out); /* nobody reads: the hang-up will follow */
-        server_wrote(&l->node->server, l->peer, (size_t)n);
-    }
-    if (l->peer->closing)
-        link_close(l);
-    else
-        watch_want(&l->watch, LOOP_READ);
-}
-
-static void link_writable(void *arg)
-{
-    struct link *l = arg;
-
-    link_flush(l);
-}
-
-/* The sender on an inherited connection is the rank, or the other user that it has become. */
-static ssize_t link_recv(struct link *l)
-{
-    struct node *n = l->node;
-    ssize_t got;
-    uid_t uid;
-
-    if (!l->marked)
-        return recv(l->fd, n->scratch, STDIO_CHUNK, MSG_DONTWAIT);
-    got = peer_cred_recv(l->fd, n->scratch, STDIO_CHUNK, &uid);
-    if (got > 0 && uid != n->uid)
-        server_lessen(&n->server, l->peer);
-    return got;
-}
-
-/* False: closed, or nothing to read now. */
-static bool link_take(struct link *l)
-{
-    struct node *n = l->node;
-    ssize_t got = link_recv(l);
-
-    if (got < 0 && errno == EINTR)
-        return true;
-    if (got < 0 && errno == EAGAIN)
-        return false;
-    if (got > 0 && (l->proven || listener_proves(l)) && listener_hears(l, (size_t)got)) {
-        server_input(&n->server, l->peer, slice_mem(n->scratch, (size_t)got), clock_now_ns());
-        l->proven = l->proven || l->peer->job;
-        listener_heard(l);
-        return true;
-    }
-    watch_want(&l->watch, 0);
-    server_hangup(&n->server, l->peer);
-    if (l->lone) /* data came: it was refused */
-        server_event(&n->server, l->peer->job, l->peer->rank, PROC_EVENT_EXIT, got > 0);
-    return false;
-}
-
-void link_read(void *arg)
-{
-    struct link *l = arg;
-    struct node *n = l->node;
-
-    link_take(l);
-    node_settle(n);
-}
-
-void link_open(struct link *l, struct node *n, int fd, struct peer *peer, struct task *t)
-{
-    l->node = n;
-    l->task = t;
-    l->peer = peer;
-    l->fd = fd;
-    list_init(&l->strange);
-    watch_open(&l->watch, &n->loop, fd, link_read, link_writable, l);
-    watch_want(&l->watch, LOOP_READ);
-}
-
 /* ---- end ------------------------------------------------------------------------------------- */
 
 void process_signal(struct task *t, int sig)
 {
     if (!t->ended)
         kill(-t->pid, sig);
-}
-
-/* Reads what is in the socket now, and EOF; not what is still being written to it. */
-static void hear_out(struct link *l)
-{
-    int left = 0;
-
-    if (l->fd < 0 || ioctl(l->fd, FIONREAD, &left) < 0)
-        return;
-    do {
-        left -= STDIO_CHUNK;
-    } while (!l->peer->closing && link_take(l) && left > -STDIO_CHUNK);
 }
 
 /* Or ended by us, between its line and its exit, because another process failed first. */
@@ -634,12 +500,13 @@ void process_ended(struct task *t, int wait_status)
         source_catch_up(&t->err);
     }
     /* Its last messages (finalize, abort) may still be in a socket: they come before its end. */
-    hear_out(&t->conn);
-    LIST_EACH(l, &t->node->strangers)
+    if (t->conn)
+        peer_conn_drain(t->conn);
+    LIST_EACH(l, &t->node->conns.accepted)
     {
-        struct link *stranger = LIST_OF(l, struct link, strange);
-        if (stranger->peer->job == t->job && stranger->peer->rank == t->rank)
-            hear_out(stranger);
+        struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
+        if (c->peer->job == t->job && c->peer->rank == t->rank)
+            peer_conn_drain(c);
     }
     startup_timing_note(&t->node->timing, t->job, t->rank, STARTUP_GONE);
     if (ended_by_loader(wait_status))
@@ -656,7 +523,7 @@ void process_close(struct task *t)
     source_close(&t->out);
     source_close(&t->err);
     stdin_push_close(&t->in);
-    link_close(&t->conn);
+    peer_conn_close(t->conn);
     if (!t->ended)
         map_del(&t->node->by_pid, pid_key(&t->pid));
     list_unlink(&t->link);

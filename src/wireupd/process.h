@@ -22,10 +22,4 @@ void process_ended(struct task *t, int wait_status);
 /* Reads what is left in the pipes and releases everything. */
 void process_close(struct task *t);
 
-/* Connection: writes the server's pending output; closes if the server asks for it. */
-void link_flush(struct link *l);
-void link_close(struct link *l); /* frees it when it belongs to no task */
-void link_open(struct link *l, struct node *n, int fd, struct peer *peer, struct task *t);
-void link_read(void *arg);
-
 #endif

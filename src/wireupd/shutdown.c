@@ -95,11 +95,11 @@ static void forget(struct node *n, struct local_job *w)
         if (t->job == job)
             process_close(t);
     }
-    LIST_EACH(l, &n->strangers)
+    LIST_EACH(l, &n->conns.accepted)
     {
-        struct link *stranger = LIST_OF(l, struct link, strange);
-        if (stranger->peer->job == job)
-            link_close(stranger);
+        struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
+        if (c->peer->job == job)
+            peer_conn_close(c);
     }
     if (n->config.sessions)
         session_dir_drop(n->config.sessions, job->id);

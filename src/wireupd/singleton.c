@@ -75,29 +75,22 @@ static int connect_loopback(uint16_t port)
 static struct peer *singleton_connection(struct node *n, int fd, bool inherited, int pid,
                                          struct errmsg *err)
 {
-    struct link *l = calloc(1, sizeof *l);
-    struct peer *peer = NULL;
+    struct peer_conn *c = NULL;
     struct job_map plan;
 
-    if (l && plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
+    if (plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
         LIST_OF(list_first(&n->works), struct local_job, link)->next = 1;
-        peer =
-            server_peer_new(&n->server, core_job(&n->server.core, n->first_job), 0, inherited, l);
+        c = peer_conn_open(&n->conns, fd, core_job(&n->server.core, n->first_job), 0, inherited);
     }
-    if (!peer) {
+    if (!c) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
         close(fd);
-        free(l);
         return NULL;
     }
-    peer->job->procs[0].pid = pid;
-    link_open(l, n, fd, peer, NULL);
-    l->lone = true;
-    l->proven = inherited;
-    l->marked = inherited && peer_cred_is_marked(fd);
-    list_append(&n->strangers, &l->strange);
-    server_event(&n->server, peer->job, 0, PROC_EVENT_STARTED, 0);
-    return peer;
+    n->singleton = c;
+    c->peer->job->procs[0].pid = pid;
+    server_event(&n->server, c->peer->job, 0, PROC_EVENT_STARTED, 0);
+    return c->peer;
 }
 
 int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)

@@ -66,7 +66,7 @@ void tools_open(struct tools *t, struct node *n)
 {
     tool_files_init(&t->contacts);
     name_server(t->name, sizeof t->name, (int)getpid());
-    snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->port);
+    snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->conns.port);
     n->server.core.name = t->name;
     n->server.core.uri = t->uri;
     n->server.core.takes_tools = true;
