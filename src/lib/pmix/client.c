@@ -13,14 +13,11 @@
 #include "lib/pmix/value.h"
 #include "wire/pmix_ours.h"
 
-void client_say(const struct errmsg *err)
-{
-    char line[ERRMSG_MAX + 16];
-    int n = snprintf(line, sizeof line, "libpmix: %s\n", err->text);
-
-    if (n > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof line)) < 0)
-        return; /* no process would receive it */
-}
+static const struct client_notices notices = {
+    .event = event_arrived,
+    .output = output_arrived,
+    .lost = event_lost,
+};
 
 static struct client *client_new(struct lock *gate, const struct client_options *o)
 {
@@ -29,6 +26,7 @@ static struct client *client_new(struct lock *gate, const struct client_options 
     if (!c)
         return NULL;
     c->gate = gate;
+    c->notices = &notices;
     list_init(&c->servers);
     list_init(&c->groups);
     list_init(&c->sent);
@@ -259,28 +257,6 @@ pmix_status_t client_connect(struct client *c, const struct client_way *way,
         c->server = s;
     *s_p = s;
     return PMIX_SUCCESS;
-}
-
-pmix_status_t client_take_job(struct client *c, struct slice bytes, const struct ptype_flavour *as)
-{
-    char nspace[PMIX_MAX_NSLEN + 1] = "";
-    struct punpack r;
-    struct slice name, rest;
-    struct space *s;
-    void *copy;
-
-    punpack_init(&r, bytes, as);
-    name = punpack_text(&r);
-    if (!punpack_ok(&r) || !name.len || name.len > PMIX_MAX_NSLEN)
-        return PMIX_ERR_UNPACK_FAILURE;
-    memcpy(nspace, name.ptr, name.len);
-    rest = slice_mem(r.at, punpack_left(&r));
-    s = cache_make_space(&c->cache, nspace);
-    copy = s ? malloc(rest.len + 1) : NULL;
-    if (!copy)
-        return PMIX_ERR_NOMEM;
-    memcpy(copy, rest.ptr, rest.len);
-    return space_take_info(s, slice_mem(copy, rest.len), copy, as);
 }
 
 /* ---- alone ----------------------------------------------------------------------------------- */

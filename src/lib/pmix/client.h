@@ -3,12 +3,14 @@
  * Holds all state between PMIx_Init and PMIx_Finalize.  The functions of this directory take it as
  * their first argument and are called with its lock held; while they wait for the server, or run a
  * callback, they release the lock.  The ABI (client_api.c) holds the only pointer to one; a test
- * holds many.
+ * holds many.  From the lowest module to the highest:
  *
  *   client_env, client_hello, client_conn    finding a server, the handshake, moving messages
- *   client_op, client_progress               calls under way; who waits, who runs callbacks
  *   client_info, client_cache                what is known without asking
+ *   client_tasks, client_op                  callbacks that are due; calls under way, who waits
+ *   client_progress, client_api              who runs callbacks; the one client of this process
  *   client_get, client_put, client_fence …   one file for each group of functions
+ *   client, client_init                      starting and ending; PMIx_Init and PMIx_Finalize
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_H
 #define WIREUP_LIB_PMIX_CLIENT_H
@@ -42,10 +44,18 @@ struct server_link {
     pmix_proc_t name;
     uint32_t next_tag;
     bool lost;
-    bool quiet;       /* our own server: it replies only where it must (OURS_TAG_QUIET) */
-    bool open;        /* unrequested messages may come: events, output, late replies */
-    bool unsure;      /* it may still refuse the last commit */
-    struct conn conn; /* last, since its stage is last */
+    bool quiet;            /* our own server: it replies only where it must (OURS_TAG_QUIET) */
+    bool open;             /* unrequested messages may come: events, output, late replies */
+    bool unsure;           /* it may still refuse the last commit */
+    pmix_status_t refused; /* why it refused a commit that was not waited for; or PMIX_SUCCESS */
+    struct conn conn;      /* last, since its stage is last */
+};
+
+/* What happens without a call that waits for it. */
+struct client_notices {
+    void (*event)(struct client *c, struct server_link *s, struct slice bytes);
+    void (*output)(struct client *c, struct server_link *s, struct slice bytes);
+    void (*lost)(struct client *c, struct server_link *s); /* the server is gone */
 };
 
 enum client_kind {
@@ -56,6 +66,7 @@ enum client_kind {
 
 struct client {
     struct lock *gate;
+    const struct client_notices *notices; /* client.c sets it */
     enum client_kind kind;
     pmix_proc_t me;
     size_t name_size; /* of me.nspace, with its NUL, once there is a store */
@@ -118,14 +129,8 @@ void client_stop(struct client *c);
 pmix_status_t client_connect(struct client *c, const struct client_way *way,
                              struct server_link **s_p, struct errmsg *err);
 
-/* Takes in a server's job info of another namespace: its name, then the info. */
-pmix_status_t client_take_job(struct client *c, struct slice bytes, const struct ptype_flavour *as);
-
 /* In a forked child: frees the parent's client without sending anything. */
 void client_abandon(struct client *c);
-
-/* Prints one sentence on standard error. */
-void client_say(const struct errmsg *err);
 
 static inline void client_lock(struct client *c)
 {

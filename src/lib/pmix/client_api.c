@@ -1,28 +1,15 @@
-/* client_api.c - see client_api.h: init, finalize, and the one client of this process.
- *
- * Init may be called repeatedly: each call counts, the last Finalize ends.  After a fork the child
- * has no part in the parent's client; it may call PMIx_Init and become a client of its own.
- */
+/* client_api.c - see client_api.h. */
 #include "lib/pmix/client_api.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#include "lib/common/launcher.h"
+#include <unistd.h>
 
 static struct {
     struct lock gate;
     struct client *client;
-    struct client *inherited; /* of the process that forked us: to be freed silently */
-    unsigned users;           /* threads inside calls */
-    unsigned inits;           /* Init calls not yet matched by Finalize */
-    bool moving;              /* a thread starts or ends the client */
-    bool watched;             /* the fork handlers are registered */
-    /* The mapped store of the previous client.  Unmapping it would flush the address
-     * translations of every processor that the process has been on, mostly for a process that
-     * ends anyway. */
-    struct attachment kept;
+    unsigned users; /* threads inside calls */
+    bool moving;    /* a thread starts or ends the client */
 } lib = { .gate = LOCK_INIT };
 
 struct api_quick api_quick;
@@ -69,10 +56,78 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc)
 pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc)
 {
     if (rc == PMIX_SUCCESS)
-        rc = op_post(m, op);
+        rc = progress_post(m, op);
     else
         op_free(op);
     return api_end(c, rc);
+}
+
+void api_print_error(const struct errmsg *err)
+{
+    char line[ERRMSG_MAX + 16];
+    int n = snprintf(line, sizeof line, "libpmix: %s\n", err->text);
+
+    if (n > 0 && write(STDERR_FILENO, line, strnlen(line, sizeof line)) < 0)
+        return; /* no process would receive it */
+}
+
+/* ---- starting and ending --------------------------------------------------------------------- */
+
+struct lock *api_gate(void)
+{
+    return &lib.gate;
+}
+
+struct client *api_lock(void)
+{
+    lock_lock(&lib.gate);
+    while (lib.moving)
+        lock_wait(&lib.gate);
+    return lib.client;
+}
+
+void api_unlock(void)
+{
+    lock_unlock(&lib.gate);
+}
+
+void api_move_begin(void)
+{
+    lib.moving = true;
+}
+
+void api_move_end(struct client *c, bool quick)
+{
+    lib.client = c;
+    if (quick && c && c->store.base)
+        atomic_store(&api_quick.client, c);
+    lib.moving = false;
+    lock_tell(&lib.gate);
+}
+
+struct client *api_withdraw(void)
+{
+    struct client *c = lib.client;
+
+    lib.client = NULL;
+    end_quick();
+    while (lib.users)
+        lock_wait(&lib.gate);
+    return c;
+}
+
+struct client *api_in_child(void)
+{
+    struct client *c = lib.client;
+
+    lock_reset(&lib.gate);
+    lib.users = 0;
+    lib.moving = false;
+    atomic_store(&api_quick.client, NULL);
+    atomic_store(&api_quick.users, 0);
+    atomic_store(&api_quick.awaited, false);
+    lib.client = NULL;
+    return c;
 }
 
 /* ---- calls whose reply is a status ----------------------------------------------------------- */
@@ -105,278 +160,72 @@ pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *
         return PMIX_ERR_NOMEM;
     }
     op->callback.op = cbfunc;
-    return op_post(m, op);
+    return progress_post(m, op);
 }
 
-/* ---- starting and ending --------------------------------------------------------------------- */
+/* ---- a status, and infos --------------------------------------------------------------------- */
 
-/* Brings all state into order for the child. */
-static void before_fork(void)
+static void read_infos(struct client *c, struct op *op, struct punpack *r)
 {
-    lock_lock(&lib.gate);
+    struct pmsg_status_infos m;
+
+    (void)c;
+    reply_get(op, r, status_infos, &m);
+    reply_take(&op->out.infos, &op->out.ninfos, m.infos);
+    pmsg_free_status_infos(&m, r->foreign);
 }
 
-static void after_fork(void)
+/* The program may keep the infos until it calls this. */
+static void release_op(void *cbdata)
 {
-    lock_unlock(&lib.gate);
+    op_free(cbdata);
 }
 
-/* No other thread exists here; replies they waited for will not come. */
-static void in_child(void)
+static void deliver_infos(struct op *op)
 {
-    lock_reset(&lib.gate);
-    lib.users = 0;
-    lib.inits = 0;
-    lib.moving = false;
-    atomic_store(&api_quick.client, NULL);
-    atomic_store(&api_quick.users, 0);
-    atomic_store(&api_quick.awaited, false);
-    if (lib.client)
-        lib.inherited = lib.client;
-    lib.client = NULL;
-}
+    struct op *kept;
 
-static void await_move(void)
-{
-    while (lib.moving)
-        lock_wait(&lib.gate);
-}
-
-static void end_move(void)
-{
-    lib.moving = false;
-    lock_tell(&lib.gate);
-}
-
-static bool flag_of(const pmix_info_t *info)
-{
-    return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
-}
-
-static void read_options(const pmix_info_t *info, size_t ninfo, struct client_options *o)
-{
-    *o = (struct client_options){ .progress = PROGRESS_THREAD };
-    for (size_t i = 0; info && i < ninfo; i++) {
-        if (PMIx_Check_key(info[i].key, PMIX_EXTERNAL_PROGRESS) && flag_of(&info[i])) {
-            o->progress = PROGRESS_PROGRAM;
-        } else if (PMIx_Check_key(info[i].key, PMIX_EVENT_BASE) &&
-                   info[i].value.type == PMIX_POINTER && info[i].value.data.ptr) {
-            o->progress = PROGRESS_LOOP;
-            o->event_base = info[i].value.data.ptr;
-        }
-    }
-}
-
-static pmix_status_t prepare(void)
-{
-    if (!lib.watched && pthread_atfork(before_fork, after_fork, in_child) != 0)
-        return PMIX_ERR_NOMEM;
-    lib.watched = true;
-    if (lib.inherited)
-        client_abandon(lib.inherited);
-    lib.inherited = NULL;
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t start(const pmix_info_t *info, size_t ninfo)
-{
-    struct client_options options;
-    struct pmix_env env;
-    struct errmsg err;
-    pmix_status_t rc = prepare();
-
-    if (rc != PMIX_SUCCESS)
-        return rc;
-    if (pmix_env_read(&env, &err) < 0) {
-        rc = PMIX_ERR_BAD_PARAM;
-    } else if (!env.nspace && launcher_found_here(LAUNCHER_PMIX, &err)) {
-        rc = PMIX_ERR_UNREACH;
-    } else {
-        read_options(info, ninfo, &options);
-        options.kept = &lib.kept;
-        rc = client_start(&env, &options, &lib.gate, &lib.client, &err);
-    }
-    if (!lib.client)
-        client_say(&err);
-    else if (lib.client->store.base)
-        atomic_store(&api_quick.client, lib.client);
-    return rc;
-}
-
-pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    lock_lock(&lib.gate);
-    await_move();
-    if (!lib.client) {
-        lib.moving = true;
-        rc = start(info, ninfo);
-        end_move();
-    } else if (!lib.client->server) {
-        rc = PMIX_ERR_UNREACH;
-    }
-    if (lib.client) {
-        lib.inits++;
-        if (proc)
-            *proc = lib.client->me;
-    }
-    lock_unlock(&lib.gate);
-    return rc;
-}
-
-pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo)
-{
-    const struct pmix_env env = { .nspace = seat->proc.nspace,
-                                  .rank = seat->proc.rank,
-                                  .uri = seat->uri,
-                                  .as = ptype_flavour(SLICE("v41")),
-                                  .version = "5.0.3",
-                                  .security = "native",
-                                  .hostname = seat->hostname,
-                                  .wireup_fd = seat->fd };
-    struct client_options options;
-    struct errmsg err = { "" };
-    pmix_status_t rc = PMIX_ERR_EXISTS;
-
-    lock_lock(&lib.gate);
-    await_move();
-    read_options(info, ninfo, &options);
-    if (!lib.client) {
-        lib.moving = true;
-        rc = prepare();
-        if (rc == PMIX_SUCCESS)
-            rc = client_start(&env, &options, &lib.gate, &lib.client, &err);
-        end_move();
-    }
-    if (rc == PMIX_SUCCESS) {
-        lib.inits++;
-        lib.client->tell_others = seat->tell_others;
-        lib.client->turn = seat->turn;
-        lib.client->turn_fd = seat->turn_fd;
-        lib.client->turn_arg = seat->arg;
-    } else {
-        client_say(&err);
-    }
-    lock_unlock(&lib.gate);
-    return rc;
-}
-
-pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *name,
-                             const pmix_info_t *info, size_t ninfo, pmix_proc_t *proc_p)
-{
-    struct client_options options;
-    struct errmsg err = { "" };
-    pmix_status_t rc = PMIX_ERR_EXISTS;
-
-    lock_lock(&lib.gate);
-    await_move();
-    read_options(info, ninfo, &options);
-    if (!lib.client) {
-        lib.moving = true;
-        rc = prepare();
-        if (rc == PMIX_SUCCESS)
-            rc = client_start_tool(way, name, &options, &lib.gate, &lib.client, &err);
-        end_move();
-    }
-    if (rc == PMIX_SUCCESS) {
-        lib.inits++;
-        if (proc_p)
-            *proc_p = lib.client->me;
-    } else {
-        client_say(&err);
-    }
-    lock_unlock(&lib.gate);
-    return rc;
-}
-
-int PMIx_Initialized(void)
-{
-    bool there;
-
-    lock_lock(&lib.gate);
-    there = lib.client != NULL;
-    lock_unlock(&lib.gate);
-    return there;
-}
-
-/* The client ends when no thread is in a call any more. */
-static void finish(void)
-{
-    struct client *c = lib.client;
-
-    lib.client = NULL;
-    lib.moving = true;
-    end_quick();
-    while (lib.users)
-        lock_wait(&lib.gate);
-    client_stop(c);
-    end_move();
-}
-
-static bool wants_barrier(const pmix_info_t *info, size_t ninfo)
-{
-    for (size_t i = 0; info && i < ninfo; i++) {
-        if (PMIx_Check_key(info[i].key, PMIX_EMBED_BARRIER))
-            return flag_of(&info[i]);
-    }
-    return false;
-}
-
-pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    lock_lock(&lib.gate);
-    await_move();
-    if (!lib.client)
-        rc = PMIX_ERR_INIT;
-    else if (lib.inits > 1)
-        lib.inits--;
-    else if (progress_inside(lib.client))
-        rc = PMIX_ERR_WOULD_BLOCK; /* it would wait for the callback that calls it */
-    else if (wants_barrier(info, ninfo)) {
-        lock_unlock(&lib.gate);
-        PMIx_Fence(NULL, 0, NULL, 0);
-        return PMIx_Finalize(NULL, 0);
-    } else {
-        lib.inits = 0;
-        finish();
-    }
-    lock_unlock(&lib.gate);
-    return rc;
-}
-
-/* Our thread serves all of the library: it stays as long as there is a client. */
-void PMIx_Progress_thread_stop(const pmix_info_t *info, size_t ninfo)
-{
-    (void)info;
-    (void)ninfo;
-}
-
-void PMIx_Progress(void)
-{
-    struct client *c = api_begin();
-
-    if (!c)
+    if (!op->callback.info)
         return;
-    if (c->turn) {
-        client_unlock(c);
-        c->turn(c->turn_arg, false);
-        client_lock(c);
+    kept = malloc(sizeof *kept);
+    if (!kept) {
+        op->callback.info(PMIX_ERR_NOMEM, NULL, 0, op->cbdata, NULL, NULL);
+        return;
     }
-    progress_once(c);
-    api_end(c, PMIX_SUCCESS);
+    *kept = *op;
+    memset(&op->out, 0, sizeof op->out);
+    op->free_arg = NULL;
+    op->callback.info(kept->status, kept->out.infos, kept->out.ninfos, kept->cbdata, release_op,
+                      kept);
 }
 
-/* Ends the host's client together with the server, even while its users still count on it. */
-void api_end_host(void)
+const struct op_kind op_infos = { .read = read_infos, .deliver = deliver_infos };
+
+/* Blocking: the results are the caller's. */
+pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults)
 {
-    lock_lock(&lib.gate);
-    await_move();
-    if (lib.client) {
-        lib.inits = 0;
-        finish();
+    struct op op;
+    pmix_status_t rc;
+
+    op_init(&op, &op_infos);
+    rc = op_call(m, &op);
+    if (results && nresults) {
+        *results = op.out.infos;
+        *nresults = op.out.ninfos;
+        op.out.infos = NULL;
     }
-    lock_unlock(&lib.gate);
+    op_clear(&op);
+    return rc;
+}
+
+pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    struct op *op = op_new(&op_infos, cbdata);
+
+    if (!op) {
+        conn_drop(&m->server->conn, m->from);
+        return PMIX_ERR_NOMEM;
+    }
+    op->callback.info = cbfunc;
+    return progress_post(m, op);
 }

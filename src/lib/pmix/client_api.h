@@ -14,6 +14,31 @@ pmix_status_t api_end(struct client *c, pmix_status_t rc);
 /* The end of a call with a callback: sends what was begun (with rc), or frees the op. */
 pmix_status_t api_post(struct client *c, struct message *m, struct op *op, pmix_status_t rc);
 
+/* Prints one sentence on standard error. */
+void api_print_error(const struct errmsg *err);
+
+/* ---- starting and ending the client (client_init.c) ------------------------------------------ */
+
+/* The lock of every client of this process. */
+struct lock *api_gate(void);
+
+/* Takes the lock, when no thread starts or ends a client; the client, or NULL. */
+struct client *api_lock(void);
+void api_unlock(void);
+
+/* Locked.  Between these two the lock may be released, and api_lock() of other threads waits.  c is
+ * the client from now on (NULL: there is none); quick: look-ups without the lock may use it. */
+void api_move_begin(void);
+void api_move_end(struct client *c, bool quick);
+
+/* Locked, between those two: takes the client away, when no thread is in a call any more. */
+struct client *api_withdraw(void);
+
+/* In a forked child: there is no client any more; the parent's, or NULL. */
+struct client *api_in_child(void);
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
 /* Without the lock: a client that has a store, for what never changes (its own name, the store
  * itself); it stays until api_quick_end.  NULL: there is none, and nothing to end. */
 static inline const struct client *api_quick_begin(bool *alone_p);
@@ -62,28 +87,5 @@ pmix_status_t api_status_post(struct message *m, pmix_op_cbfunc_t cbfunc, void *
 extern const struct op_kind op_infos;
 pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults);
 pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata);
-
-/* ---- a host as a client of its own server ---------------------------------------------------- */
-
-struct client_seat {
-    int fd; /* a socket to the server */
-    const char *uri, *hostname;
-    pmix_proc_t proc;
-    /* Delivers its events (client.h). */
-    pmix_status_t (*tell_others)(pmix_status_t status, const pmix_proc_t *source,
-                                 pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos);
-    /* Extra work of PMIx_Progress and of threads that wait for a reply. */
-    void (*turn)(void *arg, bool wait); /* wait: for another thread that turns the loop */
-    int (*turn_fd)(void *arg);
-    void *arg;
-};
-
-/* PMIX_ERR_EXISTS: the process is a client already. */
-pmix_status_t api_start_host(const struct client_seat *seat, const pmix_info_t *info, size_t ninfo);
-void api_end_host(void);
-
-/* A tool; way NULL: without a server.  *proc_p (may be NULL) gets its name. */
-pmix_status_t api_start_tool(const struct client_way *way, const pmix_proc_t *name,
-                             const pmix_info_t *info, size_t ninfo, pmix_proc_t *proc_p);
 
 #endif

@@ -346,3 +346,25 @@ char *datum_text(const struct datum *d)
     value_release(&v);
     return NULL;
 }
+
+pmix_status_t cache_take_job(struct cache *c, struct slice bytes, const struct ptype_flavour *as)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    struct punpack r;
+    struct slice name, rest;
+    struct space *s;
+    void *copy;
+
+    punpack_init(&r, bytes, as);
+    name = punpack_text(&r);
+    if (!punpack_ok(&r) || !name.len || name.len > PMIX_MAX_NSLEN)
+        return PMIX_ERR_UNPACK_FAILURE;
+    memcpy(nspace, name.ptr, name.len);
+    rest = slice_mem(r.at, punpack_left(&r));
+    s = cache_make_space(c, nspace);
+    copy = s ? malloc(rest.len + 1) : NULL;
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    memcpy(copy, rest.ptr, rest.len);
+    return space_take_info(s, slice_mem(copy, rest.len), copy, as);
+}

@@ -83,6 +83,10 @@ struct known *space_find_qualified(const struct space *s, uint32_t rank, struct 
 pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
                               const struct ptype_flavour *as);
 
+/* A server's job info of another namespace: its name, then the info; copied.  As space_take_info().
+ */
+pmix_status_t cache_take_job(struct cache *c, struct slice bytes, const struct ptype_flavour *as);
+
 /* KVALs of one rank, to the end of r. */
 pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *r);
 

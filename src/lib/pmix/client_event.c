@@ -443,9 +443,9 @@ static pmix_status_t register_nb(struct client *c, const struct registration *g,
         if (rc != PMIX_SUCCESS)
             op_free(op);
         else if (g->ask)
-            rc = op_post(&m, op);
+            rc = progress_post(&m, op);
         else
-            rc = op_complete(c, op, PMIX_SUCCESS);
+            rc = progress_complete(c, op, PMIX_SUCCESS);
     }
     if (rc != PMIX_SUCCESS)
         settle(c, ref, rc);
@@ -736,7 +736,7 @@ static bool go_on(struct chain *ch, pmix_status_t status, const pmix_info_t *res
     leave_handler(c, ch->handler);
     ch->handler = NULL;
     if (more)
-        progress_add(c, &ch->task);
+        tasks_add(c, &ch->task);
     return more;
 }
 
@@ -766,7 +766,7 @@ static void send_off(struct client *c, struct chain *ch)
     if (next_handler(c, ch, false))
         list_append(&c->events.waiting, &ch->link);
     else if (next_handler(c, ch, true))
-        progress_add(c, &ch->task);
+        tasks_add(c, &ch->task);
     else
         chain_free(ch);
 }
@@ -905,9 +905,9 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t 
         if (!op)
             return api_end(c, PMIX_OPERATION_SUCCEEDED);
         op->callback.op = cbfunc;
-        return api_end(c, op_complete(c, op, PMIX_SUCCESS));
+        return api_end(c, progress_complete(c, op, PMIX_SUCCESS));
     }
-    while (rc == PMIX_SUCCESS && !progress_inside(c) && is_busy(c, evhdlr_ref))
+    while (rc == PMIX_SUCCESS && !tasks_inside(c) && is_busy(c, evhdlr_ref))
         lock_wait(c->gate);
     return api_end(c, rc);
 }
@@ -962,7 +962,7 @@ static pmix_status_t told(struct client *c, pmix_status_t rc, pmix_op_cbfunc_t c
     if (!op)
         return PMIX_ERR_NOMEM;
     op->callback.op = cbfunc;
-    return op_complete(c, op, PMIX_SUCCESS);
+    return progress_complete(c, op, PMIX_SUCCESS);
 }
 
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t *source,

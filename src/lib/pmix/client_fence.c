@@ -43,7 +43,7 @@ static void read_connected(struct client *c, struct op *op, struct punpack *r)
     while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
         struct slice bytes = punpack_bytes(r);
         if (punpack_ok(r))
-            op->status = client_take_job(c, bytes, r->as);
+            op->status = cache_take_job(&c->cache, bytes, r->as);
     }
 }
 
@@ -60,7 +60,7 @@ static void read_fence(struct client *c, struct op *op, struct punpack *r)
 {
     (void)r;
     if (op->status == PMIX_SUCCESS)
-        op->status = puts_outcome(&c->puts);
+        op->status = puts_outcome(&c->puts, op->server);
 }
 
 static const struct op_kind fence_kind = { .read = read_fence, .deliver = deliver };
@@ -112,7 +112,7 @@ static pmix_status_t meet_nb(const struct set *s, pmix_op_cbfunc_t cbfunc, void 
         return api_end(c, PMIX_ERR_NOMEM);
     op->callback.op = cbfunc;
     if (is_alone(c, s))
-        return api_end(c, op_complete(c, op, PMIX_SUCCESS));
+        return api_end(c, progress_complete(c, op, PMIX_SUCCESS));
     return api_post(c, &m, op, begin(c, &m, s));
 }
 

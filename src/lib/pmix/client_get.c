@@ -827,11 +827,11 @@ static pmix_status_t get_nb(struct client *c, const struct query *q, pmix_value_
     if (rc == PMIX_ERR_NOT_FOUND && worth_asking(c, q)) {
         rc = begin_get(c, &m, q);
         if (rc == PMIX_SUCCESS)
-            return op_post(&m, op);
+            return progress_post(&m, op);
         op_free(op);
         return rc;
     }
-    return op_complete(c, op, rc);
+    return progress_complete(c, op, rc);
 }
 
 pmix_status_t PMIx_Get_nb(const pmix_proc_t *proc, const char key[], const pmix_info_t info[],

@@ -33,7 +33,7 @@ static void take_group(struct client *c, struct op *op, struct group *g, struct 
     while (op->status == PMIX_SUCCESS && punpack_left(&r) && punpack_ok(&r)) {
         struct slice bytes = punpack_bytes(&r);
         if (punpack_ok(&r))
-            op->status = client_take_job(c, bytes, r.as);
+            op->status = cache_take_job(&c->cache, bytes, r.as);
     }
     if (!punpack_ok(&r))
         op->status = PMIX_ERR_UNPACK_FAILURE;

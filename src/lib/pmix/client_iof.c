@@ -117,7 +117,7 @@ void output_arrived(struct client *c, struct server_link *s, struct slice bytes)
         progress_need(c) != PMIX_SUCCESS)
         piece_free(&p->task);
     else
-        progress_add(c, &p->task);
+        tasks_add(c, &p->task);
 }
 
 /* ---- pulling --------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static pmix_status_t pull(struct client *c, const struct pull *p, pmix_hdlr_reg_
     } else if (cbfunc) {
         op->callback.registered = cbfunc;
         op->out.number = ref;
-        rc = op_post(&m, op);
+        rc = progress_post(&m, op);
     } else {
         op_init(op, &pull_kind);
         op->out.number = ref;

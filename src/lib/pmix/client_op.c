@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "lib/pmix/client.h"
-#include "lib/pmix/client_iof.h"
 #include "lib/pmix/value.h"
 #include "wire/pmix_ours.h"
 
@@ -188,7 +187,7 @@ static void write_out(struct client *c, struct server_link *s)
     if (rc < 0)
         server_lost(c, s);
     else if (rc > 0)
-        progress_kick(c);
+        tasks_kick(c);
 }
 
 /* Completes the message; on an error it is discarded. */
@@ -236,7 +235,7 @@ static void complete(struct client *c, struct op *op)
     if (op->blocking)
         pthread_cond_signal(&op->wake);
     else
-        progress_add(c, &op->task);
+        tasks_add(c, &op->task);
 }
 
 /* Other servers report a broken connection by an empty reply. */
@@ -280,7 +279,7 @@ static void take_reply(struct client *c, struct server_link *s, struct frame *f)
 }
 
 /* The reply to a commit that no op waits for. */
-static void take_refusal(struct client *c, struct server_link *s, struct frame *f)
+static void take_refusal(struct server_link *s, const struct frame *f)
 {
     struct punpack r;
     pmix_status_t status;
@@ -288,17 +287,17 @@ static void take_refusal(struct client *c, struct server_link *s, struct frame *
     punpack_init(&r, slice_mem(f->bytes, f->len), s->as);
     status = punpack_status(&r);
     if (s->quiet && (!punpack_ok(&r) || status != PMIX_SUCCESS))
-        puts_refused(&c->puts, punpack_ok(&r) ? status : PMIX_ERR_UNPACK_FAILURE);
+        s->refused = punpack_ok(&r) ? status : PMIX_ERR_UNPACK_FAILURE;
 }
 
 static void take_frame(struct client *c, struct server_link *s, struct frame *f)
 {
     if (f->tag == OURS_TAG_QUIET)
-        take_refusal(c, s, f);
+        take_refusal(s, f);
     else if (f->tag == TAG_EVENT)
-        event_arrived(c, s, slice_mem(f->bytes, f->len));
+        c->notices->event(c, s, slice_mem(f->bytes, f->len));
     else if (f->tag == TAG_OUTPUT)
-        output_arrived(c, s, slice_mem(f->bytes, f->len));
+        c->notices->output(c, s, slice_mem(f->bytes, f->len));
     else if (f->tag >= TAG_FIRST - 1)
         take_reply(c, s, f);
     free(f->bytes);
@@ -329,7 +328,7 @@ void server_lost(struct client *c, struct server_link *s)
         complete(c, op);
     }
     if (!c->ending)
-        event_lost(c, s);
+        c->notices->lost(c, s);
 }
 
 /* ---- the reader's role ----------------------------------------------------------------------- */
@@ -437,7 +436,7 @@ void reader_next(struct client *c)
     if (first)
         pthread_cond_signal(&LIST_OF(first, struct op, waiting)->wake);
     else
-        progress_kick(c);
+        tasks_kick(c);
 }
 
 static void sleep_until(struct client *c, struct op *op, uint64_t deadline_ns)
@@ -486,12 +485,8 @@ pmix_status_t op_call(struct message *m, struct op *op)
 
 pmix_status_t op_post(struct message *m, struct op *op)
 {
-    pmix_status_t rc = progress_need(m->c);
+    pmix_status_t rc = message_send(m, op);
 
-    if (rc != PMIX_SUCCESS)
-        conn_drop(&m->server->conn, m->from);
-    else
-        rc = message_send(m, op);
     if (rc != PMIX_SUCCESS)
         op_free(op);
     else
@@ -499,15 +494,8 @@ pmix_status_t op_post(struct message *m, struct op *op)
     return rc;
 }
 
-pmix_status_t op_complete(struct client *c, struct op *op, pmix_status_t status)
+void op_complete(struct client *c, struct op *op, pmix_status_t status)
 {
-    pmix_status_t rc = progress_need(c);
-
-    if (rc != PMIX_SUCCESS) {
-        op_free(op);
-        return rc;
-    }
     op->status = status;
     complete(c, op);
-    return PMIX_SUCCESS;
 }

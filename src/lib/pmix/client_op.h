@@ -18,6 +18,7 @@
 
 #include "base/list.h"
 #include "lib/pmix/client_conn.h"
+#include "lib/pmix/client_tasks.h"
 #include "pmix.h"
 #include "pmix_tool.h"
 #include "wire/pmix_message.h"
@@ -25,13 +26,6 @@
 struct client;
 struct op;
 struct server_link;
-
-/* Work for the thread that runs callbacks; without the lock. */
-struct task {
-    struct list link;
-    void (*run)(struct task *t);  /* t is its own from now on */
-    void (*drop)(struct task *t); /* instead: it will not be run any more */
-};
 
 /* The properties of a kind of call. */
 struct op_kind {
@@ -139,12 +133,14 @@ pmix_status_t message_send_alone(struct message *m, uint32_t tag);
 /* False: the time is over, and the op is not under way any more. */
 bool op_wait_until(struct client *c, struct op *op, uint64_t deadline_ns);
 
-/* Completes a non-blocking call without a reply: its callback will be run. */
-pmix_status_t op_complete(struct client *c, struct op *op, pmix_status_t status);
+/* Completes a non-blocking call without a reply; progress_complete() ensures that its callback will
+ * be run. */
+void op_complete(struct client *c, struct op *op, pmix_status_t status);
 
 /* Sends (message_send) and waits, as most blocking calls do.  Returns the op's status. */
 pmix_status_t op_call(struct message *m, struct op *op);
-/* Sends, and ensures that its callback will be run; takes the op over in any case. */
+/* Sends one with a callback (progress_post() ensures that it will be run); takes the op over in any
+ * case. */
 pmix_status_t op_post(struct message *m, struct op *op);
 
 /* ---- for progress ---------------------------------------------------------------------------- */

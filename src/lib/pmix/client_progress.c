@@ -27,16 +27,6 @@ void progress_init(struct progress *p)
     list_init(&p->tasks);
 }
 
-bool progress_inside(struct client *c)
-{
-    return c->progress.running && pthread_equal(c->progress.thread, pthread_self());
-}
-
-static bool is_mine(const struct progress *p)
-{
-    return pthread_equal(p->thread, pthread_self());
-}
-
 /* Runs everything that is due, one after the other. */
 static void run_tasks(struct client *c)
 {
@@ -207,27 +197,26 @@ pmix_status_t progress_need(struct client *c)
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-void progress_kick(struct client *c)
+pmix_status_t progress_post(struct message *m, struct op *op)
 {
-    struct progress *p = &c->progress;
-    uint64_t one = 1;
+    pmix_status_t rc = progress_need(m->c);
 
-    if (!p->started)
-        return;
-    if (p->kind == PROGRESS_THREAD && !p->in_poll)
-        pthread_cond_broadcast(&p->wake);
-    else if (write(p->wake_fd, &one, sizeof one) < 0)
-        return; /* the counter is full: enough to wake any thread */
+    if (rc == PMIX_SUCCESS)
+        return op_post(m, op);
+    conn_drop(&m->server->conn, m->from);
+    op_free(op);
+    return rc;
 }
 
-void progress_add(struct client *c, struct task *t)
+pmix_status_t progress_complete(struct client *c, struct op *op, pmix_status_t status)
 {
-    struct progress *p = &c->progress;
+    pmix_status_t rc = progress_need(c);
 
-    list_append(&p->tasks, &t->link);
-    /* Our own thread looks at the list before it sleeps. */
-    if (!(p->kind == PROGRESS_THREAD && p->started && is_mine(p)))
-        progress_kick(c);
+    if (rc == PMIX_SUCCESS)
+        op_complete(c, op, status);
+    else
+        op_free(op);
+    return rc;
 }
 
 void progress_once(struct client *c)
@@ -255,11 +244,11 @@ static void drop_tasks(struct progress *p)
 void progress_stop(struct client *c)
 {
     struct progress *p = &c->progress;
-    bool inside = progress_inside(c);
+    bool inside = tasks_inside(c);
 
     p->stopping = true;
     if (p->started)
-        progress_kick(c);
+        tasks_kick(c);
     while (p->running && !inside)
         pthread_cond_wait(&p->wake, &c->gate->mutex);
     if (p->started && p->kind == PROGRESS_THREAD) {

@@ -19,31 +19,18 @@
 #include "lib/pmix/client_op.h"
 #include "pmix_common.h"
 
-enum progress_kind { PROGRESS_THREAD, PROGRESS_PROGRAM, PROGRESS_LOOP };
-
-struct progress {
-    enum progress_kind kind;
-    bool started, stopping;
-    bool running;     /* a callback is running */
-    pthread_t thread; /* THREAD, started; or the thread that runs a callback */
-    bool in_poll;     /* the thread has the reader's role, and waits for wake_fd too */
-    pthread_cond_t wake;
-    int wake_fd; /* an eventfd, or -1 */
-    struct list tasks;
-    /* LOOP: the program's event base, and our two events in it. */
-    void *base, *on_wake, *on_data;
-};
-
 void progress_init(struct progress *p);
 
 /* Callbacks may be due from now on.  PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE: no thread can
  * run them. */
 pmix_status_t progress_need(struct client *c);
 
-void progress_add(struct client *c, struct task *t);
+/* Begins a call with a callback: sends the message, and ensures that the callback will be run.  It
+ * takes the op over in any case. */
+pmix_status_t progress_post(struct message *m, struct op *op);
 
-/* There is something to write, or a new connection to read from. */
-void progress_kick(struct client *c);
+/* The same for a call that is over already, with this status. */
+pmix_status_t progress_complete(struct client *c, struct op *op, pmix_status_t status);
 
 /* Reads what has arrived and runs due callbacks, without waiting; releases the lock for
  * callbacks. */
@@ -51,9 +38,6 @@ void progress_once(struct client *c);
 
 /* No more callbacks run; waits for one under way, unless the caller is in it. */
 void progress_stop(struct client *c);
-
-/* Whether the caller is in a callback. */
-bool progress_inside(struct client *c);
 
 /* In a forked child: the thread does not exist there. */
 void progress_abandon(struct progress *p);

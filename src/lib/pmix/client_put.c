@@ -132,17 +132,13 @@ static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint
     return ppack_ok(&m->w);
 }
 
-void puts_refused(struct puts *p, pmix_status_t status)
+pmix_status_t puts_outcome(struct puts *p, struct server_link *s)
 {
-    p->refused = status;
-    p->news = true; /* they must be sent again */
-}
+    pmix_status_t rc = s->refused;
 
-pmix_status_t puts_outcome(struct puts *p)
-{
-    pmix_status_t rc = p->refused;
-
-    p->refused = PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS)
+        p->news = true;
+    s->refused = PMIX_SUCCESS;
     return rc;
 }
 
@@ -178,7 +174,7 @@ static pmix_status_t commit_and_go(struct client *c, struct message *m)
     rc = message_begin(c, m, CMD_COMMIT); /* the socket is full: waits for room */
     if (rc == PMIX_SUCCESS)
         rc = commit_and_wait(c, m);
-    return rc == PMIX_SUCCESS ? puts_outcome(&c->puts) : rc;
+    return rc == PMIX_SUCCESS ? puts_outcome(&c->puts, s) : rc;
 }
 
 /* Other servers expect values of global scope in both bundles; ours takes them once. */
@@ -201,7 +197,7 @@ static pmix_status_t commit(struct client *c)
     rc = message_begin(c, &m, CMD_COMMIT);
     if (rc != PMIX_SUCCESS)
         return rc;
-    before = puts_outcome(&c->puts);
+    before = puts_outcome(&c->puts, m.server);
     pack_all(c, &m);
     rc = c->server->quiet ? commit_and_go(c, &m) : commit_and_wait(c, &m);
     return rc == PMIX_SUCCESS ? before : rc;

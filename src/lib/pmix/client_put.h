@@ -11,19 +11,17 @@
 #include "base/list.h"
 #include "pmix_common.h"
 
-struct client;
+struct server_link;
 
 struct puts {
-    struct list all;       /* struct known, by its link `put` */
-    bool news;             /* something was put since the last commit */
-    pmix_status_t refused; /* outcome of a commit that was not waited for; or PMIX_SUCCESS */
+    struct list all; /* struct known, by its link `put` */
+    bool news;       /* something was put since the last commit */
 };
 
 void puts_init(struct puts *p);
 
-/* Records that the server refused the commit. */
-void puts_refused(struct puts *p, pmix_status_t status);
-/* Returns the recorded refusal once; PMIX_SUCCESS when there is none. */
-pmix_status_t puts_outcome(struct puts *p);
+/* The outcome of a commit that was not waited for: a refusal is returned once, and what was put is
+ * to be sent again; PMIX_SUCCESS when there is none. */
+pmix_status_t puts_outcome(struct puts *p, struct server_link *s);
 
 #endif

@@ -178,7 +178,7 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries, pmix_i
         op->callback.info = cbfunc;
         op->out.infos = infos;
         op->out.ninfos = n;
-        return api_end(c, op_complete(c, op, rc));
+        return api_end(c, progress_complete(c, op, rc));
     }
     rc = begin_query(c, &m, queries, nqueries);
     return api_end(c, rc == PMIX_SUCCESS ? api_infos_post(&m, cbfunc, cbdata) : rc);

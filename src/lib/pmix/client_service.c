@@ -9,73 +9,6 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/value.h"
 
-/* ---- a status, and infos --------------------------------------------------------------------- */
-
-static void read_infos(struct client *c, struct op *op, struct punpack *r)
-{
-    struct pmsg_status_infos m;
-
-    (void)c;
-    reply_get(op, r, status_infos, &m);
-    reply_take(&op->out.infos, &op->out.ninfos, m.infos);
-    pmsg_free_status_infos(&m, r->foreign);
-}
-
-/* The program may keep the infos until it calls this. */
-static void release_op(void *cbdata)
-{
-    op_free(cbdata);
-}
-
-static void deliver_infos(struct op *op)
-{
-    struct op *kept;
-
-    if (!op->callback.info)
-        return;
-    kept = malloc(sizeof *kept);
-    if (!kept) {
-        op->callback.info(PMIX_ERR_NOMEM, NULL, 0, op->cbdata, NULL, NULL);
-        return;
-    }
-    *kept = *op;
-    memset(&op->out, 0, sizeof op->out);
-    op->free_arg = NULL;
-    op->callback.info(kept->status, kept->out.infos, kept->out.ninfos, kept->cbdata, release_op,
-                      kept);
-}
-
-const struct op_kind op_infos = { .read = read_infos, .deliver = deliver_infos };
-
-/* Blocking: the results are the caller's. */
-pmix_status_t api_infos_call(struct message *m, pmix_info_t **results, size_t *nresults)
-{
-    struct op op;
-    pmix_status_t rc;
-
-    op_init(&op, &op_infos);
-    rc = op_call(m, &op);
-    if (results && nresults) {
-        *results = op.out.infos;
-        *nresults = op.out.ninfos;
-        op.out.infos = NULL;
-    }
-    op_clear(&op);
-    return rc;
-}
-
-pmix_status_t api_infos_post(struct message *m, pmix_info_cbfunc_t cbfunc, void *cbdata)
-{
-    struct op *op = op_new(&op_infos, cbdata);
-
-    if (!op) {
-        conn_drop(&m->server->conn, m->from);
-        return PMIX_ERR_NOMEM;
-    }
-    op->callback.info = cbfunc;
-    return op_post(m, op);
-}
-
 /* Each pair of functions has its own start of the message, and these two ends. */
 #define BLOCKING(begin, ...)                                                                       \
     struct client *c = api_begin();                                                                \
@@ -389,7 +322,7 @@ static pmix_status_t post_credential(struct message *m, pmix_credential_cbfunc_t
         return cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
     }
     op->callback.credential = cbfunc;
-    return op_post(m, op);
+    return progress_post(m, op);
 }
 
 pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
@@ -425,7 +358,13 @@ static void deliver_validation(struct op *op)
     op->callback.validation(op->status, op->out.infos, op->out.ninfos, op->cbdata);
 }
 
-static const struct op_kind validation_kind = { .read = read_infos, .deliver = deliver_validation };
+static void read_validation(struct client *c, struct op *op, struct punpack *r)
+{
+    op_infos.read(c, op, r);
+}
+
+static const struct op_kind validation_kind = { .read = read_validation,
+                                                .deliver = deliver_validation };
 
 static pmix_status_t post_validation(struct message *m, pmix_validation_cbfunc_t cbfunc,
                                      void *cbdata)
@@ -437,7 +376,7 @@ static pmix_status_t post_validation(struct message *m, pmix_validation_cbfunc_t
         return cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM;
     }
     op->callback.validation = cbfunc;
-    return op_post(m, op);
+    return progress_post(m, op);
 }
 
 pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t *cred, const pmix_info_t info[],
@@ -454,7 +393,7 @@ static void read_fabric(struct client *c, struct op *op, struct punpack *r)
 {
     pmix_fabric_t *fabric = op->arg;
 
-    read_infos(c, op, r);
+    op_infos.read(c, op, r);
     if (op->status != PMIX_SUCCESS || !punpack_ok(r))
         return;
     if (fabric->info)
@@ -613,7 +552,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
     op->callback.distance = cbfunc;
     rc = PMIx_Compute_distances(topo, cpuset, info, ninfo, &op->out.distances, &op->out.ndistances);
     if (rc == PMIX_SUCCESS)
-        return api_end(c, op_complete(c, op, rc));
+        return api_end(c, progress_complete(c, op, rc));
     op_free(op);
     return api_end(c, rc);
 }

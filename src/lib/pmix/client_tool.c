@@ -6,6 +6,7 @@
 
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/client_find.h"
+#include "lib/pmix/client_init.h"
 #include "lib/pmix/value.h"
 
 /* ---- connecting ------------------------------------------------------------------------------ */
@@ -55,9 +56,9 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo
     if (w.alone && !w.named)
         snprintf(w.name.nspace, sizeof w.name.nspace, "tool-%ld", (long)getpid());
     if (w.alone)
-        return api_start_tool(NULL, &w.name, info, ninfo, proc);
+        return init_tool(NULL, &w.name, info, ninfo, proc);
     way = way_to(&f, flag_for(&w, &env));
-    return api_start_tool(&way, &w.name, info, ninfo, proc);
+    return init_tool(&way, &w.name, info, ninfo, proc);
 }
 
 bool PMIx_tool_is_connected(void)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "lib/pmix/client_api.h"
+#include "lib/pmix/client_init.h"
 #include "lib/pmix/server.h"
 #include "lib/pmix/value.h"
 #include "pmix_tool.h"
@@ -176,15 +177,15 @@ static pmix_status_t join_own(struct pserver *s, const pmix_info_t *infos, size_
     fcntl(ends[1], F_SETFL, 0);
     fcntl(ends[1], F_SETFD, 0); /* the client checks for another user of it */
     host.own_fd = ends[1];
-    rc = api_start_host(&(struct client_seat){ .fd = ends[1],
-                                               .uri = s->uri,
-                                               .proc = s->me,
-                                               .hostname = s->hostname,
-                                               .tell_others = tell_others,
-                                               .turn = turn,
-                                               .turn_fd = turn_fd,
-                                               .arg = s },
-                        infos, ninfos);
+    rc = init_host(&(struct client_seat){ .fd = ends[1],
+                                          .uri = s->uri,
+                                          .proc = s->me,
+                                          .hostname = s->hostname,
+                                          .tell_others = tell_others,
+                                          .turn = turn,
+                                          .turn_fd = turn_fd,
+                                          .arg = s },
+                   infos, ninfos);
     return rc;
 }
 
@@ -232,7 +233,7 @@ static pmix_status_t begin_server(const pmix_server_module_t *module, const pmix
     members = size ? size / sizeof(void (*)(void)) : module ? smodule_members(module, caller) : 0;
     rc = pserver_new(module, members, &o, &s, &err);
     if (rc != PMIX_SUCCESS) {
-        client_say(&err);
+        api_print_error(&err);
         return rc;
     }
     pthread_mutex_lock(&host.lock);
@@ -305,7 +306,7 @@ pmix_status_t PMIx_server_finalize(void)
     } else {
         host.moving = true;
         pthread_mutex_unlock(&host.lock);
-        api_end_host();
+        init_host_end();
         end_server();
         end_move();
         forget_known();
