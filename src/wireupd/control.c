@@ -46,7 +46,7 @@ static void report(struct node *n)
     struct node_progress p = progress_of(n);
 
     trace_writer_flush(&n->trace_writer);
-    if (n->phase == PHASE_RISING && p.all)
+    if (n->phase == PHASE_STATE_RISING && p.all)
         log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
@@ -165,36 +165,36 @@ static bool all_started(const struct node *n)
 
 static void happen(struct node *n, enum phase_event event, int sig)
 {
-    if (n->phase == PHASE_STARTING && all_started(n))
-        phase_step(&n->phase, PHASE_STARTED);
-    if (event == PHASE_SIGNAL && n->ended_by == 0)
+    if (n->phase == PHASE_STATE_STARTING && all_started(n))
+        phase_state_step(&n->phase, PHASE_EVENT_STARTED);
+    if (event == PHASE_EVENT_SIGNAL && n->ended_by == 0)
         n->ended_by = sig;
-    switch (phase_step(&n->phase, event)) {
-    case PHASE_give_up: give_up(n, event == PHASE_LATE); break;
-    case PHASE_ask: ask(n, sig); break;
-    case PHASE_end_job: end_job(n); break;
-    case PHASE_end_late:
+    switch (phase_state_step(&n->phase, event)) {
+    case PHASE_ACTION_give_up: give_up(n, event == PHASE_EVENT_LATE); break;
+    case PHASE_ACTION_ask: ask(n, sig); break;
+    case PHASE_ACTION_end_job: end_job(n); break;
+    case PHASE_ACTION_end_late:
         timer_set(&n->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
         trace_writer_flush(&n->trace_writer);
         pending_query_begin(&n->pending_queries, SLICE_NULL, end_late, n);
         break;
-    case PHASE_kill: kill_all(n, event == PHASE_SIGNAL); break;
-    case PHASE_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
-    case PHASE_cut: cut(n, event == PHASE_LATE); break;
-    case PHASE_kill_worker: /* the supervisor's */
-    case PHASE_nothing:
-    case PHASE_none: break;
+    case PHASE_ACTION_kill: kill_all(n, event == PHASE_EVENT_SIGNAL); break;
+    case PHASE_ACTION_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
+    case PHASE_ACTION_cut: cut(n, event == PHASE_EVENT_LATE); break;
+    case PHASE_ACTION_kill_worker: /* the supervisor's */
+    case PHASE_ACTION_nothing:
+    case PHASE_ACTION_none: break;
     }
 }
 
 void control_job_up(struct node *n)
 {
-    happen(n, PHASE_UP, 0);
+    happen(n, PHASE_EVENT_UP, 0);
 }
 
 void control_all_ended(struct node *n)
 {
-    happen(n, PHASE_ENDED, 0);
+    happen(n, PHASE_EVENT_ENDED, 0);
 }
 
 void node_stands(struct node *n)
@@ -203,7 +203,7 @@ void node_stands(struct node *n)
     if (n->config.control_fd >= 0)
         supervisor_limit(n->config.control_fd, 0, 0);
     node_event(n, LAUNCHER_EVENT_STAND);
-    happen(n, PHASE_STAND, 0);
+    happen(n, PHASE_EVENT_STAND, 0);
 }
 
 int control_code(const struct node *n)
@@ -223,7 +223,7 @@ static void take_signal(struct node *n, int sig)
     switch (sig) {
     case SIGINT:
     case SIGTERM:
-    case SIGHUP: happen(n, PHASE_SIGNAL, sig); break;
+    case SIGHUP: happen(n, PHASE_EVENT_SIGNAL, sig); break;
     case SIGQUIT: report(n); break;
     case SIGTSTP:
         pump_pause(&n->pump, true);
@@ -270,7 +270,7 @@ static void out_of_time(void *arg)
 {
     struct node *n = arg;
 
-    happen(n, PHASE_LATE, 0);
+    happen(n, PHASE_EVENT_LATE, 0);
     node_settle(n);
 }
 
@@ -278,7 +278,7 @@ static void out_of_patience(void *arg)
 {
     struct node *n = arg;
 
-    happen(n, PHASE_PATIENCE, 0);
+    happen(n, PHASE_EVENT_PATIENCE, 0);
     node_settle(n);
 }
 
@@ -295,7 +295,7 @@ int control_open(struct node *n)
 {
     timer_init(&n->timeout, &n->loop, out_of_time, n);
     timer_init(&n->patience, &n->loop, out_of_patience, n);
-    n->phase = PHASE_RISING;
+    n->phase = PHASE_STATE_RISING;
     if (n->config.timeout_s)
         set_limit(n);
     if (n->config.control_fd < 0)

@@ -9,20 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/log.h"
-
-enum daemon_state {
-#define STATE(state, name) DAEMON_STATE_##state,
-#include "wireupd/daemon_state.def"
-    DAEMON_STATES
-};
-
-enum daemon_event {
-#define EVENT(event, name) DAEMON_EVENT_##event,
-#include "wireupd/daemon_state.def"
-    DAEMON_EVENTS
-};
-
 enum daemon_action {
     DAEMON_ACTION_impossible = 0, /* no such row */
     DAEMON_ACTION_nothing,
@@ -33,15 +19,13 @@ enum daemon_action {
     DAEMON_ACTION_keep_word,      /* what it reports explains the end of its link */
 };
 
-/* Looks the row up: the action, and the next state in *state_p.  DAEMON_ACTION_impossible leaves
- * the state alone. */
-enum daemon_action daemon_state_step(enum daemon_state *state_p, enum daemon_event event);
+#define TABLE       daemon
+#define TABLE_UPPER DAEMON
+#define TABLE_ROWS  "wireupd/daemon_state.def"
+#include "base/state_table.h"
 
 /* It has been asked to start, and is neither up nor given up. */
 bool daemon_state_is_awaited(enum daemon_state state);
-
-const char *daemon_state_name(enum daemon_state state); /* "linked" */
-const char *daemon_event_name(enum daemon_event event); /* "report" */
 
 /* The states of all daemons, by position. */
 struct daemon_states {

@@ -2,21 +2,10 @@
  * pair without a row. */
 #include "wireupd/daemon_state.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "tests/log_capture.h"
 #include "tests/tap.h"
 
 enum { COUNT = 4 };
-
-static char complaint[200];
-
-static void keep(struct log_out *out, const char *text, size_t len)
-{
-    (void)out;
-    snprintf(complaint, sizeof complaint, "%.*s", (int)len, text);
-}
 
 /* Events of the commands' output, which no row may call an error once the command runs: other
  * machines write it. */
@@ -96,22 +85,22 @@ static void test_reached(void)
 
 static void test_list(void)
 {
-    struct log_out out = { keep };
-    struct log log = { STDERR_FILENO, LOG_ERROR, "wireup", &out };
+    struct log_capture c;
+    const struct log *log = log_capture_open(&c);
     struct daemon_states d;
 
-    OK(daemon_states_open(&d, COUNT, &log) == 0);
+    OK(daemon_states_open(&d, COUNT, log) == 0);
     OK(daemon_states_event(&d, 3, DAEMON_EVENT_ASK) == DAEMON_ACTION_nothing);
     OK(d.states[3] == DAEMON_STATE_ASKED && d.states[2] == DAEMON_STATE_PLANNED);
     OK(daemon_states_event(&d, 1, DAEMON_EVENT_READY) == DAEMON_ACTION_nothing);
     OK_F(d.in[DAEMON_STATE_PLANNED] == 1 && d.in[DAEMON_STATE_ASKED] == 1 &&
              d.in[DAEMON_STATE_SERVING] == 1,
          "all but ourselves are counted");
-    OK(!complaint[0]);
+    OK(!c.text[0]);
     OK(daemon_states_event(&d, 2, DAEMON_EVENT_LINK) == DAEMON_ACTION_impossible);
-    OK_F(strstr(complaint, "internal error: event 'link' for daemon 2 in state 'planned'") &&
+    OK_F(strstr(c.text, "internal error: event 'link' for daemon 2 in state 'planned'") &&
              d.states[2] == DAEMON_STATE_PLANNED,
-         "a pair without a row is logged: %s", complaint);
+         "a pair without a row is logged: %s", c.text);
     daemon_states_close(&d);
     daemon_states_close(&d);
 }

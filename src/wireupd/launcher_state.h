@@ -9,20 +9,6 @@
 
 #include <stdbool.h>
 
-#include "base/log.h"
-
-enum launcher_state {
-#define STATE(state, name) LAUNCHER_STATE_##state,
-#include "wireupd/launcher_state.def"
-    LAUNCHER_STATES
-};
-
-enum launcher_event {
-#define EVENT(event, name) LAUNCHER_EVENT_##event,
-#include "wireupd/launcher_state.def"
-    LAUNCHER_EVENTS
-};
-
 enum launcher_action {
     LAUNCHER_ACTION_impossible = 0, /* no such row */
     LAUNCHER_ACTION_nothing,
@@ -37,13 +23,11 @@ enum launcher_action {
     LAUNCHER_ACTION_stop_loop,
 };
 
-/* Looks the row up: the action, and the next state in *state_p.  LAUNCHER_ACTION_impossible leaves
- * the state alone. */
-enum launcher_action launcher_state_step(enum launcher_state *state_p, enum launcher_event event);
-
-/* The same; logs an event that has no row. */
-enum launcher_action launcher_state_event(enum launcher_state *state_p, enum launcher_event event,
-                                          const struct log *log);
+#define TABLE         launcher
+#define TABLE_UPPER   LAUNCHER
+#define TABLE_ROWS    "wireupd/launcher_state.def"
+#define TABLE_SUBJECT "the launcher"
+#include "base/state_table.h"
 
 /* Daemons are awaited, or their failures are. */
 bool launcher_state_is_rising(enum launcher_state state);
@@ -53,8 +37,5 @@ bool launcher_state_has_job(enum launcher_state state);
 bool launcher_state_is_leaving(enum launcher_state state);
 /* Nothing is left of other nodes. */
 bool launcher_state_is_alone(enum launcher_state state);
-
-const char *launcher_state_name(enum launcher_state state); /* "giving up" */
-const char *launcher_event_name(enum launcher_event event); /* "written" */
 
 #endif

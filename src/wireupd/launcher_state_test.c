@@ -2,10 +2,7 @@
  * back, every state can be ended, and whatever has to be done on the way is done once. */
 #include "wireupd/launcher_state.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "tests/log_capture.h"
 #include "tests/tap.h"
 
 static bool tells_daemons(enum launcher_action a)
@@ -110,26 +107,18 @@ static void test_lives(void)
 #undef LIFE
 }
 
-static char complaint[200];
-
-static void keep(struct log_out *out, const char *text, size_t len)
-{
-    (void)out;
-    snprintf(complaint, sizeof complaint, "%.*s", (int)len, text);
-}
-
 static void test_complaint(void)
 {
-    struct log_out out = { keep };
-    struct log log = { STDERR_FILENO, LOG_ERROR, "wireup", &out };
+    struct log_capture c;
+    const struct log *log = log_capture_open(&c);
     enum launcher_state at = LAUNCHER_STATE_RAISING;
 
-    OK(launcher_state_event(&at, LAUNCHER_EVENT_FAIL, &log) == LAUNCHER_ACTION_keep_failure);
-    OK(!complaint[0]);
-    OK(launcher_state_event(&at, LAUNCHER_EVENT_BEGIN, &log) == LAUNCHER_ACTION_impossible);
-    OK_F(strstr(complaint, "internal error: event 'begin' for the launcher in state 'failing'") &&
+    OK(launcher_state_event(&at, LAUNCHER_EVENT_FAIL, log) == LAUNCHER_ACTION_keep_failure);
+    OK(!c.text[0]);
+    OK(launcher_state_event(&at, LAUNCHER_EVENT_BEGIN, log) == LAUNCHER_ACTION_impossible);
+    OK_F(strstr(c.text, "internal error: event 'begin' for the launcher in state 'failing'") &&
              at == LAUNCHER_STATE_FAILING,
-         "a pair without a row is logged: %s", complaint);
+         "a pair without a row is logged: %s", c.text);
 }
 
 int main(void)

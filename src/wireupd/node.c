@@ -472,7 +472,7 @@ int node_run(struct node *n)
         child_end_all();
         return 1;
     }
-    if (n->phase == PHASE_CUT)
+    if (n->phase == PHASE_STATE_CUT)
         child_end_all();
     startup_timing_finish(&n->timing);
     return control_code(n);

@@ -71,7 +71,7 @@ struct node {
     struct startup_timing timing;
     struct tools tools;
     struct help help;
-    enum phase phase;             /* of the launcher: decides what a signal does (control.c) */
+    enum phase_state phase;       /* of the launcher: decides what a signal does (control.c) */
     int ended_by;                 /* the first signal that asked for the end; 0: none */
     enum launcher_state launcher; /* how far the launcher is; a daemon's stays idle */
     int exit_code;

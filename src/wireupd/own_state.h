@@ -8,20 +8,6 @@
 
 #include <stdbool.h>
 
-#include "base/log.h"
-
-enum own_state {
-#define STATE(state, name) OWN_STATE_##state,
-#include "wireupd/own_state.def"
-    OWN_STATES
-};
-
-enum own_event {
-#define EVENT(event, name) OWN_EVENT_##event,
-#include "wireupd/own_state.def"
-    OWN_EVENTS
-};
-
 enum own_action {
     OWN_ACTION_impossible = 0, /* no such row */
     OWN_ACTION_nothing,
@@ -33,18 +19,13 @@ enum own_action {
     OWN_ACTION_stop_loop,
 };
 
-/* Looks the row up: the action, and the next state in *state_p.  OWN_ACTION_impossible leaves the
- * state alone. */
-enum own_action own_state_step(enum own_state *state_p, enum own_event event);
-
-/* The same; logs an event that has no row. */
-enum own_action own_state_event(enum own_state *state_p, enum own_event event,
-                                const struct log *log);
+#define TABLE         own
+#define TABLE_UPPER   OWN
+#define TABLE_ROWS    "wireupd/own_state.def"
+#define TABLE_SUBJECT "this daemon"
+#include "base/state_table.h"
 
 /* It has (had) a link towards the launcher. */
 bool own_state_has_joined(enum own_state state);
-
-const char *own_state_name(enum own_state state); /* "serving" */
-const char *own_event_name(enum own_event event); /* "quit" */
 
 #endif

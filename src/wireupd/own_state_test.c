@@ -2,10 +2,7 @@
  * each step of the end is done once, and every state can be ended at once. */
 #include "wireupd/own_state.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "tests/log_capture.h"
 #include "tests/tap.h"
 
 static bool is_over(enum own_state s)
@@ -62,25 +59,17 @@ static void test_ways_out(void)
     }
 }
 
-static char complaint[200];
-
-static void keep(struct log_out *out, const char *text, size_t len)
-{
-    (void)out;
-    snprintf(complaint, sizeof complaint, "%.*s", (int)len, text);
-}
-
 static void test_complaint(void)
 {
-    struct log_out out = { keep };
-    struct log log = { STDERR_FILENO, LOG_ERROR, "wireupd", &out };
+    struct log_capture c;
+    const struct log *log = log_capture_open(&c);
     enum own_state at = OWN_STATE_JOINING;
 
-    OK(own_state_event(&at, OWN_EVENT_LINK, &log) == OWN_ACTION_begin && !complaint[0]);
-    OK(own_state_event(&at, OWN_EVENT_CLOSED, &log) == OWN_ACTION_impossible);
-    OK_F(strstr(complaint, "internal error: event 'closed' for this daemon in state 'serving'") &&
+    OK(own_state_event(&at, OWN_EVENT_LINK, log) == OWN_ACTION_begin && !c.text[0]);
+    OK(own_state_event(&at, OWN_EVENT_CLOSED, log) == OWN_ACTION_impossible);
+    OK_F(strstr(c.text, "internal error: event 'closed' for this daemon in state 'serving'") &&
              at == OWN_STATE_SERVING,
-         "a pair without a row is logged: %s", complaint);
+         "a pair without a row is logged: %s", c.text);
 }
 
 int main(void)

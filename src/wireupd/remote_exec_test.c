@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "tests/log_capture.h"
 #include "tests/tap.h"
 
 extern char **environ;
@@ -23,7 +24,7 @@ static struct watch chld;
 static struct timer guard;
 static struct remote_exec *agent;
 static struct daemon_states daemons;
-static unsigned complaints;
+static struct log_capture complaints; /* of events without a row in daemon_state.def */
 static char dir[] = "agent-test.XXXXXX";
 static unsigned failed, reaped, want_failed, ups;
 static char last_failure[ERRMSG_MAX], remarks[4096];
@@ -31,17 +32,6 @@ static bool stop_when_idle, stop_at_remark, up_by_remark;
 static int records;
 
 enum { DAEMONS = 100 };
-
-/* An event without a row in daemon_state.def. */
-static void complain(struct log_out *out, const char *text, size_t len)
-{
-    (void)out;
-    complaints++;
-    printf("# %.*s", (int)len, text);
-}
-
-static struct log_out counter = { complain };
-static const struct log log_counter = { STDERR_FILENO, LOG_ERROR, "test", &counter };
 
 static void hang(void *arg)
 {
@@ -131,7 +121,7 @@ static void open_agent(const char *script, struct agent_spec spec, uint32_t up_m
     if (!c.spec.wireupd)
         c.spec.wireupd = "/somewhere/wireupd";
     daemon_states_close(&daemons);
-    if (daemon_states_open(&daemons, DAEMONS, &log_counter) < 0)
+    if (daemon_states_open(&daemons, DAEMONS, log_capture_open(&complaints)) < 0)
         abort();
     agent = remote_exec_new(&c, &err);
     if (!agent)
@@ -422,7 +412,7 @@ int main(void)
     test_file();
     test_ended_early();
     test_stopped();
-    OK_F(complaints == 0, "no event of a daemon was unexpected");
+    OK_F(complaints.count == 0, "no event of a daemon was unexpected");
     daemon_states_close(&daemons);
     watch_close(&chld);
     close(chld.fd);

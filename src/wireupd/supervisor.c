@@ -46,7 +46,7 @@ struct supervisor {
     void *arg;
     pid_t worker;
     int control, signals;         /* our end of the socket; a signalfd */
-    enum phase phase;             /* PREPARING, or later: the worker knows which */
+    enum phase_state phase;       /* PREPARING, or later: the worker knows which */
     struct signalfd_siginfo last; /* the last signal that asks for the end, and when it came */
     uint64_t last_ns;
     int ended_by;     /* the first signal that asks for the end; 0: none yet */
@@ -135,7 +135,7 @@ static void hear_worker(struct supervisor *g)
 
     while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
         if (p.listens) {
-            phase_step(&g->phase, PHASE_LISTENING);
+            phase_state_step(&g->phase, PHASE_EVENT_LISTENING);
             continue;
         }
         g->seconds = p.seconds;
@@ -172,8 +172,8 @@ static void pass_on(struct supervisor *g, const struct signalfd_siginfo *info)
 
     if (is_twin(g, info))
         return;
-    if (phase_is_end(sig) && g->phase == PHASE_PREPARING &&
-        phase_step(&g->phase, PHASE_SIGNAL) == PHASE_kill_worker)
+    if (phase_is_end(sig) && g->phase == PHASE_STATE_PREPARING &&
+        phase_state_step(&g->phase, PHASE_EVENT_SIGNAL) == PHASE_ACTION_kill_worker)
         end_worker(g, "interrupted before anything was started", 128 + sig);
     if (phase_is_end(sig))
         end_within(g, g->ended_by ? LIMIT_KILLED_MS + LIMIT_CLOSING_MS
@@ -215,7 +215,8 @@ static int keep_time(struct supervisor *g)
                    "the time limit of %u s (-timeout) has passed before anything was started",
                    g->seconds);
         g->late_ns = UINT64_MAX;
-        if (g->phase == PHASE_PREPARING && phase_step(&g->phase, PHASE_LATE) == PHASE_kill_worker)
+        if (g->phase == PHASE_STATE_PREPARING &&
+            phase_state_step(&g->phase, PHASE_EVENT_LATE) == PHASE_ACTION_kill_worker)
             end_worker(g, text.text, LATE_CODE);
         end_within(g, LIMIT_WHO_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
     }
