@@ -276,6 +276,7 @@ static enum answer_status wait_in(struct core *c, struct collective_group *g, ui
 {
     if (deadline_ns != UINT64_MAX)
         collective_wait_until(&c->meetings, g, id, ticket, deadline_ns);
+    effects_tick_by(&c->effects, deadline_ns);
     return ANSWER_LATER;
 }
 

@@ -12,6 +12,7 @@ void core_init(struct core *c, uint64_t seed)
 {
     memset(c, 0, sizeof *c);
     c->seed = seed;
+    c->effects.tick_ns = UINT64_MAX;
     list_init(&c->jobs);
     nameservice_init(&c->names, seed);
     list_init(&c->lookups);

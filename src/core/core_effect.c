@@ -59,20 +59,13 @@ static void make_good(struct core *c)
     }
 }
 
-static bool take_effect(struct core *c, struct effect *e_p)
-{
-    if (effects_pop(&c->effects, e_p))
-        return true;
-    if (!c->effects.lost)
-        return false;
-    make_good(c);
-    return effects_pop(&c->effects, e_p);
-}
-
 bool core_effect(struct core *c, struct effect *e_p)
 {
-    if (!take_effect(c, e_p))
+    if (!c->effects.count && c->effects.lost)
+        make_good(c);
+    if (!c->effects.count)
         return false;
+    effects_pop(&c->effects, e_p);
     if (e_p->kind == EFFECT_job_ended)
         tell_the_blaming(c, e_p->u.job_ended.job);
     return true;

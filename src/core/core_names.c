@@ -108,6 +108,7 @@ static enum answer_status wait_for_name(struct core *c, uint64_t ticket,
     w->query->deadline_ns = q->deadline_ns;
     w->ticket = ticket;
     list_append(&c->lookups, &w->link);
+    effects_tick_by(&c->effects, q->deadline_ns);
     return ANSWER_LATER;
 }
 

@@ -19,7 +19,15 @@ struct effects {
     struct effect *ring; /* NULL: `first` */
     size_t head, count, cap;
     bool lost; /* there was no memory for one: a requester would wait for ever (see core_effect) */
+    uint64_t tick_ns; /* nothing becomes due before (see core_tick); nothing waits: UINT64_MAX */
 };
+
+/* Something becomes due then. */
+static inline void effects_tick_by(struct effects *q, uint64_t due_ns)
+{
+    if (due_ns < q->tick_ns)
+        q->tick_ns = due_ns;
+}
 
 void effects_free(struct effects *q);
 

@@ -255,6 +255,7 @@ static enum answer_status wait_in(struct job *j, struct collective_group *g, uin
     j->procs[rank].fences++;
     if (deadline_ns != UINT64_MAX)
         collective_wait_until(&j->colls, g, rank, ticket, deadline_ns);
+    effects_tick_by(j->effects, deadline_ns);
     return ANSWER_LATER;
 }
 

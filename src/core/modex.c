@@ -188,6 +188,7 @@ static struct modex_wait *add_wait(struct job *owner, const struct modex_get *g)
     w->key = slice_mem(w->text, g->key.len);
     list_append(&owner->waits, &w->link);
     owner->waits_due = w->deadline_ns < owner->waits_due ? w->deadline_ns : owner->waits_due;
+    effects_tick_by(owner->effects, w->deadline_ns);
     return w;
 }
 

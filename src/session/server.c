@@ -189,6 +189,15 @@ void server_spoken(struct server *s, struct peer *p)
     server_mark_dirty(s, p);
 }
 
+static void answer(struct server *s, struct peer *p, uint32_t token, const struct answer *a)
+{
+    if (p->session)
+        p->session->ops->answer(p->session, token, a);
+    if (p->wants_output)
+        server_recall_output(s, p);
+    p->wants_output = false;
+}
+
 void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
 {
     uint32_t id = (uint32_t)(ticket >> 32);
@@ -199,11 +208,7 @@ void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
         server_reply(s, ticket, a);
     if (!p) /* it has disconnected meanwhile */
         return;
-    if (p->session)
-        p->session->ops->answer(p->session, (uint32_t)ticket, a);
-    if (p->wants_output)
-        server_recall_output(s, p);
-    p->wants_output = false;
+    answer(s, p, (uint32_t)ticket, a);
     check_out(s, p);
     server_mark_dirty(s, p);
 }
@@ -304,18 +309,24 @@ static enum answer_status refuse_rights(const struct server *s, struct peer *p,
     return ANSWER_RESERVED;
 }
 
-/* The requests that the server itself carries out.  False: it is none of them. */
-static bool of_server(struct server *s, struct peer *p, const struct request *rq, uint64_t now_ns,
-                      enum answer_status *status_p)
+/* A request of a process that is known; the server itself carries out a few. */
+static void carry_out(struct server *s, struct peer *p, const struct request *rq, uint64_t ticket,
+                      uint64_t now_ns, struct answer *a_p)
 {
-    *status_p = ANSWER_OK;
+    a_p->status = ANSWER_OK;
     switch (rq->kind) {
-    case REQ_notify: server_event_notify(s, p, &rq->u.notify); return true;
-    case REQ_recall: server_event_recall(s, p, &rq->u.recall); return true;
-    case REQ_listen: *status_p = server_recall_output(s, p); return true;
-    case REQ_monitor: *status_p = server_monitor_request(s, p, &rq->u.monitor, now_ns); return true;
-    case REQ_beat: *status_p = server_monitor_beat(s, p); return true;
-    default: return false;
+    case REQ_notify: server_event_notify(s, p, &rq->u.notify); break;
+    case REQ_recall: server_event_recall(s, p, &rq->u.recall); break;
+    case REQ_listen: a_p->status = server_recall_output(s, p); break;
+    case REQ_monitor: a_p->status = server_monitor_request(s, p, &rq->u.monitor, now_ns); break;
+    case REQ_beat: a_p->status = server_monitor_beat(s, p); break;
+    case REQ_finalize:
+        if (uncount_line(p)) /* others of the same process are left */
+            break;
+        core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p);
+        server_tell_unbound(s, p->job, p->rank, 0, 0);
+        break;
+    default: core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, a_p); break;
     }
 }
 
@@ -332,21 +343,15 @@ static void decide(struct server *s, struct peer *p, const struct request *rq, u
         /* the host's */
     } else if (rq->kind == REQ_identify) {
         identify(s, p, &rq->u.identify, ticket, &a);
-    } else if (p->job && of_server(s, p, rq, now_ns, &a.status)) {
-        /* the server's */
-    } else if (p->job && rq->kind == REQ_finalize && uncount_line(p)) {
-        a.status = ANSWER_OK;
     } else if (p->job) {
-        core_request(&s->core, p->job, p->rank, ticket, rq, now_ns, &a);
-        if (rq->kind == REQ_finalize)
-            server_tell_unbound(s, p->job, p->rank, 0, 0);
+        carry_out(s, p, rq, ticket, now_ns, &a);
     }
     if (rq->kind == REQ_identify && !known)
         tell_identity(s, p);
     if (p->job && rq->kind == REQ_attach)
         count_line(p);
     if (a.status != ANSWER_LATER)
-        server_deliver(s, ticket, &a);
+        answer(s, p, rq->token, &a);
 }
 
 /* ---- protocols ------------------------------------------------------------------------------- */
@@ -388,14 +393,15 @@ static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
     struct request rq;
     int rc;
 
-    while (!p->closing && (rc = p->session->ops->next(p->session, &rq, &err)) != SESSION_IDLE) {
+    while (!p->closing && buf_ok(&p->out) &&
+           (rc = p->session->ops->next(p->session, &rq, &err)) != SESSION_IDLE) {
         if (rc == SESSION_REQUEST)
             decide(s, p, &rq, now_ns);
         else if (rc != SESSION_SWITCH || (rc = switch_session(p, &rq.u.switch_version)) < 0)
             give_up(s, p, rc < 0 ? "out of memory; its connection is closed" : err.text);
     }
     check_out(s, p);
-    if (buf_len(&p->out))
+    if (p->closing || buf_len(&p->out))
         server_mark_dirty(s, p);
 }
 

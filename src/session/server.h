@@ -85,8 +85,13 @@ void server_blame(struct server *s, struct job *j, int exit_code, const char *re
 /* The neighbours have answered EFFECT_names. */
 void server_names_heard(struct server *s, uint64_t ticket, const struct nameservice_query *q,
                         bool found, struct slice port);
-/* As core_tick(). */
+/* Time has passed: answers what is due, and returns when something becomes due next (UINT64_MAX:
+ * nothing is pending).  Needed when the time that server_due() names has come. */
 uint64_t server_tick(struct server *s, uint64_t now_ns);
+static inline uint64_t server_due(const struct server *s)
+{
+    return s->core.effects.tick_ns;
+}
 /* A neighbour withdraws a name. */
 enum answer_status server_unpublish(struct server *s, struct slice service);
 

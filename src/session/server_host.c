@@ -295,14 +295,19 @@ void server_names_heard(struct server *s, uint64_t ticket, const struct nameserv
 
 uint64_t server_tick(struct server *s, uint64_t now_ns)
 {
-    size_t before = s->core.effects.count;
+    struct effects *q = &s->core.effects;
+    size_t before = q->count;
     bool told = false;
-    uint64_t due = core_tick(&s->core, now_ns), beat = server_monitors_tick(s, now_ns, &told);
 
-    /* Most find nothing to do. */
-    if (s->recorder && (told || s->core.effects.count != before))
+    if (now_ns < q->tick_ns)
+        return q->tick_ns;
+    q->tick_ns = UINT64_MAX;
+    effects_tick_by(q, core_tick(&s->core, now_ns));
+    effects_tick_by(q, server_monitors_tick(s, now_ns, &told));
+    /* Some find nothing to do: whoever waited has been answered. */
+    if (s->recorder && (told || q->count != before))
         server_tell(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
-    return beat < due ? beat : due;
+    return q->tick_ns;
 }
 
 enum answer_status server_unpublish(struct server *s, struct slice service)

@@ -81,6 +81,7 @@ static enum answer_status begin(struct server *s, const struct peer *p,
         memcpy(m->text, rq->name.ptr, rq->name.len);
     m->name = slice_mem(m->text, rq->name.len);
     list_append(&s->monitors, &m->link);
+    effects_tick_by(&s->core.effects, m->due_ns);
     return ANSWER_OK;
 }
 

@@ -10,7 +10,8 @@
 #include "session/replay.h"
 #include "pmix_common.h"
 #include "session/rights.h"
-#include "session/server.h"
+#include "core/core_request.h"
+#include "session/server_priv.h"
 #include "shm/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
@@ -514,8 +515,43 @@ static void test_rights(void)
     }
 }
 
+/* Whoever has to be answered by a certain time says so: a host sets its timer for that. */
+static void test_due(void)
+{
+    struct world w;
+    struct core *c = &w.server.core;
+    struct answer a;
+    const struct request waits[] = {
+        REQUEST_WITH(lookup, .service = SLICE("svc"), .wait = true, .timeout_ns = 5000),
+        REQUEST_WITH(modex_get, .rank = 1, .key = SLICE("k"), .timeout_ns = 4000),
+        REQUEST_WITH(fence, .timeout_ns = 3000),
+    };
+
+    open_world(&w, 2, false);
+    server_record_end(&w.server); /* requests that come from no session cannot be replayed */
+    OK(server_due(&w.server) == UINT64_MAX);
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        core_request(c, w.job, 0, i + 1, &waits[i], 1000, &a);
+        EQ(a.status, ANSWER_LATER);
+        EQ(server_due(&w.server), 6000 - i * 1000);
+    }
+    EQ(server_monitor_request(
+           &w.server, w.peers[0],
+           &(struct request_monitor){ .name = SLICE("m"), .period_ns = 2000, .drops = 9 }, 1000),
+       ANSWER_OK);
+    EQ(server_due(&w.server), 3000);
+    EQ(server_tick(&w.server, 2999), 3000);
+    EQ(server_tick(&w.server, 3000), 4000); /* the fence */
+    EQ(server_tick(&w.server, 6000), 8000); /* all three have been answered */
+    EQ(c->effects.count, 3);
+    server_free(&w.server);
+    seg_memory_close(&w.region);
+    buf_free(&w.recording);
+}
+
 int main(void)
 {
+    test_due();
     test_both_versions();
     test_lesser();
     test_rights();

@@ -356,17 +356,24 @@ static void carry_out(struct node *n, struct effect *e)
 static void keep_promises(void *arg)
 {
     struct node *n = arg;
-    uint64_t now = clock_now_ns(), due = server_tick(&n->server, now);
+    uint64_t now;
 
-    if (due == UINT64_MAX)
+    if (server_due(&n->server) == n->promised_ns)
+        return; /* the timer is set for that time, or not needed */
+    now = clock_now_ns();
+    n->promised_ns = server_tick(&n->server, now);
+    if (n->promised_ns == UINT64_MAX)
         timer_stop(&n->promises);
     else
-        timer_set(&n->promises, (due - now) / NS_PER_MS + 1);
+        timer_set(&n->promises, (n->promised_ns - now) / NS_PER_MS + 1);
 }
 
 static void promise_due(void *arg)
 {
-    node_settle(arg);
+    struct node *n = arg;
+
+    n->promised_ns = UINT64_MAX;
+    node_settle(n); /* keep_promises() */
 }
 
 void node_flush(struct node *n)
@@ -387,7 +394,8 @@ void node_settle(struct node *n)
         node_flush(n);
         keep_promises(n);
     } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
-    startup_timing_settle(&n->timing);
+    if (n->server.core.startup)
+        startup_timing_settle(&n->timing);
     if (n->multinode)
         dispatch_settle(&n->multinode->dispatch);
     shutdown_seek(n);

@@ -64,6 +64,7 @@ struct node {
     struct quota quota;          /* of unauthenticated connections at all listeners */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
     struct timer timeout, patience, starter, promises;
+    uint64_t promised_ns; /* when `promises` rings; UINT64_MAX: it does not */
     struct arena env_arena;
     struct control_socket control_socket;
     struct pending_queries pending_queries;
