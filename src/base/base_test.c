@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/search.h"
 #include "base/slice.h"
 #include "tests/tap.h"
 
@@ -158,8 +159,29 @@ static void test_errors(void)
     OK(!strcmp(err_text(-ENOENT), err_text(ENOENT)));
 }
 
+static bool is_lower(const void *item, const void *key)
+{
+    return *(const int *)item < *(const int *)key;
+}
+
+static size_t first_of(size_t n, int key)
+{
+    static const int items[] = { 1, 3, 3, 3, 7 };
+
+    return search_first(items, n, sizeof *items, is_lower, &key);
+}
+
+static void test_searches(void)
+{
+    OK(first_of(0, 1) == 0);
+    OK(first_of(5, 0) == 0 && first_of(5, 1) == 0 && first_of(5, 2) == 1);
+    OK(first_of(5, 3) == 1 && first_of(5, 4) == 4 && first_of(5, 7) == 4 && first_of(5, 8) == 5);
+    OK(first_of(4, 3) == 1 && first_of(4, 7) == 4);
+}
+
 int main(void)
 {
+    test_searches();
     test_slices();
     test_bufs();
     test_escapes();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "cluster/tree.h"
 
 void rank_set_free(struct rank_set *s)
@@ -35,19 +36,15 @@ static uint64_t end_of(const struct posrun *r)
     return (uint64_t)r->first + r->count;
 }
 
+static bool ends_before(const void *item, const void *key)
+{
+    return end_of(item) < *(const uint32_t *)key;
+}
+
 /* The first run that ends at p or after it. */
 static uint32_t find(const struct rank_set *s, uint32_t p)
 {
-    uint32_t low = 0, high = s->nruns;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (end_of(&s->runs[mid]) < p)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return (uint32_t)search_first(s->runs, s->nruns, sizeof *s->runs, ends_before, &p);
 }
 
 int rank_set_add(struct rank_set *s, uint32_t first, uint32_t count)

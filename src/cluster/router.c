@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "base/search.h"
 #include "cluster/tree.h"
 
 enum { ROUTER_ARENA = 1 << 30 };
@@ -31,19 +32,18 @@ static int send_bytes(const struct router *c, struct router_link *l, struct slic
     return c->config.actions.send(l, bytes);
 }
 
+static bool branch_is_before(const void *item, const void *key)
+{
+    const struct router_branch *b = item;
+
+    return b->position < *(const uint32_t *)key;
+}
+
 /* The index of the first branch at that position or after it. */
 static uint32_t branch_index(const struct router *c, uint32_t position)
 {
-    uint32_t low = 0, high = c->nbelow;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (c->below[mid].position < position)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return (uint32_t)search_first(c->below, c->nbelow, sizeof *c->below, branch_is_before,
+                                  &position);
 }
 
 static struct router_branch *branch_at(const struct router *c, uint32_t position)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "base/search.h"
 
 void collective_set_init(struct collective_set *s, uint64_t seed)
 {
@@ -169,19 +170,15 @@ int collective_group_get_spread(struct collective_set *s, struct slice name, con
     return -ENOMEM;
 }
 
+static bool is_lower(const void *item, const void *key)
+{
+    return *(const uint32_t *)item < *(const uint32_t *)key;
+}
+
 static bool is_listed(const uint32_t *list, uint32_t n, uint32_t rank, uint32_t *at_p)
 {
-    uint32_t low = 0, high = n;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (list[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    *at_p = low;
-    return low < n && list[low] == rank;
+    *at_p = (uint32_t)search_first(list, n, sizeof *list, is_lower, &rank);
+    return *at_p < n && list[*at_p] == rank;
 }
 
 bool collective_includes(const struct collective_group *g, uint32_t rank)

@@ -10,6 +10,7 @@
 
 #include "base/duration.h"
 #include "base/limit.h"
+#include "base/search.h"
 #include "core/core.h"
 #include "core/modex.h"
 #include "core/request.h"
@@ -149,22 +150,22 @@ static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_comman
     return p;
 }
 
+static bool was_asked_before(const void *item, const void *key)
+{
+    const struct pmix_pending *p = item;
+
+    return p->serial < *(const uint32_t *)key;
+}
+
 /* Moves the entry out; false: there is none. */
 static bool take_pending(struct pmix_session *s, uint32_t token, struct pmix_pending *p_p)
 {
-    uint32_t low = 0, high = s->npending;
+    size_t at = search_first(s->pending, s->npending, sizeof *s->pending, was_asked_before, &token);
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->pending[mid].serial < token)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == s->npending || s->pending[low].token != token)
+    if (at == s->npending || s->pending[at].token != token)
         return false;
-    *p_p = s->pending[low];
-    s->pending[low] = (struct pmix_pending){ .serial = token };
+    *p_p = s->pending[at];
+    s->pending[at] = (struct pmix_pending){ .serial = token };
     s->nanswered++;
     while (s->npending && !s->pending[s->npending - 1].token) {
         s->npending--;

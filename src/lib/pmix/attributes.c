@@ -4,6 +4,7 @@
  * callers pass user input through here, and keys of their own.
  */
 #include "lib/pmix/attributes.h"
+#include "base/search.h"
 #include "pmix.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -39,21 +40,19 @@ static int order(const char *a, const char *b)
     return toupper((unsigned char)*a) - toupper((unsigned char)*b);
 }
 
+static bool is_named_before(const void *item, const void *key)
+{
+    const struct attribute *a = item;
+
+    return order(a->name, key) < 0;
+}
+
 const struct attribute *attribute_by_name(const char *name)
 {
-    size_t low = 0, high = COUNT(attributes);
+    size_t at =
+        search_first(attributes, COUNT(attributes), sizeof *attributes, is_named_before, name);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int cmp = order(attributes[middle].name, name);
-        if (cmp == 0)
-            return &attributes[middle];
-        if (cmp < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return at < COUNT(attributes) && order(attributes[at].name, name) == 0 ? &attributes[at] : NULL;
 }
 
 enum {
@@ -69,20 +68,18 @@ static const uint16_t by_text[] = {
 };
 _Static_assert(COUNT(by_text) == COUNT(attributes), "the index names every key");
 
+static bool has_text_before(const void *item, const void *key)
+{
+    return strcmp(attributes[*(const uint16_t *)item].text, key) < 0;
+}
+
 /* Two names may share a string: the first of them here is returned. */
 const struct attribute *attribute_by_text(const char *text)
 {
-    size_t low = 0, high = COUNT(by_text);
+    size_t at = search_first(by_text, COUNT(by_text), sizeof *by_text, has_text_before, text);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (strcmp(attributes[by_text[middle]].text, text) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < COUNT(by_text) && strcmp(attributes[by_text[low]].text, text) == 0)
-        return &attributes[by_text[low]];
+    if (at < COUNT(by_text) && strcmp(attributes[by_text[at]].text, text) == 0)
+        return &attributes[by_text[at]];
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "lib/pmix/value.h"
 
 /* Keys of the wire format, not of the API. */
@@ -315,19 +316,19 @@ bool job_info_find(const struct job_info *j, struct slice key, struct datum *d_p
     return false;
 }
 
+static bool is_not_after(const void *item, const void *key)
+{
+    const struct info_milestone *m = item;
+
+    return m->rank <= *(const uint32_t *)key;
+}
+
 /* The last milestone that is not after the rank. */
 static const struct info_milestone *milestone_of(const struct info_ranks *k, uint32_t rank)
 {
-    size_t low = 0, high = k->nstones;
+    size_t next = search_first(k->stones, k->nstones, sizeof *k->stones, is_not_after, &rank);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (k->stones[middle].rank <= rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? &k->stones[low - 1] : NULL;
+    return next ? &k->stones[next - 1] : NULL;
 }
 
 static bool find_rank(const struct job_info *j, uint32_t rank, struct info_part *p_p)
