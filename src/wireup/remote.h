@@ -9,6 +9,7 @@
 #include "wireup/options.h"
 #include "wireupd/child_daemons.h"
 #include "wireupd/multinode.h"
+#include "wireupd/shutdown.h"
 
 struct remote {
     struct launch_options *opt;

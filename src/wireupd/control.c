@@ -80,7 +80,7 @@ static void give_up(struct node *n, bool late)
 {
     say_gave_up(n, late);
     timer_set(&n->patience, LIMIT_KILLED_MS);
-    node_give_up(n, late ? LATE_CODE : 128 + n->ended_by);
+    shutdown_give_up(n, late ? LATE_CODE : 128 + n->ended_by);
 }
 
 static void ask(struct node *n, int sig)
@@ -132,7 +132,7 @@ static void cut(struct node *n, bool late)
                   n->config.timeout_s);
     output_drop(n);
     signals_job(n, NULL, SIGKILL);
-    node_event(n, LAUNCHER_EVENT_CUT);
+    launcher_state_event(&n->launcher, LAUNCHER_EVENT_CUT, &n->config.log);
     loop_stop(&n->loop); /* node_run(), which runs it, kills what is left */
 }
 
@@ -146,7 +146,7 @@ static void end_late(void *arg, struct slice report)
     print_report(n, report);
     server_abort(&n->server, job, JOB_NO_RANK, LATE_CODE,
                  "the job did not end within its time limit of %u s", n->config.timeout_s);
-    node_settle(n);
+    turn_end(&n->turn);
 }
 
 /* ---- phase events ---- */
@@ -192,9 +192,9 @@ void control_job_up(struct node *n)
     happen(n, PHASE_EVENT_UP, 0);
 }
 
-void control_all_ended(struct node *n)
+void control_all_ended(void *node)
 {
-    happen(n, PHASE_EVENT_ENDED, 0);
+    happen(node, PHASE_EVENT_ENDED, 0);
 }
 
 void node_stands(struct node *n)
@@ -202,7 +202,7 @@ void node_stands(struct node *n)
     timer_stop(&n->timeout);
     if (n->config.control_fd >= 0)
         supervisor_limit(n->config.control_fd, 0, 0);
-    node_event(n, LAUNCHER_EVENT_STAND);
+    launcher_state_event(&n->launcher, LAUNCHER_EVENT_STAND, &n->config.log);
     happen(n, PHASE_EVENT_STAND, 0);
 }
 
@@ -217,7 +217,7 @@ static void take_signal(struct node *n, int sig)
 {
     if (n->multinode && n->multinode->router.config.me != 0) { /* users signal the launcher */
         if (phase_is_end(sig))
-            shutdown_orphan(n);
+            shutdown_orphan(n->multinode);
         return;
     }
     switch (sig) {
@@ -263,7 +263,7 @@ static void control_door(void *arg)
         guard_lost(n);
     for (ssize_t i = 0; i < got; i++)
         take_signal(n, signals[i]);
-    node_settle(n);
+    turn_end(&n->turn);
 }
 
 static void out_of_time(void *arg)
@@ -271,7 +271,7 @@ static void out_of_time(void *arg)
     struct node *n = arg;
 
     happen(n, PHASE_EVENT_LATE, 0);
-    node_settle(n);
+    turn_end(&n->turn);
 }
 
 static void out_of_patience(void *arg)
@@ -279,7 +279,7 @@ static void out_of_patience(void *arg)
     struct node *n = arg;
 
     happen(n, PHASE_EVENT_PATIENCE, 0);
-    node_settle(n);
+    turn_end(&n->turn);
 }
 
 /* The limit counts from the launcher's first instruction. */

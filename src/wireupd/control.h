@@ -11,8 +11,8 @@ int control_open(struct node *n);
 void control_close(struct node *n);
 
 /* Events that the node itself reports. */
-void control_job_up(struct node *n);    /* the first job begins */
-void control_all_ended(struct node *n); /* all processes have ended */
+void control_job_up(struct node *n); /* the first job begins */
+void control_all_ended(void *node);  /* all processes have ended */
 
 /* The exit code for the user: after an interruption, that of the signal. */
 int control_code(const struct node *n);

@@ -18,6 +18,7 @@
 #include "wireupd/listener.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"
+#include "wireupd/shutdown.h"
 
 enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
 
@@ -105,7 +106,7 @@ static void say_down(struct node *n, struct slice args, struct buf *out)
         return;
     }
     buf_str(out, "down\n");
-    node_give_up(n, 0);
+    shutdown_give_up(n, 0);
 }
 
 /* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
@@ -397,7 +398,7 @@ static void inquiry_end(struct inquiry *q, bool found, struct slice port)
 
     server_names_heard(&n->server, q->ticket, q->query, found, port);
     inquiry_free(q);
-    node_settle(n);
+    turn_end(&n->turn);
 }
 
 static void out_of_patience(void *arg)

@@ -13,7 +13,6 @@
 #include "io/cleanup.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/proc_root.h"
-#include "wireupd/multinode.h"
 #include "wireupd/signals.h"
 
 static void send_signal(struct node *n, const struct effect_signal *e)
@@ -23,8 +22,7 @@ static void send_signal(struct node *n, const struct effect_signal *e)
     if (!job)
         return;
     signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
-    if (n->multinode)
-        multinode_signal(n->multinode, job, e->rank, e->signal, e->meant);
+    signals_elsewhere(n, job, e->rank, e->signal, e->meant);
 }
 
 static void clear_up(struct node *n, const struct effect_cleanup *e)

@@ -1,16 +1,16 @@
 /* job_msgs.h - messages about jobs on several nodes: the launcher announces jobs, the daemons
- * start their parts, and remove them when it says so.  (What happens to jobs meanwhile:
- * cluster/job_states.h.)
+ * start their parts, and remove them when it says so (job_handlers.h).  What happens to jobs
+ * meanwhile: cluster/job_states.h.
  */
 #ifndef WIREUP_WIREUPD_JOB_MSGS_H
 #define WIREUP_WIREUPD_JOB_MSGS_H
 
+#include "wireupd/local_job.h"
 #include "wireupd/multinode.h"
 
-/* Launcher: announces a job to all daemons, which start their parts. rq: entries for its store
- * given before the start, or NULL; push_to: as in the message. */
-void job_msgs_job(struct multinode *s, struct job *j, const uint32_t *positions, int64_t push_to,
-                  const struct spawn_request *rq);
+/* Launcher: announces a job, which is complete, to all daemons, which start their parts. rq:
+ * entries for its store given before the start, or NULL. */
+void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq);
 void job_msgs_over(struct multinode *s, const struct job *j); /* launcher: all daemons forget it */
 
 /* Daemon: asks the launcher to end the job, once per job. */
@@ -19,8 +19,5 @@ void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int cod
 
 /* Daemon: reports that rank's missing shared libraries, before the process state of its end. */
 void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line);
-
-/* MSG_job, _unloaded or _job_done. */
-void job_msgs_hear(struct multinode *s, const struct msg *m);
 
 #endif

@@ -2,7 +2,7 @@
  * and the end of all of them.
  *
  * Only the table changes the state; actions are names, carried out by the module that reports the
- * event: remote.c of the launcher while daemons come up, then multinode.c and shutdown.c.
+ * event: remote.c of the launcher while daemons come up, then shutdown.c.
  */
 #ifndef WIREUP_WIREUPD_LAUNCHER_STATE_H
 #define WIREUP_WIREUPD_LAUNCHER_STATE_H

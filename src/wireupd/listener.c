@@ -78,7 +78,9 @@ static void closed(void *arg, struct peer_conn *c)
 
 static void settle(void *arg)
 {
-    node_settle(arg);
+    struct node *n = arg;
+
+    turn_end(&n->turn);
 }
 
 static const struct peer_conn_host host = {

@@ -1,7 +1,7 @@
 /* local_job.c - see local_job.h. */
 #include "wireupd/local_job.h"
 
-#include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,15 +10,6 @@
 #include "base/limit.h"
 #include "core/procmap.h"
 #include "wireupd/multinode.h"
-#include "wireupd/job_msgs.h"
-#include "wireupd/signals.h"
-
-static void grace_over(void *arg)
-{
-    struct local_job *w = arg;
-
-    signals_job(w->node, w->job, SIGKILL);
-}
 
 struct local_job *local_job_of(const struct node *n, const struct job *job)
 {
@@ -77,7 +68,6 @@ struct local_job *local_job_new(struct node *n, struct job_order *o)
     w->node = n;
     list_init(&w->link);
     list_init(&w->unloaded.all);
-    timer_init(&w->grace, &n->loop, grace_over, w);
     if ((o->here == JOB_NONE_HERE ? memfd_open_private : memfd_open)(&w->store) == 0) {
         o->region = &w->store.region;
         w->job = server_job_order(&n->server, o);
@@ -94,14 +84,15 @@ struct local_job *local_job_new(struct node *n, struct job_order *o)
 struct local_job *local_job_lead(struct node *n, struct job_map *plan, const struct job *parent,
                                  bool keep_going, struct errmsg *err)
 {
-    const uint32_t *positions = multinode_positions(n->multinode, plan, err);
+    const struct multinode *s = n->multinode;
+    const uint32_t *positions = s ? node_map_of_plan(&s->router, s->names, plan, err) : NULL;
     struct job_order o = {
         .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
     };
     char name[160];
     struct local_job *w;
 
-    if (n->multinode && !positions)
+    if (s && !positions)
         return NULL;
     if (positions)
         o.here = node_map_here(positions, plan->nnodes, 0);
@@ -125,21 +116,24 @@ struct local_job *local_job_lead(struct node *n, struct job_map *plan, const str
     return w;
 }
 
-/* As in the message to the other nodes. */
-static int64_t push_of(const struct local_job *w)
+int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t count)
 {
-    switch (w->push_to) {
-    case NODE_STDIN_ALL: return -1;
-    case NODE_STDIN_ONE: return (int64_t)w->push_rank + 1;
-    case NODE_STDIN_NONE: break;
-    }
-    return 0;
-}
-
-void local_job_announce(struct local_job *w, const struct spawn_request *rq)
-{
-    if (w->node->multinode)
-        job_msgs_job(w->node->multinode, w->job, w->positions, push_of(w), rq);
+    job_map_init(p);
+    p->napps = p->nnodes = 1;
+    p->nprocs = count;
+    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
+    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
+    if (!arena_ok(&p->arena))
+        return -ENOMEM;
+    p->apps[0].nprocs = count;
+    p->apps[0].env = environ;
+    p->nodes[0] = (struct job_map_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
+                                         .slots = count,
+                                         .nprocs = count };
+    for (uint32_t r = 0; r < count; r++)
+        p->procs[r] = (struct job_map_proc){ .rank = r, .local_rank = r };
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
 static void take_down(struct local_job *w, void (*end)(struct memfd *))

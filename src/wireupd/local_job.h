@@ -1,7 +1,7 @@
 /* local_job.h - the jobs of a node: the local state of each, besides that of the core.
  *
  * The launcher leads a job: it chooses its namespace and its nodes.  The other nodes follow
- * (launcher.h) and receive both.
+ * (job_handlers.h) and receive both.
  */
 #ifndef WIREUP_WIREUPD_LOCAL_JOB_H
 #define WIREUP_WIREUPD_LOCAL_JOB_H
@@ -25,7 +25,7 @@ struct local_job {
     uint32_t ncodes;
     enum node_stdin push_to; /* which ranks' standard input other clients feed */
     uint32_t push_rank;
-    struct timer grace;
+    struct timer grace;       /* until its processes are killed (job_shutdown.c) */
     struct unloaded unloaded; /* launcher: ranks whose libraries are not found */
     struct node *node;
 };
@@ -40,8 +40,9 @@ struct local_job *local_job_lead(struct node *n, struct job_map *plan, const str
                                  bool keep_going, struct errmsg *err);
 /* Writes the initial entries of the job's store; those of the user come last, and win. */
 void local_job_preset(struct node *n, struct job *job);
-/* The job is complete: announces it to the other nodes, which start their parts. */
-void local_job_announce(struct local_job *w, const struct spawn_request *rq);
+
+/* A job map of processes on this node that are not ours to start.  0 or -ENOMEM. */
+int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t count);
 
 void local_job_free(struct local_job *w);
 void local_job_leave_all(struct node *n); /* at the exit of this process */

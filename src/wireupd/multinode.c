@@ -1,5 +1,5 @@
-/* multinode.c - see multinode.h.  Reading order: the dispatcher; signals and input; joining and
- * leaving; messages that do not concern the core; router callbacks; opening and closing.
+/* multinode.c - see multinode.h.  Reading order: the dispatcher; input; messages that do not
+ * concern the core; router callbacks; opening and closing.
  */
 #include "wireupd/multinode.h"
 
@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
-#include "wireupd/job_msgs.h"
+#include "wireupd/job_handlers.h"
+#include "wireupd/process.h"
 #include "wireupd/shutdown.h"
 #include "wireupd/dvm_exec.h"
 #include "wireupd/node_failure.h"
@@ -90,28 +91,7 @@ void multinode_effect(struct multinode *s, const struct effect *e)
     dispatch_effect(&s->dispatch, e, clock_now_ns());
 }
 
-uint32_t *multinode_positions(const struct multinode *s, struct job_map *p, struct errmsg *err)
-{
-    return s ? node_map_of_plan(&s->router, s->names, p, err) : NULL;
-}
-
-/* ---- signals and input ---- */
-
-/* All daemons learn of a signal that is meant to end processes: the process's own node and the
- * launcher judge its end. */
-void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, int sig, bool meant)
-{
-    uint32_t to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
-                                                     : node_map_rank(&s->dispatch.map, j, rank);
-    struct msg m = { .kind = MSG_signal };
-
-    m.u.signal.job = j ? (int64_t)j->id : -1;
-    m.u.signal.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
-    m.u.signal.number = (uint64_t)sig;
-    m.u.signal.meant = meant;
-    if (to != s->router.config.me)
-        multinode_send(s, &m, to);
-}
+/* ---- input ---- */
 
 void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
 {
@@ -129,99 +109,10 @@ static void hear_input(struct multinode *s, const struct msg_input *m)
     const struct job *j = share_job(s, m->job);
 
     if (j)
-        node_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
+        process_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
 }
 
-/* ---- joining and leaving ---- */
-
-enum own_action multinode_event(struct multinode *s, enum own_event event)
-{
-    return own_state_event(&s->own, event, &s->node->config.log);
-}
-
-/* A daemon that has ended and sent everything leaves. */
-static void maybe_left(struct multinode *s)
-{
-    if ((s->own != OWN_STATE_ENDING && s->own != OWN_STATE_SENDING) || !streams_over(&s->streams))
-        return;
-    multinode_event(s, OWN_EVENT_SENT);
-    /* Clean up before the launcher ends: its end may take us with it. */
-    trace_writer_close(&s->node->trace_writer);
-    control_socket_close(&s->node->control_socket);
-    if (s->node->config.sessions)
-        session_dir_remove(s->node->config.sessions);
-    router_end(&s->router);
-}
-
-/* The launcher waits until the links are closed. */
-static void maybe_gone(struct multinode *s)
-{
-    enum launcher_action action;
-
-    if (!s->router.ending || s->router.nbelow || !streams_over(&s->streams))
-        return;
-    action = node_event(s->node, LAUNCHER_EVENT_GONE);
-    if (action <= LAUNCHER_ACTION_nothing) /* again */
-        return;
-    if (s->calls.on_gone)
-        s->calls.on_gone(s->arg);
-    shutdown_unshared(s->node, action);
-}
-
-static void maybe_over(struct multinode *s)
-{
-    if (share_is_root(s))
-        maybe_gone(s);
-    else
-        maybe_left(s);
-}
-
-void multinode_gone(struct multinode *s)
-{
-    shutdown_unshared(s->node, node_event(s->node, LAUNCHER_EVENT_STOPPED));
-}
-
-void multinode_streams_ended(struct multinode *s)
-{
-    maybe_over(s);
-}
-
-void multinode_dismiss(struct multinode *s, enum launcher_state before)
-{
-    struct msg m = { .kind = MSG_quit };
-
-    for (uint32_t p = 1; p < s->daemons.count; p++)
-        daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
-    if (s->calls.on_quit)
-        s->calls.on_quit(s->arg, before);
-    multinode_send(s, &m, MSG_EVERYBODY);
-    router_leave(&s->router);
-    router_end(&s->router);
-    maybe_gone(s);
-}
-
-static void quit_daemon(struct multinode *s)
-{
-    switch (multinode_event(s, OWN_EVENT_QUIT)) {
-    case OWN_ACTION_end_processes:
-        router_leave(&s->router);
-        shutdown_quit(s->node);
-        maybe_left(s);
-        break;
-    case OWN_ACTION_kill: shutdown_kill(s->node); break;
-    default: break;
-    }
-}
-
-void multinode_quit(struct multinode *s)
-{
-    enum launcher_state before = node_state(s->node);
-
-    if (!share_is_root(s))
-        quit_daemon(s);
-    else if (node_event(s->node, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_quit)
-        multinode_dismiss(s, before);
-}
+/* ---- messages that do not concern the core ---- */
 
 static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
 {
@@ -248,14 +139,11 @@ static void hear(struct multinode *s, const struct msg *m)
         if (s->calls.on_hardware)
             s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
         break;
-    case MSG_quit: multinode_quit(s); break;
+    case MSG_quit: shutdown_quit(s); break;
     case MSG_job:
     case MSG_unloaded:
-    case MSG_job_done: job_msgs_hear(s, m); break;
-    case MSG_signal:
-        signals_order(s->node, m->u.signal.job, m->u.signal.rank, (int)m->u.signal.number,
-                      m->u.signal.meant != 0);
-        break;
+    case MSG_job_done: job_handlers_hear(s, m); break;
+    case MSG_signal: signals_hear(s->node, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_hear(s, m); break;
     case MSG_help: help_hear(s->node, &m->u.help); break;
@@ -278,7 +166,7 @@ static void on_message(void *arg, const struct msg *m)
         return;
     if (!dispatch_message(&s->dispatch, m, clock_now_ns()))
         hear(s, m);
-    node_settle(s->node);
+    turn_end(&s->node->turn);
 }
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
@@ -298,7 +186,8 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 static void on_above(struct multinode *s)
 {
     streams_flow(&s->streams);
-    if (multinode_event(s, OWN_EVENT_LINK) == OWN_ACTION_begin && s->calls.on_joined)
+    if (own_state_event(&s->own, OWN_EVENT_LINK, &s->node->config.log) == OWN_ACTION_begin &&
+        s->calls.on_joined)
         s->calls.on_joined(s->arg);
 }
 
@@ -323,29 +212,19 @@ static void on_down(void *arg, uint32_t position, const char *why)
     node_failure_reason(s, position, why);
 }
 
-void multinode_end(struct multinode *s, const char *why)
-{
-    snprintf(s->why, sizeof s->why, "%s", why);
-    if (share_is_root(s)) {
-        log_error(&s->node->config.log, "%s", why);
-        node_give_up(s->node, 1);
-    } else {
-        shutdown_orphan(s->node);
-    }
-}
-
 static void on_closed(void *arg)
 {
-    struct multinode *s = arg;
+    shutdown_links_closed(arg);
+}
 
-    if (!share_is_root(s)) {
-        if (multinode_event(s, OWN_EVENT_CLOSED) == OWN_ACTION_stop_loop)
-            shutdown_gone(s->node);
-        return;
-    }
-    for (uint32_t p = 1; p < s->router.config.count; p++)
-        streams_cut(&s->streams, p);
-    maybe_over(s);
+static void on_lost(void *arg, uint32_t position)
+{
+    node_failure_position(arg, position);
+}
+
+static void on_end(void *arg, const char *why)
+{
+    shutdown_failed(arg, why);
 }
 
 int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
@@ -357,7 +236,9 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
                                       .on_ready = on_ready,
                                       .on_near = on_near,
                                       .on_down = on_down,
-                                      .on_closed = on_closed };
+                                      .on_closed = on_closed,
+                                      .on_lost = on_lost,
+                                      .on_end = on_end };
     int rc;
 
     memset(s, 0, sizeof *s);
@@ -373,7 +254,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
         return rc;
     rc = daemon_states_open(&s->daemons, config->router.count, &n->config.log);
     if (rc == 0)
-        rc = streams_open(&s->streams, s, far);
+        rc = streams_open(&s->streams, s, far, shutdown_streams_over);
     if (rc == 0)
         rc = overlay_io_open(&s->overlay_io, s, overlay_io, calls);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;

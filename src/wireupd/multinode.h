@@ -35,7 +35,7 @@ struct multinode_calls {
     /* Launcher: all daemons are told to exit; its state before. */
     void (*on_quit)(void *arg, enum launcher_state before);
     /* Launcher: all daemons are gone; last call.  In the state LAUNCHER_STATE_STOPPING
-     * multinode_gone() must follow, once the commands that started them are gone too. */
+     * shutdown_commands_ended() must follow, once the commands that started them are gone too. */
     void (*on_gone)(void *arg);
 };
 
@@ -79,35 +79,7 @@ static inline void multinode_send(struct multinode *s, struct msg *m, uint32_t t
     send_queue_to(&s->dispatch.queue, m, to);
 }
 
-/* The positions of all nodes of a plan (node_map_of_plan()); NULL without a sentence if there is
- * only this node (s is NULL). */
-uint32_t *multinode_positions(const struct multinode *s, struct job_map *p, struct errmsg *err);
-
-/* Signals processes on other nodes: a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL);
- * meant: the signal is meant to end them. */
-void multinode_signal(struct multinode *s, const struct job *j, uint32_t rank, int sig, bool meant);
-
 /* Sends bytes to the standard input of a rank elsewhere, or of all ranks. */
 void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes);
-
-/* ---- called by overlay_io.c and streams.c ---- */
-
-/* A stream has ended. */
-void multinode_streams_ended(struct multinode *s);
-
-/* A daemon: the step of its own state. */
-enum own_action multinode_event(struct multinode *s, enum own_event event);
-
-/* This node cannot stay in the job; a daemon ends, the launcher gives up. */
-void multinode_end(struct multinode *s, const char *why);
-
-/* See on_gone(). */
-void multinode_gone(struct multinode *s);
-
-/* All daemons end; when they are gone, the launcher's node is notified (shutdown_unshared()).  A
- * daemon: it has been told to exit. */
-void multinode_quit(struct multinode *s);
-/* Launcher, which has left the state `before`: tells all daemons to exit. */
-void multinode_dismiss(struct multinode *s, enum launcher_state before);
 
 #endif

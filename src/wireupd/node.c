@@ -1,8 +1,9 @@
 /* node.c - see node.h.  Reading order: creation; effects; processes that have ended; running.
  *
  * The rest is in other modules: listener.h and control.h (events), local_job.h (jobs), launcher.h,
- * spawning.h and singleton.h (where their processes come from), signals.h, output.h, shutdown.h and
- * node_failure.h. */
+ * spawning.h and singleton.h (where their processes come from), signals.h, output.h,
+ * job_shutdown.h, shutdown.h and node_failure.h.  This one creates them, and gives each what it
+ * calls: none of them needs this one. */
 #include "wireupd/node.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@
 #include "wireupd/shutdown.h"
 #include "wireupd/listener.h"
 #include "wireupd/job_control.h"
+#include "wireupd/job_shutdown.h"
+#include "wireupd/job_msgs.h"
 #include "wireupd/output.h"
 #include "wireupd/preflight.h"
 #include "wireupd/proc_root.h"
@@ -35,6 +38,8 @@
 
 static void child_door(void *arg);
 static void promise_due(void *arg);
+static void node_settle(void *node);
+static void node_flush(void *node);
 
 /* ---- creation ---- */
 
@@ -124,6 +129,17 @@ static int open_doors(struct node *n)
     return rc;
 }
 
+/* A daemon leaves: nobody may find it, or what it has made, any more. */
+static void clean_up(void *node)
+{
+    struct node *n = node;
+
+    trace_writer_close(&n->trace_writer);
+    control_socket_close(&n->control_socket);
+    if (n->config.sessions)
+        session_dir_remove(n->config.sessions);
+}
+
 struct node *node_new(const struct node_config *config, struct errmsg *err)
 {
     struct node *n = calloc(1, sizeof *n);
@@ -149,6 +165,9 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     server_init(&n->server, clock_seed(), &n->config.log);
     map_init(&n->by_pid, n->server.core.seed);
     n->server.arg = n;
+    n->turn = (struct turn){ node_settle, node_flush, n };
+    n->process_calls = (struct process_calls){ job_shutdown_because, job_shutdown_unloaded };
+    n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
     n->scratch = malloc(STDIO_CHUNK);
     rc = n->scratch ? open_doors(n) : -ENOMEM;
     if (rc < 0) {
@@ -241,7 +260,8 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     n->first_job = w->job->id;
     if (n->config.report_startup)
         startup_timing_begin(&n->timing, n, w->job, clock_now_ns());
-    local_job_announce(w, NULL);
+    if (n->multinode)
+        job_msgs_announce(n->multinode, w, NULL);
     node_event(n, LAUNCHER_EVENT_BEGIN);
     control_job_up(n);
     return 0;
@@ -273,26 +293,6 @@ static void find_attr(struct node *n, struct job *job, const struct effect_attr 
     server_answer(&n->server, e->ticket, &a);
 }
 
-/* The ticket is answered by the last of our processes. */
-bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
-                uint64_t ticket)
-{
-    struct task *last = NULL;
-
-    LIST_EACH(l, &n->tasks)
-    {
-        struct task *t = LIST_OF(l, struct task, link);
-        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
-            continue;
-        if (last)
-            stdin_push_write(&last->in, bytes, 0);
-        last = t;
-    }
-    if (last)
-        stdin_push_write(&last->in, bytes, ticket);
-    return last != NULL;
-}
-
 static void push_input(struct node *n, struct job *j, const struct effect_input *e)
 {
     struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
@@ -300,7 +300,7 @@ static void push_input(struct node *n, struct job *j, const struct effect_input 
 
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
         multinode_input(n->multinode, j, e->rank, e->bytes);
-    if (!ours || !node_input(n, j, e->rank, e->bytes, e->ticket)) {
+    if (!ours || !process_input(n, j, e->rank, e->bytes, e->ticket)) {
         if (e->ticket) /* other nodes are not waited for */
             server_answer(&n->server, e->ticket, &a);
     }
@@ -313,7 +313,7 @@ static void carry_out(struct node *n, struct effect *e)
     switch (e->kind) {
     case EFFECT_kill:
         if (job)
-            shutdown_begin(n, job);
+            job_shutdown_begin(n, job);
         break;
     case EFFECT_spawn:
         if (job && job->follows)
@@ -332,7 +332,7 @@ static void carry_out(struct node *n, struct effect *e)
         if (job)
             startup_timing_over(&n->timing, job);
         if (job)
-            shutdown_bury(n, job);
+            job_shutdown_bury(n, job);
         break;
     case EFFECT_signal:
     case EFFECT_root:
@@ -376,16 +376,19 @@ static void promise_due(void *arg)
     node_settle(n); /* keep_promises() */
 }
 
-void node_flush(struct node *n)
+static void node_flush(void *node)
 {
+    struct node *n = node;
     struct peer *p;
 
     while ((p = server_dirty(&n->server)))
         peer_conn_flush(p->host);
 }
 
-void node_settle(struct node *n)
+/* Carries out all effects and writes all answers: the end of every turn of the loop. */
+static void node_settle(void *node)
 {
+    struct node *n = node;
     struct effect e;
 
     do {
@@ -460,15 +463,6 @@ enum launcher_state node_state(const struct node *n)
 enum launcher_action node_event(struct node *n, enum launcher_event event)
 {
     return launcher_state_event(&n->launcher, event, &n->config.log);
-}
-
-void node_give_up(struct node *n, int exit_code)
-{
-    n->exit_code = exit_code;
-    if (n->multinode)
-        multinode_quit(n->multinode);
-    else if (node_event(n, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_stop_loop)
-        loop_stop(&n->loop);
 }
 
 int node_run(struct node *n)

@@ -5,8 +5,8 @@
  * become signals, processes and bytes.
  *
  * There are four sources of events only: a connection is readable, a process has ended, the control
- * socket is readable, a timer expires.  Each handler ends in node_settle(), which carries out all
- * effects and writes all answers.
+ * socket is readable, a timer expires.  Each handler ends in turn_end() (turn.h), which carries out
+ * all effects and writes all answers.
  */
 #ifndef WIREUP_WIREUPD_NODE_H
 #define WIREUP_WIREUPD_NODE_H
@@ -112,9 +112,6 @@ void node_begin(struct node *n);
 /* The launcher's state, and its step. */
 enum launcher_state node_state(const struct node *n);
 enum launcher_action node_event(struct node *n, enum launcher_event event);
-
-/* Ends now, with this exit code: before a job was started. */
-void node_give_up(struct node *n, int exit_code);
 
 /* All daemons are up and stay, without a job: the time limit was for their start. */
 void node_stands(struct node *n);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wireupd/shutdown.h"
+#include "wireupd/job_shutdown.h"
 #include "wireupd/dvm_exec.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode_priv.h"
@@ -68,7 +68,7 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
     if (j->keep_going) {
         server_blame(&n->server, j, 1, text.text);
         if (j->phase == JOB_RUNNING)
-            shutdown_say(n, &text); /* at the end the reason is an old one */
+            job_shutdown_say(n, &text); /* at the end the reason is an old one */
     } else {
         server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }

@@ -16,9 +16,11 @@
 #include "wireupd/node.h"
 #include "wireupd/phase.h"
 #include "wireupd/trace_writer.h"
+#include "wireupd/shutdown.h"
 #include "wireupd/startup_timing.h"
 #include "wireupd/tools.h"
 #include "wireupd/topology.h"
+#include "wireupd/turn.h"
 
 struct task {
     struct list link; /* in the node */
@@ -33,12 +35,23 @@ struct task {
     struct buf label;
 };
 
+/* What the owner does about processes; n is the node. */
+struct process_calls {
+    /* The job cannot run as planned, because of this rank; code: the job's. */
+    void (*cannot_run)(struct node *n, struct job *job, uint32_t rank, int code, const char *why);
+    /* The loader's line of a process whose program never started. */
+    void (*unloaded)(struct node *n, struct job *job, uint32_t rank, struct slice line);
+};
+
 struct node {
     struct node_config config;
     struct loop loop;
+    struct turn turn; /* of the loop: node_settle() */
+    struct shutdown_calls shutdown;
     struct server server;
     uint64_t started_ns;
     uid_t uid; /* ours: read once, not for each message */
+    struct process_calls process_calls;
     struct list tasks;
     struct map by_pid;
     struct list works;
@@ -83,15 +96,5 @@ struct node {
     struct multinode *multinode; /* NULL: this node is alone */
     struct arena kept;           /* a daemon: what the launcher has sent about all jobs */
 };
-
-/* Carries out all effects and writes all answers: the end of every event. */
-void node_settle(struct node *n);
-/* Sends the server's pending output to clients, and no more. */
-void node_flush(struct node *n);
-
-/* Bytes (empty: EOF) for the standard input of our processes; ticket 0: no answer wanted.  False:
- * none of them takes input, and there will be no answer. */
-bool node_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
-                uint64_t ticket);
 
 #endif

@@ -1,4 +1,4 @@
-/* overlay_io.c - see overlay_io.h.  Reading order: results; losses and time. */
+/* overlay_io.c - see overlay_io.h.  Reading order: results; links and time. */
 #include "wireupd/overlay_io.h"
 
 #include <errno.h>
@@ -6,7 +6,6 @@
 #include "base/limit.h"
 #include "cluster/collectives.h"
 #include "wireupd/multinode.h"
-#include "wireupd/node_failure.h"
 #include "wireupd/node_priv.h"
 
 /* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
@@ -30,23 +29,13 @@ static void on_decided(void *arg, const struct overlay_event *e)
              (unsigned long long)e->bytes, e->exchanges ? "exchange" : "tree");
 }
 
-/* ---- losses and time ------------------------------------------------------------------------- */
-
-static void on_lost(void *arg, uint32_t position)
-{
-    node_failure_position(arg, position);
-}
-
-static void on_end(void *arg, const char *why)
-{
-    multinode_end(arg, why);
-}
+/* ---- links and time -------------------------------------------------------------------------- */
 
 static void on_settled(void *arg)
 {
     struct multinode *s = arg;
 
-    node_settle(s->node);
+    turn_end(&s->node->turn);
 }
 
 static const char *addresses_of(const struct overlay_io *w, uint32_t position)
@@ -98,8 +87,6 @@ int overlay_io_open(struct overlay_io *w, struct multinode *s,
     k.overlay.keep_max = tree_children(c->width, c->count, c->me) ? OVERLAY_IO_KEEP : 0;
     k.calls.on_decided = on_decided;
     k.calls.on_completed = on_completed;
-    k.calls.on_lost = on_lost;
-    k.calls.on_end = on_end;
     k.calls.on_settled = on_settled;
     k.calls.join = join;
     k.calls.overdue = overdue;

@@ -30,11 +30,11 @@ static bool needs_files(const struct multinode *s)
     return c->outfile || c->errfile || s->trace;
 }
 
-bool preflight_holds(struct multinode *s, const struct job *j)
+bool preflight_holds(struct multinode *s, struct local_job *w)
 {
-    struct local_job *w = local_job_of(s->node, j);
+    const struct job *j = w->job;
 
-    if (!w || !w->positions || !needs_files(s))
+    if (!w->positions || !needs_files(s))
         return false;
     w->awaited = calloc(s->router.config.count, sizeof *w->awaited);
     for (uint32_t i = 0; w->awaited && i < j->plan.nnodes; i++) {

@@ -16,7 +16,7 @@
 int preflight_here(struct local_job *w, struct errmsg *err);
 
 /* Launcher, when a job is announced: must it wait for the other nodes?  Then it is held. */
-bool preflight_holds(struct multinode *s, const struct job *j);
+bool preflight_holds(struct multinode *s, struct local_job *w);
 
 /* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
  */

@@ -16,7 +16,6 @@
 #include "wireupd/output.h"
 #include "wireupd/output_format.h"
 #include "wireupd/multinode.h"
-#include "wireupd/job_msgs.h"
 #include "wireupd/local_job.h"
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
@@ -317,7 +316,7 @@ static bool overhear(struct source *s, struct slice bytes)
     if (t->node->multinode &&
         iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
         heard = true;
-    node_flush(t->node);
+    turn_flush(&t->node->turn);
     return heard;
 }
 
@@ -368,7 +367,7 @@ static void push_taken(void *arg, uint64_t ticket, bool taken)
         return;
     server_answer(&t->node->server, ticket,
                   &(struct answer){ .status = taken ? ANSWER_OK : ANSWER_NOT_FOUND });
-    node_flush(t->node);
+    turn_flush(&t->node->turn);
 }
 
 /* The process runs: from here on the node owns everything of it. */
@@ -402,24 +401,6 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     return 0;
 }
 
-/* The job cannot run as planned: it ends, or the node that decides about it is asked to end it. */
-static void end_for(struct node *n, struct job *job, uint32_t rank, int code,
-                    const struct errmsg *why)
-{
-    char text[ERRMSG_MAX];
-
-    if (!n->multinode) {
-        server_abort(&n->server, job, rank, code, "%s", why->text);
-        return;
-    }
-    snprintf(text, sizeof text, "node %.200s: %.700s",
-             job->plan.nodes[job->plan.procs[rank].node].name, why->text);
-    if (job->follows)
-        job_msgs_ask_end(n->multinode, job, rank, code, text);
-    else
-        server_abort(&n->server, job, rank, code, "%s", text);
-}
-
 int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err)
 {
     struct wires w = WIRES_NONE;
@@ -438,7 +419,7 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
 
         close_side(&w, 0);
         free(t);
-        end_for(n, job, rank, code, err);
+        n->process_calls.cannot_run(n, job, rank, code, err->text);
         server_event(&n->server, job, rank, PROC_EVENT_NOT_STARTED, code);
         return rc;
     }
@@ -448,12 +429,32 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
     server_event(&n->server, job, rank, PROC_EVENT_STARTED, 0);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
-        end_for(n, job, rank, 1, err);
+        n->process_calls.cannot_run(n, job, rank, 1, err->text);
         if (t->ended)
             server_event(&n->server, job, rank, PROC_EVENT_DEATH, SIGKILL);
         process_signal(t, SIGKILL);
     }
     return rc;
+}
+
+/* The ticket is answered by the last of our processes. */
+bool process_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+                   uint64_t ticket)
+{
+    struct task *last = NULL;
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
+            continue;
+        if (last)
+            stdin_push_write(&last->in, bytes, 0);
+        last = t;
+    }
+    if (last)
+        stdin_push_write(&last->in, bytes, ticket);
+    return last != NULL;
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
@@ -475,18 +476,13 @@ static bool ended_by_loader(int status)
 /* The loader's line of a process whose program never started: reported once for all ranks. */
 static void keep_unloaded(struct task *t)
 {
-    struct node *n = t->node;
-    struct local_job *w = local_job_of(n, t->job);
     struct slice line;
 
     source_catch_up(&t->err);
     line = source_held(&t->err);
-    if (!line.len || !w || t->job->procs[t->rank].state != PROC_STATE_RUNNING)
+    if (!line.len || t->job->procs[t->rank].state != PROC_STATE_RUNNING)
         return;
-    if (t->job->follows)
-        job_msgs_unloaded(n->multinode, t->job, t->rank, line);
-    else
-        unloaded_add(&w->unloaded, t->rank, line);
+    t->node->process_calls.unloaded(t->node, t->job, t->rank, line);
     source_drop_held(&t->err);
 }
 

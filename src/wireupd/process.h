@@ -9,12 +9,17 @@
 #include "wireupd/node_priv.h"
 
 /* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p if the rank
- * gets our standard input.  0; or -errno with the sentence, and the job has been aborted with it.
+ * gets our standard input.  0; or -errno with the sentence, which cannot_run() was called with.
  */
 int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err);
 
 /* Signals the whole process group; does nothing once the process has been reaped. */
 void process_signal(struct task *t, int sig);
+
+/* Bytes (empty: EOF) for the standard input of processes of this node; ticket 0: no answer wanted.
+ * False: none of them takes input, and there will be no answer. */
+bool process_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+                   uint64_t ticket);
 
 /* The process has been reaped.  What it sent before is handled first. */
 void process_ended(struct task *t, int wait_status);

@@ -1,135 +1,28 @@
-/* shutdown.c - see shutdown.h. */
+/* shutdown.c - see shutdown.h.  Reading order: what is left here; leaving the other nodes;
+ * requests. */
 #include "wireupd/shutdown.h"
 
 #include <signal.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "base/limit.h"
-#include "cluster/job_states.h"
-#include "wireupd/control.h"
-#include "wireupd/output.h"
-#include "wireupd/multinode.h"
-#include "wireupd/job_msgs.h"
-#include "wireupd/signals.h"
-#include "wireupd/spawning.h"
-#include "wireupd/process.h"
+#include "io/child.h"
+#include "wireupd/job_shutdown.h"
 #include "wireupd/local_job.h"
-#include "core/job_end.h"
+#include "wireupd/multinode_priv.h"
+#include "wireupd/output.h"
+#include "wireupd/process.h"
+#include "wireupd/signals.h"
 
-void shutdown_begin(struct node *n, struct job *job)
+/* ---- what is left here ----------------------------------------------------------------------- */
+
+static enum launcher_action launcher_event(struct node *n, enum launcher_event event)
 {
-    struct local_job *w = local_job_of(n, job);
-
-    if (!job->follows) {
-        /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
-        if (!w || !w->spawned || w->answered)
-            server_abort_connected(&n->server, job);
-        if (n->multinode)
-            job_states_kill(&n->multinode->dispatch.context, job);
-    }
-    signals_meant(n, job, -1, SIGTERM);
-    if (w && w->held)
-        timer_set(&n->starter, 0); /* the launch loop skips held jobs now */
-    if (w)
-        timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
+    return launcher_state_event(&n->launcher, event, &n->config.log);
 }
 
-static void print_codes(struct node *n, const struct job *job)
+static enum own_action own_event(struct multinode *s, enum own_event event)
 {
-    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
-        const struct proc *p = &job->procs[r];
-        log_error(&n->config.log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code",
-                  p->code);
-    }
-}
-
-void shutdown_say(struct node *n, const struct errmsg *reason)
-{
-    if (n->said.text[0] &&
-        (strstr(n->said.text, reason->text) || strstr(reason->text, n->said.text)))
-        return;
-    log_error(&n->config.log, "%s", reason->text);
-    n->said = *reason;
-}
-
-static void say_why(struct node *n, const struct job *job)
-{
-    const struct job *blamed =
-        job->blames == JOB_NO_RANK ? NULL : core_job(&n->server.core, job->blames);
-
-    if (!blamed || !blamed->failed)
-        shutdown_say(n, &job->reason);
-}
-
-/* The sentence about the first failure covers all that failed alike. */
-static void tell_why(struct node *n, const struct job *job)
-{
-    struct local_job *w = local_job_of(n, job);
-
-    if (w)
-        unloaded_tell(&w->unloaded, &n->config.log);
-    if (job->failed && (!w || !unloaded_has(&w->unloaded, job->culprit)))
-        say_why(n, job);
-}
-
-static void report_end(struct node *n, const struct job *job)
-{
-    if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
-        return;
-    help_tell(n);
-    tell_why(n, job);
-    if (n->config.print_exit_codes)
-        print_codes(n, job);
-    if (job->id == n->first_job)
-        n->exit_code = job_exit_code(job);
-}
-
-/* Drops all state of the job. */
-static void forget(struct node *n, struct local_job *w)
-{
-    struct job *job = w->job;
-
-    LIST_EACH(l, &n->tasks)
-    {
-        struct task *t = LIST_OF(l, struct task, link);
-        if (t->job == job)
-            process_close(t);
-    }
-    LIST_EACH(l, &n->conns.accepted)
-    {
-        struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
-        if (c->peer->job == job)
-            peer_conn_close(c);
-    }
-    if (n->config.sessions)
-        session_dir_drop(n->config.sessions, job->id);
-    local_job_free(w);
-}
-
-/* A spawned job leaves nothing behind, so that a thousand of them in a row cost as much as one. */
-void shutdown_bury(struct node *n, struct job *job)
-{
-    struct local_job *w = local_job_of(n, job);
-
-    if (w && job->is_tool) {
-        forget(n, w);
-        return;
-    }
-    if (!w || !w->spawned || job->follows)
-        return;
-    spawning_answer(w);
-    report_end(n, job);
-    if (n->multinode)
-        job_msgs_over(n->multinode, job);
-    forget(n, w);
-}
-
-void shutdown_forget(struct node *n, struct job *j)
-{
-    struct local_job *w = local_job_of(n, j);
-
-    if (w)
-        forget(n, w);
+    return own_state_event(&s->own, event, &s->node->config.log);
 }
 
 /* Tools do not keep us running. */
@@ -152,7 +45,7 @@ static void maybe_leave(struct node *n)
 
     if (!s || s->own != OWN_STATE_ENDING || !sink_idle(&n->out) || !sink_idle(&n->err))
         return;
-    multinode_event(s, OWN_EVENT_WRITTEN);
+    own_event(s, OWN_EVENT_WRITTEN);
     sink_close(&n->out);
     sink_close(&n->err);
     streams_end(&s->streams);
@@ -165,7 +58,7 @@ void shutdown_check(void *node)
     maybe_leave(n);
     if (n->launcher != LAUNCHER_STATE_WRITING || !sink_idle(&n->out) || !sink_idle(&n->err))
         return;
-    node_event(n, LAUNCHER_EVENT_WRITTEN);
+    launcher_event(n, LAUNCHER_EVENT_WRITTEN);
     output_tell_lost(n);
     loop_stop(&n->loop);
 }
@@ -174,30 +67,40 @@ void shutdown_check(void *node)
  * output is written. */
 static void drain(struct node *n)
 {
-    control_all_ended(n);
+    n->shutdown.all_ended(n->shutdown.arg);
     pump_close(&n->pump);
     if (launcher_state_is_alone(n->launcher)) /* else the commands that start daemons would be */
         child_end_all();                      /* among them */
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
     LIST_EACH(l, &n->works)
-    report_end(n, LIST_OF(l, struct local_job, link)->job);
+    job_shutdown_report(n, LIST_OF(l, struct local_job, link)->job);
 }
 
-void shutdown_seek(struct node *n)
+static void kill_all(struct node *n)
 {
-    enum launcher_action action;
-
-    if (!launcher_state_has_job(n->launcher) || !all_ended(n))
-        return;
-    action = node_event(n, LAUNCHER_EVENT_ENDED);
-    drain(n);
-    if (action == LAUNCHER_ACTION_drain_and_quit)
-        multinode_dismiss(n->multinode, LAUNCHER_STATE_RUNNING); /* shutdown_unshared() follows */
-    shutdown_check(n);
+    signals_job(n, NULL, SIGKILL);
+    child_end_all();
+    n->exit_code = 1;
+    loop_stop(&n->loop);
 }
 
-void shutdown_unshared(struct node *n, enum launcher_action action)
+/* ---- leaving the other nodes ----------------------------------------------------------------- */
+
+/* A daemon that has ended and sent everything leaves. */
+static void maybe_left(struct multinode *s)
+{
+    struct node *n = s->node;
+
+    if ((s->own != OWN_STATE_ENDING && s->own != OWN_STATE_SENDING) || !streams_over(&s->streams))
+        return;
+    own_event(s, OWN_EVENT_SENT);
+    n->shutdown.clean_up(n->shutdown.arg);
+    router_end(&s->router);
+}
+
+/* Launcher: nothing is left of the other nodes, if the action says so. */
+static void alone(struct node *n, enum launcher_action action)
 {
     if (action != LAUNCHER_ACTION_end_drained && action != LAUNCHER_ACTION_end_undrained)
         return;
@@ -208,8 +111,67 @@ void shutdown_unshared(struct node *n, enum launcher_action action)
     shutdown_check(n);
 }
 
-/* Kills all processes; the launcher knows of the ends that it needs to know. */
-void shutdown_quit(struct node *n)
+/* The launcher waits until the links are closed. */
+static void maybe_gone(struct multinode *s)
+{
+    enum launcher_action action;
+
+    if (!s->router.ending || s->router.nbelow || !streams_over(&s->streams))
+        return;
+    action = launcher_event(s->node, LAUNCHER_EVENT_GONE);
+    if (action <= LAUNCHER_ACTION_nothing) /* again */
+        return;
+    if (s->calls.on_gone)
+        s->calls.on_gone(s->arg);
+    alone(s->node, action);
+}
+
+void shutdown_commands_ended(struct multinode *s)
+{
+    alone(s->node, launcher_event(s->node, LAUNCHER_EVENT_STOPPED));
+}
+
+void shutdown_streams_over(void *multinode)
+{
+    struct multinode *s = multinode;
+
+    if (share_is_root(s))
+        maybe_gone(s);
+    else
+        maybe_left(s);
+}
+
+void shutdown_links_closed(struct multinode *s)
+{
+    struct node *n = s->node;
+
+    if (share_is_root(s)) {
+        for (uint32_t p = 1; p < s->router.config.count; p++)
+            streams_cut(&s->streams, p);
+        maybe_gone(s);
+    } else if (own_event(s, OWN_EVENT_CLOSED) == OWN_ACTION_stop_loop) {
+        child_end_all();
+        loop_stop(&n->loop);
+    }
+}
+
+/* The launcher, which has left the state `before`: tells all daemons to exit. */
+static void dismiss(struct multinode *s, enum launcher_state before)
+{
+    struct msg m = { .kind = MSG_quit };
+
+    for (uint32_t p = 1; p < s->daemons.count; p++)
+        daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
+    if (s->calls.on_quit)
+        s->calls.on_quit(s->arg, before);
+    multinode_send(s, &m, MSG_EVERYBODY);
+    router_leave(&s->router);
+    router_end(&s->router);
+    maybe_gone(s);
+}
+
+/* A daemon's processes are killed; the launcher knows of the ends that it needs to know. */
+static void end_processes(struct node *n)
 {
     pump_close(&n->pump);
     timer_stop(&n->starter);
@@ -219,22 +181,66 @@ void shutdown_quit(struct node *n)
     maybe_leave(n);
 }
 
-void shutdown_gone(struct node *n)
+static void quit_daemon(struct multinode *s)
 {
-    child_end_all();
-    loop_stop(&n->loop);
+    switch (own_event(s, OWN_EVENT_QUIT)) {
+    case OWN_ACTION_end_processes:
+        router_leave(&s->router);
+        end_processes(s->node);
+        maybe_left(s);
+        break;
+    case OWN_ACTION_kill: kill_all(s->node); break;
+    default: break;
+    }
 }
 
-void shutdown_kill(struct node *n)
+/* ---- requests -------------------------------------------------------------------------------- */
+
+void shutdown_quit(struct multinode *s)
 {
-    signals_job(n, NULL, SIGKILL);
-    child_end_all();
-    n->exit_code = 1;
-    loop_stop(&n->loop);
+    enum launcher_state before = s->node->launcher;
+
+    if (!share_is_root(s))
+        quit_daemon(s);
+    else if (launcher_event(s->node, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_quit)
+        dismiss(s, before);
 }
 
-void shutdown_orphan(struct node *n)
+void shutdown_give_up(struct node *n, int exit_code)
 {
-    if (multinode_event(n->multinode, OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
-        shutdown_kill(n);
+    n->exit_code = exit_code;
+    if (n->multinode)
+        shutdown_quit(n->multinode);
+    else if (launcher_event(n, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_stop_loop)
+        loop_stop(&n->loop);
+}
+
+void shutdown_orphan(struct multinode *s)
+{
+    if (own_event(s, OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
+        kill_all(s->node);
+}
+
+void shutdown_failed(struct multinode *s, const char *why)
+{
+    snprintf(s->why, sizeof s->why, "%s", why);
+    if (share_is_root(s)) {
+        log_error(&s->node->config.log, "%s", why);
+        shutdown_give_up(s->node, 1);
+    } else {
+        shutdown_orphan(s);
+    }
+}
+
+void shutdown_seek(struct node *n)
+{
+    enum launcher_action action;
+
+    if (!launcher_state_has_job(n->launcher) || !all_ended(n))
+        return;
+    action = launcher_event(n, LAUNCHER_EVENT_ENDED);
+    drain(n);
+    if (action == LAUNCHER_ACTION_drain_and_quit)
+        dismiss(n->multinode, LAUNCHER_STATE_RUNNING); /* alone() follows */
+    shutdown_check(n);
 }

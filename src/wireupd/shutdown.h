@@ -1,38 +1,47 @@
-/* shutdown.h - the end of jobs, of this node's part in them, and of the node.
+/* shutdown.h - the end of the node.
  *
- * The launcher reports a job that has ended.  When all have ended, what processes left behind is
- * removed, then the last output is written; only then does the loop stop (shutdown_check). */
+ * When all jobs have ended (job_shutdown.h), what processes left behind is removed, then the last
+ * output is written; only then does the loop stop.  With other nodes, the launcher first tells the
+ * daemons to exit and waits for their output and the end of their links; a daemon ends its
+ * processes, sends its output, and waits for the daemons below it.  The tables of launcher_state.h
+ * and own_state.h hold the order; this module carries their actions out.
+ */
 #ifndef WIREUP_WIREUPD_SHUTDOWN_H
 #define WIREUP_WIREUPD_SHUTDOWN_H
 
-#include "wireupd/node_priv.h"
+#include "wireupd/launcher_state.h"
 
-/* EFFECT_kill: asks the processes of a job to end, and kills those that have not ended in time. */
-void shutdown_begin(struct node *n, struct job *job);
+struct multinode;
+struct node;
 
-/* EFFECT_job_ended. */
-void shutdown_bury(struct node *n, struct job *job);
-/* A daemon: all nodes drop the job. */
-void shutdown_forget(struct node *n, struct job *j);
+/* What the owner does meanwhile. */
+struct shutdown_calls {
+    void (*all_ended)(void *arg); /* all processes have ended */
+    /* A daemon removes what others could still see of it: the launcher's end, which follows, may
+     * take this process with it. */
+    void (*clean_up)(void *arg);
+    void *arg;
+};
 
-/* Several jobs may end for one reason, which is reported once; by the job that caused it, if
- * possible. */
-void shutdown_say(struct node *n, const struct errmsg *reason);
-
-/* Ends what is left if no job runs any more. */
+/* The end of every turn: ends the node if no job runs any more. */
 void shutdown_seek(struct node *n);
 /* Stops the loop if nothing is left to write. */
 void shutdown_check(void *node);
 
-/* Launcher: nothing is left of the other nodes, if the action says so. */
-void shutdown_unshared(struct node *n, enum launcher_action action);
-/* A daemon: ends its processes, then streams_end(). */
-void shutdown_quit(struct node *n);
-/* ... and everything has been sent, and our children in the tree have gone. */
-void shutdown_gone(struct node *n);
+/* Ends now, with this exit code: before a job was started. */
+void shutdown_give_up(struct node *n, int exit_code);
+/* Launcher: all daemons end.  A daemon: it has been told to exit. */
+void shutdown_quit(struct multinode *s);
+/* This node cannot stay in the job; a daemon ends, the launcher gives up. */
+void shutdown_failed(struct multinode *s, const char *why);
 /* A daemon: the launcher cannot be reached, or a signal wants the end. */
-void shutdown_orphan(struct node *n);
-/* ... kills its processes, and stops the loop. */
-void shutdown_kill(struct node *n);
+void shutdown_orphan(struct multinode *s);
+
+/* All streams between this daemon and the launcher, or all of the launcher's, have ended. */
+void shutdown_streams_over(void *multinode);
+/* All links are closed. */
+void shutdown_links_closed(struct multinode *s);
+/* Launcher, in the state LAUNCHER_STATE_STOPPING: the commands that started daemons are gone. */
+void shutdown_commands_ended(struct multinode *s);
 
 #endif

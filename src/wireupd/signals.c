@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "wireupd/multinode.h"
+#include "wireupd/multinode_priv.h"
 #include "wireupd/process.h"
 
 /* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
@@ -29,23 +29,44 @@ void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
         signals_send(n, j, rank, SIGCONT);
 }
 
+/* All daemons learn of a signal that is meant to end processes: the process's own node and the
+ * launcher judge its end. */
+void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant)
+{
+    struct multinode *s = n->multinode;
+    struct msg m = { .kind = MSG_signal };
+    uint32_t to;
+
+    if (!s)
+        return;
+    to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
+                                            : node_map_rank(&s->dispatch.map, j, rank);
+    m.u.signal.job = j ? (int64_t)j->id : -1;
+    m.u.signal.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
+    m.u.signal.number = (uint64_t)sig;
+    m.u.signal.meant = meant;
+    if (to != s->router.config.me)
+        multinode_send(s, &m, to);
+}
+
 void signals_all(struct node *n, int sig)
 {
     signals_job(n, NULL, sig);
-    if (n->multinode)
-        multinode_signal(n->multinode, NULL, JOB_NO_RANK, sig, false);
+    signals_elsewhere(n, NULL, JOB_NO_RANK, sig, false);
 }
 
-void signals_order(struct node *n, int64_t job, int64_t rank, int sig, bool meant)
+void signals_hear(struct node *n, const struct msg_signal *m)
 {
-    struct job *j = job < 0 ? NULL : core_job(&n->server.core, (uint32_t)job);
+    struct job *j = m->job < 0 ? NULL : core_job(&n->server.core, (uint32_t)m->job);
+    int sig = (int)m->number;
 
-    if ((job >= 0 && !j) || (j && rank >= (int64_t)j->plan.nprocs) || sig <= 0 || sig > SIGRTMAX)
+    if ((m->job >= 0 && !j) || (j && m->rank >= (int64_t)j->plan.nprocs) || sig <= 0 ||
+        sig > SIGRTMAX)
         return;
-    if (j && meant)
-        server_commanded(&n->server, j, rank < 0 ? JOB_NO_RANK : (uint32_t)rank);
-    if (meant)
-        signals_meant(n, j, rank, sig);
+    if (j && m->meant)
+        server_commanded(&n->server, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank);
+    if (m->meant)
+        signals_meant(n, j, m->rank, sig);
     else
-        signals_send(n, j, rank, sig);
+        signals_send(n, j, m->rank, sig);
 }

@@ -13,7 +13,11 @@ void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig);
 /* To all processes of all nodes. */
 void signals_all(struct node *n, int sig);
 
-/* By order of another node; job and rank -1: all; meant: the end of the processes is intended. */
-void signals_order(struct node *n, int64_t job, int64_t rank, int sig, bool meant);
+/* To processes on other nodes: a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL); meant:
+ * the end of the processes is intended. */
+void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant);
+
+/* MSG_signal; job and rank -1: all. */
+void signals_hear(struct node *n, const struct msg_signal *m);
 
 #endif

@@ -10,49 +10,6 @@
 #include "wireupd/process.h"
 #include "wireupd/local_job.h"
 
-/* Processes on this node that are not ours to start. */
-static int plan_of_others(struct node *n, struct job_map *p, uint32_t count)
-{
-    job_map_init(p);
-    p->napps = p->nnodes = 1;
-    p->nprocs = count;
-    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
-    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
-    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
-    if (!arena_ok(&p->arena))
-        return -ENOMEM;
-    p->apps[0].nprocs = count;
-    p->apps[0].env = environ;
-    p->nodes[0] = (struct job_map_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
-                                         .slots = count,
-                                         .nprocs = count };
-    for (uint32_t r = 0; r < count; r++)
-        p->procs[r] = (struct job_map_proc){ .rank = r, .local_rank = r };
-    return arena_ok(&p->arena) ? 0 : -ENOMEM;
-}
-
-struct job *singleton_tool_job(struct node *n, const char *name, uint32_t nprocs)
-{
-    struct job_map plan;
-    struct job_order o = { .nspace = name,
-                           .plan = &plan,
-                           .parent = JOB_NO_RANK,
-                           .keep_going = true,
-                           .here = JOB_ALL_HERE,
-                           .is_tool = true };
-    struct local_job *w = NULL;
-
-    if (plan_of_others(n, &plan, nprocs) == 0)
-        w = local_job_new(n, &o);
-    if (!w) {
-        job_map_free(&plan);
-        return NULL;
-    }
-    w->next = nprocs;
-    server_event(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0);
-    return w->job;
-}
-
 static int connect_loopback(uint16_t port)
 {
     struct sockaddr_in to = { .sin_family = AF_INET,
@@ -78,7 +35,7 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     struct peer_conn *c = NULL;
     struct job_map plan;
 
-    if (plan_of_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
+    if (local_job_plan_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
         LIST_OF(list_first(&n->works), struct local_job, link)->next = 1;
         c = peer_conn_open(&n->conns, fd, core_job(&n->server.core, n->first_job), 0, inherited);
     }
@@ -104,7 +61,7 @@ int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
     peer = singleton_connection(n, fd, false, pid, err);
     if (!peer || server_greet_singleton(&n->server, peer) < 0)
         return -ENOMEM;
-    node_settle(n);
+    turn_end(&n->turn);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* singleton.h - processes that we did not start: a program started by hand that asks for a process
- * manager, and PMIx tools.  Each is a job of its own. */
+ * manager.  Each is a job of its own.  (PMIx tools: tools.h.) */
 #ifndef WIREUP_WIREUPD_SINGLETON_H
 #define WIREUP_WIREUPD_SINGLETON_H
 
@@ -13,8 +13,5 @@ int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err);
 /* The same for a program with our own library, which has started us on one end of a socket pair and
  * speaks first; the job gets the name that the program has. */
 int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err);
-
-/* A job for a tool, which is its last process; NULL: no memory. */
-struct job *singleton_tool_job(struct node *n, const char *name, uint32_t nprocs);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
+#include "wireupd/job_msgs.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode.h"
 
@@ -106,7 +107,8 @@ static int begin_spawn(struct node *n, const struct effect_spawn *e, struct job 
     }
     choose_fed(w, e->request);
     put_presets(n, w->job, e->request);
-    local_job_announce(w, e->request);
+    if (n->multinode)
+        job_msgs_announce(n->multinode, w, e->request);
     w->spawned = true;
     w->ticket = e->ticket;
     w->codes = codes;

@@ -50,7 +50,7 @@ static void on_ended(void *arg, struct channel *c)
     struct streams *t = arg;
 
     (void)c;
-    multinode_streams_ended(t->multinode);
+    t->on_over(t->multinode);
 }
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
@@ -108,8 +108,8 @@ static void source_over(void *arg)
 {
     struct streams *t = arg;
 
-    multinode_streams_ended(t->multinode);
-    node_settle(node_of(t));
+    t->on_over(t->multinode);
+    turn_end(&node_of(t)->turn);
 }
 
 /* The output of a daemon's processes comes from a pipe, like that of our own. */
@@ -156,7 +156,7 @@ static void show_first(struct streams *t, uint32_t position, enum stream which, 
         log_error(&n->config.log, "cannot show the output of node %s: %s",
                   t->multinode->names[position], err_text(rc));
     if (!any)
-        multinode_streams_ended(t->multinode);
+        t->on_over(t->multinode);
 }
 
 int streams_stdin(struct streams *t, uint32_t position)
@@ -228,7 +228,7 @@ void streams_end(struct streams *t)
     channel_close(&t->sets[0].channels[STREAM_IN]);
     channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
     channel_catch_up(&t->sets[0].channels[STREAM_ERR]);
-    multinode_streams_ended(t->multinode);
+    t->on_over(t->multinode);
 }
 
 /* ---- both sides ----------------------------------------------------------------------------- */
@@ -245,8 +245,10 @@ bool streams_over(const struct streams *t)
     return true;
 }
 
-int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS])
+int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS],
+                 void (*on_over)(void *multinode))
 {
+    t->on_over = on_over;
     t->multinode = s;
     t->count = is_launcher(t) ? s->router.config.count : 1;
     t->sets = calloc(t->count, sizeof *t->sets);

@@ -25,13 +25,16 @@ struct multinode;
 
 struct streams {
     struct multinode *multinode; /* NULL: not open */
+    void (*on_over)(void *multinode);
     struct stream_set *sets;
     uint32_t count;        /* launcher: all positions; a daemon: 1, its own */
     int far[STREAM_KINDS]; /* a daemon: the other ends of its pipes until the channels are open */
 };
 
-/* far: from streams_divert(); NULL: the launcher.  0 or -ENOMEM. */
-int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS]);
+/* far: from streams_divert(); NULL: the launcher.  on_over: a stream has ended; perhaps all have
+ * (streams_over()).  0 or -ENOMEM. */
+int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS],
+                 void (*on_over)(void *multinode));
 void streams_close(struct streams *t); /* harmless twice, and on zeroed memory */
 
 /* A daemon, before its node exists: turns standard input, output and error into pipes whose other

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
-#include "wireupd/singleton.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"
 #include "wireupd/multinode.h"
@@ -124,6 +123,29 @@ static const char *objection(const struct node *n, struct slice name, uint32_t r
     return NULL;
 }
 
+/* A job for a tool, which is its last process; NULL: no memory. */
+static struct job *tool_job(struct node *n, const char *name, uint32_t nprocs)
+{
+    struct job_map plan;
+    struct job_order o = { .nspace = name,
+                           .plan = &plan,
+                           .parent = JOB_NO_RANK,
+                           .keep_going = true,
+                           .here = JOB_ALL_HERE,
+                           .is_tool = true };
+    struct local_job *w = NULL;
+
+    if (local_job_plan_others(n, &plan, nprocs) == 0)
+        w = local_job_new(n, &o);
+    if (!w) {
+        job_map_free(&plan);
+        return NULL;
+    }
+    w->next = nprocs;
+    server_event(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0);
+    return w->job;
+}
+
 void tools_admit(struct node *n, const struct effect_tool *e)
 {
     struct slice wanted = e->name;
@@ -137,7 +159,7 @@ void tools_admit(struct node *n, const struct effect_tool *e)
     else
         snprintf(name, sizeof name, "%s-tool-%u", n->tools.name, ++n->tools.last);
     if (!why)
-        j = singleton_tool_job(n, name, wanted.len ? e->rank + 1 : 1);
+        j = tool_job(n, name, wanted.len ? e->rank + 1 : 1);
     if (!j)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
