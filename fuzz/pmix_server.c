@@ -379,7 +379,7 @@ static void enter(struct room *m)
         nspace_expect(m->s, m->job, i, geteuid(), getegid(), NULL);
     for (int i = 0; i < SPEAKERS; i++) {
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 ||
-            !sconn_new(m->s, ends[0], NULL, 0, false))
+            !peer_conn_open(&m->s->conns, ends[0], NULL, 0, false))
             abort();
         m->ends[i] = ends[1];
     }

@@ -62,7 +62,6 @@ static void carry_out(struct pserver *s, struct effect *e)
 
 void pserver_settle(struct pserver *s)
 {
-    uint64_t now, due, port, late;
     struct effect e;
     struct peer *p;
 
@@ -70,14 +69,9 @@ void pserver_settle(struct pserver *s)
         while (server_effect(&s->server, &e))
             carry_out(s, &e);
         while ((p = server_dirty(&s->server)))
-            sconn_flush(p->host);
-        now = clock_now_ns();
-        due = server_tick(&s->server, now);
-        late = sconn_tick(s, now);
-        port = sport_tick(s, now);
-        if (port < due)
-            due = port;
-        sloop_at(&s->loop, late < due ? late : due);
+            peer_conn_flush(p->host);
+        if (s->loop.backend) /* NULL: it has ended */
+            timer_at(&s->due, server_tick(&s->server, clock_now_ns()));
     } while (s->server.core.effects.count);
 }
 
@@ -105,8 +99,8 @@ bool pserver_inside(struct pserver *s)
 void pserver_unlock(struct pserver *s)
 {
     pserver_settle(s);
-    if (!list_empty(&s->calls) && !is_inside(s))
-        sloop_wake(&s->loop);
+    if (!list_empty(&s->calls) && !is_inside(s) && s->loop.backend)
+        loop_epoll_wake(&s->loop);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -130,27 +124,26 @@ static void run_calls(struct pserver *s)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* The ready list was made without the lock: a watch closed since then is still there, marked
- * closed. */
+/* Each turn ends so, whichever descriptor or timer was due. */
+static void settle_soon(void *arg)
+{
+    (void)arg;
+}
+
 static void turn(struct pserver *s, bool wait)
 {
-    struct sready ready[SLOOP_BATCH];
-    int n = sloop_wait(&s->loop, wait, ready);
+    struct loop_epoll_ready ready;
 
+    loop_epoll_wait(&s->loop, wait, &ready);
     pserver_lock(s);
-    for (int i = 0; i < n; i++) {
-        struct swatch *w = ready[i].watch;
-        if (w && w->fd >= 0)
-            w->ready(w->arg, ready[i].what);
-    }
+    loop_epoll_handle(&s->loop, &ready);
     pserver_settle(s);
-    sconn_bury(s);
+    nspace_drop_tools(s);
     run_calls(s);
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One thread at a time: the ready list is made without the lock and would not survive another's
- * turn. A host that is in a call continues afterwards. */
+/* One thread at a time.  A host that is in a call continues afterwards. */
 void pserver_turn(struct pserver *s, bool wait)
 {
     bool mine;
@@ -176,7 +169,7 @@ int pserver_turn_fd(struct pserver *s)
 
     pserver_lock(s);
     if (s->progress != PSERVER_THREAD && !is_inside(s) && !s->stopping)
-        fd = s->loop.fd;
+        fd = loop_epoll_fd(&s->loop);
     pthread_mutex_unlock(&s->lock);
     return fd;
 }
@@ -222,8 +215,8 @@ static int join_base(struct pserver *s)
     *(void **)&libevent.event_free = dlsym(RTLD_DEFAULT, "event_free");
     if (!libevent.event_new || !libevent.event_add || !libevent.event_free)
         return -ENOSYS;
-    s->base_event =
-        libevent.event_new(s->event_base, s->loop.fd, BASE_READ | BASE_PERSIST, base_ready, s);
+    s->base_event = libevent.event_new(s->event_base, loop_epoll_fd(&s->loop),
+                                       BASE_READ | BASE_PERSIST, base_ready, s);
     if (!s->base_event)
         return -ENOMEM;
     if (libevent.event_add(s->base_event, NULL) == 0)
@@ -240,7 +233,7 @@ pmix_status_t pserver_settle_progress(struct pserver *s)
         return PMIX_SUCCESS;
     pserver_lock(s);
     s->stopping = true;
-    sloop_wake(&s->loop);
+    loop_epoll_wake(&s->loop);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
     pserver_lock(s);
@@ -254,7 +247,7 @@ static void stop_turning(struct pserver *s)
 {
     pserver_lock(s);
     s->stopping = s->ending = true;
-    sloop_wake(&s->loop);
+    loop_epoll_wake(&s->loop);
     while (s->running || s->turning)
         pthread_cond_wait(&s->calm, &s->lock);
     pthread_mutex_unlock(&s->lock);
@@ -294,16 +287,11 @@ static struct pserver *make(const struct pserver_options *o)
         return NULL;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->calm, NULL);
-    list_init(&s->conns);
-    list_init(&s->closed_conns);
     list_init(&s->spaces);
     list_init(&s->calls);
     tool_files_init(&s->contacts);
     list_init(&s->outputs);
     list_init(&s->promises);
-    s->loop = SLOOP_NULL;
-    s->listen_fd = s->spare_fd = -1;
-    s->port_rests_until = UINT64_MAX;
     s->uid = geteuid();
     s->gid = getegid();
     s->told_uid = o->uid;
@@ -330,7 +318,7 @@ static struct pserver *make(const struct pserver_options *o)
 void pserver_release(struct pserver *s)
 {
     server_free(&s->server);
-    sloop_close(&s->loop);
+    loop_free(&s->loop);
     cleanup_free(s->cleanup);
     free(s->hostname);
     free(s->tmpdir);
@@ -351,10 +339,11 @@ static void drop_jobs(struct pserver *s)
 static void unmake(struct pserver *s)
 {
     sfiles_remove(s);
-    sconn_close_all(s);
-    sconn_bury(s);
+    peer_conns_close(&s->conns);
+    quota_tell(&s->quota, &s->log);
     drop_jobs(s);
-    sloop_close(&s->loop);
+    timer_stop(&s->due);
+    loop_free(&s->loop);
 }
 
 static int open_all(struct pserver *s, const struct pserver_options *o)
@@ -364,12 +353,14 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
     s->cleanup = cleanup_new(&s->log);
     if (!s->hostname || !s->tmpdir || !s->system_tmpdir || !s->cleanup)
         return -ENOMEM;
-    rc = sloop_open(&s->loop);
-    if (rc == 0)
-        rc = sport_open(s);
+    rc = loop_epoll_init(&s->loop);
+    if (rc == 0) {
+        timer_init(&s->due, &s->loop, settle_soon, s);
+        rc = sconn_listen(s);
+    }
     if (rc == 0) {
         snprintf(s->uri, sizeof s->uri, "%s.%u;tcp4://127.0.0.1:%u", s->me.nspace, s->me.rank,
-                 s->port);
+                 s->conns.port);
         sfiles_write(s, o);
         s->own = nspace_make(s, s->me.nspace);
         rc = s->own ? 0 : -ENOMEM;

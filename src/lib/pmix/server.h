@@ -1,13 +1,11 @@
 /* server.h - a PMIx server inside another program, the host.
  *
  * One struct pserver is a node's server: the same sessions and core as in `wireup`
- * (session/server.h), driven by a loop of its own, with the host's functions (the module) in the
- * place of our launcher.  The public functions (server_api.c) hold the only pointer to one; a test
- * holds several.
+ * (session/server.h), driven by a loop of its own (io/loop_epoll.h), with the host's functions (the
+ * module) in the place of our launcher.  The public functions (server_api.c) hold the only pointer
+ * to one; a test holds several.
  *
- *   server_loop        epoll: descriptors, one timer, one wake-up
- *   server_port        the listening socket
- *   server_conn        connections and the processes they belong to
+ *   server_conn        what it does about its connections (io/peer_conn.h)
  *   server_space       namespaces: from the host's registrations to a job map and job info
  *   server_module      the host's functions, whatever the size of its module struct
  *   server_ask         calls of the host's functions, and its replies
@@ -32,12 +30,11 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "io/greeting.h"
-#include "io/tool_files.h"
-#include "io/peer_cred.h"
-#include "io/quota.h"
+#include "io/loop_epoll.h"
 #include "io/memfd.h"
-#include "lib/pmix/server_loop.h"
+#include "io/peer_conn.h"
+#include "io/quota.h"
+#include "io/tool_files.h"
 #include "pmix_server.h"
 #include "session/server.h"
 #include "wire/pmix_types.h"
@@ -85,11 +82,11 @@ struct nspace {
     bool is_registered; /* else only processes of it are expected */
     bool is_own;        /* the host's own */
     bool is_tool;
+    bool is_over; /* a tool that has disconnected: it goes at the end of the turn */
 };
 
 enum { NOT_TOLD = 0xffffffff };
 
-struct sconn;
 struct cleanup;
 
 struct pserver {
@@ -97,7 +94,8 @@ struct pserver {
     pthread_cond_t calm; /* no call is running */
     struct server server;
     struct log log;
-    struct sloop loop;
+    struct loop loop;
+    struct timer due; /* what the core has to do by a certain time */
     enum pserver_progress progress, wants;
     pthread_t thread; /* THREAD */
     bool stopping;    /* no thread may go on turning the loop … */
@@ -119,23 +117,18 @@ struct pserver {
     uid_t uid; /* of the host: its tools are accepted */
     gid_t gid;
     uint32_t told_uid, told_gid; /* as in the options */
-    uint16_t port;
     char uri[PMIX_MAX_NSLEN + 64];
     bool serves_tools, is_system, is_session;
 
-    int listen_fd;
-    int spare_fd; /* closed for a moment when no descriptors are left */
-    struct swatch listener;
-    uint64_t port_rests_until;  /* the port accepts nothing until then; UINT64_MAX: it is open */
-    struct quota quota;         /* log lines about users that the host has not registered */
-    struct greetings greetings; /* of connections by the port */
-    struct list conns, closed_conns; /* struct sconn */
-    struct list spaces;              /* struct nspace */
-    struct list calls;               /* struct scall */
-    struct tool_file_list contacts;  /* server_files.c */
-    struct cleanup *cleanup;         /* server_cleanup.h */
-    struct list outputs;             /* IOF subscribers: server_iof.c */
-    struct list promises;            /* direct modex requests of other nodes: server_collective.c */
+    struct quota quota; /* of connections that are not let in */
+    struct peer_conns conns;
+    bool tool_is_over;              /* one of the namespaces is over */
+    struct list spaces;             /* struct nspace */
+    struct list calls;              /* struct scall */
+    struct tool_file_list contacts; /* server_files.c */
+    struct cleanup *cleanup;        /* server_cleanup.h */
+    struct list outputs;            /* IOF subscribers: server_iof.c */
+    struct list promises;           /* direct modex requests of other nodes: server_collective.c */
     size_t next_ref;
     uint64_t next_promise;
     uint32_t next_tool;
@@ -167,9 +160,6 @@ pmix_status_t pserver_settle_progress(struct pserver *s);
  * Returns NULL. */
 struct pserver *pserver_free(struct pserver *s);
 
-/* In a forked child: frees memory and descriptors without sending anything. */
-void pserver_abandon(struct pserver *s);
-
 /* One turn without blocking: for hosts that turn the loop themselves.  wait: if another thread
  * is turning it, waits for that turn to end. */
 void pserver_turn(struct pserver *s, bool wait);
@@ -200,22 +190,10 @@ void pserver_settle(struct pserver *s);
 void pserver_add_call(struct pserver *s, struct scall *c);
 
 /* server_conn.c */
-/* A connection that came by the port, and the credentials of its peer. */
-void sconn_came(struct sconn *c, const struct peer_cred *cred);
-/* Closes those that have not said in time who they are.  The time of the next; UINT64_MAX: none. */
-uint64_t sconn_tick(struct pserver *s, uint64_t now_ns);
-void sconn_close_all(struct pserver *s);
-struct sconn *sconn_new(struct pserver *s, int fd, struct job *job, uint32_t rank,
-                        bool can_pass_fd);
-/* The same for a process of another user, which is given the other end. */
-struct sconn *sconn_new_for(struct pserver *s, int fd, const struct local *l);
+int sconn_listen(struct pserver *s); /* 0 or -errno */
+/* The connection of a process of another user, which is given the other end.  NULL: no memory. */
+struct peer_conn *sconn_new_for(struct pserver *s, int fd, const struct local *l);
 void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank); /* or of all ranks */
-void sconn_flush(struct sconn *c);
-void sconn_bury(struct pserver *s);
-void sconn_forget_job(struct pserver *s, const struct job *job); /* the job goes */
-/* Counts bytes that a request of the peer takes until the host has carried it out. */
-void sconn_hold(const struct peer *p, size_t n);
-void sconn_let_go(const struct peer *p, size_t n);
 struct peer_cred *sconn_cred(const struct peer *p);
 /* True if no other connection is that process: it, or a child of it, may connect again. */
 bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
@@ -226,6 +204,7 @@ const struct peer *sconn_own(const struct pserver *s); /* the host's own connect
 struct nspace *nspace_find(const struct pserver *s, const char *name);
 struct nspace *nspace_make(struct pserver *s, const char *name); /* find or make; NULL: no memory */
 void nspace_free(struct pserver *s, struct nspace *n);
+void nspace_drop_tools(struct pserver *s); /* frees those of tools that have disconnected */
 pmix_status_t nspace_tell(struct pserver *s, struct nspace *n, const pmix_info_t *infos,
                           size_t ninfos);
 pmix_status_t nspace_expect(struct pserver *s, struct nspace *n, uint32_t rank, uid_t uid,
@@ -241,16 +220,6 @@ struct job *nspace_job(struct pserver *s, struct nspace *n);
 void nspace_settle_all(struct pserver *s); /* makes the jobs that are due */
 /* A job of one process that takes part in no collective. */
 struct nspace *nspace_of_tool(struct pserver *s, const char *name, uint32_t rank);
-
-/* server_port.c */
-int sport_open(struct pserver *s); /* 0 or -errno */
-void sport_close(struct pserver *s);
-void sport_look_again(struct pserver *s); /* a descriptor has been closed */
-/* The time of its next call; UINT64_MAX: never. */
-uint64_t sport_tick(struct pserver *s, uint64_t now_ns);
-/* peer_cred_read(), or peer_cred_check() where the peer is known; works also without free
- * descriptors. */
-int sport_ask(struct pserver *s, int fd, const struct peer_cred *known, struct peer_cred *c_p);
 
 /* server_env.c */
 pmix_status_t senv_fill(struct pserver *s, const pmix_proc_t *proc, char ***env);

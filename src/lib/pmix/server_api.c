@@ -167,7 +167,8 @@ static pmix_status_t join_own(struct pserver *s, const pmix_info_t *infos, size_
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
         return PMIX_ERR_OUT_OF_RESOURCE;
     pserver_lock(s);
-    good = nspace_job(s, s->own) && sconn_new(s, ends[0], s->own->job, s->me.rank, true);
+    good =
+        nspace_job(s, s->own) && peer_conn_open(&s->conns, ends[0], s->own->job, s->me.rank, true);
     pserver_unlock(s);
     if (!good) {
         close(ends[0]);

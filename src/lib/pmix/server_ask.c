@@ -41,7 +41,7 @@ void ask_charge(struct ask *a, const struct peer *p, size_t bytes)
 {
     a->payer = p->id;
     a->cost = bytes + LIMIT_ASK_COST;
-    sconn_hold(p, a->cost);
+    peer_conn_hold(p->host, a->cost);
 }
 
 static void refund(const struct ask *a)
@@ -51,7 +51,7 @@ static void refund(const struct ask *a)
                                : NULL;
 
     if (p)
-        sconn_let_go(p, a->cost);
+        peer_conn_release(p->host, a->cost);
 }
 
 static void drop(uint16_t type, void *items, size_t n)

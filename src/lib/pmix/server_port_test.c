@@ -101,11 +101,11 @@ static unsigned open_fds(void)
     return n;
 }
 
-static unsigned count(const struct list *all)
+static unsigned count(const struct pserver *s)
 {
     unsigned n = 0;
 
-    LIST_EACH(l, all)
+    LIST_EACH(l, &s->conns.accepted)
     n++;
     return n;
 }
@@ -121,9 +121,14 @@ static void turn(struct pserver *s)
 /* As if it were so much later. */
 static void later(struct pserver *s, uint64_t ms)
 {
+    struct greeting_timer *t = &s->conns.greetings;
+
     pserver_lock(s);
-    sconn_tick(s, clock_now_ns() + ms * NS_PER_MS);
+    LIST_EACH(l, &t->greetings.all)
+    LIST_OF(l, struct greeting, link)->until_ns -= ms * NS_PER_MS;
+    timer_set(&t->timer, 0);
     pserver_unlock(s);
+    turn(s);
 }
 
 static bool is_closed(int fd)
@@ -146,7 +151,7 @@ static void test_calls(struct pserver *s, const struct sockaddr_in *at)
     const struct quota_rules two = { .calls = 2, .calls_ms = 1000000, .bytes = 1000 };
     int fds[3];
 
-    s->uid++;
+    s->conns.config.uid++;
     quota_init(&s->quota, &two, 1);
     for (int i = 0; i < 3; i++) {
         fds[i] = new_socket();
@@ -154,7 +159,7 @@ static void test_calls(struct pserver *s, const struct sockaddr_in *at)
     }
     while (is_open(fds[2]))
         turn(s);
-    OK_F(is_closed(fds[2]) && is_open(fds[0]) && is_open(fds[1]) && count(&s->conns) == 2,
+    OK_F(is_closed(fds[2]) && is_open(fds[0]) && is_open(fds[1]) && count(s) == 2,
          "who calls too often is closed unread");
     for (int i = 0; i < 3; i++)
         close(fds[i]);
@@ -174,24 +179,24 @@ static void test_greeting(void)
 
     OK(pserver_new(&module, sizeof module / sizeof(void (*)(void)), &o, &s, &err) == 0 &&
        pserver_settle_progress(s) == 0);
-    at.sin_port = htons(s->port);
+    at.sin_port = htons(s->conns.port);
     OK(call(silent, &at));
-    while (count(&s->conns) < 1)
+    while (count(s) < 1)
         turn(s);
     before = open_fds() - 1; /* the job of the host itself is made by now */
     OK(call(half, &at) && call(whole, &at));
     OK(send(half, hello, HELLO - 1, 0) == HELLO - 1 && send(whole, hello, HELLO, 0) == HELLO);
-    while (!waiting.fn || count(&s->conns) < 3)
+    while (!waiting.fn || count(s) < 3)
         turn(s);
     later(s, LIMIT_GREETING_MS / 2);
-    EQ(count(&s->conns), 3);
+    EQ(count(s), 3);
     later(s, LIMIT_GREETING_MS + 1);
-    OK_F(count(&s->conns) == 1 && is_closed(silent) && is_closed(half),
+    OK_F(count(s) == 1 && is_closed(silent) && is_closed(half),
          "who has not said all of who it is has no more time");
     OK_F(is_open(whole), "who waits for the host has");
     EQ(open_fds(), before + 1);
     waiting.fn(PMIX_ERR_NOT_SUPPORTED, NULL, waiting.data);
-    while (count(&s->conns))
+    while (count(s))
         turn(s);
     OK(is_closed(whole));
     EQ(open_fds(), before);

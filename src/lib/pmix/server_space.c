@@ -130,7 +130,6 @@ void nspace_free(struct pserver *s, struct nspace *n)
                 server_event(&s->server, n->job, p->rank, PROC_EVENT_EXIT, 0);
         }
         pserver_settle(s);
-        sconn_forget_job(s, n->job);
         server_job_remove(&s->server, n->job);
     }
     memfd_close(&n->store);
@@ -141,6 +140,19 @@ void nspace_free(struct pserver *s, struct nspace *n)
     free(LIST_OF(l, struct local, link));
     list_unlink(&n->link);
     free(n);
+}
+
+void nspace_drop_tools(struct pserver *s)
+{
+    if (!s->tool_is_over)
+        return;
+    s->tool_is_over = false;
+    LIST_EACH(l, &s->spaces)
+    {
+        struct nspace *n = LIST_OF(l, struct nspace, link);
+        if (n->is_over)
+            nspace_free(s, n);
+    }
 }
 
 /* ---- the job map ----------------------------------------------------------------------------- */
