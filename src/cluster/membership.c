@@ -72,15 +72,7 @@ static void send_all(struct membership *m)
 
 /* ---- joining an ancestor --------------------------------------------------------------------- */
 
-static void end(struct membership *m, const char *why)
-{
-    if (m->over)
-        return;
-    m->over = true;
-    m->config.calls.on_end(m->config.arg, why);
-}
-
-/* There is no link towards the launcher: tries the next ancestor.  False: none is left. */
+/* There is no link towards the launcher any more: tries the next ancestor.  False: none is left. */
 static bool seek(struct membership *m)
 {
     struct overlay *o = &m->overlay;
@@ -90,7 +82,7 @@ static bool seek(struct membership *m)
         overlay_link_down(o, o->parent);
     else
         overlay_shun(o, m->tried);
-    while (m->joined && (m->tried = overlay_wanted_parent(o)) != TREE_NONE) {
+    while ((m->tried = overlay_wanted_parent(o)) != TREE_NONE) {
         l = m->config.calls.join(m->config.arg, m->tried);
         router_join(m->router, l);
         if (l)
@@ -98,6 +90,17 @@ static bool seek(struct membership *m)
         overlay_shun(o, m->tried);
     }
     return false;
+}
+
+/* why: one sentence, for the case that this daemon must end. */
+static void step(struct membership *m, enum membership_event event, const char *why)
+{
+    enum membership_action action = membership_state_event(&m->state, event, m->config.log);
+
+    if (action == MEMBERSHIP_ACTION_seek && !seek(m))
+        action = membership_state_event(&m->state, MEMBERSHIP_EVENT_NO_WAY, m->config.log);
+    if (action == MEMBERSHIP_ACTION_end)
+        m->config.calls.on_end(m->config.arg, why);
 }
 
 /* ---- events of the overlay ------------------------------------------------------------------- */
@@ -139,7 +142,7 @@ static void take_loss(struct membership *m, uint32_t gone)
     bool parent = gone == m->overlay.parent;
 
     if (gone == m->overlay.config.me) {
-        end(m, "the launcher considers this node lost");
+        step(m, MEMBERSHIP_EVENT_FAIL, "the launcher considers this node lost");
         return;
     }
     overlay_link_down(&m->overlay, gone);
@@ -147,8 +150,8 @@ static void take_loss(struct membership *m, uint32_t gone)
     m->config.calls.on_lost(m->config.arg, gone);
     if (has_heirs(m, gone))
         m->config.calls.overdue(m->config.arg, LIMIT_NODE_RETURN_MS);
-    if (parent && !seek(m))
-        end(m, "no daemon above this one can be reached");
+    if (parent)
+        step(m, MEMBERSHIP_EVENT_ORPHAN, "no daemon above this one can be reached");
 }
 
 /* The links come up in parallel, while the first pieces wait. */
@@ -174,7 +177,9 @@ static void take_event(struct membership *m, const struct overlay_event *e)
     case OVERLAY_REPORTED: pass_on(m, e); break;
     case OVERLAY_TOLD: take_broadcast(m, e); break;
     case OVERLAY_LOST: take_loss(m, e->from); break;
-    case OVERLAY_BEHIND: end(m, "missed broadcasts are no longer available"); break;
+    case OVERLAY_BEHIND:
+        step(m, MEMBERSHIP_EVENT_FAIL, "missed broadcasts are no longer available");
+        break;
     }
 }
 
@@ -195,7 +200,7 @@ static void turn(struct membership *m)
     }
     m->turning = false;
     if (m->overlay.no_memory)
-        end(m, "out of memory for collectives over nodes");
+        step(m, MEMBERSHIP_EVENT_FAIL, "out of memory for collectives over nodes");
 }
 
 /* ---- calls of the router --------------------------------------------------------------------- */
@@ -241,7 +246,8 @@ static bool on_near(void *arg, uint32_t position)
 
     if (!overlay_link_up(&m->overlay, position))
         return false;
-    m->joined = m->joined || position == m->overlay.parent;
+    if (position == m->overlay.parent)
+        step(m, MEMBERSHIP_EVENT_LINK, "");
     turn(m);
     if (m->config.calls.on_near)
         m->config.calls.on_near(m->config.arg, position);
@@ -264,8 +270,7 @@ static void on_orphan(void *arg, const char *why)
 {
     struct membership *m = arg;
 
-    if (!m->over && !seek(m))
-        end(m, why);
+    step(m, MEMBERSHIP_EVENT_ORPHAN, why);
 }
 
 static void on_closed(void *arg)
@@ -333,6 +338,7 @@ int membership_open(struct membership *m, struct router *c, const struct members
     m->config = *config;
     m->router = c;
     m->tried = config->parent;
+    m->state = config->overlay.me ? MEMBERSHIP_STATE_JOINING : MEMBERSHIP_STATE_MEMBER;
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #define WIREUP_CLUSTER_MEMBERSHIP_H
 
 #include "cluster/overlay.h"
+#include "cluster/membership_state.h"
 #include "cluster/router.h"
 
 struct membership_calls {
@@ -67,9 +68,8 @@ struct membership {
     struct router *router;
     struct overlay overlay;
     uint32_t tried; /* the parent that we have or are connecting to */
-    bool joined;    /* there has been a link to a parent */
-    bool turning;
-    bool over; /* on_end() has been called */
+    enum membership_state state;
+    bool turning; /* events are being handled, further up the stack */
 };
 
 /* The calls that a member needs of its router. */

@@ -208,7 +208,8 @@ static bool make_room(struct router *c)
 /* NULL: there is no room for another one, or no memory. */
 static struct peer_link *begin(struct router *c, uint32_t position)
 {
-    struct peer_link *d = !c->ending && make_room(c) ? calloc(1, sizeof *d) : NULL;
+    struct peer_link *d =
+        !router_state_is_ending(c->state) && make_room(c) ? calloc(1, sizeof *d) : NULL;
 
     if (!d)
         return NULL;
@@ -344,7 +345,7 @@ void peer_links_up(struct router *c, struct router_link *l)
 
     if (!d && position < c->config.count && !router_is_lost(c, position))
         d = begin(c, position);
-    if (!d || c->ending || router_is_lost(c, position)) {
+    if (!d || router_state_is_ending(c->state) || router_is_lost(c, position)) {
         if (d && d->hop == l)
             d->hop = NULL;
         c->config.actions.drop(l);
@@ -371,9 +372,10 @@ void peer_links_down(struct router *c, struct router_link *l, enum router_down h
     position = d->position;
     if (d->state == PEER_LINKS_MEETS || how == ROUTER_DOWN_UNREACHABLE) {
         call_failed(d);
-    } else if (how == ROUTER_DOWN_CLOSED || c->ending) { /* there may be another link later */
+    } else if (how == ROUTER_DOWN_CLOSED ||
+               router_state_is_ending(c->state)) { /* there may be another link later */
         forget(d);
-        if (!c->ending)
+        if (!router_state_is_ending(c->state))
             say_all(c, NULL, position);
     } else {
         d->hop = NULL;

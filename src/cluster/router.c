@@ -8,6 +8,7 @@
 
 #include "base/limit.h"
 #include "base/search.h"
+#include "cluster/route_state.h"
 #include "cluster/tree.h"
 
 enum { ROUTER_ARENA = 1 << 30 };
@@ -92,9 +93,33 @@ static void branch_drop(struct router *c, struct router_branch *b)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
+static enum route_state route_of(const struct router *c, uint32_t position)
+{
+    if (rank_set_has(&c->lost, position))
+        return ROUTE_STATE_LOST;
+    return rank_set_has(&c->ready, position) ? ROUTE_STATE_READY : ROUTE_STATE_UNSEEN;
+}
+
+/* The step of another daemon. */
+static enum route_action route_event(struct router *c, uint32_t position, enum route_event event)
+{
+    enum route_state state = route_of(c, position);
+    enum route_action action = route_state_step(&state, event);
+    int rc = 0;
+
+    if (action == ROUTE_ACTION_welcome)
+        rc = rank_set_add(&c->ready, position, 1);
+    else if (action == ROUTE_ACTION_forget)
+        rc = rank_set_add(&c->lost, position, 1);
+    if (rc < 0)
+        log_error(c->config.log, "out of memory for the state of position %u: %s", position,
+                  route_state_name(state));
+    return action;
+}
+
 bool router_is_lost(const struct router *c, uint32_t position)
 {
-    return rank_set_has(&c->lost, position);
+    return route_of(c, position) == ROUTE_STATE_LOST;
 }
 
 static bool is_below(const struct router *c, uint32_t position)
@@ -299,7 +324,8 @@ int router_send(struct router *c, struct msg *m)
     m->number = m->heard = 0;
     if (m->to == MSG_EVERYBODY) {
         int rc = router_put(c, m);
-        c->leaving = c->leaving || m->kind == MSG_quit;
+        if (m->kind == MSG_quit)
+            router_leave(c);
         return rc == 0 ? spread(c, buf_slice(&c->scratch), NULL) : rc;
     }
     if (!is_somebody(c, m->to))
@@ -328,16 +354,6 @@ static bool learn_one(struct router *c, struct router_branch *b, uint32_t positi
     return true;
 }
 
-/* Launcher: it is ready for the first time. */
-static void welcome(struct router *c, uint32_t position, struct slice host)
-{
-    if (c->config.me || rank_set_has(&c->known, position) ||
-        rank_set_add(&c->known, position, 1) < 0)
-        return;
-    c->nready++;
-    c->config.calls.on_ready(c->config.arg, position, host);
-}
-
 /* Those positions are reached through this link.  (A callback may change the branches.) */
 static void learn(struct router *c, uint32_t child, const struct msg_ready *r)
 {
@@ -348,7 +364,9 @@ static void learn(struct router *c, uint32_t child, const struct msg_ready *r)
             continue;
         say_again(c, p);
         peer_links_say_again(c, p);
-        welcome(c, p, i < r->hosts.n ? r->hosts.items[i] : SLICE_NULL);
+        if (route_event(c, p, ROUTE_EVENT_ANNOUNCE) == ROUTE_ACTION_welcome && !c->config.me)
+            c->config.calls.on_ready(c->config.arg, p,
+                                     i < r->hosts.n ? r->hosts.items[i] : SLICE_NULL);
     }
     release(c);
 }
@@ -378,7 +396,8 @@ static void take(struct router *c, struct router_link *l, const struct msg *m, s
         learn(c, position_of(c, l), &m->u.ready);
     if (m->kind == MSG_meet)
         peer_links_hear(c, m);
-    c->leaving = c->leaving || m->kind == MSG_quit;
+    if (m->kind == MSG_quit)
+        router_leave(c);
     if (m->to == c->config.me || m->to == MSG_EVERYBODY || m->to == MSG_NEIGHBOUR)
         c->config.calls.on_message(c->config.arg, m);
 }
@@ -468,6 +487,23 @@ void router_bytes(struct router *c, struct router_link *l, struct slice bytes, u
 
 /* ---- links up and down ----------------------------------------------------------------------- */
 
+static enum router_action step(struct router *c, enum router_event event)
+{
+    return router_state_event(&c->state, event, c->config.log);
+}
+
+/* There is no link towards the launcher any more. */
+static void parent_down(struct router *c, const char *why)
+{
+    c->parent = NULL;
+    c->parent_up = false;
+    switch (step(c, ROUTER_EVENT_PARENT_DOWN)) {
+    case ROUTER_ACTION_report_orphan: c->config.calls.on_orphan(c->config.arg, why); break;
+    case ROUTER_ACTION_report_closed: c->config.calls.on_closed(c->config.arg); break;
+    default: break;
+    }
+}
+
 /* Us, and all positions that can be reached through us.  0 or -ENOMEM. */
 static int list_reach(const struct router *c, struct part_uints *list)
 {
@@ -523,17 +559,18 @@ static void child_up(struct router *c, struct router_link *l)
     uint32_t position = position_of(c, l);
     bool good = position && is_below(c, position) && position != c->config.me &&
                 !branch_at(c, position); /* only positions below us, once */
+    enum router_action action = step(c, ROUTER_EVENT_CHILD);
 
-    if (!good || !branch_add(c, l)) {
+    if (!good || action == ROUTER_ACTION_refuse || !branch_add(c, l)) {
         c->config.actions.drop(l);
         return;
     }
-    if (!is_wanted(c, position)) {
+    if (!is_wanted(c, position)) { /* lost, so it is told nothing */
         branch_drop(c, branch_at(c, position));
         c->config.actions.drop(l);
         return;
     }
-    if (c->ending)
+    if (action == ROUTER_ACTION_send_away)
         send_away(c, position);
 }
 
@@ -561,7 +598,7 @@ static void parent_up(struct router *c)
         c->parent_up = false;
         c->parent = NULL;
         c->config.actions.drop(l);
-        c->config.calls.on_orphan(c->config.arg, "the daemon above has been lost meanwhile");
+        parent_down(c, "the daemon above has been lost meanwhile");
         return;
     }
     say_ready(c);
@@ -586,25 +623,16 @@ void router_link_up(struct router *c, struct router_link *l, uint64_t now_ns)
         child_up(c, l);
 }
 
-/* No children any more, and we are to end. */
-static void maybe_closed(struct router *c)
+/* No daemon below is connected any more: if we are to end, the link towards the launcher is closed
+ * (then router_link_down() ends the rest). */
+static void empty(struct router *c)
 {
-    if (!c->ending || c->nbelow)
+    if (step(c, ROUTER_EVENT_EMPTY) != ROUTER_ACTION_close_parent)
         return;
     if (c->parent)
-        c->config.actions.end(c->parent); /* router_link_down() ends the rest */
+        c->config.actions.end(c->parent);
     else
-        c->config.calls.on_closed(c->config.arg);
-}
-
-static void parent_down(struct router *c, const char *why)
-{
-    c->parent = NULL;
-    c->parent_up = false;
-    if (c->ending && c->nbelow == 0)
-        c->config.calls.on_closed(c->config.arg);
-    else
-        c->config.calls.on_orphan(c->config.arg, why);
+        parent_down(c, "");
 }
 
 void router_link_down(struct router *c, struct router_link *l, enum router_down how,
@@ -622,9 +650,11 @@ void router_link_down(struct router *c, struct router_link *l, enum router_down 
         return;
     position = b->position;
     branch_drop(c, b);
-    if (!(c->leaving || c->ending) || how != ROUTER_DOWN_CLOSED)
+    if (step(c, how == ROUTER_DOWN_CLOSED ? ROUTER_EVENT_CHILD_CLOSED
+                                          : ROUTER_EVENT_CHILD_BROKEN) == ROUTER_ACTION_report_loss)
         c->config.calls.on_lost(c->config.arg, position, why);
-    maybe_closed(c);
+    if (c->nbelow == 0)
+        empty(c);
 }
 
 void router_tick(struct router *c, uint64_t now_ns)
@@ -668,38 +698,44 @@ static void mend(struct router *c, uint32_t gone)
 void router_lost(struct router *c, uint32_t position)
 {
     struct router_link *l;
+    bool child;
 
-    if (position >= c->config.count || router_is_lost(c, position))
+    if (position >= c->config.count ||
+        route_event(c, position, ROUTE_EVENT_LOSE) != ROUTE_ACTION_forget)
         return;
-    if (rank_set_add(&c->lost, position, 1) < 0)
-        log_error(c->config.log, "out of memory for the loss of position %u", position);
     reliable_forget(&c->trail, position);
     peer_links_lost(c, position);
     l = link_to(c, position);
-    if (l && l == c->parent) {
+    child = l && l != c->parent;
+    if (child) {
+        branch_drop(c, branch_at(c, position));
+    } else if (l) {
         c->parent = NULL;
         c->parent_up = false;
-    } else if (l) {
-        branch_drop(c, branch_at(c, position));
     }
     if (l)
         c->config.actions.drop(l);
     forget_route(c, position);
     release(c);
     mend(c, position);
-    maybe_closed(c);
+    if (child && c->nbelow == 0)
+        empty(c);
+    else if (l && !child && c->state == ROUTER_STATE_CLOSING)
+        parent_down(c, "");
 }
 
 void router_leave(struct router *c)
 {
-    c->leaving = true;
+    step(c, ROUTER_EVENT_LEAVE);
 }
 
 void router_end(struct router *c)
 {
-    c->ending = true;
+    if (step(c, ROUTER_EVENT_END) != ROUTER_ACTION_look_below)
+        return;
     peer_links_end(c);
-    maybe_closed(c);
+    if (c->nbelow == 0)
+        empty(c);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -708,7 +744,6 @@ void router_open(struct router *c, const struct router_config *config)
 {
     memset(c, 0, sizeof *c);
     c->config = *config;
-    c->nready = 1;
     list_init(&c->held);
     buf_init(&c->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     reliable_open(&c->trail, config->count);
@@ -726,7 +761,7 @@ void router_close(struct router *c)
     while (c->nbelow)
         rank_set_free(&c->below[--c->nbelow].reach);
     free(c->below);
-    rank_set_free(&c->known);
+    rank_set_free(&c->ready);
     rank_set_free(&c->lost);
     buf_free(&c->scratch);
     memset(c, 0, sizeof *c);

@@ -24,6 +24,7 @@
 #include "cluster/rank_set.h"
 #include "cluster/reliable.h"
 #include "cluster/router_link.h"
+#include "cluster/router_state.h"
 #include "cluster/tree.h"
 
 /* What has happened.  These may call the router. */
@@ -37,7 +38,7 @@ struct router_calls {
     /* There is no link towards the launcher (any more); why: one sentence.  router_join() may try
      * another parent. */
     void (*on_orphan)(void *arg, const char *why);
-    /* After router_end(): all links are closed. */
+    /* After router_end(): all links are closed.  Once. */
     void (*on_closed)(void *arg);
     /* A link to our parent or to a child is up.  False: it is unwanted and is closed.  May be NULL.
      */
@@ -69,16 +70,13 @@ struct router {
     bool parent_up;
     struct router_branch *below; /* by position, ascending */
     uint32_t nbelow, room;
-    struct rank_set known; /* launcher: have been ready before */
-    struct rank_set lost;
+    struct rank_set ready, lost; /* other daemons, by their state (route_state.def) */
     struct reliable trail;
     struct peer_links direct;
     struct list held; /* struct held: messages that wait for a route */
     size_t held_bytes;
     uint64_t now_ns; /* the time of the last call that brings it */
-    uint32_t nready; /* launcher: how many have been ready, itself included */
-    bool leaving;    /* all have been told to exit: a link that closes is no error */
-    bool ending;
+    enum router_state state;
     struct buf scratch;
 };
 

@@ -38,7 +38,7 @@ static void flush(struct send_queue *q)
     n->codes = (struct part_ints){ (const void *)buf_slice(&q->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&q->pids).ptr, count };
     q->states.kind = MSG_proc_state;
-    if (!root || !q->config.router->leaving)
+    if (!root || !router_state_is_leaving(q->config.router->state))
         post(q, &q->states, root ? MSG_EVERYBODY : 0);
     buf_clear(&q->ranks);
     buf_clear(&q->events);

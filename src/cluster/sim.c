@@ -42,6 +42,14 @@ static void violated(struct sim *s, const char *format, ...)
     va_end(args);
 }
 
+/* What a router or a member logs as an error must not happen. */
+static void on_log(struct log_out *out, const char *text, size_t len)
+{
+    struct sim *s = LIST_OF(out, struct sim, log_out);
+
+    violated(s, "%.*s", (int)len, text);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 struct sim_block {
@@ -461,7 +469,8 @@ static struct overlay_config overlay_config_of(const struct sim *s, uint32_t p)
 static bool make_node(struct sim *s, uint32_t p)
 {
     struct sim_node *n = &s->nodes[p];
-    struct router_config r = { .me = p,
+    struct router_config r = { .log = &s->log,
+                               .me = p,
                                .count = s->c.nodes,
                                .width = s->c.width,
                                .host = "node",
@@ -473,6 +482,7 @@ static bool make_node(struct sim *s, uint32_t p)
     struct membership_config k = { .overlay = overlay_config_of(s, p),
                                    .parent = p ? tree_parent(s->c.width, p) : TREE_NONE,
                                    .codec = { codec_out, codec_in, s },
+                                   .log = &s->log,
                                    .calls = { .on_message = on_message,
                                               .on_ready = on_ready,
                                               .on_decided = on_decided,
@@ -677,6 +687,8 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
     struct sim s = { .c = *c, .rand = c->seed, .r = r_p };
 
     memset(r_p, 0, sizeof *r_p);
+    s.log_out.put = on_log;
+    s.log = (struct log){ 2, LOG_ERROR, "sim", &s.log_out };
     s.c.sets = c->sets < SETS_MAX ? c->sets : SETS_MAX;
     s.no_memory = !make(&s);
     if (!s.no_memory) {

@@ -96,7 +96,9 @@ struct sim {
     struct sim_event *heap;
     size_t nevents, room;
     uint64_t now, number, rand;
-    uint64_t begin;             /* when the program starts, after all links are up */
+    uint64_t begin; /* when the program starts, after all links are up */
+    struct log log; /* of all nodes: an error is a violation */
+    struct log_out log_out;
     struct router_link **pairs; /* all links; two ends each */
     size_t npairs, pairs_room;
     struct block_set **blocks; /* that have no bytes and are passed by number */

@@ -116,7 +116,7 @@ static void maybe_gone(struct multinode *s)
 {
     enum launcher_action action;
 
-    if (!s->router.ending || s->router.nbelow || !streams_over(&s->streams))
+    if (s->router.state != ROUTER_STATE_CLOSED || !streams_over(&s->streams))
         return;
     action = launcher_event(s->node, LAUNCHER_EVENT_GONE);
     if (action <= LAUNCHER_ACTION_nothing) /* again */
