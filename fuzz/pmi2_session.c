@@ -9,6 +9,7 @@
 
 #define WORLD_STORE (1 << 16)
 #include "tests/world.h"
+#include "core/input.h"
 #include "wire/pmi2.h"
 #include "core/job_event.h"
 
@@ -80,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_words(p, ours || p->session == NULL || strcmp(p->session->ops->name, "PMI-2") != 0);
     check_words(other, false);
     for (int r = 0; r < 2; r++) {
-        server_hangup(&w.server, w.jobs[0].peers[r]);
+        server_deliver(&w.server, INPUT(hangup, .connection = w.jobs[0].peers[r]->id));
         job_event(w.jobs[0].job, (uint32_t)r, PROC_EVENT_EXIT, 0);
     }
     world_settle(&w);

@@ -14,6 +14,7 @@
 
 #include "session/pmix.h"
 #include "base/buf.h"
+#include "core/input.h"
 #include "tests/world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -108,7 +109,7 @@ static void do_record(struct room *m, uint8_t head, struct slice words)
     buf_slice_put(&out, words);
     say(m, who, buf_slice(&out));
     if (head & 0x80)
-        server_hangup(&m->w.server, m->peers[who]);
+        server_deliver(&m->w.server, INPUT(hangup, .connection = m->peers[who]->id));
     if (head & 0x40)
         server_tick(&m->w.server, m->w.now += 3000000000U);
     world_settle(&m->w);

@@ -15,6 +15,7 @@
 #include "base/rand.h"
 #include "core/contribution_places.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "session/record.h"
 #include "session/replay.h"
 #include "session/server.h"
@@ -38,7 +39,6 @@ struct cluster_mail {
     struct list link;
     uint32_t from, to;
     struct effect e;
-    enum { CLUSTER_ASKS, CLUSTER_WILL, CLUSTER_WILL_NOT } query; /* EFFECT_collective_query */
 };
 
 /* A collective that some nodes have contributed to. */
@@ -152,7 +152,9 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
         struct cluster_node *n = cluster_of(c, id, r);
         n->jobs[id]->procs[r].pid = (int)(1000 + r);
         c->peers[id][r] = server_peer_new(&n->server, n->jobs[id], r, false, NULL);
-        server_event(&n->server, n->jobs[id], r, PROC_EVENT_STARTED, 0);
+        server_deliver(&n->server,
+                       INPUT(proc_state, .job = n->jobs[id]->id, .rank = r,
+                             .event = PROC_EVENT_STARTED, .pid = n->jobs[id]->procs[r].pid));
     }
     cluster_settle(c);
     return id;
@@ -277,7 +279,7 @@ static bool cluster_overlays(struct cluster *c)
 }
 #endif
 
-static void cluster_kill(struct cluster *c, uint32_t node, const struct effect_kill *e)
+static void cluster_kill(struct cluster *c, uint32_t node, const struct op_kill *e)
 {
     struct job *j = cluster_job_at(c, node, e->job);
 
@@ -290,7 +292,8 @@ static void cluster_kill(struct cluster *c, uint32_t node, const struct effect_k
     }
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (job_rank_is_here(j, r) && j->procs[r].state != PROC_STATE_GONE)
-            server_event(&c->nodes[node].server, j, r, PROC_EVENT_DEATH, 15);
+            server_deliver(&c->nodes[node].server, INPUT(proc_state, .job = j->id, .rank = r,
+                                                         .event = PROC_EVENT_DEATH, .code = 15));
     }
 }
 
@@ -310,8 +313,8 @@ static void cluster_reply(struct cluster *c, uint32_t node, struct effect *e)
 
 static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
 {
-    const struct effect_modex_request *m = &e->u.modex_request;
-    const struct effect_collective_query *q = &e->u.collective_query;
+    const struct op_modex_request *m = &e->u.modex_request;
+    const struct op_collective_query *q = &e->u.collective_query;
 
     switch (e->kind) {
     case EFFECT_contribute: cluster_contribute(c, node, e->u.contribute.contribution); break;
@@ -319,7 +322,10 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         c->fetches++;
         cluster_send(c, node, cluster_node_of(c, m->job, m->rank), e);
         break;
-    case EFFECT_modex_reply: cluster_send(c, node, (uint32_t)e->u.modex_reply.ticket, e); break;
+    case EFFECT_modex_reply: cluster_send(c, node, (uint32_t)e->u.modex_reply.asker, e); break;
+    case EFFECT_collective_reply:
+        cluster_send(c, node, (uint32_t)e->u.collective_reply.asker, e);
+        break;
     case EFFECT_reply: cluster_reply(c, node, e); break;
     case EFFECT_proc_state:
         if (node == 0)
@@ -327,14 +333,14 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
         else
             cluster_send(c, node, 0, e);
         break;
-    case EFFECT_bond:
+    case EFFECT_proc_connect:
     case EFFECT_abort:
     case EFFECT_names: cluster_send(c, node, 0, e); break;
     case EFFECT_collective_query:
         cluster_send(c, node, cluster_node_of(c, q->job, q->rank), e);
         break;
-    case EFFECT_tie:
-    case EFFECT_space:
+    case EFFECT_job_connect:
+    case EFFECT_kvs_delete:
     case EFFECT_event: cluster_send_others(c, node, e); break;
     case EFFECT_kill: cluster_kill(c, node, &e->u.kill); break;
     case EFFECT_subscribe_exits: break; /* everybody hears of everything */
@@ -345,29 +351,15 @@ static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e
 }
 
 /* The root has told the others what they have to know of its own and of others' processes. */
-static void cluster_proc_state(struct cluster *c, uint32_t node, const struct effect_proc_state *e)
+static bool cluster_is_old(struct cluster *c, uint32_t node, const struct op_proc_state *o)
 {
-    struct job *j = cluster_job_at(c, node, e->job);
+    const struct job *j = cluster_job_at(c, node, o->job);
 
-    if (node != 0 && (job_rank_is_here(j, e->rank) || j->procs[e->rank].state == PROC_STATE_GONE))
-        return;
-    j->procs[e->rank].pid = e->pid;
-    server_event(&c->nodes[node].server, j, e->rank, e->event, e->code);
+    return node != 0 &&
+           (job_rank_is_here(j, o->rank) || j->procs[o->rank].state == PROC_STATE_GONE);
 }
 
-static void cluster_query(struct cluster *c, const struct cluster_mail *m, struct job *j)
-{
-    const struct effect_collective_query *q = &m->e.u.collective_query;
-    struct server *s = &c->nodes[m->to].server;
-
-    if (m->query != CLUSTER_ASKS)
-        server_round_heard(s, j, q->rank, &q->id, m->query == CLUSTER_WILL);
-    else
-        cluster_send(c, m->to, m->from, &m->e)->query =
-            server_round(s, j, q->rank, &q->id) ? CLUSTER_WILL : CLUSTER_WILL_NOT;
-}
-
-static void cluster_hear_reply(struct server *s, const struct effect_reply *e, struct job *about)
+static void cluster_hear_reply(struct server *s, const struct op_reply *e, struct job *about)
 {
     struct answer a = { .status = e->status,
                         .key = e->key,
@@ -380,55 +372,38 @@ static void cluster_hear_reply(struct server *s, const struct effect_reply *e, s
     server_answer(s, e->ticket, &a);
 }
 
-static void cluster_hear_event(struct cluster_node *n, const struct effect_event *e, struct job *j)
-{
-    n->events++;
-    server_notify(&n->server, &(struct notice){ .code = e->code,
-                                                .range = e->range,
-                                                .flags = e->flags,
-                                                .nspace = j->nspace,
-                                                .rank = e->rank,
-                                                .infos = e->infos });
-}
-
 static void cluster_completed(struct server *s, const struct contribution *k)
 {
     struct slice block = buf_slice(&k->block);
 
-    server_completed(s, &k->id, ANSWER_OK, &block, 1);
+    server_deliver(s, INPUT(completed, .id = k->id, .status = ANSWER_OK, .blocks = { &block, 1 }));
 }
 
+/* What one node's core asks of others is an input there, with the same members. */
 static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 {
     struct cluster_node *n = &c->nodes[m->to];
     struct server *s = &n->server;
     struct effect *e = &m->e;
-    struct job *j = e->kind == EFFECT_contribute ? NULL : cluster_job_at(c, m->to, effect_job(e));
-    const struct effect_modex_request *q = &e->u.modex_request;
-    const struct effect_modex_reply *r = &e->u.modex_reply;
-    const struct effect_abort *a = &e->u.abort;
+    struct input in = { .kind = (enum input_kind)e->kind, .now_ns = n->now };
 
+    memcpy(&in.u, &e->u, sizeof in.u < sizeof e->u ? sizeof in.u : sizeof e->u);
     switch (e->kind) {
-    case EFFECT_contribute: cluster_completed(s, e->u.contribute.contribution); break;
-    case EFFECT_modex_request:
-        server_fetch(s, j, q->rank, q->key, q->timeout_ns, m->from, n->now);
+    case EFFECT_contribute: cluster_completed(s, e->u.contribute.contribution); return;
+    case EFFECT_reply:
+        cluster_hear_reply(s, &e->u.reply, cluster_job_at(c, m->to, effect_job(e)));
+        return;
+    case EFFECT_proc_state:
+        if (cluster_is_old(c, m->to, &e->u.proc_state))
+            return;
         break;
-    case EFFECT_modex_reply: server_fetched(s, j, r->rank, r->status, r->block); break;
-    case EFFECT_names:
-        server_ask(s, j, e->u.names.query, (uint64_t)m->from << 60 | e->u.names.ticket, n->now);
-        break;
-    case EFFECT_reply: cluster_hear_reply(s, &e->u.reply, j); break;
-    case EFFECT_proc_state: cluster_proc_state(c, m->to, &e->u.proc_state); break;
-    case EFFECT_bond: server_bonded(s, e->u.bond.bond, e->u.bond.on); break;
-    case EFFECT_tie: server_tied(s, j, e->u.tie.other, e->u.tie.on); break;
-    case EFFECT_space: server_space_gone(s, j, e->u.space.name); break;
-    case EFFECT_abort: /* the root's is its order */
-        server_abort(s, j, a->culprit, a->code, SLICE_FMT, SLICE_ARG(a->reason));
-        break;
-    case EFFECT_event: cluster_hear_event(n, &e->u.event, j); break;
-    case EFFECT_collective_query: cluster_query(c, m, j); break;
+    case EFFECT_modex_request: in.u.modex_request.asker = m->from; break;
+    case EFFECT_collective_query: in.u.collective_query.asker = m->from; break;
+    case EFFECT_names: in.u.names.ticket |= (uint64_t)m->from << 60; break;
+    case EFFECT_event: n->events++; break;
     default: break;
     }
+    server_deliver(s, &in);
 }
 
 /* The next message: the first of a pair of nodes that the seed picks. */
@@ -490,7 +465,8 @@ __attribute__((unused)) static void cluster_say(struct cluster *c, uint32_t job,
 {
     struct cluster_node *n = cluster_of(c, job, rank);
 
-    server_input(&n->server, c->peers[job][rank], bytes, ++n->now);
+    server_deliver(&n->server,
+                   INPUT_AT(++n->now, in, .connection = c->peers[job][rank]->id, .bytes = bytes));
     cluster_settle(c);
 }
 
@@ -511,7 +487,8 @@ __attribute__((unused)) static void cluster_event(struct cluster *c, uint32_t jo
 {
     struct cluster_node *n = cluster_of(c, job, rank);
 
-    server_event(&n->server, n->jobs[job], rank, event, code);
+    server_deliver(&n->server, INPUT(proc_state, .job = n->jobs[job]->id, .rank = rank,
+                                     .event = event, .code = code));
     cluster_settle(c);
 }
 

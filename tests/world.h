@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/job_event.h"
 #include "session/server.h"
 #include "shm/memory.h"
@@ -122,7 +123,7 @@ __attribute__((unused)) static const char *world_heard(struct peer *p)
 
 __attribute__((unused)) static void world_say(struct world *w, struct peer *p, struct slice bytes)
 {
-    server_input(&w->server, p, bytes, ++w->now);
+    server_deliver(&w->server, INPUT_AT(++w->now, in, .connection = p->id, .bytes = bytes));
     world_settle(w);
 }
 

@@ -52,8 +52,8 @@ void collectives_contribute(const struct core_context *x, const struct contribut
     int rc = block.len && !mine ? -ENOMEM : contribute(x, k, mine, now_ns);
 
     if (rc < 0)
-        x->calls.completed(x->arg, &k->id, rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED, NULL,
-                           0);
+        x->calls.deliver(x->arg, INPUT(completed, .id = k->id,
+                                       .status = rc == -ENOMEM ? ANSWER_NO_MEMORY : ANSWER_FAILED));
 }
 
 void collectives_completed(const struct core_context *x, const struct overlay_event *e)
@@ -72,6 +72,7 @@ void collectives_completed(const struct core_context *x, const struct overlay_ev
         status = ANSWER_NO_MEMORY;
     block_set_walk_end(&walk);
     if (coll_id_read(slice_str(e->what), e->generation, &id))
-        x->calls.completed(x->arg, &id, status, blocks, status == ANSWER_OK ? n : 0);
+        x->calls.deliver(x->arg, INPUT(completed, .id = id, .status = status,
+                                       .blocks = { blocks, status == ANSWER_OK ? n : 0 }));
     free(blocks);
 }

@@ -15,20 +15,21 @@ bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns
     case EFFECT_reply:
     case EFFECT_names:
     case EFFECT_collective_query:
+    case EFFECT_collective_reply:
     case EFFECT_spawn: rpc_effect(&d->rpc, e); return true;
     case EFFECT_event:
     case EFFECT_subscribe_exits: events_effect(&d->events, e); return true;
-    case EFFECT_listen: iof_forward_effect(&d->iof, &e->u.listen); return true;
+    case EFFECT_listen: iof_forward_effect(&d->iof, e); return true;
     case EFFECT_proc_state:
     case EFFECT_abort:
-    case EFFECT_tie:
-    case EFFECT_space:
-    case EFFECT_bond: job_states_effect(&d->context, e); return true;
+    case EFFECT_job_connect:
+    case EFFECT_kvs_delete:
+    case EFFECT_proc_connect: job_states_effect(&d->context, e); return true;
     default: return false;
     }
 }
 
-static void hear_job_states(struct dispatch *d, const struct msg *m)
+static void hear_states(struct dispatch *d, const struct op_proc_states *m)
 {
     struct job *changed = job_states_hear(&d->context, m);
 
@@ -40,23 +41,22 @@ bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns)
 {
     switch (m->kind) {
     case MSG_modex_request:
-    case MSG_modex_reply:
-    case MSG_name:
-    case MSG_spawn:
+    case MSG_names:
+    case MSG_spawn_request:
     case MSG_answer:
     case MSG_who:
-    case MSG_collective_query:
-    case MSG_heard: rpc_hear(&d->rpc, m, now_ns); return true;
+    case MSG_collective_query: rpc_hear(&d->rpc, m, now_ns); return true;
+    case MSG_subscribe_exits: events_hear(&d->events, m->from); return true;
+    case MSG_listen: iof_forward_hear(&d->iof, m->from, &m->u.listen); return true;
+    case MSG_proc_states: hear_states(d, &m->u.proc_states); return true;
+    case MSG_modex_reply:
+    case MSG_collective_reply:
     case MSG_event:
-    case MSG_subscribe_exits: events_hear(&d->events, m); return true;
-    case MSG_listen:
-    case MSG_iof_data: iof_forward_hear(&d->iof, m); return true;
-    case MSG_proc_state:
+    case MSG_iof_data:
     case MSG_abort:
-    case MSG_kill:
-    case MSG_tie:
-    case MSG_space:
-    case MSG_bond: hear_job_states(d, m); return true;
+    case MSG_job_connect:
+    case MSG_kvs_delete:
+    case MSG_proc_connect: core_context_deliver(&d->context, m, now_ns); return true;
     default: return false;
     }
 }

@@ -10,36 +10,32 @@ static void send_exit(const struct events *s, struct msg *m)
     }
 }
 
-static void send_event(const struct events *s, const struct effect_event *e)
+static void send_event(const struct events *s, const struct effect *e)
 {
-    struct msg m = { .kind = MSG_event };
+    struct msg m;
 
-    m.u.event.code = e->code;
-    m.u.event.range = e->range;
-    m.u.event.flags = e->flags;
-    m.u.event.nspace = e->nspace;
-    m.u.event.rank = e->rank;
-    m.u.event.infos = e->infos;
-    if (e->is_exit && send_queue_is_root(s->context->queue))
+    if (!msg_effect(e, &m))
+        return;
+    if (e->u.event.is_exit && send_queue_is_root(s->context->queue))
         send_exit(s, &m);
     else
         send_queue_to(s->context->queue, &m, MSG_EVERYBODY);
 }
 
-static void send_subscription(const struct events *s)
+static void send_subscription(const struct events *s, const struct effect *e)
 {
-    struct msg m = { .kind = MSG_subscribe_exits };
+    struct msg m;
 
-    if (!send_queue_is_root(s->context->queue))
+    if (!send_queue_is_root(s->context->queue) && msg_effect(e, &m))
         send_queue_to(s->context->queue, &m, 0);
 }
 
 void events_effect(struct events *s, const struct effect *e)
 {
     if (e->kind == EFFECT_event)
-        send_event(s, &e->u.event);
+        send_event(s, e);
     else if (e->kind == EFFECT_subscribe_exits)
-        send_subscription(s);
+        send_subscription(s, e);
 }
 
 /* The subscriber that gets the exits that were kept. */
@@ -48,7 +44,7 @@ struct newcomer {
     uint32_t position;
 };
 
-static void send_kept(void *arg, const struct msg_event *e)
+static void send_kept(void *arg, const struct op_event *e)
 {
     const struct newcomer *n = arg;
     struct msg m = { .kind = MSG_event };
@@ -57,7 +53,7 @@ static void send_kept(void *arg, const struct msg_event *e)
     send_queue_to(n->queue, &m, n->position);
 }
 
-static void hear_subscription(struct events *s, uint32_t from)
+void events_hear(struct events *s, uint32_t from)
 {
     const struct core_context *x = s->context;
     struct newcomer n = { x->queue, from };
@@ -66,14 +62,6 @@ static void hear_subscription(struct events *s, uint32_t from)
         rank_set_add(&s->subscribed, from, 1) < 0)
         return;
     x->calls.kept_exits(x->arg, send_kept, &n);
-}
-
-void events_hear(struct events *s, const struct msg *m)
-{
-    if (m->kind == MSG_event)
-        s->context->calls.notify(s->context->arg, &m->u.event);
-    else if (m->kind == MSG_subscribe_exits)
-        hear_subscription(s, m->from);
 }
 
 void events_lost(struct events *s, uint32_t position)

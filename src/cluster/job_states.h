@@ -17,8 +17,8 @@ void job_states_kill(const struct core_context *x, const struct job *j);
 void job_states_ask_end(const struct core_context *x, uint32_t job, uint32_t culprit, int code,
                         struct slice reason);
 
-/* MSG_proc_state, _abort, _kill, _tie, _bond or _space.  The job whose processes have changed;
+/* MSG_proc_states, _abort, _kill, _tie, _bond or _space.  The job whose processes have changed;
  * NULL: of none. */
-struct job *job_states_hear(const struct core_context *x, const struct msg *m);
+struct job *job_states_hear(const struct core_context *x, const struct op_proc_states *m);
 
 #endif

@@ -1,4 +1,5 @@
-/* msg.h - messages between daemons: the table proto/overlay.def as structs and bytes.
+/* msg.h - messages between daemons: the rows of proto/operations.def that are MESSAGE, as structs
+ * and bytes.
  *
  * One message is one record of a link (io/daemon_link.h): kind, from, to, parts.  The link provides
  * secrecy, order and length; nothing else is trusted here.
@@ -12,11 +13,14 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "wire/parts.h"
+#include "core/operation.h"
 
 /* Addresses besides positions. */
 #define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
 #define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* the daemon at the other end of the link */
+
+struct effect;
+struct input;
 
 enum {
     JOB_FLAG_HOSTNAME = 1,
@@ -27,55 +31,47 @@ enum {
     JOB_FLAG_HELD = 32   /* report that this node's part can start (`checked`), and wait for
                           * `begin` */
 };
-enum { TROUBLE_REMARK, TROUBLE_FAILED, TROUBLE_LOST };
-enum { NAME_FLAG_WAIT = 1, NAME_FLAG_STAYS = 2, NAME_FLAG_READ_ONCE = 4 };
+enum { LAUNCH_ERROR_REMARK, LAUNCH_ERROR_FAILED, LAUNCH_ERROR_LOST };
+
+#define MSG_KIND_MESSAGE(id) MSG_##id = OP_##id,
+#define MSG_KIND_NONE(id)
+#define MSG_UNION_MESSAGE(id) struct op_##id id;
+#define MSG_UNION_NONE(id)
 
 enum msg_kind {
-#define MSG(id, name) MSG_##id,
-#define PART(id, kind, member, name)
+#define OPERATION(id, name, E, M, I) MSG_KIND_##M(id)
+#define MEMBER(id, KIND, member, name)
 #define DONE(id)
-#include "proto/overlay.def"
-#undef MSG
-#undef PART
-#undef DONE
-    MSG_KINDS
+#include "proto/operations.def"
 };
-
-/* struct msg_ready { ... } for each kind. */
-#define MSG(id, name)                                                                              \
-    struct msg_##id {                                                                              \
-        char none[1]; /* a message may have no parts */
-#define PART(id, kind, member, name) PART_TYPE_##kind member;
-#define DONE(id)                                                                                   \
-    }                                                                                              \
-    ;
-#include "proto/overlay.def"
-#undef MSG
-#undef PART
-#undef DONE
 
 struct msg {
     enum msg_kind kind;
     uint32_t from, to;
     uint64_t number, heard; /* of reliable.h; 0: none */
     union {
-#define MSG(id, name) struct msg_##id id;
-#define PART(id, kind, member, name)
+#define OPERATION(id, name, E, M, I) MSG_UNION_##M(id)
+#define MEMBER(id, KIND, member, name)
 #define DONE(id)
-#include "proto/overlay.def"
-#undef MSG
-#undef PART
-#undef DONE
+#include "proto/operations.def"
     } u;
 };
+
+/* MSG_WITH(begin, .job = 3): a message of this kind with these members. */
+#define MSG_WITH(id, ...) ((struct msg){ .kind = MSG_##id, .u.id = { __VA_ARGS__ } })
+
+/* An effect as the message to another node, a message of another node as the input here: the
+ * members are the same, and are borrowed.  False: the row of the operation has no such form. */
+bool msg_effect(const struct effect *e, struct msg *m_p);
+bool msg_input(const struct msg *m, uint64_t now_ns, struct input *in_p);
 
 const char *msg_name(enum msg_kind kind); /* "ready" */
 
 /* Appends the message; running out of memory (or over the buffer's maximum) poisons the buffer. */
 void msg_write(const struct msg *m, struct buf *out);
 
-/* Reads one whole message.  Bytes borrow from the input, lists live in the arena. 0, or 1 with the
- * error. */
+/* Reads one whole message.  Bytes borrow from the input; lists, and the query of one about a name,
+ * live in the arena.  0, or 1 with the error. */
 int msg_read(struct slice bytes, struct arena *a, struct msg *m_p, struct errmsg *err);
 
 /* Reads the addresses only: for daemons that forward it.  False: not a message. */

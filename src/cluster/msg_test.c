@@ -21,8 +21,8 @@ static void sample(struct msg *m)
     m->number = 300;
     m->heard = UINT64_C(1) << 33;
     m->u.job.nspace = SLICE("job 0 WORLD:0");
-    m->u.job.base = UINT64_C(1) << 40;
-    m->u.job.parent = -3;
+    m->u.job.base = UINT32_C(1) << 31;
+    m->u.job.parent = UINT32_MAX;
     m->u.job.positions = (struct part_uints){ positions, 3 };
     m->u.job.presets = (struct part_texts){ blocks, 2 };
 }
@@ -42,7 +42,7 @@ static void round_trip(void)
     OK(back.kind == MSG_job && back.from == 7 && back.to == MSG_EVERYBODY);
     OK(back.number == 300 && back.heard == UINT64_C(1) << 33);
     OK(slice_is(back.u.job.nspace, "job 0 WORLD:0"));
-    OK(back.u.job.base == UINT64_C(1) << 40 && back.u.job.parent == -3);
+    OK(back.u.job.base == UINT32_C(1) << 31 && back.u.job.parent == UINT32_MAX);
     OK(back.u.job.positions.n == 3 && back.u.job.positions.items[2] == 70000);
     OK(back.u.job.presets.n == 2 && slice_is(back.u.job.presets.items[1], "other"));
     OK(msg_address(buf_slice(&bytes), &from, &to) && from == 7 && to == MSG_EVERYBODY);

@@ -56,7 +56,7 @@ static bool put_blocks(struct blocks *k, const struct block_set *all)
     return good;
 }
 
-static bool put_data(const struct overlay_msg *from, struct arena *a, struct msg_overlay *m)
+static bool put_data(const struct overlay_msg *from, struct arena *a, struct op_overlay *m)
 {
     size_t n = block_set_count(from->data);
     struct blocks k = { .positions = arena_array(a, n + 1, sizeof *k.positions),
@@ -77,15 +77,15 @@ static bool put_data(const struct overlay_msg *from, struct arena *a, struct msg
 
 bool overlay_codec_out(const struct overlay_msg *from, struct arena *a, struct msg *m_p)
 {
-    struct msg_overlay *m = &m_p->u.overlay;
+    struct op_overlay *m = &m_p->u.overlay;
 
     *m_p = (struct msg){ .kind = MSG_overlay, .from = from->from, .to = from->to };
-    m->what_kind = from->kind;
+    m->what_kind = (uint8_t)from->kind;
     m->what = slice_str(from->what);
     m->generation = from->generation;
     m->flags = from->flags;
     m->failed = from->failed;
-    m->culprit = from->culprit == TREE_NONE ? 0 : from->culprit + UINT64_C(1);
+    m->culprit = from->culprit;
     m->bytes = from->bytes;
     m->step = from->step;
     m->piece = from->piece;
@@ -109,7 +109,7 @@ static bool get_set(const struct part_uints *list, uint32_t count, struct rank_s
 }
 
 /* seen: by content, the first block with it. */
-static struct block_set *get_block(const struct msg_overlay *m, uint32_t i, uint32_t count,
+static struct block_set *get_block(const struct op_overlay *m, uint32_t i, uint32_t count,
                                    struct block_set **seen)
 {
     uint32_t which = m->same_as.n ? m->same_as.items[i] : i, position = m->positions.items[i];
@@ -121,7 +121,7 @@ static struct block_set *get_block(const struct msg_overlay *m, uint32_t i, uint
     return seen[which] = block_set_one(position, m->blocks.items[which]);
 }
 
-static bool get_data(const struct msg_overlay *m, uint32_t count, struct block_set **data_p)
+static bool get_data(const struct op_overlay *m, uint32_t count, struct block_set **data_p)
 {
     struct block_set **seen = calloc(m->blocks.n + (size_t)1, sizeof *seen);
     struct block_set *all = NULL, *b;
@@ -138,35 +138,35 @@ static bool get_data(const struct msg_overlay *m, uint32_t count, struct block_s
     return good;
 }
 
-static bool get_numbers(const struct msg_overlay *m, struct overlay_msg *to)
+static void get_numbers(const struct op_overlay *m, struct overlay_msg *to)
 {
     to->generation = m->generation;
-    to->flags = (unsigned)m->flags;
-    to->failed = m->failed != 0;
-    to->culprit = (uint32_t)(m->culprit - 1);
+    to->flags = m->flags;
+    to->failed = m->failed;
+    to->culprit = m->culprit;
     to->bytes = m->bytes;
-    to->step = (uint32_t)m->step;
-    to->piece = (uint32_t)m->piece;
-    to->pieces = (uint32_t)m->pieces;
-    return m->flags <= OVERLAY_FLAGS && m->culprit <= TREE_NONE && m->step <= UINT32_MAX &&
-           m->piece <= UINT32_MAX && m->pieces <= UINT32_MAX;
+    to->step = m->step;
+    to->piece = m->piece;
+    to->pieces = m->pieces;
 }
 
 struct overlay_msg *overlay_codec_in(const struct msg *m, uint32_t count)
 {
-    const struct msg_overlay *o = &m->u.overlay;
+    const struct op_overlay *o = &m->u.overlay;
     struct overlay_msg *to;
 
     if (o->what_kind > OVERLAY_MSG_HELLO || slice_find(o->what, '\0') < o->what.len ||
-        m->from >= count || (o->same_as.n && o->same_as.n != o->positions.n))
+        o->flags > OVERLAY_FLAGS || m->from >= count ||
+        (o->same_as.n && o->same_as.n != o->positions.n))
         return NULL;
     to = overlay_msg_new((enum overlay_kind)o->what_kind);
     if (!to)
         return NULL;
     to->from = m->from;
     to->to = m->to;
+    get_numbers(o, to);
     to->what = o->what.len ? strndup(o->what.ptr, o->what.len) : NULL;
-    if ((o->what.len && !to->what) || !get_numbers(o, to) || !get_set(&o->all, count, &to->all) ||
+    if ((o->what.len && !to->what) || !get_set(&o->all, count, &to->all) ||
         !get_set(&o->arrived, count, &to->arrived) || !get_data(o, count, &to->data))
         return overlay_msg_free(to);
     return to;

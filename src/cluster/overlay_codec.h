@@ -1,5 +1,5 @@
 /* overlay_codec.h - converts messages of the overlay to messages between daemons, and back
- * (proto/overlay.def).
+ * (proto/operations.def).
  *
  * Equal blocks of one message are written once.  The reader accepts only positions below `count`.
  */

@@ -164,7 +164,7 @@ static const struct buf *our_addresses(struct router *c)
     return &c->direct.here;
 }
 
-static void say_meet(struct router *c, uint32_t to, uint64_t what)
+static void say_meet(struct router *c, uint32_t to, uint8_t what)
 {
     struct msg m = { .kind = MSG_meet, .to = to };
 

@@ -46,7 +46,7 @@ static void arrive(struct pair *p, uint32_t at, struct slice bytes)
 
     p->good = p->good && msg_read(bytes, &a, &m, &err) == 0;
     if (reliable_take(&p->ends[at], &m, bytes.len) && m.kind == MSG_signal)
-        p->good = p->good && m.u.signal.number == p->heard[at]++;
+        p->good = p->good && m.u.signal.signal == (int)p->heard[at]++;
     if (reliable_owes(&p->ends[at], m.from)) {
         struct msg note = { .kind = MSG_ack, .from = at, .to = m.from };
         struct buf out = BUF_NULL(1 << 16);
@@ -73,7 +73,7 @@ static void say(struct pair *p, uint32_t from, uint32_t to, uint32_t number, boo
     struct msg m = { .kind = MSG_signal, .from = from, .to = to };
     struct buf out = BUF_NULL(1 << 16);
 
-    m.u.signal.number = number;
+    m.u.signal.signal = (int)number;
     p->good = p->good && reliable_number(&p->ends[from], &m);
     write_message(&m, &out);
     p->good = p->good && reliable_keep(&p->ends[from], to, buf_slice(&out));

@@ -355,7 +355,7 @@ static bool learn_one(struct router *c, struct router_branch *b, uint32_t positi
 }
 
 /* Those positions are reached through this link.  (A callback may change the branches.) */
-static void learn(struct router *c, uint32_t child, const struct msg_ready *r)
+static void learn(struct router *c, uint32_t child, const struct op_ready *r)
 {
     for (uint32_t i = 0; i < r->positions.n; i++) {
         uint32_t p = r->positions.items[i];

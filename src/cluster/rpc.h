@@ -17,7 +17,7 @@
 /* What requests call in the host itself. */
 struct rpc_calls {
     /* Launcher: plan that spawn; rpc_answer() follows with its ticket. */
-    void (*spawn)(void *arg, const struct effect_spawn *e);
+    void (*spawn)(void *arg, const struct op_spawn *e);
     /* Appends this node's part of a report of pending operations. */
     void (*pending)(void *arg, struct slice job, struct buf *part);
     /* Launcher: the part of another node, for rpc_query(). */

@@ -26,7 +26,7 @@ static void add_number(struct buf *b, uint32_t v)
 /* To the launcher; the launcher's own go to all, and are obsolete when all are leaving. */
 static void flush(struct send_queue *q)
 {
-    struct msg_proc_state *n = &q->states.u.proc_state;
+    struct op_proc_states *n = &q->states.u.proc_states;
     uint32_t count = (uint32_t)(buf_len(&q->ranks) / sizeof(uint32_t));
     bool root = send_queue_is_root(q);
 
@@ -37,7 +37,7 @@ static void flush(struct send_queue *q)
     n->events = (struct part_uints){ (const void *)buf_slice(&q->events).ptr, count };
     n->codes = (struct part_ints){ (const void *)buf_slice(&q->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&q->pids).ptr, count };
-    q->states.kind = MSG_proc_state;
+    q->states.kind = MSG_proc_states;
     if (!root || !router_state_is_leaving(q->config.router->state))
         post(q, &q->states, root ? MSG_EVERYBODY : 0);
     buf_clear(&q->ranks);
@@ -49,7 +49,7 @@ static void flush(struct send_queue *q)
 /* The normal end of a process concerns only those that wait for it in vain: mostly all end at about
  * the same time, and no notification is needed.  The start of a process is implied by the next
  * update about it; but its spawner waits for it. */
-static bool may_wait(const struct send_queue *q, const struct effect_proc_state *e)
+static bool may_wait(const struct send_queue *q, const struct op_proc_state *e)
 {
     const struct job *j;
 
@@ -59,11 +59,11 @@ static bool may_wait(const struct send_queue *q, const struct effect_proc_state 
     return e->event == PROC_EVENT_STARTED && j && j->parent == JOB_NO_RANK && !j->is_asked;
 }
 
-void send_queue_state(struct send_queue *q, const struct effect_proc_state *e)
+void send_queue_state(struct send_queue *q, const struct op_proc_state *e)
 {
-    if (q->states.u.proc_state.job != e->job)
+    if (q->states.u.proc_states.job != e->job)
         flush(q);
-    q->states.u.proc_state.job = e->job;
+    q->states.u.proc_states.job = e->job;
     add_number(&q->ranks, e->rank);
     add_number(&q->events, (uint32_t)e->event);
     add_number(&q->codes, (uint32_t)e->code);

@@ -10,7 +10,7 @@
 #include "cluster/membership.h"
 #include "core/core.h"
 
-struct effect_proc_state;
+struct op_proc_state;
 
 struct send_queue_config {
     const struct log *log;
@@ -38,7 +38,7 @@ void send_queue_close(struct send_queue *q); /* harmless twice, and on zeroed me
 void send_queue_to(struct send_queue *q, struct msg *m, uint32_t to);
 
 /* A process state, for the batch. */
-void send_queue_state(struct send_queue *q, const struct effect_proc_state *e);
+void send_queue_state(struct send_queue *q, const struct op_proc_state *e);
 
 /* The end of every event: the batch is sent if it is urgent, and a while later if it is not. */
 void send_queue_settle(struct send_queue *q);

@@ -174,7 +174,7 @@ static void look_into(const struct sim *s, struct slice bytes, struct sim_messag
     uint64_t number;
 
     if (msg_read(bytes, &a, &in, &err) == 0 && in.kind == MSG_overlay) {
-        const struct msg_overlay *o = &in.u.overlay;
+        const struct op_overlay *o = &in.u.overlay;
         if (o->what_kind == OVERLAY_MSG_PIECE)
             m->urgency = o->generation * STEPS_ROOM + o->step + 1;
         if (s->c.modelled && o->blocks.n) {

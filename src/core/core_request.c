@@ -236,7 +236,7 @@ static enum answer_status tie(const struct core_call *k, const struct job *other
 
     if (st == ANSWER_OK && k->core->has_others)
         effects_push(&k->core->effects,
-                     EFFECT_WITH(tie, .job = k->job->id, .other = other->id, .on = on));
+                     EFFECT_WITH(job_connect, .job = k->job->id, .other = other->id, .on = on));
     return st;
 }
 
@@ -275,7 +275,7 @@ static enum answer_status do_kvs_create(const struct core_call *k)
 static enum answer_status do_kvs_delete(const struct core_call *k)
 {
     struct slice name = k->rq->u.kvs_delete.space;
-    struct effect e = EFFECT_WITH(space, .job = k->job->id, .name = name);
+    struct effect e = EFFECT_WITH(kvs_delete, .job = k->job->id, .space = name);
     enum answer_status st;
 
     if (k->core->has_others && !effect_own(&e))

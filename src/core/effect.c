@@ -10,7 +10,10 @@
 
 enum member_kind {
     MEMBER_JOB,
+    MEMBER_ID,
     MEMBER_RANK,
+    MEMBER_PROC,
+    MEMBER_CONNECTION,
     MEMBER_TICKET,
     MEMBER_U64,
     MEMBER_U32,
@@ -21,46 +24,48 @@ enum member_kind {
     MEMBER_BOOL,
     MEMBER_STATUS,
     MEMBER_PROC_EVENT,
-    MEMBER_PID,
     MEMBER_TEXT,
     MEMBER_WHY,
     MEMBER_SECRET,
+    MEMBER_UINTS,
+    MEMBER_INTS,
+    MEMBER_TEXTS,
     MEMBER_COLL_ID,
     MEMBER_SPAWN,
     MEMBER_QUERY,
     MEMBER_CONTRIBUTION,
-    MEMBER_NONE /* ends a row */
+    MEMBER_END /* ends a row */
 };
 
 struct member_row {
     enum member_kind kind;
-    size_t offset; /* in struct effect */
+    size_t offset; /* in its struct */
+    const char *name;
 };
 
-#define EFFECT(id, name) static const struct member_row members_##id[] = {
-#define EFFECT_MEMBER(id, KIND, member, name)                                                      \
-    { MEMBER_##KIND, offsetof(struct effect, u.id.member) },
-#define EFFECT_DONE(id)                                                                            \
+#define OPERATION(id, name, E, M, I)   static const struct member_row members_##id[] = {
+#define MEMBER(id, KIND, member, name) { MEMBER_##KIND, offsetof(struct op_##id, member), name },
+#define DONE(id)                                                                                   \
     {                                                                                              \
-        MEMBER_NONE, 0                                                                             \
+        MEMBER_END, 0, NULL                                                                        \
     }                                                                                              \
     }                                                                                              \
     ;
 #include "proto/operations.def"
 
-static const struct member_row *const rows[EFFECT_KINDS] = {
-#define EFFECT(id, name) members_##id,
-#define EFFECT_MEMBER(id, KIND, member, name)
-#define EFFECT_DONE(id)
+static const struct member_row *const rows[OPERATIONS] = {
+#define OPERATION(id, name, E, M, I) members_##id,
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
 #include "proto/operations.def"
 };
 
 #define EACH_MEMBER(m, e)                                                                          \
-    for (const struct member_row *m = rows[(e)->kind]; m->kind != MEMBER_NONE; m++)
+    for (const struct member_row *m = rows[(e)->kind]; m->kind != MEMBER_END; m++)
 
 static void *member_at(struct effect *e, const struct member_row *m)
 {
-    return (char *)e + m->offset;
+    return (char *)&e->u + m->offset;
 }
 
 /* The bytes that a member refers to; NULL: it refers to none. */
@@ -79,8 +84,8 @@ uint32_t effect_job(const struct effect *e)
 {
     EACH_MEMBER(m, e)
     {
-        if (m->kind == MEMBER_JOB)
-            return *(const uint32_t *)(const void *)((const char *)e + m->offset);
+        if ((m->kind == MEMBER_JOB || m->kind == MEMBER_ID) && !strcmp(m->name, "job"))
+            return *(const uint32_t *)(const void *)((const char *)&e->u + m->offset);
     }
     return UINT32_MAX;
 }

@@ -1,10 +1,10 @@
 /* effect.h - what the core asks the host, which has the file descriptors, to do.
  *
- * The effects and their members are the rows of proto/operations.def.  They come out in the order
- * in which they are to be carried out.  An effect holds no pointer into the core: its texts are
- * copies of its own from effects_push() on, and spawn requests, queries and contributions are
- * handed over. So one record serves as a test's expectation, a trace's line and the replay's
- * format.
+ * The effects and their members are the rows of proto/operations.def that are EFFECT.  They come
+ * out in the order in which they are to be carried out.  An effect holds no pointer into the core:
+ * its texts are copies of its own from effects_push() on, and spawn requests, queries and
+ * contributions are handed over. So one record serves as a test's expectation, a trace's line and
+ * the replay's format.
  */
 #ifndef WIREUP_CORE_EFFECT_H
 #define WIREUP_CORE_EFFECT_H
@@ -17,34 +17,30 @@
 #include "core/effect_queue.h"
 #include "core/proc_state.h"
 #include "core/nameservice.h"
-#include "core/operations.h"
+#include "core/operation.h"
 #include "core/request.h"
 
 /* ---- effects, from the table ----------------------------------------------------------------- */
 
-enum effect_kind {
-#define EFFECT(id, name) EFFECT_##id,
-#define EFFECT_MEMBER(id, KIND, member, name)
-#define EFFECT_DONE(id)
-#include "proto/operations.def"
-    EFFECT_KINDS
-};
+#define EFFECT_KIND_EFFECT(id) EFFECT_##id = OP_##id,
+#define EFFECT_KIND_NONE(id)
+#define EFFECT_UNION_EFFECT(id) struct op_##id id;
+#define EFFECT_UNION_NONE(id)
 
-/* struct effect_answer { uint64_t ticket; ... } for each kind. */
-#define EFFECT(id, name)                      struct effect_##id {
-#define EFFECT_MEMBER(id, KIND, member, name) OPERATION_TYPE_##KIND member;
-#define EFFECT_DONE(id)                                                                            \
-    }                                                                                              \
-    ;
+enum effect_kind {
+#define OPERATION(id, name, E, M, I) EFFECT_KIND_##E(id)
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
 #include "proto/operations.def"
+};
 
 struct effect {
     enum effect_kind kind;
     char *bytes; /* malloc'ed: its own copy of the texts; NULL: they are borrowed, or all empty */
     union {
-#define EFFECT(id, name) struct effect_##id id;
-#define EFFECT_MEMBER(id, KIND, member, name)
-#define EFFECT_DONE(id)
+#define OPERATION(id, name, E, M, I) EFFECT_UNION_##E(id)
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
 #include "proto/operations.def"
     } u;
 };

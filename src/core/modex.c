@@ -78,7 +78,7 @@ static void send_cards(struct job *j, uint32_t rank, uint64_t ticket, enum answe
 
     if (status == ANSWER_OK)
         modex_keys_write_all(j, rank, &block);
-    effects_push(j->effects, EFFECT_WITH(modex_reply, .ticket = ticket, .job = j->id, .rank = rank,
+    effects_push(j->effects, EFFECT_WITH(modex_reply, .asker = ticket, .job = j->id, .rank = rank,
                                          .status = buf_ok(&block) ? status : ANSWER_NO_MEMORY,
                                          .block = buf_ok(&block) ? buf_slice(&block) : SLICE_NULL,
                                          .pid = is_here ? j->procs[rank].pid : 0));

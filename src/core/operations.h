@@ -3,7 +3,10 @@
 #define WIREUP_CORE_OPERATIONS_H
 
 #define OPERATION_TYPE_JOB          uint32_t
+#define OPERATION_TYPE_ID           uint32_t
 #define OPERATION_TYPE_RANK         uint32_t
+#define OPERATION_TYPE_PROC         uint32_t
+#define OPERATION_TYPE_CONNECTION   uint32_t
 #define OPERATION_TYPE_TICKET       uint64_t
 #define OPERATION_TYPE_U64          uint64_t
 #define OPERATION_TYPE_U32          uint32_t
@@ -14,10 +17,12 @@
 #define OPERATION_TYPE_BOOL         bool
 #define OPERATION_TYPE_STATUS       enum answer_status
 #define OPERATION_TYPE_PROC_EVENT   enum proc_event
-#define OPERATION_TYPE_PID          int
 #define OPERATION_TYPE_TEXT         struct slice
 #define OPERATION_TYPE_WHY          struct slice
 #define OPERATION_TYPE_SECRET       struct slice
+#define OPERATION_TYPE_UINTS        struct part_uints
+#define OPERATION_TYPE_INTS         struct part_ints
+#define OPERATION_TYPE_TEXTS        struct part_texts
 #define OPERATION_TYPE_COLL_ID      struct coll_id
 #define OPERATION_TYPE_SPAWN        struct spawn_request *
 #define OPERATION_TYPE_QUERY        struct nameservice_query *

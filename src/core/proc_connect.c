@@ -127,7 +127,7 @@ static void push_bond(struct core *c, const struct proc_connect *b, bool on)
     parts_write(parts, NPARTS, b, &bytes);
     if (buf_ok(&bytes))
         effects_push(&c->effects,
-                     EFFECT_WITH(bond, .job = j->id, .on = on, .bond = buf_slice(&bytes)));
+                     EFFECT_WITH(proc_connect, .job = j->id, .on = on, .procs = buf_slice(&bytes)));
     else
         c->effects.lost = true;
     buf_free(&bytes);

@@ -2,8 +2,8 @@
  * together, and the others may be notified of a process that ends without having disconnected.
  *
  * When a connect or disconnect completes, each node records it for its own members and reports it
- * to the node that controls jobs (EFFECT_bond) before it answers them: so their exits come after
- * it.
+ * to the node that controls jobs (EFFECT_proc_connect) before it answers them: so their exits come
+ * after it.
  */
 #ifndef WIREUP_CORE_PROC_CONNECT_H
 #define WIREUP_CORE_PROC_CONNECT_H
@@ -16,7 +16,8 @@
 void proc_connect_meeting(struct core *c, enum coll_kind kind, const uint32_t *here, uint32_t nhere,
                           const uint32_t *all, uint32_t nall);
 
-/* The same, from another node, by the value of EFFECT_bond. False: the bytes are malformed. */
+/* The same, from another node, by the value of EFFECT_proc_connect. False: the bytes are malformed.
+ */
 bool proc_connect_heard(struct core *c, struct slice bytes, bool on);
 
 #endif

@@ -22,7 +22,7 @@ struct world {
     struct core core;
     struct seg_region regions[JOBS];
     struct job *jobs[JOBS];
-    struct buf told; /* the last EFFECT_bond */
+    struct buf told; /* the last EFFECT_proc_connect */
     int on;          /* its code; -1: there was none */
 };
 
@@ -69,10 +69,10 @@ static void settle(struct world *w)
 
     w->on = -1;
     while (core_effect(&w->core, &e)) {
-        if (e.kind == EFFECT_bond) {
-            w->on = e.u.bond.on;
+        if (e.kind == EFFECT_proc_connect) {
+            w->on = e.u.proc_connect.on;
             buf_clear(&w->told);
-            buf_slice_put(&w->told, e.u.bond.bond);
+            buf_slice_put(&w->told, e.u.proc_connect.procs);
         }
         effect_drop(&e);
     }

@@ -140,7 +140,7 @@ static void cleanup_directory(struct cleaner *s, int parent, const char *name)
         remove_entry(s, parent, name, AT_REMOVEDIR);
 }
 
-struct cleanup_order cleanup_of(const struct effect_cleanup *e)
+struct cleanup_order cleanup_of(const struct op_cleanup *e)
 {
     return (struct cleanup_order){ .path = e->path,
                                    .stay = e->keep,

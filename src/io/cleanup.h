@@ -13,7 +13,7 @@
 
 #include "base/slice.h"
 
-struct effect_cleanup;
+struct op_cleanup;
 
 struct cleanup_order {
     struct slice path; /* absolute */
@@ -24,7 +24,7 @@ struct cleanup_order {
 };
 
 /* The cleanup that EFFECT_cleanup describes, in our own root. */
-struct cleanup_order cleanup_of(const struct effect_cleanup *e);
+struct cleanup_order cleanup_of(const struct op_cleanup *e);
 
 /* The number of entries removed, or -errno when the path could not be reached (-ENOENT: it is gone
  * already). */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/input.h"
 #include "io/fd_pass.h"
 
 enum { READ_CHUNK = 64 << 10 };
@@ -158,7 +159,7 @@ static ssize_t receive(struct peer_conn *c, char *chunk)
         return recv(c->fd, chunk, READ_CHUNK, MSG_DONTWAIT);
     n = peer_cred_recv(c->fd, chunk, READ_CHUNK, &uid);
     if (n > 0 && uid != c->cred.uid)
-        server_lessen(c->all->config.server, c->peer);
+        server_deliver(c->all->config.server, INPUT(rights_lost, .connection = c->peer->id));
     return n;
 }
 
@@ -172,12 +173,13 @@ static bool take(struct peer_conn *c)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (n > 0 && prove(c) && pays(c, (size_t)n)) {
-        server_input(o->server, c->peer, slice_mem(chunk, (size_t)n), clock_now_ns());
+        server_deliver(o->server, INPUT_AT(clock_now_ns(), in, .connection = c->peer->id,
+                                           .bytes = slice_mem(chunk, (size_t)n)));
         note_greeting(c);
         return true;
     }
     watch_want(&c->watch, 0);
-    server_hangup(o->server, c->peer);
+    server_deliver(o->server, INPUT(hangup, .connection = c->peer->id));
     if (o->host->hung_up)
         o->host->hung_up(o->arg, c, n > 0);
     return false;

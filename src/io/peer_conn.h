@@ -9,7 +9,7 @@
  *   greet     it has LIMIT_GREETING_MS to say who it is (greeting.h), and what it sends until it is
  *             let in is charged to its source (quota.h); a user other than ours may call so often
  *   read      into the session; the bytes of a marked connection carry their writer's user, and
- *             another one restricts it (server_lessen())
+ *             another one restricts it (the input rights_lost)
  *   flush     what the session has written, and the store's descriptor with it; from a peer that
  *             does not read nothing is read either, except a little, and so from one that requests
  *             more than the host carries out (peer_conn_hold())

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "io/loop_epoll.h"
 #include "shm/memory.h"
 #include "tests/tap.h"
@@ -106,11 +107,17 @@ static void open_all(const struct quota_rules *rules, uid_t uid)
     plan.napps = plan.nnodes = plan.nprocs = 1;
     plan.apps[0].nprocs = 1;
     plan.nodes[0] = (struct job_map_node){ .name = "here", .nprocs = 1, .slots = 1 };
-    job = server_job_add(&server, "job", &plan, &region, JOB_NO_RANK, false);
+    job = server_job_order(&server, &(struct job_order){ .nspace = "job",
+                                                         .plan = &plan,
+                                                         .region = &region,
+                                                         .parent = JOB_NO_RANK,
+                                                         .keep_going = false,
+                                                         .here = JOB_ALL_HERE });
     if (!job)
         abort();
     job->procs[0].pid = getpid();
-    server_event(&server, job, 0, PROC_EVENT_STARTED, 0);
+    server_deliver(&server, INPUT(proc_state, .job = job->id, .rank = 0,
+                                  .event = PROC_EVENT_STARTED, .pid = job->procs[0].pid));
     naccepted = nclosed = nhung_up = 0;
     everybody = false;
     peer_conns_init(&conns, &config);

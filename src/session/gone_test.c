@@ -2,6 +2,7 @@
  * or later, whatever it sent before and whichever process still holds its socket: every protocol,
  * every kind of end, every instant, one node and several. */
 #include "tests/cluster.h"
+#include "core/input.h"
 #include "tests/pmix_bytes.h"
 #include "core/job_end.h"
 
@@ -117,7 +118,8 @@ struct scene {
 static void leave(struct cluster *c, const struct scene *s)
 {
     if (!s->held)
-        server_hangup(&cluster_of(c, 0, s->gone)->server, c->peers[0][s->gone]);
+        server_deliver(&cluster_of(c, 0, s->gone)->server,
+                       INPUT(hangup, .connection = c->peers[0][s->gone]->id));
     cluster_event(c, 0, s->gone, s->end->event, s->end->code);
 }
 

@@ -10,6 +10,7 @@
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"
 #include "core/effect.h"
+#include "core/input.h"
 
 enum { MOST_RANKS = 12, MOST_ROUNDS = 3 };
 
@@ -58,7 +59,8 @@ static void says(struct model *m, uint32_t rank, const char *text)
 {
     struct cluster_node *n = cluster_of(&m->c, 0, rank);
 
-    server_input(&n->server, m->c.peers[0][rank], pmix_bytes(text), ++n->now);
+    server_deliver(&n->server, INPUT_AT(++n->now, in, .connection = m->c.peers[0][rank]->id,
+                                        .bytes = pmix_bytes(text)));
 }
 
 /* The status of the answer, if there is one: 0, or as it is packed. */
@@ -93,8 +95,9 @@ static void ends(struct model *m, uint32_t rank)
 
     says(m, rank, PMIX_HEAD "0205");
     cluster_effects(&m->c);
-    server_hangup(&n->server, m->c.peers[0][rank]);
-    server_event(&n->server, n->jobs[0], rank, PROC_EVENT_EXIT, 0);
+    server_deliver(&n->server, INPUT(hangup, .connection = m->c.peers[0][rank]->id));
+    server_deliver(&n->server, INPUT(proc_state, .job = n->jobs[0]->id, .rank = rank,
+                                     .event = PROC_EVENT_EXIT));
     m->ranks[rank].state = GONE;
 }
 

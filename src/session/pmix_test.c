@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/job_event.h"
 #include "session/pmix.h"
 #include "tests/alloc.h"
@@ -78,7 +79,8 @@ static void say_bytes(struct stage *t, uint32_t who, struct slice s)
 {
     while (s.len) {
         size_t n = t->chunk && t->chunk < s.len ? t->chunk : s.len;
-        server_input(&t->server, t->peers[who], slice_head(s, n), ++t->now);
+        server_deliver(&t->server, INPUT_AT(++t->now, in, .connection = t->peers[who]->id,
+                                            .bytes = slice_head(s, n)));
         settle(t);
         s = slice_skip(s, n);
     }
@@ -355,7 +357,7 @@ static void test_cut(const struct line *lines, size_t n, const char *encoding)
                 buf_take(&t.peers[r]->out, buf_len(&t.peers[r]->out));
             say_bytes(&t, lines[i].who, slice_head(slice_of(&last), cut));
             good = good && buf_len(&t.peers[lines[i].who]->out) == 0;
-            server_hangup(&t.server, t.peers[lines[i].who]);
+            server_deliver(&t.server, INPUT(hangup, .connection = t.peers[lines[i].who]->id));
             settle(&t);
             stage_close(&t);
         }
@@ -595,7 +597,7 @@ static void test_read_once(void)
     EQ(t.job->procs[0].names, 0);
     /* A process that has gone does not take it away. */
     asks_for(&t, 1, wait, "");
-    server_hangup(&t.server, t.peers[1]);
+    server_deliver(&t.server, INPUT(hangup, .connection = t.peers[1]->id));
     t.peers[1] = server_peer_free(&t.server, t.peers[1]);
     asks_for(&t, 0, READ_ONCE, "0200");
     asks_for(&t, 0, LOOKUP, FOUND);
@@ -723,7 +725,7 @@ static void test_lesser_events(void)
     enter(&t, 1, "5.0.11");
     say_bytes(&t, 1, slice_of(&hears_of_it));
     buf_take(&t.peers[1]->out, buf_len(&t.peers[1]->out));
-    server_lessen(&t.server, t.peers[0]);
+    server_deliver(&t.server, INPUT(rights_lost, .connection = t.peers[0]->id));
     for (size_t i = 0; i < sizeof wider / sizeof *wider; i++) {
         struct line refused = { 0, "no", HEAD("67", "02") "022d" };
         char text[100];
@@ -751,7 +753,7 @@ static bool hears_topology(struct server *s, struct peer *p, enum answer_status 
     bool there;
 
     *asked = false;
-    server_input(s, p, slice_of(&req), 1);
+    server_deliver(s, INPUT_AT(1, in, .connection = p->id, .bytes = slice_of(&req)));
     while (server_effect(s, &e)) {
         if (e.kind == EFFECT_attr && slice_is(e.u.attr.key, CORE_TOPOLOGY)) {
             *asked = true;
@@ -805,7 +807,8 @@ static uint64_t tool_asks(struct stage *t, const char *hello)
     struct effect e;
     uint64_t ticket = 0;
 
-    server_input(&t->server, t->peers[0], slice_of(&b), ++t->now);
+    server_deliver(&t->server,
+                   INPUT_AT(++t->now, in, .connection = t->peers[0]->id, .bytes = slice_of(&b)));
     while (server_effect(&t->server, &e)) {
         ticket = e.kind == EFFECT_tool ? e.u.tool.ticket : ticket;
         effect_drop(&e);
@@ -826,7 +829,8 @@ static struct job *tool_job(struct stage *t, struct seg_region *region)
                                                           .parent = JOB_NO_RANK,
                                                           .here = JOB_ALL_HERE,
                                                           .is_tool = true });
-    server_event(&t->server, j, 0, PROC_EVENT_STARTED, 0);
+    server_deliver(&t->server, INPUT(proc_state, .job = j->id, .rank = 0,
+                                     .event = PROC_EVENT_STARTED, .pid = j->procs[0].pid));
     return j;
 }
 
@@ -846,16 +850,19 @@ static void test_tool(void)
     ticket = tool_asks(&t, TOOL_HELLO);
     OK(ticket != 0 && buf_len(&t.peers[0]->out) == 0);
     j = tool_job(&t, &region);
-    OK(server_admit(&t.server, ticket, j, ANSWER_OK, ++t.now));
+    OK(server_deliver(&t.server, INPUT_AT(++t.now, tool_reply, .ticket = ticket,
+                                          .job = j ? j->id : JOB_NO_RANK, .status = ANSWER_OK)));
     EQ(buf_len(&t.peers[0]->out), TOOL_WELCOME);
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4, "a-tool"));
     OK(!strcmp(buf_slice(&t.peers[0]->out).ptr + 4 + 260, "server"));
     EQ(j->procs[0].state, PROC_STATE_ATTACHED);
-    OK(!server_admit(&t.server, ticket, j, ANSWER_OK, ++t.now)); /* only once */
+    OK(!server_deliver(&t.server, INPUT_AT(++t.now, tool_reply, .ticket = ticket,
+                                           .job = j ? j->id : JOB_NO_RANK,
+                                           .status = ANSWER_OK))); /* only once */
     buf_take(&t.peers[0]->out, TOOL_WELCOME);
     says(&t, 0, HEAD("65", "00") "020f 0201 0202 18 'pmix.qry.ns' 00");
     OK(memmem(buf_slice(&t.peers[0]->out).ptr, buf_len(&t.peers[0]->out), "testns", 7) != NULL);
-    server_hangup(&t.server, t.peers[0]);
+    server_deliver(&t.server, INPUT(hangup, .connection = t.peers[0]->id));
     while (server_effect(&t.server, &e)) {
         ended = ended || (e.kind == EFFECT_job_ended && e.u.job_ended.job == j->id);
         OK_F(e.kind != EFFECT_kill, "nothing fails with a tool");
@@ -863,7 +870,7 @@ static void test_tool(void)
     }
     OK(ended && t.job->phase == JOB_RUNNING);
     t.peers[0] = server_peer_free(&t.server, t.peers[0]);
-    server_job_remove(&t.server, j);
+    server_deliver(&t.server, INPUT(job_gone, .job = j->id));
     seg_memory_close(&region);
     stage_close(&t);
 }
@@ -880,20 +887,23 @@ static void test_tool_refused(void)
     stage_open(&t, 0);
     t.server.core.takes_tools = true;
     ticket = tool_asks(&t, TOOL_HELLO);
-    OK(server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
+    OK(server_deliver(&t.server, INPUT_AT(++t.now, tool_reply, .ticket = ticket, .job = JOB_NO_RANK,
+                                          .status = ANSWER_OVER_QUOTA)));
     OK(t.peers[0]->closing && buf_len(&t.peers[0]->out) == 0);
     stage_close(&t);
     stage_open(&t, 0); /* one that understands why */
     t.server.core.takes_tools = true;
     ticket = tool_asks(&t, TOOL_HELLO_OF("5.0.11"));
-    OK(server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
+    OK(server_deliver(&t.server, INPUT_AT(++t.now, tool_reply, .ticket = ticket, .job = JOB_NO_RANK,
+                                          .status = ANSWER_OVER_QUOTA)));
     OK(t.peers[0]->closing && slice_eq(buf_slice(&t.peers[0]->out), SLICE("\xff\xff\xff\xe3")));
     stage_close(&t);
     stage_open(&t, 0); /* one that has gone meanwhile */
     t.server.core.takes_tools = true;
     ticket = tool_asks(&t, TOOL_HELLO);
     t.peers[0] = server_peer_free(&t.server, t.peers[0]);
-    OK(!server_admit(&t.server, ticket, NULL, ANSWER_OVER_QUOTA, ++t.now));
+    OK(!server_deliver(&t.server, INPUT_AT(++t.now, tool_reply, .ticket = ticket,
+                                           .job = JOB_NO_RANK, .status = ANSWER_OVER_QUOTA)));
     stage_close(&t);
 }
 

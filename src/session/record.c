@@ -7,7 +7,7 @@
 #include "base/limit.h"
 
 #define RECORD(id, name)             static const struct part parts_##id[] = {
-#define PART(id, kind, member, name) { name, PART_##kind, offsetof(struct record, u.id.member) },
+#define PART(id, kind, member, name) { name, PART_##kind, offsetof(struct record_##id, member) },
 /* An extra, unused row keeps records without parts from being empty arrays. */
 #define DONE(id)                                                                                   \
     {                                                                                              \
@@ -20,7 +20,7 @@
 #undef PART
 #undef DONE
 
-const struct record_row record_rows[RECORD_KINDS] = {
+static const struct operation_row own_rows[RECORDS_OWN] = {
 #define RECORD(id, name) { name, sizeof parts_##id / sizeof *parts_##id - 1, parts_##id },
 #define PART(id, kind, member, name)
 #define DONE(id)
@@ -30,55 +30,65 @@ const struct record_row record_rows[RECORD_KINDS] = {
 #undef DONE
 };
 
-/* Format 1 had one kind of record for all effects. */
-static const char magic[] = "WIREUP-RECORD 2\n";
+/* Format 1 had one kind of record for all effects; format 2 had rows of its own for inputs. */
+static const char magic[] = "WIREUP-RECORD 3\n";
 
-/* In a file the effects are numbered from here. */
-enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4, EFFECTS_AT = 128 };
+enum { MAGIC_LEN = sizeof magic - 1, HEAD_LEN = 4 };
 
-static const unsigned first_effect = RECORD_effect_answer;
+_Static_assert((int)RECORDS_OWN <= (int)RECORD_OPERATIONS, "the first operation follows");
+_Static_assert((int)RECORD_KINDS <= 256, "kinds fit a byte");
 
-_Static_assert((int)RECORD_effect_answer + (int)EFFECT_KINDS == (int)RECORD_KINDS,
-               "the effects come last");
-_Static_assert((int)RECORD_effect_answer <= (int)EFFECTS_AT &&
-                   (int)EFFECTS_AT + (int)EFFECT_KINDS <= 256,
-               "kinds fit a byte");
+/* Which rows have records of which kind. */
+#define IS_RECORD_EFFECT true
+#define IS_RECORD_INPUT  true
+#define IS_RECORD_NONE   false
 
-static unsigned number_in_file(enum record_kind kind)
+static const bool is_record[2 * OPERATIONS] = {
+#define OPERATION(id, name, E, M, I) IS_RECORD_##I, IS_RECORD_##E,
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
+#include "proto/operations.def"
+};
+
+static bool of_operation(enum record_kind kind)
 {
-    return kind < first_effect ? kind : (unsigned)kind - first_effect + EFFECTS_AT;
+    unsigned k = (unsigned)kind;
+
+    return k >= RECORD_OPERATIONS && k < RECORD_KINDS && is_record[k - RECORD_OPERATIONS];
 }
 
-/* RECORD_KINDS: this version has none of that number. */
-static unsigned kind_of_number(unsigned number)
+static enum operation operation_of(enum record_kind kind)
 {
-    unsigned kind = number < EFFECTS_AT ? number : number - EFFECTS_AT + first_effect;
-
-    return number < EFFECTS_AT && number >= first_effect ? RECORD_KINDS : kind;
+    return (enum operation)(((unsigned)kind - RECORD_OPERATIONS) / 2);
 }
 
-int record_find(struct slice name)
+const struct operation_row *record_row(enum record_kind kind)
 {
-    for (int i = 0; i < RECORD_KINDS; i++) {
-        if (slice_is(name, record_rows[i].name))
-            return i;
-    }
-    return -1;
+    static const struct operation_row none = { NULL, 0, NULL };
+
+    if ((unsigned)kind < RECORDS_OWN)
+        return &own_rows[kind];
+    return of_operation(kind) ? &operation_rows[operation_of(kind)] : &none;
 }
 
-const char *record_effect_name(enum record_kind kind)
+bool record_is_effect(enum record_kind kind)
 {
-    return kind >= first_effect ? record_rows[kind].name + sizeof "effect" : NULL;
+    return of_operation(kind) && ((unsigned)kind - RECORD_OPERATIONS) % 2 == 1;
+}
+
+bool record_is_input(enum record_kind kind)
+{
+    return of_operation(kind) && ((unsigned)kind - RECORD_OPERATIONS) % 2 == 0;
 }
 
 bool record_number(const struct record *r, const char *name, int64_t *n_p)
 {
-    const struct record_row *row = &record_rows[r->kind];
+    const struct operation_row *row = record_row(r->kind);
 
     for (uint32_t i = 0; i < row->nparts; i++) {
         const struct part *p = &row->parts[i];
         if ((p->kind == PART_UINT || p->kind == PART_INT) && !strcmp(p->name, name)) {
-            *n_p = *(const int64_t *)(const void *)((const char *)r + p->offset);
+            *n_p = *(const int64_t *)(const void *)((const char *)&r->u + p->offset);
             return true;
         }
     }
@@ -118,99 +128,44 @@ static bool same_part(enum part_kind kind, const void *a, const void *b)
 
 bool record_same(const struct record *a, const struct record *b)
 {
-    const struct record_row *row = &record_rows[a->kind];
+    const struct operation_row *row = record_row(a->kind);
     bool same = a->kind == b->kind;
 
     for (uint32_t i = 0; same && i < row->nparts; i++) {
         size_t at = row->parts[i].offset;
-        same = same_part(row->parts[i].kind, (const char *)a + at, (const char *)b + at);
+        same = same_part(row->parts[i].kind, (const char *)&a->u + at, (const char *)&b->u + at);
     }
     return same;
 }
 
-/* ---- effects --------------------------------------------------------------------------------- */
-
-static int64_t signed_id(uint32_t id)
-{
-    return id == UINT32_MAX ? -1 : (int64_t)id;
-}
-
-static struct slice first_program(const struct spawn_request *rq)
-{
-    return rq && rq->ncommands ? slice_str(rq->commands[0].program) : SLICE_NULL;
-}
-
-/* A member m of the effect e, as parts of the record d. */
-#define FILL_ID_OF(m, id)                                                                          \
-    d->m##_kind = slice_str(coll_kind_name((id).kind));                                            \
-    d->m##_job = (id).job;                                                                         \
-    d->m##_group = (id).group;                                                                     \
-    d->m##_generation = (id).generation;
-#define FILL_NUMBER(m)     d->m = (uint64_t)e->m;
-#define FILL_ID(m)         d->m = signed_id(e->m);
-#define FILL_SIGNED(m)     d->m = e->m;
-#define FILL_JOB(m)        FILL_ID(m)
-#define FILL_RANK(m)       FILL_ID(m)
-#define FILL_TICKET(m)     d->m##_connection = e->m >> 32, d->m##_token = e->m & UINT32_MAX;
-#define FILL_U64(m)        FILL_NUMBER(m)
-#define FILL_U32(m)        FILL_NUMBER(m)
-#define FILL_U16(m)        FILL_NUMBER(m)
-#define FILL_U8(m)         FILL_NUMBER(m)
-#define FILL_I64(m)        FILL_SIGNED(m)
-#define FILL_INT(m)        FILL_SIGNED(m)
-#define FILL_BOOL(m)       FILL_NUMBER(m)
-#define FILL_STATUS(m)     d->m = slice_str(answer_word(e->m));
-#define FILL_PROC_EVENT(m) d->m = slice_str(proc_event_name(e->m));
-#define FILL_PID(m)
-#define FILL_TEXT(m) d->m = e->m;
-#define FILL_WHY(m)  d->m = e->m;
-#define FILL_SECRET(m)
-#define FILL_COLL_ID(m) FILL_ID_OF(m, e->m)
-#define FILL_SPAWN(m)                                                                              \
-    d->m##_processes = e->m ? spawn_nprocs(e->m) : 0;                                              \
-    d->m##_program = first_program(e->m);
-#define FILL_QUERY(m)                                                                              \
-    if (e->m) {                                                                                    \
-        d->m##_op = slice_str(nameservice_op_name(e->m->op));                                      \
-        d->m##_service = e->m->service;                                                            \
-        d->m##_port = e->m->port;                                                                  \
-    }
-#define FILL_CONTRIBUTION(m)                                                                       \
-    if (e->m) {                                                                                    \
-        FILL_ID_OF(m, e->m->id)                                                                    \
-        d->m##_collect = e->m->collect;                                                            \
-        d->m##_block = buf_slice(&e->m->block);                                                    \
-    }
-
-/* One function per effect: fill_ and its id. */
-#define EFFECT(id, name)                                                                           \
-    static void fill_##id(const struct effect_##id *e, struct record_effect_##id *d)               \
-    {
-#define EFFECT_MEMBER(id, KIND, member, name) FILL_##KIND(member)
-#define EFFECT_DONE(id)                       }
-#include "proto/operations.def"
+/* ---- operations ------------------------------------------------------------------------------ */
 
 void record_effect(const struct effect *e, struct record *r)
 {
-    memset(r, 0, sizeof *r);
-    r->kind = (enum record_kind)(first_effect + (unsigned)e->kind);
-    switch (e->kind) {
-#define EFFECT(id, name)                                                                           \
-    case EFFECT_##id:                                                                              \
-        fill_##id(&e->u.id, &r->u.effect_##id);                                                    \
-        break;
-#define EFFECT_MEMBER(id, KIND, member, name)
-#define EFFECT_DONE(id)
-#include "proto/operations.def"
-    case EFFECT_KINDS: break;
-    }
+    r->kind = (enum record_kind)(RECORD_OPERATIONS + 2 * (unsigned)e->kind + 1);
+    r->time_ns = 0;
+    operation_flatten((enum operation)e->kind, &e->u, &r->u.of);
+}
+
+void record_input(const struct input *in, struct record *r)
+{
+    r->kind = (enum record_kind)(RECORD_OPERATIONS + 2 * (unsigned)in->kind);
+    r->time_ns = in->now_ns;
+    operation_flatten((enum operation)in->kind, &in->u, &r->u.of);
+}
+
+bool record_take_input(const struct record *r, struct arena *a, struct input *in_p)
+{
+    in_p->kind = (enum input_kind)operation_of(r->kind);
+    in_p->now_ns = r->time_ns;
+    return operation_take(operation_of(r->kind), &r->u.of, a, &in_p->u);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 void record_write(struct record_writer *w, const struct record *r, struct buf *out)
 {
-    const struct record_row *row = &record_rows[r->kind];
+    const struct operation_row *row = record_row(r->kind);
     uint64_t now = r->time_ns > w->last_ns ? r->time_ns : w->last_ns;
     size_t head, body;
 
@@ -219,9 +174,9 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
     w->begun = true;
     head = buf_len(out);
     buf_put(out, "\0\0\0\0", HEAD_LEN);
-    buf_byte(out, (char)number_in_file(r->kind));
+    buf_byte(out, (char)r->kind);
     parts_put_uint(out, now - w->last_ns);
-    parts_write(row->parts, row->nparts, r, out);
+    parts_write(row->parts, row->nparts, &r->u, out);
     w->last_ns = now;
     if (!buf_ok(out))
         return;
@@ -266,18 +221,18 @@ static int bad(struct record_reader *r, struct errmsg *err, const char *why)
 static int read_body(struct record_reader *r, struct slice body, struct record *r_p,
                      struct errmsg *err)
 {
-    unsigned kind = kind_of_number((unsigned char)body.ptr[0]);
-    const struct record_row *row = &record_rows[kind < RECORD_KINDS ? kind : 0];
+    enum record_kind kind = (enum record_kind)(unsigned char)body.ptr[0];
+    const struct operation_row *row = record_row(kind);
     struct slice rest = slice_skip(body, 1);
     uint64_t since;
 
     memset(r_p, 0, sizeof *r_p);
-    if (kind >= RECORD_KINDS)
+    if (!row->name)
         return bad(r, err, "a record of a kind that this version does not know");
     if (!parts_get_uint(&rest, &since) || since > UINT64_MAX - r->last_ns)
         return bad(r, err, "a record without a time");
-    r_p->kind = (enum record_kind)kind;
-    if (!parts_read(row->parts, row->nparts, rest, &r->arena, r_p))
+    r_p->kind = kind;
+    if (!parts_read(row->parts, row->nparts, rest, &r->arena, &r_p->u))
         return bad(r, err, "a record whose parts do not fit its length");
     if ((kind == RECORD_begin) != (r->at == MAGIC_LEN))
         return bad(r, err, "a trace has one beginning, as its first record");

@@ -1,8 +1,8 @@
 /* record.h - a trace of a server: its format, written and read.
  *
- * A trace is the line `WIREUP-RECORD 2` and then records: four bytes of length (least first), and
+ * A trace is the line `WIREUP-RECORD 3` and then records: four bytes of length (least first), and
  * that many bytes: the kind, the time since the record before it, the parts in the order of
- * proto/record.def or, of an effect, of proto/operations.def (wire/parts.h).
+ * proto/record.def or, of an effect or an input, of proto/operations.def (wire/parts.h).
  *
  * Both sides are sans-IO. The reader trusts nothing: it reads files that others wrote, cut off or
  * changed.  A trace holds what clients put, so it is as secret as their modex values.
@@ -19,39 +19,15 @@
 #include "base/err.h"
 #include "base/slice.h"
 #include "core/effect.h"
+#include "core/input.h"
+#include "core/operation_codec.h"
 #include "session/record_writer.h"
 #include "wire/parts.h"
 
-/* The parts of a record by a member of an effect (proto/operations.def). */
-#define TRACE_JOB(id, member, name)  PART(id, INT, member, name)
-#define TRACE_RANK(id, member, name) PART(id, INT, member, name)
-#define TRACE_TICKET(id, member, name)                                                             \
-    PART(id, UINT, member##_connection, "connection") PART(id, UINT, member##_token, "token")
-#define TRACE_U64(id, member, name)        PART(id, UINT, member, name)
-#define TRACE_U32(id, member, name)        PART(id, UINT, member, name)
-#define TRACE_U16(id, member, name)        PART(id, UINT, member, name)
-#define TRACE_U8(id, member, name)         PART(id, UINT, member, name)
-#define TRACE_I64(id, member, name)        PART(id, INT, member, name)
-#define TRACE_INT(id, member, name)        PART(id, INT, member, name)
-#define TRACE_BOOL(id, member, name)       PART(id, UINT, member, name)
-#define TRACE_STATUS(id, member, name)     PART(id, BYTES, member, name)
-#define TRACE_PROC_EVENT(id, member, name) PART(id, BYTES, member, name)
-#define TRACE_PID(id, member, name)
-#define TRACE_TEXT(id, member, name) PART(id, BYTES, member, name)
-#define TRACE_WHY(id, member, name)  PART(id, BYTES, member, name)
-#define TRACE_SECRET(id, member, name)
-#define TRACE_COLL_ID(id, member, name)                                                            \
-    PART(id, BYTES, member##_kind, "kind")                                                         \
-    PART(id, UINT, member##_job, "of_job")                                                         \
-    PART(id, BYTES, member##_group, "group") PART(id, UINT, member##_generation, "generation")
-#define TRACE_SPAWN(id, member, name)                                                              \
-    PART(id, UINT, member##_processes, "processes") PART(id, BYTES, member##_program, "program")
-#define TRACE_QUERY(id, member, name)                                                              \
-    PART(id, BYTES, member##_op, "op")                                                             \
-    PART(id, BYTES, member##_service, "service") PART(id, BYTES, member##_port, "port")
-#define TRACE_CONTRIBUTION(id, member, name)                                                       \
-    TRACE_COLL_ID(id, member, name)                                                                \
-    PART(id, UINT, member##_collect, "collect") PART(id, BYTES, member##_block, "block")
+/* Records of operations are numbered by their rows, so that both tables can grow. */
+#define RECORD_KIND_INPUT(id)  RECORD_##id = RECORD_OPERATIONS + 2 * OP_##id,
+#define RECORD_KIND_EFFECT(id) RECORD_effect_##id = RECORD_OPERATIONS + 2 * OP_##id + 1,
+#define RECORD_KIND_NONE(id)
 
 enum record_kind {
 #define RECORD(id, name) RECORD_##id,
@@ -61,10 +37,17 @@ enum record_kind {
 #undef RECORD
 #undef PART
 #undef DONE
-    RECORD_KINDS
+    RECORDS_OWN,
+    RECORD_OPERATIONS = 32,
+#define OPERATION(id, name, E, M, I) RECORD_KIND_##E(id) RECORD_KIND_##I(id)
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
+#include "proto/operations.def"
+    RECORD_KINDS = RECORD_OPERATIONS + 2 * OPERATIONS
 };
 
-/* struct record_put { ... } for each kind. */
+/* struct record_begin { ... } for each kind that is no operation; the others are the flat forms of
+ * their rows. */
 #define RECORD(id, name)                                                                           \
     struct record_##id {                                                                           \
         char none[1]; /* a record may have no parts */
@@ -88,26 +71,26 @@ struct record {
 #undef RECORD
 #undef PART
 #undef DONE
+        union flat of; /* an operation */
     } u;
 };
 
-/* The name and parts of each kind, for printing. */
-struct record_row {
-    const char *name;
-    uint32_t nparts;
-    const struct part *parts;
-};
+/* The name and the parts (in record.u) of a kind; its name is NULL if there is no such kind. */
+const struct operation_row *record_row(enum record_kind kind);
 
-extern const struct record_row record_rows[RECORD_KINDS];
+/* Whether it is an effect, which has the name of its row. */
+bool record_is_effect(enum record_kind kind);
 
-/* The row with this name, or -1. */
-int record_find(struct slice name);
+/* Whether it is an input. */
+bool record_is_input(enum record_kind kind);
 
-/* The name of the effect that the record is of; NULL: of none. */
-const char *record_effect_name(enum record_kind kind);
-
-/* An effect as a record, which borrows from it. */
+/* An effect, an input as a record, which borrows from it. */
 void record_effect(const struct effect *e, struct record *r);
+void record_input(const struct input *in, struct record *r);
+
+/* The input that the record is of; it borrows from the record, a query lives in the arena.  False:
+ * a part is not what the input can have. */
+bool record_take_input(const struct record *r, struct arena *a, struct input *in_p);
 
 /* The number in the part of this name.  False: the record has none. */
 bool record_number(const struct record *r, const char *name, int64_t *n_p);

@@ -1,8 +1,9 @@
-/* replay.c - see replay.h.  Reading order: the replay's data; sentences; one function per kind of
- * record, in the order of proto/record.def; the table of them; feeding. */
+/* replay.c - see replay.h.  Reading order: the replay's data; sentences; the host's side;
+ * connections; inputs; effects; feeding. */
 #include "session/replay.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,17 +33,10 @@ struct line {
     uint64_t heard; /* bytes received on it */
 };
 
-/* A query about a name that the trace has not yet answered. */
-struct question {
-    struct list link;
-    uint64_t ticket;
-    struct nameservice_query *query;
-};
-
 struct replay {
     struct record_reader reader;
     struct server server;
-    struct list homes, lines, questions;
+    struct list homes, lines;
     struct map by_number; /* lines */
     struct record made;   /* the effect that the server has just produced */
     bool has_made;
@@ -51,6 +45,7 @@ struct replay {
     struct line *asked;
     struct buf words;
     uint64_t words_ns;
+    struct arena arena; /* of one input */
     const struct record_identify *identity;
     uint64_t store_max;
     char *name, *uri, *sessions; /* of the server */
@@ -135,23 +130,6 @@ static struct job *job_of(const struct replay *r, uint64_t id)
     return id < UINT32_MAX ? core_job(&r->server.core, (uint32_t)id) : NULL;
 }
 
-static bool status_of(struct slice word, enum answer_status *status_p)
-{
-    for (int s = ANSWER_OK; s <= ANSWER_NO_MEMORY; s++) {
-        if (slice_is(word, answer_word((enum answer_status)s))) {
-            *status_p = (enum answer_status)s;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool ticket_of(uint64_t connection, uint64_t token, uint64_t *ticket_p)
-{
-    *ticket_p = connection << 32 | token;
-    return connection <= UINT32_MAX && token <= UINT32_MAX;
-}
-
 /* ---- the host's side ------------------------------------------------------------------------- */
 
 /* The server asks for an identity: the record after the bytes has the answer. */
@@ -175,7 +153,7 @@ static void note(void *arg, struct record *made)
 {
     struct replay *r = arg;
 
-    r->has_made = record_effect_name(made->kind) != NULL;
+    r->has_made = record_is_effect(made->kind);
     if (r->has_made)
         r->made = *made;
 }
@@ -347,275 +325,16 @@ static int on_job(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-static void leave_home(struct replay *r, struct home *h)
+static void free_home(struct home *h)
 {
-    r->nprocs -= h->job->plan.nprocs;
-    core_job_remove(&r->server.core, h->job);
     seg_memory_close(&h->region);
     list_unlink(&h->link);
     free(h);
 }
 
-static int on_job_gone(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.job_gone.job);
-
-    LIST_EACH(l, &r->lines)
-    {
-        if (j && LIST_OF(l, struct line, link)->peer->job == j)
-            return bad(r, "a job that is gone while one of its connections is open");
-    }
-    LIST_EACH(l, &r->homes)
-    {
-        struct home *h = LIST_OF(l, struct home, link);
-        if (h->job == j) {
-            leave_home(r, h);
-            return REPLAY_SAME;
-        }
-    }
-    return bad(r, "a job that was never there is gone");
-}
-
-static int on_preset(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.preset.job);
-
-    if (!j)
-        return bad(r, "an entry for an unknown job");
-    job_preset(j, d->u.preset.key, d->u.preset.value);
-    return REPLAY_SAME;
-}
-
-static int on_event(struct replay *r, const struct record *d)
-{
-    const struct record_event *v = &d->u.event;
-    struct job *j = job_of(r, v->job);
-
-    if (!j || v->rank >= j->plan.nprocs)
-        return bad(r, "an event of an unknown process");
-    for (int e = 0; e < PROC_EVENTS; e++) {
-        if (slice_is(v->event, proc_event_name((enum proc_event)e))) {
-            j->procs[v->rank].pid = (int)v->pid;
-            server_event(&r->server, j, (uint32_t)v->rank, (enum proc_event)e, (int)v->code);
-            return REPLAY_SAME;
-        }
-    }
-    return bad(r, "an unknown event");
-}
-
-static int on_abort(struct replay *r, const struct record *d)
-{
-    const struct record_abort *v = &d->u.abort;
-    struct job *j = job_of(r, v->job);
-
-    if (!j || v->culprit < -1 || v->culprit >= (int64_t)j->plan.nprocs)
-        return bad(r, "the end of an unknown job, or by an unknown rank");
-    server_abort(&r->server, j, v->culprit < 0 ? JOB_NO_RANK : (uint32_t)v->culprit, (int)v->code,
-                 SLICE_FMT, SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
-    return REPLAY_SAME;
-}
-
-static int on_abort_connected(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.abort_connected.job);
-
-    if (!j)
-        return bad(r, "the end of an unknown job");
-    core_abort_connected(&r->server.core, j);
-    return REPLAY_SAME;
-}
-
-static int on_blame(struct replay *r, const struct record *d)
-{
-    const struct record_blame *v = &d->u.blame;
-    struct job *j = job_of(r, v->job);
-    struct errmsg reason;
-
-    if (!j)
-        return bad(r, "the failure of an unknown job");
-    errmsg_set(&reason, 0, SLICE_FMT, SLICE_ARG(slice_head(v->reason, ERRMSG_MAX)));
-    server_blame(&r->server, j, (int)v->code, reason.text);
-    return REPLAY_SAME;
-}
-
-static int on_node_down(struct replay *r, const struct record *d)
-{
-    const struct record_node_down *v = &d->u.node_down;
-    struct job *j = job_of(r, v->job);
-
-    if (!j || v->node >= j->plan.nnodes)
-        return bad(r, "the loss of an unknown node");
-    server_node_down(&r->server, j, (uint32_t)v->node);
-    return REPLAY_SAME;
-}
-
-static int on_answer(struct replay *r, const struct record *d)
-{
-    const struct record_answer *v = &d->u.answer;
-    struct answer a = { .key = v->key, .value = v->value, .text = v->text };
-    uint64_t ticket;
-
-    if (!status_of(v->status, &a.status) || a.status == ANSWER_LATER ||
-        !ticket_of(v->connection, v->token, &ticket))
-        return bad(r, "an answer that is none");
-    a.type = (uint16_t)v->type;
-    a.about = v->about ? job_of(r, v->about - 1) : NULL;
-    a.rank = (uint32_t)v->rank;
-    a.codes = v->codes.n ? v->codes.items : NULL;
-    a.ncodes = v->codes.n;
-    server_answer(&r->server, ticket, &a);
-    return REPLAY_SAME;
-}
-
-static int on_heard(struct replay *r, const struct record *d)
-{
-    const struct record_heard *v = &d->u.heard;
-    uint64_t ticket;
-
-    if (!ticket_of(v->connection, v->token, &ticket))
-        return bad(r, "an answer that is none");
-    LIST_EACH(l, &r->questions)
-    {
-        struct question *q = LIST_OF(l, struct question, link);
-        if (q->ticket != ticket)
-            continue;
-        server_names_heard(&r->server, ticket, q->query, v->found != 0, v->port);
-        list_unlink(&q->link);
-        free(q->query);
-        free(q);
-        return REPLAY_SAME;
-    }
-    return bad(r, "an answer of neighbours who were not asked");
-}
-
-static int on_unpublish(struct replay *r, const struct record *d)
-{
-    core_names_withdraw(&r->server.core, d->u.unpublish.service);
-    return REPLAY_SAME;
-}
-
 static int on_tick(struct replay *r, const struct record *d)
 {
     server_tick(&r->server, d->time_ns);
-    return REPLAY_SAME;
-}
-
-/* ---- other nodes ----------------------------------------------------------------------------- */
-
-/* False: no collective is known by that. */
-static bool coll_id_of(struct slice kind, uint64_t job, struct slice group, uint64_t generation,
-                       struct coll_id *id_p)
-{
-    *id_p = (struct coll_id){ .job = (uint32_t)job, .group = group, .generation = generation };
-    return job <= UINT32_MAX && coll_kind_find(kind, &id_p->kind);
-}
-
-static int on_completed(struct replay *r, const struct record *d)
-{
-    const struct record_completed *v = &d->u.completed;
-    enum answer_status st;
-    struct coll_id id;
-
-    if (!status_of(v->status, &st) || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
-        return bad(r, "an end of a collective that is none");
-    server_completed(&r->server, &id, st, v->blocks.items, v->blocks.n);
-    return REPLAY_SAME;
-}
-
-static struct job *job_with(const struct replay *r, uint64_t id, uint64_t rank)
-{
-    struct job *j = job_of(r, id);
-
-    return j && rank < j->plan.nprocs ? j : NULL;
-}
-
-static int on_fetched(struct replay *r, const struct record *d)
-{
-    const struct record_fetched *v = &d->u.fetched;
-    struct job *j = job_with(r, v->job, v->rank);
-    enum answer_status st;
-
-    if (!j || !status_of(v->status, &st))
-        return bad(r, "cards of an unknown process");
-    if (v->pid)
-        j->procs[v->rank].pid = (int)v->pid;
-    server_fetched(&r->server, j, (uint32_t)v->rank, st, v->block);
-    return REPLAY_SAME;
-}
-
-static int on_fetch(struct replay *r, const struct record *d)
-{
-    const struct record_modex_request *v = &d->u.modex_request;
-    struct job *j = job_of(r, v->job);
-
-    if (!j)
-        return bad(r, "a question about an unknown job");
-    server_fetch(&r->server, j, (uint32_t)v->rank, v->key, v->timeout_ns, v->ticket, d->time_ns);
-    return REPLAY_SAME;
-}
-
-static int on_ask(struct replay *r, const struct record *d)
-{
-    const struct record_ask *v = &d->u.ask;
-    struct job *j = job_with(r, v->job, v->rank);
-    struct nameservice_query *q =
-        nameservice_query_new(slice_is(v->word, "publish")     ? NAMESERVICE_PUBLISH
-                              : slice_is(v->word, "unpublish") ? NAMESERVICE_UNPUBLISH
-                                                               : NAMESERVICE_LOOKUP,
-                              v->key, v->value);
-
-    if (!j || !q) {
-        free(q);
-        return bad(r, "a question of an unknown process");
-    }
-    q->rank = (uint32_t)v->rank;
-    q->type = (uint16_t)v->type;
-    q->wait = v->wait != 0;
-    q->life = v->stays <= NAME_READ_ONCE ? (enum name_life)v->stays : NAME_OF_JOB;
-    q->timeout_ns = v->timeout_ns;
-    server_ask(&r->server, j, q, v->ticket, d->time_ns);
-    free(q);
-    return REPLAY_SAME;
-}
-
-static int on_notify(struct replay *r, const struct record *d)
-{
-    const struct record_notify *v = &d->u.notify;
-    char *nspace = strndup(v->nspace.ptr ? v->nspace.ptr : "", v->nspace.len);
-
-    if (!nspace)
-        return bad(r, "out of memory");
-    server_notify(&r->server, &(struct notice){ .code = (int)v->code,
-                                                .range = (uint8_t)v->range,
-                                                .flags = (uint8_t)v->flags,
-                                                .nspace = nspace,
-                                                .rank = (uint32_t)v->rank,
-                                                .infos = v->infos });
-    free(nspace);
-    return REPLAY_SAME;
-}
-
-static int on_round(struct replay *r, const struct record *d)
-{
-    const struct record_collective_query *v = &d->u.collective_query;
-    struct job *j = job_with(r, v->job, v->rank);
-    struct coll_id id;
-
-    if (!j || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
-        return bad(r, "a question about an unknown process or collective");
-    server_round(&r->server, j, (uint32_t)v->rank, &id);
-    return REPLAY_SAME;
-}
-
-static int on_round_heard(struct replay *r, const struct record *d)
-{
-    const struct record_round_heard *v = &d->u.round_heard;
-    struct job *j = job_with(r, v->job, v->rank);
-    struct coll_id id;
-
-    if (!j || !coll_id_of(v->kind, v->of_job, v->group, v->generation, &id))
-        return bad(r, "an answer about an unknown process or collective");
-    server_round_heard(&r->server, j, (uint32_t)v->rank, &id, v->will_complete != 0);
     return REPLAY_SAME;
 }
 
@@ -646,25 +365,6 @@ static int on_open(struct replay *r, const struct record *d)
                                                                        : REPLAY_SAME;
 }
 
-static int on_greet(struct replay *r, const struct record *d)
-{
-    struct line *l = line_of(r, d->u.greet.connection);
-
-    if (!l || l->peer->session || !l->peer->job)
-        return bad(r, "a greeting on a connection where it cannot be");
-    return server_greet_singleton(&r->server, l->peer) < 0 ? bad(r, "out of memory") : REPLAY_SAME;
-}
-
-static int on_lessen(struct replay *r, const struct record *d)
-{
-    struct line *l = line_of(r, d->u.lessen.connection);
-
-    if (!l)
-        return bad(r, "another user on a connection that is not there");
-    server_lessen(&r->server, l->peer);
-    return REPLAY_SAME;
-}
-
 /* Some messages contain an identity that the server itself understands. */
 static int same_identity(struct replay *r, const struct line *l, const struct record_identify *i)
 {
@@ -687,26 +387,28 @@ static int speak(struct replay *r, const struct record_identify *identity)
 
     r->asked = NULL;
     r->identity = identity;
-    server_input(&r->server, l->peer, buf_slice(&r->words), r->words_ns);
+    server_deliver(&r->server, INPUT_AT(r->words_ns, in, .connection = l->number,
+                                        .bytes = buf_slice(&r->words)));
     buf_clear(&r->words);
     r->identity = NULL;
     return identity ? same_identity(r, l, identity) : REPLAY_SAME;
 }
 
-static int on_in(struct replay *r, const struct record *d)
+/* Until its client is known, the next record may say who it is. */
+static int on_in(struct replay *r, const struct input *in)
 {
-    struct line *l = line_of(r, d->u.in.connection);
+    struct line *l = line_of(r, in->u.in.connection);
 
     if (!l)
         return bad(r, "bytes on an unknown connection");
-    r->count.bytes_in += d->u.in.bytes.len;
+    r->count.bytes_in += in->u.in.bytes.len;
     if (l->peer->job) {
-        server_input(&r->server, l->peer, d->u.in.bytes, d->time_ns);
+        server_deliver(&r->server, in);
         return REPLAY_SAME;
     }
     r->asked = l;
-    r->words_ns = d->time_ns;
-    buf_slice_put(&r->words, d->u.in.bytes);
+    r->words_ns = in->now_ns;
+    buf_slice_put(&r->words, in->u.in.bytes);
     return buf_ok(&r->words) ? REPLAY_SAME : bad(r, "out of memory");
 }
 
@@ -761,16 +463,6 @@ static int on_out(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
-static int on_hangup(struct replay *r, const struct record *d)
-{
-    struct line *l = line_of(r, d->u.hangup.connection);
-
-    if (!l)
-        return bad(r, "the end of an unknown connection");
-    server_hangup(&r->server, l->peer);
-    return REPLAY_SAME;
-}
-
 static void forget_line(struct replay *r, struct line *l)
 {
     map_del(&r->by_number, number_key(&l->number));
@@ -786,10 +478,10 @@ static int on_close(struct replay *r, const struct record *d)
 
     if (!l)
         return bad(r, "the end of an unknown connection");
-    if (buf_len(&l->peer->out) != d->u.close.unsaid) {
+    if (buf_len(&l->peer->out) != d->u.close.unsent) {
         name_line(&where, l);
         buf_printf(&where, " is closed with %llu bytes unsent",
-                   (unsigned long long)d->u.close.unsaid);
+                   (unsigned long long)d->u.close.unsent);
         return differs(r, &where, "in the trace these are all", SLICE_NULL,
                        "this version also has ", buf_slice(&l->peer->out));
     }
@@ -797,11 +489,61 @@ static int on_close(struct replay *r, const struct record *d)
     return REPLAY_SAME;
 }
 
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* Nothing of the job may be left. */
+static int leave_job(struct replay *r, const struct input *in)
+{
+    const struct job *j = job_of(r, in->u.job_gone.job);
+
+    LIST_EACH(l, &r->lines)
+    {
+        if (LIST_OF(l, struct line, link)->peer->job == j)
+            return bad(r, "a job that is gone while one of its connections is open");
+    }
+    LIST_EACH(l, &r->homes)
+    {
+        struct home *h = LIST_OF(l, struct home, link);
+        if (h->job != j)
+            continue;
+        r->nprocs -= j->plan.nprocs;
+        server_deliver(&r->server, in);
+        free_home(h);
+        return REPLAY_SAME;
+    }
+    return REPLAY_SAME;
+}
+
+/* An input; that it names what is there is all that has to be checked. */
+static int on_input(struct replay *r, const struct record *d)
+{
+    char why[ERRMSG_MAX];
+    struct input in;
+
+    arena_free(&r->arena);
+    if (!record_take_input(d, &r->arena, &in)) {
+        snprintf(why, sizeof why, "%s with an impossible member", record_row(d->kind)->name);
+        return bad(r, why);
+    }
+    if (!server_input_is_known(&r->server, &in)) {
+        snprintf(why, sizeof why, "%s of an unknown job, process or connection",
+                 record_row(d->kind)->name);
+        return bad(r, why);
+    }
+    if (in.kind == INPUT_job_gone)
+        return leave_job(r, &in);
+    if (in.kind == INPUT_in)
+        return on_in(r, &in);
+    if (!server_deliver(&r->server, &in) && in.kind == INPUT_greet)
+        return bad(r, "a greeting on a connection where it cannot be");
+    return REPLAY_SAME;
+}
+
 /* ---- effects --------------------------------------------------------------------------------- */
 
 static void describe_part(struct buf *out, const struct part *p, const struct record *r)
 {
-    const void *at = (const char *)r + p->offset;
+    const void *at = (const char *)&r->u + p->offset;
 
     if (p->kind == PART_BYTES && ((const struct slice *)at)->len)
         buf_printf(out, ", %s " SLICE_FMT, p->name,
@@ -813,9 +555,9 @@ static void describe_part(struct buf *out, const struct part *p, const struct re
 /* Parts of effects are numbers and bytes. */
 static void describe(struct buf *out, const struct record *r)
 {
-    const struct record_row *row = &record_rows[r->kind];
+    const struct operation_row *row = record_row(r->kind);
 
-    buf_str(out, record_effect_name(r->kind));
+    buf_str(out, row->name);
     for (uint32_t i = 0; i < row->nparts; i++)
         describe_part(out, &row->parts[i], r);
 }
@@ -836,20 +578,6 @@ static int other_effect(struct replay *r, const struct record *was)
     buf_free(&a);
     buf_free(&b);
     return rc;
-}
-
-static int keep_question(struct replay *r, struct effect_names *e)
-{
-    struct question *q = calloc(1, sizeof *q);
-
-    if (!q)
-        return bad(r, "out of memory");
-    q->ticket = e->ticket;
-    q->query = e->query;
-    e->query = NULL;
-    list_init(&q->link);
-    list_append(&r->questions, &q->link);
-    return REPLAY_SAME;
 }
 
 /* Takes the next effect off the server, and keeps it as it would be traced. */
@@ -878,86 +606,10 @@ static int on_effect(struct replay *r, const struct record *d)
         r->count.effects++;
         if (e.kind == EFFECT_answer)
             server_effect_answer(&r->server, &e);
-        else if (e.kind == EFFECT_names)
-            rc = keep_question(r, &e.u.names);
     }
     if (there)
         effect_drop(&e);
     return rc;
-}
-
-static int on_admit(struct replay *r, const struct record *d)
-{
-    const struct record_admit *v = &d->u.admit;
-    struct job *j = v->job >= 0 ? job_of(r, (uint64_t)v->job) : NULL;
-    enum answer_status why = ANSWER_FAILED;
-    uint64_t ticket;
-
-    if ((v->job >= 0 && !j) || !ticket_of(v->connection, v->token, &ticket))
-        return bad(r, "a tool is let in as somebody unknown");
-    if (v->status.len && !status_of(v->status, &why))
-        return bad(r, "a tool is refused for an unknown reason");
-    server_admit(&r->server, ticket, j, why, d->time_ns);
-    return REPLAY_SAME;
-}
-
-static int on_output(struct replay *r, const struct record *d)
-{
-    const struct record_output *v = &d->u.output;
-    const struct job *j = job_of(r, v->job);
-
-    if (!j || v->rank >= j->plan.nprocs || v->channel > UINT16_MAX)
-        return bad(r, "output of an unknown process");
-    server_output(&r->server, j, (uint32_t)v->rank, (uint16_t)v->channel, v->bytes);
-    return REPLAY_SAME;
-}
-
-static int on_overheard(struct replay *r, const struct record *d)
-{
-    const struct record_overheard *v = &d->u.overheard;
-
-    if (v->channel > UINT16_MAX)
-        return bad(r, "output of an unknown channel");
-    server_overheard(&r->server, v->nspace, (uint32_t)v->rank, (uint16_t)v->channel, v->ear,
-                     v->bytes);
-    return REPLAY_SAME;
-}
-
-static int on_commanded(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.commanded.job);
-    uint32_t rank = (uint32_t)d->u.commanded.rank;
-
-    if (!j || (rank != JOB_NO_RANK && rank >= j->plan.nprocs))
-        return bad(r, "a command for an unknown process");
-    server_commanded(&r->server, j, rank);
-    return REPLAY_SAME;
-}
-
-static int on_tied(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.tied.job);
-
-    if (!j)
-        return bad(r, "an unknown job is connected");
-    server_tied(&r->server, j, (uint32_t)d->u.tied.other, d->u.tied.on != 0);
-    return REPLAY_SAME;
-}
-
-static int on_bonded(struct replay *r, const struct record *d)
-{
-    server_bonded(&r->server, d->u.bonded.bond, d->u.bonded.on != 0);
-    return REPLAY_SAME;
-}
-
-static int on_space_gone(struct replay *r, const struct record *d)
-{
-    struct job *j = job_of(r, d->u.space_gone.job);
-
-    if (!j)
-        return bad(r, "a space of an unknown job");
-    server_space_gone(&r->server, j, d->u.space_gone.name);
-    return REPLAY_SAME;
 }
 
 static int on_end(struct replay *r, const struct record *d)
@@ -976,48 +628,19 @@ static int on_end(struct replay *r, const struct record *d)
 
 /* ---- feeding --------------------------------------------------------------------------------- */
 
-static int (*const players[RECORD_KINDS])(struct replay *r, const struct record *d) = {
-    [RECORD_begin] = on_begin,
-    [RECORD_job] = on_job,
-    [RECORD_job_gone] = on_job_gone,
-    [RECORD_preset] = on_preset,
-    [RECORD_event] = on_event,
-    [RECORD_abort] = on_abort,
-    [RECORD_abort_connected] = on_abort_connected,
-    [RECORD_blame] = on_blame,
-    [RECORD_node_down] = on_node_down,
-    [RECORD_answer] = on_answer,
-    [RECORD_heard] = on_heard,
-    [RECORD_unpublish] = on_unpublish,
-    [RECORD_tick] = on_tick,
-    [RECORD_open] = on_open,
-    [RECORD_greet] = on_greet,
-    [RECORD_lessen] = on_lessen,
-    [RECORD_in] = on_in,
-    [RECORD_identify] = on_identify,
-    [RECORD_out] = on_out,
-    [RECORD_hangup] = on_hangup,
-    [RECORD_close] = on_close,
-    [RECORD_end] = on_end,
-    [RECORD_completed] = on_completed,
-    [RECORD_fetched] = on_fetched,
-    [RECORD_modex_request] = on_fetch,
-    [RECORD_ask] = on_ask,
-    [RECORD_notify] = on_notify,
-    [RECORD_collective_query] = on_round,
-    [RECORD_round_heard] = on_round_heard,
-    [RECORD_output] = on_output,
-    [RECORD_overheard] = on_overheard,
-    [RECORD_commanded] = on_commanded,
-    [RECORD_tied] = on_tied,
-    [RECORD_space_gone] = on_space_gone,
-    [RECORD_bonded] = on_bonded,
-    [RECORD_admit] = on_admit,
-#define EFFECT(id, name) [RECORD_effect_##id] = on_effect,
-#define EFFECT_MEMBER(id, KIND, member, name)
-#define EFFECT_DONE(id)
-#include "proto/operations.def"
-};
+static int play_own(struct replay *r, const struct record *d)
+{
+    switch ((int)d->kind) {
+    case RECORD_begin: return on_begin(r, d);
+    case RECORD_end: return on_end(r, d);
+    case RECORD_tick: return on_tick(r, d);
+    case RECORD_job: return on_job(r, d);
+    case RECORD_open: return on_open(r, d);
+    case RECORD_identify: return on_identify(r, d);
+    case RECORD_out: return on_out(r, d);
+    default: return on_close(r, d);
+    }
+}
 
 static int play(struct replay *r, const struct record *d)
 {
@@ -1033,7 +656,9 @@ static int play(struct replay *r, const struct record *d)
         if (rc != REPLAY_SAME || for_asked)
             return rc;
     }
-    return players[d->kind](r, d);
+    return record_is_input(d->kind)    ? on_input(r, d)
+           : record_is_effect(d->kind) ? on_effect(r, d)
+                                       : play_own(r, d);
 }
 
 struct replay *replay_new(uint64_t store_max)
@@ -1046,7 +671,7 @@ struct replay *replay_new(uint64_t store_max)
     record_reader_init(&r->reader);
     list_init(&r->homes);
     list_init(&r->lines);
-    list_init(&r->questions);
+    arena_init(&r->arena, (size_t)LIMIT_RECORD * 4);
     buf_init(&r->words, LIMIT_RECORD);
     return r;
 }
@@ -1058,18 +683,17 @@ struct replay *replay_free(struct replay *r)
     LIST_EACH(l, &r->lines)
     forget_line(r, LIST_OF(l, struct line, link));
     LIST_EACH(l, &r->homes)
-    leave_home(r, LIST_OF(l, struct home, link));
-    LIST_EACH(l, &r->questions)
     {
-        struct question *q = LIST_OF(l, struct question, link);
-        free(q->query);
-        free(q);
+        struct home *h = LIST_OF(l, struct home, link);
+        core_job_remove(&r->server.core, h->job);
+        free_home(h);
     }
     if (r->begun)
         server_free(&r->server);
     map_free(&r->by_number);
     buf_free(&r->words);
     record_reader_free(&r->reader);
+    arena_free(&r->arena);
     free(r->name);
     free(r->uri);
     free(r->sessions);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "session/record.h"
 #include "session/replay.h"
 #include "session/server.h"
@@ -64,9 +65,15 @@ static struct job *add_job(struct world *w, int i, uint32_t n, uint32_t parent)
         p.apps[r % 2].nprocs++;
     }
     seg_memory_open(STORE, &w->regions[i]);
-    w->jobs[i] =
-        server_job_add(&w->server, i ? "child" : "kvs_a", &p, &w->regions[i], parent, i != 0);
-    server_preset(&w->server, w->jobs[i], SLICE("PMI_process_mapping"), SLICE("(vector,(0,2,2))"));
+    w->jobs[i] = server_job_order(&w->server, &(struct job_order){ .nspace = i ? "child" : "kvs_a",
+                                                                   .plan = &p,
+                                                                   .region = &w->regions[i],
+                                                                   .parent = parent,
+                                                                   .keep_going = i != 0,
+                                                                   .here = JOB_ALL_HERE });
+    server_deliver(&w->server,
+                   INPUT(preset, .job = w->jobs[i]->id, .key = SLICE("PMI_process_mapping"),
+                         .value = SLICE("(vector,(0,2,2))")));
     return w->jobs[i];
 }
 
@@ -81,7 +88,8 @@ static void settle(struct world *w)
         else if (e.kind == EFFECT_names)
             w->names = e;
         else if (e.kind == EFFECT_kill)
-            server_abort_connected(&w->server, core_job(&w->server.core, e.u.kill.job));
+            server_deliver(&w->server, INPUT(abort_connected,
+                                             .job = core_job(&w->server.core, e.u.kill.job)->id));
         if (e.kind != EFFECT_spawn && e.kind != EFFECT_names)
             effect_drop(&e);
     }
@@ -91,7 +99,8 @@ static void settle(struct world *w)
 
 static void say(struct world *w, int peer, const char *text)
 {
-    server_input(&w->server, w->peers[peer], slice_str(text), w->now += 5000);
+    server_deliver(&w->server, INPUT_AT(w->now += 5000, in, .connection = w->peers[peer]->id,
+                                        .bytes = slice_str(text)));
     settle(w);
 }
 
@@ -104,7 +113,8 @@ static void start(struct world *w)
         w->peers[r] =
             server_peer_new(&w->server, stranger ? NULL : j, stranger ? 0 : r, r == 1, NULL);
         j->procs[r].pid = (int)(100 + r);
-        server_event(&w->server, j, r, PROC_EVENT_STARTED, 0);
+        server_deliver(&w->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                         .event = PROC_EVENT_STARTED, .pid = j->procs[r].pid));
     }
     say(w, 0, "cmd=init pmi_version=1 pmi_subversion=1\n");
     say(w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
@@ -132,17 +142,19 @@ static void exchange(struct world *w)
 static void use_names(struct world *w)
 {
     say(w, 0, "cmd=publish_name service=s port=p\n");
-    server_names_heard(&w->server, w->names.u.names.ticket, w->names.u.names.query, false,
-                       SLICE_NULL);
+    server_deliver(&w->server,
+                   INPUT(names_reply, .ticket = w->names.u.names.ticket,
+                         .query = w->names.u.names.query, .found = false, .value = SLICE_NULL));
     effect_drop(&w->names);
     settle(w);
     say(w, 2, "cmd=lookup_name service=s\n");
     say(w, 2, "cmd=lookup_name service=far\n");
-    server_names_heard(&w->server, w->names.u.names.ticket, w->names.u.names.query, true,
-                       SLICE("farport"));
+    server_deliver(&w->server, INPUT(names_reply, .ticket = w->names.u.names.ticket,
+                                     .query = w->names.u.names.query, .found = true,
+                                     .value = SLICE("farport")));
     effect_drop(&w->names);
     settle(w);
-    server_unpublish(&w->server, SLICE("s"));
+    server_deliver(&w->server, INPUT(unpublish, .service = SLICE("s")));
 }
 
 static void spawn(struct world *w)
@@ -154,24 +166,28 @@ static void spawn(struct world *w)
         "preput_num=0\ninfo_num=0\nendcmd\n");
     add_job(w, 1, 2, 0);
     w->peers[RANKS] = server_peer_new(&w->server, w->jobs[1], 0, false, NULL);
-    server_event(&w->server, w->jobs[1], 0, PROC_EVENT_STARTED, 0);
-    server_event(&w->server, w->jobs[1], 1, PROC_EVENT_STARTED, 0);
+    server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 0,
+                                     .event = PROC_EVENT_STARTED, .pid = w->jobs[1]->procs[0].pid));
+    server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 1,
+                                     .event = PROC_EVENT_STARTED, .pid = w->jobs[1]->procs[1].pid));
     a.value = slice_str("child");
     server_answer(&w->server, w->spawn.u.spawn.ticket, &a);
     effect_drop(&w->spawn);
     settle(w);
-    server_greet_singleton(&w->server, w->peers[RANKS]);
+    server_deliver(&w->server, INPUT(greet, .connection = w->peers[RANKS]->id));
     settle(w);
     say(w, RANKS, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=barrier_in\n");
     server_tick(&w->server, w->now += 10);
-    server_event(&w->server, w->jobs[1], 1, PROC_EVENT_DEATH, 9);
+    server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[1]->id, .rank = 1,
+                                     .event = PROC_EVENT_DEATH, .code = 9));
     settle(w);
     say(w, RANKS, "cmd=finalize\n");
-    server_hangup(&w->server, w->peers[RANKS]);
+    server_deliver(&w->server, INPUT(hangup, .connection = w->peers[RANKS]->id));
     w->peers[RANKS] = server_peer_free(&w->server, w->peers[RANKS]);
-    server_event(&w->server, w->jobs[1], 0, PROC_EVENT_EXIT, 0);
+    server_deliver(&w->server,
+                   INPUT(proc_state, .job = w->jobs[1]->id, .rank = 0, .event = PROC_EVENT_EXIT));
     settle(w);
-    server_job_remove(&w->server, w->jobs[1]);
+    server_deliver(&w->server, INPUT(job_gone, .job = w->jobs[1]->id));
     seg_memory_close(&w->regions[1]);
 }
 
@@ -181,14 +197,17 @@ static void finish(struct world *w)
     struct effect e;
 
     say(w, 0, "cmd=barrier_in\n");
-    server_input(&w->server, w->peers[2], SLICE("cmd=get_maxes\n"), w->now += 5);
+    server_deliver(&w->server, INPUT_AT(w->now += 5, in, .connection = w->peers[2]->id,
+                                        .bytes = SLICE("cmd=get_maxes\n")));
     say(w, 1, "cmd=nonsense\n");
-    server_input(&w->server, w->peers[2], SLICE("cmd=get_appnum\n"), w->now += 5);
+    server_deliver(&w->server, INPUT_AT(w->now += 5, in, .connection = w->peers[2]->id,
+                                        .bytes = SLICE("cmd=get_appnum\n")));
     server_abort(&w->server, w->jobs[0], JOB_NO_RANK, 124, "too %s", "late");
     for (uint32_t r = 0; r < RANKS; r++) {
-        server_hangup(&w->server, w->peers[r]);
+        server_deliver(&w->server, INPUT(hangup, .connection = w->peers[r]->id));
         w->peers[r] = server_peer_free(&w->server, w->peers[r]);
-        server_event(&w->server, w->jobs[0], r, PROC_EVENT_DEATH, 15);
+        server_deliver(&w->server, INPUT(proc_state, .job = w->jobs[0]->id, .rank = r,
+                                         .event = PROC_EVENT_DEATH, .code = 15));
     }
     while (server_effect(&w->server, &e))
         effect_drop(&e);
@@ -262,7 +281,7 @@ static const enum record_kind any_effect = RECORD_KINDS;
 
 static bool is_of(const struct record *r, enum record_kind kind)
 {
-    return kind == any_effect ? record_effect_name(r->kind) != NULL : r->kind == kind;
+    return kind == any_effect ? record_is_effect(r->kind) : r->kind == kind;
 }
 
 /* A copy of the trace with its n-th record of one kind changed or left out (change NULL). False:
@@ -311,12 +330,16 @@ static bool has_part;
 
 static bool spoil_effect(struct record *r)
 {
-    const struct record_row *row = &record_rows[r->kind];
-    void *at = (char *)r + row->parts[spoiled_part].offset;
+    const struct operation_row *row = record_row(r->kind);
+    void *at = (char *)&r->u + row->parts[spoiled_part].offset;
+
+    static const int code = 1;
 
     has_part = spoiled_part < row->nparts;
     if (has_part && row->parts[spoiled_part].kind == PART_BYTES)
         *(struct slice *)at = ((struct slice *)at)->len ? SLICE_NULL : SLICE("spoiled");
+    else if (has_part && row->parts[spoiled_part].kind == PART_INTS)
+        *(struct part_ints *)at = (struct part_ints){ &code, 1 };
     else if (has_part)
         *(uint64_t *)at += 1;
     return true;
@@ -345,9 +368,9 @@ static bool finds_spoiled_effects(const struct world *w, unsigned *effects, unsi
     return good;
 }
 
-static bool spoil_unsaid(struct record *r)
+static bool spoil_unsent(struct record *r)
 {
-    r->u.close.unsaid += 1;
+    r->u.close.unsent += 1;
     return true;
 }
 
@@ -374,7 +397,7 @@ static void test_changed(const struct world *w)
     OK_F(good && i > 20, "each of %u answers, spoiled, is found: %s", i, why.text);
     good = finds_spoiled_effects(w, &i, &parts);
     OK_F(good && i > 8 && parts > 30, "each of %u parts of %u effects: %s", parts, i, why.text);
-    for (i = 0, good = true; changed(w, RECORD_close, i, spoil_unsaid, &out) && good; i++)
+    for (i = 0, good = true; changed(w, RECORD_close, i, spoil_unsent, &out) && good; i++)
         good = play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_DIFFERS && strstr(why.text, "unsent");
     OK_F(good && i == RANKS + 1, "each of %u ends: %s", i, why.text);
     changed(w, RECORD_out, 0, spoil_store, &out);
@@ -422,12 +445,12 @@ static bool many(struct record *r)
 }
 static bool far_rank(struct record *r)
 {
-    r->u.event.rank = RANKS;
+    r->u.of.proc_state.rank = RANKS;
     return true;
 }
 static bool odd_event(struct record *r)
 {
-    r->u.event.event = SLICE("wedding");
+    r->u.of.proc_state.event = SLICE("wedding");
     return true;
 }
 static bool remote_open(struct record *r)
@@ -442,7 +465,7 @@ static bool other_open(struct record *r)
 }
 static bool other_in(struct record *r)
 {
-    r->u.in.connection = UINT64_C(1) << 32 | 1;
+    r->u.of.in.connection = UINT64_C(1) << 32 | 1;
     return true;
 }
 static bool other_out(struct record *r)
@@ -452,22 +475,22 @@ static bool other_out(struct record *r)
 }
 static bool early_gone(struct record *r)
 {
-    r->u.job_gone.job = 0;
+    r->u.of.job_gone.job = 0;
     return true;
 }
 static bool odd_answer(struct record *r)
 {
-    r->u.answer.status = SLICE("pending");
+    r->u.of.answer.status = SLICE("pending");
     return true;
 }
-static bool unasked(struct record *r)
+static bool odd_query(struct record *r)
 {
-    r->u.heard.token += 1;
+    r->u.of.names_reply.query_op = SLICE("wedding");
     return true;
 }
 static bool odd_culprit(struct record *r)
 {
-    r->u.abort.culprit = RANKS;
+    r->u.of.abort.culprit = RANKS;
     return true;
 }
 static bool odd_identity(struct record *r)
@@ -477,7 +500,7 @@ static bool odd_identity(struct record *r)
 }
 static bool odd_greeting(struct record *r)
 {
-    r->u.greet.connection = 1;
+    r->u.of.greet.connection = 1;
     return true;
 }
 
@@ -495,15 +518,15 @@ static void test_impossible(const struct world *w)
         { RECORD_job, orphan },
         { RECORD_job, many },
         { RECORD_job, NULL },
-        { RECORD_event, far_rank },
-        { RECORD_event, odd_event },
+        { RECORD_proc_state, far_rank },
+        { RECORD_proc_state, odd_event },
         { RECORD_open, remote_open },
         { RECORD_open, other_open },
         { RECORD_in, other_in },
         { RECORD_out, other_out },
         { RECORD_job_gone, early_gone },
         { RECORD_answer, odd_answer },
-        { RECORD_heard, unasked },
+        { RECORD_names_reply, odd_query },
         { RECORD_abort, odd_culprit },
         { RECORD_identify, odd_identity },
         { RECORD_greet, odd_greeting },
@@ -514,7 +537,7 @@ static void test_impossible(const struct world *w)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         changed(w, rows[i].kind, 0, rows[i].change, &out);
         OK_F(play(buf_slice(&out), SIZE_MAX, &n) == REPLAY_BAD && why.text[0],
-             "refused: an impossible %s: %s", record_rows[rows[i].kind].name, why.text);
+             "refused: an impossible %s: %s", record_row(rows[i].kind)->name, why.text);
     }
     buf_free(&out);
 }

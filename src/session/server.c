@@ -50,6 +50,13 @@ static struct slice id_key(const uint32_t *id)
     return slice_mem(id, sizeof *id);
 }
 
+struct peer *server_peer(struct server *s, uint32_t id)
+{
+    if (!s->latest || s->latest->id != id)
+        s->latest = map_get(&s->by_id, id_key(&id));
+    return s->latest;
+}
+
 /* The ticket of a request: the connection, and the request's own number there. */
 static uint64_t ticket_of(const struct peer *p, uint32_t token)
 {
@@ -87,8 +94,9 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
 {
     if (!p)
         return NULL;
-    TELL(s, close, .connection = p->id, .unsaid = buf_len(&p->out));
+    TELL(s, close, .connection = p->id, .unsent = buf_len(&p->out));
     map_del(&s->by_id, id_key(&p->id));
+    s->latest = NULL;
     server_monitors_drop(s, p);
     pendings_drop(&s->core.waits, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
     core_names_drop_lookups(&s->core, ticket_of(p, 0), ticket_of(p, UINT32_MAX));
@@ -154,7 +162,8 @@ static bool uncount_line(struct peer *p)
 void server_leaves(struct server *s, struct peer *p)
 {
     if (!uncount_line(p))
-        server_event(s, p->job, p->rank, PROC_EVENT_FINALIZE, 0);
+        server_deliver(
+            s, INPUT(proc_state, .job = p->job->id, .rank = p->rank, .event = PROC_EVENT_FINALIZE));
 }
 
 static void give_up(struct server *s, struct peer *p, const char *why)
@@ -198,10 +207,10 @@ static void answer(struct server *s, struct peer *p, uint32_t token, const struc
     p->wants_output = false;
 }
 
-void server_deliver(struct server *s, uint64_t ticket, const struct answer *a)
+void server_give_answer(struct server *s, uint64_t ticket, const struct answer *a)
 {
     uint32_t id = (uint32_t)(ticket >> 32);
-    struct peer *p = map_get(&s->by_id, id_key(&id));
+    struct peer *p = server_peer(s, id);
 
     pendings_done(&s->core.waits, ticket);
     if (ticket & TICKET_OF_HOST)
@@ -287,12 +296,11 @@ static void tell_identity(const struct server *s, const struct peer *p)
          .rank = p->rank);
 }
 
-void server_lessen(struct server *s, struct peer *p)
+bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uint64_t now_ns)
 {
-    if (p->lesser)
-        return;
-    TELL(s, lessen, .connection = p->id);
-    p->lesser = true;
+    (void)now_ns;
+    server_peer(s, o->connection)->lesser = true;
+    return true;
 }
 
 static enum answer_status refuse_rights(const struct server *s, struct peer *p,
@@ -362,14 +370,16 @@ static bool begin(struct peer *p, const struct session_ops *ops)
     return p->session != NULL;
 }
 
-int server_greet_singleton(struct server *s, struct peer *p)
+bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns)
 {
-    TELL(s, greet, .connection = p->id);
-    if (!p->session && !begin(p, &pmi1_ops))
-        return -ENOMEM;
+    struct peer *p = server_peer(s, o->connection);
+
+    (void)now_ns;
+    if (!p->job || p->session || !begin(p, &pmi1_ops))
+        return false;
     pmi1_greet_singleton(p->session);
     server_mark_dirty(s, p);
-    return 0;
+    return true;
 }
 
 /* The client goes on in another version of the text protocol: what the old session has not read
@@ -405,53 +415,42 @@ static void run_session(struct server *s, struct peer *p, uint64_t now_ns)
         server_mark_dirty(s, p);
 }
 
-void server_input(struct server *s, struct peer *p, struct slice bytes, uint64_t now_ns)
+bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns)
 {
-    if (p->closing || bytes.len == 0)
-        return;
-    if (s->recorder)
-        server_tell(s, &(struct record){ .kind = RECORD_in,
-                                         .time_ns = now_ns,
-                                         .u.in = { .connection = p->id, .bytes = bytes } });
+    struct peer *p = server_peer(s, o->connection);
+
     /* All text protocols begin as PMI-1. */
-    if ((!p->session && !begin(p, pmix_begins(bytes.ptr[0]) ? &pmix_ops : &pmi1_ops)) ||
-        p->session->ops->input(p->session, bytes) < 0)
+    if ((!p->session && !begin(p, pmix_begins(o->bytes.ptr[0]) ? &pmix_ops : &pmi1_ops)) ||
+        p->session->ops->input(p->session, o->bytes) < 0)
         give_up(s, p, "out of memory; its connection is closed");
     else
         run_session(s, p, now_ns);
+    return true;
 }
 
-bool server_admit(struct server *s, uint64_t ticket, struct job *job, enum answer_status why,
-                  uint64_t now_ns)
+bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint64_t now_ns)
 {
-    uint32_t id = (uint32_t)(ticket >> 32);
-    struct peer *p = map_get(&s->by_id, id_key(&id));
+    struct peer *p = server_peer(s, (uint32_t)(o->ticket >> 32));
+    struct job *j = core_job(&s->core, o->job);
 
-    if (s->recorder)
-        server_tell(s, &(struct record){ .kind = RECORD_admit,
-                                         .time_ns = now_ns,
-                                         .u.admit = { .connection = id,
-                                                      .token = ticket & UINT32_MAX,
-                                                      .job = job ? (int64_t)job->id : -1,
-                                                      .status = slice_str(answer_word(why)) } });
     if (!p || p->job || !p->session || p->closing)
         return false;
-    if (job) {
-        p->job = job;
-        p->rank = job->plan.nprocs - 1;
+    if (j) {
+        p->job = j;
+        p->rank = j->plan.nprocs - 1;
     } else {
         p->closing = true;
     }
-    server_deliver(s, ticket, &(struct answer){ .status = job ? ANSWER_OK : why });
+    server_give_answer(s, o->ticket, &(struct answer){ .status = j ? ANSWER_OK : o->status });
     run_session(s, p, now_ns); /* its later bytes */
     return true;
 }
 
-void server_hangup(struct server *s, struct peer *p)
+bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_ns)
 {
-    if (p->hung_up)
-        return;
-    TELL(s, hangup, .connection = p->id);
+    struct peer *p = server_peer(s, o->connection);
+
+    (void)now_ns;
     p->hung_up = true;
     p->closing = true;
     /* A connection that sent nothing is not missed, nor is a child's while the process itself is
@@ -463,11 +462,30 @@ void server_hangup(struct server *s, struct peer *p)
             server_tell_lost(s, p->job, p->rank);
     }
     server_mark_dirty(s, p);
+    return true;
+}
+
+uint64_t server_tick(struct server *s, uint64_t now_ns)
+{
+    struct effects *q = &s->core.effects;
+    size_t before = q->count;
+    bool told = false;
+
+    if (now_ns < q->tick_ns)
+        return q->tick_ns;
+    q->tick_ns = UINT64_MAX;
+    effects_tick_by(q, core_tick(&s->core, now_ns));
+    effects_tick_by(q, server_monitors_tick(s, now_ns, &told));
+    /* Some find nothing to do: whoever waited has been answered. */
+    if (s->recorder && (told || q->count != before))
+        server_tell(s, &(struct record){ .kind = RECORD_tick, .time_ns = now_ns });
+    return q->tick_ns;
 }
 
 bool server_effect_next(struct server *s, struct effect *e_p)
 {
     bool there = core_effect(&s->core, e_p);
+    struct record r;
 
     if (!there)
         return false;
@@ -476,7 +494,10 @@ bool server_effect_next(struct server *s, struct effect *e_p)
         if (e_p->u.answer.ticket & TICKET_OF_HOST)
             server_turn_to_reply(s, e_p);
     }
-    server_tell_effect(s, e_p);
+    if (s->recorder) {
+        record_effect(e_p, &r);
+        server_tell(s, &r);
+    }
     if (e_p->kind == EFFECT_job_ended)
         server_tell_job_end(s, core_job(&s->core, e_p->u.job_ended.job));
     return true;

@@ -134,7 +134,7 @@ static bool concerns(const struct peer *p, const struct notice *n, const struct 
     }
 }
 
-void server_spread(struct server *s, const struct notice *n)
+static void spread(struct server *s, const struct notice *n)
 {
     struct targets t;
 
@@ -185,13 +185,21 @@ static void heed_ends(struct server *s, const struct peer *p)
                  EFFECT_WITH(subscribe_exits, .job = p->job->id, .rank = p->rank));
 }
 
-void server_kept_ends(const struct server *s, server_end_fn *fn, void *arg)
+void server_kept_exits(const struct server *s, server_exit_fn *fn, void *arg)
 {
     LIST_EACH(l, &s->events)
     {
         const struct notice *n = &LIST_OF(l, struct kept_event, link)->notice;
+        struct op_event e = { .job = JOB_NO_RANK,
+                              .nspace = slice_str(n->nspace),
+                              .rank = n->rank,
+                              .code = n->code,
+                              .range = n->range,
+                              .flags = n->flags,
+                              .is_exit = true,
+                              .infos = n->infos };
         if (is_end(n))
-            fn(arg, n);
+            fn(arg, &e);
     }
 }
 
@@ -202,7 +210,7 @@ static void spread_everywhere(struct server *s, const struct job *j, const struc
                                   .rank = n->rank, .code = n->code, .range = n->range,
                                   .flags = n->flags, .is_exit = is_end(n), .infos = n->infos);
 
-    server_spread(s, n);
+    spread(s, n);
     if (!s->core.has_others || n->range == PMIX_RANGE_RM || n->range == PMIX_RANGE_LOCAL ||
         n->range == PMIX_RANGE_PROC_LOCAL)
         return;
@@ -295,8 +303,29 @@ static pmix_proc_t *procs_of(const struct job *j, uint32_t node, size_t *n_p)
     return procs;
 }
 
-void server_node_down(struct server *s, const struct job *j, uint32_t node)
+bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns)
 {
+    char name[PMIX_MAX_NSLEN + 1];
+    struct notice n = { .code = o->code,
+                        .range = o->range,
+                        .flags = o->flags,
+                        .nspace = name,
+                        .rank = o->rank,
+                        .infos = o->infos,
+                        .but = o->but ? server_peer(s, o->but) : NULL };
+
+    (void)now_ns;
+    if (o->nspace.len >= sizeof name)
+        return false;
+    memcpy(name, o->nspace.ptr ? o->nspace.ptr : "", o->nspace.len);
+    name[o->nspace.len] = '\0';
+    spread(s, &n);
+    return true;
+}
+
+bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns)
+{
+    const struct job *j = core_job(&s->core, o->job);
     struct buf bytes = BUF_NULL(LIMIT_KEPT_EVENT_BYTES);
     struct notice n = { .code = PMIX_EVENT_NODE_DOWN,
                         .range = PMIX_RANGE_SESSION,
@@ -307,14 +336,16 @@ void server_node_down(struct server *s, const struct job *j, uint32_t node)
     pmix_info_t infos[3];
     struct ppack w;
 
-    TELL(s, node_down, .job = j->id, .node = node);
+    (void)now_ns;
+    if (o->node >= j->plan.nnodes)
+        return false;
     memset(infos, 0, sizeof infos);
-    list.array = procs_of(j, node, &list.size);
+    list.array = procs_of(j, o->node, &list.size);
     strncpy(infos[0].key, PMIX_HOSTNAME, PMIX_MAX_KEYLEN);
     infos[0].value.type = PMIX_STRING;
-    infos[0].value.data.string = (char *)(uintptr_t)j->plan.nodes[node].name;
+    infos[0].value.data.string = (char *)(uintptr_t)j->plan.nodes[o->node].name;
     strncpy(infos[1].key, PMIX_NODEID, PMIX_MAX_KEYLEN);
-    infos[1].value = (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = node };
+    infos[1].value = (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = o->node };
     strncpy(infos[2].key, PMIX_EVENT_AFFECTED_PROCS, PMIX_MAX_KEYLEN);
     infos[2].value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list };
     ppack_init(&w, &bytes, &ptype_own);
@@ -326,6 +357,7 @@ void server_node_down(struct server *s, const struct job *j, uint32_t node)
         spread_everywhere(s, j, &n);
     free(list.array);
     buf_free(&bytes);
+    return true;
 }
 
 void server_tell_lost(struct server *s, const struct job *j, uint32_t rank)

@@ -63,25 +63,33 @@ static bool give(struct server *s, struct peer *p, const struct spoken *o)
     return true;
 }
 
-bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
-                   struct slice bytes)
+/* A subscriber may come late. */
+static bool may_be_late(const struct job *j)
 {
-    struct spoken o = { .nspace = j->nspace, .rank = rank, .channel = channel, .bytes = bytes };
+    return j->parent != JOB_NO_RANK || j->is_asked;
+}
 
-    bool may_be_late = j->parent != JOB_NO_RANK || j->is_asked; /* a subscriber */
+bool server_output_wanted(const struct server *s, const struct op_output *o)
+{
+    return s->core.listeners || may_be_late(core_job(&s->core, o->job));
+}
 
+bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_ns)
+{
+    const struct job *j = core_job(&s->core, o->job);
+    struct spoken p = {
+        .nspace = j->nspace, .rank = o->rank, .channel = o->channel, .bytes = o->bytes
+    };
     bool heard = false;
 
-    if (!s->core.listeners && !may_be_late)
-        return false;
-    TELL(s, output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes);
+    (void)now_ns;
     LIST_EACH(l, &s->peers)
     {
         if (s->core.listeners)
-            heard = give(s, LIST_OF(l, struct peer, link), &o) || heard;
+            heard = give(s, LIST_OF(l, struct peer, link), &p) || heard;
     }
-    if (may_be_late)
-        keep(s, &o);
+    if (may_be_late(j))
+        keep(s, &p);
     return heard;
 }
 
@@ -96,22 +104,23 @@ void server_recall(const struct server *s, struct slice nspace, uint32_t rank, s
     }
 }
 
-void server_overheard(struct server *s, struct slice nspace, uint32_t rank, uint16_t channel,
-                      uint64_t ear, struct slice bytes)
+bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t now_ns)
 {
     char name[PMIX_MAX_NSLEN + 1];
-    struct spoken o = {
-        .nspace = name, .rank = rank, .channel = channel, .ear = ear, .bytes = bytes
-    };
+    struct spoken p = { .nspace = name,
+                        .rank = o->rank,
+                        .channel = o->channel,
+                        .ear = o->subscription,
+                        .bytes = o->bytes };
 
-    if (nspace.len >= sizeof name || ear == 0)
-        return;
-    TELL(s, overheard, .nspace = nspace, .rank = rank, .channel = channel, .ear = ear,
-         .bytes = bytes);
-    memcpy(name, nspace.ptr ? nspace.ptr : "", nspace.len);
-    name[nspace.len] = '\0';
+    (void)now_ns;
+    if (o->nspace.len >= sizeof name || o->subscription == 0)
+        return false;
+    memcpy(name, o->nspace.ptr ? o->nspace.ptr : "", o->nspace.len);
+    name[o->nspace.len] = '\0';
     LIST_EACH(l, &s->peers)
-    give(s, LIST_OF(l, struct peer, link), &o);
+    give(s, LIST_OF(l, struct peer, link), &p);
+    return true;
 }
 
 enum answer_status server_recall_output(struct server *s, struct peer *p)

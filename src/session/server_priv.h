@@ -11,7 +11,10 @@ struct request_recall;
 struct request_monitor;
 
 /* To the recorder, which is set. */
-void server_tell(const struct server *s, struct record *r);
+static inline void server_tell(const struct server *s, struct record *r)
+{
+    s->recorder(s->recorder_arg, r);
+}
 
 /* One branch when there is no trace. */
 #define TELL(s, id, ...)                                                                           \
@@ -19,8 +22,6 @@ void server_tell(const struct server *s, struct record *r);
         if ((s)->recorder)                                                                         \
             server_tell(s, &(struct record){ .kind = RECORD_##id, .u.id = { __VA_ARGS__ } });      \
     } while (0)
-
-void server_tell_effect(const struct server *s, const struct effect *e);
 
 /* Tickets of requests that the host has brought from another node: it gets their answers. */
 #define TICKET_OF_HOST (UINT64_C(1) << 63)
@@ -30,7 +31,26 @@ bool server_effect_next(struct server *s, struct effect *e_p);
 void server_effect_answer(struct server *s, struct effect *e);
 
 /* The answer to a request, from any source. */
-void server_deliver(struct server *s, uint64_t ticket, const struct answer *a);
+void server_give_answer(struct server *s, uint64_t ticket, const struct answer *a);
+
+/* The connection of that number, or NULL. */
+struct peer *server_peer(struct server *s, uint32_t id);
+
+/* ---- server_deliver.c ---- */
+
+/* All that the input names is there: jobs, their ranks, connections. */
+bool server_input_is_known(struct server *s, const struct input *in);
+
+/* What other files decide on inputs, which are known: server_on_ and the id of the row. */
+bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns);
+bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns);
+bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_ns);
+bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uint64_t now_ns);
+bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint64_t now_ns);
+bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns);
+bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns);
+bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_ns);
+bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t now_ns);
 
 /* The answer to a request of the host: it becomes an effect. */
 void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
@@ -54,6 +74,8 @@ void server_tell_job_end(struct server *s, const struct job *j);
 
 /* ---- server_output.c ---- */
 
+/* A client has subscribed to output, or may do so late. */
+bool server_output_wanted(const struct server *s, const struct op_output *o);
 enum answer_status server_recall_output(struct server *s, struct peer *p);
 void server_outputs_free(struct server *s);
 
@@ -67,8 +89,5 @@ enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
 uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);
 void server_monitors_drop(struct server *s, const struct peer *p);
 void server_monitors_free(struct server *s);
-
-/* An event to every client concerned, except its source. */
-void server_spread(struct server *s, const struct notice *n);
 
 #endif

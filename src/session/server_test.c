@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/job_end.h"
 #include "core/job_kvs.h"
 #include "core/request.h"
@@ -70,10 +71,16 @@ static void open_world(struct world *w, uint32_t n, bool keep_going)
     seg_memory_open(1 << 24, &w->region);
     plan_of_one_node(&plan, n);
     record_into(w);
-    w->job = server_job_add(&w->server, "kvs_test", &plan, &w->region, JOB_NO_RANK, keep_going);
+    w->job = server_job_order(&w->server, &(struct job_order){ .nspace = "kvs_test",
+                                                               .plan = &plan,
+                                                               .region = &w->region,
+                                                               .parent = JOB_NO_RANK,
+                                                               .keep_going = keep_going,
+                                                               .here = JOB_ALL_HERE });
     for (uint32_t r = 0; r < n; r++) {
         w->peers[r] = server_peer_new(&w->server, w->job, r, false, NULL);
-        server_event(&w->server, w->job, r, PROC_EVENT_STARTED, 0);
+        server_deliver(&w->server, INPUT(proc_state, .job = w->job->id, .rank = r,
+                                         .event = PROC_EVENT_STARTED, .pid = w->job->procs[r].pid));
     }
 }
 
@@ -105,7 +112,8 @@ static void settle(struct world *w)
 
 static void send(struct world *w, uint32_t rank, const char *text)
 {
-    server_input(&w->server, w->peers[rank], slice_str(text), ++w->now);
+    server_deliver(&w->server, INPUT_AT(++w->now, in, .connection = w->peers[rank]->id,
+                                        .bytes = slice_str(text)));
     settle(w);
 }
 
@@ -287,8 +295,9 @@ static void test_sixty_four(void)
     for (uint32_t r = 0; r < MAX_RANKS; r++) {
         good = good && strstr(heard(&w, r), "barrier_out");
         send(&w, r, "cmd=finalize\n");
-        server_hangup(&w.server, w.peers[r]);
-        server_event(&w.server, w.job, r, PROC_EVENT_EXIT, 0);
+        server_deliver(&w.server, INPUT(hangup, .connection = w.peers[r]->id));
+        server_deliver(&w.server,
+                       INPUT(proc_state, .job = w.job->id, .rank = r, .event = PROC_EVENT_EXIT));
     }
     settle(&w);
     OK(good && last.kind == EFFECT_job_ended && job_exit_code(w.job) == 0);
@@ -305,8 +314,9 @@ static void test_endings(void)
     OK(last.kind == EFFECT_kill && job_exit_code(w.job) == 7);
     OK(strstr(w.job->reason.text, "rank 1 on here") && strstr(w.job->reason.text, "I had enough"));
     for (uint32_t r = 0; r < 3; r++) {
-        server_hangup(&w.server, w.peers[r]);
-        server_event(&w.server, w.job, r, PROC_EVENT_DEATH, 15);
+        server_deliver(&w.server, INPUT(hangup, .connection = w.peers[r]->id));
+        server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = r,
+                                        .event = PROC_EVENT_DEATH, .code = 15));
     }
     settle(&w);
     OK_F(last.kind == EFFECT_job_ended && job_exit_code(w.job) == 7, "the killed do not decide");
@@ -314,20 +324,24 @@ static void test_endings(void)
 
     open_world(&w, 2, false);
     send(&w, 0, START);
-    server_hangup(&w.server, w.peers[0]);
+    server_deliver(&w.server, INPUT(hangup, .connection = w.peers[0]->id));
     settle(&w);
     OK_F(last.kind == EFFECT_kill, "closing without finalize ends the job");
-    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 15);
-    server_event(&w.server, w.job, 0, PROC_EVENT_EXIT, 3);
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 15));
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 0,
+                                    .event = PROC_EVENT_EXIT, .code = 3));
     OK_F(job_exit_code(w.job) == 3, "with the code of the one who did it: %s", w.job->reason.text);
     close_world(&w);
 
     open_world(&w, 2, false);
     effects_seen = 0;
-    server_event(&w.server, w.job, 0, PROC_EVENT_EXIT, 4);
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 0,
+                                    .event = PROC_EVENT_EXIT, .code = 4));
     settle(&w);
     OK_F(effects_seen == 0, "a program that never spoke may leave as it likes");
-    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 9);
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 9));
     settle(&w);
     OK_F(job_exit_code(w.job) == 4, "the first failure gives the code");
     close_world(&w);
@@ -337,8 +351,9 @@ static void test_endings(void)
         send(&w, r, START);
     send(&w, 0, "cmd=barrier_in\n");
     heard(&w, 0);
-    server_hangup(&w.server, w.peers[1]);
-    server_event(&w.server, w.job, 1, PROC_EVENT_DEATH, 11);
+    server_deliver(&w.server, INPUT(hangup, .connection = w.peers[1]->id));
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 11));
     settle(&w);
     HEARS(&w, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     send(&w, 2, "cmd=barrier_in\n");
@@ -384,9 +399,11 @@ static void test_ours(void)
           "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=1 size=2 "
           "appnum=0 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "
           "kvsname=kvs_test\n");
-    server_input(&w.server, w.peers[1], SLICE("cmd=mput_wireup count=2 bytes=18\n"), 1);
+    server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                       .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
     for (size_t i = 0; i + 1 < sizeof records; i++)
-        server_input(&w.server, w.peers[1], slice_mem(records + i, 1), 1);
+        server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                           .bytes = slice_mem(records + i, 1)));
     HEARS(&w, 1, "cmd=mput_result rc=0\n");
     OK(job_get(w.job, SLICE_NULL, SLICE("k"), &v) == ANSWER_OK && slice_is(v, "a\nb"));
     OK(job_get(w.job, SLICE_NULL, SLICE("k2"), &v) == ANSWER_OK && v.len == 0);
@@ -396,8 +413,10 @@ static void test_ours(void)
     HEARS(&w, 0,
           "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n"
           "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n");
-    server_input(&w.server, w.peers[1], SLICE("cmd=mput_wireup count=2 bytes=18\n"), 1);
-    server_input(&w.server, w.peers[1], slice_mem(records, 18), 1);
+    server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                       .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
+    server_deliver(&w.server,
+                   INPUT_AT(1, in, .connection = w.peers[1]->id, .bytes = slice_mem(records, 18)));
     HEARS(&w, 1, "cmd=mput_result rc=3 key=k msg=already_present\n");
     close_world(&w);
 }
@@ -418,7 +437,8 @@ static void test_spawn(void)
     send(&w, 0, START);
     heard(&w, 0);
     for (size_t i = 0; i + 1 < sizeof block; i++) {
-        server_input(&w.server, w.peers[0], slice_mem(block + i, 1), 1);
+        server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[0]->id,
+                                           .bytes = slice_mem(block + i, 1)));
         settle(&w);
     }
     rq = last.u.spawn.request;
@@ -471,7 +491,7 @@ static void test_lesser(void)
     send(&w, 1, START);
     heard(&w, 0);
     heard(&w, 1);
-    server_lessen(&w.server, w.peers[1]);
+    server_deliver(&w.server, INPUT(rights_lost, .connection = w.peers[1]->id));
     effects_seen = 0;
     send(&w, 1, spawn);
     HEARS(&w, 1, "cmd=spawn_result rc=1 msg=reserved_for_the_process_manager\n");

@@ -1,6 +1,7 @@
 /* spread_test.c - jobs over several nodes: servers joined by a model of a host (tests/cluster.h).
  */
 #include "core/job_connect.h"
+#include "core/input.h"
 #include "core/job_end.h"
 #include "core/who_part.h"
 #include "tests/cluster.h"
@@ -85,7 +86,8 @@ static void test_sixty_four(uint32_t nodes, bool cyclic)
         cluster_heard(&c, 0, r);
     }
     for (uint32_t r = 0; r < 64; r++) {
-        server_hangup(&cluster_of(&c, 0, r)->server, c.peers[0][r]);
+        server_deliver(&cluster_of(&c, 0, r)->server,
+                       INPUT(hangup, .connection = c.peers[0][r]->id));
         cluster_event(&c, 0, r, PROC_EVENT_EXIT, 0);
     }
     OK(c.nodes[0].ends == 1 && c.nodes[1].ends == 1 && job_exit_code(c.nodes[0].jobs[0]) == 0);
@@ -500,7 +502,7 @@ static void test_death(void)
     init_all(&c, 6);
     for (uint32_t r = 0; r < 5; r++)
         say(&c, r, "cmd=barrier_in\n");
-    server_hangup(&cluster_of(&c, 0, 5)->server, c.peers[0][5]);
+    server_deliver(&cluster_of(&c, 0, 5)->server, INPUT(hangup, .connection = c.peers[0][5]->id));
     cluster_event(&c, 0, 5, PROC_EVENT_DEATH, 11);
     EQ(job_exit_code(c.nodes[0].jobs[0]), 139);
     EQ(c.nodes[0].jobs[0]->culprit, 5);
@@ -565,13 +567,15 @@ static void test_node_down(void)
     init_all(&c, 6);
     say(&c, 0, "cmd=barrier_in\n");
     say(&c, 3, "cmd=barrier_in\n");
-    server_blame(&c.nodes[0].server, c.nodes[0].jobs[0], 1, "node c is lost");
-    server_node_down(&c.nodes[0].server, c.nodes[0].jobs[0], 2);
+    server_deliver(&c.nodes[0].server, INPUT(job_failed, .job = c.nodes[0].jobs[0]->id, .code = 1,
+                                             .reason = slice_str("node c is lost")));
+    server_deliver(&c.nodes[0].server, INPUT(node_down, .job = c.nodes[0].jobs[0]->id, .node = 2));
     cluster_settle(&c);
     OK_F(c.nodes[1].events == 1 && c.nodes[2].events == 1 && c.nodes[0].events == 0,
          "every node is told of it, once");
     for (uint32_t r = 4; r < 6; r++)
-        server_event(&c.nodes[0].server, c.nodes[0].jobs[0], r, PROC_EVENT_DEATH, 9);
+        server_deliver(&c.nodes[0].server, INPUT(proc_state, .job = c.nodes[0].jobs[0]->id,
+                                                 .rank = r, .event = PROC_EVENT_DEATH, .code = 9));
     cluster_settle(&c);
     HEARS(&c, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
     HEARS(&c, 3, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
@@ -593,7 +597,7 @@ static void test_leaving(void)
     for (uint32_t r = 0; r < 3; r++)
         say(&c, r, "cmd=barrier_in group=WORLD:4\n");
     say(&c, 3, "cmd=finalize\n");
-    server_hangup(&cluster_of(&c, 0, 3)->server, c.peers[0][3]);
+    server_deliver(&cluster_of(&c, 0, 3)->server, INPUT(hangup, .connection = c.peers[0][3]->id));
     cluster_event(&c, 0, 3, PROC_EVENT_EXIT, 0);
     OK(c.nodes[0].jobs[0]->failed);
     OK_F(strstr(c.nodes[0].jobs[0]->reason.text,

@@ -1,9 +1,9 @@
 /* parts.h - numbers, bytes and lists of them, as described by the tables of Wireup's own formats.
  *
- * Such a format (traces: proto/record.def; messages between daemons: proto/overlay.def) is a table
- * of records, and a record a row of parts.  Each part is a member of a struct; this module writes
- * and reads the members by the row.  Numbers are varints (7 bits a byte, least first, signed ones
- * zigzagged); bytes and lists begin with their length.
+ * Such a format (traces and messages between daemons: proto/operations.def, proto/record.def) is a
+ * table of records, and a record a row of parts.  Each part is a member of a struct; this module
+ * writes and reads the members by the row.  Numbers are varints (7 bits a byte, least first, signed
+ * ones zigzagged); bytes and lists begin with their length.
  *
  * The reader trusts nothing: a list's length is checked against the remaining bytes before memory
  * is taken.  Parts that are missing at the end read as 0 or empty; parts that a newer writer adds

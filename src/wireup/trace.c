@@ -194,7 +194,7 @@ static bool is_list(const struct part *p)
 
 static const void *part_at(const struct part *p, const struct record *r)
 {
-    return (const char *)r + p->offset;
+    return (const char *)&r->u + p->offset;
 }
 
 /* 1 for parts that are no list. */
@@ -352,7 +352,7 @@ static void text_part(struct buf *out, const struct part *p, const struct record
 
     if (p->kind == PART_BYTES && text_of(p, r, 0).len == 0)
         return;
-    if (!strcmp(p->name, record_rows[r->kind].name)) /* "event started" */
+    if (!strcmp(p->name, record_row(r->kind)->name)) /* "event started" */
         buf_byte(out, ' ');
     else
         buf_printf(out, " %s=", p->name);
@@ -373,7 +373,7 @@ static bool is_none(const struct record *r, const struct part *p)
                   (r->kind == RECORD_effect_answer && !strcmp(p->name, "number"));
     int64_t n;
 
-    return can_be && record_effect_name(r->kind) && record_number(r, p->name, &n) && n == 0;
+    return can_be && record_is_effect(r->kind) && record_number(r, p->name, &n) && n == 0;
 }
 
 /* Parts of a record that its line has already shown, or that have no meaning. */
@@ -386,10 +386,10 @@ static bool is_told(const struct subject *s, const struct record *r, const struc
 
 static void text_record(struct trace *t, const struct subject *s, const struct record *r)
 {
-    const struct record_row *row = &record_rows[r->kind];
+    const struct operation_row *row = record_row(r->kind);
 
     text_head(t, s, "*");
-    buf_str(&t->out, row->name);
+    buf_printf(&t->out, "%s%s", record_is_effect(r->kind) ? "effect " : "", row->name);
     if (r->kind == RECORD_begin)
         put_date(&t->out, r->u.begin.wall_ns);
     for (uint32_t i = 0; i < row->nparts; i++) {
@@ -541,13 +541,13 @@ static void json_part(struct buf *out, const struct part *p, const struct record
 
 static void json_record(struct trace *t, const struct subject *s, const struct record *r)
 {
-    const struct record_row *row = &record_rows[r->kind];
-    const char *effect = record_effect_name(r->kind);
+    const struct operation_row *row = record_row(r->kind);
+    bool effect = record_is_effect(r->kind);
 
     json_head(t, s);
     buf_printf(&t->out, ",\"record\":\"%s\"", effect ? "effect" : row->name);
     if (effect)
-        buf_printf(&t->out, ",\"effect\":\"%s\"", effect);
+        buf_printf(&t->out, ",\"effect\":\"%s\"", row->name);
     for (uint32_t i = 0; i < row->nparts; i++) {
         if (!is_told(s, r, &row->parts[i]))
             json_part(&t->out, &row->parts[i], r);
@@ -577,24 +577,16 @@ static struct subject subject_of(const struct trace_reader_line *l, const struct
 {
     struct subject s = { r->time_ns, -1, -1, l ? l->number : 0 };
 
-    switch (r->kind) {
-    case RECORD_job: s.job = (int64_t)r->u.job.job; break;
-    case RECORD_job_gone: s.job = (int64_t)r->u.job_gone.job; break;
-    case RECORD_preset: s.job = (int64_t)r->u.preset.job; break;
-    case RECORD_abort: s.job = (int64_t)r->u.abort.job; break;
-    case RECORD_abort_connected: s.job = (int64_t)r->u.abort_connected.job; break;
-    case RECORD_node_down: s.job = (int64_t)r->u.node_down.job; break;
-    case RECORD_blame: s.job = (int64_t)r->u.blame.job; break;
-    case RECORD_event:
-        s.job = (int64_t)r->u.event.job;
-        s.rank = (int64_t)r->u.event.rank;
-        break;
-    default: break;
+    if (r->kind == RECORD_job)
+        s.job = (int64_t)r->u.job.job;
+    if (record_is_input(r->kind)) {
+        record_number(r, "job", &s.job);
+        record_number(r, "rank", &s.rank);
     }
     if (l && l->job >= 0) {
         s.job = l->job;
         s.rank = l->rank;
-    } else if (record_effect_name(r->kind)) {
+    } else if (record_is_effect(r->kind)) {
         record_number(r, "job", &s.job);
     }
     return s;
@@ -603,12 +595,10 @@ static struct subject subject_of(const struct trace_reader_line *l, const struct
 /* The name that --command matches. */
 static bool name_wanted(const struct trace *t, const struct record *r)
 {
-    if (r->kind == RECORD_event && command_wanted(t, r->u.event.event))
+    if (r->kind == RECORD_proc_state && command_wanted(t, r->u.of.proc_state.event))
         return true;
-    if (record_effect_name(r->kind))
-        return command_wanted(t, slice_str(record_effect_name(r->kind))) ||
-               command_wanted(t, SLICE("effect"));
-    return command_wanted(t, slice_str(record_rows[r->kind].name));
+    return command_wanted(t, slice_str(record_row(r->kind)->name)) ||
+           (record_is_effect(r->kind) && command_wanted(t, SLICE("effect")));
 }
 
 static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)

@@ -112,25 +112,26 @@ static int find_line(struct trace_reader *s, const struct record *r, struct trac
                      struct errmsg *err)
 {
     uint64_t number;
-    int64_t asker;
+    int64_t asker = 0;
 
     *l_p = NULL;
     switch (r->kind) {
-    case RECORD_greet: number = r->u.greet.connection; break;
-    case RECORD_lessen: number = r->u.lessen.connection; break;
-    case RECORD_in: number = r->u.in.connection; break;
     case RECORD_identify: number = r->u.identify.connection; break;
     case RECORD_out: number = r->u.out.connection; break;
-    case RECORD_hangup: number = r->u.hangup.connection; break;
     case RECORD_close: number = r->u.close.connection; break;
-    case RECORD_answer: *l_p = line_of(s, r->u.answer.connection); return 0;
-    case RECORD_heard: *l_p = line_of(s, r->u.heard.connection); return 0;
+    case RECORD_greet:
+    case RECORD_in:
+    case RECORD_hangup:
+    case RECORD_rights_lost:
+        record_number(r, "connection", &asker);
+        number = (uint64_t)asker;
+        break;
     case RECORD_open:
         if (line_of(s, r->u.open.connection))
             return errmsg_set(err, TRACE_READER_BAD, "a connection is opened twice");
         return open_line(s, &r->u.open, l_p);
     default:
-        if (record_effect_name(r->kind) && record_number(r, "connection", &asker))
+        if (record_number(r, "connection", &asker)) /* of a request */
             *l_p = line_of(s, (uint64_t)asker);
         return 0;
     }
@@ -141,10 +142,10 @@ static int find_line(struct trace_reader *s, const struct record *r, struct trac
 static int tell_in(struct trace_reader *s, struct trace_reader_line *l, const struct record *r)
 {
     if (l->job >= 0)
-        return tell_bytes(s, l, DECODE_IN, r->u.in.bytes, r->time_ns);
+        return tell_bytes(s, l, DECODE_IN, r->u.of.in.bytes, r->time_ns);
     s->asked = l;
     s->words_ns = r->time_ns;
-    buf_slice_put(&s->words, r->u.in.bytes);
+    buf_slice_put(&s->words, r->u.of.in.bytes);
     return buf_ok(&s->words) ? 0 : -ENOMEM;
 }
 

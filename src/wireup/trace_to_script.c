@@ -241,7 +241,7 @@ static void write_job(struct trace_to_script *c, const char *how)
     buf_clear(&c->presets);
 }
 
-static void on_preset(struct trace_to_script *c, const struct record_preset *p)
+static void on_preset(struct trace_to_script *c, const struct flat_preset *p)
 {
     struct buf *out = c->has_job ? &c->presets : c->out;
 
@@ -252,12 +252,12 @@ static void on_preset(struct trace_to_script *c, const struct record_preset *p)
     buf_byte(out, '\n');
 }
 
-static void on_event(struct trace_to_script *c, const struct record_event *e)
+static void on_proc_state(struct trace_to_script *c, const struct flat_proc_state *e)
 {
     if (slice_is(e->event, "started")) {
         write_job(c, " port");
     } else if (slice_is(e->event, "exit") || slice_is(e->event, "death")) {
-        put_process(c, (int64_t)e->job, e->rank);
+        put_process(c, e->job, (uint64_t)e->rank);
         buf_printf(c->out, "%s %lld\n", slice_is(e->event, "exit") ? "exit" : "dies",
                    (long long)e->code);
     } else {
@@ -265,7 +265,7 @@ static void on_event(struct trace_to_script *c, const struct record_event *e)
     }
 }
 
-static void on_answer(struct trace_to_script *c, const struct record_answer *a)
+static void on_answer(struct trace_to_script *c, const struct flat_answer *a)
 {
     if (slice_is(a->status, "success")) {
         buf_str(c->out, "host spawned ");
@@ -305,19 +305,18 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
                    SLICE_ARG(r->u.begin.version));
         break;
     case RECORD_job: on_job(c, &r->u.job); break;
-    case RECORD_preset: on_preset(c, &r->u.preset); break;
-    case RECORD_event: on_event(c, &r->u.event); break;
-    case RECORD_answer: on_answer(c, &r->u.answer); break;
+    case RECORD_preset: on_preset(c, &r->u.of.preset); break;
+    case RECORD_proc_state: on_proc_state(c, &r->u.of.proc_state); break;
+    case RECORD_answer: on_answer(c, &r->u.of.answer); break;
     case RECORD_effect_answer: break;
     case RECORD_effect_kill: buf_str(c->out, "expect kill\n"); break;
     case RECORD_effect_job_ended:
-        buf_printf(c->out, "expect ended\nexpect code %lld\n",
-                   (long long)r->u.effect_job_ended.code);
+        buf_printf(c->out, "expect ended\nexpect code %lld\n", (long long)r->u.of.job_ended.code);
         break;
     case RECORD_effect_spawn:
         buf_str(c->out, "expect spawn ");
-        put_word(c->out, r->u.effect_spawn.request_program);
-        buf_printf(c->out, " %llu\n", (unsigned long long)r->u.effect_spawn.request_processes);
+        put_word(c->out, r->u.of.spawn.request_program);
+        buf_printf(c->out, " %llu\n", (unsigned long long)r->u.of.spawn.request_processes);
         break;
     case RECORD_open: on_open(c, l, &r->u.open); break;
     case RECORD_hangup: say(c, l, "hangup"); break;
@@ -330,10 +329,10 @@ void trace_to_script_record(void *arg, const struct trace_reader_line *l, const 
             say(c, l, "closed");
         break;
     case RECORD_abort: comment(c, "the host ends the job"); break;
-    case RECORD_heard:
+    case RECORD_names_reply:
     case RECORD_unpublish: comment(c, "neighbours and their names"); break;
     case RECORD_greet: comment(c, "a greeting"); break;
-    case RECORD_lessen: comment(c, "another user writes here"); break;
+    case RECORD_rights_lost: comment(c, "another user writes here"); break;
     default: break;
     }
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "io/procstat.h"
 #include "io/rendezvous.h"
 #include "wireupd/dvm_exec.h"
@@ -73,12 +74,13 @@ static void say_read(struct node *n, struct slice service, struct buf *out)
 
     say_lookup(n, service, out);
     if (once)
-        server_unpublish(&n->server, service);
+        server_deliver(&n->server, INPUT(unpublish, .service = service));
 }
 
 static void say_unpublish(struct node *n, struct slice service, struct buf *out)
 {
-    buf_str(out, server_unpublish(&n->server, service) == ANSWER_OK ? "found\n" : "none\n");
+    buf_str(out, server_deliver(&n->server, INPUT(unpublish, .service = service)) ? "found\n"
+                                                                                  : "none\n");
 }
 
 /* The number of daemons that a DVM runs for others, and a line for each node. */
@@ -396,7 +398,8 @@ static void inquiry_end(struct inquiry *q, bool found, struct slice port)
 {
     struct node *n = q->node;
 
-    server_names_heard(&n->server, q->ticket, q->query, found, port);
+    server_deliver(&n->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
+                                     .found = found, .value = port));
     inquiry_free(q);
     turn_end(&n->turn);
 }
@@ -527,7 +530,7 @@ static void look_on(void *arg)
     }
 }
 
-void control_socket_ask(struct control_socket *d, struct effect_names *e)
+void control_socket_ask(struct control_socket *d, struct op_names *e)
 {
     struct inquiry *q = calloc(1, sizeof *q);
 

@@ -31,7 +31,7 @@
 #include "io/greeting_timer.h"
 #include "io/rendezvous.h"
 
-struct effect_names;
+struct op_names;
 
 struct node;
 
@@ -52,6 +52,6 @@ bool control_socket_is_open(const struct control_socket *d); /* others can reach
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 
 /* Queries the other launchers; takes the query over, server_answer() answers it. */
-void control_socket_ask(struct control_socket *d, struct effect_names *e);
+void control_socket_ask(struct control_socket *d, struct op_names *e);
 
 #endif

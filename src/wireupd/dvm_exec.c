@@ -218,7 +218,7 @@ static char **shell_line(struct arena *a, const struct part_texts *words)
     return arena_ok(a) ? argv : NULL;
 }
 
-static void run(struct dvm_exec_list *e, const struct msg_exec *m)
+static void run(struct dvm_exec_list *e, const struct op_exec *m)
 {
     struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
     struct arena a = ARENA_NULL(1 << 22);

@@ -28,7 +28,7 @@ void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed 
  * reason. */
 bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
 
-/* Handles a message of proto/overlay.def about executions; false: it is about something else. */
+/* Handles a message of proto/operations.def about executions; false: it is about something else. */
 bool dvm_exec_hear(struct dvm_exec_list *e, const struct msg *m);
 
 /* Daemon: a process has ended; false: it was not an execution's. */

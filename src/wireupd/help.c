@@ -75,26 +75,22 @@ static void show(struct node *n, const struct job *j, uint32_t rank, struct slic
     }
 }
 
-void help_effect(struct node *n, const struct effect_help *e)
+void help_effect(struct node *n, const struct op_help *e)
 {
     struct job *j = core_job(&n->server.core, e->job);
-    struct msg m = { .kind = MSG_help };
+    struct msg m = { .kind = MSG_help, .u.help = *e };
 
     if (j && j->follows) {
-        m.u.help.job = j->id;
-        m.u.help.rank = e->rank;
-        m.u.help.topic = e->topic;
-        m.u.help.text = e->text;
         multinode_send(n->multinode, &m, 0);
     } else if (j) {
         show(n, j, e->rank, e->topic, e->text);
     }
 }
 
-void help_hear(struct node *n, const struct msg_help *m)
+void help_hear(struct node *n, const struct op_help *m)
 {
-    struct job *j = m->job <= UINT32_MAX ? core_job(&n->server.core, (uint32_t)m->job) : NULL;
+    struct job *j = core_job(&n->server.core, m->job);
 
     if (j && !j->follows && m->rank < j->plan.nprocs)
-        show(n, j, (uint32_t)m->rank, m->topic, m->text);
+        show(n, j, m->rank, m->topic, m->text);
 }

@@ -7,7 +7,7 @@
 #include "io/loop.h"
 #include "cluster/msg.h"
 
-struct effect_help;
+struct op_help;
 
 struct node;
 
@@ -22,10 +22,10 @@ void help_open(struct node *n);
 void help_close(struct node *n); /* harmless twice, and on zeroed memory */
 
 /* EFFECT_help. */
-void help_effect(struct node *n, const struct effect_help *e);
+void help_effect(struct node *n, const struct op_help *e);
 
 /* Launcher: a help message forwarded by a daemon. */
-void help_hear(struct node *n, const struct msg_help *m);
+void help_hear(struct node *n, const struct op_help *m);
 
 /* Reports the counted messages now. */
 void help_tell(struct node *n);

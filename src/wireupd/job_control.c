@@ -15,7 +15,7 @@
 #include "wireupd/proc_root.h"
 #include "wireupd/signals.h"
 
-static void send_signal(struct node *n, const struct effect_signal *e)
+static void send_signal(struct node *n, const struct op_signal *e)
 {
     struct job *job = core_job(&n->server.core, e->job);
 
@@ -25,7 +25,7 @@ static void send_signal(struct node *n, const struct effect_signal *e)
     signals_elsewhere(n, job, e->rank, e->signal, e->meant);
 }
 
-static void clear_up(struct node *n, const struct effect_cleanup *e)
+static void clear_up(struct node *n, const struct op_cleanup *e)
 {
     struct cleanup_order o = cleanup_of(e);
     int rc;
@@ -44,7 +44,7 @@ static void clear_up(struct node *n, const struct effect_cleanup *e)
 }
 
 /* Warn once; programs then create their own files where they like. */
-static void make_place(struct node *n, const struct effect_place *e)
+static void make_place(struct node *n, const struct op_place *e)
 {
     struct session_dir *d = n->config.sessions;
     int rc =
@@ -56,7 +56,7 @@ static void make_place(struct node *n, const struct effect_place *e)
     log_warn(&n->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
 }
 
-static void write_log(struct node *n, const struct effect_log *e)
+static void write_log(struct node *n, const struct op_log *e)
 {
     if (slice_is(e->channel, "stdout"))
         sink_say(&n->out, e->text);
@@ -77,7 +77,7 @@ static void make_credential(struct node *n, uint64_t ticket)
     free(text);
 }
 
-static void check_credential(struct node *n, const struct effect_credential *e)
+static void check_credential(struct node *n, const struct op_credential *e)
 {
     struct answer a = { .status = ANSWER_OK };
     uint32_t ids[2];

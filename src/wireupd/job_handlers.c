@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/input.h"
 #include "core/job_map_pack.h"
 #include "topo/plan_bind.h"
 #include "wireupd/job_shutdown.h"
@@ -41,11 +42,11 @@ static void refuse_part(struct local_job *w, const struct errmsg *why)
 }
 
 /* Starts our part of a job; takes the plan over on success.  NULL with a sentence. */
-static struct job *follow(struct node *n, struct job_map *plan, const struct msg_job *m,
+static struct job *follow(struct node *n, struct job_map *plan, const struct op_job *m,
                           uint32_t here, struct errmsg *err)
 {
     struct job_order o = { .plan = plan,
-                           .parent = m->parent < 0 ? JOB_NO_RANK : (uint32_t)m->parent,
+                           .parent = m->parent,
                            .keep_going = m->keep_going != 0,
                            .here = here,
                            .follows = true,
@@ -81,7 +82,8 @@ static struct job *follow(struct node *n, struct job_map *plan, const struct msg
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     local_job_preset(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
-        server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
+        server_deliver(&n->server, INPUT(preset, .job = w->job->id, .key = m->presets.items[i],
+                                         .value = m->presets.items[i + 1]));
     if (bound)
         timer_set(&n->starter, 0);
     else
@@ -95,7 +97,7 @@ static const char *keep_text(struct multinode *s, struct slice text)
 }
 
 /* Takes over the launcher's settings for all of its jobs, from the first job. */
-static void take_config(struct multinode *s, const struct msg_job *m)
+static void take_config(struct multinode *s, const struct op_job *m)
 {
     struct node_config *c = &s->node->config;
 
@@ -129,7 +131,7 @@ static int record_here(struct multinode *s, struct slice trace, struct errmsg *e
                              &n->config.log, err);
 }
 
-static void on_job(struct multinode *s, const struct msg_job *m)
+static void on_job(struct multinode *s, const struct op_job *m)
 {
     struct errmsg err = { "" }, bad_file = { "" };
     struct job_map plan;
@@ -161,7 +163,7 @@ static void on_job(struct multinode *s, const struct msg_job *m)
 
 /* ---- it ends --------------------------------------------------------------------------------- */
 
-static void on_job_done(struct multinode *s, const struct msg_job_done *m)
+static void on_job_done(struct multinode *s, const struct op_job_done *m)
 {
     struct job *j = share_job(s, m->job);
 
@@ -170,7 +172,7 @@ static void on_job_done(struct multinode *s, const struct msg_job_done *m)
         job_shutdown_forget(s->node, j);
 }
 
-static void on_unloaded(struct multinode *s, const struct msg_unloaded *m)
+static void on_unloaded(struct multinode *s, const struct op_unloaded *m)
 {
     struct job *j = share_job_with(s, m->job, m->rank);
     struct local_job *w = j && share_is_root(s) ? local_job_of(s->node, j) : NULL;

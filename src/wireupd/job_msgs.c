@@ -13,10 +13,10 @@
 #include "wireupd/preflight.h"
 #include "wireupd/multinode_priv.h"
 
-static void say_config(const struct node_config *c, struct msg_job *m)
+static void say_config(const struct node_config *c, struct op_job *m)
 {
     m->keep_going = c->keep_going;
-    m->stdin_to = (uint64_t)c->stdin_to;
+    m->stdin_to = (uint8_t)c->stdin_to;
     m->stdin_rank = c->stdin_rank;
     m->label = c->label ? slice_str(c->label) : SLICE_NULL;
     m->outfile = c->outfile ? slice_str(c->outfile) : SLICE_NULL;
@@ -27,8 +27,8 @@ static void say_config(const struct node_config *c, struct msg_job *m)
 }
 
 /* The server's own entries in the store are sent along, so that all nodes have the same. */
-static void say_presets(const struct multinode *s, const struct spawn_request *rq,
-                        struct msg_job *m, struct slice *pairs)
+static void say_presets(const struct multinode *s, const struct spawn_request *rq, struct op_job *m,
+                        struct slice *pairs)
 {
     const struct node_config *c = &s->node->config;
     uint32_t n = 0;
@@ -66,7 +66,7 @@ void job_msgs_announce(struct multinode *s, struct local_job *w, const struct sp
     struct slice *pairs =
         calloc(2 * ((size_t)c->njob_attrs + 1 + (rq ? rq->npreputs : 0)), sizeof *pairs);
     struct msg m = { .kind = MSG_job };
-    struct msg_job *o = &m.u.job;
+    struct op_job *o = &m.u.job;
 
     buf_clear(&s->scratch);
     job_map_pack(&j->plan, &s->scratch);
@@ -79,7 +79,7 @@ void job_msgs_announce(struct multinode *s, struct local_job *w, const struct sp
     o->job = j->id;
     o->base = j->base;
     o->nspace = slice_str(j->nspace);
-    o->parent = j->parent == JOB_NO_RANK ? -1 : (int64_t)j->parent;
+    o->parent = j->parent;
     o->positions = (struct part_uints){ w->positions, j->plan.nnodes };
     o->plan = buf_slice(&s->scratch);
     o->push_to = push_of(w);

@@ -7,6 +7,7 @@
 
 #include "base/limit.h"
 #include "cluster/job_states.h"
+#include "core/input.h"
 #include "core/job_end.h"
 #include "wireupd/job_msgs.h"
 #include "wireupd/local_job.h"
@@ -29,7 +30,7 @@ void job_shutdown_begin(struct node *n, struct job *job)
     if (!job->follows) {
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || !w->spawned || w->answered)
-            server_abort_connected(&n->server, job);
+            server_deliver(&n->server, INPUT(abort_connected, .job = job->id));
         if (n->multinode)
             job_states_kill(&n->multinode->dispatch.context, job);
     }

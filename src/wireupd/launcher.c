@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/input.h"
 #include "wireupd/multinode.h"
 #include "wireupd/job_msgs.h"
 #include "wireupd/preflight.h"
@@ -39,7 +40,8 @@ void launcher_skip(struct local_job *w)
 {
     for (; w->next < w->job->plan.nprocs; w->next++) {
         if (job_rank_is_here(w->job, w->next))
-            server_event(&w->node->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1);
+            server_deliver(&w->node->server, INPUT(proc_state, .job = w->job->id, .rank = w->next,
+                                                   .event = PROC_EVENT_NOT_STARTED, .code = 1));
     }
 }
 

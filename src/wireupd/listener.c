@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/input.h"
 #include "io/peer_cred.h"
 #include "io/socket_owner.h"
 #include "wireupd/local_job.h"
@@ -62,7 +63,8 @@ static void hung_up(void *arg, struct peer_conn *c, bool refused)
     struct node *n = arg;
 
     if (c == n->singleton)
-        server_event(&n->server, c->peer->job, c->peer->rank, PROC_EVENT_EXIT, refused);
+        server_deliver(&n->server, INPUT(proc_state, .job = c->peer->job->id, .rank = c->peer->rank,
+                                         .event = PROC_EVENT_EXIT, .code = refused));
 }
 
 static void closed(void *arg, struct peer_conn *c)

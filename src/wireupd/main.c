@@ -58,7 +58,7 @@ static void answer(const struct daemon *d, enum bootstrap_answer what, const cha
 }
 
 /* Sends a sentence about a node to the launcher; before the link is up, to our starter. */
-static void tell(struct daemon *d, int32_t position, unsigned fatal, const char *text)
+static void tell(struct daemon *d, uint32_t position, uint8_t fatal, const char *text)
 {
     struct msg m = { .kind = MSG_launch_error, .to = 0 };
 
@@ -190,7 +190,7 @@ static void check_clock(struct daemon *d)
 
 static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
 {
-    tell(arg, (int32_t)position, TROUBLE_FAILED, why->text);
+    tell(arg, position, LAUNCH_ERROR_FAILED, why->text);
 }
 
 static void on_child_remark(void *arg, const char *node, struct slice line)
@@ -198,7 +198,7 @@ static void on_child_remark(void *arg, const char *node, struct slice line)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "%s: " SLICE_FMT, node, SLICE_ARG(line));
-    tell(arg, -1, TROUBLE_REMARK, text);
+    tell(arg, UINT32_MAX, LAUNCH_ERROR_REMARK, text);
 }
 
 static int start_crew(struct daemon *d, struct errmsg *err)
@@ -261,7 +261,7 @@ static void on_joined(void *arg)
     if (d->by_hand) /* otherwise the parent sees the link itself */
         answer(d, BOOTSTRAP_READY, "");
     if (start_crew(d, &err))
-        tell(d, (int32_t)d->boot.position, TROUBLE_FAILED, err.text);
+        tell(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
     tell_hardware(d);
 }
 
@@ -275,7 +275,7 @@ static void on_lost(void *arg, uint32_t position, const char *why)
         snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
     else
         snprintf(text, sizeof text, "%.900s", why);
-    tell(d, (int32_t)position, TROUBLE_LOST, text);
+    tell(d, position, LAUNCH_ERROR_LOST, text);
 }
 
 /* ---- start and end ---- */

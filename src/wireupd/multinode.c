@@ -24,7 +24,7 @@
 
 /* ---- the dispatcher ---- */
 
-static void spawn(void *arg, const struct effect_spawn *e)
+static void spawn(void *arg, const struct op_spawn *e)
 {
     struct multinode *s = arg;
 
@@ -95,39 +95,37 @@ void multinode_effect(struct multinode *s, const struct effect *e)
 
 void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
 {
-    struct msg m = { .kind = MSG_input };
+    struct msg m = MSG_WITH(input, .job = j->id, .rank = rank, .bytes = bytes);
 
-    m.u.input.job = j->id;
-    m.u.input.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
-    m.u.input.bytes = bytes;
     multinode_send(s, &m,
                    rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
 }
 
-static void hear_input(struct multinode *s, const struct msg_input *m)
+static void hear_input(struct multinode *s, const struct op_input *m)
 {
     const struct job *j = share_job(s, m->job);
 
     if (j)
-        process_input(s->node, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank, m->bytes, 0);
+        process_input(s->node, j, m->rank, m->bytes, 0);
 }
 
 /* ---- messages that do not concern the core ---- */
 
-static void hear_trouble(struct multinode *s, const struct msg_launch_error *m)
+static void hear_trouble(struct multinode *s, const struct op_launch_error *m)
 {
     char why[ERRMSG_MAX];
     bool known = m->position > 0 && m->position < s->router.config.count;
 
     snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
-    if (m->fatal == TROUBLE_LOST && known && s->calls.on_lost)
-        s->calls.on_lost(s->arg, (uint32_t)m->position, why);
+    if (m->fatal == LAUNCH_ERROR_LOST && known && s->calls.on_lost)
+        s->calls.on_lost(s->arg, m->position, why);
     else if (s->calls.on_trouble)
-        s->calls.on_trouble(s->arg, m->fatal ? m->position : -1, m->text);
+        s->calls.on_trouble(
+            s->arg, m->fatal && m->position != UINT32_MAX ? (int64_t)m->position : -1, m->text);
     if (!share_is_root(s) || !m->fatal || !known)
         return;
-    node_failure_reason(s, (uint32_t)m->position, why);
-    membership_lose(&s->overlay_io.member, (uint32_t)m->position);
+    node_failure_reason(s, m->position, why);
+    membership_lose(&s->overlay_io.member, m->position);
 }
 
 /* A message that does not concern the core. */

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "io/child.h"
 #include "wireupd/control.h"
 #include "wireupd/shutdown.h"
@@ -270,7 +271,7 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
 /* ---- effects ---- */
 
 /* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
-static void find_attr(struct node *n, struct job *job, const struct effect_attr *e)
+static void find_attr(struct node *n, struct job *job, const struct op_attr *e)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
     struct errmsg err = { "" };
@@ -286,14 +287,15 @@ static void find_attr(struct node *n, struct job *job, const struct effect_attr 
     } else if (path) {
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
         if (job)
-            server_preset(&n->server, job, e->key, a.value);
+            server_deliver(&n->server,
+                           INPUT(preset, .job = job->id, .key = e->key, .value = a.value));
     } else if (err.text[0]) {
         log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }
     server_answer(&n->server, e->ticket, &a);
 }
 
-static void push_input(struct node *n, struct job *j, const struct effect_input *e)
+static void push_input(struct node *n, struct job *j, const struct op_input *e)
 {
     struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/input.h"
 #include "wireupd/job_shutdown.h"
 #include "wireupd/dvm_exec.h"
 #include "wireupd/preflight.h"
@@ -66,25 +67,28 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
         return;
     errmsg_set(&text, 0, "node %s is lost: %s", n->multinode->names[position], why);
     if (j->keep_going) {
-        server_blame(&n->server, j, 1, text.text);
+        server_deliver(&n->server,
+                       INPUT(job_failed, .job = j->id, .code = 1, .reason = slice_str(text.text)));
         if (j->phase == JOB_RUNNING)
             job_shutdown_say(n, &text); /* at the end the reason is an old one */
     } else {
         server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }
     if (plan_node < j->plan.nnodes)
-        server_node_down(&n->server, j, plan_node);
+        server_deliver(&n->server, INPUT(node_down, .job = j->id, .node = plan_node));
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (node_map_rank(&n->multinode->dispatch.map, j, r) != position ||
             j->procs[r].state == PROC_STATE_GONE)
             continue;
         /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
-            server_event(&n->server, j, r, PROC_EVENT_STARTED, 0);
-        server_event(&n->server, j, r,
-                     j->procs[r].state == PROC_STATE_PLANNED ? PROC_EVENT_NOT_STARTED
-                                                             : PROC_EVENT_DEATH,
-                     SIGKILL);
+            server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                             .event = PROC_EVENT_STARTED, .pid = j->procs[r].pid));
+        server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                         .event = j->procs[r].state == PROC_STATE_PLANNED
+                                                      ? PROC_EVENT_NOT_STARTED
+                                                      : PROC_EVENT_DEATH,
+                                         .code = SIGKILL));
     }
     spawning_heard(n, j);
 }
@@ -138,7 +142,8 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
     for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) == position &&
             j->procs[r].state != PROC_STATE_GONE)
-            server_event(share_server(s), j, r, PROC_EVENT_DEATH, SIGKILL);
+            server_deliver(share_server(s), INPUT(proc_state, .job = j->id, .rank = r,
+                                                  .event = PROC_EVENT_DEATH, .code = SIGKILL));
     }
 }
 

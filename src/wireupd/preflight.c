@@ -74,7 +74,7 @@ void preflight_lost(struct node *n, uint32_t position)
     settle(LIST_OF(l, struct local_job, link), position);
 }
 
-static void hear_checked(struct multinode *s, uint32_t from, const struct msg_checked *m)
+static void hear_checked(struct multinode *s, uint32_t from, const struct op_checked *m)
 {
     struct job *j = share_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->node, j) : NULL;
@@ -89,7 +89,7 @@ static void hear_checked(struct multinode *s, uint32_t from, const struct msg_ch
 
 /* ---- daemon ---- */
 
-void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *m,
+void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
                       const struct errmsg *bad)
 {
     struct local_job *w = local_job_of(s->node, j);
@@ -105,7 +105,7 @@ void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *
     multinode_send(s, &answer, 0);
 }
 
-static void hear_begin(struct multinode *s, const struct msg_begin *m)
+static void hear_begin(struct multinode *s, const struct op_begin *m)
 {
     struct job *j = share_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->node, j) : NULL;

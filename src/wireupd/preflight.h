@@ -20,7 +20,7 @@ bool preflight_holds(struct multinode *s, struct local_job *w);
 
 /* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
  */
-void preflight_answer(struct multinode *s, struct job *j, const struct msg_job *m,
+void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
                       const struct errmsg *bad);
 
 /* The launch loop skips it. */

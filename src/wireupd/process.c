@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/input.h"
 #include "wireupd/path_search.h"
 #include "wireupd/output.h"
 #include "wireupd/output_format.h"
@@ -311,7 +312,8 @@ static bool overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    bool heard = server_output(&t->node->server, t->job, t->rank, channel, bytes);
+    bool heard = server_deliver(&t->node->server, INPUT(output, .job = t->job->id, .rank = t->rank,
+                                                        .channel = channel, .bytes = bytes));
 
     if (t->node->multinode &&
         iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
@@ -420,18 +422,21 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
         close_side(&w, 0);
         free(t);
         n->process_calls.cannot_run(n, job, rank, code, err->text);
-        server_event(&n->server, job, rank, PROC_EVENT_NOT_STARTED, code);
+        server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                         .event = PROC_EVENT_NOT_STARTED, .code = code));
         return rc;
     }
     startup_timing_note(&n->timing, job, rank, STARTUP_STARTED);
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
-    server_event(&n->server, job, rank, PROC_EVENT_STARTED, 0);
+    server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                     .event = PROC_EVENT_STARTED, .pid = job->procs[rank].pid));
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
         n->process_calls.cannot_run(n, job, rank, 1, err->text);
         if (t->ended)
-            server_event(&n->server, job, rank, PROC_EVENT_DEATH, SIGKILL);
+            server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                             .event = PROC_EVENT_DEATH, .code = SIGKILL));
         process_signal(t, SIGKILL);
     }
     return rc;
@@ -509,9 +514,13 @@ void process_ended(struct task *t, int wait_status)
         keep_unloaded(t);
     source_show_held(&t->err);
     if (WIFSIGNALED(wait_status))
-        server_event(&t->node->server, t->job, t->rank, PROC_EVENT_DEATH, WTERMSIG(wait_status));
+        server_deliver(&t->node->server,
+                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
+                             .event = PROC_EVENT_DEATH, .code = WTERMSIG(wait_status)));
     else
-        server_event(&t->node->server, t->job, t->rank, PROC_EVENT_EXIT, WEXITSTATUS(wait_status));
+        server_deliver(&t->node->server,
+                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
+                             .event = PROC_EVENT_EXIT, .code = WEXITSTATUS(wait_status)));
 }
 
 void process_close(struct task *t)

@@ -15,7 +15,7 @@
 
 enum { DAEMONS = 6, WIDTH = 2, FDS = 256 };
 
-struct member {
+struct daemon {
     struct world *world;
     struct router router;
     struct router_io io;
@@ -32,7 +32,7 @@ struct member {
 struct world {
     struct loop loop;
     struct timer limit;
-    struct member members[DAEMONS];
+    struct daemon members[DAEMONS];
     uint32_t nready, nclosed, wanted; /* messages, until the loop stops */
     uint32_t meet_ms, links;          /* of each router's configuration */
     unsigned char key[DAEMON_LINK_KEY];
@@ -40,7 +40,7 @@ struct world {
 
 static void on_message(void *arg, const struct msg *m)
 {
-    struct member *a = arg;
+    struct daemon *a = arg;
 
     if (m->kind == MSG_overlay) {
         a->pieces++;
@@ -48,8 +48,8 @@ static void on_message(void *arg, const struct msg *m)
     } else if (m->kind == MSG_signal) {
         a->messages++;
         a->last_from = m->from;
-        a->disorder = a->disorder || (int64_t)m->u.signal.number <= a->number;
-        a->number = (int64_t)m->u.signal.number;
+        a->disorder = a->disorder || m->u.signal.signal <= a->number;
+        a->number = m->u.signal.signal;
     } else {
         return;
     }
@@ -59,7 +59,7 @@ static void on_message(void *arg, const struct msg *m)
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
 {
-    struct member *a = arg;
+    struct daemon *a = arg;
 
     (void)position;
     (void)host;
@@ -69,7 +69,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 
 static void on_lost(void *arg, uint32_t position, const char *why)
 {
-    struct member *a = arg;
+    struct daemon *a = arg;
 
     a->losses++;
     a->last_lost = position;
@@ -81,7 +81,7 @@ static void join_to(struct world *w, uint32_t i, uint32_t parent);
 
 static void on_orphan(void *arg, const char *why)
 {
-    struct member *a = arg;
+    struct daemon *a = arg;
 
     a->orphan = true;
     snprintf(a->why, sizeof a->why, "%s", why);
@@ -91,7 +91,7 @@ static void on_orphan(void *arg, const char *why)
 
 static void on_closed(void *arg)
 {
-    struct member *a = arg;
+    struct daemon *a = arg;
 
     a->closed = true;
     if (++a->world->nclosed == DAEMONS)
@@ -115,7 +115,7 @@ static void run(struct world *w)
 
 static void open_member(struct world *w, uint32_t i)
 {
-    struct member *a = &w->members[i];
+    struct daemon *a = &w->members[i];
     struct router_io_config config = {
         .router = { .me = i,
                     .count = DAEMONS,
@@ -181,7 +181,7 @@ static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, ui
 {
     struct msg m = { .kind = MSG_signal, .to = to };
 
-    m.u.signal.number = number;
+    m.u.signal.signal = (int)number;
     w->wanted = arrivals;
     OK_F(router_send(&w->members[from].router, &m) == 0, "%u says %u to %u", from, number, to);
     run(w);
@@ -191,7 +191,7 @@ static void say(struct world *w, uint32_t from, uint32_t to, uint32_t number, ui
 static void test_leaf(void)
 {
     static struct world w;
-    struct member *a = &w.members[DAEMONS - 1];
+    struct daemon *a = &w.members[DAEMONS - 1];
     struct router_io_config config = {
         .router = { .me = DAEMONS - 1, .count = DAEMONS, .width = WIDTH, .host = "here" },
         .loop = &w.loop,
@@ -273,7 +273,7 @@ static void test_lost_relay(void)
             EQ(w.members[0].losses, 1);
             router_lost(&w.members[0].router, 1);
         }
-        m.u.signal.number = n;
+        m.u.signal.signal = (int)n;
         m.to = 3;
         OK(router_send(&w.members[0].router, &m) == 0);
         m.to = 0;
@@ -317,7 +317,7 @@ static void pieces(struct world *w, uint32_t a, uint32_t b, uint32_t n)
 
 static bool all_came(const struct world *w, uint32_t a, uint32_t b)
 {
-    const struct member *x = &w->members[a], *y = &w->members[b];
+    const struct daemon *x = &w->members[a], *y = &w->members[b];
 
     return x->said[b] == y->piece[a] && y->said[a] == x->piece[b] && !x->disorder && !y->disorder;
 }

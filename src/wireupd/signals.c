@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "core/input.h"
 #include "wireupd/multinode_priv.h"
 #include "wireupd/process.h"
 
@@ -34,17 +35,14 @@ void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
 void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant)
 {
     struct multinode *s = n->multinode;
-    struct msg m = { .kind = MSG_signal };
+    struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
+                            .meant = meant);
     uint32_t to;
 
     if (!s)
         return;
     to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
                                             : node_map_rank(&s->dispatch.map, j, rank);
-    m.u.signal.job = j ? (int64_t)j->id : -1;
-    m.u.signal.rank = rank == JOB_NO_RANK ? -1 : (int64_t)rank;
-    m.u.signal.number = (uint64_t)sig;
-    m.u.signal.meant = meant;
     if (to != s->router.config.me)
         multinode_send(s, &m, to);
 }
@@ -55,18 +53,19 @@ void signals_all(struct node *n, int sig)
     signals_elsewhere(n, NULL, JOB_NO_RANK, sig, false);
 }
 
-void signals_hear(struct node *n, const struct msg_signal *m)
+void signals_hear(struct node *n, const struct op_signal *m)
 {
-    struct job *j = m->job < 0 ? NULL : core_job(&n->server.core, (uint32_t)m->job);
-    int sig = (int)m->number;
+    const struct job *j = core_job(&n->server.core, m->job);
+    int64_t rank = m->rank == JOB_NO_RANK ? -1 : (int64_t)m->rank;
 
-    if ((m->job >= 0 && !j) || (j && m->rank >= (int64_t)j->plan.nprocs) || sig <= 0 ||
-        sig > SIGRTMAX)
+    if ((m->job != JOB_NO_RANK && !j) || (j && rank >= (int64_t)j->plan.nprocs) || m->signal <= 0 ||
+        m->signal > SIGRTMAX)
         return;
     if (j && m->meant)
-        server_commanded(&n->server, j, m->rank < 0 ? JOB_NO_RANK : (uint32_t)m->rank);
+        server_deliver(&n->server, INPUT(signal, .job = m->job, .rank = m->rank,
+                                         .signal = m->signal, .meant = true));
     if (m->meant)
-        signals_meant(n, j, m->rank, sig);
+        signals_meant(n, j, rank, m->signal);
     else
-        signals_send(n, j, m->rank, sig);
+        signals_send(n, j, rank, m->signal);
 }

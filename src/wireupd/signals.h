@@ -18,6 +18,6 @@ void signals_all(struct node *n, int sig);
 void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant);
 
 /* MSG_signal; job and rank -1: all. */
-void signals_hear(struct node *n, const struct msg_signal *m);
+void signals_hear(struct node *n, const struct op_signal *m);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/input.h"
 #include "wireupd/process.h"
 #include "wireupd/local_job.h"
 
@@ -46,7 +47,9 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     }
     n->singleton = c;
     c->peer->job->procs[0].pid = pid;
-    server_event(&n->server, c->peer->job, 0, PROC_EVENT_STARTED, 0);
+    server_deliver(&n->server,
+                   INPUT(proc_state, .job = c->peer->job->id, .rank = 0,
+                         .event = PROC_EVENT_STARTED, .pid = c->peer->job->procs[0].pid));
     return c->peer;
 }
 
@@ -59,7 +62,7 @@ int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
         return errmsg_set(err, fd, "cannot connect to the program at port %u: %s", port,
                           err_text(fd));
     peer = singleton_connection(n, fd, false, pid, err);
-    if (!peer || server_greet_singleton(&n->server, peer) < 0)
+    if (!peer || !server_deliver(&n->server, INPUT(greet, .connection = peer->id)))
         return -ENOMEM;
     turn_end(&n->turn);
     return 0;

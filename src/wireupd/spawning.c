@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "wireupd/job_msgs.h"
 #include "wireupd/preflight.h"
 #include "wireupd/multinode.h"
@@ -45,7 +46,7 @@ void spawning_answer(struct local_job *w)
         a.ncodes = 0; /* all started: nothing to list */
     answer_spawn(w->node, w->ticket, &a);
     if (a.status == ANSWER_OK && job->failed) /* it was started, and died meanwhile */
-        server_abort_connected(&w->node->server, job);
+        server_deliver(&w->node->server, INPUT(abort_connected, .job = job->id));
 }
 
 void spawning_heard(struct node *n, struct job *j)
@@ -59,7 +60,8 @@ void spawning_heard(struct node *n, struct job *j)
 static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
 {
     for (uint32_t i = 0; i < rq->npreputs; i++)
-        server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
+        server_deliver(&n->server, INPUT(preset, .job = job->id, .key = rq->preputs[i].key,
+                                         .value = rq->preputs[i].value));
 }
 
 /* Selects the processes whose standard input the spawner wants to feed. */
@@ -83,7 +85,7 @@ static bool is_recoverable(const struct spawn_request *rq)
 }
 
 /* 0, or the request is refused with a sentence. */
-static int begin_spawn(struct node *n, const struct effect_spawn *e, struct job *parent, int *codes,
+static int begin_spawn(struct node *n, const struct op_spawn *e, struct job *parent, int *codes,
                        uint32_t ncodes, struct errmsg *err)
 {
     /* A tool has no nodes and no environment of its own here. */
@@ -117,7 +119,7 @@ static int begin_spawn(struct node *n, const struct effect_spawn *e, struct job 
     return 0;
 }
 
-void spawning_begin(struct node *n, const struct effect_spawn *e)
+void spawning_begin(struct node *n, const struct op_spawn *e)
 {
     struct job *parent = core_job(&n->server.core, e->job);
     uint64_t count = spawn_nprocs(e->request);

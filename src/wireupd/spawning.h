@@ -5,10 +5,10 @@
 
 #include "wireupd/local_job.h"
 
-struct effect_spawn;
+struct op_spawn;
 
 /* EFFECT_spawn, from this node or another. */
-void spawning_begin(struct node *n, const struct effect_spawn *e);
+void spawning_begin(struct node *n, const struct op_spawn *e);
 
 /* If every process of a spawned job has been tried, the requesting process is answered. */
 void spawning_answer(struct local_job *w);

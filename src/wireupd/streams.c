@@ -64,7 +64,7 @@ static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t 
 
 static void show_first(struct streams *t, uint32_t position, enum stream which, bool any);
 
-static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m)
+static void hear_data(struct streams *t, uint32_t from, const struct op_data *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -75,7 +75,7 @@ static void hear_data(struct streams *t, uint32_t from, const struct msg_data *m
                   "the daemon at position %u sent more output than its window allows", from);
 }
 
-static void hear_credit(struct streams *t, uint32_t from, const struct msg_window_update *m)
+static void hear_credit(struct streams *t, uint32_t from, const struct op_window_update *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 
@@ -84,7 +84,7 @@ static void hear_credit(struct streams *t, uint32_t from, const struct msg_windo
                   "the daemon at position %u acknowledged output that was not sent", from);
 }
 
-static void hear_unread(struct streams *t, uint32_t from, const struct msg_unread *m)
+static void hear_unread(struct streams *t, uint32_t from, const struct op_unread *m)
 {
     struct stream_set *set = set_of(t, from, m->channel);
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "wireupd/node_priv.h"
 #include "wireupd/local_job.h"
 #include "wireupd/multinode.h"
@@ -142,11 +143,13 @@ static struct job *tool_job(struct node *n, const char *name, uint32_t nprocs)
         return NULL;
     }
     w->next = nprocs;
-    server_event(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0);
+    server_deliver(&n->server,
+                   INPUT(proc_state, .job = w->job->id, .rank = nprocs - 1,
+                         .event = PROC_EVENT_STARTED, .pid = w->job->procs[nprocs - 1].pid));
     return w->job;
 }
 
-void tools_admit(struct node *n, const struct effect_tool *e)
+void tools_admit(struct node *n, const struct op_tool *e)
 {
     struct slice wanted = e->name;
     enum answer_status status;
@@ -163,6 +166,9 @@ void tools_admit(struct node *n, const struct effect_tool *e)
     if (!j)
         log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
-    if (!server_admit(&n->server, e->ticket, j, status, clock_now_ns()) && j)
-        server_event(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0); /* it has gone */
+    if (!server_deliver(&n->server, INPUT_AT(clock_now_ns(), tool_reply, .ticket = e->ticket,
+                                             .job = j ? j->id : JOB_NO_RANK, .status = status)) &&
+        j)
+        server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = j->plan.nprocs - 1,
+                                         .event = PROC_EVENT_HANGUP)); /* it has gone */
 }

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "io/tool_files.h"
 
-struct effect_tool;
+struct op_tool;
 
 struct node;
 
@@ -36,7 +36,7 @@ void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 int tools_write(struct tools *t, struct node *n, struct errmsg *err);
 
 /* EFFECT_tool. */
-void tools_admit(struct node *n, const struct effect_tool *e);
+void tools_admit(struct node *n, const struct op_tool *e);
 
 /* The directory where tools look for files. */
 const char *tools_dir(void);

@@ -8,6 +8,7 @@
 #include "cluster/overlay_codec.h"
 #include "tests/cluster.h"
 #include "core/contribution_places.h"
+#include "core/input.h"
 
 /* ---- the overlays of all nodes --------------------------------------------------------------- */
 
@@ -77,7 +78,9 @@ static void hear_end(struct cluster *c, uint32_t node, const struct overlay_even
     block_set_walk_end(&w);
     if (!coll_id_read(slice_str(e->what), e->generation, &id))
         abort();
-    server_completed(&c->nodes[node].server, &id, e->failed ? ANSWER_FAILED : ANSWER_OK, blocks, n);
+    server_deliver(&c->nodes[node].server,
+                   INPUT(completed, .id = *(&id), .status = e->failed ? ANSWER_FAILED : ANSWER_OK,
+                         .blocks = { blocks, n }));
 }
 
 /* A node is lost, and its processes with it. */
@@ -88,7 +91,8 @@ static void hear_loss(struct cluster *c, uint32_t node, uint32_t lost)
     overlay_link_down(&overlays[node], lost);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
-            server_event(&c->nodes[node].server, j, r, PROC_EVENT_DEATH, 9);
+            server_deliver(&c->nodes[node].server, INPUT(proc_state, .job = j->id, .rank = r,
+                                                         .event = PROC_EVENT_DEATH, .code = 9));
     }
 }
 

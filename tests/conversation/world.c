@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/procmap.h"
@@ -232,14 +233,15 @@ void world_settle(struct world *w)
 void world_send(struct world *w, struct client *c, struct slice bytes)
 {
     if (c->peer)
-        server_input(&w->server, c->peer, bytes, ++w->now_ns);
+        server_deliver(&w->server,
+                       INPUT_AT(++w->now_ns, in, .connection = c->peer->id, .bytes = bytes));
     world_settle(w);
 }
 
 void world_hangup(struct world *w, struct client *c)
 {
     if (c->peer)
-        server_hangup(&w->server, c->peer);
+        server_deliver(&w->server, INPUT(hangup, .connection = c->peer->id));
     world_settle(w);
 }
 

@@ -34,7 +34,7 @@ same "a run that is recorded is the same run" "$rc $(head -n 1 "$tmp/run.out")" 
 same "nobody else may read it" "$(stat -c %a "$rec")" 600
 trace "$rec"
 same "two puts of each and their answers" "$(lines '> PMI-1 put ') $(lines '< PMI-1 put_result rc=0')" "8 8"
-same "each rank is started and ends" "$(lines '\* event started') $(lines '\* event exit code=0')" "4 4"
+same "each rank is started and ends" "$(lines '\* proc_state event=started') $(lines '\* proc_state event=exit code=0')" "4 4"
 ok "the job has a name, programs and nodes" grep -q '\* job .*name=.* programs=.*rawpmi1 nodes=' "$out"
 ok "a long value is cut, and its length is told" grep -q 'value=[^ ]*\.\.\.(128 bytes)' "$out"
 same "nothing is unreadable" "$(lines '\[')" 0
@@ -42,7 +42,7 @@ trace --rank 2 "$rec"
 same "one rank alone" "$(grep -vc ' rank 2  ' "$out") $(lines '> PMI-1 put ')" "0 2"
 trace --rank 0-1,3 --command put,get_maxes "$rec"
 same "ranks and commands" "$(lines '> PMI-1 put ') $(lines '> PMI-1 get_maxes') $(wc -l <"$out")" "6 3 9"
-trace --command event "$rec"
+trace --command proc_state "$rec"
 same "events" "$(wc -l <"$out")" 8
 trace --from 0 --to 0.000000001 "$rec"
 same "the first moment" "$(wc -l <"$out") $(lines '\* begin')" "1 1"
@@ -54,7 +54,7 @@ rows = [json.loads(line) for line in sys.stdin]
 puts = [r for r in rows if r.get("command") == "put" and r["fields"]["key"].startswith("card")]
 assert len(puts) == 4 and all(len(r["fields"]["value"]) == 128 for r in puts), puts
 assert {r["rank"] for r in puts} == {0, 1, 2, 3} and all(r["way"] == "in" for r in puts)
-events = [r for r in rows if r.get("record") == "event"]
+events = [r for r in rows if r.get("record") == "proc_state"]
 assert len(events) == 8 and all(r["pid"] > 0 for r in events)
 times = [r["time"] for r in rows]
 assert times == sorted(times) and rows[0]["record"] == "begin"
@@ -114,8 +114,8 @@ ok "an abort and what follows it" eval \
     explain
 recorded killed -n 4 "$raw" kill 11 1
 same "a rank that is killed" "$rc" 139
-trace --rank 1 --command event "$rec"
-same "its death is an event" "$(lines 'event death code=11')" 1
+trace --rank 1 --command proc_state "$rec"
+same "its death is an event" "$(lines 'event=death code=11')" 1
 recorded left -n 4 "$raw" leave 5 3
 recorded silent -n 3 true
 recorded wrong -n 2 "$raw" mute 'cmd=nonsense'
@@ -179,7 +179,7 @@ mkfifo "$tmp/gate"
 recorded names -n 1 "$raw" say 'cmd=publish_name service=wu-trace port=here' 'cmd=lookup_name service=wu-trace' \
     'cmd=lookup_name service=nobody' 'cmd=unpublish_name service=wu-trace'
 trace "$rec"
-ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*op=lookup service=nobody")" = 1 ] && [ "$(lines "\* heard")" -gt 1 ]' || explain
+ok "the neighbours are asked, and answer" eval '[ "$(lines "effect names .*op=lookup service=nobody")" = 1 ] && [ "$(lines "\* names_reply")" -gt 1 ]' || explain
 
 # ---- a file that cannot be written
 run 60 "$WIREUP" --trace "$tmp/no/such/folder" -n 2 echo ran

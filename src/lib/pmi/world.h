@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/procmap.h"
@@ -95,7 +96,7 @@ static void world_write(struct world *w, uint32_t r)
         shutdown(w->ends[r][1], SHUT_RDWR);
 }
 
-static void world_spawn(struct world *w, const struct effect_spawn *e)
+static void world_spawn(struct world *w, const struct op_spawn *e)
 {
     const char *program = e->request->commands[0].program;
     bool known = strcmp(program, "missing") != 0;
@@ -149,9 +150,10 @@ static void *world_main(void *arg)
                 continue;
             n = recv(w->ends[r][1], bytes, sizeof bytes, 0);
             if (n > 0)
-                server_input(&w->server, w->peers[r], slice_mem(bytes, (size_t)n), ++now);
+                server_deliver(&w->server, INPUT_AT(++now, in, .connection = w->peers[r]->id,
+                                                    .bytes = slice_mem(bytes, (size_t)n)));
             else
-                server_hangup(&w->server, w->peers[r]);
+                server_deliver(&w->server, INPUT(hangup, .connection = w->peers[r]->id));
         }
         world_settle(w);
         if (fds[w->n].revents)

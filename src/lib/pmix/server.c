@@ -26,7 +26,7 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 /* Removes the files that an ended process had registered: with its rights, as the host
  * registered them. */
-static void clear_up(struct pserver *s, const struct effect_cleanup *e)
+static void clear_up(struct pserver *s, const struct op_cleanup *e)
 {
     const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
     struct cleanup_order o = cleanup_of(e);

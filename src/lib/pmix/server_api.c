@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "core/input.h"
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/client_init.h"
 #include "lib/pmix/server.h"
@@ -121,7 +122,10 @@ static struct pserver *enter(void);
 static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source,
                                  pmix_data_range_t range, const pmix_info_t *infos, size_t ninfos)
 {
-    struct notice n = { .code = status, .range = range, .flags = pmix_event_flags(infos, ninfos) };
+    struct input *in = INPUT(event, .job = JOB_NO_RANK, .code = status, .range = range,
+                             .flags = pmix_event_flags(infos, ninfos));
+    struct op_event *e = &in->u.event;
+    const struct peer *own;
     struct pserver *s;
     struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
     struct ppack w;
@@ -134,13 +138,14 @@ static pmix_status_t tell_others(pmix_status_t status, const pmix_proc_t *source
         buf_free(&bytes);
         return PMIX_ERR_PACK_FAILURE;
     }
-    n.infos = buf_slice(&bytes);
+    e->infos = buf_slice(&bytes);
     s = enter();
     if (s) {
-        n.nspace = source ? source->nspace : s->me.nspace;
-        n.rank = source ? source->rank : s->me.rank;
-        n.but = sconn_own(s);
-        server_notify(&s->server, &n);
+        own = sconn_own(s);
+        e->nspace = slice_str(source ? source->nspace : s->me.nspace);
+        e->rank = source ? source->rank : s->me.rank;
+        e->but = own ? own->id : 0;
+        server_deliver(&s->server, in);
         pserver_unlock(s);
     }
     buf_free(&bytes);

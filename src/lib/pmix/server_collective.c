@@ -18,6 +18,7 @@
 #include "core/block.h"
 #include "core/coll_id.h"
 #include "core/effect.h"
+#include "core/input.h"
 #include "core/modex.h"
 #include "lib/pmix/server_ask.h"
 #include "lib/pmix/value.h"
@@ -297,7 +298,8 @@ static enum answer_status answer_of(pmix_status_t status)
 
 static void complete(struct ask *a, enum answer_status status, struct slice block)
 {
-    server_completed(&a->s->server, &a->coll, status, &block, block.len ? 1 : 0);
+    server_deliver(&a->s->server, INPUT(completed, .id = *(&a->coll), .status = status,
+                                        .blocks = { &block, block.len ? 1 : 0 }));
 }
 
 static void fence_over(struct ask *a, pmix_status_t status)
@@ -468,7 +470,8 @@ static void contribute(struct pserver *s, const struct contribution *c)
     } else {
         if (a)
             ask_free(a);
-        server_completed(&s->server, &c->id, ANSWER_FAILED, NULL, 0);
+        server_deliver(&s->server, INPUT(completed, .id = *(&c->id), .status = ANSWER_FAILED,
+                                         .blocks = { NULL, 0 }));
     }
 }
 
@@ -502,11 +505,12 @@ static void modex_over(struct ask *a, pmix_status_t status)
         st = ANSWER_FAILED;
     if (st == ANSWER_FAILED)
         st = ANSWER_NOT_FOUND;
-    server_fetched(&a->s->server, n->job, a->name.rank, st, buf_slice(&m.block));
+    server_deliver(&a->s->server, INPUT(modex_reply, .job = n->job->id, .rank = a->name.rank,
+                                        .status = st, .block = buf_slice(&m.block)));
     maker_free(&m);
 }
 
-static void fetch(struct pserver *s, const struct effect_modex_request *e)
+static void fetch(struct pserver *s, const struct op_modex_request *e)
 {
     struct job *j = core_job(&s->server.core, e->job);
     struct ask *a = j ? ask_new(s, &modex_kind, 0) : NULL;
@@ -527,7 +531,8 @@ static void fetch(struct pserver *s, const struct effect_modex_request *e)
     if (a)
         ask_free(a);
     if (j)
-        server_fetched(&s->server, j, e->rank, ANSWER_FAILED, SLICE_NULL);
+        server_deliver(&s->server, INPUT(modex_reply, .job = j->id, .rank = e->rank,
+                                         .status = ANSWER_FAILED, .block = SLICE_NULL));
 }
 
 /* ---- direct modex, the serving side ---------------------------------------------------------- */
@@ -560,12 +565,12 @@ static void keep_promise(struct pserver *s, struct promise *p, pmix_status_t sta
     pserver_add_call(s, &p->call);
 }
 
-static void cards_found(struct pserver *s, const struct effect_modex_reply *e)
+static void cards_found(struct pserver *s, const struct op_modex_reply *e)
 {
     LIST_EACH(l, &s->promises)
     {
         struct promise *p = LIST_OF(l, struct promise, link);
-        if (p->ticket != e->ticket)
+        if (p->ticket != e->asker)
             continue;
         if (e->status == ANSWER_OK && !spell_cards(&p->data, e->block))
             p->status = PMIX_ERR_NOMEM;
@@ -600,7 +605,9 @@ pmix_status_t meet_request(struct pserver *s, const pmix_proc_t *proc,
         buf_slice_put(&p->data, pmix_job_info(j, wire(), false));
         keep_promise(s, p, buf_len(&p->data) ? PMIX_SUCCESS : PMIX_ERR_NOMEM);
     } else {
-        server_fetch(&s->server, j, proc->rank, SLICE_NULL, 0, p->ticket, clock_now_ns());
+        server_deliver(&s->server,
+                       INPUT_AT(clock_now_ns(), modex_request, .job = j->id, .rank = proc->rank,
+                                .key = SLICE_NULL, .timeout_ns = 0, .asker = p->ticket));
     }
     return PMIX_SUCCESS;
 }
@@ -614,12 +621,13 @@ void meet_free(struct pserver *s)
 /* ---- entry points ---------------------------------------------------------------------------- */
 
 /* Other nodes cannot be asked: the host reports when a collective fails. */
-static void trust_the_host(struct pserver *s, const struct effect_collective_query *e)
+static void trust_the_host(struct pserver *s, const struct op_collective_query *e)
 {
     struct job *j = core_job(&s->server.core, e->job);
 
     if (j)
-        server_round_heard(&s->server, j, e->rank, &e->id, true);
+        server_deliver(&s->server, INPUT(collective_reply, .job = j->id, .rank = e->rank,
+                                         .id = *(&e->id), .will = true));
 }
 
 void meet_effect(struct pserver *s, const struct effect *e)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/input.h"
 #include "core/procmap.h"
 #include "lib/pmix/regex.h"
 #include "lib/pmix/server.h"
@@ -127,10 +128,11 @@ void nspace_free(struct pserver *s, struct nspace *n)
         { /* they leave as if the host had deregistered each */
             struct local *p = LIST_OF(l, struct local, link);
             if (p->is_known)
-                server_event(&s->server, n->job, p->rank, PROC_EVENT_EXIT, 0);
+                server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = p->rank,
+                                                 .event = PROC_EVENT_EXIT));
         }
         pserver_settle(s);
-        server_job_remove(&s->server, n->job);
+        server_deliver(&s->server, INPUT(job_gone, .job = n->job->id));
     }
     memfd_close(&n->store);
     forget_told(n);
@@ -643,10 +645,12 @@ static void preset(struct pserver *s, struct job *j)
 
     procmap_of_plan(&j->plan, &text);
     if (buf_ok(&text))
-        server_preset(&s->server, j, SLICE("PMI_process_mapping"), buf_slice(&text));
+        server_deliver(&s->server, INPUT(preset, .job = j->id, .key = SLICE("PMI_process_mapping"),
+                                         .value = buf_slice(&text)));
     buf_free(&text);
     snprintf(size, sizeof size, "%lld", (long long)j->plan.universe);
-    server_preset(&s->server, j, SLICE("universeSize"), slice_str(size));
+    server_deliver(&s->server, INPUT(preset, .job = j->id, .key = SLICE("universeSize"),
+                                     .value = slice_str(size)));
 }
 
 static void start_locals(struct pserver *s, struct nspace *n)
@@ -655,7 +659,9 @@ static void start_locals(struct pserver *s, struct nspace *n)
     {
         struct local *p = LIST_OF(l, struct local, link);
         if (!p->is_known && p->rank < n->job->plan.nprocs)
-            server_event(&s->server, n->job, p->rank, PROC_EVENT_STARTED, 0);
+            server_deliver(&s->server,
+                           INPUT(proc_state, .job = n->job->id, .rank = p->rank,
+                                 .event = PROC_EVENT_STARTED, .pid = n->job->procs[p->rank].pid));
         p->is_known = true;
     }
 }
@@ -821,7 +827,8 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     if (n->job) {
         sconn_close_of(s, n->job, rank);
         if (p->is_known)
-            server_event(&s->server, n->job, rank, PROC_EVENT_EXIT, 0);
+            server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = rank,
+                                             .event = PROC_EVENT_EXIT));
     }
     keep_former(n, p);
     list_unlink(&p->link);
