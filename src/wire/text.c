@@ -3,6 +3,7 @@
 #include "wire/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/limit.h"
@@ -20,11 +21,22 @@ static bool is_list(const struct text_field *f)
 int text_find(const struct text_proto *proto, struct slice name)
 {
     for (unsigned i = 0; i < proto->nmsgs; i++) {
-        if (slice_eq(slice_mem(proto->msgs[i].name, proto->msgs[i].name_len), name))
+        const struct text_msg *m = &proto->msgs[i];
+        if (m->name_len == name.len && !memcmp(m->name, name.ptr, name.len))
             return (int)i;
     }
     return -1;
 }
+
+/* Between tuples; of blanks there may be several kinds. */
+static const char separators[] = {
+    [TEXT_BLANKS] = ' ', [TEXT_LINES] = '\n', [TEXT_SEMICOLONS] = ';'
+};
+static const bool is_gap[][UCHAR_MAX + 1] = {
+    [TEXT_BLANKS] = { [' '] = true, ['\t'] = true, ['\r'] = true },
+    [TEXT_LINES] = { ['\n'] = true },
+    [TEXT_SEMICOLONS] = { [';'] = true },
+};
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -33,6 +45,7 @@ int text_find(const struct text_proto *proto, struct slice name)
 struct place {
     const struct text_msg *msg;
     char *out;
+    struct text_head *head; /* the beginning of `out` */
 };
 
 struct reader {
@@ -43,11 +56,6 @@ struct reader {
     struct place item; /* msg NULL: not in a group (yet) */
     struct errmsg *err;
 };
-
-static struct text_head *head_of(const struct place *p)
-{
-    return (struct text_head *)(void *)p->out;
-}
 
 static int malformed(const struct reader *r, struct slice name, const char *why)
 {
@@ -60,13 +68,11 @@ static int match_field(const struct text_msg *m, struct slice name, uint32_t *in
 {
     for (int i = 0; i < m->nfields; i++) {
         const struct text_field *f = &m->fields[i];
-        struct slice prefix = field_name(f);
-        if (!is_list(f)) {
-            if (slice_eq(prefix, name))
-                return i;
-        } else if (slice_starts(name, prefix) && slice_u32(slice_skip(name, prefix.len), index_p)) {
+        size_t n = f->name_len;
+        if (name.len < n || memcmp(f->name, name.ptr, n) != 0)
+            continue;
+        if (name.len == n ? !is_list(f) : is_list(f) && slice_u32(slice_skip(name, n), index_p))
             return i;
-        }
     }
     return -1;
 }
@@ -123,6 +129,7 @@ static int open_item(struct reader *r, const struct text_field *f, struct slice 
         return rc;
     r->item.msg = row;
     r->item.out = (char *)g->items + (size_t)g->n++ * row->size;
+    r->item.head = (void *)r->item.out;
     return TEXT_FINE;
 }
 
@@ -139,14 +146,12 @@ static int store(const struct reader *r, const struct place *p, int at, uint32_t
     void *where = p->out + f->offset;
     uint32_t bit = UINT32_C(1) << at;
 
-    if (is_list(f)) {
-        head_of(p)->has |= bit;
-        return add_item(r, f, where, index, name, value);
-    }
-    if (head_of(p)->has & bit)
+    if (p->head->has & bit && !is_list(f))
         return malformed(r, name, "comes twice");
-    head_of(p)->has |= bit;
+    p->head->has |= bit;
     switch ((enum text_kind)f->kind) {
+    case TEXT_LIST0:
+    case TEXT_LIST1: return add_item(r, f, where, index, name, value);
     case TEXT_INT:
         return slice_i64(value, where) ? TEXT_FINE : malformed(r, name, "is not a number");
     case TEXT_UINT:
@@ -166,7 +171,7 @@ static int place_tuple(struct reader *r, int at, uint32_t index, struct slice na
     int in_item, rc;
 
     if (at >= 0 && r->whole.msg->fields[at].kind == TEXT_GROUP) {
-        head_of(&r->whole)->has |= UINT32_C(1) << at;
+        r->whole.head->has |= UINT32_C(1) << at;
         rc = open_item(r, &r->whole.msg->fields[at], name);
         return rc == TEXT_FINE ? store(r, &r->item, 0, 0, name, value) : rc;
     }
@@ -190,7 +195,7 @@ static bool tuple_follows(const struct place *p, int under_way, struct slice tex
     if (n == word.len || word.ptr[n] != '=')
         return false;
     at = match_field(p->msg, slice_head(word, n), &index);
-    return at >= 0 && at != under_way && !(head_of(p)->has & UINT32_C(1) << at);
+    return at >= 0 && at != under_way && !(p->head->has & UINT32_C(1) << at);
 }
 
 /* Where a REST value ends: before the next tuple, else at the end.  Each word is looked at once, so
@@ -235,33 +240,25 @@ static int cut_semicolon(struct reader *r, struct slice *rest, struct slice *val
     return TEXT_FINE;
 }
 
-static char separator(enum text_style style)
-{
-    return style == TEXT_BLANKS ? ' ' : style == TEXT_LINES ? '\n' : ';';
-}
-
-static bool is_gap(enum text_style style, char c)
-{
-    return c == separator(style) || (style == TEXT_BLANKS && (c == '\t' || c == '\r'));
-}
-
 /* The name of the next tuple; false at the end.  Words without `=` are skipped. */
 static bool next_name(enum text_style style, struct slice *rest, struct slice *name_p)
 {
-    for (;;) {
-        size_t n = 0;
-        while (rest->len && is_gap(style, rest->ptr[0]))
-            *rest = slice_skip(*rest, 1);
-        if (rest->len == 0)
-            return false;
-        while (n < rest->len && rest->ptr[n] != '=' && !is_gap(style, rest->ptr[n]))
+    const unsigned char *text = (const unsigned char *)rest->ptr;
+    const bool *gap = is_gap[style];
+    size_t from = 0, n;
+
+    for (;; from = n) {
+        while (from < rest->len && gap[text[from]])
+            from++;
+        for (n = from; n < rest->len && text[n] != '=' && !gap[text[n]];)
             n++;
-        *name_p = slice_head(*rest, n);
-        if (n < rest->len && rest->ptr[n] == '=') {
+        if (n == rest->len)
+            return false;
+        if (text[n] == '=') {
+            *name_p = slice_mem(rest->ptr + from, n - from);
             *rest = slice_skip(*rest, n + 1);
             return true;
         }
-        *rest = slice_skip(*rest, n);
     }
 }
 
@@ -274,7 +271,7 @@ static int cut_value(struct reader *r, int at, struct slice *rest, struct slice 
         *value_p = slice_head(*rest, n);
         *rest = slice_skip(*rest, n);
     } else {
-        *value_p = slice_cut(rest, separator(r->style));
+        *value_p = slice_cut(rest, separators[r->style]);
     }
     return TEXT_FINE;
 }
@@ -299,13 +296,13 @@ static int check_required(const struct reader *r, const struct place *p)
 {
     for (int i = 0; i < p->msg->nfields; i++) {
         const struct text_field *f = &p->msg->fields[i];
-        if (f->need == TEXT_REQ && !(head_of(p)->has & UINT32_C(1) << i))
+        if (f->need == TEXT_REQ && !(p->head->has & UINT32_C(1) << i))
             return malformed(r, field_name(f), "is missing");
-        if (f->kind == TEXT_GROUP && head_of(p)->has & UINT32_C(1) << i) {
+        if (f->kind == TEXT_GROUP && p->head->has & UINT32_C(1) << i) {
             const struct text_group *g = (void *)(p->out + f->offset);
             for (uint32_t k = 0; k < g->n; k++) {
-                struct place item = { r->item.msg,
-                                      (char *)g->items + (size_t)k * r->item.msg->size };
+                char *at = (char *)g->items + (size_t)k * r->item.msg->size;
+                struct place item = { r->item.msg, at, (void *)at };
                 int rc = check_required(r, &item);
                 if (rc != TEXT_FINE)
                     return rc;
@@ -315,11 +312,6 @@ static int check_required(const struct reader *r, const struct place *p)
     return TEXT_FINE;
 }
 
-static bool is_command(enum text_style style, struct slice name)
-{
-    return slice_is(name, style == TEXT_LINES ? "mcmd" : "cmd");
-}
-
 int text_decode(const struct text_proto *proto, enum text_style style, struct slice message,
                 struct arena *arena, unsigned *msg_p, void *out, size_t room, struct errmsg *err)
 {
@@ -327,15 +319,15 @@ int text_decode(const struct text_proto *proto, enum text_style style, struct sl
     struct slice rest = message, name, value;
     int at, rc;
 
-    if (!next_name(style, &rest, &name) || !is_command(style, name))
+    if (!next_name(style, &rest, &name) || !slice_is(name, style == TEXT_LINES ? "mcmd" : "cmd"))
         return errmsg_set(err, TEXT_MALFORMED, "%s message does not begin with '%s='", proto->name,
                           style == TEXT_LINES ? "mcmd" : "cmd");
-    value = slice_cut(&rest, separator(style));
+    value = slice_cut(&rest, separators[style]);
     at = text_find(proto, slice_trim(value));
     if (at < 0)
         return errmsg_set(err, TEXT_UNKNOWN, "unknown %s command '" SLICE_FMT "'", proto->name,
                           SLICE_ARG(slice_head(value, 64)));
-    r.whole = (struct place){ &proto->msgs[at], out };
+    r.whole = (struct place){ &proto->msgs[at], out, out };
     if (r.whole.msg->size > room)
         return -EINVAL;
     memset(out, 0, r.whole.msg->size);
@@ -360,26 +352,30 @@ static bool can_say(enum text_style style, enum text_kind kind, struct slice v)
     return true;
 }
 
+/* A value and its separator; in PMI-2 the separator is doubled inside of a value. */
 static void put_value(enum text_style style, struct slice v, struct buf *out)
 {
-    if (style != TEXT_SEMICOLONS || slice_find(v, ';') == v.len) {
-        buf_slice_put(out, v);
-        return;
-    }
-    for (size_t i = 0; i < v.len; i++) {
-        buf_byte(out, v.ptr[i]);
-        if (v.ptr[i] == ';')
-            buf_byte(out, ';');
-    }
-}
+    size_t doubled = 0;
+    char *to;
 
-static void put_number(const struct text_field *f, const void *place, struct buf *out)
-{
-    switch ((enum text_kind)f->kind) {
-    case TEXT_INT: buf_i64(out, *(const int64_t *)place); break;
-    case TEXT_UINT: buf_u64(out, *(const uint32_t *)place); break;
-    default: buf_str(out, *(const bool *)place ? "TRUE" : "FALSE"); break;
+    if (style == TEXT_SEMICOLONS) {
+        for (struct slice rest = v; slice_find(rest, ';') < rest.len; doubled++)
+            rest = slice_skip(rest, slice_find(rest, ';') + 1);
     }
+    to = buf_room(out, v.len + doubled + 1);
+    if (!to)
+        return;
+    if (!doubled && v.len) {
+        memcpy(to, v.ptr, v.len);
+        to += v.len;
+    }
+    for (size_t i = 0; doubled && i < v.len; i++) {
+        *to++ = v.ptr[i];
+        if (v.ptr[i] == ';')
+            *to++ = ';';
+    }
+    *to = separators[style];
+    buf_commit(out, v.len + doubled + 1);
 }
 
 static void put_item(enum text_style style, const struct text_field *f, uint32_t at,
@@ -389,7 +385,6 @@ static void put_item(enum text_style style, const struct text_field *f, uint32_t
     buf_u64(out, at + (f->kind == TEXT_LIST1 ? 1 : 0));
     buf_byte(out, '=');
     put_value(style, list->items[at], out);
-    buf_byte(out, separator(style));
 }
 
 /* The adjacent lists from field `at` on, in turn.  Returns how many. */
@@ -420,11 +415,13 @@ static void put_field(enum text_style style, const struct text_field *f, const v
 {
     buf_put(out, f->name, f->name_len);
     buf_byte(out, '=');
-    if (f->kind == TEXT_WORD || f->kind == TEXT_REST)
-        put_value(style, *(const struct slice *)place, out);
-    else
-        put_number(f, place, out);
-    buf_byte(out, separator(style));
+    switch ((enum text_kind)f->kind) {
+    case TEXT_INT: buf_i64(out, *(const int64_t *)place); break;
+    case TEXT_UINT: buf_u64(out, *(const uint32_t *)place); break;
+    case TEXT_BOOL: buf_str(out, *(const bool *)place ? "TRUE" : "FALSE"); break;
+    default: put_value(style, *(const struct slice *)place, out); return;
+    }
+    buf_byte(out, separators[style]);
 }
 
 /* The row of a group's items. */
@@ -440,10 +437,10 @@ static void put_fields(const struct text_proto *proto, enum text_style style,
 
     for (int i = 0; i < m->nfields; i++) {
         const struct text_field *f = &m->fields[i];
+        if (!(has & UINT32_C(1) << i) && !is_list(f))
+            continue;
         if (is_list(f)) {
             i += put_lists(style, m, in, i, out) - 1;
-        } else if (!(has & UINT32_C(1) << i)) {
-            continue;
         } else if (f->kind == TEXT_GROUP) {
             const struct text_group *g = (const void *)(in + f->offset);
             const struct text_msg *row = item_row(proto, f);
@@ -529,7 +526,7 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
                           bad->name, m->name);
     buf_str(out, style == TEXT_LINES ? "mcmd=" : "cmd=");
     buf_put(out, m->name, m->name_len);
-    buf_byte(out, separator(style));
+    buf_byte(out, separators[style]);
     put_fields(proto, style, m, in, out);
     if (style == TEXT_LINES)
         buf_str(out, "endcmd\n");
