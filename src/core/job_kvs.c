@@ -72,17 +72,6 @@ static enum answer_status make_key(const struct job *j, struct slice space, stru
     return ANSWER_OK;
 }
 
-/* A PMI put is a modex entry too: PMIx processes of the job may get it, or wait for it. */
-static enum answer_status note_card(struct job *j, uint32_t rank, struct slice key)
-{
-    struct seg_item item;
-
-    if (!seg_find(&j->store.view, rank, key, &item) ||
-        modex_keys_add(&j->procs[rank], item.key) < 0)
-        return ANSWER_NO_MEMORY;
-    return list_empty(&j->waits) ? ANSWER_OK : modex_commit(j, rank, NULL, 0);
-}
-
 enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, struct slice key,
                            struct slice value)
 {
@@ -102,7 +91,12 @@ enum answer_status job_put(struct job *j, uint32_t rank, struct slice space, str
     proc_keeps(p, key.len + value.len);
     if (j->spread && modex_keys_add_fresh(j, rank, k.key) < 0)
         return ANSWER_NO_MEMORY;
-    return is_main_space(j, space) ? note_card(j, rank, k.key) : ANSWER_OK;
+    if (k.key.ptr == k.text) /* of a further space */
+        return ANSWER_OK;
+    /* A PMI put is a modex entry too: PMIx processes of the job may get it, or wait for it. */
+    if (modex_keys_add(p, j->store.key) < 0)
+        return ANSWER_NO_MEMORY;
+    return list_empty(&j->waits) ? ANSWER_OK : modex_commit(j, rank, NULL, 0);
 }
 
 enum answer_status job_preset(struct job *j, struct slice key, struct slice value)

@@ -64,8 +64,7 @@ static enum answer_status put_card(struct job *j, uint32_t rank, const struct ca
         return ANSWER_NO_MEMORY;
     if (known)
         return ANSWER_OK;
-    seg_find(&j->store.view, rank, c->key, &item);
-    return modex_keys_add(p, item.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
+    return modex_keys_add(p, j->store.key) < 0 ? ANSWER_NO_MEMORY : ANSWER_OK;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */

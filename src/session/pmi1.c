@@ -107,35 +107,22 @@ void pmi1_greet_singleton(struct session *base)
 
 /* ---- pending requests ------------------------------------------------------------------------ */
 
-static struct pmi1_pending *add_pending(struct pmi1 *s, enum pmi1_msg msg)
+/* A request for the core.  Returns what the handler returns. */
+static int ask(struct pmi1 *s, enum pmi1_msg msg, struct request *rq, struct request what)
 {
-    struct pmi1_pending *p;
-
+    if (s->npending >= LIMIT_CLIENT_PENDING)
+        return SESSION_BROKEN;
     if (s->npending == s->pending_room) {
         uint32_t room = s->pending_room ? s->pending_room * 2 : 2;
         struct pmi1_pending *more = realloc(s->pending, room * sizeof *more);
         if (!more)
-            return NULL;
+            return -ENOMEM;
         s->pending = more;
         s->pending_room = room;
     }
-    p = &s->pending[s->npending++];
-    *p = (struct pmi1_pending){ .token = ++s->base.peer->next_token, .msg = (uint16_t)msg };
-    return p;
-}
-
-/* A request for the core.  Returns what the handler returns. */
-static int ask(struct pmi1 *s, enum pmi1_msg msg, struct request *rq, struct request what)
-{
-    struct pmi1_pending *p;
-
-    if (s->npending >= LIMIT_CLIENT_PENDING)
-        return SESSION_BROKEN;
-    p = add_pending(s, msg);
-    if (!p)
-        return -ENOMEM;
     *rq = what;
-    rq->token = p->token;
+    rq->token = ++s->base.peer->next_token;
+    s->pending[s->npending++] = (struct pmi1_pending){ .token = rq->token, .msg = (uint16_t)msg };
     return SESSION_REQUEST;
 }
 
@@ -550,22 +537,20 @@ static int too_long(struct errmsg *err, const char *what, size_t limit)
     return errmsg_set(err, SESSION_BROKEN, "%s of more than %zu bytes", what, limit);
 }
 
-/* A whole line, without its newline, still in the buffer.  False: not there yet. */
-static bool take_line(struct pmi1 *s, size_t from, struct slice *line_p, size_t *next_p)
+/* A whole line, without its newline, still in the buffer. */
+static int take_line(struct pmi1 *s, struct slice *line_p, struct errmsg *err)
 {
     struct slice bytes = buf_slice(&s->in);
-    size_t start = s->scanned > from ? s->scanned : from;
-    struct slice rest = slice_skip(bytes, start);
-    size_t at = slice_find(rest, '\n');
+    size_t at = s->scanned + slice_find(slice_skip(bytes, s->scanned), '\n');
 
-    if (at == rest.len) {
+    if (at == bytes.len) {
         s->scanned = bytes.len;
-        return false;
+        return bytes.len > LIMIT_PMI_LINE ? too_long(err, "a line", LIMIT_PMI_LINE) : SESSION_IDLE;
     }
-    at += start;
-    *line_p = slice_mem(bytes.ptr + from, at - from);
-    *next_p = at + 1;
-    return true;
+    *line_p = slice_head(bytes, at);
+    s->consumed = at + 1;
+    s->scanned = 0;
+    return SESSION_REQUEST;
 }
 
 /* Lines up to `endcmd`. When more of the block arrives, it is scanned again only from the last line
@@ -609,22 +594,6 @@ static int take_raw(struct pmi1 *s, struct request *rq)
         REQUEST_WITH(put_many, .count = s->raw_count, .records = slice_head(bytes, s->raw_bytes)));
 }
 
-static void drop_consumed(struct pmi1 *s)
-{
-    buf_take(&s->in, s->consumed);
-    s->consumed = 0;
-    arena_free(&s->arena);
-}
-
-static bool in_season(const struct pmi1 *s, unsigned id)
-{
-    const struct text_msg *m = &pmi1_proto.msgs[id];
-
-    if (!s->base.peer->job && id != PMI1_initack)
-        return false;
-    return (m->who & TEXT_CLIENT) != 0 && (m->when & s->state) != 0 && handlers[id];
-}
-
 /* PMI 1.0 had no init: the first request is the start.  The message is read again afterwards. */
 static int attach_silently(struct pmi1 *s, struct request *rq)
 {
@@ -638,19 +607,20 @@ static int on_message(struct pmi1 *s, enum text_style style, struct slice text, 
 {
     union pmi1_any m;
     struct incoming in = { &m, rq, err };
+    const struct text_msg *row;
     unsigned id;
     int rc = text_decode(&pmi1_proto, style, text, &s->arena, &id, &m, sizeof m, err);
 
-    if (rc < 0)
-        return rc;
-    if (rc > 0)
-        return SESSION_BROKEN;
+    if (rc != TEXT_FINE)
+        return rc < 0 ? rc : SESSION_BROKEN;
     if (id == PMI1_init && m.init.pmi_version == 2) {
         *rq = REQUEST_WITH(switch_version, .version = 2, .unread = buf_slice(&s->in));
         return SESSION_SWITCH;
     }
-    if (!in_season(s, id))
-        return errmsg_set(err, SESSION_BROKEN, "'%s' is not allowed %s", pmi1_proto.msgs[id].name,
+    row = &pmi1_proto.msgs[id];
+    if (!(row->who & TEXT_CLIENT) || !(row->when & s->state) || !handlers[id] ||
+        (!s->base.peer->job && id != PMI1_initack))
+        return errmsg_set(err, SESSION_BROKEN, "'%s' is not allowed %s", row->name,
                           !s->base.peer->job       ? "before initack"
                           : s->state == TEXT_LEFT  ? "after finalize"
                           : s->state == TEXT_START ? "before init"
@@ -674,25 +644,19 @@ static int explain(struct slice text, struct errmsg *err)
 /* One step: a message, a block or raw bytes.  SESSION_IDLE with nothing consumed: wait for more. */
 static int step(struct pmi1 *s, struct request *rq, struct errmsg *err)
 {
-    struct slice text, bytes = buf_slice(&s->in);
-    enum text_style style = TEXT_BLANKS;
+    struct slice text;
+    bool block;
     int rc;
 
     if (s->raw)
         return take_raw(s, rq);
-    if (slice_starts(bytes, SLICE("mcmd="))) {
-        style = TEXT_LINES;
-        rc = take_block(s, &text, err);
-        if (rc != SESSION_REQUEST)
-            return rc;
-    } else if (take_line(s, 0, &text, &s->consumed)) {
-        s->scanned = 0;
-    } else {
-        return bytes.len > LIMIT_PMI_LINE ? too_long(err, "a line", LIMIT_PMI_LINE) : SESSION_IDLE;
-    }
+    block = slice_starts(buf_slice(&s->in), SLICE("mcmd="));
+    rc = block ? take_block(s, &text, err) : take_line(s, &text, err);
+    if (rc != SESSION_REQUEST)
+        return rc;
     if (slice_trim(text).len == 0)
         return SESSION_IDLE; /* MPICH publishes ports with a newline in them */
-    rc = on_message(s, style, text, rq, err);
+    rc = on_message(s, block ? TEXT_LINES : TEXT_BLANKS, text, rq, err);
     return rc == SESSION_BROKEN ? explain(text, err) : rc;
 }
 
@@ -705,8 +669,11 @@ static int pmi1_next(struct session *base, struct request *rq_p, struct errmsg *
         rc = too_long(err, "a message", s->in.max);
     while (rc == SESSION_IDLE) {
         bool raw = s->raw;
-        if (s->consumed)
-            drop_consumed(s);
+        if (s->consumed) {
+            buf_take(&s->in, s->consumed);
+            s->consumed = 0;
+            arena_free(&s->arena);
+        }
         if (buf_len(&s->in) == 0 && !(raw && s->raw_bytes == 0))
             return SESSION_IDLE;
         rc = step(s, rq_p, err);
@@ -909,25 +876,18 @@ static void answer_finalize(struct pmi1 *s)
     say(s, PMI1_finalize_ack, &r);
 }
 
-static bool take_pending(struct pmi1 *s, uint32_t token, struct pmi1_pending *p_p)
-{
-    for (uint32_t i = 0; i < s->npending; i++) {
-        if (s->pending[i].token == token) {
-            *p_p = s->pending[i];
-            s->pending[i] = s->pending[--s->npending];
-            return true;
-        }
-    }
-    return false;
-}
-
 static void pmi1_answer(struct session *base, uint32_t token, const struct answer *a)
 {
     struct pmi1 *s = pmi1_of(base);
     struct pmi1_pending p;
+    uint32_t i = 0;
 
-    if (!take_pending(s, token, &p))
+    while (i < s->npending && s->pending[i].token != token)
+        i++;
+    if (i == s->npending)
         return;
+    p = s->pending[i];
+    s->pending[i] = s->pending[--s->npending];
     switch ((enum pmi1_msg)p.msg) {
     case PMI1_put: answer_put(s, a); break;
     case PMI1_get: answer_get(s, a); break;

@@ -86,19 +86,6 @@ static int pmi2_input(struct session *base, struct slice bytes)
 
 /* ---- pending requests ------------------------------------------------------------------------ */
 
-static struct pmi2_pending *add_pending(struct pmi2 *s)
-{
-    if (s->npending == s->pending_room) {
-        uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
-        struct pmi2_pending *more = realloc(s->pending, room * sizeof *more);
-        if (!more)
-            return NULL;
-        s->pending = more;
-        s->pending_room = room;
-    }
-    return &s->pending[s->npending++];
-}
-
 struct incoming {
     unsigned id; /* enum pmi2_msg */
     const union pmi2_any *m;
@@ -130,9 +117,15 @@ static int ask_for(struct pmi2 *s, const struct pmi2_pending *who, struct reques
     if (s->npending >= LIMIT_CLIENT_PENDING)
         return errmsg_set(err, SESSION_BROKEN, "more than %d requests at once",
                           LIMIT_CLIENT_PENDING);
-    p = add_pending(s);
-    if (!p)
-        return -ENOMEM;
+    if (s->npending == s->pending_room) {
+        uint32_t room = s->pending_room ? s->pending_room * 2 : 4;
+        struct pmi2_pending *more = realloc(s->pending, room * sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        s->pending = more;
+        s->pending_room = room;
+    }
+    p = &s->pending[s->npending++];
     *p = *who;
     p->token = ++s->base.peer->next_token;
     *rq = what;
@@ -622,24 +615,19 @@ static void reply(struct pmi2 *s, const struct pmi2_pending *p, const struct ans
     pmi2_encode(c->reply, &m, &s->base.peer->out, NULL);
 }
 
-static bool take_pending(struct pmi2 *s, uint32_t token, struct pmi2_pending *p_p)
-{
-    for (uint32_t i = 0; i < s->npending; i++) {
-        if (s->pending[i].token == token) {
-            *p_p = s->pending[i];
-            s->pending[i] = s->pending[--s->npending];
-            return true;
-        }
-    }
-    return false;
-}
-
 static void pmi2_answer(struct session *base, uint32_t token, const struct answer *a)
 {
     struct pmi2 *s = pmi2_of(base);
     struct pmi2_pending p;
+    uint32_t i = 0;
 
-    if (!take_pending(s, token, &p) || p.msg == PMI2_COUNT)
+    while (i < s->npending && s->pending[i].token != token)
+        i++;
+    if (i == s->npending)
+        return;
+    p = s->pending[i];
+    s->pending[i] = s->pending[--s->npending];
+    if (p.msg == PMI2_COUNT)
         return;
     reply(s, &p, a);
     if (p.msg == PMI2_get_wireup && a->status == ANSWER_OK)
@@ -808,13 +796,6 @@ static int take_raw(struct pmi2 *s, struct request *rq, struct errmsg *err)
         err);
 }
 
-static void drop_consumed(struct pmi2 *s)
-{
-    buf_take(&s->in, s->consumed);
-    s->consumed = 0;
-    arena_free(&s->arena);
-}
-
 /* One step: a line, a frame or raw bytes.  SESSION_IDLE with nothing consumed: wait for more. */
 static int step(struct pmi2 *s, struct request *rq, struct errmsg *err)
 {
@@ -840,8 +821,11 @@ static int pmi2_next(struct session *base, struct request *rq_p, struct errmsg *
     }
     while (rc == SESSION_IDLE) {
         bool due = s->raw && s->raw_bytes == 0;
-        if (s->consumed)
-            drop_consumed(s);
+        if (s->consumed) {
+            buf_take(&s->in, s->consumed);
+            s->consumed = 0;
+            arena_free(&s->arena);
+        }
         if (buf_len(&s->in) == 0 && !due)
             return SESSION_IDLE;
         rc = step(s, rq_p, err);

@@ -152,20 +152,10 @@ static void grow_index(struct seg_writer *w)
     RELEASE(header(w)->index, w->index);
 }
 
-/* Room for one record and, when two more slots would make the index too full, for a larger one. */
-static int make_room(struct seg_writer *w, const struct seg_item *item)
+static uint64_t write_record(struct seg_writer *w, const struct seg_item *item, uint64_t bytes,
+                             bool flat)
 {
-    bool crowded = w->filled + 2 > w->cap / 2;
-    int rc = reserve(w, record_bytes(item) + (crowded ? index_bytes(w->cap * 2) : 0));
-
-    if (rc == 0 && crowded)
-        grow_index(w);
-    return rc;
-}
-
-static uint64_t write_record(struct seg_writer *w, const struct seg_item *item, bool flat)
-{
-    uint64_t offset = take(w, record_bytes(item));
+    uint64_t offset = take(w, bytes);
     struct seg_record *r = at(w, offset);
     char *to = r->bytes;
 
@@ -184,6 +174,7 @@ static uint64_t write_record(struct seg_writer *w, const struct seg_item *item, 
     to += item->quals.len;
     if (item->key.len)
         memcpy(to, item->key.ptr, item->key.len);
+    w->key = slice_mem(to, item->key.len);
     return offset;
 }
 
@@ -197,13 +188,6 @@ static void link_record(struct seg_writer *w, uint64_t offset)
         RELEASE(h->first, offset);
     w->last = offset;
     RELEASE(h->entries, h->entries + 1);
-}
-
-static void set_slot(struct seg_writer *w, uint64_t *slot, uint64_t want, uint64_t record)
-{
-    if (*slot == 0)
-        w->filled++;
-    RELEASE(*slot, want | record >> 3);
 }
 
 static bool is_flat(struct seg_writer *w, uint64_t slot)
@@ -222,33 +206,41 @@ static void count_dead(struct seg_writer *w, uint64_t was)
 
 int seg_put_item(struct seg_writer *w, const struct seg_item *item, unsigned flags)
 {
-    uint64_t *own, *any, own_want, any_want, was, flat_was, record;
+    uint64_t *own, *any, own_want, any_want, was, flat_was, record, bytes = record_bytes(item);
     bool flat = flags & SEG_FLAT || item->rank == SEG_ANY_RANK;
+    bool crowded = w->filled + 2 > w->cap / 2; /* the index must grow first */
     int rc;
 
     if (item->key.len > UINT16_MAX || item->value.len > LIMIT_STORE_VALUE ||
         item->quals.len > LIMIT_STORE_VALUE)
         return SEG_TOO_LONG;
-    was = *find_slot(w, item->rank, item->key, &own_want);
-    flat_was = *find_slot(w, SEG_ANY_RANK, item->key, &any_want);
+    own = find_slot(w, item->rank, item->key, &own_want);
+    any = find_slot(w, SEG_ANY_RANK, item->key, &any_want);
+    was = *own;
+    flat_was = *any;
     if (!(flags & SEG_REPLACE) && (was || (flat && flat_was && is_flat(w, flat_was))))
         return SEG_DUPLICATE;
-    rc = make_room(w, item);
+    rc = reserve(w, bytes + (crowded ? index_bytes(w->cap * 2) : 0));
     if (rc != 0)
         return rc;
+    if (crowded) {
+        grow_index(w);
+        own = find_slot(w, item->rank, item->key, &own_want);
+    }
     if (was) {
         flat = flat || is_flat(w, was); /* a rank that took the flat entry keeps it */
         count_dead(w, was);
     }
-    record = write_record(w, item, flat);
-    /* Looked up again: the index may be a new one, and the first slot may fill the second. */
-    own = find_slot(w, item->rank, item->key, &own_want);
-    set_slot(w, own, own_want, record);
+    record = write_record(w, item, bytes, flat);
+    w->filled += *own == 0;
+    RELEASE(*own, own_want | record >> 3);
     if (flags & SEG_UNLISTED)
         return 0;
     if (flat || flat_was == 0 || slot_record(flat_was) == slot_record(was)) {
-        any = find_slot(w, SEG_ANY_RANK, item->key, &any_want);
-        set_slot(w, any, any_want, record);
+        if (crowded || *any != flat_was) /* the other entry has taken this free slot */
+            any = find_slot(w, SEG_ANY_RANK, item->key, &any_want);
+        w->filled += *any == 0;
+        RELEASE(*any, any_want | record >> 3);
         if (flat_was == 0)
             link_record(w, record);
     }

@@ -44,7 +44,8 @@ struct seg_writer {
     uint64_t used; /* bytes handed out */
     uint64_t dead; /* of these, no longer reachable: replaced records, outgrown indexes */
     uint64_t index, cap, filled;
-    uint64_t last; /* record at the end of the flat list */
+    uint64_t last;    /* record at the end of the flat list */
+    struct slice key; /* of the latest put, as it lies in the store, where it never moves */
 };
 
 #define SEG_WRITER_NULL ((struct seg_writer){ NULL })
