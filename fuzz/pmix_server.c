@@ -15,6 +15,10 @@
 #include <unistd.h>
 
 #include "lib/pmix/server.h"
+#include "lib/pmix/server_collective.h"
+#include "lib/pmix/server_iof.h"
+#include "lib/pmix/server_space.h"
+#include "lib/pmix/server_turn.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_unpack.h"
 

@@ -18,6 +18,13 @@
 #include "lib/pmix/client_api.h"
 #include "lib/pmix/client_init.h"
 #include "lib/pmix/server.h"
+#include "lib/pmix/server_collective.h"
+#include "lib/pmix/server_conn.h"
+#include "lib/pmix/server_env.h"
+#include "lib/pmix/server_iof.h"
+#include "lib/pmix/server_module.h"
+#include "lib/pmix/server_space.h"
+#include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
 #include "pmix_tool.h"
 #include "session/pmix.h"
@@ -489,7 +496,7 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t 
         return;
     }
     if (n && !n->is_own)
-        nspace_free(s, n);
+        pserver_drop_space(s, n);
     leave(s, PMIX_SUCCESS, cbfunc, cbdata);
 }
 
@@ -520,6 +527,8 @@ void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_cbfunc_t cbf
             cbfunc(PMIX_ERR_INIT, cbdata);
         return;
     }
+    if (n && !n->is_own && n->job && nspace_local(n, proc->rank))
+        sconn_close_of(s, n->job, proc->rank);
     if (n && !n->is_own)
         nspace_forget(s, n, proc->rank);
     leave(s, PMIX_SUCCESS, cbfunc, cbdata);

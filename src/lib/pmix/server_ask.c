@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "lib/pmix/server_iof.h"
+#include "lib/pmix/server_space.h"
+#include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 
@@ -78,19 +81,6 @@ void ask_free(struct ask *a)
     buf_free(&a->tail);
     a->s->asks--;
     free(a);
-}
-
-/* The server may have been finalized meanwhile; then it has waited for this. */
-static void unlock(struct pserver *s)
-{
-    bool last = s->abandoned && s->asks == 0;
-
-    if (!s->abandoned)
-        pserver_unlock(s);
-    else
-        pthread_mutex_unlock(&s->lock);
-    if (last)
-        pserver_release(s);
 }
 
 void ask_go(struct ask *a)
@@ -169,7 +159,7 @@ static void run_ask(struct scall *c)
         ask_answer(a, rc);
     if (a->answered)
         ask_free(a);
-    unlock(s);
+    pserver_unlock_last(s);
 }
 
 /* Starts a callback: takes the lock, returns the ask if it still waits for one. */
@@ -188,7 +178,7 @@ static void end(struct ask *a, pmix_status_t status)
     ask_answer(a, status);
     if (a->returned)
         ask_free(a);
-    unlock(s);
+    pserver_unlock_last(s);
 }
 
 static struct ppack tail_of(struct ask *a)

@@ -10,6 +10,8 @@
  *             KVAL ... } for each rank } for each node, one after the other
  *             flags: 1 collected, 2 keys by number: { UINT32 number, VALUE } instead of KVAL
  *   modex     KVAL ... */
+#include "lib/pmix/server_collective.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,8 @@
 #include "core/input.h"
 #include "core/modex.h"
 #include "lib/pmix/server_ask.h"
+#include "lib/pmix/server_space.h"
+#include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 #include "wire/parts.h"

@@ -2,6 +2,8 @@
  *
  * Each is a row: how its message is read, and how the host is called.  Reading order: admission;
  * commands by their numbers; requests of PMI-1 and PMI-2 clients; events. */
+#include "lib/pmix/server_command.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +12,9 @@
 #include "core/request.h"
 #include "lib/pmix/server_ask.h"
 #include "lib/pmix/server_cleanup.h"
+#include "lib/pmix/server_conn.h"
+#include "lib/pmix/server_iof.h"
+#include "lib/pmix/server_space.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 #include "session/pmix_priv.h"

@@ -2,12 +2,15 @@
  *
  * The user of a process must be the one that the host has registered; its rank, one of those
  * expected here.  A tool has a namespace of its own, which goes with its connection. */
+#include "lib/pmix/server_conn.h"
+
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "core/input.h"
 #include "io/socket_owner.h"
-#include "lib/pmix/server.h"
+#include "lib/pmix/server_iof.h"
+#include "lib/pmix/server_space.h"
 
 struct peer_cred *sconn_cred(const struct peer *p)
 {

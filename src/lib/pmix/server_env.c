@@ -1,9 +1,11 @@
 /* server_env.c - the environment that a process needs to find its server, for every release of
  * the library. */
+#include "lib/pmix/server_env.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pmix/server.h"
+#include "lib/pmix/server_space.h"
 
 /* Every release of OpenPMIx has its own variable for the same address. */
 static const char *const uri_names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51",

@@ -2,13 +2,13 @@
  * its address.
  *
  * They are written only for a host that serves tools. */
+#include "lib/pmix/server_files.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "lib/pmix/server.h"
 
 static void check(struct pserver *s, int rc, const struct errmsg *err)
 {

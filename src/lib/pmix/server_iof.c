@@ -1,4 +1,6 @@
 /* server_iof.c - forwards output to its subscribers (IOF). */
+#include "lib/pmix/server_iof.h"
+
 #include <stdlib.h>
 #include <string.h>
 

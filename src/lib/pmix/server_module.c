@@ -6,11 +6,11 @@
  * read when the object that holds the struct, or the one that has called, imports functions which
  * came with such a release: then it was built with headers that have the members too.  A host may
  * also pass the size (wireup_server.h). */
+#include "lib/pmix/server_module.h"
+
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-
-#include "lib/pmix/server.h"
 
 enum { MEMBERS_3 = 25, MEMBERS_4 = 28, MEMBERS_5 = 29 };
 

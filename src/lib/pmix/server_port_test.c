@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "lib/pmix/server.h"
+#include "lib/pmix/server_turn.h"
 #include "pmix_server.h"
 #include "tests/tap.h"
 

@@ -7,6 +7,8 @@
  * which clients get as it was registered.  The core's job is made once it is known which node is
  * ours, or when it is first needed.  Reading order: keeping the infos; the job map; job info;
  * processes. */
+#include "lib/pmix/server_space.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,6 @@
 #include "core/input.h"
 #include "core/procmap.h"
 #include "lib/pmix/regex.h"
-#include "lib/pmix/server.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
 #include "wire/pmix_pack.h"
@@ -120,20 +121,21 @@ static void forget_told(struct nspace *n)
     }
 }
 
+void nspace_leave(struct pserver *s, struct nspace *n)
+{
+    LIST_EACH(l, &n->locals)
+    {
+        struct local *p = LIST_OF(l, struct local, link);
+        if (p->is_known)
+            server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = p->rank,
+                                             .event = PROC_EVENT_EXIT));
+    }
+}
+
 void nspace_free(struct pserver *s, struct nspace *n)
 {
-    if (n->job) {
-        sconn_close_of(s, n->job, PMIX_RANK_WILDCARD);
-        LIST_EACH(l, &n->locals)
-        { /* they leave as if the host had deregistered each */
-            struct local *p = LIST_OF(l, struct local, link);
-            if (p->is_known)
-                server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = p->rank,
-                                                 .event = PROC_EVENT_EXIT));
-        }
-        pserver_settle(s);
+    if (n->job)
         server_deliver(&s->server, INPUT(job_gone, .job = n->job->id));
-    }
     memfd_close(&n->store);
     forget_told(n);
     LIST_EACH(l, &n->locals)
@@ -142,19 +144,6 @@ void nspace_free(struct pserver *s, struct nspace *n)
     free(LIST_OF(l, struct local, link));
     list_unlink(&n->link);
     free(n);
-}
-
-void nspace_drop_tools(struct pserver *s)
-{
-    if (!s->tool_is_over)
-        return;
-    s->tool_is_over = false;
-    LIST_EACH(l, &s->spaces)
-    {
-        struct nspace *n = LIST_OF(l, struct nspace, link);
-        if (n->is_over)
-            nspace_free(s, n);
-    }
 }
 
 /* ---- the job map ----------------------------------------------------------------------------- */
@@ -824,12 +813,9 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
 
     if (!p)
         return;
-    if (n->job) {
-        sconn_close_of(s, n->job, rank);
-        if (p->is_known)
-            server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = rank,
-                                             .event = PROC_EVENT_EXIT));
-    }
+    if (n->job && p->is_known)
+        server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = rank,
+                                         .event = PROC_EVENT_EXIT));
     keep_former(n, p);
     list_unlink(&p->link);
     free(p);
