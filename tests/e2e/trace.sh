@@ -105,6 +105,12 @@ same "a rank that is none" "$rc" 2
 run 60 "$WIREUP" trace
 same "no file at all" "$rc" 2
 
+# ---- what the fuzzer begins with
+for rec in "$WU_SRC"/fuzz/corpus/recording/*; do
+    run 60 "$WIREUP" replay "$rec"
+    same "the kept trace $(basename "$rec") plays back (else: fuzz/make-recordings)" "$rc $(cat "$err")" "0 "
+done
+
 # ---- ends
 recorded abort -n 4 "$raw" abort 7 2 "this is the end"
 same "an abort" "$rc" 7
