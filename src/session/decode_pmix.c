@@ -7,7 +7,7 @@
 
 #include "base/limit.h"
 #include "session/decode_priv.h"
-#include "session/pmix_priv.h"
+#include "session/pmix_hello.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_ours.h"
 

@@ -4,8 +4,8 @@
  * the client names (v3, v4, v41, v51, v61); what it stores and forwards is canonical
  * (core/modex.h), so clients of different releases, and of the other protocols, share one job.
  *
- * Commands are a table of small readers (pmix.c), replies a function each (pmix_reply.c); job-level
- * information is made from the plan once per encoding (pmix_info.c).
+ * pmix.c has the frames and the table of commands; what a command does is in the module of its
+ * subject (pmix_get.h, pmix_fence.h ...), the state that they share in pmix_session.h.
  */
 #ifndef WIREUP_SESSION_PMIX_H
 #define WIREUP_SESSION_PMIX_H
@@ -32,24 +32,6 @@ struct pmix_dialect {
     uint32_t release;    /* the same, as pmsg_release() */
 };
 struct pmix_dialect pmix_dialect(const struct peer *p);
-
-struct buf;
-struct card;
-struct ppack;
-
-/* The KVALs of a job's job-level information in this encoding, made once.  Empty: no memory. */
-struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
-/* The job-level information has changed: it is made again at the next use. */
-void pmix_job_info_changed(struct job *j);
-
-/* One KVAL from a modex entry. */
-void pmix_put_card(struct ppack *w, const struct card *c);
-/* The canonical bytes of a value (core/modex.h); they lie in the value itself, or in `bytes`, which
- * is poisoned when that cannot be done. */
-struct slice pmix_canonical(const pmix_value_t *v, struct buf *bytes);
-
-/* The flags of an event from its infos: EVENT_... (core/request.h). */
-uint8_t pmix_event_flags(const pmix_info_t *infos, size_t n);
 
 /* Sends output of a process to a client that subscribed to it under this id. */
 void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,

@@ -4,13 +4,20 @@
  * application, and one blob per rank.  The same for all clients of one encoding, so it is packed
  * once and kept with the job.
  */
+#include "session/pmix_info.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
-#include "session/pmix_priv.h"
+#include "core/job.h"
+#include "core/modex.h"
+#include "pmix_common.h"
+#include "session/pmix_value.h"
+#include "wire/pmix_mem.h"
 #include "wire/pmix_ours.h"
+#include "wire/pmix_pack.h"
 #include "core/job_kvs.h"
 
 /* One blob per rank; a key of the wire, not of the API. */
@@ -383,7 +390,7 @@ static void put_parent(struct ppack *w, const struct subject *s)
 }
 
 /* Information on every process for every process at init: rarely used values, and those that can be
- * given once for all processes, are answered on request (pmix_reply_known). */
+ * given once for all processes, are answered on request (pmix_get.c). */
 static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
 {
     const struct job_map_proc *p = &j->plan.procs[rank];
@@ -406,9 +413,6 @@ static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, b
     put_facts(w, &s);
 }
 
-/* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD). They are
- * given on request, and to clients of OpenPMIx, which get all information at once: the host makes
- * them then. */
 void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
 {
     const struct subject s = { j, FACT_JOB, 0 };

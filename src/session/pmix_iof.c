@@ -1,16 +1,31 @@
-/* pmix_iof.c - a client's subscriptions to output, and its heartbeats. */
+/* pmix_iof.c - see pmix_iof.h. */
+#include "session/pmix_iof.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/duration.h"
 #include "base/limit.h"
 #include "core/control.h"
 #include "core/core.h"
 #include "core/job_connect.h"
 #include "core/request.h"
-#include "session/pmix_priv.h"
+#include "session/pmix_value.h"
 
-/* ---- subscriptions to output ----------------------------------------------------------------- */
+/* Messages of forwarded output have this tag. */
+enum { OUTPUT_TAG = 2 };
+
+/* A subscription to output. */
+struct pmix_pull {
+    struct list link;
+    size_t id, theirs; /* our id of it, and the client's */
+    uint64_t ear;      /* that of other nodes */
+    uint16_t channels;
+    bool is_new; /* the kept output has not been sent yet */
+    size_t n;
+    pmix_proc_t procs[];
+};
+
+/* ---- subscriptions --------------------------------------------------------------------------- */
 
 static void drop_pull(struct pmix_session *s, struct pmix_pull *p)
 {
@@ -118,34 +133,6 @@ void pmix_read_pull(struct command *c)
     pmsg_free_iof_pull(&m, NULL);
 }
 
-static void ask_input(struct command *c, const struct pmsg_iof_push *m)
-{
-    size_t n = m->procs.n;
-    struct member *to = arena_array(&c->s->arena, n ? n : 1, sizeof *to);
-
-    if (!to)
-        return;
-    for (size_t i = 0; i < n; i++)
-        to[i] = (struct member){ pmix_keep(c, slice_str(m->procs.items[i].nspace)),
-                                 m->procs.items[i].rank };
-    pmix_ask(c, REQUEST_WITH(input, .members = to, .count = (uint32_t)n, .bytes = m->bytes));
-}
-
-/* A piece without bytes is the end; without a piece it is the client's own input, which it reads
- * itself. */
-void pmix_read_push(struct command *c)
-{
-    struct pmsg_iof_push m;
-
-    if (pmsg_read_iof_push(&c->r, c->s->release, &m) == PTYPE_FINE) {
-        if (PMSG_HAS(&m, iof_push, bytes))
-            ask_input(c, &m);
-        else
-            pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
-    }
-    pmsg_free_iof_push(&m, NULL);
-}
-
 static pmix_status_t forget_pull(struct pmix_session *s, size_t id)
 {
     pmix_status_t status = PMIX_ERR_NOT_FOUND;
@@ -170,6 +157,25 @@ void pmix_read_dereg(struct command *c)
     pmsg_free_iof_dereg(&m, NULL);
 }
 
+/* ---- output ---------------------------------------------------------------------------------- */
+
+void pmix_put_output(struct pmix_session *s, const pmix_proc_t *source, uint16_t channel,
+                     size_t ref, const pmix_info_t *infos, size_t ninfos, struct slice bytes)
+{
+    struct ppack w = pmix_writer(s);
+
+    pmsg_write_output(&w, s->release,
+                      &(struct pmsg_output){
+                          .source = *source,
+                          .channel = channel,
+                          .ref = ref,
+                          .infos = { ninfos, (pmix_info_t *)(uintptr_t)infos },
+                          .bytes = bytes,
+                      });
+    if (ppack_ok(&w))
+        pmix_send(s, OUTPUT_TAG);
+}
+
 static bool is_wanted(const struct pmix_pull *p, const struct spoken *o)
 {
     if (!(p->channels & o->channel) || (o->ear ? p->ear != o->ear : p->is_new != o->recalled))
@@ -191,8 +197,7 @@ static void send_output(struct pmix_session *s, const struct pmix_pull *p, const
     memset(&complete, 0, sizeof complete);
     strncpy(complete.key, PMIX_IOF_COMPLETE, PMIX_MAX_KEYLEN);
     complete.value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
-    pmix_send_output(s->base.peer, &source, o->channel, p->theirs, &complete, o->bytes.len == 0,
-                     o->bytes);
+    pmix_put_output(s, &source, o->channel, p->theirs, &complete, o->bytes.len == 0, o->bytes);
 }
 
 bool pmix_output(struct session *base, const struct spoken *o)
@@ -221,61 +226,33 @@ void pmix_pulls_caught_up(struct session *base)
     LIST_OF(l, struct pmix_pull, link)->is_new = false;
 }
 
-/* ---- heartbeats ------------------------------------------------------------------------------ */
+/* ---- input ----------------------------------------------------------------------------------- */
 
-static void cancel_monitor(struct command *c, const pmix_info_t *what)
+static void ask_input(struct command *c, const struct pmsg_iof_push *m)
 {
-    const char *name = what->value.type == PMIX_STRING ? what->value.data.string : NULL;
-
-    pmix_ask(c, REQUEST_WITH(monitor, .name = pmix_keep(c, slice_str(name ? name : ""))));
+    pmix_ask(c, REQUEST_WITH(input, .members = pmix_keep_members(c, m->procs.items, m->procs.n),
+                             .count = (uint32_t)m->procs.n, .bytes = m->bytes));
 }
 
-static void begin_monitor(struct command *c, pmix_status_t code, const pmix_info_t *infos, size_t n)
+/* A piece without bytes is the end; without a piece it is the client's own input, which it reads
+ * itself. */
+void pmix_read_push(struct command *c)
 {
-    struct request_monitor rq = { .code = code ? code : PMIX_MONITOR_HEARTBEAT_ALERT };
+    struct pmsg_iof_push m;
 
-    for (size_t i = 0; i < n; i++) {
-        const pmix_value_t *v = &infos[i].value;
-        if (!strcmp(infos[i].key, PMIX_MONITOR_HEARTBEAT_TIME))
-            rq.period_ns = (pmix_number_of(v) & UINT32_MAX) * NS_PER_S;
-        else if (!strcmp(infos[i].key, PMIX_MONITOR_HEARTBEAT_DROPS))
-            rq.drops = (uint32_t)pmix_number_of(v);
-        else if (!strcmp(infos[i].key, PMIX_MONITOR_ID) && v->type == PMIX_STRING)
-            rq.name = pmix_keep(c, slice_str(v->data.string ? v->data.string : ""));
-    }
-    if (rq.period_ns == 0) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM);
-        return;
-    }
-    c->s->monitored = true;
-    pmix_ask(c, (struct request){ .kind = REQ_monitor, .u.monitor = rq });
-}
-
-/* The server itself monitors heartbeats; or stops doing so. */
-bool pmix_is_heartbeat(const struct command *c)
-{
-    struct punpack r = c->r;
-    struct pmsg_monitor m;
-    bool is = pmsg_read_monitor(&r, c->s->release, &m) == PTYPE_FINE &&
-              (!strcmp(m.monitor.key, PMIX_MONITOR_HEARTBEAT) ||
-               (c->s->monitored && !strcmp(m.monitor.key, PMIX_MONITOR_CANCEL)));
-
-    pmsg_free_monitor(&m, NULL);
-    return is;
-}
-
-/* Monitoring of files and other objects is not supported. */
-void pmix_read_monitor(struct command *c)
-{
-    struct pmsg_monitor m;
-
-    if (pmsg_read_monitor(&c->r, c->s->release, &m) == PTYPE_FINE) {
-        if (!strcmp(m.monitor.key, PMIX_MONITOR_CANCEL))
-            cancel_monitor(c, &m.monitor);
-        else if (!strcmp(m.monitor.key, PMIX_MONITOR_HEARTBEAT))
-            begin_monitor(c, m.error, m.infos.items, m.infos.n);
+    if (pmsg_read_iof_push(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        if (PMSG_HAS(&m, iof_push, bytes))
+            ask_input(c, &m);
         else
             pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_SUPPORTED);
     }
-    pmsg_free_monitor(&m, NULL);
+    pmsg_free_iof_push(&m, NULL);
+}
+
+/* No client reads it. */
+void pmix_reply_push(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    pmix_reply_status(s, p->tag,
+                      a->status == ANSWER_NOT_FOUND ? PMIX_ERR_NOT_SUPPORTED
+                                                    : pmix_status_of(a->status));
 }

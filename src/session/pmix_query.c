@@ -3,13 +3,16 @@
  * Each key has one small function; an unknown value is NOT_FOUND, and some of several found is a
  * partial success.
  */
+#include "session/pmix_query.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
 #include "core/core.h"
-#include "session/pmix_priv.h"
+#include "session/pmix_group.h"
+#include "session/pmix_value.h"
 
 enum { TEXT_MAX = 1 << 24 };
 

@@ -5,7 +5,6 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "core/job_event.h"
-#include "session/pmix.h"
 #include "tests/alloc.h"
 #include "tests/pmix_bytes.h"
 #include "tests/world.h"

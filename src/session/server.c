@@ -50,13 +50,6 @@ static struct slice id_key(const uint32_t *id)
     return slice_mem(id, sizeof *id);
 }
 
-struct peer *server_peer(struct server *s, uint32_t id)
-{
-    if (!s->latest || s->latest->id != id)
-        s->latest = map_get(&s->by_id, id_key(&id));
-    return s->latest;
-}
-
 /* The ticket of a request: the connection, and the request's own number there. */
 static uint64_t ticket_of(const struct peer *p, uint32_t token)
 {
@@ -107,12 +100,6 @@ struct peer *server_peer_free(struct server *s, struct peer *p)
     buf_free(&p->out);
     free(p);
     return NULL;
-}
-
-void server_mark_dirty(struct server *s, struct peer *p)
-{
-    if (list_empty(&p->dirty))
-        list_append(&s->dirty, &p->dirty);
 }
 
 struct peer *server_dirty(struct server *s)

@@ -116,11 +116,6 @@ static bool is_target(const struct targets *t, const struct peer *p)
     return false;
 }
 
-bool session_is_host(const struct peer *p)
-{
-    return p->core->name && !strcmp(p->job->nspace, p->core->name);
-}
-
 static bool concerns(const struct peer *p, const struct notice *n, const struct targets *t)
 {
     if (!p->job || !p->session || !p->session->ops->notify || p->closing)

@@ -34,7 +34,12 @@ void server_effect_answer(struct server *s, struct effect *e);
 void server_give_answer(struct server *s, uint64_t ticket, const struct answer *a);
 
 /* The connection of that number, or NULL. */
-struct peer *server_peer(struct server *s, uint32_t id);
+static inline struct peer *server_peer(struct server *s, uint32_t id)
+{
+    if (!s->latest || s->latest->id != id)
+        s->latest = map_get(&s->by_id, slice_mem(&id, sizeof id));
+    return s->latest;
+}
 
 /* ---- server_deliver.c ---- */
 
@@ -57,7 +62,11 @@ void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
 /* The answer to a pending request, as an effect for the host. */
 void server_turn_to_reply(struct server *s, struct effect *e);
 /* It has something to write or to close. */
-void server_mark_dirty(struct server *s, struct peer *p);
+static inline void server_mark_dirty(struct server *s, struct peer *p)
+{
+    if (list_empty(&p->dirty))
+        list_append(&s->dirty, &p->dirty);
+}
 
 /* ---- server_events.c ---- */
 

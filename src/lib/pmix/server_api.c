@@ -27,7 +27,8 @@
 #include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
 #include "pmix_tool.h"
-#include "session/pmix.h"
+#include "session/pmix_event.h"
+#include "session/pmix_info.h"
 #include "wireup_server.h"
 
 static struct {

@@ -9,7 +9,7 @@
 #include "lib/pmix/server_space.h"
 #include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
-#include "session/pmix.h"
+#include "session/pmix_info.h"
 
 static void run_ask(struct scall *c);
 

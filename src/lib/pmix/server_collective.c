@@ -26,7 +26,8 @@
 #include "lib/pmix/server_space.h"
 #include "lib/pmix/server_turn.h"
 #include "lib/pmix/value.h"
-#include "session/pmix.h"
+#include "session/pmix_info.h"
+#include "session/pmix_value.h"
 #include "wire/parts.h"
 
 enum { FLAG_COLLECTED = 1, FLAG_KEYS = 2 };

@@ -17,7 +17,7 @@
 #include "lib/pmix/server_space.h"
 #include "lib/pmix/value.h"
 #include "session/pmix.h"
-#include "session/pmix_priv.h"
+#include "session/pmix_hello.h"
 #include "wire/openmpi_help.h"
 #include "wire/pmix_message.h"
 

@@ -17,7 +17,8 @@
 #include "core/procmap.h"
 #include "lib/pmix/regex.h"
 #include "lib/pmix/value.h"
-#include "session/pmix.h"
+#include "session/pmix_info.h"
+#include "session/pmix_value.h"
 #include "wire/pmix_pack.h"
 
 enum { NOWHERE = UINT32_MAX, PLAN_MEMORY = 1 << 30 };

@@ -1,119 +1,17 @@
-/* pmix_ask.c - queries for the location of processes, which the session answers from the core's
- * data; and groups, which are collectives of their members.
- *
- * A namespace that is not named is the requester's own, a node that is not named is every node.
- */
+/* pmix_group.c - see pmix_group.h. */
+#include "session/pmix_group.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limit.h"
 #include "core/core.h"
-#include "session/pmix_priv.h"
+#include "session/pmix_fence.h"
+#include "session/pmix_value.h"
 
-enum { TEXT_MAX = 1 << 24, LIMIT_GROUPS = 1024 };
+enum { LIMIT_GROUPS = 1024 };
 
-struct job *pmix_job_of(const struct command *c, struct slice nspace)
-{
-    struct peer *p = c->s->base.peer;
-
-    return nspace.len ? core_job_named(p->core, nspace) : p->job;
-}
-
-void pmix_set_proc(pmix_proc_t *p, const char *nspace, uint32_t rank)
-{
-    memset(p, 0, sizeof *p);
-    strncpy(p->nspace, nspace, PMIX_MAX_NSLEN);
-    p->rank = rank;
-}
-
-/* ---- location of processes ------------------------------------------------------------------- */
-
-static bool on_node(const struct job *j, uint32_t rank, struct slice node)
-{
-    return node.len == 0 || slice_is(node, j->plan.nodes[j->plan.procs[rank].node].name);
-}
-
-void pmix_read_resolve_peers(struct command *c)
-{
-    struct pmsg_resolve_peers m;
-    struct pmsg_peers peers = { .has = PMSG_BIT(peers, procs) };
-    struct job *j;
-    struct ppack w;
-
-    if (pmsg_read_resolve_peers(&c->r, c->s->release, &m) != PTYPE_FINE)
-        return;
-    j = pmix_job_of(c, m.nspace);
-    if (j)
-        peers.procs.items = arena_array(&c->s->arena, j->plan.nprocs, sizeof(pmix_proc_t));
-    for (uint32_t r = 0; peers.procs.items && r < j->plan.nprocs; r++) {
-        if (on_node(j, r, m.node))
-            pmix_set_proc(&peers.procs.items[peers.procs.n++], j->nspace, r);
-    }
-    if (peers.procs.n == 0) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
-    }
-    w = pmix_writer(c->s);
-    pmsg_write_peers(&w, c->s->release, &peers);
-    pmix_send_or_fail(c->s, c->tag, &w);
-}
-
-void pmix_read_resolve_node(struct command *c)
-{
-    struct pmsg_resolve_nodes m;
-    struct pmsg_nodes nodes = { .has = PMSG_BIT(nodes, nodes) };
-    struct buf names = BUF_NULL(TEXT_MAX);
-    struct job *j;
-    struct ppack w;
-
-    if (pmsg_read_resolve_nodes(&c->r, c->s->release, &m) != PTYPE_FINE)
-        return;
-    j = pmix_job_of(c, m.nspace);
-    for (uint32_t n = 0; j && n < j->plan.nnodes; n++) {
-        if (n)
-            buf_byte(&names, ',');
-        buf_str(&names, j->plan.nodes[n].name);
-    }
-    nodes.nodes = slice_str(buf_cstr(&names));
-    if (!j) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-    } else if (!nodes.nodes.ptr) {
-        c->no_memory = true;
-    } else {
-        w = pmix_writer(c->s);
-        pmsg_write_nodes(&w, c->s->release, &nodes);
-        pmix_send_or_fail(c->s, c->tag, &w);
-    }
-    buf_free(&names);
-}
-
-/* Everything about a job, or all modex entries of one process that the requester may see. */
-void pmix_read_refresh(struct command *c)
-{
-    struct pmsg_refresh m;
-    struct job *j;
-    struct ppack w;
-
-    if (pmsg_read_refresh(&c->r, c->s->release, &m) != PTYPE_FINE)
-        return;
-    j = pmix_job_of(c, m.nspace);
-    if (!j || (m.rank >= j->plan.nprocs && m.rank != PMIX_RANK_WILDCARD)) {
-        pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
-    }
-    w = pmix_writer(c->s);
-    ppack_status(&w, PMIX_SUCCESS);
-    if (m.rank == PMIX_RANK_WILDCARD)
-        buf_slice_put(&c->s->reply, pmix_job_info(j, c->s->as, c->s->described));
-    else
-        pmix_put_cards(c->s, &w, j, m.rank);
-    pmix_send_or_fail(c->s, c->tag, &w);
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-static size_t count_members(const struct command *c, const struct crowd *w)
+static size_t count_members(const struct command *c, const struct participants *w)
 {
     size_t n = 0;
 
@@ -127,7 +25,7 @@ static size_t count_members(const struct command *c, const struct crowd *w)
 }
 
 /* The members one by one. */
-static void note_members(struct command *c, struct pmix_pending *p, const struct crowd *w)
+static void note_members(struct command *c, struct pmix_pending *p, const struct participants *w)
 {
     p->procs = calloc(count_members(c, w) + 1, sizeof *p->procs);
     if (!p->procs) {
@@ -194,7 +92,8 @@ static struct pmix_group *find_group(struct pmix_session *s, struct slice id)
     return NULL;
 }
 
-static struct pmix_pending *meet_group(struct command *c, struct slice id, const struct crowd *w)
+static struct pmix_pending *ask_group(struct command *c, struct slice id,
+                                      const struct participants *w)
 {
     char purpose[PMIX_MAX_KEYLEN + 16];
 
@@ -202,7 +101,7 @@ static struct pmix_pending *meet_group(struct command *c, struct slice id, const
              c->cmd == CMD_GROUP_CONSTRUCT ? "group" : "ungroup",
              SLICE_ARG(slice_head(id, PMIX_MAX_KEYLEN)));
     if (count_members(c, w) <= c->s->base.peer->core->next_base)
-        return pmix_meet(c, w, purpose);
+        return pmix_ask_collective(c, w, purpose);
     pmix_reply_status(c->s, c->tag, PMIX_ERR_BAD_PARAM); /* some are named more than once */
     return NULL;
 }
@@ -214,10 +113,10 @@ void pmix_read_group(struct command *c)
     struct pmix_pending *p = NULL;
 
     if (pmsg_read_group_construct(&c->r, c->s->release, &m) == PTYPE_FINE) {
-        struct crowd w = { .procs = m.procs.items,
-                           .n = m.procs.n,
-                           .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
-        p = meet_group(c, m.id, &w);
+        struct participants w = { .procs = m.procs.items,
+                                  .n = m.procs.n,
+                                  .timeout_ns = pmix_timeout_of(m.infos.items, m.infos.n) };
+        p = ask_group(c, m.id, &w);
         if (p)
             note_members(c, p, &w);
     }
@@ -241,7 +140,7 @@ void pmix_read_ungroup(struct command *c)
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
         return;
     }
-    meet_group(c, id, &(struct crowd){ .procs = g->procs, .n = g->nprocs });
+    ask_group(c, id, &(struct participants){ .procs = g->procs, .n = g->nprocs });
     group_free(c->s, g);
 }
 
