@@ -9,14 +9,11 @@
 #include "wire/pmix_mem.h"
 #include "wire/pmix_message.h"
 
-/* The key of job information under which the values of one process are packed. */
-#define PROC_BLOB "pmix.pblob"
-
 struct body {
     struct decode *d;
-    const struct punpack *r; /* of the message: its encoding */
-    const char *why;         /* something could not be read */
-    struct slice left;       /* the bytes from there on */
+    bool in_rank;      /* within a message rank_values, which has no other in it */
+    const char *why;   /* something could not be read */
+    struct slice left; /* the bytes from there on */
 };
 
 static const char *reason(enum ptype_error error)
@@ -39,43 +36,33 @@ static bool stop(struct body *b, const struct punpack *r)
     return r->error != PTYPE_NO_MEMORY;
 }
 
-static struct punpack inner(const struct body *b, struct slice bytes, bool described)
-{
-    struct punpack r;
+/* ---- fields that last to the end ------------------------------------------------------------- */
 
-    punpack_init(&r, bytes, b->r->as);
-    r.foreign = b->r->foreign;
-    r.described = described;
-    return r;
+static bool put_message(struct body *b, const struct pmsg *row, struct punpack *r);
+
+/* A message within the message, as a group. */
+static bool put_part(struct body *b, struct slice name, const struct pmsg *row, struct punpack *r)
+{
+    return decode_open(b->d, name, DECODE_GROUP) && put_message(b, row, r) && decode_close(b->d);
 }
 
-/* ---- units to the end of the message --------------------------------------------------------- */
-
-static bool put_kvals(struct body *b, struct punpack *r, bool blobs);
-
-/* A rank, and its values. */
-static bool put_blob(struct body *b, struct slice key, struct slice bytes)
-{
-    struct punpack r = inner(b, bytes, b->r->described);
-    uint32_t rank = punpack_u32(&r, PMIX_PROC_RANK);
-
-    return arena_ok(&b->d->arena) && decode_open(b->d, key, DECODE_GROUP) &&
-           decode_add_number(b->d, "rank", rank) &&
-           decode_open(b->d, SLICE("values"), DECODE_LIST) && put_kvals(b, &r, false) &&
-           decode_close(b->d) && decode_close(b->d);
-}
-
-static bool put_kval(struct body *b, struct slice key, const pmix_value_t *v, bool blobs)
+static bool put_kval(struct body *b, const struct punpack *r, struct slice key,
+                     const pmix_value_t *v)
 {
     const pmix_byte_object_t *bo = &v->data.bo;
+    struct punpack in;
+    bool good;
 
-    if (blobs && slice_is(key, PROC_BLOB) && v->type == PMIX_BYTE_OBJECT)
-        return put_blob(b, SLICE(PROC_BLOB), slice_mem(bo->bytes, bo->size));
-    return decode_put_keyed(b->d, key, 0, v);
+    if (b->in_rank || !slice_is(key, PMSG_RANK_VALUES) || v->type != PMIX_BYTE_OBJECT)
+        return decode_put_keyed(b->d, key, 0, v);
+    in = pmsg_inside(r, slice_mem(bo->bytes, bo->size));
+    b->in_rank = true;
+    good = put_part(b, SLICE(PMSG_RANK_VALUES), &pmsg_rows[PMSG_rank_values], &in);
+    b->in_rank = false;
+    return good;
 }
 
-/* KVALs to the end; with blobs, those of processes in it are read too. */
-static bool put_kvals(struct body *b, struct punpack *r, bool blobs)
+static bool put_kvals(struct body *b, struct punpack *r)
 {
     bool good = true;
 
@@ -84,85 +71,48 @@ static bool put_kvals(struct body *b, struct punpack *r, bool blobs)
         struct slice key = punpack_kval(r, &v);
         if (!punpack_ok(r))
             break;
-        good = put_kval(b, key, &v, blobs);
+        good = put_kval(b, r, key, &v);
         pmem_value_free(&v, r->foreign);
     }
-    return good && stop(b, r);
+    return good;
 }
 
-static bool put_bundle(struct body *b, struct punpack *r)
+static bool put_unit(struct body *b, const struct pmsg_field *f, struct punpack *r)
 {
-    uint8_t scope = punpack_byte(r, PMIX_SCOPE);
-    bool described;
-    struct slice bytes = punpack_buffer(r, &described);
-    struct punpack in = inner(b, bytes, described);
-
-    if (!punpack_ok(r))
-        return true;
-    return decode_open(b->d, SLICE_NULL, DECODE_GROUP) && decode_add_number(b->d, "scope", scope) &&
-           decode_open(b->d, SLICE("values"), DECODE_LIST) && put_kvals(b, &in, false) &&
-           decode_close(b->d) && decode_close(b->d);
-}
-
-/* The owner of the values: a process, or a namespace. */
-static bool put_owner(struct body *b, struct punpack *r, uint16_t type)
-{
-    pmix_proc_t proc;
-    int32_t one = 1;
-
-    if (type == PMSG_TYPE_JOB)
-        return decode_add_text(b->d, "nspace", punpack_text(r));
-    punpack(r, &proc, &one, PMIX_PROC);
-    return !punpack_ok(r) || one != 1 ||
-           decode_put_item(b->d, SLICE("owner"), ptype_find(PMIX_PROC), &proc);
-}
-
-static bool put_object(struct body *b, struct punpack *r, uint16_t type)
-{
-    struct punpack in = inner(b, punpack_bytes(r), b->r->described);
-
-    if (!punpack_ok(r))
-        return true;
-    return decode_open(b->d, SLICE_NULL, DECODE_GROUP) && put_owner(b, &in, type) &&
-           decode_open(b->d, SLICE("values"), DECODE_LIST) && put_kvals(b, &in, true) &&
-           decode_close(b->d) && decode_close(b->d);
-}
-
-static bool put_unit(struct body *b, struct punpack *r, uint16_t type)
-{
-    const struct ptype *t = ptype_find(type);
+    const struct ptype *t = ptype_find(f->type);
     union {
         pmix_info_t info;
         pmix_status_t status;
     } item;
-    int32_t n = 1;
-    bool good = true;
+    bool good;
 
-    if (punpack(r, &item, &n, type) == PTYPE_FINE && n == 0)
-        r->error = PTYPE_MALFORMED;
-    if (punpack_ok(r))
-        good = decode_put_item(b->d, SLICE_NULL, t, &item);
-    if (n > 0)
-        pmem_free(t, &item, (size_t)n, r->foreign);
+    if (!pmsg_next(f, r, b->d->release, &item))
+        return true;
+    good = decode_put_item(b->d, SLICE_NULL, t, &item);
+    pmem_free(t, &item, 1, r->foreign);
     return good;
 }
 
-static bool put_all(struct body *b, const struct pmsg_field *f, struct slice bytes)
+static bool put_object(struct body *b, const struct pmsg_field *f, struct punpack *r)
 {
-    struct punpack r = inner(b, bytes, b->r->described);
+    struct punpack in = pmsg_inside(r, punpack_bytes(r));
+
+    return !punpack_ok(r) || put_part(b, SLICE_NULL, &pmsg_rows[f->type], &in);
+}
+
+static bool put_all(struct body *b, const struct pmsg_field *f, struct punpack *r)
+{
     bool good = decode_open(b->d, slice_str(f->name), DECODE_LIST);
 
-    if (good && f->type == PMSG_TYPE_KVAL)
-        good = put_kvals(b, &r, true);
-    while (good && punpack_left(&r) && punpack_ok(&r)) {
-        if (f->type == PMSG_TYPE_BUNDLE)
-            good = put_bundle(b, &r);
-        else if (f->type == PMSG_TYPE_OWNED || f->type == PMSG_TYPE_JOB)
-            good = put_object(b, &r, f->type);
-        else
-            good = put_unit(b, &r, f->type);
+    while (good && punpack_left(r) && punpack_ok(r)) {
+        switch (f->shape) {
+        case PMSG_KVALS: good = put_kvals(b, r); break;
+        case PMSG_PARTS: good = put_part(b, SLICE_NULL, &pmsg_rows[f->type], r); break;
+        case PMSG_OBJECTS: good = put_object(b, f, r); break;
+        default: good = put_unit(b, f, r); break;
+        }
     }
-    return good && stop(b, &r) && decode_close(b->d);
+    return good && stop(b, r) && decode_close(b->d);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -206,10 +156,12 @@ static bool put_one(struct decode *d, const struct pmsg_field *f, const char *at
     return decode_put_item(d, name, ptype_find(f->type), at);
 }
 
-static bool put_field(struct body *b, const struct pmsg_field *f, const char *m)
+static bool put_field(struct body *b, const struct pmsg_field *f, const struct punpack *r,
+                      const char *m)
 {
     const char *at = m + f->offset;
     struct slice name = slice_str(f->name);
+    struct punpack in;
 
     switch (f->shape) {
     case PMSG_ONE: return put_one(b->d, f, at);
@@ -222,8 +174,27 @@ static bool put_field(struct body *b, const struct pmsg_field *f, const char *m)
     case PMSG_MAYBE:
         return *(const bool *)(m + f->flag) ? put_one(b->d, f, at)
                                             : put_text(b->d, name, SLICE_NULL);
-    default: return put_all(b, f, *(const struct slice *)(const void *)at);
+    case PMSG_BUFFER: /* its fields are shown as ours */
+        in = pmsg_inside_buffer(r, (const void *)at);
+        return put_message(b, &pmsg_rows[f->type], &in);
+    default:
+        in = pmsg_inside(r, *(const struct slice *)(const void *)at);
+        return put_all(b, f, &in);
     }
+}
+
+/* The fields that can be read. */
+static bool put_message(struct body *b, const struct pmsg *row, struct punpack *r)
+{
+    union pmsg_any m;
+    bool good = pmsg_read(row, r, b->d->release, &m) != PTYPE_NO_MEMORY;
+
+    for (unsigned i = 0; i < row->nfields && good; i++) {
+        if (m.has >> i & 1)
+            good = put_field(b, &row->fields[i], r, (const char *)&m);
+    }
+    pmsg_free(row, &m, r->foreign);
+    return good && stop(b, r);
 }
 
 bool decode_body_rest(struct decode *d, const struct punpack *r, const char *why,
@@ -251,19 +222,10 @@ static const struct ptype_foreign *foreign_of(const struct pmsg *row, const stru
 
 bool decode_body(struct decode *d, const struct pmsg *row, struct punpack *r, struct decoded *m_p)
 {
-    struct body b = { .d = d, .r = r };
-    union pmsg_any m;
-    bool good;
+    struct body b = { .d = d };
 
     r->foreign = foreign_of(row, r);
-    good = pmsg_read(row, r, d->release, &m) != PTYPE_NO_MEMORY;
-    for (unsigned i = 0; i < row->nfields && good; i++) {
-        if (m.has >> i & 1)
-            good = put_field(&b, &row->fields[i], (const char *)&m);
-    }
-    pmsg_free(row, &m, r->foreign);
-    good = good && stop(&b, r);
-    if (!good)
+    if (!put_message(&b, row, r))
         return false;
     if (!b.why && punpack_left(r)) {
         b.why = "the message has more than this command's";

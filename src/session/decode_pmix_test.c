@@ -158,29 +158,32 @@ static struct ppack like(const struct ppack *w, struct buf *out)
     return in;
 }
 
-/* The i-th unit of a field of shape ALL. */
-static void put_unit(struct ppack *w, uint16_t type, int i)
+static bool is_last(const struct pmsg_field *f)
+{
+    return f->shape >= PMSG_ALL;
+}
+
+/* The i-th item of a field that lasts to the end, written without the table. */
+static void put_item(struct ppack *w, const struct pmsg_field *f, int i)
 {
     struct buf bytes = BUF_NULL(MESSAGE_MAX);
     struct ppack in = like(w, &bytes);
     int32_t n;
-    const void *item;
 
-    if (type == PMIX_KVAL) {
+    if (f->shape == PMSG_KVALS) {
         ppack_kval(w, i ? "b" : "a", &(pmix_value_t){ .type = PMIX_INT, .data.integer = -i });
         return;
     }
-    if (type < PMSG_TYPE_BUNDLE) {
-        item = sample(type, &n);
-        ppack(w, item, 1, type);
+    if (f->shape == PMSG_ALL) {
+        ppack(w, sample(f->type, &n), 1, f->type);
         return;
     }
-    if (type == PMSG_TYPE_OWNED)
+    if (f->type == PMSG_proc_values)
         ppack(&in, sample(PMIX_PROC, &n), 1, PMIX_PROC);
-    if (type == PMSG_TYPE_JOB)
+    if (f->type == PMSG_job_info)
         ppack_str(&in, "job");
     put_sample_kvals(&in);
-    if (type == PMSG_TYPE_BUNDLE) {
+    if (f->shape == PMSG_PARTS) { /* of a commit */
         ppack_byte(w, PMIX_SCOPE, (uint8_t)(i + 1));
         ppack_buffer(w, w->described, buf_slice(&bytes));
     } else {
@@ -191,7 +194,7 @@ static void put_unit(struct ppack *w, uint16_t type, int i)
 
 /* A message with everything in it, and the lengths at which it may end. */
 struct example {
-    struct buf bytes, units; /* of fields of shape ALL */
+    struct buf bytes, items; /* of a field that lasts to the end */
     size_t ends[ENDS_MAX];
     unsigned nends;
 };
@@ -210,12 +213,12 @@ static void fill(const struct pmsg_field *f, char *m, struct ppack *w, struct ex
         *(struct slice *)at = slice_mem("\0\1\2", 3);
     else if (f->shape == PMSG_TEXTS)
         *(struct pmsg_texts *)at = (struct pmsg_texts){ 3, words };
-    else if (f->shape != PMSG_ALL)
+    else if (!is_last(f))
         item = sample(f->type, &n);
-    if (f->shape == PMSG_ALL) {
+    if (is_last(f)) {
         for (int i = 0; i < UNITS; i++)
-            put_unit(w, f->type, i);
-        *(struct slice *)at = buf_slice(&x->units);
+            put_item(w, f, i);
+        *(struct slice *)at = buf_slice(&x->items);
     }
     if (f->shape == PMSG_ONE || f->shape == PMSG_MAYBE)
         memcpy(at, item, ptype_find(f->type)->size);
@@ -241,14 +244,14 @@ static bool rest_may_lack(const struct pmsg *row, unsigned from, uint32_t releas
 static bool make(const struct pmsg *row, const struct version *v, struct example *x)
 {
     uint32_t release = pmsg_release(v->release);
-    struct ppack w, units;
+    struct ppack w, last;
     union pmsg_any m;
 
-    *x = (struct example){ .bytes = BUF_NULL(MESSAGE_MAX), .units = BUF_NULL(MESSAGE_MAX) };
+    *x = (struct example){ .bytes = BUF_NULL(MESSAGE_MAX), .items = BUF_NULL(MESSAGE_MAX) };
     ppack_init(&w, &x->bytes, ptype_flavour(slice_str(v->encoding)));
     w.described = v->described;
     w.foreign = &writes_texts;
-    units = like(&w, &x->units);
+    last = like(&w, &x->items);
     for (unsigned i = 0; i < row->nfields; i++) {
         const struct pmsg_field *f = &row->fields[i];
         struct pmsg alone = { "", f, 1, row->size };
@@ -258,25 +261,25 @@ static bool make(const struct pmsg *row, const struct version *v, struct example
             continue;
         memset(&m, 0, sizeof m);
         m.has = 1;
-        buf_clear(&x->units);
-        fill(f, (char *)&m, &units, x);
-        if (f->shape == PMSG_ALL) { /* it may end after each unit */
+        buf_clear(&x->items);
+        fill(f, (char *)&m, &last, x);
+        if (is_last(f)) { /* it may end after each item */
             struct buf one = BUF_NULL(MESSAGE_MAX);
             struct ppack first = like(&w, &one);
-            put_unit(&first, f->type, 0);
+            put_item(&first, f, 0);
             x->ends[x->nends++] = buf_len(&x->bytes) + buf_len(&one);
             buf_free(&one);
         }
         pmsg_write(&alone, &w, release, &m);
     }
     x->ends[x->nends++] = buf_len(&x->bytes);
-    return ppack_ok(&w) && ppack_ok(&units);
+    return ppack_ok(&w) && ppack_ok(&last);
 }
 
 static void example_free(struct example *x)
 {
     buf_free(&x->bytes);
-    buf_free(&x->units);
+    buf_free(&x->items);
 }
 
 static bool may_end(const struct example *x, size_t len)

@@ -42,7 +42,7 @@ static struct session *create(struct peer *p)
     list_init(&s->groups);
     list_init(&s->pulls);
     buf_init(&s->in, (size_t)LIMIT_CLIENT_STORE + PMIX_HEADER);
-    buf_init(&s->scratch, LIMIT_CLIENT_STORE);
+    buf_init(&s->scratch, (size_t)1 << 30);
     buf_init(&s->reply, (size_t)1 << 30);
     arena_init(&s->arena, LIMIT_CLIENT_STORE);
     return &s->base;

@@ -51,17 +51,10 @@ static void add_card(struct command *c, struct cards *k, struct slice key, pmix_
     k->list[k->n++] = card;
 }
 
-static void read_bundle(struct command *c, struct cards *k)
+static void take_bundle(struct command *c, struct cards *k, const struct pmsg_bundle *b)
 {
-    uint8_t scope = punpack_byte(&c->r, PMIX_SCOPE);
-    struct punpack in;
-    bool described;
-    struct slice bytes = punpack_buffer(&c->r, &described);
+    struct punpack in = pmsg_inside_buffer(&c->r, &b->values);
 
-    if (!punpack_ok(&c->r))
-        return;
-    punpack_init(&in, bytes, c->s->as);
-    in.described = described;
     k->first_of_second = k->n;
     while (punpack_left(&in) && !c->no_memory && punpack_ok(&c->r)) {
         pmix_value_t v;
@@ -70,16 +63,23 @@ static void read_bundle(struct command *c, struct cards *k)
             c->r.error = in.error;
             return;
         }
-        add_card(c, k, key, &v, scope);
+        add_card(c, k, key, &v, b->scope);
     }
 }
 
 void pmix_read_commit(struct command *c)
 {
     struct cards k = { .n = 0 };
+    struct pmsg_commit m;
+    struct pmsg_bundle b;
+    struct punpack all;
 
-    while (punpack_left(&c->r) && punpack_ok(&c->r) && !c->no_memory)
-        read_bundle(c, &k);
+    pmsg_read_commit(&c->r, c->s->release, &m);
+    all = pmsg_inside(&c->r, m.bundles);
+    while (!c->no_memory && punpack_ok(&c->r) && pmsg_next_commit_bundles(&all, c->s->release, &b))
+        take_bundle(c, &k, &b);
+    if (punpack_ok(&c->r))
+        c->r.error = all.error;
     if (punpack_ok(&c->r) && !c->no_memory)
         pmix_ask(c, REQUEST_WITH(commit, .cards = k.list, .count = k.n));
 }

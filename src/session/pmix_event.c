@@ -20,9 +20,7 @@ static struct slice canonical_infos(struct command *c, pmix_info_t *infos, size_
     struct ppack w;
 
     ppack_init(&w, &bytes, &ptype_own);
-    ppack_size(&w, n);
-    if (n)
-        ppack(&w, infos, (int32_t)n, PMIX_INFO);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { n, infos } });
     if (ppack_ok(&w))
         kept = pmix_keep(c, buf_slice(&bytes));
     else
@@ -114,11 +112,15 @@ static void forget_code(struct pmix_session *s, pmix_status_t code)
 
 void pmix_read_deregevents(struct command *c)
 {
-    while (punpack_left(&c->r) && punpack_ok(&c->r)) {
-        pmix_status_t code = punpack_status(&c->r);
-        if (punpack_ok(&c->r))
-            forget_code(c->s, code);
-    }
+    struct pmsg_deregevents m;
+    struct punpack all;
+    pmix_status_t code;
+
+    pmsg_read_deregevents(&c->r, c->s->release, &m);
+    all = pmsg_inside(&c->r, m.codes);
+    while (pmsg_next_deregevents_codes(&all, c->s->release, &code))
+        forget_code(c->s, code);
+    c->r.error = all.error;
 }
 
 /* ---- to the client --------------------------------------------------------------------------- */
@@ -147,6 +149,7 @@ static bool wants(const struct pmix_session *s, const struct notice *n)
 void pmix_notify(struct session *base, const struct notice *n)
 {
     struct pmix_session *s = pmix_session_of(base);
+    struct pmsg_infos kept = { .has = 0 };
     struct pmsg_event m = { .command = CMD_NOTIFY, .code = n->code, .range = n->range };
     struct ppack w;
     struct punpack r;
@@ -157,10 +160,12 @@ void pmix_notify(struct session *base, const struct notice *n)
         m.has = PMSG_BIT(event, range);
     punpack_init(&r, n->infos, &ptype_own);
     if (n->infos.len)
-        m.infos.items = punpack_list(&r, PMIX_INFO, &m.infos.n);
+        pmsg_read_infos(&r, 0, &kept);
+    m.infos.items = kept.infos.items;
+    m.infos.n = kept.infos.n;
     pmix_set_proc(&m.source, n->nspace, n->rank);
     w = pmix_writer(s);
     pmsg_write_event(&w, s->release, &m);
     pmix_send(s, 0);
-    pmix_drop_infos(m.infos.items, m.infos.n);
+    pmsg_free_infos(&kept, NULL);
 }

@@ -180,23 +180,26 @@ void pmix_read_disconnect(struct command *c)
 /* Each other namespace comes with its job-level information. */
 void pmix_reply_connect(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    struct ppack w;
+    struct ppack w, part;
 
     if (a->status != ANSWER_OK) {
         pmix_reply_status(s, p->tag, pmix_status_of(a->status));
         return;
     }
     w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
+    part = pmsg_part(&w, &s->scratch);
+    pmsg_write_connected(&w, s->release, &(struct pmsg_connected){ .status = PMIX_SUCCESS });
     for (uint32_t i = 0; i < p->nothers; i++) {
         struct job *other = core_job_named(s->base.peer->core, slice_str(p->others[i]));
-        struct buf inner = BUF_NULL((size_t)1 << 30);
-        struct ppack in = pmix_inner_writer(s, &inner);
         if (!other)
             continue;
-        ppack_str(&in, other->nspace);
-        buf_slice_put(&inner, pmix_job_info(other, s->as, s->described));
-        pmix_put_named(&w, &inner);
+        pmsg_write_job_info(
+            &part, s->release,
+            &(struct pmsg_job_info){ .has = PMSG_BIT(job_info, values),
+                                     .nspace = slice_str(other->nspace),
+                                     .values = pmix_job_info(other, s->as, s->described) });
+        pmsg_add_connected_jobs(&w, &part);
     }
-    pmix_send(s, p->tag);
+    pmix_send_or_fail(s, p->tag, &w);
+    buf_free(&s->scratch);
 }

@@ -22,14 +22,32 @@ static bool may_see(const struct job *asker, uint32_t asker_rank, const struct j
     return c->scope == MODEX_GLOBAL || (c->scope == MODEX_LOCAL) == same_node;
 }
 
-static void put_proc(struct ppack *w, const char *nspace, uint32_t rank)
+/* The part of a reply with values of a process: its head.  It is written to one buffer after the
+ * other. */
+static struct ppack begin_values(struct pmix_session *s, const struct ppack *w, const char *nspace,
+                                 uint32_t rank)
 {
-    pmix_proc_t proc;
+    struct pmsg_proc_values m = { .has = 0 };
+    struct ppack part = pmsg_part(w, &s->scratch);
 
-    memset(&proc, 0, sizeof proc);
-    strncpy(proc.nspace, nspace, PMIX_MAX_NSLEN);
-    proc.rank = rank;
-    ppack(w, &proc, 1, PMIX_PROC);
+    pmix_set_proc(&m.owner, nspace, rank);
+    pmsg_write_proc_values(&part, s->release, &m);
+    return part;
+}
+
+/* A reply with values begins, and ends. */
+static struct ppack begin_reply(struct pmix_session *s)
+{
+    struct ppack w = pmix_writer(s);
+
+    pmsg_write_owned(&w, s->release, &(struct pmsg_owned){ .status = PMIX_SUCCESS });
+    return w;
+}
+
+static void send_reply(struct pmix_session *s, uint32_t tag, const struct ppack *w)
+{
+    pmix_send_or_fail(s, tag, w);
+    buf_free(&s->scratch);
 }
 
 /* All modex entries of a process that this client may see. */
@@ -47,12 +65,10 @@ static void put_cards(struct pmix_session *s, struct ppack *w, struct job *owner
 static void put_rank_cards(struct pmix_session *s, struct ppack *w, struct job *owner,
                            uint32_t rank)
 {
-    struct buf inner = BUF_NULL((size_t)1 << 30);
-    struct ppack in = pmix_inner_writer(s, &inner);
+    struct ppack part = begin_values(s, w, owner->nspace, rank);
 
-    put_proc(&in, owner->nspace, rank);
-    put_cards(s, &in, owner, rank);
-    pmix_put_named(w, &inner);
+    put_cards(s, &part, owner, rank);
+    pmsg_add_owned_values(w, &part);
 }
 
 /* A key without an owner in the request: sent as an entry of the rank that put it (of the wildcard
@@ -60,29 +76,27 @@ static void put_rank_cards(struct pmix_session *s, struct ppack *w, struct job *
 static void put_any_card(struct pmix_session *s, struct ppack *w, struct job *owner,
                          struct slice key)
 {
-    struct buf inner = BUF_NULL((size_t)1 << 30);
-    struct ppack in = pmix_inner_writer(s, &inner);
+    struct ppack part;
     struct seg_item item;
     struct card c;
 
     if (!seg_find(&owner->store.view, SEG_ANY_RANK, key, &item))
         return;
-    put_proc(&in, owner->nspace, item.rank < owner->plan.nprocs ? item.rank : PMIX_RANK_WILDCARD);
+    part = begin_values(s, w, owner->nspace,
+                        item.rank < owner->plan.nprocs ? item.rank : PMIX_RANK_WILDCARD);
     if (modex_find(owner, SEG_ANY_RANK, key, &c))
-        pmix_put_card(&in, &c);
-    pmix_put_named(w, &inner);
+        pmix_put_card(&part, &c);
+    pmsg_add_owned_values(w, &part);
 }
 
 /* ---- information of the process manager ------------------------------------------------------ */
 
 static void put_job_object(struct pmix_session *s, struct ppack *w, struct job *owner)
 {
-    struct buf inner = BUF_NULL((size_t)1 << 30);
-    struct ppack in = pmix_inner_writer(s, &inner);
+    struct ppack part = begin_values(s, w, owner->nspace, PMIX_RANK_WILDCARD);
 
-    put_proc(&in, owner->nspace, PMIX_RANK_WILDCARD);
-    buf_slice_put(&inner, pmix_job_info(owner, s->as, s->described));
-    pmix_put_named(w, &inner);
+    buf_slice_put(&s->scratch, pmix_job_info(owner, s->as, s->described));
+    pmsg_add_owned_values(w, &part);
 }
 
 /* Values that change while a process runs, and are not part of the information at init. */
@@ -110,13 +124,11 @@ static bool is_told_later(const struct proc *p, struct slice key)
 /* The process manager's information on a process. */
 static void put_known(struct pmix_session *s, struct ppack *w, struct job *j, uint32_t rank)
 {
-    struct buf inner = BUF_NULL(1 << 16);
-    struct ppack in = pmix_inner_writer(s, &inner);
+    struct ppack part = begin_values(s, w, j->nspace, rank);
 
-    put_proc(&in, j->nspace, rank);
-    pmix_put_rank_info(&in, j, rank);
-    put_life(&in, &j->procs[rank]);
-    pmix_put_named(w, &inner);
+    pmix_put_rank_info(&part, j, rank);
+    put_life(&part, &j->procs[rank]);
+    pmsg_add_owned_values(w, &part);
 }
 
 /* It is not known here yet, and will be: the get waits for it. */
@@ -140,15 +152,13 @@ static bool is_place(struct slice key)
 static bool reply_place(struct command *c, struct job *j, uint32_t rank)
 {
     struct pmix_session *s = c->s;
-    struct buf inner = BUF_NULL(1 << 16);
-    struct ppack w = pmix_writer(s), in = pmix_inner_writer(s, &inner);
+    struct ppack w = begin_reply(s), part;
 
     core_place(s->base.peer->core, j, rank);
-    ppack_status(&w, PMIX_SUCCESS);
-    put_proc(&in, j->nspace, rank);
-    pmix_put_places(&in, j, rank);
-    pmix_put_named(&w, &inner);
-    pmix_send_or_fail(s, c->tag, &w);
+    part = begin_values(s, &w, j->nspace, rank);
+    pmix_put_places(&part, j, rank);
+    pmsg_add_owned_values(&w, &part);
+    send_reply(s, c->tag, &w);
     return true;
 }
 
@@ -168,12 +178,11 @@ static bool reply_known(struct command *c, struct slice nspace, uint32_t rank, s
         return reply_place(c, j, rank);
     if (!p || !(foreign ? !comes_later(s, j, rank, key) : is_told_later(p, key)))
         return false;
-    w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
+    w = begin_reply(s);
     if (foreign)
         put_job_object(s, &w, j);
     put_known(s, &w, j, rank);
-    pmix_send_or_fail(s, c->tag, &w);
+    send_reply(s, c->tag, &w);
     return true;
 }
 
@@ -252,8 +261,7 @@ void pmix_reply_get(struct pmix_session *s, struct pmix_pending *p, const struct
         pmix_reply_status(s, p->tag, pmix_status_of(owner ? a->status : ANSWER_NOT_FOUND));
         return;
     }
-    w = pmix_writer(s);
-    ppack_status(&w, PMIX_SUCCESS);
+    w = begin_reply(s);
     if (foreign)
         put_job_object(s, &w, owner);
     if (foreign && p->rank == PMIX_RANK_WILDCARD)
@@ -266,7 +274,7 @@ void pmix_reply_get(struct pmix_session *s, struct pmix_pending *p, const struct
             put_ahead(s, &w, owner, p->rank);
     } else if (a->status == ANSWER_OK && p->rank == SEG_ANY_RANK && p->key)
         put_any_card(s, &w, owner, slice_str(p->key));
-    pmix_send_or_fail(s, p->tag, &w);
+    send_reply(s, p->tag, &w);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -333,7 +341,7 @@ void pmix_read_refresh(struct command *c)
         return;
     }
     w = pmix_writer(c->s);
-    ppack_status(&w, PMIX_SUCCESS);
+    pmsg_write_refreshed(&w, c->s->release, &(struct pmsg_refreshed){ .status = PMIX_SUCCESS });
     if (m.rank == PMIX_RANK_WILDCARD)
         buf_slice_put(&c->s->reply, pmix_job_info(j, c->s->as, c->s->described));
     else

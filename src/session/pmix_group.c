@@ -131,17 +131,22 @@ void pmix_read_group(struct command *c)
 /* The part after the name differs by release; the name is enough. */
 void pmix_read_ungroup(struct command *c)
 {
-    struct slice id = punpack_text(&c->r);
-    struct pmix_group *g = punpack_ok(&c->r) ? find_group(c->s, id) : NULL;
+    struct punpack r = c->r;
+    struct pmsg_group_destruct m;
+    struct pmix_group *g = NULL;
 
-    if (!punpack_ok(&c->r))
-        return;
-    if (!g) {
+    pmsg_read_group_destruct(&r, c->s->release, &m);
+    if (PMSG_HAS(&m, group_destruct, id))
+        g = find_group(c->s, m.id);
+    else
+        c->r.error = r.error;
+    if (g) {
+        ask_group(c, m.id, &(struct participants){ .procs = g->procs, .n = g->nprocs });
+        group_free(c->s, g);
+    } else if (punpack_ok(&c->r)) {
         pmix_reply_status(c->s, c->tag, PMIX_ERR_NOT_FOUND);
-        return;
     }
-    ask_group(c, id, &(struct participants){ .procs = g->procs, .n = g->nprocs });
-    group_free(c->s, g);
+    pmsg_free_group_destruct(&m, NULL);
 }
 
 /* The number of the group; the table knows which form of the reply the client's release reads. */

@@ -96,19 +96,18 @@ static int refuse(struct errmsg *err, struct slice version, const char *why, str
  * meaningless bytes. */
 static bool asks_for_store(const struct pmix_session *s, struct slice bytes)
 {
+    struct pmsg_infos m;
     struct punpack r;
-    pmix_info_t *infos;
-    size_t n;
     bool asks = false;
 
     punpack_init(&r, bytes, s->as);
     r.described = s->described;
-    infos = punpack_list(&r, PMIX_INFO, &n);
-    for (size_t i = 0; i < n && !asks; i++)
-        asks = !strcmp(infos[i].key, OURS_STORE) && infos[i].value.type == PMIX_UINT32 &&
-               infos[i].value.data.uint32 >= OURS_STORE_FORM;
-    pmem_free(ptype_find(PMIX_INFO), infos, n, NULL);
-    free(infos);
+    pmsg_read_infos(&r, s->release, &m);
+    for (size_t i = 0; i < m.infos.n && !asks; i++)
+        asks = !strcmp(m.infos.items[i].key, OURS_STORE) &&
+               m.infos.items[i].value.type == PMIX_UINT32 &&
+               m.infos.items[i].value.data.uint32 >= OURS_STORE_FORM;
+    pmsg_free_infos(&m, NULL);
     return asks;
 }
 

@@ -17,11 +17,9 @@
 #include "session/pmix_value.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_ours.h"
+#include "wire/pmix_message.h"
 #include "wire/pmix_pack.h"
 #include "core/job_kvs.h"
-
-/* One blob per rank; a key of the wire, not of the API. */
-#define PROC_BLOB "pmix.pblob"
 
 enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
 
@@ -444,13 +442,13 @@ static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct
     buf_clear(blob);
     ppack_init(&in, blob, w->as);
     in.described = w->described;
-    ppack_u32(&in, PMIX_PROC_RANK, rank);
+    pmsg_write_rank_values(&in, 0, &(struct pmsg_rank_values){ .rank = rank });
     put_rank_info(&in, j, rank, j->facts.count == 0);
     v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
     v.data.bo.size = buf_len(blob);
     if (!ppack_ok(&in))
         w->error = in.error;
-    ppack_kval(w, PROC_BLOB, &v);
+    ppack_kval(w, PMSG_RANK_VALUES, &v);
 }
 
 static void put_all(struct ppack *w, const struct job *j, struct buf *peers)

@@ -228,25 +228,6 @@ void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t statu
 {
     struct ppack w = pmix_writer(s);
 
-    ppack_status(&w, status);
+    pmsg_write_status(&w, s->release, &(struct pmsg_status){ .status = status });
     pmix_send(s, tag);
-}
-
-/* A BYTE_OBJECT made of a name and the data after it. */
-void pmix_put_named(struct ppack *w, struct buf *inner)
-{
-    if (buf_ok(inner))
-        ppack_bytes(w, buf_slice(inner));
-    else
-        w->error = PTYPE_NO_MEMORY;
-    buf_free(inner);
-}
-
-struct ppack pmix_inner_writer(const struct pmix_session *s, struct buf *inner)
-{
-    struct ppack w;
-
-    ppack_init(&w, inner, s->as);
-    w.described = s->described;
-    return w;
 }

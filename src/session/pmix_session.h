@@ -58,7 +58,7 @@ struct pmix_session {
     struct request *backlog;                    /* of the message being read */
     uint32_t nbacklog, backlog_at;
     struct arena arena;   /* what the requests of the message borrow */
-    struct buf scratch;   /* canonical values of a commit */
+    struct buf scratch;   /* a part of a reply */
     pmix_value_t *values; /* likewise */
     size_t nvalues;
     struct buf reply;
@@ -127,9 +127,5 @@ void pmix_send(struct pmix_session *s, uint32_t tag); /* what the writer has col
 void pmix_send_or_fail(struct pmix_session *s, uint32_t tag, const struct ppack *w);
 void pmix_reply_status(struct pmix_session *s, uint32_t tag, pmix_status_t status);
 pmix_status_t pmix_status_of(enum answer_status status);
-
-/* A BYTE_OBJECT made of a name and the data after it. */
-struct ppack pmix_inner_writer(const struct pmix_session *s, struct buf *inner);
-void pmix_put_named(struct ppack *w, struct buf *inner);
 
 #endif

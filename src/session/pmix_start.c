@@ -57,8 +57,10 @@ void pmix_reply_req(struct pmix_session *s, struct pmix_pending *p, const struct
         return;
     }
     keep_topology(j, a);
-    ppack_str(&w, j->nspace);
-    buf_slice_put(&s->reply, info);
+    pmsg_write_job_info(&w, s->release,
+                        &(struct pmsg_job_info){ .has = PMSG_BIT(job_info, values),
+                                                 .nspace = slice_str(j->nspace),
+                                                 .values = info });
     put_topology(&w, j);
     if (j->sessions) {
         core_place(s->base.peer->core, j, JOB_NO_RANK);

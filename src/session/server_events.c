@@ -11,8 +11,7 @@
 #include "pmix_common.h"
 #include "session/server_priv.h"
 #include "wire/pmix_mem.h"
-#include "wire/pmix_pack.h"
-#include "wire/pmix_unpack.h"
+#include "wire/pmix_message.h"
 
 struct kept_event {
     struct list link;
@@ -70,8 +69,7 @@ static bool is_source(const struct peer *p, const struct notice *n)
 
 /* The targets of a notification with the range CUSTOM. */
 struct targets {
-    pmix_info_t *infos;
-    size_t ninfos;
+    struct pmsg_infos m;
     const pmix_proc_t *procs;
     size_t n;
 };
@@ -84,10 +82,10 @@ static void load_targets(struct targets *t, const struct notice *n)
     if (n->range != PMIX_RANGE_CUSTOM || n->infos.len == 0)
         return;
     punpack_init(&r, n->infos, &ptype_own);
-    t->infos = punpack_list(&r, PMIX_INFO, &t->ninfos);
-    for (size_t i = 0; i < t->ninfos; i++) {
-        const pmix_value_t *v = &t->infos[i].value;
-        if (strcmp(t->infos[i].key, PMIX_EVENT_CUSTOM_RANGE) != 0)
+    pmsg_read_infos(&r, 0, &t->m);
+    for (size_t i = 0; i < t->m.infos.n; i++) {
+        const pmix_value_t *v = &t->m.infos.items[i].value;
+        if (strcmp(t->m.infos.items[i].key, PMIX_EVENT_CUSTOM_RANGE) != 0)
             continue;
         if (v->type == PMIX_PROC) {
             t->procs = v->data.proc;
@@ -102,8 +100,7 @@ static void load_targets(struct targets *t, const struct notice *n)
 
 static void drop_targets(struct targets *t)
 {
-    pmem_free(ptype_find(PMIX_INFO), t->infos, t->ninfos, NULL);
-    free(t->infos);
+    pmsg_free_infos(&t->m, NULL);
 }
 
 static bool is_target(const struct targets *t, const struct peer *p)
@@ -253,8 +250,7 @@ static void tell(struct server *s, const struct job *j, struct notice *n, const 
     strncpy(infos[1].key, status_key, PMIX_MAX_KEYLEN);
     infos[1].value = status;
     ppack_init(&w, &bytes, &ptype_own);
-    ppack_size(&w, 2);
-    ppack(&w, infos, 2, PMIX_INFO);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 2, infos } });
     n->flags = EVENT_BY_CODE;
     n->by_server = true;
     n->infos = buf_slice(&bytes);
@@ -344,8 +340,7 @@ bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_
     strncpy(infos[2].key, PMIX_EVENT_AFFECTED_PROCS, PMIX_MAX_KEYLEN);
     infos[2].value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &list };
     ppack_init(&w, &bytes, &ptype_own);
-    ppack_size(&w, 3);
-    ppack(&w, infos, 3, PMIX_INFO);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = { 3, infos } });
     n.infos = buf_slice(&bytes);
     n.by_server = true;
     if (list.array && ppack_ok(&w))

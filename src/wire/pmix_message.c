@@ -15,14 +15,32 @@ enum { FIRST_ANY = 0 };
 #define FIRST_R(major, minor, r) PMSG_RELEASE(major, minor, r)
 #define LAST_R(major, minor, r)  PMSG_RELEASE(major, minor, r)
 
-#define FLAG_ONE(id, member)   0
-#define FLAG_TEXT(id, member)  0
-#define FLAG_BYTES(id, member) 0
-#define FLAG_LIST(id, member)  0
-#define FLAG_EACH(id, member)  0
-#define FLAG_TEXTS(id, member) 0
-#define FLAG_MAYBE(id, member) offsetof(struct pmsg_##id, member.is)
-#define FLAG_ALL(id, member)   0
+#define FLAG_ONE(id, member)     0
+#define FLAG_TEXT(id, member)    0
+#define FLAG_BYTES(id, member)   0
+#define FLAG_LIST(id, member)    0
+#define FLAG_EACH(id, member)    0
+#define FLAG_TEXTS(id, member)   0
+#define FLAG_MAYBE(id, member)   offsetof(struct pmsg_##id, member.is)
+#define FLAG_BUFFER(id, member)  0
+#define FLAG_ALL(id, member)     0
+#define FLAG_KVALS(id, member)   0
+#define FLAG_PARTS(id, member)   0
+#define FLAG_OBJECTS(id, member) 0
+
+/* The types of items are data types, but those of parts are messages. */
+#define ITEM_ONE(type)     PMSG_TYPE_##type
+#define ITEM_TEXT(type)    PMSG_TYPE_##type
+#define ITEM_BYTES(type)   PMSG_TYPE_##type
+#define ITEM_LIST(type)    PMSG_TYPE_##type
+#define ITEM_EACH(type)    PMSG_TYPE_##type
+#define ITEM_TEXTS(type)   PMSG_TYPE_##type
+#define ITEM_MAYBE(type)   PMSG_TYPE_##type
+#define ITEM_ALL(type)     PMSG_TYPE_##type
+#define ITEM_KVALS(type)   PMSG_TYPE_##type
+#define ITEM_BUFFER(part)  PMSG_##part
+#define ITEM_PARTS(part)   PMSG_##part
+#define ITEM_OBJECTS(part) PMSG_##part
 
 #define COMMAND(NAME, number, name, who, request, reply, since)
 #define MSG(id) static const struct pmsg_field fields_##id[] = {
@@ -30,7 +48,7 @@ enum { FIRST_ANY = 0 };
     { #member,                                                                                     \
       PMSG_##shape,                                                                                \
       PMSG_##need,                                                                                 \
-      PMSG_TYPE_##type,                                                                            \
+      ITEM_##shape(type),                                                                          \
       offsetof(struct pmsg_##id, member),                                                          \
       FLAG_##shape(id, member),                                                                    \
       FIRST_##first,                                                                               \
@@ -82,7 +100,7 @@ uint32_t pmsg_release(const char *version)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The layout of LIST and EACH, whatever their items are. */
+/* The layout of LIST, EACH and TEXTS, whatever their items are. */
 struct list {
     size_t n;
     void *items;
@@ -123,44 +141,44 @@ static size_t read_count(struct punpack *r)
     return punpack_ok(r) ? n : 0;
 }
 
-static void read_each(struct punpack *r, uint16_t type, char *at)
+/* Room for one more item; memory grows as items arrive. */
+static void *grow(struct punpack *r, struct list *l, size_t size)
 {
-    const struct ptype *t = ptype_find(type);
-    size_t n = read_count(r);
+    if ((l->n & (l->n - 1)) == 0) {
+        void *more = realloc(l->items, (l->n ? l->n * 2 : 1) * size);
+        if (!more) {
+            r->error = PTYPE_NO_MEMORY;
+            return NULL;
+        }
+        l->items = more;
+    }
+    return (char *)l->items + l->n * size;
+}
+
+static bool read_text(struct punpack *r, struct slice *to)
+{
+    *to = punpack_text(r);
+    return punpack_ok(r);
+}
+
+/* Units of one item each; texts are lent. */
+static void read_each(struct punpack *r, uint16_t type, bool texts, char *at)
+{
+    size_t n = read_count(r), size = texts ? sizeof(struct slice) : ptype_find(type)->size;
     struct list l = { 0, NULL };
 
     while (l.n < n && punpack_ok(r)) {
-        /* Memory grows as items arrive. */
-        if ((l.n & (l.n - 1)) == 0) {
-            char *more = realloc(l.items, (l.n ? l.n * 2 : 1) * t->size);
-            if (!more) {
-                r->error = PTYPE_NO_MEMORY;
-                break;
-            }
-            l.items = more;
-        }
-        l.n += read_one(r, type, (char *)l.items + l.n * t->size);
+        void *to = grow(r, &l, size);
+        if (!to)
+            break;
+        l.n += texts ? read_text(r, to) : read_one(r, type, to);
     }
     set_list(at, l);
 }
 
-static void read_texts(struct punpack *r, struct pmsg_texts *to)
+static void read_buffer(struct punpack *r, struct pmsg_buffer *b)
 {
-    size_t n = read_count(r);
-
-    while (to->n < n && punpack_ok(r)) {
-        if ((to->n & (to->n - 1)) == 0) {
-            size_t room = to->n ? to->n * 2 : 1;
-            struct slice *more = realloc(to->items, room * sizeof *more);
-            if (!more) {
-                r->error = PTYPE_NO_MEMORY;
-                return;
-            }
-            to->items = more;
-        }
-        to->items[to->n] = punpack_text(r);
-        to->n += punpack_ok(r);
-    }
+    b->bytes = punpack_buffer(r, &b->described);
 }
 
 /* True: something of it is there, even in error. */
@@ -177,12 +195,13 @@ static bool read_field(const struct pmsg_field *f, struct punpack *r, char *m)
         l.items = punpack_list(r, f->type, &l.n);
         set_list(at, l);
         break;
-    case PMSG_EACH: read_each(r, f->type, at); return true;
-    case PMSG_TEXTS: read_texts(r, at); return true;
+    case PMSG_EACH:
+    case PMSG_TEXTS: read_each(r, f->type, f->shape == PMSG_TEXTS, at); return true;
     case PMSG_MAYBE:
         *(bool *)(m + f->flag) = punpack_byte(r, PMIX_BOOL) != 0;
         return *(bool *)(m + f->flag) ? read_one(r, f->type, at) : punpack_ok(r);
-    default:
+    case PMSG_BUFFER: read_buffer(r, at); break;
+    default: /* to the end */
         *(struct slice *)at = slice_mem(r->at, punpack_left(r));
         r->at = r->end;
         break;
@@ -255,6 +274,49 @@ enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint3
     return r->error;
 }
 
+/* ---- fields that last to the end: reading ---------------------------------------------------- */
+
+struct punpack pmsg_inside(const struct punpack *r, struct slice bytes)
+{
+    struct punpack in;
+
+    punpack_init(&in, bytes, r->as);
+    in.foreign = r->foreign;
+    in.described = r->described;
+    return in;
+}
+
+struct punpack pmsg_inside_buffer(const struct punpack *r, const struct pmsg_buffer *b)
+{
+    struct punpack in = pmsg_inside(r, b->bytes);
+
+    in.described = b->described;
+    return in;
+}
+
+static bool read_part(const struct pmsg *row, struct punpack *r, uint32_t release, void *part)
+{
+    if (pmsg_read(row, r, release, part) != PTYPE_FINE)
+        pmsg_free(row, part, r->foreign);
+    return punpack_ok(r);
+}
+
+bool pmsg_next(const struct pmsg_field *f, struct punpack *all, uint32_t release, void *item)
+{
+    struct punpack in;
+
+    if (!punpack_ok(all) || !punpack_left(all))
+        return false;
+    if (f->shape == PMSG_PARTS)
+        return read_part(&pmsg_rows[f->type], all, release, item);
+    if (f->shape == PMSG_ALL)
+        return read_one(all, f->type, item) && punpack_ok(all);
+    in = pmsg_inside(all, punpack_bytes(all));
+    if (punpack_ok(all) && !read_part(&pmsg_rows[f->type], &in, release, item))
+        all->error = in.error;
+    return punpack_ok(all);
+}
+
 /* ---- releasing ------------------------------------------------------------------------------- */
 
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign)
@@ -313,6 +375,11 @@ static void write_maybe(struct ppack *w, uint16_t type, bool is, const void *val
         ppack(w, value, 1, type);
 }
 
+static void write_buffer(struct ppack *w, const struct pmsg_buffer *b)
+{
+    ppack_buffer(w, b->described, b->bytes);
+}
+
 static void write_field(const struct pmsg_field *f, struct ppack *w, const char *m)
 {
     const void *at = m + f->offset;
@@ -325,18 +392,51 @@ static void write_field(const struct pmsg_field *f, struct ppack *w, const char 
     case PMSG_EACH: write_each(w, f->type, get_list(at)); break;
     case PMSG_TEXTS: write_texts(w, at); break;
     case PMSG_MAYBE: write_maybe(w, f->type, *(const bool *)(m + f->flag), at); break;
+    case PMSG_BUFFER: write_buffer(w, at); break;
     default: buf_slice_put(w->out, *(const struct slice *)at); break;
+    }
+}
+
+static void write_fields(const struct pmsg *row, unsigned from, struct ppack *w, uint32_t release,
+                         const void *m)
+{
+    uint32_t has;
+
+    memcpy(&has, m, sizeof has);
+    for (unsigned i = from; i < row->nfields; i++) {
+        const struct pmsg_field *f = &row->fields[i];
+        if (pmsg_in(f, release) && (f->need == PMSG_REQ || has >> i & 1))
+            write_field(f, w, m);
     }
 }
 
 void pmsg_write(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m)
 {
-    uint32_t has;
+    write_fields(row, 0, w, release, m);
+}
 
-    memcpy(&has, m, sizeof has);
-    for (unsigned i = 0; i < row->nfields; i++) {
-        const struct pmsg_field *f = &row->fields[i];
-        if (pmsg_in(f, release) && (f->need == PMSG_REQ || has >> i & 1))
-            write_field(f, w, m);
-    }
+void pmsg_write_tail(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m)
+{
+    write_fields(row, 1, w, release, m);
+}
+
+struct ppack pmsg_part(const struct ppack *w, struct buf *out)
+{
+    struct ppack part;
+
+    ppack_init(&part, out, w->as);
+    part.foreign = w->foreign;
+    part.described = w->described;
+    return part;
+}
+
+void pmsg_add_object(struct ppack *w, struct ppack *part)
+{
+    if (ppack_ok(w) && !ppack_ok(part))
+        w->error = part->error;
+    else if (ppack_ok(w) && !buf_ok(part->out))
+        w->error = PTYPE_NO_MEMORY;
+    else
+        ppack_bytes(w, buf_slice(part->out));
+    buf_clear(part->out);
 }

@@ -7,9 +7,22 @@
  *   pmsg_free_get(&m, r.foreign);
  *
  * The reader starts after the COMMAND of a request, or at the start of a reply.  Texts, bytes and
- * the fields of shape ALL are lent from the message; the rest is malloc'ed.  After an error the
- * fields before the bad one are there, and the reader is at that one.  Bytes after the last field
- * are not read.
+ * the fields that last to the end of the message are lent from it; the rest is malloc'ed.  After an
+ * error the fields before the bad one are there, and the reader is at that one.  Bytes after the
+ * last field are not read.
+ *
+ * A field that lasts to the end is read one item after the other,
+ *
+ *   struct punpack all = pmsg_inside(&r, m.jobs);
+ *   while (pmsg_next_connected_jobs(&all, release, &job))
+ *       ... job.nspace, job.values ...
+ *
+ * and written so after the fields before it, a part in a buffer of its own:
+ *
+ *   struct ppack part = pmsg_part(&w, &buf);
+ *   pmsg_write_job_info(&part, release, &(struct pmsg_job_info){ .nspace = name });
+ *   ... ppack_kval(&part, ...) ...
+ *   pmsg_add_connected_jobs(&w, &part);
  */
 #ifndef WIREUP_WIRE_PMIX_MESSAGE_H
 #define WIREUP_WIRE_PMIX_MESSAGE_H
@@ -33,17 +46,18 @@ enum pmsg_shape {
     PMSG_EACH,
     PMSG_TEXTS,
     PMSG_MAYBE,
-    PMSG_ALL
+    PMSG_BUFFER,
+    PMSG_ALL, /* this and the following last to the end of the message */
+    PMSG_KVALS,
+    PMSG_PARTS,
+    PMSG_OBJECTS
 };
 
 enum pmsg_need { PMSG_REQ, PMSG_OPT, PMSG_GOOD, PMSG_TRY };
 enum pmsg_who { PMSG_NOBODY, PMSG_CLIENT };
 
-/* What ALL fields hold besides data types. */
+/* The data types of fields. */
 enum pmsg_type {
-    PMSG_TYPE_BUNDLE = 1000,
-    PMSG_TYPE_OWNED,
-    PMSG_TYPE_JOB,
 #define TYPE(name, number, ctype, member, shape, state) PMSG_TYPE_##name = (number),
 #include "proto/pmix_types.def"
 #undef TYPE
@@ -58,6 +72,14 @@ struct pmsg_texts {
     size_t n;
     struct slice *items;
 };
+
+struct pmsg_buffer {
+    struct slice bytes;
+    bool described;
+};
+
+/* The key of job information whose value is a BYTE_OBJECT with a message rank_values. */
+#define PMSG_RANK_VALUES "pmix.pblob"
 
 /* The C type of each shape. */
 #define PMSG_CTYPE_ONE(type)   pmsg_##type##_t
@@ -75,7 +97,11 @@ struct pmsg_texts {
         pmsg_##type##_t value;                                                                     \
         bool is;                                                                                   \
     }
-#define PMSG_CTYPE_ALL(type) struct slice
+#define PMSG_CTYPE_BUFFER(type)  struct pmsg_buffer
+#define PMSG_CTYPE_ALL(type)     struct slice
+#define PMSG_CTYPE_KVALS(type)   struct slice
+#define PMSG_CTYPE_PARTS(type)   struct slice
+#define PMSG_CTYPE_OBJECTS(type) struct slice
 
 /* The structs.  Bit i of `has` says that field i is there. */
 #define COMMAND(NAME, number, name, who, request, reply, since)
@@ -136,7 +162,7 @@ union pmsg_any {
 struct pmsg_field {
     const char *name;
     uint8_t shape, need;  /* enum pmsg_shape, enum pmsg_need */
-    uint16_t type;        /* a data type, or enum pmsg_type */
+    uint16_t type;        /* a data type, or (BUFFER, PARTS, OBJECTS) enum pmsg_id */
     uint16_t offset;      /* in the struct */
     uint16_t flag;        /* MAYBE: offset of the bool */
     uint32_t first, last; /* releases */
@@ -179,8 +205,62 @@ void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *fore
 /* Appends the fields: those that are REQ, and the others that are marked in `has`. */
 void pmsg_write(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m);
 
-/* The same with the struct's type. */
-#define FIELD(id, shape, type, member, need, first, last)
+/* The same without the status of a reply, which is its first field. */
+void pmsg_write_tail(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m);
+
+/* ---- fields that last to the end ---- */
+
+/* A reader of bytes of the message that r reads; and a writer of a part of the message that w
+ * writes, to a buffer of its own. */
+struct punpack pmsg_inside(const struct punpack *r, struct slice bytes);
+struct punpack pmsg_inside_buffer(const struct punpack *r, const struct pmsg_buffer *b);
+struct ppack pmsg_part(const struct ppack *w, struct buf *out);
+
+/* Reads the next item (a value of the data type, or the struct of the part) of a field ALL, PARTS
+ * or OBJECTS.  False: there is none, or it cannot be read (all->error). */
+bool pmsg_next(const struct pmsg_field *f, struct punpack *all, uint32_t release, void *item);
+
+/* Appends a part, which is written already, to a field OBJECTS, and empties its buffer. */
+void pmsg_add_object(struct ppack *w, struct ppack *part);
+
+/* The same with the types of the structs and items. */
+#define PMSG_NEXT_ONE(id, item, member)
+#define PMSG_NEXT_TEXT(id, item, member)
+#define PMSG_NEXT_BYTES(id, item, member)
+#define PMSG_NEXT_LIST(id, item, member)
+#define PMSG_NEXT_EACH(id, item, member)
+#define PMSG_NEXT_TEXTS(id, item, member)
+#define PMSG_NEXT_MAYBE(id, item, member)
+#define PMSG_NEXT_BUFFER(id, item, member)
+#define PMSG_NEXT_KVALS(id, item, member)
+#define PMSG_NEXT(id, ctype, member)                                                               \
+    static inline bool pmsg_next_##id##_##member(struct punpack *all, uint32_t release,            \
+                                                 ctype *item)                                      \
+    {                                                                                              \
+        return pmsg_next(&pmsg_rows[PMSG_##id].fields[PMSG_AT_##id##_##member], all, release,      \
+                         item);                                                                    \
+    }
+#define PMSG_NEXT_ALL(id, type, member)                                                            \
+    PMSG_NEXT(id, pmsg_##type##_t, member)                                                         \
+    static inline void pmsg_add_##id##_##member(struct ppack *w, const pmsg_##type##_t *item)      \
+    {                                                                                              \
+        ppack(w, item, 1, PMIX_##type);                                                            \
+    }
+#define PMSG_NEXT_PARTS(id, part, member)                                                          \
+    PMSG_NEXT(id, struct pmsg_##part, member)                                                      \
+    static inline void pmsg_add_##id##_##member(struct ppack *w, uint32_t release,                 \
+                                                const struct pmsg_##part *item)                    \
+    {                                                                                              \
+        pmsg_write(&pmsg_rows[PMSG_##part], w, release, item);                                     \
+    }
+#define PMSG_NEXT_OBJECTS(id, part, member)                                                        \
+    PMSG_NEXT(id, struct pmsg_##part, member)                                                      \
+    static inline void pmsg_add_##id##_##member(struct ppack *w, struct ppack *item)               \
+    {                                                                                              \
+        pmsg_add_object(w, item);                                                                  \
+    }
+
+#define FIELD(id, shape, type, member, need, first, last) PMSG_NEXT_##shape(id, type, member)
 #define END(id)
 #define MSG(id)                                                                                    \
     static inline enum ptype_error pmsg_read_##id(struct punpack *r, uint32_t release,             \

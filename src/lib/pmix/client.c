@@ -89,23 +89,22 @@ static void client_give_up(struct client *c)
 /* The reply is the job's name and its job info; a bare status is a refusal. */
 static void read_job_info(struct client *c, struct op *op, struct punpack *r)
 {
-    struct slice name = punpack_text(r), rest;
+    struct pmsg_job_info m;
     struct space *s;
 
-    if (!punpack_ok(r)) {
+    if (pmsg_read_job_info(r, op->server->release, &m) != PTYPE_FINE) {
         punpack_init(r, slice_mem(op->reply.bytes, op->reply.len), op->server->as);
         op->status = punpack_status(r);
         if (op->status == PMIX_SUCCESS)
             op->status = PMIX_ERR_UNPACK_FAILURE;
         return;
     }
-    if (c->kind == CLIENT_STARTED && !slice_is(name, c->me.nspace)) {
+    if (c->kind == CLIENT_STARTED && !slice_is(m.nspace, c->me.nspace)) {
         op->status = PMIX_ERR_INVALID_OPERATION;
         return;
     }
     s = cache_make_space(&c->cache, c->me.nspace);
-    rest = slice_mem(r->at, punpack_left(r));
-    op->status = s ? space_take_info(s, rest, op->reply.bytes, op->server->as) : PMIX_ERR_NOMEM;
+    op->status = s ? space_take_info(s, m.values, op->reply.bytes, op->server->as) : PMIX_ERR_NOMEM;
     if (s)
         op->reply.bytes = NULL;
 }
@@ -332,8 +331,7 @@ static void ask_for_store(struct buf *out, const struct ptype_flavour *as)
 
     PMIx_Load_key(info.key, OURS_STORE);
     ppack_init(&w, out, as);
-    ppack_size(&w, 1);
-    ppack(&w, &info, 1, PMIX_INFO);
+    pmsg_write_infos(&w, 0, &(struct pmsg_infos){ .infos = PMSG_LENT(&info, 1) });
 }
 
 /* Uses the connection that our own server has passed us, unless another process of our rank has

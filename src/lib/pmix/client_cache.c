@@ -288,6 +288,17 @@ pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
     return PMIX_SUCCESS;
 }
 
+pmix_status_t space_copy_info(struct space *s, struct slice bytes, const struct ptype_flavour *as)
+{
+    void *copy = malloc(bytes.len + 1);
+
+    if (!copy)
+        return PMIX_ERR_NOMEM;
+    if (bytes.len)
+        memcpy(copy, bytes.ptr, bytes.len);
+    return space_take_info(s, slice_mem(copy, bytes.len), copy, as);
+}
+
 bool space_job_datum(const struct space *s, struct slice key, struct datum *d_p)
 {
     for (const struct list *l = s->infos.next; l != &s->infos; l = l->next) {
@@ -347,24 +358,15 @@ char *datum_text(const struct datum *d)
     return NULL;
 }
 
-pmix_status_t cache_take_job(struct cache *c, struct slice bytes, const struct ptype_flavour *as)
+pmix_status_t cache_take_job(struct cache *c, const struct pmsg_job_info *m,
+                             const struct ptype_flavour *as)
 {
     char nspace[PMIX_MAX_NSLEN + 1] = "";
-    struct punpack r;
-    struct slice name, rest;
     struct space *s;
-    void *copy;
 
-    punpack_init(&r, bytes, as);
-    name = punpack_text(&r);
-    if (!punpack_ok(&r) || !name.len || name.len > PMIX_MAX_NSLEN)
+    if (!m->nspace.len || m->nspace.len > PMIX_MAX_NSLEN)
         return PMIX_ERR_UNPACK_FAILURE;
-    memcpy(nspace, name.ptr, name.len);
-    rest = slice_mem(r.at, punpack_left(&r));
+    memcpy(nspace, m->nspace.ptr, m->nspace.len);
     s = cache_make_space(c, nspace);
-    copy = s ? malloc(rest.len + 1) : NULL;
-    if (!copy)
-        return PMIX_ERR_NOMEM;
-    memcpy(copy, rest.ptr, rest.len);
-    return space_take_info(s, slice_mem(copy, rest.len), copy, as);
+    return s ? space_copy_info(s, m->values, as) : PMIX_ERR_NOMEM;
 }

@@ -20,6 +20,7 @@
 #include "lib/pmix/client_info.h"
 #include "pmix_common.h"
 #include "shm/store_read.h"
+#include "wire/pmix_message.h"
 
 /* A value by (rank, key), or by (rank, key, qualifiers). */
 struct known {
@@ -82,10 +83,12 @@ struct known *space_find_qualified(const struct space *s, uint32_t rank, struct 
  * contains no more than it does.  PMIX_SUCCESS, PMIX_ERR_NOMEM, PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t space_take_info(struct space *s, struct slice bytes, void *owned,
                               const struct ptype_flavour *as);
+/* The same with a copy of the bytes. */
+pmix_status_t space_copy_info(struct space *s, struct slice bytes, const struct ptype_flavour *as);
 
-/* A server's job info of another namespace: its name, then the info; copied.  As space_take_info().
- */
-pmix_status_t cache_take_job(struct cache *c, struct slice bytes, const struct ptype_flavour *as);
+/* A server's job info of another namespace, copied.  As space_take_info(). */
+pmix_status_t cache_take_job(struct cache *c, const struct pmsg_job_info *m,
+                             const struct ptype_flavour *as);
 
 /* KVALs of one rank, to the end of r. */
 pmix_status_t space_take_values(struct space *s, uint32_t rank, struct punpack *r);

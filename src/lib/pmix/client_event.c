@@ -695,7 +695,7 @@ static void tell_server_gone(struct client *c, const pmix_status_t *codes, size_
     if (!codes || !n || message_begin(c, &m, CMD_DEREGEVENTS) != PMIX_SUCCESS)
         return;
     for (size_t i = 0; i < n; i++)
-        ppack_status(&m.w, codes[i]);
+        pmsg_add_deregevents_codes(&m.w, &codes[i]);
     message_send_alone(&m, 0);
 }
 

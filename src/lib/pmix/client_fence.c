@@ -40,11 +40,16 @@ static pmix_status_t begin(struct client *c, struct message *m, const struct set
 /* The reply has the public data of each other namespace. */
 static void read_connected(struct client *c, struct op *op, struct punpack *r)
 {
-    while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
-        struct slice bytes = punpack_bytes(r);
-        if (punpack_ok(r))
-            op->status = cache_take_job(&c->cache, bytes, r->as);
-    }
+    struct pmsg_connected m;
+    struct pmsg_job_info job;
+    struct punpack jobs;
+
+    if (op->status != PMIX_SUCCESS || reply_get(op, r, connected, &m) != PTYPE_FINE)
+        return;
+    jobs = pmsg_inside(r, m.jobs);
+    while (op->status == PMIX_SUCCESS && pmsg_next_connected_jobs(&jobs, op->server->release, &job))
+        op->status = cache_take_job(&c->cache, &job, r->as);
+    r->error = jobs.error;
 }
 
 static void deliver(struct op *op)

@@ -517,44 +517,31 @@ static pmix_status_t hand_out_all(struct client *c, const struct query *q, pmix_
 
 /* ---- asking the server ----------------------------------------------------------------------- */
 
-static pmix_status_t take_info(struct space *s, struct slice bytes, const struct ptype_flavour *as)
+static pmix_status_t take_values(struct client *c, const struct pmsg_proc_values *v,
+                                 const struct punpack *reply)
 {
-    void *copy = malloc(bytes.len + 1);
+    struct space *s = cache_make_space(&c->cache, v->owner.nspace);
+    struct punpack r = pmsg_inside(reply, v->values);
 
-    if (!copy)
-        return PMIX_ERR_NOMEM;
-    memcpy(copy, bytes.ptr, bytes.len);
-    return space_take_info(s, slice_mem(copy, bytes.len), copy, as);
-}
-
-/* A namespace, and its values. */
-static pmix_status_t take_object(struct client *c, struct slice bytes,
-                                 const struct ptype_flavour *as)
-{
-    struct punpack r;
-    struct space *s;
-    pmix_proc_t proc;
-    int32_t one = 1;
-
-    punpack_init(&r, bytes, as);
-    r.foreign = foreign_objects();
-    if (punpack(&r, &proc, &one, PMIX_PROC) != PTYPE_FINE || one != 1)
-        return PMIX_ERR_UNPACK_FAILURE;
-    s = cache_make_space(&c->cache, proc.nspace);
     if (!s)
         return PMIX_ERR_NOMEM;
-    if (proc.rank == PMIX_RANK_WILDCARD)
-        return take_info(s, slice_mem(r.at, punpack_left(&r)), as);
-    return space_take_values(s, proc.rank, &r);
+    if (v->owner.rank == PMIX_RANK_WILDCARD)
+        return space_copy_info(s, v->values, reply->as);
+    return space_take_values(s, v->owner.rank, &r);
 }
 
 static void read_values(struct client *c, struct op *op, struct punpack *r)
 {
-    while (op->status == PMIX_SUCCESS && punpack_left(r) && punpack_ok(r)) {
-        struct slice bytes = punpack_bytes(r);
-        if (punpack_ok(r))
-            op->status = take_object(c, bytes, r->as);
-    }
+    struct pmsg_owned m;
+    struct pmsg_proc_values v;
+    struct punpack all;
+
+    if (op->status != PMIX_SUCCESS || reply_get(op, r, owned, &m) != PTYPE_FINE)
+        return;
+    all = pmsg_inside(r, m.values);
+    while (op->status == PMIX_SUCCESS && pmsg_next_owned_values(&all, op->server->release, &v))
+        op->status = take_values(c, &v, &all);
+    r->error = all.error;
 }
 
 static const struct op_kind get_kind = { .read = read_values };

@@ -23,19 +23,15 @@ struct group {
 static void take_group(struct client *c, struct op *op, struct group *g, struct pmsg_group *m,
                        const struct punpack *reply)
 {
-    struct punpack r;
+    struct pmsg_job_info job;
+    struct punpack jobs = pmsg_inside(reply, m->jobs);
 
     reply_take(&g->members, &g->nmembers, m->procs);
     g->has_id = PMSG_HAS(m, group, context_id) ? m->context_id.is : m->context != SIZE_MAX;
     g->id = PMSG_HAS(m, group, context_id) ? m->context_id.value : m->context;
-    punpack_init(&r, m->jobs, reply->as);
-    r.described = reply->described;
-    while (op->status == PMIX_SUCCESS && punpack_left(&r) && punpack_ok(&r)) {
-        struct slice bytes = punpack_bytes(&r);
-        if (punpack_ok(&r))
-            op->status = cache_take_job(&c->cache, bytes, r.as);
-    }
-    if (!punpack_ok(&r))
+    while (op->status == PMIX_SUCCESS && pmsg_next_group_jobs(&jobs, op->server->release, &job))
+        op->status = cache_take_job(&c->cache, &job, jobs.as);
+    if (!punpack_ok(&jobs))
         op->status = PMIX_ERR_UNPACK_FAILURE;
 }
 

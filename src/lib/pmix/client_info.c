@@ -7,9 +7,7 @@
 
 #include "base/search.h"
 #include "lib/pmix/value.h"
-
-/* Keys of the wire format, not of the API. */
-#define KEY_RANK_BLOB "pmix.pblob"
+#include "wire/pmix_message.h"
 
 static bool read_small(const struct datum *d, pmix_value_t *value_p)
 {
@@ -53,7 +51,7 @@ static const struct {
     { PMIX_SESSION_INFO_ARRAY, INFO_SESSION, PMIX_SESSION_ID },
     { PMIX_NODE_INFO_ARRAY, INFO_NODE, PMIX_NODEID },
     { PMIX_APP_INFO_ARRAY, INFO_APP, PMIX_APPNUM },
-    { KEY_RANK_BLOB, INFO_RANK, NULL },
+    { PMSG_RANK_VALUES, INFO_RANK, NULL },
 };
 
 enum { NO_PART = INFO_RANK + 1, MILESTONES = 64 };
@@ -135,9 +133,10 @@ static void name_array(struct indexer *x, enum info_level level, struct info_par
     }
 }
 
-/* A blob of a rank: a byte object in which the rank precedes its KVALs. */
+/* The blob of a rank. */
 static bool open_blob(const struct job_info *j, struct slice bytes, struct info_part *p)
 {
+    struct pmsg_rank_values m;
     struct punpack r;
     size_t n;
 
@@ -146,8 +145,8 @@ static bool open_blob(const struct job_info *j, struct slice bytes, struct info_
     n = punpack_size_bare(&r);
     if (!punpack_ok(&r) || n != punpack_left(&r))
         return false;
-    *p = (struct info_part){ .number = punpack_u32(&r, PMIX_PROC_RANK) };
-    p->bytes = slice_mem(r.at, punpack_left(&r));
+    pmsg_read_rank_values(&r, 0, &m);
+    *p = (struct info_part){ .number = m.rank, .bytes = m.values };
     return punpack_ok(&r);
 }
 

@@ -108,10 +108,8 @@ static void pack_qualified(struct ppack *w, const struct known *k)
 static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint8_t or_scope)
 {
     struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE);
-    struct ppack w;
+    struct ppack w = pmsg_part(&m->w, &bytes);
 
-    ppack_init(&w, &bytes, m->w.as);
-    w.foreign = m->w.foreign;
     LIST_EACH(l, &c->puts.all)
     {
         const struct known *k = LIST_OF(l, struct known, put);
@@ -125,8 +123,9 @@ static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint
     if (!ppack_ok(&w)) {
         m->w.error = w.error;
     } else if (buf_len(&bytes)) {
-        ppack_byte(&m->w, PMIX_SCOPE, scope);
-        ppack_buffer(&m->w, false, buf_slice(&bytes));
+        pmsg_add_commit_bundles(
+            &m->w, m->server->release,
+            &(struct pmsg_bundle){ .scope = scope, .values.bytes = buf_slice(&bytes) });
     }
     buf_free(&bytes);
     return ppack_ok(&m->w);

@@ -10,7 +10,6 @@ static void read_spawned(struct client *c, struct op *op, struct punpack *r)
 {
     struct pmsg_spawned m;
     struct space *s;
-    void *copy;
 
     if (op->status != PMIX_SUCCESS)
         return;
@@ -23,11 +22,8 @@ static void read_spawned(struct client *c, struct op *op, struct punpack *r)
     if (!m.values.len)
         return;
     s = cache_make_space(&c->cache, op->out.nspace);
-    copy = s ? malloc(m.values.len) : NULL;
-    if (!copy)
-        return; /* it can be fetched */
-    memcpy(copy, m.values.ptr, m.values.len);
-    space_take_info(s, slice_mem(copy, m.values.len), copy, r->as);
+    if (s)
+        space_copy_info(s, m.values, r->as); /* without it, it can be fetched */
 }
 
 static void deliver_spawned(struct op *op)

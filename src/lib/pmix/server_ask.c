@@ -117,7 +117,9 @@ static void answer_packed(struct ask *a, pmix_status_t status)
 
     ppack_init(&w, &reply, a->as);
     w.described = a->described;
-    ppack_status(&w, buf_ok(&a->tail) ? status : PMIX_ERR_NOMEM);
+    pmsg_write_status(
+        &w, a->release,
+        &(struct pmsg_status){ .status = buf_ok(&a->tail) ? status : PMIX_ERR_NOMEM });
     if (buf_ok(&a->tail))
         buf_slice_put(&reply, buf_slice(&a->tail));
     server_answer(&a->s->server, a->ticket,
@@ -181,30 +183,23 @@ static void end(struct ask *a, pmix_status_t status)
     pserver_unlock_last(s);
 }
 
-static struct ppack tail_of(struct ask *a)
+/* The fields of the reply after the status. */
+void ask_pack(struct ask *a, const struct pmsg *row, const void *m)
 {
     struct ppack w;
 
     ppack_init(&w, &a->tail, a->as);
     w.described = a->described;
     w.foreign = foreign_objects();
-    return w;
-}
-
-static void check(struct ask *a, const struct ppack *w)
-{
-    if (!ppack_ok(w))
+    pmsg_write_tail(row, &w, a->release, m);
+    if (!ppack_ok(&w))
         a->tail.error = BUF_NO_MEMORY;
 }
 
-static void pack_list(struct ask *a, const void *items, size_t n, uint16_t type)
+static void pack_infos(struct ask *a, const pmix_info_t *infos, size_t n)
 {
-    struct ppack w = tail_of(a);
-
-    ppack_size(&w, items ? n : 0);
-    if (items && n)
-        ppack(&w, items, (int32_t)n, type);
-    check(a, &w);
+    ASK_PACK(a, status_infos, .has = PMSG_BIT(status_infos, infos),
+             .infos = PMSG_LENT(infos, infos ? n : 0));
 }
 
 void ask_on_op(pmix_status_t status, void *cbdata)
@@ -258,7 +253,7 @@ void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *c
     if (a->then)
         keep_results(a, info, info ? ninfo : 0);
     else
-        pack_list(a, info, ninfo, PMIX_INFO);
+        pack_infos(a, info, ninfo);
     end_and_release(a, status, release_fn, release_cbdata);
 }
 
@@ -282,7 +277,7 @@ void ask_on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void
         keep_text(a, data, some ? ndata : 0);
         status = a->text ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
     } else if (some) {
-        pack_list(a, data, ndata, PMIX_PDATA);
+        ASK_PACK(a, found, .has = PMSG_BIT(found, found), .found = PMSG_LENT(data, ndata));
     }
     end(a, status);
 }
@@ -298,12 +293,10 @@ void ask_on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
         free(a->text);
         a->text = nspace ? strdup(nspace) : NULL;
     } else if (status == PMIX_SUCCESS) {
-        struct ppack w = tail_of(a);
         iof_follow(a, nspace ? nspace : "");
-        ppack_str(&w, nspace ? nspace : "");
-        check(a, &w);
-        if (j)
-            buf_slice_put(&a->tail, pmix_job_info(j, a->as, a->described));
+        ASK_PACK(a, spawned, .has = PMSG_BIT(spawned, nspace) | PMSG_BIT(spawned, values),
+                 .nspace = slice_str(nspace ? nspace : ""),
+                 .values = j ? pmix_job_info(j, a->as, a->described) : SLICE_NULL);
     }
     end(a, status);
 }
@@ -314,10 +307,10 @@ void ask_on_credential(pmix_status_t status, pmix_byte_object_t *credential, pmi
     struct ask *a = begin(cbdata);
 
     if (status == PMIX_SUCCESS && credential) {
-        struct ppack w = tail_of(a);
-        ppack_bytes(&w, slice_mem(credential->bytes, credential->size));
-        check(a, &w);
-        pack_list(a, info, ninfo, PMIX_INFO);
+        ASK_PACK(a, credential,
+                 .has = PMSG_BIT(credential, credential) | PMSG_BIT(credential, infos),
+                 .credential = slice_mem(credential->bytes, credential->size),
+                 .infos = PMSG_LENT(info, info ? ninfo : 0));
     }
     end(a, status);
 }
@@ -327,7 +320,7 @@ void ask_on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo, v
     struct ask *a = begin(cbdata);
 
     if (status == PMIX_SUCCESS)
-        pack_list(a, info, ninfo, PMIX_INFO);
+        pack_infos(a, info, ninfo);
     end(a, status);
 }
 

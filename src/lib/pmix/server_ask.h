@@ -8,8 +8,7 @@
 #define WIREUP_LIB_PMIX_SERVER_ASK_H
 
 #include "lib/pmix/server.h"
-#include "wire/pmix_pack.h"
-#include "wire/pmix_unpack.h"
+#include "wire/pmix_message.h"
 
 struct ask;
 
@@ -76,6 +75,12 @@ void ask_charge(struct ask *a, const struct peer *p, size_t bytes);
 
 /* With the lock: the answer, from any source; the tail is packed already. */
 void ask_answer(struct ask *a, pmix_status_t status);
+
+/* With the lock: packs the fields of the reply after its status. */
+void ask_pack(struct ask *a, const struct pmsg *row, const void *m);
+
+/* The same with the struct's members. */
+#define ASK_PACK(a, id, ...) ask_pack(a, &pmsg_rows[PMSG_##id], &(struct pmsg_##id){ __VA_ARGS__ })
 
 /* Appends one info, with room for it. */
 bool ask_add_info(pmix_info_t **list, size_t *n, const char *key, const void *data,

@@ -767,6 +767,15 @@ static bool is_client(const struct pserver *s, const struct peer *p)
     return n && !n->is_own && !n->is_tool;
 }
 
+/* To output; the reply has our number of the subscription. */
+static bool subscribe(struct ask *a, const struct peer *p)
+{
+    size_t ref = iof_add(a->s, a, p);
+
+    ASK_PACK(a, iof_pulled, .has = PMSG_BIT(iof_pulled, ref), .ref = ref);
+    return ref != 0;
+}
+
 static enum answer_status take_command(struct pserver *s, struct peer *p,
                                        const struct request_host *rq, uint64_t ticket)
 {
@@ -797,7 +806,7 @@ static enum answer_status take_command(struct pserver *s, struct peer *p,
         say_goodbye(s, p);
     if (a->command == CMD_SPAWN)
         follow_children(a, p->job && p->job->is_tool);
-    if (a->command == CMD_IOF_PULL && !iof_add(s, a, p)) {
+    if (a->command == CMD_IOF_PULL && !subscribe(a, p)) {
         ask_free(a);
         return ANSWER_NO_MEMORY;
     }

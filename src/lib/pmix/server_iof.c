@@ -56,20 +56,15 @@ static struct output *add_output(struct pserver *s, const struct peer *p, const 
     return o;
 }
 
-/* The reply has our number for it. */
-bool iof_add(struct pserver *s, struct ask *a, const struct peer *p)
+size_t iof_add(struct pserver *s, struct ask *a, const struct peer *p)
 {
     struct output *o = add_output(s, p, a->procs, a->nprocs);
-    struct ppack w;
 
     if (!o)
-        return false;
+        return 0;
     o->channels = (pmix_iof_channel_t)a->status;
     o->ref = (size_t)a->number;
-    ppack_init(&w, &a->tail, a->as);
-    w.described = a->described;
-    ppack_size(&w, o->mine);
-    return true;
+    return o->mine;
 }
 
 /* It has no handler: number 0 means output that the requester prints as its own. */

@@ -6,8 +6,8 @@
 
 struct ask;
 
-/* A new subscriber; the reply of the ask gets its number. */
-bool iof_add(struct pserver *s, struct ask *a, const struct peer *p);
+/* A new subscriber: our number of it; 0: no memory. */
+size_t iof_add(struct pserver *s, struct ask *a, const struct peer *p);
 void iof_follow(struct ask *a, const char *nspace); /* of a job that it has spawned (a->channels) */
 void iof_drop(struct pserver *s, const struct peer *p, size_t ref);
 pmix_status_t iof_deliver(struct pserver *s, const pmix_proc_t *source, pmix_iof_channel_t channel,
