@@ -28,7 +28,7 @@ def arguments(description, sizes, more=None):
         more(p)
     args = p.parse_args()
     args.build = os.path.abspath(os.path.join(ROOT, args.build))
-    args.wireup = args.wireup or os.path.join(args.build, 'src/wireup/wireup')
+    args.wireup = args.wireup or os.path.join(args.build, 'src/launch/wireup')
     args.sizes = [int(n) for n in args.sizes.split(',')]
     return args
 

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "base/limit.h"
-#include "lib/pmix/regex.h"
+#include "lib/pmix/api/regex.h"
 #include "pmix_server.h"
 
 enum { NODES = 16384, EACH = 64 };

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "shm/memory.h"
-#include "shm/store_read.h"
-#include "shm/store_write.h"
+#include "store/memory.h"
+#include "store/store_read.h"
+#include "store/store_write.h"
 
 enum { BATCHES = 200, TIMES = 5000, CARDS = 16 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wireupd/launch_methods.h"
-#include "wireupd/bootstrap.h"
+#include "daemon/launch_methods.h"
+#include "daemon/bootstrap.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,8 +14,8 @@
 #include "core/job_map_pack.h"
 #include "core/spawn_pack.h"
 #include "core/startup.h"
-#include "core/startup_report.h"
-#include "core/who_part.h"
+#include "report/startup_report.h"
+#include "report/who_part.h"
 #include "topo/view_pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

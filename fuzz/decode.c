@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "session/decode.h"
+#include "trace/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

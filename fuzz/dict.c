@@ -10,7 +10,7 @@
 #include "wire/pmi2.h"
 #include "wire/pmix_types.h"
 #include "wire/text.h"
-#include "wireup/options_table.h"
+#include "launch/options_table.h"
 
 static void print_protocol(const struct text_proto *proto)
 {

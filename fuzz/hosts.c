@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "topo/slots.h"
-#include "wireup/hosts.h"
-#include "wireup/rankfile.h"
+#include "launch/hosts.h"
+#include "launch/rankfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include "core/job_end.h"
 #include "core/job_event.h"
 #include "core/job_fence.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pmix/regex.h"
+#include "lib/pmix/api/regex.h"
 #include "wire/pmix_types.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

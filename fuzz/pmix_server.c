@@ -1,4 +1,5 @@
-/* pmix_server.c - fuzzes our libpmix as the server of somebody else's host (lib/pmix/server.h).
+/* pmix_server.c - fuzzes our libpmix as the server of somebody else's host
+ * (lib/pmix/server/server.h).
  *
  * Input: records of a head of two bytes (who speaks and how; how many bytes follow) and what is
  * said; the last byte is the host's temper.  Three processes of a job that is spread over two nodes
@@ -14,11 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/pmix/server.h"
-#include "lib/pmix/server_collective.h"
-#include "lib/pmix/server_iof.h"
-#include "lib/pmix/server_space.h"
-#include "lib/pmix/server_turn.h"
+#include "lib/pmix/server/server.h"
+#include "lib/pmix/server/server_collective.h"
+#include "lib/pmix/server/server_iof.h"
+#include "lib/pmix/server/server_space.h"
+#include "lib/pmix/server/server_turn.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_unpack.h"
 

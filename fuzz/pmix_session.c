@@ -12,7 +12,7 @@
 /* A small store: making it is most of what a run costs. */
 #define WORLD_STORE (1 << 20)
 
-#include "session/pmix.h"
+#include "server/pmix.h"
 #include "base/buf.h"
 #include "core/input.h"
 #include "tests/world.h"

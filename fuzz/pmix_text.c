@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pmix/value.h"
+#include "lib/pmix/values/value.h"
 #include "pmix_server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "wireup/hostlist.h"
+#include "launch/hostlist.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/store_read.h"
+#include "store/store_read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

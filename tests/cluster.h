@@ -1,5 +1,5 @@
 /* cluster.h - several servers in one process, joined by a host that has no network: the model of
- * how a host uses the doors of session/server.h.
+ * how a host uses the doors of server/server.h.
  *
  * What one server wants of another becomes a message; messages between two nodes keep their order,
  * but which node's message comes next a seed decides.  Node 0 is the root.  Each server is
@@ -16,10 +16,10 @@
 #include "core/contribution_places.h"
 #include "core/effect.h"
 #include "core/input.h"
-#include "session/record.h"
-#include "session/replay.h"
-#include "session/server.h"
-#include "shm/memory.h"
+#include "trace/record.h"
+#include "server/replay.h"
+#include "server/server.h"
+#include "store/memory.h"
 #include "tests/tap.h"
 
 enum { CLUSTER_NODES = 8, CLUSTER_RANKS = 64, CLUSTER_JOBS = 2 };

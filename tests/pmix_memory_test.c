@@ -13,9 +13,9 @@
 #include "tests/tap.h"
 
 #include "base/limit.h"
-#include "lib/pmix/data.h"
-#include "lib/pmix/regex.h"
-#include "lib/pmix/value.h"
+#include "lib/pmix/values/data.h"
+#include "lib/pmix/api/regex.h"
+#include "lib/pmix/values/value.h"
 #include "pmix_server.h"
 #include "wire/pmix_pack.h"
 #include "wire/pmix_unpack.h"

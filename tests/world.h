@@ -12,8 +12,8 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "core/job_event.h"
-#include "session/server.h"
-#include "shm/memory.h"
+#include "server/server.h"
+#include "store/memory.h"
 #include "tests/tap.h"
 
 #ifndef WORLD_STORE

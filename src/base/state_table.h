@@ -10,7 +10,7 @@
  *
  *   #define TABLE         own
  *   #define TABLE_UPPER   OWN
- *   #define TABLE_ROWS    "wireupd/own_state.def"
+ *   #define TABLE_ROWS    "daemon/own_state.def"
  *   #define TABLE_SUBJECT "this daemon"
  *   #include "base/state_table.h"
  *

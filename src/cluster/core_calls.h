@@ -1,7 +1,7 @@
 /* core_calls.h - what messages of other nodes call in the core of this node, and what all modules
  * that exchange such messages share.
  *
- * A host implements the calls by its server (session/server.h).
+ * A host implements the calls by its server (server/server.h).
  */
 #ifndef WIREUP_CLUSTER_CORE_CALLS_H
 #define WIREUP_CLUSTER_CORE_CALLS_H

@@ -6,7 +6,7 @@
  * joins the nearest ancestor that it can reach; a lost daemon is announced to everybody, and those
  * below it that do not rejoin in time are lost, too.
  *
- * Sans-IO as both of them: wireupd (wireupd/overlay_io.h), the simulator and tests are hosts of the
+ * Sans-IO as both of them: wireupd (daemon/overlay_io.h), the simulator and tests are hosts of the
  * same code.  The host opens the router with membership_router_calls() and `member` as their
  * argument.
  */

@@ -1,7 +1,7 @@
 /* router.h - routes and delivers messages between the daemons of one launch: over the links of the
  * tree to any daemon, once and in order, whatever relay is lost.
  *
- * Sans-IO: no descriptor, no clock.  The host (wireupd/router_io.h, or the simulator) reports links
+ * Sans-IO: no descriptor, no clock.  The host (daemon/router_io.h, or the simulator) reports links
  * that come up and go down and the bytes that arrive on them, with the time; what is to be done
  * with links the router asks for by actions (router_link.h).
  *

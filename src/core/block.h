@@ -20,7 +20,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "shm/store_read.h"
+#include "store/store_read.h"
 
 enum { BLOCK_FLAT = 1, BLOCK_AGAIN = 2, BLOCK_QUALS = 4 };
 

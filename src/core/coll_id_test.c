@@ -9,7 +9,7 @@
 #include "core/core_request.h"
 #include "core/job_event.h"
 #include "core/request.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
 

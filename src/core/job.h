@@ -28,7 +28,7 @@
 #include "core/nodeattr.h"
 #include "core/job_map.h"
 #include "core/answer.h"
-#include "shm/store_write.h"
+#include "store/store_write.h"
 
 struct effects;
 

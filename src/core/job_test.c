@@ -11,7 +11,7 @@
 #include "core/job_end.h"
 #include "core/job_kvs.h"
 #include "core/request.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
 

@@ -12,7 +12,7 @@
 
 #include "core/job.h"
 #include "core/request.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010

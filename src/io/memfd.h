@@ -7,7 +7,7 @@
 #ifndef WIREUP_IO_MEMFD_H
 #define WIREUP_IO_MEMFD_H
 
-#include "shm/store_write.h"
+#include "store/store_write.h"
 
 struct memfd {
     struct seg_region region;

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "shm/store_read.h"
+#include "store/store_read.h"
 #include "tests/tap.h"
 
 static void test_growth(void)

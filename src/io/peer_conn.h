@@ -25,7 +25,7 @@
 #include "io/door.h"
 #include "io/greeting_timer.h"
 #include "io/peer_cred.h"
-#include "session/server.h"
+#include "server/server.h"
 
 struct peer_conn {
     struct list link; /* in all->given or all->accepted */

@@ -15,7 +15,7 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "io/loop_epoll.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 #include "tests/tap.h"
 
 enum { DESCRIPTORS = 128, PMI_ID = 77 };

@@ -11,7 +11,7 @@
  *
  * Everything below is removed with the launch, or with its job if that ends before; no link is
  * followed.  If the supervisor or the worker is killed, the other one cleans up
- * (wireupd/supervisor.h); if both were killed, the next launch of the user that makes a directory
+ * (daemon/supervisor.h); if both were killed, the next launch of the user that makes a directory
  * does: a living owner holds a lock (flock) on its own.
  */
 #ifndef WIREUP_IO_SESSION_DIR_H

@@ -11,7 +11,7 @@
 #include "core/job_end.h"
 #include "core/job_kvs.h"
 #include "core/procmap.h"
-#include "session/pmix.h"
+#include "server/pmix.h"
 #include "tests/conversation/reply.h"
 
 enum { ARENA_MAX = 64 << 20, CODES_MAX = 64 };

@@ -1,7 +1,7 @@
 /* world.h - a launcher without descriptors, for tests: the real server and core, clients that are
  * byte strings, and a host that writes down what it was asked to do.
  *
- * It does what src/wireupd/node.c does with sockets and processes, in the same order: bytes in,
+ * It does what src/daemon/node.c does with sockets and processes, in the same order: bytes in,
  * effects out, answers written, connections closed.  Nothing waits and nothing has a time of its
  * own, so a whole job is one function call after the other.
  */
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/server.h"
+#include "server/server.h"
 
 enum {
     WORLD_JOBS = 4,

@@ -112,7 +112,7 @@ same "what is needed and what there is" "$(cat "$tmp/rc") $(cat "$err")" \
 
 # ---- a path with blanks
 mkdir "a folder" "a folder/it's"
-cp "$WIREUP" "$WU_BUILD/src/wireupd/wireupd" "a folder/it's/"
+cp "$WIREUP" "$WU_BUILD/src/daemon/wireupd" "a folder/it's/"
 blank="$PWD/a folder/it's/wireup"
 run "$patience" "$blank" up -launch-agent "$tmp/agent" -hosts n1:2,n2:2
 same "standing daemons come up from a path with blanks" "$rc" 0 || explain

@@ -16,7 +16,7 @@ netns_slurm_up
 count=${WU_INSTANTS:-$2}
 mkdir "$tmp/runs"
 INSTANTS_WORLD=srun salloc -Q -N 3 --ntasks-per-node=2 python3 "$e2e/instants.py" "$WIREUP" \
-    "$WU_BUILD/src/wireupd/wireupd" none "$WU_BUILD/tests/e2e/e2e-kills" "$tmp/runs" "$1" "$count" 1 \
+    "$WU_BUILD/src/daemon/wireupd" none "$WU_BUILD/tests/e2e/e2e-kills" "$tmp/runs" "$1" "$count" 1 \
     >"$tmp/said" 2>&1
 rc=$?
 tail -n 60 "$tmp/said"

@@ -34,7 +34,7 @@
 set -u
 : "${WU_SRC:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${WU_BUILD:=$WU_SRC/build}"
-: "${WIREUP:=$WU_BUILD/src/wireup/wireup}"
+: "${WIREUP:=$WU_BUILD/src/launch/wireup}"
 e2e=$WU_SRC/tests/e2e
 export WU_SRC WU_BUILD WU_LAUNCHER="$WIREUP"
 

@@ -19,8 +19,8 @@
 
 #include "base/limit.h"
 #include "io/child.h"
-#include "wireupd/router_io.h"
-#include "wireupd/child_daemons.h"
+#include "daemon/router_io.h"
+#include "daemon/child_daemons.h"
 
 extern char **environ;
 

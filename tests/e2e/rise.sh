@@ -12,7 +12,7 @@
 hosts=${1:-16}
 netns_world "$@"
 begin
-wireupd=$WU_BUILD/src/wireupd/wireupd
+wireupd=$WU_BUILD/src/daemon/wireupd
 rise=$WU_BUILD/tests/e2e/e2e-rise
 version=$("$wireupd" --version | cut -d ' ' -f 2)
 if ! netns_up "$hosts"; then

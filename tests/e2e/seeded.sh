@@ -15,7 +15,7 @@ seeded() # DRIVER WIREUP FIRST COUNT AT_ONCE [CONTROL]
     seeded_launcher=$2
     shift 2
     mkdir -p "$tmp/runs"
-    python3 "$e2e/$seeded_driver" "$seeded_launcher" "$WU_BUILD/src/wireupd/wireupd" "$bin/kills_agent" \
+    python3 "$e2e/$seeded_driver" "$seeded_launcher" "$WU_BUILD/src/daemon/wireupd" "$bin/kills_agent" \
         "$WU_BUILD/tests/e2e/e2e-kills" "$tmp/runs" "$@" >"$tmp/said" 2>&1
     rc=$?
     tail -n 60 "$tmp/said"

@@ -17,7 +17,7 @@ mkdir -m 1777 "$tmp/theirs"
 cd "$tmp/theirs" || exit 99
 
 # ---- our programs
-for program in "$WIREUP" "$WU_BUILD/src/wireupd/wireupd"; do
+for program in "$WIREUP" "$WU_BUILD/src/daemon/wireupd"; do
     copy=$bin/${program##*/}
     for mode in 4755 2755; do
         cp "$program" "$copy"

@@ -5,7 +5,7 @@
  * ranks (it drops them), lists with an empty name.
  */
 #include "base/limit.h"
-#include "lib/pmix/regex.h"
+#include "lib/pmix/api/regex.h"
 #include "tests/interop/pmix_peer.h"
 #include "tests/tap.h"
 

@@ -2,15 +2,15 @@
  * passed.
  *
  * The store can grow while it is mapped.  To avoid mapping it again, attach_store reserves more
- * address space than the store occupies today (shm/layout.h says why that is safe).  A process with
- * little address space maps a smaller window and asks the server for anything beyond it.
+ * address space than the store occupies today (store/layout.h says why that is safe).  A process
+ * with little address space maps a smaller window and asks the server for anything beyond it.
  */
 #ifndef WIREUP_LIB_COMMON_ATTACH_H
 #define WIREUP_LIB_COMMON_ATTACH_H
 
 #include <sys/types.h>
 
-#include "shm/store_read.h"
+#include "store/store_read.h"
 
 struct attachment {
     struct seg_view view; /* empty when there is no store */

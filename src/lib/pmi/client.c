@@ -12,7 +12,7 @@
 #include "lib/common/singleton_promote.h"
 #include "lib/pmi/space.h"
 #include "lib/pmi/talk.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 
 enum {
     OUR_DIALECT = 1,     /* the highest `wireup=` version we support */

@@ -27,7 +27,7 @@
 #include "lib/common/env.h"
 #include "lib/common/lock.h"
 #include "lib/common/link.h"
-#include "shm/store_write.h"
+#include "store/store_write.h"
 #include "wire/pmi1.h"
 
 /* Result codes; pmi.c maps them to PMI's numbers.  err always has the reason. */

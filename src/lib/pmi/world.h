@@ -23,7 +23,7 @@
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/procmap.h"
-#include "session/server.h"
+#include "server/server.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
 

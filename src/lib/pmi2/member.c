@@ -11,7 +11,7 @@
 #include "base/limit.h"
 #include "lib/common/singleton_promote.h"
 #include "lib/pmi2/ask.h"
-#include "shm/memory.h"
+#include "store/memory.h"
 #include "wire/pmi1.h"
 
 enum { OUR_DIALECT = 1 }; /* the highest `wireup=` version we support */

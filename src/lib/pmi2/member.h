@@ -26,7 +26,7 @@
 #include "lib/common/env.h"
 #include "lib/common/lock.h"
 #include "lib/common/link.h"
-#include "shm/store_write.h"
+#include "store/store_write.h"
 
 /* Result codes; pmi2.c maps them to PMI-2's numbers.  err always has the reason. */
 enum member_rc {

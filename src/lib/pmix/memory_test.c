@@ -9,7 +9,7 @@
 #include "tests/tap.h"
 
 #include "pmix.h"
-#include "lib/pmix/print.h"
+#include "lib/pmix/values/print.h"
 
 static long live, taken, fail_at; /* fail_at: 0 never, else the n-th from here */
 

@@ -1,0 +1,618 @@
+/* control_socket.c - see control_socket.h.  Requests from others first, then queries to others. */
+#include "daemon/control_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/effect.h"
+#include "core/input.h"
+#include "io/procstat.h"
+#include "io/rendezvous.h"
+#include "daemon/dvm_exec.h"
+#include "daemon/listener.h"
+#include "daemon/node_priv.h"
+#include "daemon/local_job.h"
+#include "daemon/shutdown.h"
+
+enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static void say_names(struct node *n, struct slice args, struct buf *out)
+{
+    bool json = slice_is(slice_trim(args), "json"), first = true;
+
+    if (json)
+        buf_byte(out, '[');
+    LIST_EACH(l, &n->server.core.names.all)
+    {
+        const struct name_entry *e = LIST_OF(l, struct name_entry, link);
+        const struct job *j = core_job(&n->server.core, e->job);
+        if (json) {
+            buf_str(out, first ? "{\"service\":" : ",{\"service\":");
+            buf_json(out, slice_str(e->service));
+            buf_str(out, ",\"port\":");
+            buf_json(out, e->port);
+            buf_str(out, ",\"job\":");
+            buf_json(out, slice_str(j ? j->nspace : ""));
+            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank,
+                       e->life == NAME_STAYS ? "true" : "false");
+        } else {
+            buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
+                       e->rank, j ? j->nspace : "a job that has ended");
+        }
+        first = false;
+    }
+    if (json)
+        buf_str(out, "]\n");
+}
+
+static void say_lookup(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+
+    if (e) {
+        buf_str(out, "found\n");
+        buf_slice_put(out, e->port);
+    } else {
+        buf_str(out, "none\n");
+    }
+}
+
+/* Lookup for a process of another launcher: removes a read-once name, as it has been read. */
+static void say_read(struct node *n, struct slice service, struct buf *out)
+{
+    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+    bool once = e && e->life == NAME_READ_ONCE;
+
+    say_lookup(n, service, out);
+    if (once)
+        server_deliver(&n->server, INPUT(unpublish, .service = service));
+}
+
+static void say_unpublish(struct node *n, struct slice service, struct buf *out)
+{
+    buf_str(out, server_deliver(&n->server, INPUT(unpublish, .service = service)) ? "found\n"
+                                                                                  : "none\n");
+}
+
+/* The number of daemons that a DVM runs for others, and a line for each node. */
+static void say_standing(struct node *n, struct slice args, struct buf *out)
+{
+    const struct multinode *s = n->multinode;
+
+    (void)args;
+    if (!s || !s->errands || s->router.config.me != 0) {
+        buf_str(out, "none\n");
+        return;
+    }
+    buf_printf(out, "standing %d %u\n", (int)getpid(), s->errands->count);
+    for (uint32_t p = 1; p < s->router.config.count; p++) {
+        if (router_reaches(&s->router, p))
+            buf_printf(out, "%s %u\n", s->names[p], s->slots ? s->slots[p] : 1);
+    }
+}
+
+static void say_down(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (!n->multinode || !n->multinode->errands) {
+        buf_str(out, "error: this is not a DVM\n");
+        return;
+    }
+    buf_str(out, "down\n");
+    shutdown_give_up(n, 0);
+}
+
+/* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
+static void say_ps(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    LIST_EACH(l, &n->works)
+    {
+        const struct job *j = LIST_OF(l, struct local_job, link)->job;
+        if (j->follows || j->is_tool) /* its launcher reports it */
+            continue;
+        buf_printf(out, "%s\t%u processes\t%u nodes\tlauncher %d\t%s\n", j->nspace, j->plan.nprocs,
+                   j->plan.nnodes, (int)getpid(),
+                   j->plan.napps && j->plan.apps[0].argv ? j->plan.apps[0].argv[0] : "");
+    }
+}
+
+/* Daemons accept no tools: these connect to the launcher. */
+static bool has_tools(const struct node *n)
+{
+    return !n->multinode || n->multinode->router.config.me == 0;
+}
+
+/* For PMIx tools; the pid that users see is the supervisor's. */
+static void say_uri(struct node *n, struct slice args, struct buf *out)
+{
+    (void)args;
+    if (!has_tools(n))
+        return;
+    buf_printf(out, "%d\t%s\n", (int)(n->config.guard ? n->config.guard : getpid()), n->tools.uri);
+}
+
+static void say_tools(struct node *n, struct slice args, struct buf *out)
+{
+    struct errmsg err;
+
+    if (!has_tools(n))
+        return;
+    if (tools_write(&n->tools, n, &err) < 0)
+        buf_printf(out, "error: %s\n", err.text);
+    else
+        say_uri(n, args, out);
+}
+
+static const struct {
+    const char *word;
+    void (*say)(struct node *n, struct slice args, struct buf *out);
+} verbs[] = {
+    { "names", say_names },
+    { "lookup", say_lookup },
+    { "read", say_read },
+    { "unpublish", say_unpublish },
+    { "standing", say_standing },
+    { "down", say_down },
+    { "ps", say_ps },
+    { "uri", say_uri },
+    { "tools", say_tools },
+};
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+struct visitor {
+    struct list link;
+    struct node *node;
+    int fd;
+    struct watch watch;
+    struct greeting greeting;
+    struct buf in, out;
+};
+
+static void visitor_free(struct visitor *v)
+{
+    pending_query_forget(&v->node->pending_queries, v);
+    watch_close(&v->watch);
+    greeting_end(&v->greeting);
+    close(v->fd);
+    list_unlink(&v->link);
+    buf_free(&v->in);
+    buf_free(&v->out);
+    free(v);
+}
+
+static void visitor_write(void *arg)
+{
+    struct visitor *v = arg;
+    struct slice s = buf_slice(&v->out);
+    ssize_t n = send(v->fd, s.ptr, s.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        buf_take(&v->out, (size_t)n);
+    if (n < 0 || buf_len(&v->out) == 0)
+        visitor_free(v);
+}
+
+static void answer_line(struct visitor *v, struct slice line)
+{
+    struct slice rest = line, word = slice_cut(&rest, ' ');
+
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        if (slice_is(word, verbs[i].word)) {
+            verbs[i].say(v->node, rest, &v->out);
+            return;
+        }
+    }
+    buf_str(&v->out, "error: unknown question; this launcher knows who, names, lookup, read, "
+                     "unpublish, standing, "
+                     "down, ps, on, uri, tools, pmix\n");
+}
+
+/* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
+static bool take_errand(struct visitor *v, struct slice line)
+{
+    struct dvm_exec_list *e = v->node->multinode ? v->node->multinode->errands : NULL;
+    struct errmsg err = { "this is not a DVM" };
+    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+
+    if (e && fd >= 0 && dvm_exec_take(e, line, fd, &err)) {
+        visitor_free(v);
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_printf(&v->out, "error: %s\n", err.text);
+    return false;
+}
+
+/* `pmix`: the connection becomes a PMIx client's or tool's. */
+static void take_client(struct visitor *v)
+{
+    struct node *n = v->node;
+    int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
+
+    visitor_free(v);
+    if (fd >= 0)
+        listener_take(n, fd);
+}
+
+static void begin_answer(struct visitor *v)
+{
+    if (!buf_ok(&v->out))
+        buf_clear(&v->out);
+    watch_want(&v->watch, LOOP_WRITE);
+}
+
+/* The pending report has arrived. */
+static void visitor_told(void *arg, struct slice report)
+{
+    struct visitor *v = arg;
+
+    buf_slice_put(&v->out, report);
+    begin_answer(v);
+}
+
+static void visitor_read(void *arg)
+{
+    struct visitor *v = arg;
+    char *room = buf_room(&v->in, 4096);
+    ssize_t n = room ? recv(v->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice all;
+    size_t end;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0 || !greeting_heard(&v->greeting, (size_t)n, clock_now_ns())) {
+        /* closed, or the line is too long, or all lines together are */
+        visitor_free(v);
+        return;
+    }
+    buf_commit(&v->in, (size_t)n);
+    all = buf_slice(&v->in);
+    end = slice_find(all, '\n');
+    if (end == all.len)
+        return;
+    greeting_end(&v->greeting);
+    if (slice_is(slice_head(all, end), "pmix")) {
+        take_client(v);
+        return;
+    }
+    if (slice_starts(all, SLICE("on "))) {
+        if (take_errand(v, slice_head(slice_skip(all, 3), end - 3)))
+            return;
+    } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
+        watch_want(&v->watch, 0);
+        pending_query_begin(&v->node->pending_queries, slice_skip(slice_head(all, end), 3),
+                            visitor_told, v);
+        return;
+    } else {
+        answer_line(v, slice_head(all, end));
+    }
+    begin_answer(v);
+}
+
+static void visitor_late(void *arg, struct greeting *g)
+{
+    struct node *n = arg;
+
+    quota_warn(&n->quota, &g->who, clock_now_ns() / NS_PER_MS, &n->config.log,
+               "closed a connection to the control socket: no question came within %u s",
+               LIMIT_GREETING_MS / 1000);
+    visitor_free(LIST_OF(g, struct visitor, greeting));
+}
+
+static void visitor_new(struct control_socket *d, int fd)
+{
+    struct quota_source who = quota_user(d->node->uid); /* others are not served */
+    struct visitor *v = calloc(1, sizeof *v);
+
+    if (!v) {
+        close(fd);
+        return;
+    }
+    v->node = d->node;
+    v->fd = fd;
+    buf_init(&v->in, CONTROL_SOCKET_LINE_MAX);
+    buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
+    list_append(&d->visitors, &v->link);
+    watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
+    if (watch_want(&v->watch, LOOP_READ) < 0 ||
+        greeting_timer_add(&d->greetings, &v->greeting, &who) < 0)
+        visitor_free(v);
+}
+
+static void control_socket_called(void *arg, int fd, const struct sockaddr_storage *from)
+{
+    (void)from;
+    if (rendezvous_is_ours(fd))
+        visitor_new(arg, fd);
+    else
+        close(fd); /* not served: any user may know the socket's name */
+}
+
+/* ---- queries to other launchers -------------------------------------------------------------- */
+
+struct inquiry;
+
+struct neighbour {
+    struct inquiry *inquiry;
+    int fd; /* -1: has answered or is closed */
+    struct watch watch;
+    struct buf in;
+};
+
+enum inquiry_stage {
+    INQUIRY_WAITS,    /* for a search that begins after it: one under way may miss a launcher */
+    INQUIRY_SEARCHES, /* the launchers are being searched for */
+    INQUIRY_ASKS,     /* they are asked */
+};
+
+/* One query to all other launchers. */
+struct inquiry {
+    struct list link;
+    enum inquiry_stage stage;
+    struct node *node;
+    uint64_t ticket;
+    struct nameservice_query *query;
+    struct timer patience;
+    struct neighbour *neighbours;
+    int count, open;
+};
+
+static void neighbour_close(struct neighbour *b)
+{
+    if (b->fd < 0)
+        return;
+    watch_close(&b->watch);
+    close(b->fd);
+    b->fd = -1;
+    b->inquiry->open--;
+}
+
+static void inquiry_free(struct inquiry *q)
+{
+    timer_stop(&q->patience);
+    for (int i = 0; i < q->count; i++) {
+        neighbour_close(&q->neighbours[i]);
+        buf_free(&q->neighbours[i].in);
+    }
+    list_unlink(&q->link);
+    free(q->neighbours);
+    free(q->query);
+    free(q);
+}
+
+static void inquiry_end(struct inquiry *q, bool found, struct slice port)
+{
+    struct node *n = q->node;
+
+    server_deliver(&n->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
+                                     .found = found, .value = port));
+    inquiry_free(q);
+    turn_end(&n->turn);
+}
+
+static void out_of_patience(void *arg)
+{
+    inquiry_end(arg, false, SLICE_NULL);
+}
+
+static void neighbour_read(void *arg)
+{
+    struct neighbour *b = arg;
+    struct inquiry *q = b->inquiry;
+    char *room = buf_room(&b->in, 4096);
+    ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice answer;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        buf_commit(&b->in, (size_t)n);
+        return;
+    }
+    neighbour_close(b); /* the answer is complete */
+    answer = buf_slice(&b->in);
+    if (slice_starts(answer, SLICE("found\n")))
+        inquiry_end(q, true, slice_skip(answer, 6));
+    else if (q->open == 0)
+        inquiry_end(q, false, SLICE_NULL);
+}
+
+/* A stopped launcher is not asked: each query of each process would wait for it. */
+static bool may_answer(pid_t pid)
+{
+    struct procstat st;
+
+    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
+}
+
+static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
+{
+    static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
+                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it in use? */
+                                        [NAMESERVICE_UNPUBLISH] = "unpublish " };
+    const char *verb = asks[q->query->op];
+    struct buf line = BUF_NULL(CONTROL_SOCKET_LINE_MAX);
+
+    b->inquiry = q;
+    buf_init(&b->in, LIMIT_PMI_LINE);
+    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
+    if (b->fd < 0)
+        return;
+    q->open++;
+    buf_str(&line, verb);
+    buf_slice_put(&line, q->query->service);
+    buf_byte(&line, '\n');
+    watch_open(&b->watch, &q->node->loop, b->fd, neighbour_read, NULL, b);
+    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
+        send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
+        watch_want(&b->watch, LOOP_READ) < 0)
+        neighbour_close(b);
+    buf_free(&line);
+}
+
+/* Even if no launcher is reached, the answer comes from the loop, not from this call. */
+static void ask_all(struct inquiry *q, const struct launcher_name *all, int n)
+{
+    q->stage = INQUIRY_ASKS;
+    q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
+    q->count = q->neighbours ? n : 0;
+    for (int i = 0; i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+}
+
+/* All queries that have come before the search. */
+static void begin_search(struct control_socket *d)
+{
+    d->search = rendezvous_search_begin();
+    LIST_EACH(l, &d->inquiries)
+    {
+        struct inquiry *q = LIST_OF(l, struct inquiry, link);
+        if (q->stage == INQUIRY_WAITS)
+            q->stage = INQUIRY_SEARCHES;
+    }
+}
+
+/* True: those that have come meanwhile wait for another one. */
+static bool end_search(struct control_socket *d)
+{
+    struct launcher_name *all = NULL;
+    int n = d->search ? rendezvous_search_end(d->search, &all) : -ENOMEM;
+    bool some = false;
+
+    d->search = NULL;
+    LIST_EACH(l, &d->inquiries)
+    {
+        struct inquiry *q = LIST_OF(l, struct inquiry, link);
+        some = some || q->stage == INQUIRY_WAITS;
+        if (q->stage == INQUIRY_SEARCHES)
+            ask_all(q, all, n);
+    }
+    free(all);
+    return some;
+}
+
+static bool search_goes_on(struct control_socket *d)
+{
+    uint64_t until_ns = clock_now_ns() + LIMIT_LOOK_TURN_MS * NS_PER_MS;
+
+    while (d->search && rendezvous_search_more(d->search)) {
+        if (clock_now_ns() >= until_ns)
+            return true;
+    }
+    return false;
+}
+
+static void look_on(void *arg)
+{
+    struct control_socket *d = arg;
+
+    if (!d->search)
+        begin_search(d);
+    while ((search_goes_on(d) || end_search(d)) && timer_set(&d->look, 0) < 0) {
+        /* without memory for a timer, at once */
+        if (!d->search)
+            begin_search(d);
+    }
+}
+
+void control_socket_ask(struct control_socket *d, struct op_names *e)
+{
+    struct inquiry *q = calloc(1, sizeof *q);
+
+    if (!q) {
+        server_answer(&d->node->server, e->ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
+        return;
+    }
+    q->node = d->node;
+    q->ticket = e->ticket;
+    q->query = e->query;
+    e->query = NULL;
+    list_append(&d->inquiries, &q->link);
+    timer_init(&q->patience, &d->node->loop, out_of_patience, q);
+    if (!d->look.set && timer_set(&d->look, 0) < 0)
+        look_on(d);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void directory_changed(void *arg);
+
+static void listen_to_neighbours(struct control_socket *d)
+{
+    const struct door_calls calls = { control_socket_called, NULL };
+
+    if (rendezvous_open(&d->rendezvous) < 0)
+        return;
+    if (door_open(&d->door, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
+        d->rendezvous.fd = -1; /* owned by the door now */
+    if (d->rendezvous.watch < 0)
+        return;
+    watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
+    watch_want(&d->directory, LOOP_READ);
+}
+
+static void stop_listening(struct control_socket *d)
+{
+    watch_close(&d->directory);
+    door_close(&d->door);
+    rendezvous_close(&d->rendezvous);
+}
+
+/* The user's run-time directory is removed with the last session, but we may stay. */
+static void directory_changed(void *arg)
+{
+    struct control_socket *d = arg;
+
+    if (!rendezvous_is_lost(&d->rendezvous))
+        return;
+    stop_listening(d);
+    listen_to_neighbours(d);
+}
+
+void control_socket_open(struct control_socket *d, struct node *n)
+{
+    d->node = n;
+    d->rendezvous = RENDEZVOUS_CLOSED;
+    d->door = DOOR_CLOSED;
+    greeting_timer_init(&d->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, visitor_late, n);
+    timer_init(&d->look, &n->loop, look_on, d);
+    list_init(&d->visitors);
+    list_init(&d->inquiries);
+    listen_to_neighbours(d);
+}
+
+bool control_socket_is_open(const struct control_socket *d)
+{
+    return d->door.fd >= 0;
+}
+
+void control_socket_close(struct control_socket *d)
+{
+    if (!d->node)
+        return;
+    LIST_EACH(l, &d->visitors)
+    visitor_free(LIST_OF(l, struct visitor, link));
+    LIST_EACH(l, &d->inquiries)
+    inquiry_free(LIST_OF(l, struct inquiry, link));
+    stop_listening(d);
+    greeting_timer_stop(&d->greetings);
+    timer_stop(&d->look);
+    if (d->search)
+        end_search(d);
+    d->node = NULL;
+}

@@ -1,0 +1,57 @@
+/* control_socket.h - the control socket: launchers and commands of the same user send requests to a
+ * running launcher, and this launcher sends requests to others.
+ *
+ * One request line, one answer, and the connection ends:
+ *     who [json] [JOB]      the pending report (report/who.h) of all nodes (pending_query.h)
+ *     names [json]          the published names
+ *     lookup SERVICE        `found` and a newline, then the port, unescaped; or `none`
+ *     read SERVICE          the same, for a process of another launcher; removes a read-once name
+ *     unpublish SERVICE     `found` or `none`
+ *     standing              of a DVM: `standing PID DAEMONS` and a line for each node; else `none`
+ *     on NODE WORDS         runs the words on a node of a DVM (dvm_exec.h); the client sends
+ *                           nothing more until it has the answer
+ *     down                  ends a DVM
+ *     ps                    a line for each job
+ *     uri                   for PMIx tools: the pid that users see, a tab, our address
+ *     tools                 the same, and writes the rendezvous files of PMIx tools
+ *     pmix                  the connection goes on as one of a PMIx client or tool (listener.h),
+ *                           which sends nothing more until it has the answer, the same word
+ * Anything else is answered with a line that begins with `error:`.
+ *
+ * Name service queries to the other launchers (EFFECT_names) go to all of them at once; the first
+ * that has the name decides, no answer within LIMIT_DESK_MS counts as no.  The launchers are
+ * searched for in pieces, one per turn of the loop.
+ */
+#ifndef WIREUP_DAEMON_CONTROL_SOCKET_H
+#define WIREUP_DAEMON_CONTROL_SOCKET_H
+
+#include "base/buf.h"
+#include "core/core.h"
+#include "io/door.h"
+#include "io/greeting_timer.h"
+#include "io/rendezvous.h"
+
+struct op_names;
+
+struct node;
+
+struct control_socket {
+    struct node *node;
+    struct rendezvous rendezvous;
+    struct door door; /* closed: others cannot reach us; the launcher works without it */
+    struct watch directory;
+    struct greeting_timer greetings; /* of visitors that have not asked yet */
+    struct list visitors;
+    struct list inquiries;
+    struct rendezvous_search *search; /* for the other launchers; NULL: none is under way */
+    struct timer look;                /* its next piece */
+};
+
+void control_socket_open(struct control_socket *d, struct node *n);
+bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
+void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
+
+/* Queries the other launchers; takes the query over, server_answer() answers it. */
+void control_socket_ask(struct control_socket *d, struct op_names *e);
+
+#endif

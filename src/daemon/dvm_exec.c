@@ -1,0 +1,351 @@
+/* dvm_exec.c - see dvm_exec.h. */
+#include "daemon/dvm_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "io/child.h"
+#include "daemon/node_priv.h"
+
+extern char **environ;
+
+struct dvm_exec {
+    struct list link;
+    struct dvm_exec_list *all;
+    uint32_t number, position; /* of the daemon; on the daemon 0, the launcher's */
+    pid_t pid;                 /* on the daemon: the process; 0: it has ended */
+    struct channel in, out;
+};
+
+static void say(struct dvm_exec_list *e, struct msg *m, uint32_t position)
+{
+    m->to = position;
+    router_send(&e->multinode->router, m);
+}
+
+static void on_data(void *arg, struct channel *c, struct slice bytes)
+{
+    struct dvm_exec *r = arg;
+    struct msg m = channel_data_msg(c, bytes);
+
+    say(r->all, &m, r->position);
+}
+
+static void on_credit(void *arg, struct channel *c, uint64_t count)
+{
+    struct dvm_exec *r = arg;
+    struct msg m = channel_credit_msg(c, count);
+
+    say(r->all, &m, r->position);
+}
+
+static void on_unread(void *arg, struct channel *c)
+{
+    struct dvm_exec *r = arg;
+    struct msg m = channel_unread_msg(c);
+
+    say(r->all, &m, r->position);
+}
+
+static void dvm_exec_free(struct dvm_exec *r)
+{
+    channel_close(&r->in);
+    channel_close(&r->out);
+    list_unlink(&r->link);
+    r->all->count--;
+    free(r);
+}
+
+/* The program's output ends with the program.  A requester that no longer reads is not waited for:
+ * its end closes the program's input, upon which a daemon ends. */
+static void on_ended(void *arg, struct channel *c)
+{
+    struct dvm_exec *r = arg;
+
+    if (r->pid)
+        return;
+    if (r->in.fd < 0 && r->out.fd < 0)
+        dvm_exec_free(r);
+    else if (c == &r->out)
+        channel_cut(&r->in); /* calls this function again */
+}
+
+static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
+
+static struct dvm_exec *dvm_exec_new(struct dvm_exec_list *e, uint32_t number, uint32_t position)
+{
+    struct dvm_exec *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->all = e;
+    r->number = number;
+    r->position = position;
+    r->in.fd = r->out.fd = -1;
+    r->in.position = r->out.position = position;
+    r->in.number = DVM_EXEC_CHANNELS + 2 * number;
+    r->out.number = r->in.number + 1;
+    list_append(&e->all, &r->link);
+    e->count++;
+    return r;
+}
+
+static struct loop *loop_of(const struct dvm_exec_list *e)
+{
+    return &e->multinode->node->loop;
+}
+
+/* ---- launcher ---- */
+
+static bool unescape(struct slice s, struct arena *a, struct slice *out)
+{
+    char *to = arena_alloc(a, s.len + 1);
+    size_t n = 0;
+
+    if (!to)
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        char hex[3] = { 0 };
+        if (s.ptr[i] != '%') {
+            to[n++] = s.ptr[i];
+            continue;
+        }
+        if (i + 2 >= s.len)
+            return false;
+        memcpy(hex, s.ptr + i + 1, 2);
+        to[n++] = (char)strtol(hex, NULL, 16);
+        i += 2;
+    }
+    *out = slice_mem(to, n);
+    return true;
+}
+
+static bool read_words(struct slice text, struct arena *a, struct slice *words, uint32_t *n_p)
+{
+    uint32_t n = 0;
+
+    while (text.len) {
+        struct slice word = slice_cut(&text, ' ');
+        if (word.len && !unescape(word, a, &words[n++]))
+            return false;
+    }
+    *n_p = n;
+    return n > 1;
+}
+
+static uint32_t find_node(const struct multinode *s, struct slice name)
+{
+    for (uint32_t p = 1; p < s->router.config.count; p++) {
+        if (s->names[p] && slice_is(name, s->names[p]))
+            return p;
+    }
+    return 0;
+}
+
+static bool begin(struct dvm_exec_list *e, uint32_t position, const struct part_texts *words,
+                  int fd, struct errmsg *err)
+{
+    struct dvm_exec *r = dvm_exec_new(e, e->next++, position);
+    int other = r ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    struct msg m = { .kind = MSG_exec };
+
+    if (!r || other < 0) {
+        errmsg_set(err, -ENOMEM, "the DVM cannot have another daemon");
+        if (r)
+            dvm_exec_free(r);
+        return false;
+    }
+    if (write(fd, "ok\n", 3) < 0)
+        m.from = 0; /* the requester has gone: its connection will report the end */
+    m.u.exec.number = r->number;
+    m.u.exec.words = *words;
+    say(e, &m, position);
+    channel_open(&r->out, loop_of(e), other, true, &ops, r);
+    channel_open(&r->in, loop_of(e), fd, false, &ops, r);
+    return true;
+}
+
+bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct errmsg *err)
+{
+    struct arena a = ARENA_NULL(1 << 20);
+    struct slice *words = arena_array(&a, text.len / 2 + 2, sizeof *words);
+    uint32_t n = 0, position;
+    bool good = false;
+
+    if (!words || !read_words(text, &a, words, &n)) {
+        errmsg_set(err, 1, "the request to a DVM must be `on NODE WORDS`");
+    } else if ((position = find_node(e->multinode, words[0])) == 0) {
+        errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
+                   SLICE_ARG(slice_head(words[0], 200)));
+    } else if (router_is_lost(&e->multinode->router, position)) {
+        errmsg_set(err, 1, "node " SLICE_FMT " of the DVM is lost",
+                   SLICE_ARG(slice_head(words[0], 200)));
+    } else if (e->count >= DVM_EXEC_MOST) {
+        errmsg_set(err, 1, "the DVM already runs %u daemons", e->count);
+    } else {
+        struct part_texts rest = { words + 1, n - 1 };
+        good = begin(e, position, &rest, fd, err);
+    }
+    arena_free(&a);
+    return good;
+}
+
+/* ---- daemon ---- */
+
+/* Joins the words to one command line for the shell, as ssh does. */
+static char **shell_line(struct arena *a, const struct part_texts *words)
+{
+    struct buf line = BUF_NULL(1 << 20);
+    char **argv = arena_array(a, 4, sizeof *argv);
+
+    for (uint32_t i = 0; i < words->n; i++) {
+        if (i)
+            buf_byte(&line, ' ');
+        buf_slice_put(&line, words->items[i]);
+    }
+    if (argv && buf_ok(&line)) {
+        argv[0] = arena_str(a, SLICE("/bin/sh"));
+        argv[1] = arena_str(a, SLICE("-c"));
+        argv[2] = arena_str(a, buf_slice(&line));
+        argv[3] = NULL;
+    }
+    buf_free(&line);
+    return arena_ok(a) ? argv : NULL;
+}
+
+static void run(struct dvm_exec_list *e, const struct op_exec *m)
+{
+    struct dvm_exec *r = dvm_exec_new(e, (uint32_t)m->number, 0);
+    struct arena a = ARENA_NULL(1 << 22);
+    char **argv = shell_line(&a, &m->words);
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+    struct errmsg err = { "no memory" };
+    int rc = -ENOMEM;
+
+    if (r && argv && pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0) {
+        const struct child_fd fds[] = { { in[0], 0 }, { out[1], 1 }, { out[1], 2 } };
+        struct child_plan plan = {
+            .path = argv[0], .argv = argv, .env = environ, .fds = fds, .nfds = 3
+        };
+        rc = child_start(&plan, &r->pid, &err);
+    }
+    arena_free(&a);
+    if (in[0] >= 0)
+        close(in[0]);
+    if (rc < 0) {
+        const char *end = "cannot start it on this node\n";
+        if (out[1] >= 0 && write(out[1], end, strlen(end)) < 0)
+            rc = -errno;
+    }
+    if (out[1] >= 0)
+        close(out[1]);
+    if (!r)
+        return;
+    if (in[1] >= 0)
+        channel_open(&r->in, loop_of(e), in[1], true, &ops, r);
+    if (out[0] >= 0)
+        channel_open(&r->out, loop_of(e), out[0], false, &ops, r);
+}
+
+bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->pid != pid)
+            continue;
+        r->pid = 0;
+        if (r->out.fd < 0)
+            channel_cut(&r->in);
+        return true;
+    }
+    return false;
+}
+
+/* ---- both ---- */
+
+static struct dvm_exec *find(struct dvm_exec_list *e, uint32_t from, uint64_t channel)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->position == from && r->number == (channel - DVM_EXEC_CHANNELS) / 2)
+            return r;
+    }
+    return NULL;
+}
+
+static void hear_data(struct dvm_exec_list *e, const struct msg *m)
+{
+    struct dvm_exec *r = find(e, m->from, m->u.data.channel);
+
+    if (r)
+        channel_data(m->u.data.channel % 2 ? &r->out : &r->in, m->u.data.bytes);
+}
+
+static void hear_credit(struct dvm_exec_list *e, const struct msg *m)
+{
+    struct dvm_exec *r = find(e, m->from, m->u.window_update.channel);
+
+    if (r)
+        channel_credit(m->u.window_update.channel % 2 ? &r->out : &r->in, m->u.window_update.count);
+}
+
+static void hear_unread(struct dvm_exec_list *e, const struct msg *m)
+{
+    struct dvm_exec *r = find(e, m->from, m->u.unread.channel);
+
+    if (r)
+        channel_unread(m->u.unread.channel % 2 ? &r->out : &r->in);
+}
+
+bool dvm_exec_hear(struct dvm_exec_list *e, const struct msg *m)
+{
+    if (m->kind == MSG_exec && m->from == 0)
+        run(e, &m->u.exec);
+    else if (m->kind == MSG_data && m->u.data.channel >= DVM_EXEC_CHANNELS)
+        hear_data(e, m);
+    else if (m->kind == MSG_window_update && m->u.window_update.channel >= DVM_EXEC_CHANNELS)
+        hear_credit(e, m);
+    else if (m->kind == MSG_unread && m->u.unread.channel >= DVM_EXEC_CHANNELS)
+        hear_unread(e, m);
+    else
+        return false;
+    return true;
+}
+
+void dvm_execs_lost(struct dvm_exec_list *e, uint32_t position)
+{
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->position == position)
+            dvm_exec_free(r);
+    }
+}
+
+void dvm_execs_open(struct dvm_exec_list *e, struct multinode *s)
+{
+    memset(e, 0, sizeof *e);
+    e->multinode = s;
+    list_init(&e->all);
+}
+
+void dvm_execs_close(struct dvm_exec_list *e)
+{
+    if (!e->multinode)
+        return;
+    LIST_EACH(l, &e->all)
+    {
+        struct dvm_exec *r = LIST_OF(l, struct dvm_exec, link);
+        if (r->pid)
+            kill(-r->pid, SIGKILL);
+        dvm_exec_free(r);
+    }
+    e->multinode = NULL;
+}

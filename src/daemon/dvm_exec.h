@@ -1,0 +1,40 @@
+/* dvm_exec.h - programs that a DVM (`wireup up`) runs for launchers of the same user: it starts
+ * their daemons on its nodes at once, faster than ssh.
+ *
+ * An execution is one program on one node; its standard input and output are a connection to the
+ * requester (`wireup on NODE WORDS...`, called as ssh is).  The DVM's launcher holds the
+ * connection, the daemon holds the process; two channels join them.  Each launcher has its own
+ * daemons, key and tree: a DVM knows nothing of their jobs and does not mix them.
+ */
+#ifndef WIREUP_DAEMON_DVM_EXEC_H
+#define WIREUP_DAEMON_DVM_EXEC_H
+
+#include "daemon/multinode.h"
+
+/* Channel numbers of an execution: DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out). */
+enum { DVM_EXEC_CHANNELS = 16, DVM_EXEC_MOST = 4096 };
+
+struct dvm_exec_list {
+    struct multinode *multinode;
+    struct list all;
+    uint32_t next, count;
+};
+
+void dvm_execs_open(struct dvm_exec_list *e, struct multinode *s);
+void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed memory */
+
+/* Launcher: runs words (the first is the node; separated by blanks; special characters as %XX) for
+ * this connection, which is taken over.  False: no such node, or too many executions; err has the
+ * reason. */
+bool dvm_exec_take(struct dvm_exec_list *e, struct slice words, int fd, struct errmsg *err);
+
+/* Handles a message of proto/operations.def about executions; false: it is about something else. */
+bool dvm_exec_hear(struct dvm_exec_list *e, const struct msg *m);
+
+/* Daemon: a process has ended; false: it was not an execution's. */
+bool dvm_exec_reaped(struct dvm_exec_list *e, pid_t pid);
+
+/* A daemon is lost: its executions have ended. */
+void dvm_execs_lost(struct dvm_exec_list *e, uint32_t position);
+
+#endif

@@ -1,0 +1,96 @@
+/* help.c - see help.h. */
+#include "daemon/help.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/limit.h"
+#include "core/effect.h"
+#include "daemon/node_priv.h"
+#include "daemon/multinode.h"
+
+static void tell_one(void *arg, struct slice topic, uint32_t more)
+{
+    struct node *n = arg;
+
+    log_warn(&n->config.log, "%u more process%s sent help message " SLICE_FMT, more,
+             more == 1 ? " has" : "es have", SLICE_ARG(topic));
+}
+
+void help_tell(struct node *n)
+{
+    struct help *h = &n->help;
+
+    timer_stop(&h->timer);
+    h->waiting = false;
+    if (!help_topics_report(&h->topics, tell_one, n) || h->hinted)
+        return;
+    h->hinted = true;
+    log_warn(&n->config.log, "-mca orte_base_help_aggregate 0 shows all help messages (Open MPI 5: "
+                             "-mca opal_base_help_aggregate 0)");
+}
+
+static void on_timer(void *arg)
+{
+    help_tell(arg);
+}
+
+void help_open(struct node *n)
+{
+    help_topics_init(&n->help.topics);
+    timer_init(&n->help.timer, &n->loop, on_timer, n);
+}
+
+void help_close(struct node *n)
+{
+    timer_stop(&n->help.timer);
+    help_topics_free(&n->help.topics);
+}
+
+/* Open MPI 4 expects the launcher to obey its parameter. */
+static bool wants_all(const struct job *j, uint32_t rank)
+{
+    static const char name[] = "OMPI_MCA_orte_base_help_aggregate=";
+    const struct job_map *p = &j->plan;
+    char *const *env = p->apps && rank < p->nprocs ? p->apps[p->procs[rank].app].env : NULL;
+
+    for (; env && *env; env++) {
+        const char *value = *env + sizeof name - 1;
+        if (strncmp(*env, name, sizeof name - 1) == 0)
+            return !strcmp(value, "0") || !strcasecmp(value, "false") || !strcasecmp(value, "no");
+    }
+    return false;
+}
+
+static void show(struct node *n, const struct job *j, uint32_t rank, struct slice topic,
+                 struct slice text)
+{
+    struct help *h = &n->help;
+
+    if (wants_all(j, rank) || help_topics_note(&h->topics, topic, j->base + rank)) {
+        if (text.len)
+            sink_say(n->one_stream ? &n->out : &n->err, text);
+    } else if (!h->waiting) {
+        h->waiting = timer_set(&h->timer, LIMIT_HELP_TELL_MS) == 0;
+    }
+}
+
+void help_effect(struct node *n, const struct op_help *e)
+{
+    struct job *j = core_job(&n->server.core, e->job);
+    struct msg m = { .kind = MSG_help, .u.help = *e };
+
+    if (j && j->follows) {
+        multinode_send(n->multinode, &m, 0);
+    } else if (j) {
+        show(n, j, e->rank, e->topic, e->text);
+    }
+}
+
+void help_hear(struct node *n, const struct op_help *m)
+{
+    struct job *j = core_job(&n->server.core, m->job);
+
+    if (j && !j->follows && m->rank < j->plan.nprocs)
+        show(n, j, m->rank, m->topic, m->text);
+}

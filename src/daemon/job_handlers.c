@@ -1,0 +1,192 @@
+/* job_handlers.c - see job_handlers.h.  Reading order: a job is announced; it ends. */
+#include "daemon/job_handlers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/input.h"
+#include "core/job_map_pack.h"
+#include "topo/plan_bind.h"
+#include "daemon/job_shutdown.h"
+#include "daemon/job_msgs.h"
+#include "daemon/launcher.h"
+#include "daemon/multinode_priv.h"
+#include "daemon/preflight.h"
+#include "daemon/shutdown.h"
+
+/* The launcher's exit code when a machine cannot do the request. */
+enum { LAUNCHER_REFUSED = 125 };
+
+/* ---- a job is announced ---------------------------------------------------------------------- */
+
+/* Binds to this machine's hardware; the launcher's own part was bound with the plan. */
+static int bind_here(struct job_map *plan, uint32_t here, struct errmsg *err)
+{
+    struct bind_machine machine = { .looked = false };
+
+    return here < plan->nnodes ? plan_bind(plan, here, &machine, err) : 0;
+}
+
+/* This node's hardware does not fit the plan: none of its processes is started. */
+static void refuse_part(struct local_job *w, const struct errmsg *why)
+{
+    struct node *n = w->node;
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "node %.200s: %.700s", n->config.name, why->text);
+    job_msgs_ask_end(n->multinode, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
+    launcher_skip(w);
+}
+
+/* Starts our part of a job; takes the plan over on success.  NULL with a sentence. */
+static struct job *follow(struct node *n, struct job_map *plan, const struct op_job *m,
+                          uint32_t here, struct errmsg *err)
+{
+    struct job_order o = { .plan = plan,
+                           .parent = m->parent,
+                           .keep_going = m->keep_going != 0,
+                           .here = here,
+                           .follows = true,
+                           .numbered = true,
+                           .id = (uint32_t)m->job,
+                           .base = (uint32_t)m->base,
+                           .is_asked = m->flags & JOB_FLAG_ASKED };
+    char name[256];
+    struct local_job *w;
+
+    bool bound = bind_here(plan, here, err) == 0;
+
+    if (m->nspace.len >= sizeof name)
+        return NULL;
+    snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m->nspace));
+    o.nspace = name;
+    if (list_empty(&n->works) && n->first_job == JOB_NO_RANK) {
+        n->first_job = o.id;
+        n->stdin_ends = calloc((size_t)plan->nprocs + 1, sizeof *n->stdin_ends);
+    }
+    w = n->stdin_ends ? local_job_new(n, &o) : NULL;
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    if (m->push_to < 0)
+        w->push_to = NODE_STDIN_ALL;
+    else if (m->push_to > 0)
+        w->push_to = NODE_STDIN_ONE;
+    if (m->flags & JOB_FLAG_TIMED)
+        startup_timing_begin(&n->timing, n, w->job, n->multinode->heard_ns);
+    w->held = m->flags & JOB_FLAG_HELD;
+    w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
+    local_job_preset(n, w->job);
+    for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
+        server_deliver(&n->server, INPUT(preset, .job = w->job->id, .key = m->presets.items[i],
+                                         .value = m->presets.items[i + 1]));
+    if (bound)
+        timer_set(&n->starter, 0);
+    else
+        refuse_part(w, err);
+    return w->job;
+}
+
+static const char *keep_text(struct multinode *s, struct slice text)
+{
+    return text.len ? arena_str(&s->node->kept, text) : NULL;
+}
+
+/* Takes over the launcher's settings for all of its jobs, from the first job. */
+static void take_config(struct multinode *s, const struct op_job *m)
+{
+    struct node_config *c = &s->node->config;
+
+    c->stdin_to = m->stdin_to == NODE_STDIN_ALL   ? NODE_STDIN_ALL
+                  : m->stdin_to == NODE_STDIN_ONE ? NODE_STDIN_ONE
+                                                  : NODE_STDIN_NONE;
+    c->stdin_rank = (uint32_t)m->stdin_rank;
+    c->label = keep_text(s, m->label);
+    c->outfile = keep_text(s, m->outfile);
+    c->errfile = keep_text(s, m->errfile);
+    c->speaker = (uint32_t)m->speaker;
+    c->hostname = m->flags & JOB_FLAG_HOSTNAME;
+    c->one_rank_speaks = m->flags & JOB_FLAG_ONE_SPEAKS;
+    c->keep_going = m->keep_going != 0;
+}
+
+/* Records a trace of this node's server.  0, or a sentence why it cannot. */
+static int record_here(struct multinode *s, struct slice trace, struct errmsg *err)
+{
+    struct node *n = s->node;
+    char *file;
+
+    if (trace.len == 0 || n->trace_writer.server)
+        return 0;
+    file = arena_printf(&n->kept, SLICE_FMT ".%s", SLICE_ARG(trace), n->config.name);
+    for (char *c = file ? file + trace.len : NULL; c && (c = strchr(c, '/'));)
+        *c = '_'; /* in the node's name, which is not a directory */
+    if (!file)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    return trace_writer_open(&n->trace_writer, &n->server, &n->loop, file, n->config.name,
+                             &n->config.log, err);
+}
+
+static void on_job(struct multinode *s, const struct op_job *m)
+{
+    struct errmsg err = { "" }, bad_file = { "" };
+    struct job_map plan;
+    struct job *j = NULL;
+    int rc;
+
+    s->heard_ns = clock_now_ns();
+    rc = job_map_unpack(m->plan, &plan, &err);
+    if (rc == 0 && m->positions.n != plan.nnodes)
+        rc = errmsg_set(&err, 1, "a job map of %u nodes with %u positions", plan.nnodes,
+                        m->positions.n);
+    if (rc == 0 && !s->node->kept.blocks) {
+        take_config(s, m);
+        record_here(s, m->trace, &bad_file);
+    }
+    if (rc == 0 &&
+        node_map_keep(&s->dispatch.map, (uint32_t)m->job, m->positions.items, m->positions.n))
+        j = follow(s->node, &plan, m,
+                   node_map_here(m->positions.items, m->positions.n, s->router.config.me), &err);
+    if (j) {
+        preflight_answer(s, j, m, &bad_file);
+        return;
+    }
+    job_map_free(&plan);
+    log_error(&s->node->config.log, "cannot join the job: %s",
+              err.text[0] ? err.text : "out of memory");
+    shutdown_quit(s);
+}
+
+/* ---- it ends --------------------------------------------------------------------------------- */
+
+static void on_job_done(struct multinode *s, const struct op_job_done *m)
+{
+    struct job *j = share_job(s, m->job);
+
+    node_map_drop(&s->dispatch.map, (uint32_t)m->job);
+    if (j)
+        job_shutdown_forget(s->node, j);
+}
+
+static void on_unloaded(struct multinode *s, const struct op_unloaded *m)
+{
+    struct job *j = share_job_with(s, m->job, m->rank);
+    struct local_job *w = j && share_is_root(s) ? local_job_of(s->node, j) : NULL;
+
+    if (w && program_is_unloaded(m->line))
+        unloaded_add(&w->unloaded, (uint32_t)m->rank, m->line);
+}
+
+void job_handlers_hear(struct multinode *s, const struct msg *m)
+{
+    switch (m->kind) {
+    case MSG_job: on_job(s, &m->u.job); break;
+    case MSG_unloaded: on_unloaded(s, &m->u.unloaded); break;
+    case MSG_job_done: on_job_done(s, &m->u.job_done); break;
+    default: break;
+    }
+}

@@ -1,0 +1,14 @@
+/* job_handlers.h - received messages about jobs: a daemon makes its part of each job that the
+ * launcher announces, starts it, and removes it when the launcher says so; the launcher learns of
+ * missing libraries.  Those that are sent are in job_msgs.h.
+ */
+#ifndef WIREUP_DAEMON_JOB_HANDLERS_H
+#define WIREUP_DAEMON_JOB_HANDLERS_H
+
+struct msg;
+struct multinode;
+
+/* MSG_job, _unloaded or _job_done. */
+void job_handlers_hear(struct multinode *s, const struct msg *m);
+
+#endif

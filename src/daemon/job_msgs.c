@@ -1,0 +1,123 @@
+/* job_msgs.c - see job_msgs.h. */
+#include "daemon/job_msgs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/effect.h"
+#include "cluster/job_states.h"
+#include "core/job_map_pack.h"
+#include "daemon/preflight.h"
+#include "daemon/multinode_priv.h"
+
+static void say_config(const struct node_config *c, struct op_job *m)
+{
+    m->keep_going = c->keep_going;
+    m->stdin_to = (uint8_t)c->stdin_to;
+    m->stdin_rank = c->stdin_rank;
+    m->label = c->label ? slice_str(c->label) : SLICE_NULL;
+    m->outfile = c->outfile ? slice_str(c->outfile) : SLICE_NULL;
+    m->errfile = c->errfile ? slice_str(c->errfile) : SLICE_NULL;
+    m->speaker = c->speaker;
+    m->flags =
+        (c->hostname ? JOB_FLAG_HOSTNAME : 0u) | (c->one_rank_speaks ? JOB_FLAG_ONE_SPEAKS : 0u);
+}
+
+/* The server's own entries in the store are sent along, so that all nodes have the same. */
+static void say_presets(const struct multinode *s, const struct spawn_request *rq, struct op_job *m,
+                        struct slice *pairs)
+{
+    const struct node_config *c = &s->node->config;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->njob_attrs; i++) {
+        pairs[n++] = c->job_attrs[i].key;
+        pairs[n++] = c->job_attrs[i].value;
+    }
+    if (c->memory_kinds) {
+        pairs[n++] = SLICE("PMI_mpi_memory_alloc_kinds");
+        pairs[n++] = slice_str(c->memory_kinds);
+    }
+    for (uint32_t i = 0; rq && i < rq->npreputs; i++) {
+        pairs[n++] = rq->preputs[i].key;
+        pairs[n++] = rq->preputs[i].value;
+    }
+    m->presets = (struct part_texts){ pairs, n };
+}
+
+/* As in the message. */
+static int64_t push_of(const struct local_job *w)
+{
+    switch (w->push_to) {
+    case NODE_STDIN_ALL: return -1;
+    case NODE_STDIN_ONE: return (int64_t)w->push_rank + 1;
+    case NODE_STDIN_NONE: break;
+    }
+    return 0;
+}
+
+void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq)
+{
+    const struct node_config *c = &s->node->config;
+    struct job *j = w->job;
+    struct slice *pairs =
+        calloc(2 * ((size_t)c->njob_attrs + 1 + (rq ? rq->npreputs : 0)), sizeof *pairs);
+    struct msg m = { .kind = MSG_job };
+    struct op_job *o = &m.u.job;
+
+    buf_clear(&s->scratch);
+    job_map_pack(&j->plan, &s->scratch);
+    if (!pairs || !buf_ok(&s->scratch) ||
+        !node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes)) {
+        free(pairs);
+        server_abort(share_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
+        return;
+    }
+    o->job = j->id;
+    o->base = j->base;
+    o->nspace = slice_str(j->nspace);
+    o->parent = j->parent;
+    o->positions = (struct part_uints){ w->positions, j->plan.nnodes };
+    o->plan = buf_slice(&s->scratch);
+    o->push_to = push_of(w);
+    o->trace = s->trace ? slice_str(s->trace) : SLICE_NULL;
+    say_config(c, o);
+    o->keep_going = j->keep_going;
+    o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
+    o->flags |= startup_timing_wants(&s->node->timing, j) ? JOB_FLAG_TIMED : 0;
+    o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;
+    say_presets(s, rq, o, pairs);
+    multinode_send(s, &m, MSG_EVERYBODY);
+    free(pairs);
+}
+
+void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
+                      const char *reason)
+{
+    if (j->phase != JOB_RUNNING || j->asked_abort)
+        return;
+    j->asked_abort = true;
+    job_states_ask_end(&s->dispatch.context, j->id, rank, code, slice_str(reason));
+}
+
+void job_msgs_over(struct multinode *s, const struct job *j)
+{
+    struct msg m = { .kind = MSG_job_done };
+
+    m.u.job_done.job = j->id;
+    multinode_send(s, &m, MSG_EVERYBODY);
+    node_map_drop(&s->dispatch.map, j->id);
+}
+
+void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line)
+{
+    struct msg m = { .kind = MSG_unloaded };
+
+    m.u.unloaded.job = j->id;
+    m.u.unloaded.rank = rank;
+    m.u.unloaded.line = line;
+    multinode_send(s, &m, 0);
+}

@@ -1,0 +1,23 @@
+/* job_msgs.h - messages about jobs on several nodes: the launcher announces jobs, the daemons
+ * start their parts, and remove them when it says so (job_handlers.h).  What happens to jobs
+ * meanwhile: cluster/job_states.h.
+ */
+#ifndef WIREUP_DAEMON_JOB_MSGS_H
+#define WIREUP_DAEMON_JOB_MSGS_H
+
+#include "daemon/local_job.h"
+#include "daemon/multinode.h"
+
+/* Launcher: announces a job, which is complete, to all daemons, which start their parts. rq:
+ * entries for its store given before the start, or NULL. */
+void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq);
+void job_msgs_over(struct multinode *s, const struct job *j); /* launcher: all daemons forget it */
+
+/* Daemon: asks the launcher to end the job, once per job. */
+void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
+                      const char *reason);
+
+/* Daemon: reports that rank's missing shared libraries, before the process state of its end. */
+void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line);
+
+#endif

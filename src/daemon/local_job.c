@@ -1,0 +1,174 @@
+/* local_job.c - see local_job.h. */
+#include "daemon/local_job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/input.h"
+#include "core/procmap.h"
+#include "daemon/multinode.h"
+
+struct local_job *local_job_of(const struct node *n, const struct job *job)
+{
+    LIST_EACH(l, &n->works)
+    {
+        struct local_job *w = LIST_OF(l, struct local_job, link);
+        if (w->job == job)
+            return w;
+    }
+    return NULL;
+}
+
+/* Legacy clients read at most LIMIT_PMI_VALUE bytes; a longer map is left out. */
+static void preset_map(struct node *n, struct job *job)
+{
+    struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
+
+    procmap_of_plan(&job->plan, &text);
+    if (buf_ok(&text))
+        server_deliver(&n->server,
+                       INPUT(preset, .job = job->id, .key = SLICE("PMI_process_mapping"),
+                             .value = buf_slice(&text)));
+    buf_free(&text);
+}
+
+void local_job_preset(struct node *n, struct job *job)
+{
+    char size[24];
+
+    preset_map(n, job);
+    snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
+    server_deliver(&n->server, INPUT(preset, .job = job->id, .key = SLICE("universeSize"),
+                                     .value = slice_str(size)));
+    if (n->config.memory_kinds)
+        server_deliver(&n->server,
+                       INPUT(preset, .job = job->id, .key = SLICE("PMI_mpi_memory_alloc_kinds"),
+                             .value = slice_str(n->config.memory_kinds)));
+    for (uint32_t i = 0; i < n->config.njob_attrs; i++)
+        server_deliver(&n->server, INPUT(preset, .job = job->id, .key = n->config.job_attrs[i].key,
+                                         .value = n->config.job_attrs[i].value));
+}
+
+static void job_name(const struct node *n, char *name, size_t room)
+{
+    static const char hex[] = "0123456789abcdef";
+    char salt[9] = "";
+    uint64_t r = clock_seed();
+
+    for (int i = 0; i < 8; i++, r >>= 4)
+        salt[i] = hex[r & 15];
+    snprintf(name, room, "kvs_%d_%u_%s_%.60s", (int)getpid(), n->server.core.next_job, salt,
+             n->config.name);
+}
+
+struct local_job *local_job_new(struct node *n, struct job_order *o)
+{
+    struct local_job *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    w->node = n;
+    list_init(&w->link);
+    list_init(&w->unloaded.all);
+    if ((o->here == JOB_NONE_HERE ? memfd_open_private : memfd_open)(&w->store) == 0) {
+        o->region = &w->store.region;
+        w->job = server_job_order(&n->server, o);
+    }
+    if (!w->job) {
+        memfd_close(&w->store);
+        free(w);
+        return NULL;
+    }
+    list_append(&n->works, &w->link);
+    return w;
+}
+
+struct local_job *local_job_lead(struct node *n, struct job_map *plan, const struct job *parent,
+                                 bool keep_going, struct errmsg *err)
+{
+    const struct multinode *s = n->multinode;
+    const uint32_t *positions = s ? node_map_of_plan(&s->router, s->names, plan, err) : NULL;
+    struct job_order o = {
+        .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
+    };
+    char name[160];
+    struct local_job *w;
+
+    if (s && !positions)
+        return NULL;
+    if (positions)
+        o.here = node_map_here(positions, plan->nnodes, 0);
+    if (parent && parent->is_tool) /* not a child: MPI would look for its parent */
+        o.is_asked = true;
+    else if (parent)
+        o.parent = parent->id;
+    if (n->given_name)
+        snprintf(name, sizeof name, "%.120s", n->given_name);
+    else
+        job_name(n, name, sizeof name);
+    n->given_name = NULL;
+    o.nspace = name;
+    w = local_job_new(n, &o);
+    if (!w) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
+        return NULL;
+    }
+    w->positions = positions;
+    local_job_preset(n, w->job);
+    return w;
+}
+
+int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t count)
+{
+    job_map_init(p);
+    p->napps = p->nnodes = 1;
+    p->nprocs = count;
+    p->apps = arena_array(&p->arena, 1, sizeof *p->apps);
+    p->nodes = arena_array(&p->arena, 1, sizeof *p->nodes);
+    p->procs = arena_array(&p->arena, count, sizeof *p->procs);
+    if (!arena_ok(&p->arena))
+        return -ENOMEM;
+    p->apps[0].nprocs = count;
+    p->apps[0].env = environ;
+    p->nodes[0] = (struct job_map_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
+                                         .slots = count,
+                                         .nprocs = count };
+    for (uint32_t r = 0; r < count; r++)
+        p->procs[r] = (struct job_map_proc){ .rank = r, .local_rank = r };
+    return arena_ok(&p->arena) ? 0 : -ENOMEM;
+}
+
+static void take_down(struct local_job *w, void (*end)(struct memfd *))
+{
+    timer_stop(&w->grace);
+    server_deliver(&w->node->server, INPUT(job_gone, .job = w->job->id));
+    end(&w->store);
+    list_unlink(&w->link);
+    unloaded_free(&w->unloaded);
+    free(w->codes);
+    free(w->awaited);
+    free(w);
+}
+
+void local_job_free(struct local_job *w)
+{
+    take_down(w, memfd_close);
+}
+
+void local_job_leave_all(struct node *n)
+{
+    LIST_EACH(l, &n->works)
+    take_down(LIST_OF(l, struct local_job, link), memfd_leave);
+}
+
+bool local_job_is_fed(const struct node *n, const struct job *j, uint32_t rank)
+{
+    const struct local_job *w = local_job_of(n, j);
+
+    return w &&
+           (w->push_to == NODE_STDIN_ALL || (w->push_to == NODE_STDIN_ONE && w->push_rank == rank));
+}

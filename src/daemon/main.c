@@ -1,0 +1,448 @@
+/* main.c - the node daemon: reads its record, links to its parent, starts the daemons below it, and
+ * stays until it is asked to quit or has lost its connection to the launcher.
+ *
+ * Errors before the link is up are one line on standard output (bootstrap.h), which the starter
+ * passes to the user; later ones are messages.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "base/log.h"
+#include "base/privilege.h"
+#include "io/child.h"
+#include "io/tool_files.h"
+#include "topo/view_pack.h"
+#include "daemon/bootstrap.h"
+#include "daemon/child_daemons.h"
+#include "daemon/dvm_exec.h"
+#include "daemon/supervisor.h"
+#include "daemon/multinode.h"
+
+extern char **environ;
+
+struct daemon {
+    struct log log;
+    struct arena arena;
+    struct bootstrap boot;
+    const char *name; /* of this node, as the user wrote it */
+    char host[256];
+    struct node *node;
+    struct multinode multinode;
+    struct child_daemons child_daemons;
+    struct dvm_exec_list errands;
+    struct session_dir sessions;
+    int answers;  /* the original standard output: leads to the command that started us */
+    bool by_hand; /* the record came by file: a user may be watching */
+    int code;
+};
+
+/* ---- answers ---- */
+
+static void answer(const struct daemon *d, enum bootstrap_answer what, const char *text)
+{
+    struct buf line = BUF_NULL(ERRMSG_MAX + 100);
+
+    bootstrap_answer_write(&line, what, d->boot.count ? d->boot.position : BOOTSTRAP_BY_NAME, text);
+    if (write(d->answers, buf_slice(&line).ptr, buf_len(&line)) < 0) {
+        /* The command that started us has gone; the link shows whether the launcher has. */
+    }
+    buf_free(&line);
+}
+
+/* Sends a sentence about a node to the launcher; before the link is up, to our starter. */
+static void tell(struct daemon *d, uint32_t position, uint8_t fatal, const char *text)
+{
+    struct msg m = { .kind = MSG_launch_error, .to = 0 };
+
+    m.u.launch_error.position = position;
+    m.u.launch_error.fatal = fatal;
+    m.u.launch_error.text = slice_str(text);
+    if (!own_state_has_joined(d->multinode.own) || router_send(&d->multinode.router, &m) < 0)
+        answer(d, fatal ? BOOTSTRAP_TROUBLE : BOOTSTRAP_REMARK, text);
+}
+
+/* ---- the record ---- */
+
+/* Reads up to the end of the record, or until the time limit.  0 or -errno. */
+static int read_input(int fd, struct buf *text)
+{
+    uint64_t until = clock_now_ns() + LIMIT_BOOT_MS * NS_PER_MS;
+
+    while (bootstrap_length(buf_slice(text)) == 0) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        uint64_t now = clock_now_ns();
+        char *to = buf_room(text, 65536);
+        ssize_t n;
+
+        if (!to)
+            return text->error == BUF_TOO_LONG ? -EMSGSIZE : -ENOMEM;
+        if (now >= until || poll(&p, 1, (int)((until - now) / NS_PER_MS + 1)) == 0)
+            return -ETIMEDOUT;
+        n = read(fd, to, 65536);
+        if (n == 0)
+            return -ENODATA;
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return -errno;
+        buf_commit(text, n > 0 ? (size_t)n : 0);
+    }
+    return 0;
+}
+
+/* Only we may read and write the file: it holds the job's key. */
+static int open_record(const char *file, struct errmsg *err)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return errmsg_set(err, -errno, "cannot read the record %.300s: %s", file, err_text(errno));
+    if (S_ISREG(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+        return fd;
+    close(fd);
+    return errmsg_set(err, -EPERM,
+                      "the record %.300s must be a file of yours that nobody else may "
+                      "read (mode 0600)",
+                      file);
+}
+
+static int no_record(int rc, struct errmsg *err)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return errmsg_set(err, rc,
+                          "no record on standard input within %u s; does the command that started "
+                          "wireupd forward its standard input?",
+                          LIMIT_BOOT_MS / 1000);
+    case -ENODATA:
+        return errmsg_set(err, rc,
+                          "standard input ended before the record; does the command that started "
+                          "wireupd forward its standard input?");
+    default: return errmsg_set(err, rc, "cannot read the record: %s", err_text(rc));
+    }
+}
+
+static int read_record(struct daemon *d, const char *file, struct errmsg *err)
+{
+    struct buf text = BUF_NULL(LIMIT_BOOT_RECORD);
+    int fd = file ? open_record(file, err) : STDIN_FILENO, rc;
+
+    text.secret = true;
+    if (fd < 0)
+        return fd;
+    rc = read_input(fd, &text);
+    if (rc < 0)
+        rc = no_record(rc, err);
+    if (rc == 0)
+        rc = bootstrap_read(&d->boot, &d->arena, buf_slice(&text), err);
+    buf_free(&text);
+    if (file)
+        close(fd);
+    return rc;
+}
+
+/* When one command starts all daemons: finds us by the resource manager's name for this node, or by
+ * our host name. */
+static int find_self(struct daemon *d, struct errmsg *err)
+{
+    const char *names[] = { getenv("SLURMD_NODENAME"), d->host, NULL };
+
+    if (d->boot.position == BOOTSTRAP_BY_NAME &&
+        !bootstrap_find(&d->boot, names, 2, &d->boot.position))
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "the name of this node is %s, and no node of the job has this name",
+                          names[0] ? names[0] : d->host);
+    d->name = d->host;
+    for (uint32_t i = 0; i < d->boot.nnodes; i++) {
+        if (d->boot.nodes[i].position == d->boot.position)
+            d->name = d->boot.nodes[i].name;
+    }
+    if (d->boot.parent >= d->boot.count || d->boot.position == d->boot.parent)
+        return errmsg_set(err, BOOTSTRAP_BAD,
+                          "the record from the launcher is damaged (the position)");
+    return 0;
+}
+
+/* Nothing in Wireup depends on the clock except time stamps. */
+static void check_clock(struct daemon *d)
+{
+    uint64_t now = clock_wall_ns() / NS_PER_MS, then = d->boot.wall_ms;
+    uint64_t off = now > then ? now - then : then - now;
+    char text[200];
+
+    if (then == 0 || off < LIMIT_CLOCK_OFF_MS)
+        return;
+    snprintf(
+        text, sizeof text,
+        "its clock is %llu s %s that of the node that started it; times in traces will be wrong",
+        (unsigned long long)(off / 1000), now > then ? "ahead of" : "behind");
+    answer(d, BOOTSTRAP_REMARK, text);
+}
+
+/* ---- daemons below ---- */
+
+static void on_child_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    tell(arg, position, LAUNCH_ERROR_FAILED, why->text);
+}
+
+static void on_child_remark(void *arg, const char *node, struct slice line)
+{
+    char text[ERRMSG_MAX];
+
+    snprintf(text, sizeof text, "%s: " SLICE_FMT, node, SLICE_ARG(line));
+    tell(arg, UINT32_MAX, LAUNCH_ERROR_REMARK, text);
+}
+
+static int start_crew(struct daemon *d, struct errmsg *err)
+{
+    struct child_daemons_config c = { .loop = node_loop(d->node),
+                                      .boot = &d->boot,
+                                      .me = d->boot.position,
+                                      .envp = environ,
+                                      .daemons = &d->multinode.daemons,
+                                      .calls = { NULL, on_child_failed, on_child_remark },
+                                      .arg = d };
+    struct buf ours = BUF_NULL(65536);
+    int rc;
+
+    if (!child_daemons_wanted(&d->boot, d->boot.position))
+        return 0;
+    rc = agent_spec_get(&c.spec, &d->boot, err);
+    if (rc == 0)
+        rc = router_io_addresses(&d->multinode.router_io, &ours, err);
+    c.addresses = buf_cstr(&ours);
+    if (rc == 0)
+        rc = c.addresses ? child_daemons_open(&d->child_daemons, &c, err) : -ENOMEM;
+    buf_free(&ours);
+    return rc;
+}
+
+/* ---- router ---- */
+
+/* Sends this node's hardware if the launcher has asked for it: ranks are placed by it. */
+static void tell_hardware(struct daemon *d)
+{
+    struct bind_machine machine = { .looked = false };
+    struct msg m = { .kind = MSG_hardware, .to = 0 };
+    struct buf view = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
+    struct errmsg err = { "out of memory" };
+
+    if (!bootstrap_option(&d->boot, "hardware"))
+        return;
+    if (bind_look(&machine, &d->arena, true, &err) == 0)
+        view_pack(&machine, &view);
+    if (buf_ok(&view))
+        m.u.hardware.view = buf_slice(&view);
+    m.u.hardware.text = slice_str(err.text);
+    router_send(&d->multinode.router, &m);
+    buf_free(&view);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct daemon *d = arg;
+
+    child_daemons_up(&d->child_daemons, position);
+}
+
+static void on_joined(void *arg)
+{
+    struct daemon *d = arg;
+    struct errmsg err = { "" };
+
+    if (d->by_hand) /* otherwise the parent sees the link itself */
+        answer(d, BOOTSTRAP_READY, "");
+    if (start_crew(d, &err))
+        tell(d, d->boot.position, LAUNCH_ERROR_FAILED, err.text);
+    tell_hardware(d);
+}
+
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct daemon *d = arg;
+    struct errmsg how;
+    char text[ERRMSG_MAX];
+
+    if (d->child_daemons.agent && remote_exec_how_ended(d->child_daemons.agent, position, &how))
+        snprintf(text, sizeof text, "%.500s; %.400s", why, how.text);
+    else
+        snprintf(text, sizeof text, "%.900s", why);
+    tell(d, position, LAUNCH_ERROR_LOST, text);
+}
+
+/* ---- start and end ---- */
+
+static void on_reaped(void *arg, pid_t pid, int status)
+{
+    struct daemon *d = arg;
+
+    if (!dvm_exec_reaped(&d->errands, pid))
+        child_daemons_reaped(&d->child_daemons, pid, status);
+}
+
+/* The launcher's choice; the same on all nodes. */
+static enum overlay_schedule schedule_of(const struct bootstrap *b)
+{
+    const char *word = bootstrap_option(b, "collective");
+    enum overlay_schedule schedule = OVERLAY_AUTO;
+
+    if (word)
+        overlay_schedule_named(slice_str(word), &schedule);
+    return schedule;
+}
+
+/* Our parent, and the daemons above it for when it is lost. */
+static int look_up(struct daemon *d, struct overlay_io_config *w)
+{
+    const struct bootstrap *b = &d->boot;
+    struct bootstrap_above *above = arena_array(&d->arena, (size_t)b->nabove + 1, sizeof *above);
+
+    if (!above)
+        return -ENOMEM;
+    above[0] = (struct bootstrap_above){ b->parent, b->addresses };
+    for (uint32_t i = 0; i < b->nabove; i++)
+        above[i + 1] = b->above[i];
+    *w = (struct overlay_io_config){ schedule_of(b), above, b->nabove + 1 };
+    return 0;
+}
+
+static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *err)
+{
+    struct router_io_config c = { .router = { .log = &d->log,
+                                              .me = d->boot.position,
+                                              .count = d->boot.count,
+                                              .width = d->boot.width,
+                                              .host = d->host },
+                                  .loop = node_loop(d->node),
+                                  .key = d->boot.key,
+                                  .interface = d->boot.interface,
+                                  .port_low = (uint16_t)d->boot.port_low,
+                                  .port_high = (uint16_t)d->boot.port_high };
+    struct overlay_io_config w;
+    int rc = look_up(d, &w);
+    if (rc == 0)
+        rc = multinode_open(&d->multinode, d->node, &c, &w, far, err);
+
+    if (rc)
+        return rc;
+    d->multinode.calls =
+        (struct multinode_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
+    d->multinode.arg = d;
+    dvm_execs_open(&d->errands, &d->multinode);
+    d->multinode.errands = &d->errands;
+    d->multinode.child_daemons = &d->child_daemons;
+    node_share(d->node, &d->multinode);
+    return router_io_join(&d->multinode.router_io, d->boot.parent, slice_str(d->boot.addresses),
+                          err);
+}
+
+static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
+{
+    struct node_config c = { .log = d->log,
+                             .name = d->name,
+                             .control_fd = control_fd,
+                             .diverted = true,
+                             .sessions = &d->sessions,
+                             .reaped = on_reaped,
+                             .arg = d };
+    int far[STREAM_KINDS] = { -1, -1, -1 };
+    int rc = streams_divert(far);
+
+    if (rc < 0)
+        return errmsg_set(err, rc, "cannot make pipes: %s", err_text(rc));
+    node_raise_nofile(&c);
+    d->node = node_new(&c, err);
+    if (d->node)
+        d->log = *node_log(d->node);
+    return d->node ? join(d, far, err) : -EIO;
+}
+
+static int start(struct daemon *d, const char *file, int control_fd, struct errmsg *err)
+{
+    int rc = read_record(d, file, err);
+
+    if (rc == 0)
+        rc = find_self(d, err);
+    if (rc)
+        return rc;
+    check_clock(d);
+    return open_node(d, control_fd, err);
+}
+
+static void finish(struct daemon *d)
+{
+    child_daemons_close(&d->child_daemons);
+    dvm_execs_close(&d->errands);
+    multinode_close(&d->multinode);
+    node_free(d->node);
+    bootstrap_wipe(&d->boot);
+    arena_free(&d->arena);
+    child_end_all();
+}
+
+/* Runs in the supervisor, which knows no position. */
+static void tell_killed(void *arg, const char *sentence)
+{
+    struct daemon *d = arg;
+
+    session_dir_remove(&d->sessions);
+    answer(d, BOOTSTRAP_TROUBLE, sentence);
+}
+
+static int usage(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--version")) {
+        puts("wireupd " WIREUP_VERSION);
+        return 0;
+    }
+    fputs("wireupd is Wireup's daemon on a node of a job.  wireup starts it, and gives it a record "
+          "on\n"
+          "standard input or, by --record FILE, in a file.  See wireupd(1).\n",
+          argc == 2 && !strcmp(argv[1], "--help") ? stdout : stderr);
+    return argc == 2 && !strcmp(argv[1], "--help") ? 0 : 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct daemon d = { .log = { STDERR_FILENO, LOG_WARN, "wireupd", NULL },
+                        .arena = { .max = 1u << 30 } };
+    const char *file = argc == 3 && !strcmp(argv[1], "--record") ? argv[2] : NULL;
+    struct errmsg err = { "" };
+    int control_fd;
+
+    if (privilege_check(&err) < 0) {
+        log_error(&d.log, "%s", err.text);
+        return 1;
+    }
+    if ((argc > 1 && !file) || (!file && isatty(STDIN_FILENO)))
+        return usage(argc, argv);
+    d.by_hand = file != NULL;
+    supervisor_tidy();
+    if (gethostname(d.host, sizeof d.host - 1) < 0 || !d.host[0])
+        snprintf(d.host, sizeof d.host, "localhost");
+    d.answers = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    answer(&d, BOOTSTRAP_STARTED, "");
+    session_dir_name(&d.sessions, tool_files_dir(NULL, "TMPDIR"));
+    if (supervisor_split(&d.log, tell_killed, &d, &control_fd) < 0) {
+        answer(&d, BOOTSTRAP_TROUBLE, "the daemon cannot start its second process");
+        return 1;
+    }
+    if (start(&d, file, control_fd, &err)) {
+        answer(&d, BOOTSTRAP_TROUBLE, err.text);
+        d.code = 1;
+    } else {
+        d.code = node_run(d.node);
+        if (!own_state_has_joined(d.multinode.own) && d.multinode.why[0])
+            answer(&d, BOOTSTRAP_TROUBLE, d.multinode.why);
+    }
+    finish(&d);
+    return d.code;
+}

@@ -1,0 +1,274 @@
+/* multinode.c - see multinode.h.  Reading order: the dispatcher; input; messages that do not
+ * concern the core; router callbacks; opening and closing.
+ */
+#include "daemon/multinode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/effect.h"
+#include "daemon/job_handlers.h"
+#include "daemon/process.h"
+#include "daemon/shutdown.h"
+#include "daemon/dvm_exec.h"
+#include "daemon/node_failure.h"
+#include "daemon/preflight.h"
+#include "daemon/server_calls.h"
+#include "daemon/spawning.h"
+#include "daemon/multinode_priv.h"
+#include "daemon/signals.h"
+
+/* ---- the dispatcher ---- */
+
+static void spawn(void *arg, const struct op_spawn *e)
+{
+    struct multinode *s = arg;
+
+    spawning_begin(s->node, e);
+}
+
+/* The requester may want to read the trace, too. */
+static void pending(void *arg, struct slice job, struct buf *part)
+{
+    struct multinode *s = arg;
+
+    trace_writer_flush(&s->node->trace_writer);
+    pending_query_part(s->node, job, part);
+}
+
+static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
+{
+    struct multinode *s = arg;
+
+    pending_query_heard(&s->node->pending_queries, from, ticket, part);
+}
+
+static void on_proc_states(void *arg, struct job *j)
+{
+    struct multinode *s = arg;
+
+    spawning_heard(s->node, j);
+}
+
+static void wake(void *arg, uint32_t ms)
+{
+    struct multinode *s = arg;
+
+    timer_set(&s->batch, ms);
+}
+
+static void on_batch(void *arg)
+{
+    struct multinode *s = arg;
+
+    dispatch_tick(&s->dispatch);
+}
+
+static void open_dispatch(struct multinode *s, uint32_t me)
+{
+    struct dispatch_config k = { .core = &share_server(s)->core,
+                                 .router = &s->router,
+                                 .member = &s->overlay_io.member,
+                                 .me = me,
+                                 .log = &s->node->config.log,
+                                 .core_calls = server_calls(),
+                                 .core_arg = share_server(s),
+                                 .rpc_calls = { spawn, pending, pending_part },
+                                 .on_proc_states = on_proc_states,
+                                 .wake = wake,
+                                 .arg = s };
+
+    timer_init(&s->batch, &s->node->loop, on_batch, s);
+    dispatch_open(&s->dispatch, &k);
+}
+
+void multinode_effect(struct multinode *s, const struct effect *e)
+{
+    dispatch_effect(&s->dispatch, e, clock_now_ns());
+}
+
+/* ---- input ---- */
+
+void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
+{
+    struct msg m = MSG_WITH(input, .job = j->id, .rank = rank, .bytes = bytes);
+
+    multinode_send(s, &m,
+                   rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
+}
+
+static void hear_input(struct multinode *s, const struct op_input *m)
+{
+    const struct job *j = share_job(s, m->job);
+
+    if (j)
+        process_input(s->node, j, m->rank, m->bytes, 0);
+}
+
+/* ---- messages that do not concern the core ---- */
+
+static void hear_trouble(struct multinode *s, const struct op_launch_error *m)
+{
+    char why[ERRMSG_MAX];
+    bool known = m->position > 0 && m->position < s->router.config.count;
+
+    snprintf(why, sizeof why, SLICE_FMT, SLICE_ARG(m->text));
+    if (m->fatal == LAUNCH_ERROR_LOST && known && s->calls.on_lost)
+        s->calls.on_lost(s->arg, m->position, why);
+    else if (s->calls.on_trouble)
+        s->calls.on_trouble(
+            s->arg, m->fatal && m->position != UINT32_MAX ? (int64_t)m->position : -1, m->text);
+    if (!share_is_root(s) || !m->fatal || !known)
+        return;
+    node_failure_reason(s, m->position, why);
+    membership_lose(&s->overlay_io.member, m->position);
+}
+
+/* A message that does not concern the core. */
+static void hear(struct multinode *s, const struct msg *m)
+{
+    switch (m->kind) {
+    case MSG_launch_error: hear_trouble(s, &m->u.launch_error); break;
+    case MSG_hardware:
+        if (s->calls.on_hardware)
+            s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
+        break;
+    case MSG_quit: shutdown_quit(s); break;
+    case MSG_job:
+    case MSG_unloaded:
+    case MSG_job_done: job_handlers_hear(s, m); break;
+    case MSG_signal: signals_hear(s->node, &m->u.signal); break;
+    case MSG_checked:
+    case MSG_begin: preflight_hear(s, m); break;
+    case MSG_help: help_hear(s->node, &m->u.help); break;
+    case MSG_input: hear_input(s, &m->u.input); break;
+    case MSG_data:
+    case MSG_window_update:
+    case MSG_unread: streams_hear(&s->streams, m); break;
+    case MSG_startup:
+        startup_timing_heard(&s->node->timing, m->from, m->u.startup.job, m->u.startup.part);
+        break;
+    default: break; /* handled by the dispatcher, the member or its router */
+    }
+}
+
+static void on_message(void *arg, const struct msg *m)
+{
+    struct multinode *s = arg;
+
+    if (s->errands && dvm_exec_hear(s->errands, m))
+        return;
+    if (!dispatch_message(&s->dispatch, m, clock_now_ns()))
+        hear(s, m);
+    turn_end(&s->node->turn);
+}
+
+static void on_ready(void *arg, uint32_t position, struct slice host)
+{
+    struct multinode *s = arg;
+
+    (void)host;
+    daemon_states_event(&s->daemons, position, DAEMON_EVENT_READY);
+    if (share_is_root(s))
+        streams_show(&s->streams, position);
+    startup_timing_ready(&s->node->timing, position);
+    if (s->calls.on_ready)
+        s->calls.on_ready(s->arg, position);
+}
+
+/* A daemon: a link towards the launcher is up. */
+static void on_above(struct multinode *s)
+{
+    streams_flow(&s->streams);
+    if (own_state_event(&s->own, OWN_EVENT_LINK, &s->node->config.log) == OWN_ACTION_begin &&
+        s->calls.on_joined)
+        s->calls.on_joined(s->arg);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct multinode *s = arg;
+
+    if (!s->linked_ns)
+        s->linked_ns = clock_now_ns();
+    if (position == router_parent(&s->router))
+        on_above(s);
+    else if (s->calls.on_near)
+        s->calls.on_near(s->arg, position);
+}
+
+static void on_down(void *arg, uint32_t position, const char *why)
+{
+    struct multinode *s = arg;
+
+    if (s->calls.on_lost)
+        s->calls.on_lost(s->arg, position, why);
+    node_failure_reason(s, position, why);
+}
+
+static void on_closed(void *arg)
+{
+    shutdown_links_closed(arg);
+}
+
+static void on_lost(void *arg, uint32_t position)
+{
+    node_failure_position(arg, position);
+}
+
+static void on_end(void *arg, const char *why)
+{
+    shutdown_failed(arg, why);
+}
+
+int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
+                   const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                   struct errmsg *err)
+{
+    struct router_io_config c = *config;
+    struct membership_calls calls = { .on_message = on_message,
+                                      .on_ready = on_ready,
+                                      .on_near = on_near,
+                                      .on_down = on_down,
+                                      .on_closed = on_closed,
+                                      .on_lost = on_lost,
+                                      .on_end = on_end };
+    int rc;
+
+    memset(s, 0, sizeof *s);
+    s->node = n;
+    list_init(&s->reasons);
+    buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
+    open_dispatch(s, config->router.me);
+    c.router.calls = membership_router_calls();
+    c.router.arg = &s->overlay_io.member;
+    c.quota = &n->quota;
+    rc = router_io_open(&s->router_io, &s->router, &c, err);
+    if (rc < 0)
+        return rc;
+    rc = daemon_states_open(&s->daemons, config->router.count, &n->config.log);
+    if (rc == 0)
+        rc = streams_open(&s->streams, s, far, shutdown_streams_over);
+    if (rc == 0)
+        rc = overlay_io_open(&s->overlay_io, s, overlay_io, calls);
+    return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;
+}
+
+void multinode_close(struct multinode *s)
+{
+    if (!s->node)
+        return;
+    streams_close(&s->streams);
+    overlay_io_close(&s->overlay_io);
+    router_io_close(&s->router_io);
+    node_failure_free(s);
+    daemon_states_close(&s->daemons);
+    timer_stop(&s->batch);
+    dispatch_close(&s->dispatch);
+    buf_free(&s->scratch);
+    s->node = NULL;
+}

@@ -1,0 +1,85 @@
+/* multinode.h - jobs on several nodes: effects of the core become messages to other daemons, and
+ * received messages become calls into the core.
+ *
+ * The launcher (position 0) decides about jobs, numbers them, keeps the published names and plans
+ * spawns; the daemons follow (docs/design/nodes.md).  Collectives belong to the overlay
+ * (overlay_io.h).
+ */
+#ifndef WIREUP_DAEMON_MULTINODE_H
+#define WIREUP_DAEMON_MULTINODE_H
+
+#include "cluster/dispatch.h"
+#include "core/job_map.h"
+#include "daemon/daemon_state.h"
+#include "daemon/own_state.h"
+#include "daemon/router_io.h"
+#include "daemon/node.h"
+#include "daemon/streams.h"
+#include "daemon/overlay_io.h"
+
+struct effect;
+
+struct child_daemons;
+struct dvm_exec_list;
+
+/* Callbacks of the owner; all may be NULL. */
+struct multinode_calls {
+    void (*on_ready)(void *arg, uint32_t position); /* these three as in router.h */
+    void (*on_near)(void *arg, uint32_t position);
+    void (*on_joined)(void *arg); /* a daemon: its first link towards the launcher is up */
+    void (*on_lost)(void *arg, uint32_t position, const char *why);
+    /* Launcher: a sentence about a daemon that will not come up, or about none (-1). */
+    void (*on_trouble)(void *arg, int64_t position, struct slice text);
+    /* Launcher: the hardware of a node (view_pack.h), or the sentence why it is unknown. */
+    void (*on_hardware)(void *arg, uint32_t position, struct slice view, struct slice why_not);
+    /* Launcher: all daemons are told to exit; its state before. */
+    void (*on_quit)(void *arg, enum launcher_state before);
+    /* Launcher: all daemons are gone; last call.  In the state LAUNCHER_STATE_STOPPING
+     * shutdown_commands_ended() must follow, once the commands that started them are gone too. */
+    void (*on_gone)(void *arg);
+};
+
+struct multinode {
+    struct node *node;
+    struct dispatch dispatch;
+    struct timer batch; /* of process states: for the dispatcher */
+    struct router router;
+    struct router_io router_io;
+    struct overlay_io overlay_io;
+    struct daemon_states daemons;
+    const char *const *names; /* launcher: of the nodes, by position; [0] is our own or NULL */
+    struct streams streams;
+    const uint32_t *slots; /* launcher of a DVM: of the nodes, by position; or NULL */
+    const char *trace;     /* launcher: prefix of the trace files of all nodes; NULL: none */
+    struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
+    struct buf scratch;
+    enum own_state own;            /* how far this daemon is; the launcher's stays joining */
+    char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */
+    struct dvm_exec_list *errands; /* of a DVM; NULL: this is none */
+    const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
+    uint64_t linked_ns; /* a daemon: since when it has a link towards the launcher */
+    uint64_t heard_ns;  /* … and when the last job was announced to it */
+    struct multinode_calls calls;
+    void *arg;
+};
+
+/* Joins the launcher or a daemon to the other nodes; takes effect with node_share().  0, or -errno
+ * with a sentence. */
+int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
+                   const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                   struct errmsg *err);
+void multinode_close(struct multinode *s); /* harmless twice, and on zeroed memory */
+
+/* Sends an effect to the other nodes. */
+void multinode_effect(struct multinode *s, const struct effect *e);
+
+/* Sends a message to a position, or to all (MSG_EVERYBODY). */
+static inline void multinode_send(struct multinode *s, struct msg *m, uint32_t to)
+{
+    send_queue_to(&s->dispatch.queue, m, to);
+}
+
+/* Sends bytes to the standard input of a rank elsewhere, or of all ranks. */
+void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes);
+
+#endif

@@ -1,0 +1,483 @@
+/* node.c - see node.h.  Reading order: creation; effects; processes that have ended; running.
+ *
+ * The rest is in other modules: listener.h and control.h (events), local_job.h (jobs), launcher.h,
+ * spawning.h and singleton.h (where their processes come from), signals.h, output.h,
+ * job_shutdown.h, shutdown.h and node_failure.h.  This one creates them, and gives each what it
+ * calls: none of them needs this one. */
+#include "daemon/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/effect.h"
+#include "core/input.h"
+#include "io/child.h"
+#include "daemon/control.h"
+#include "daemon/shutdown.h"
+#include "daemon/listener.h"
+#include "daemon/job_control.h"
+#include "daemon/job_shutdown.h"
+#include "daemon/job_msgs.h"
+#include "daemon/output.h"
+#include "daemon/preflight.h"
+#include "daemon/proc_root.h"
+#include "daemon/multinode.h"
+#include "daemon/signals.h"
+#include "daemon/spawning.h"
+#include "daemon/launcher.h"
+#include "daemon/process.h"
+#include "daemon/local_job.h"
+
+static void child_door(void *arg);
+static void promise_due(void *arg);
+static void node_settle(void *node);
+static void node_flush(void *node);
+
+/* ---- creation ---- */
+
+void node_raise_nofile(struct node_config *config)
+{
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &config->nofile) < 0)
+        return;
+    most = config->nofile;
+    most.rlim_cur = most.rlim_max;
+    config->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
+}
+
+static int open_child_door(struct node *n)
+{
+    sigset_t chld;
+
+    sigemptyset(&chld);
+    sigaddset(&chld, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &chld, NULL);
+    n->chld_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (n->chld_fd < 0)
+        return -errno;
+    watch_open(&n->chld, &n->loop, n->chld_fd, child_door, NULL, n);
+    return watch_want(&n->chld, LOOP_READ);
+}
+
+/* Resident memory that is not shared with others. */
+static uint64_t memory_of(int pid)
+{
+    unsigned long pages = 0, shared = 0;
+    char path[64] = "/proc/self/statm";
+    FILE *f;
+
+    if (pid)
+        snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%*u %lu %lu", &pages, &shared) != 2 || shared > pages)
+        pages = shared = 0;
+    fclose(f);
+    return (uint64_t)(pages - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool knows_way(struct slice words)
+{
+    enum overlay_schedule schedule;
+
+    return overlay_schedule_known(words, &schedule);
+}
+
+static int open_doors(struct node *n)
+{
+    char wdir[PATH_MAX];
+    int rc = loop_init(&n->loop);
+
+    if (rc == 0)
+        rc = control_open(n);
+    if (rc < 0)
+        return rc;
+    output_open(n, shutdown_check);
+    timer_init(&n->starter, &n->loop, launcher_run, n);
+    help_open(n);
+    timer_init(&n->promises, &n->loop, promise_due, n);
+    n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (n->null_fd < 0)
+        return -errno;
+    pending_queries_open(&n->pending_queries, n);
+    control_socket_open(&n->control_socket, n);
+    n->server.core.is_manager = true;
+    n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
+    n->server.core.has_topology = true;
+    n->server.core.memory_of = memory_of;
+    n->server.core.knows_way = knows_way;
+    if (getcwd(wdir, sizeof wdir))
+        n->wdir = strdup(wdir); /* NULL: processes are not given it */
+    n->server.core.wdir = n->wdir;
+    if (n->config.sessions && n->config.sessions->path[0])
+        n->server.core.sessions = n->config.sessions->path;
+    rc = open_child_door(n);
+    if (rc == 0)
+        rc = listener_open(n);
+    if (rc == 0)
+        tools_open(&n->tools, n);
+    return rc;
+}
+
+/* A daemon leaves: nobody may find it, or what it has made, any more. */
+static void clean_up(void *node)
+{
+    struct node *n = node;
+
+    trace_writer_close(&n->trace_writer);
+    control_socket_close(&n->control_socket);
+    if (n->config.sessions)
+        session_dir_remove(n->config.sessions);
+}
+
+struct node *node_new(const struct node_config *config, struct errmsg *err)
+{
+    struct node *n = calloc(1, sizeof *n);
+    int rc;
+
+    if (!n) {
+        errmsg_set(err, -ENOMEM, "out of memory");
+        return NULL;
+    }
+    n->config = *config;
+    n->started_ns = clock_now_ns();
+    n->uid = getuid();
+    n->topology = TOPOLOGY_NULL;
+    n->trace_writer = TRACE_WRITER_NULL;
+    n->null_fd = n->chld_fd = -1;
+    quota_init(&n->quota, &quota_evicts, clock_seed());
+    list_init(&n->tasks);
+    list_init(&n->works);
+    list_init(&n->files);
+    list_init(&n->roots);
+    arena_init(&n->env_arena, 64 << 20);
+    arena_init(&n->kept, 16 << 20);
+    server_init(&n->server, clock_seed(), &n->config.log);
+    map_init(&n->by_pid, n->server.core.seed);
+    n->server.arg = n;
+    n->turn = (struct turn){ node_settle, node_flush, n };
+    n->process_calls = (struct process_calls){ job_shutdown_because, job_shutdown_unloaded };
+    n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
+    n->scratch = malloc(STDIO_CHUNK);
+    rc = n->scratch ? open_doors(n) : -ENOMEM;
+    if (rc < 0) {
+        errmsg_set(err, rc, "cannot open the descriptors of the launcher: %s", err_text(rc));
+        return node_free(n);
+    }
+    if (n->config.report_startup && startup_timing_open(&n->timing, n) < 0) {
+        errmsg_set(err, -ENOMEM, "out of memory");
+        return node_free(n);
+    }
+    return n;
+}
+
+int node_record(struct node *n, const char *file, struct errmsg *err)
+{
+    return trace_writer_open(&n->trace_writer, &n->server, &n->loop, file, n->config.name,
+                             &n->config.log, err)
+               ? NODE_BAD_FILE
+               : 0;
+}
+
+int node_tools(struct node *n, struct errmsg *err)
+{
+    return tools_begin(&n->tools, n, err) ? NODE_BAD_FILE : 0;
+}
+
+static void close_one(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+struct node *node_free(struct node *n)
+{
+    if (!n)
+        return NULL;
+    pump_close(&n->pump);
+    LIST_EACH(l, &n->tasks)
+    process_close(LIST_OF(l, struct task, link));
+    proc_root_free(n);
+    peer_conns_close(&n->conns);
+    trace_writer_close(&n->trace_writer);
+    output_close(n);
+    control_socket_close(&n->control_socket);
+    tools_close(&n->tools);
+    pending_queries_close(&n->pending_queries);
+    startup_timing_close(&n->timing);
+    watch_close(&n->chld);
+    control_close(n);
+    free(n->port_ids);
+    quota_tell(&n->quota, &n->config.log);
+    timer_stop(&n->starter);
+    help_close(n);
+    timer_stop(&n->promises);
+    local_job_leave_all(n);
+    server_free(&n->server);
+    if (n->config.sessions)
+        session_dir_remove(n->config.sessions);
+    topology_close(&n->topology);
+    map_free(&n->by_pid);
+    arena_free(&n->env_arena);
+    arena_free(&n->kept);
+    loop_free(&n->loop);
+    close_one(n->null_fd);
+    close_one(n->chld_fd);
+    free(n->stdin_ends);
+    free(n->wdir);
+    free(n->scratch);
+    free(n);
+    return NULL;
+}
+
+int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
+{
+    struct local_job *w;
+    uint32_t count = plan->nprocs;
+
+    if (n->config.pmi_port && listener_make_ids(n, count) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory for %u processes", count);
+    n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
+    if (!n->stdin_ends)
+        return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
+    w = local_job_lead(n, plan, NULL, n->config.keep_going, err);
+    if (!w)
+        return -EINVAL;
+    if (preflight_here(w, err) != 0) {
+        local_job_free(w);
+        return NODE_BAD_FILE;
+    }
+    n->first_job = w->job->id;
+    if (n->config.report_startup)
+        startup_timing_begin(&n->timing, n, w->job, clock_now_ns());
+    if (n->multinode)
+        job_msgs_announce(n->multinode, w, NULL);
+    node_event(n, LAUNCHER_EVENT_BEGIN);
+    control_job_up(n);
+    return 0;
+}
+
+/* ---- effects ---- */
+
+/* PMI_hwloc_xmlfile, the only one that takes time to compute; the job knows it from now on. */
+static void find_attr(struct node *n, struct job *job, const struct op_attr *e)
+{
+    struct answer a = { .status = ANSWER_NOT_FOUND };
+    struct errmsg err = { "" };
+    const char *path = NULL;
+    struct slice text = SLICE_NULL;
+
+    if (slice_is(e->key, CORE_TOPOLOGY))
+        text = topology_text(&n->topology);
+    else
+        path = topology_path(&n->topology, &err);
+    if (text.len) {
+        a = (struct answer){ .status = ANSWER_OK, .value = text };
+    } else if (path) {
+        a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
+        if (job)
+            server_deliver(&n->server,
+                           INPUT(preset, .job = job->id, .key = e->key, .value = a.value));
+    } else if (err.text[0]) {
+        log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
+    }
+    server_answer(&n->server, e->ticket, &a);
+}
+
+static void push_input(struct node *n, struct job *j, const struct op_input *e)
+{
+    struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
+    bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
+
+    if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
+        multinode_input(n->multinode, j, e->rank, e->bytes);
+    if (!ours || !process_input(n, j, e->rank, e->bytes, e->ticket)) {
+        if (e->ticket) /* other nodes are not waited for */
+            server_answer(&n->server, e->ticket, &a);
+    }
+}
+
+static void carry_out(struct node *n, struct effect *e)
+{
+    struct job *job = core_job(&n->server.core, effect_job(e));
+
+    switch (e->kind) {
+    case EFFECT_kill:
+        if (job)
+            job_shutdown_begin(n, job);
+        break;
+    case EFFECT_spawn:
+        if (job && job->follows)
+            multinode_effect(n->multinode, e);
+        else
+            spawning_begin(n, &e->u.spawn);
+        break;
+    case EFFECT_attr: find_attr(n, job, &e->u.attr); break;
+    case EFFECT_names:
+        if (n->server.core.names_elsewhere)
+            multinode_effect(n->multinode, e);
+        else
+            control_socket_ask(&n->control_socket, &e->u.names);
+        break;
+    case EFFECT_job_ended:
+        if (job)
+            startup_timing_over(&n->timing, job);
+        if (job)
+            job_shutdown_bury(n, job);
+        break;
+    case EFFECT_signal:
+    case EFFECT_root:
+    case EFFECT_place:
+    case EFFECT_cleanup:
+    case EFFECT_log:
+    case EFFECT_credential: job_control_carry_out(n, e); break;
+    case EFFECT_help: help_effect(n, &e->u.help); break;
+    case EFFECT_input: push_input(n, job, &e->u.input); break;
+    case EFFECT_tool: tools_admit(n, &e->u.tool); break;
+    case EFFECT_answer: break;
+    default: /* for other nodes */
+        if (n->multinode)
+            multinode_effect(n->multinode, e);
+        break;
+    }
+    effect_drop(e);
+}
+
+/* Sets the timer for the answers that the core has to give by a certain time. */
+static void keep_promises(void *arg)
+{
+    struct node *n = arg;
+    uint64_t now;
+
+    if (server_due(&n->server) == n->promised_ns)
+        return; /* the timer is set for that time, or not needed */
+    now = clock_now_ns();
+    n->promised_ns = server_tick(&n->server, now);
+    if (n->promised_ns == UINT64_MAX)
+        timer_stop(&n->promises);
+    else
+        timer_set(&n->promises, (n->promised_ns - now) / NS_PER_MS + 1);
+}
+
+static void promise_due(void *arg)
+{
+    struct node *n = arg;
+
+    n->promised_ns = UINT64_MAX;
+    node_settle(n); /* keep_promises() */
+}
+
+static void node_flush(void *node)
+{
+    struct node *n = node;
+    struct peer *p;
+
+    while ((p = server_dirty(&n->server)))
+        peer_conn_flush(p->host);
+}
+
+/* Carries out all effects and writes all answers: the end of every turn of the loop. */
+static void node_settle(void *node)
+{
+    struct node *n = node;
+    struct effect e;
+
+    do {
+        while (server_effect(&n->server, &e))
+            carry_out(n, &e);
+        node_flush(n);
+        keep_promises(n);
+    } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
+    if (n->server.core.startup)
+        startup_timing_settle(&n->timing);
+    if (n->multinode)
+        dispatch_settle(&n->multinode->dispatch);
+    shutdown_seek(n);
+}
+
+/* ---- processes that have ended ---- */
+
+static void child_door(void *arg)
+{
+    struct node *n = arg;
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    while (read(n->chld_fd, &info, sizeof info) > 0) {
+        /* only the readability matters: several ends may share one signal */
+    }
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
+        if (t)
+            process_ended(t, status);
+        else if (n->config.reaped) /* ... or an orphan from one of our processes */
+            n->config.reaped(n->config.arg, pid, status);
+    }
+    node_settle(n);
+}
+
+/* ---- other nodes, and running ---- */
+
+void node_share(struct node *n, struct multinode *s)
+{
+    n->multinode = s;
+    n->server.core.position = s->router.config.me;
+    n->server.core.has_others = true;
+    n->server.core.names_elsewhere = s->router.config.me != 0;
+    if (s->router.config.me != 0)
+        n->first_job = JOB_NO_RANK;
+    else
+        node_event(n, LAUNCHER_EVENT_SHARE);
+}
+
+const struct log *node_log(const struct node *n)
+{
+    return &n->config.log;
+}
+
+struct loop *node_loop(struct node *n)
+{
+    return &n->loop;
+}
+
+void node_begin(struct node *n)
+{
+    timer_set(&n->starter, 0);
+}
+
+enum launcher_state node_state(const struct node *n)
+{
+    return n->launcher;
+}
+
+enum launcher_action node_event(struct node *n, enum launcher_event event)
+{
+    return launcher_state_event(&n->launcher, event, &n->config.log);
+}
+
+int node_run(struct node *n)
+{
+    timer_set(&n->starter, 0);
+    if (loop_run(&n->loop) < 0) {
+        log_error(&n->config.log, "the event loop failed; all processes are killed");
+        signals_job(n, NULL, SIGKILL);
+        child_end_all();
+        return 1;
+    }
+    if (n->phase == PHASE_STATE_CUT)
+        child_end_all();
+    startup_timing_finish(&n->timing);
+    return control_code(n);
+}

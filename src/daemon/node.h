@@ -1,0 +1,126 @@
+/* node.h - one node at run time: it carries out what the core decides.
+ *
+ * Owns the loop, the server, the processes of this node with their connections and streams, and the
+ * shared stores.  It decides nothing about jobs: events go to the server, effects come back and
+ * become signals, processes and bytes.
+ *
+ * There are four sources of events only: a connection is readable, a process has ended, the control
+ * socket is readable, a timer expires.  Each handler ends in turn_end() (turn.h), which carries out
+ * all effects and writes all answers.
+ */
+#ifndef WIREUP_DAEMON_NODE_H
+#define WIREUP_DAEMON_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "core/job_map.h"
+#include "core/spawn.h"
+#include "io/loop.h"
+#include "io/session_dir.h"
+#include "io/streams.h"
+#include "server/server.h"
+#include "daemon/launcher_state.h"
+
+enum node_stdin { NODE_STDIN_NONE, NODE_STDIN_ONE, NODE_STDIN_ALL };
+
+/* Whether tool files exist from the start; tools are admitted at any time. */
+enum node_tools { NODE_TOOLS_OFF, NODE_TOOLS_ON, NODE_TOOLS_SYSTEM };
+
+/* Nodes up, and in all; awaited: "hangB: ssh has not answered for 3 s", or empty. */
+struct node_progress {
+    uint32_t up, all;
+    char awaited[200];
+};
+
+struct node_config {
+    struct log log;
+    const char *name; /* of this host, part of namespaces */
+    int control_fd;   /* from the supervisor: one byte per signal; its EOF ends everything; -1: none
+                       */
+    /* Reports how many nodes are up; NULL: there is only this one. */
+    void (*progress)(void *arg, struct node_progress *p);
+    bool diverted; /* standard output and error are pipes to ourselves (streams_divert()) */
+    enum node_stdin stdin_to;
+    uint32_t stdin_rank;
+    const char *label;   /* pattern of a prefix for each line (see output_format.h), or NULL */
+    const char *outfile; /* pattern of the output file of each rank, or NULL */
+    const char *errfile;
+    uint32_t timeout_s; /* from begun_ns if that is known; 0: none */
+    bool keep_going;
+    bool pmi_port;         /* PMI_PORT/PMI_ID instead of an inherited descriptor */
+    bool print_exit_codes; /* of every rank, at the end */
+    bool hostname;         /* pass processes the name of their node */
+    bool one_rank_speaks;  /* show the output of speaker only */
+    uint32_t speaker;
+    const struct spawn_pair *job_attrs; /* additional job attributes for programs, or NULL */
+    uint32_t njob_attrs;
+    const char *memory_kinds;      /* PMI_mpi_memory_alloc_kinds, or NULL */
+    bool report_startup;           /* report where the start-up time went (startup_timing.h) */
+    bool json;                     /* reports are JSON */
+    uint64_t begun_ns, planned_ns; /* for that report: launcher started, plan ready */
+    enum node_tools tools;
+    struct session_dir *sessions; /* named before the fork of worker and supervisor; or NULL */
+    const char *tool_dir;         /* where tools look for files */
+    pid_t guard;                  /* the pid that users know; 0: our own */
+    /* Turns a spawn request into a plan, as spawn_plan_build() of the launcher.  NULL: no spawning.
+     */
+    int (*plan_spawn)(void *arg, const struct job *parent, const struct spawn_request *rq,
+                      struct job_map *plan_p, int *codes, struct errmsg *err);
+    /* A child of this process that is not the node's has ended.  May be NULL. */
+    void (*reaped)(void *arg, pid_t pid, int status);
+    void *arg;
+    struct rlimit nofile; /* what processes get back if raised is set */
+    bool raised;
+};
+
+/* Raises our limit of open files: each process takes three of our descriptors.  Processes get the
+ * original limit back. */
+void node_raise_nofile(struct node_config *config);
+
+struct node;
+struct multinode;
+
+/* NULL with a sentence in err. */
+struct node *node_new(const struct node_config *config, struct errmsg *err);
+/* Result of node_record(), node_tools() and node_start() for a file that the user has named and
+ * that cannot be created: the command line is wrong, and nothing was started.  (No other result of
+ * a launch has this number.) */
+enum { NODE_BAD_FILE = 64 };
+
+/* Traces to that file from now on; after node_share(), because the trace begins with the
+ * neighbours.  The name must outlive the node.  0, or NODE_BAD_FILE with a sentence. */
+int node_record(struct node *n, const char *file, struct errmsg *err);
+/* Writes the tool files that the config asks for.  0, or NODE_BAD_FILE with a sentence. */
+int node_tools(struct node *n, struct errmsg *err);
+struct node *node_free(struct node *n); /* returns NULL */
+
+/* From now on this node is one of several (multinode.h); before its first job. */
+void node_share(struct node *n, struct multinode *s);
+
+struct loop *node_loop(struct node *n);
+/* The configured log, without waiting for its reader; valid until node_free(). */
+const struct log *node_log(const struct node *n);
+
+/* Starts what has been added while the loop runs. */
+void node_begin(struct node *n);
+
+/* The launcher's state, and its step. */
+enum launcher_state node_state(const struct node *n);
+enum launcher_action node_event(struct node *n, enum launcher_event event);
+
+/* All daemons are up and stay, without a job: the time limit was for their start. */
+void node_stands(struct node *n);
+
+/* Starts a job; takes over the plan.  0, NODE_BAD_FILE or -errno with a sentence.  A process that
+ * could not be started is the job's failure, not this call's. */
+int node_start(struct node *n, struct job_map *plan, struct errmsg *err);
+
+/* Runs until every job has ended and its output is written.  Returns the exit code for the user. */
+int node_run(struct node *n);
+
+#endif

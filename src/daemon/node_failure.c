@@ -1,0 +1,169 @@
+/* node_failure.c - see node_failure.h.  Reading order: the reason; what becomes of the jobs; the
+ * loss. */
+#include "daemon/node_failure.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/input.h"
+#include "daemon/job_shutdown.h"
+#include "daemon/dvm_exec.h"
+#include "daemon/preflight.h"
+#include "daemon/multinode_priv.h"
+#include "daemon/spawning.h"
+#include "daemon/local_job.h"
+
+/* Why a daemon is lost, until it is reported. */
+struct reason {
+    struct list link;
+    uint32_t position;
+    char text[];
+};
+
+static struct reason *reason_of(const struct multinode *s, uint32_t position)
+{
+    LIST_EACH(l, &s->reasons)
+    {
+        struct reason *r = LIST_OF(l, struct reason, link);
+        if (r->position == position)
+            return r;
+    }
+    return NULL;
+}
+
+void node_failure_reason(struct multinode *s, uint32_t position, const char *why)
+{
+    size_t n = strlen(why);
+    struct reason *r;
+
+    if (!share_is_root(s) || router_is_lost(&s->router, position) || reason_of(s, position))
+        return;
+    r = calloc(1, sizeof *r + n + 1);
+    if (!r)
+        return;
+    r->position = position;
+    memcpy(r->text, why, n);
+    list_append(&s->reasons, &r->link);
+}
+
+static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t position)
+{
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (node_map_rank(&n->multinode->dispatch.map, j, r) == position &&
+            j->procs[r].state != PROC_STATE_GONE)
+            return true;
+    }
+    return false;
+}
+
+/* Its processes are gone with it, as far as we know. */
+static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
+{
+    uint32_t plan_node = node_map_node(&n->multinode->dispatch.map, j, position);
+    struct errmsg text;
+
+    if (!has_ranks_at(n, j, position))
+        return;
+    errmsg_set(&text, 0, "node %s is lost: %s", n->multinode->names[position], why);
+    if (j->keep_going) {
+        server_deliver(&n->server,
+                       INPUT(job_failed, .job = j->id, .code = 1, .reason = slice_str(text.text)));
+        if (j->phase == JOB_RUNNING)
+            job_shutdown_say(n, &text); /* at the end the reason is an old one */
+    } else {
+        server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
+    }
+    if (plan_node < j->plan.nnodes)
+        server_deliver(&n->server, INPUT(node_down, .job = j->id, .node = plan_node));
+    for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+        if (node_map_rank(&n->multinode->dispatch.map, j, r) != position ||
+            j->procs[r].state == PROC_STATE_GONE)
+            continue;
+        /* A process that could not be started ends every job; here it may have been so. */
+        if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
+            server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                             .event = PROC_EVENT_STARTED, .pid = j->procs[r].pid));
+        server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                         .event = j->procs[r].state == PROC_STATE_PLANNED
+                                                      ? PROC_EVENT_NOT_STARTED
+                                                      : PROC_EVENT_DEATH,
+                                         .code = SIGKILL));
+    }
+    spawning_heard(n, j);
+}
+
+static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
+{
+    if (launcher_state_is_alone(n->launcher))
+        return; /* the loss has ended the launch, and the daemon had nothing more to send */
+    if (n->launcher == LAUNCHER_STATE_LEAVING) { /* its remaining output is lost with it */
+        if (!n->lost_late)                       /* nor of the daemons below it */
+            log_error(
+                &n->config.log,
+                "node %s is lost at the end of the job, and so is output of its processes: %s",
+                n->multinode->names[position], why);
+        n->lost_late = true;
+        n->exit_code = n->exit_code ? n->exit_code : 1;
+        return;
+    }
+    LIST_EACH(l, &n->works)
+    {
+        struct local_job *w = LIST_OF(l, struct local_job, link);
+        if (w->job->phase != JOB_ENDED && !w->job->is_tool)
+            lose_ranks(n, w->job, position, why);
+    }
+    preflight_lost(n, position);
+    startup_timing_lost(&n->timing);
+}
+
+static void lose_at_launcher(struct multinode *s, uint32_t position)
+{
+    struct reason *r = reason_of(s, position);
+
+    log_info(&s->node->config.log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
+             r ? r->text : "");
+    streams_cut(&s->streams, position);
+    if (s->errands)
+        dvm_execs_lost(s->errands, position);
+    lose_in_jobs(s->node, position,
+                 r ? r->text
+                   : "it has lost its connection to the launcher and found no other in time");
+    if (r)
+        list_unlink(&r->link);
+    free(r);
+}
+
+/* A daemon: the launcher decides what becomes of the job; here those processes are gone. */
+static void lose_elsewhere(struct multinode *s, const struct placement *p, uint32_t position)
+{
+    struct job *j = share_job(s, p->job);
+
+    for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
+        if (node_map_rank(&s->dispatch.map, j, r) == position &&
+            j->procs[r].state != PROC_STATE_GONE)
+            server_deliver(share_server(s), INPUT(proc_state, .job = j->id, .rank = r,
+                                                  .event = PROC_EVENT_DEATH, .code = SIGKILL));
+    }
+}
+
+void node_failure_position(struct multinode *s, uint32_t position)
+{
+    daemon_states_event(&s->daemons, position, DAEMON_EVENT_LOSE);
+    dispatch_lost(&s->dispatch, position);
+    if (share_is_root(s)) {
+        lose_at_launcher(s, position);
+        return;
+    }
+    LIST_EACH(l, &s->dispatch.map.placed)
+    lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
+}
+
+void node_failure_free(struct multinode *s)
+{
+    LIST_EACH(r, &s->reasons)
+    {
+        list_unlink(r);
+        free(LIST_OF(r, struct reason, link));
+    }
+}

@@ -1,0 +1,16 @@
+/* node_failure.h - the loss of a node: the reason, and what becomes of jobs that had processes on
+ * it. */
+#ifndef WIREUP_DAEMON_NODE_FAILURE_H
+#define WIREUP_DAEMON_NODE_FAILURE_H
+
+#include "daemon/multinode.h"
+
+/* Launcher: why that daemon may be lost; the first reason counts. */
+void node_failure_reason(struct multinode *s, uint32_t position, const char *why);
+
+/* That daemon is lost, and its processes are gone. */
+void node_failure_position(struct multinode *s, uint32_t position);
+
+void node_failure_free(struct multinode *s);
+
+#endif

@@ -1,0 +1,246 @@
+/* pending_query.c - see pending_query.h. */
+#include "daemon/pending_query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "report/who_part.h"
+#include "io/procstat.h"
+#include "daemon/node_priv.h"
+#include "daemon/local_job.h"
+#include "daemon/multinode.h"
+
+enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
+
+struct pending_query {
+    struct list link;
+    struct pending_queries *of;
+    uint64_t ticket;
+    char *job; /* empty: all */
+    bool json;
+    struct timer patience;
+    struct buf *parts; /* by position */
+    uint32_t count, missing;
+    pending_query_fn *done;
+    void *arg;
+};
+
+/* ---- process states, as /proc has them ---- */
+
+static const char *state_word(char letter)
+{
+    switch (letter) {
+    case 'R': return "running";
+    case 'S': return "sleeping";
+    case 'D': return "waiting for a device";
+    case 'T': return "stopped";
+    case 't': return "stopped by a debugger";
+    case 'Z': return "ended";
+    default: return NULL;
+    }
+}
+
+static const char *machine_state(void *arg, int pid)
+{
+    struct procstat st;
+
+    (void)arg;
+    return procstat_read(pid, &st) == 0 ? state_word(st.state) : NULL;
+}
+
+static struct who_options options_of(struct slice job, bool json)
+{
+    return (struct who_options){
+        .job = job, .json = json, .now_ns = clock_now_ns(), .machine_state = machine_state
+    };
+}
+
+void pending_query_part(const struct node *n, struct slice job, struct buf *out)
+{
+    struct who_options o = options_of(job, false);
+
+    who_part(&n->server.core, &o, out);
+}
+
+/* ---- the report ---- */
+
+static bool is_daemon(const struct node *n)
+{
+    return n->multinode && n->multinode->router.config.me != 0;
+}
+
+/* This node's part is among them; without memory the report on our own core must do. */
+static int report_all(const struct pending_query *i, const struct who_options *o, struct buf *out)
+{
+    const struct core *c = &i->of->node->server.core;
+    struct who_picture *p = who_picture_new(c, o->now_ns);
+    struct buf own = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    int rc = p ? 0 : -ENOMEM;
+
+    pending_query_part(i->of->node, o->job, &own);
+    if (rc == 0 && (!buf_ok(&own) || who_picture_add(p, buf_slice(&own)) < 0))
+        rc = -ENOMEM;
+    for (uint32_t at = 1; rc == 0 && at < i->count; at++) {
+        if (buf_len(&i->parts[at]) && who_picture_add(p, buf_slice(&i->parts[at])) == -ENOMEM)
+            rc = -ENOMEM;
+    }
+    rc = rc == 0 ? who_picture_report(p, o, out) : who_report(c, o, out);
+    who_picture_free(p);
+    buf_free(&own);
+    return rc;
+}
+
+static void tell_silent(const struct pending_query *i, struct buf *out)
+{
+    const struct multinode *s = i->of->node->multinode;
+    const char *before = "no answer from ";
+
+    for (uint32_t at = 1; at < i->count; at++) {
+        if (buf_len(&i->parts[at]) || !router_reaches(&s->router, at))
+            continue;
+        buf_printf(out, "%s%s", before, s->names[at]);
+        before = ", ";
+    }
+    if (*before == ',')
+        buf_byte(out, '\n');
+}
+
+static void write_report(const struct pending_query *i, struct buf *out)
+{
+    const struct node *n = i->of->node;
+    struct who_options o = options_of(slice_str(i->job), i->json);
+    int rc = o.job.len ? WHO_NO_SUCH_JOB : 0;
+
+    if (is_daemon(n))
+        buf_str(out, i->json ? "[]\n" : "");
+    else
+        rc = i->parts ? report_all(i, &o, out) : who_report(&n->server.core, &o, out);
+    if (rc == WHO_NO_SUCH_JOB) {
+        buf_clear(out);
+        buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
+    } else if (i->missing && !i->json) {
+        tell_silent(i, out);
+    }
+}
+
+static void pending_query_free(struct pending_query *i)
+{
+    timer_stop(&i->patience);
+    list_unlink(&i->link);
+    for (uint32_t at = 0; i->parts && at < i->count; at++)
+        buf_free(&i->parts[at]);
+    free(i->parts);
+    free(i->job);
+    free(i);
+}
+
+static void pending_query_over(void *arg)
+{
+    struct pending_query *i = arg;
+    struct buf report = BUF_NULL(PENDING_QUERY_REPORT_MAX);
+    pending_query_fn *done = i->done;
+    void *who = i->arg;
+
+    write_report(i, &report);
+    if (!buf_ok(&report))
+        buf_clear(&report);
+    pending_query_free(i);
+    done(who, buf_slice(&report));
+    buf_free(&report);
+}
+
+/* ---- requests ---- */
+
+static void ask_nodes(struct pending_query *i)
+{
+    struct multinode *s = i->of->node->multinode;
+
+    i->count = s->router.config.count;
+    i->parts = calloc(i->count, sizeof *i->parts);
+    if (!i->parts)
+        return;
+    for (uint32_t at = 1; at < i->count; at++) {
+        buf_init(&i->parts[at], LIMIT_DAEMON_LINK_MESSAGE);
+        i->missing += router_reaches(&s->router, at);
+    }
+    if (i->missing)
+        rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job));
+}
+
+void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
+                         void *arg)
+{
+    struct node *n = q->node;
+    struct pending_query *i = calloc(1, sizeof *i);
+    struct slice job = slice_trim(words), rest = job;
+    bool json = slice_is(slice_cut(&rest, ' '), "json");
+
+    if (json)
+        job = slice_trim(rest);
+    if (i)
+        i->job = strndup(job.len ? job.ptr : "", job.len);
+    if (!i || !i->job) {
+        free(i);
+        done(arg, SLICE("error: out of memory\n"));
+        return;
+    }
+    i->of = q;
+    i->json = json;
+    i->done = done;
+    i->arg = arg;
+    i->ticket = ++q->next;
+    list_init(&i->link);
+    list_append(&q->all, &i->link);
+    timer_init(&i->patience, &n->loop, pending_query_over, i);
+    if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(n->launcher))
+        ask_nodes(i);
+    if (i->missing)
+        timer_set(&i->patience, LIMIT_WHO_MS);
+    else
+        pending_query_over(i);
+}
+
+void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
+                         struct slice part)
+{
+    LIST_EACH(l, &q->all)
+    {
+        struct pending_query *i = LIST_OF(l, struct pending_query, link);
+        if (i->ticket != ticket || position >= i->count || buf_len(&i->parts[position]))
+            continue;
+        buf_slice_put(&i->parts[position], part);
+        if (part.len && i->missing && --i->missing == 0)
+            pending_query_over(i);
+        return;
+    }
+}
+
+void pending_query_forget(struct pending_queries *q, const void *arg)
+{
+    LIST_EACH(l, &q->all)
+    {
+        struct pending_query *i = LIST_OF(l, struct pending_query, link);
+        if (i->arg == arg)
+            pending_query_free(i);
+    }
+}
+
+void pending_queries_open(struct pending_queries *q, struct node *n)
+{
+    q->node = n;
+    q->next = 0;
+    list_init(&q->all);
+}
+
+void pending_queries_close(struct pending_queries *q)
+{
+    if (!q->node)
+        return;
+    LIST_EACH(l, &q->all)
+    pending_query_free(LIST_OF(l, struct pending_query, link));
+    q->node = NULL;
+}

@@ -1,0 +1,43 @@
+/* pending_query.h - who is missing, over all nodes: the launcher asks each daemon for its part
+ * (report/who_part.h), waits a moment for the answers, and reports all parts together.
+ *
+ * Alone, or if no daemon answers, the report covers the launcher's own core.  A daemon reports
+ * nothing by itself: its launcher does.
+ */
+#ifndef WIREUP_DAEMON_PENDING_QUERY_H
+#define WIREUP_DAEMON_PENDING_QUERY_H
+
+#include "base/list.h"
+#include "base/slice.h"
+#include "cluster/msg.h"
+
+struct node;
+
+struct pending_queries {
+    struct node *node;
+    struct list all;
+    uint64_t next; /* ticket */
+};
+
+/* The report, for people or programs, or a line that begins with `error:`. */
+typedef void pending_query_fn(void *arg, struct slice report);
+
+void pending_queries_open(struct pending_queries *q, struct node *n);
+void pending_queries_close(
+    struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
+
+/* words: `[json] [JOB]`.  done is called once: now or later. */
+void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
+                         void *arg);
+
+/* The requester with this arg has gone. */
+void pending_query_forget(struct pending_queries *q, const void *arg);
+
+/* A daemon was asked: appends its part. */
+void pending_query_part(const struct node *n, struct slice job, struct buf *out);
+
+/* Launcher: a daemon's part has arrived. */
+void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
+                         struct slice part);
+
+#endif

@@ -1,0 +1,125 @@
+/* preflight.c - see preflight.h. */
+#include "daemon/preflight.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/job_msgs.h"
+#include "daemon/output.h"
+#include "daemon/multinode_priv.h"
+
+/* The exit code for a wrong command line, as for the launcher's own checks. */
+enum { PREFLIGHT_USAGE = 2 };
+
+int preflight_here(struct local_job *w, struct errmsg *err)
+{
+    return output_prepare(w->node, w->job, err);
+}
+
+bool preflight_waits(const struct local_job *w)
+{
+    return w->held && w->job->phase == JOB_RUNNING;
+}
+
+/* ---- launcher ---- */
+
+static bool needs_files(const struct multinode *s)
+{
+    const struct node_config *c = &s->node->config;
+
+    return c->outfile || c->errfile || s->trace;
+}
+
+bool preflight_holds(struct multinode *s, struct local_job *w)
+{
+    const struct job *j = w->job;
+
+    if (!w->positions || !needs_files(s))
+        return false;
+    w->awaited = calloc(s->router.config.count, sizeof *w->awaited);
+    for (uint32_t i = 0; w->awaited && i < j->plan.nnodes; i++) {
+        uint32_t at = w->positions[i];
+        if (at == 0 || w->awaited[at] || router_is_lost(&s->router, at))
+            continue;
+        w->awaited[at] = true;
+        w->nawaited++;
+    }
+    w->held = w->nawaited > 0;
+    return w->held;
+}
+
+static void let_begin(struct local_job *w)
+{
+    struct multinode *s = w->node->multinode;
+    struct msg m = { .kind = MSG_begin };
+
+    m.u.begin.job = w->job->id;
+    w->held = false;
+    multinode_send(s, &m, MSG_EVERYBODY);
+    timer_set(&w->node->starter, 0);
+}
+
+static void settle(struct local_job *w, uint32_t position)
+{
+    if (!w->held || !w->awaited || !w->awaited[position])
+        return;
+    w->awaited[position] = false;
+    if (--w->nawaited == 0)
+        let_begin(w);
+}
+
+void preflight_lost(struct node *n, uint32_t position)
+{
+    LIST_EACH(l, &n->works)
+    settle(LIST_OF(l, struct local_job, link), position);
+}
+
+static void hear_checked(struct multinode *s, uint32_t from, const struct op_checked *m)
+{
+    struct job *j = share_job(s, m->job);
+    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
+
+    if (!w || !share_is_root(s) || from >= s->router.config.count)
+        return;
+    if (m->text.len && j->phase == JOB_RUNNING)
+        server_abort(share_server(s), j, JOB_NO_RANK, PREFLIGHT_USAGE, "node %.200s: " SLICE_FMT,
+                     s->names[from], SLICE_ARG(slice_head(m->text, 700)));
+    settle(w, from);
+}
+
+/* ---- daemon ---- */
+
+void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
+                      const struct errmsg *bad)
+{
+    struct local_job *w = local_job_of(s->node, j);
+    struct msg answer = { .kind = MSG_checked };
+    struct errmsg why = *bad;
+
+    if (!w || !(m->flags & JOB_FLAG_HELD))
+        return;
+    if (!why.text[0] && preflight_here(w, &why) == 0)
+        why.text[0] = '\0';
+    answer.u.checked.job = j->id;
+    answer.u.checked.text = slice_str(why.text);
+    multinode_send(s, &answer, 0);
+}
+
+static void hear_begin(struct multinode *s, const struct op_begin *m)
+{
+    struct job *j = share_job(s, m->job);
+    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
+
+    if (!w)
+        return;
+    w->held = false;
+    timer_set(&s->node->starter, 0);
+}
+
+void preflight_hear(struct multinode *s, const struct msg *m)
+{
+    if (m->kind == MSG_checked)
+        hear_checked(s, m->from, &m->u.checked);
+    else if (m->kind == MSG_begin && m->from == 0)
+        hear_begin(s, &m->u.begin);
+}

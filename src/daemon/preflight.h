@@ -1,0 +1,34 @@
+/* preflight.h - checks on all nodes what the user has asked for, before any process is started.
+ *
+ * Output files (output.h) and traces are created first.  On one node that is all.  On several, a
+ * job that needs such files is held: each daemon creates its own and reports success or the reason
+ * of failure, and the launcher lets the processes start only when all have succeeded.  A job
+ * without such files costs no additional message.
+ */
+#ifndef WIREUP_DAEMON_PREFLIGHT_H
+#define WIREUP_DAEMON_PREFLIGHT_H
+
+#include "cluster/msg.h"
+#include "daemon/local_job.h"
+
+/* This node's part of a job that we lead.  0, or positive with a sentence: nothing may be started.
+ */
+int preflight_here(struct local_job *w, struct errmsg *err);
+
+/* Launcher, when a job is announced: must it wait for the other nodes?  Then it is held. */
+bool preflight_holds(struct multinode *s, struct local_job *w);
+
+/* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
+ */
+void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
+                      const struct errmsg *bad);
+
+/* The launch loop skips it. */
+bool preflight_waits(const struct local_job *w);
+
+/* MSG_checked, MSG_begin. */
+void preflight_hear(struct multinode *s, const struct msg *m);
+/* Launcher: a daemon will not answer any more. */
+void preflight_lost(struct node *n, uint32_t position);
+
+#endif

@@ -1,0 +1,117 @@
+/* proc_root.c - see proc_root.h. */
+#include "daemon/proc_root.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io/socket_owner.h"
+#include "io/root.h"
+#include "daemon/node_priv.h"
+
+/* Only of processes that see other files than we do. */
+struct known_root {
+    struct list link;
+    uint32_t job, rank;
+    int fd; /* -1: it could not be determined */
+};
+
+static void forget(struct known_root *r)
+{
+    list_unlink(&r->link);
+    if (r->fd >= 0)
+        close(r->fd);
+    free(r);
+}
+
+void proc_root_free(struct node *n)
+{
+    LIST_EACH(l, &n->roots)
+    forget(LIST_OF(l, struct known_root, link));
+}
+
+static void forget_ended_jobs(struct node *n)
+{
+    LIST_EACH(l, &n->roots)
+    {
+        struct known_root *r = LIST_OF(l, struct known_root, link);
+        if (!core_job(&n->server.core, r->job))
+            forget(r);
+    }
+}
+
+static struct known_root *find(struct node *n, uint32_t job, uint32_t rank)
+{
+    LIST_EACH(l, &n->roots)
+    {
+        struct known_root *r = LIST_OF(l, struct known_root, link);
+        if (r->job == job && r->rank == rank)
+            return r;
+    }
+    return NULL;
+}
+
+static bool is_elsewhere(const void *arg, pid_t pid)
+{
+    const pid_t *started = arg;
+
+    return !root_is_same(*started, pid);
+}
+
+static bool is_other(const void *arg, pid_t pid)
+{
+    const pid_t *started = arg;
+
+    return pid != *started;
+}
+
+/* Most ranks are the process that was started.  Others are its descendants, and hold a connection;
+ * where the connection is inherited, and so held by all of them, the choice does not matter as long
+ * as all have the same root.  0: they do not. */
+static pid_t process_of(const struct node *n, const struct job *job, uint32_t rank)
+{
+    pid_t started = job->procs[rank].pid, holder;
+
+    if (!socket_owner_find(started, is_other, &started))
+        return started;
+    LIST_EACH(l, &n->conns.accepted)
+    {
+        const struct peer_conn *c = LIST_OF(l, const struct peer_conn, link);
+        if (c->peer->job != job || c->peer->rank != rank)
+            continue;
+        holder = socket_owner_of(started, &c->cred);
+        if (holder > 0)
+            return holder;
+    }
+    return socket_owner_find(started, is_elsewhere, &started) ? 0 : started;
+}
+
+void proc_root_note(struct node *n, uint32_t job, uint32_t rank)
+{
+    const struct job *j = core_job(&n->server.core, job);
+    struct known_root *r;
+    pid_t pid;
+    int fd = -1;
+
+    forget_ended_jobs(n);
+    if (!j || rank >= j->plan.nprocs || find(n, job, rank) || j->procs[rank].pid <= 0 ||
+        ((pid = process_of(n, j, rank)) > 0 && root_of(pid, &fd) == 0))
+        return;
+    r = calloc(1, sizeof *r);
+    if (!r) {
+        n->roots_lost = true;
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    *r = (struct known_root){ .job = job, .rank = rank, .fd = fd };
+    list_init(&r->link);
+    list_append(&n->roots, &r->link);
+}
+
+bool proc_root_find(struct node *n, uint32_t job, uint32_t rank, int *fd_p)
+{
+    const struct known_root *r = find(n, job, rank);
+
+    *fd_p = r ? r->fd : 0;
+    return r ? r->fd >= 0 : !n->roots_lost;
+}

@@ -1,0 +1,537 @@
+/* process.c - see process.h.  Reading order: environment, descriptors, start; then the end. */
+#include "daemon/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/input.h"
+#include "daemon/path_search.h"
+#include "daemon/output.h"
+#include "daemon/output_format.h"
+#include "daemon/multinode.h"
+#include "daemon/local_job.h"
+
+enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
+
+/* Values as in PMIx. */
+enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
+
+/* ---- environment ----------------------------------------------------------------------------- */
+
+struct env_writer {
+    struct arena *arena;
+    char **vars;
+    size_t n;
+};
+
+static void env_number(struct env_writer *w, const char *name, int64_t value)
+{
+    w->vars[w->n++] = arena_printf(w->arena, "%s=%lld", name, (long long)value);
+}
+
+static void env_text(struct env_writer *w, const char *name, const char *value)
+{
+    w->vars[w->n++] = arena_printf(w->arena, "%s=%s", name, value);
+}
+
+static bool has_name(const struct env_writer *w, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->vars[i] && !strncmp(w->vars[i], name, len) && w->vars[i][len] == '=')
+            return true;
+    }
+    return false;
+}
+
+enum { ENV_OURS_MAX = 48 };
+
+static void env_connection(struct env_writer *w, const struct node *n, const struct job *job,
+                           uint32_t rank)
+{
+    if (n->config.pmi_port && job->id == n->first_job) {
+        w->vars[w->n++] = arena_printf(w->arena, "PMI_PORT=127.0.0.1:%u", n->conns.port);
+        env_number(w, "PMI_ID", n->port_ids[rank]);
+    } else {
+        env_number(w, "PMI_FD", CHILD_PMI_FD);
+        env_number(w, "WIREUP_FD", CHILD_PMI_FD);
+    }
+    env_number(w, "PMI_RANK", rank);
+    env_number(w, "PMI_SIZE", job->plan.nprocs);
+    if (job->parent != JOB_NO_RANK)
+        env_number(w, "PMI_SPAWNED", 1);
+}
+
+/* Every release of OpenPMIx has its own name for the same address.  `hash` keeps its clients off
+ * stores that only its own servers have. */
+static void env_pmix(struct env_writer *w, const struct node *n, const struct job *job,
+                     uint32_t rank)
+{
+    static const char *const names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51",
+                                         "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+                                         "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
+                                         "PMIX_SERVER_URI21" };
+    const struct job_map_proc *p = &job->plan.procs[rank];
+    const char *uri = n->tools.uri;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        env_text(w, names[i], uri);
+    env_text(w, "PMIX_NAMESPACE", job->nspace);
+    env_number(w, "PMIX_RANK", rank);
+    env_text(w, "PMIX_SECURITY_MODE", "native");
+    env_text(w, "PMIX_GDS_MODULE", "hash");
+    env_text(w, "PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC");
+    env_text(w, "PMIX_HOSTNAME", job->plan.nodes[p->node].name);
+    env_text(w, "PMIX_VERSION", "5.0.3");
+    /* Open MPI 4 takes itself for a singleton unless it has a daemon's URI; it never connects to
+     * it. */
+    env_text(w, "OMPI_MCA_orte_local_daemon_uri", uri);
+    /* MPICH 5 would refuse to choose between two offers. */
+    if (!has_name(w, "MPIR_CVAR_PMI_VERSION"))
+        env_text(w, "MPIR_CVAR_PMI_VERSION", "1");
+}
+
+/* Variables that programs of other families read to choose a device or a file name by themselves.
+ */
+static void env_places(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
+{
+    const struct job_map_node *node = &job->plan.nodes[p->node];
+
+    env_number(w, "MPI_LOCALRANKID", p->local_rank);
+    env_number(w, "MPI_LOCALNRANKS", node->nprocs);
+    env_number(w, "MV2_COMM_WORLD_RANK", p->rank);
+    env_number(w, "MV2_COMM_WORLD_SIZE", job->plan.nprocs);
+    env_number(w, "MV2_COMM_WORLD_LOCAL_RANK", p->local_rank);
+    env_number(w, "MV2_COMM_WORLD_LOCAL_SIZE", node->nprocs);
+    env_number(w, "OMPI_COMM_WORLD_RANK", p->rank);
+    env_number(w, "OMPI_COMM_WORLD_SIZE", job->plan.nprocs);
+    env_number(w, "OMPI_COMM_WORLD_LOCAL_RANK", p->local_rank);
+    env_number(w, "OMPI_COMM_WORLD_LOCAL_SIZE", node->nprocs);
+}
+
+static char **build_env(struct node *n, const struct job *job, uint32_t rank)
+{
+    const struct job_map_proc *p = &job->plan.procs[rank];
+    const struct job_map_app *app = &job->plan.apps[p->app];
+    struct env_writer w = { &n->env_arena, NULL, 0 };
+    size_t base = 0;
+
+    while (app->env && app->env[base])
+        base++;
+    w.vars = arena_array(w.arena, base + ENV_OURS_MAX, sizeof *w.vars);
+    if (!w.vars)
+        return NULL;
+    if (base)
+        memcpy(w.vars, app->env, base * sizeof *w.vars);
+    w.n = base;
+    env_connection(&w, n, job, rank);
+    env_pmix(&w, n, job, rank);
+    env_places(&w, job, p);
+    if (n->config.hostname) {
+        env_text(&w, "PMI_HOSTNAME", job->plan.nodes[p->node].name);
+        env_text(&w, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", job->plan.nodes[p->node].name);
+    }
+    return arena_ok(w.arena) ? w.vars : NULL;
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+/* Both ends of every descriptor that a child is given; index 0 is ours. */
+struct wires {
+    int in[2], out[2], err[2], pmi[2];
+};
+
+#define WIRES_NONE ((struct wires){ { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } })
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void close_side(struct wires *w, int side)
+{
+    close_one(&w->in[side]);
+    close_one(&w->out[side]);
+    close_one(&w->err[side]);
+    close_one(&w->pmi[side]);
+}
+
+static bool gets_stdin(const struct node *n, const struct job *job, uint32_t rank)
+{
+    if (job->id != n->first_job)
+        return false;
+    return n->config.stdin_to == NODE_STDIN_ALL ||
+           (n->config.stdin_to == NODE_STDIN_ONE && rank == n->config.stdin_rank);
+}
+
+/* Our ends are moved to high numbers, so that the child's are always the same few low numbers, and
+ * what a child has to copy (io/child.c) does not grow. */
+static void move_away(int *fd)
+{
+    int high = *fd < 0 ? -1 : fcntl(*fd, F_DUPFD_CLOEXEC, OWN_ENDS_FROM);
+
+    if (high < 0) /* or the limit is lower: then it keeps its number */
+        return;
+    close(*fd);
+    *fd = high;
+}
+
+static int open_wires(const struct node *n, const struct job *job, uint32_t rank, struct wires *w)
+{
+    int flip[2];
+
+    if (gets_stdin(n, job, rank) || local_job_is_fed(n, job, rank)) {
+        if (pipe2(flip, O_CLOEXEC) < 0)
+            return -errno;
+        w->in[0] = flip[1];
+        w->in[1] = flip[0];
+        if (fcntl(w->in[0], F_SETFL, O_NONBLOCK) < 0)
+            return -errno;
+    }
+    if (pipe2(w->out, O_CLOEXEC) < 0 || pipe2(w->err, O_CLOEXEC) < 0)
+        return -errno;
+    if (!(n->config.pmi_port && job->id == n->first_job) &&
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->pmi) < 0)
+        return -errno;
+    if (w->pmi[0] >= 0 && peer_cred_mark(w->pmi[0]) < 0)
+        return -errno;
+    move_away(&w->in[0]);
+    move_away(&w->out[0]);
+    move_away(&w->err[0]);
+    move_away(&w->pmi[0]);
+    return 0;
+}
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+static bool is_silent(const struct node *n, uint32_t rank)
+{
+    return n->config.one_rank_speaks && rank != n->config.speaker;
+}
+
+static const char *search_path(char *const *env)
+{
+    for (; env && *env; env++) {
+        if (strncmp(*env, "PATH=", 5) == 0)
+            return *env + 5;
+    }
+    return NULL;
+}
+
+/* Each of several nodes looks for the program by itself, once. */
+static int find_program(struct job *job, struct job_map_app *app, struct errmsg *err)
+{
+    struct arena *a = &job->plan.arena;
+    const char *wdir = app->wdir, *path;
+    int rc = 0;
+
+    if (app->path[0] == '/')
+        return 0;
+    if (wdir && path_search_wdir(a, wdir, &wdir, err) != 0)
+        return -EACCES;
+    rc = path_search_program(a, app->argv[0], wdir, search_path(app->env), job->plan.path_only,
+                             &path, err);
+    if (rc == 0)
+        app->path = path;
+    return rc == PATH_SEARCH_NOT_FOUND ? -ENOENT : rc > 0 ? -EACCES : rc;
+}
+
+static int launch(struct node *n, struct job *job, uint32_t rank, const struct wires *w,
+                  pid_t *pid_p, struct errmsg *err)
+{
+    const struct job_map_proc *p = &job->plan.procs[rank];
+    struct job_map_app *app = &job->plan.apps[p->app];
+    bool silent = is_silent(n, rank);
+    const struct child_fd fds[] = {
+        { w->in[1] >= 0 ? w->in[1] : n->null_fd, 0 },
+        { silent ? n->null_fd : w->out[1], 1 },
+        { silent ? n->null_fd : w->err[1], 2 },
+        { w->pmi[1], CHILD_PMI_FD },
+    };
+    struct child_plan plan = { .argv = app->argv,
+                               .wdir = app->wdir,
+                               .fds = fds,
+                               .nfds = w->pmi[1] >= 0 ? 4 : 3,
+                               .cpus = p->cpus,
+                               .cpus_bytes = p->cpus_bytes,
+                               .nofile = n->config.raised ? &n->config.nofile : NULL };
+    char **shell;
+    int rc = find_program(job, app, err);
+
+    if (rc < 0)
+        return rc;
+    plan.path = app->path;
+    plan.env = build_env(n, job, rank);
+    if (!plan.env)
+        return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
+    rc = child_start(&plan, pid_p, err);
+    if (rc != -ENOEXEC)
+        return rc;
+    if (program_is_foreign(plan.path, err))
+        return rc;
+    /* A script without a `#!` line: run it by the shell, as shells do. */
+    shell = arena_array(&n->env_arena, app->argc + 2, sizeof *shell);
+    if (!shell)
+        return -ENOMEM;
+    shell[0] = arena_str(&n->env_arena, SLICE("/bin/sh"));
+    shell[1] = arena_str(&n->env_arena, slice_str(app->path));
+    for (uint32_t i = 1; i < app->argc; i++)
+        shell[i + 1] = app->argv[i];
+    plan.path = shell[0];
+    plan.argv = shell;
+    return arena_ok(&n->env_arena) ? child_start(&plan, pid_p, err) : -ENOMEM;
+}
+
+static const char *label_now(void *arg)
+{
+    struct task *t = arg;
+    const struct node *n = t->node;
+
+    if (buf_len(&t->label) == 0 || output_format_ticks(n->config.label)) {
+        buf_clear(&t->label);
+        output_format_fill(n->config.label, t->job, t->rank,
+                           (clock_now_ns() - n->started_ns) / NS_PER_S, &t->label);
+    }
+    return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
+}
+
+/* Others may have subscribed.  This has no other effects now, so the answers are written at once.
+ */
+static bool overhear(struct source *s, struct slice bytes)
+{
+    struct task *t = s->arg;
+    uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
+    bool heard = server_deliver(&t->node->server, INPUT(output, .job = t->job->id, .rank = t->rank,
+                                                        .channel = channel, .bytes = bytes));
+
+    if (t->node->multinode &&
+        iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
+        heard = true;
+    turn_flush(&t->node->turn);
+    return heard;
+}
+
+static void open_streams(struct task *t, const struct wires *w)
+{
+    struct node *n = t->node;
+    label_fn *label = n->config.label ? label_now : NULL;
+    bool prompts = gets_stdin(n, t->job, t->rank);
+    /* (A single process can only cut its own lines.) */
+    struct sink *err = n->one_stream && t->job->plan.nprocs > 1 ? &n->out : &n->err;
+
+    source_open(&t->out, output_of(n, n->config.outfile, t->job, t->rank, &n->out), w->out[0],
+                label, NULL, t);
+    source_open(&t->err, output_of(n, n->config.errfile, t->job, t->rank, err), w->err[0], label,
+                NULL, t);
+    t->out.prompts = t->err.prompts = prompts;
+    t->out.tap = t->err.tap = overhear;
+    if (!n->config.errfile)
+        t->err.hold = program_is_unloaded;
+}
+
+static struct task *process_new(struct node *n, struct job *job, uint32_t rank)
+{
+    struct task *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return NULL;
+    list_init(&t->link);
+    t->node = n;
+    t->job = job;
+    t->rank = rank;
+    t->out.fd = t->err.fd = t->in.fd = -1;
+    buf_init(&t->label, 4096);
+    return t;
+}
+
+static struct slice pid_key(const pid_t *pid)
+{
+    return slice_mem(pid, sizeof *pid);
+}
+
+/* A piece that others have pushed is taken. */
+static void push_taken(void *arg, uint64_t ticket, bool taken)
+{
+    struct task *t = arg;
+
+    if (!ticket)
+        return;
+    server_answer(&t->node->server, ticket,
+                  &(struct answer){ .status = taken ? ANSWER_OK : ANSWER_NOT_FOUND });
+    turn_flush(&t->node->turn);
+}
+
+/* The process runs: from here on the node owns everything of it. */
+static int adopt(struct task *t, struct wires *w, int *stdin_p)
+{
+    struct node *n = t->node;
+
+    list_append(&n->tasks, &t->link);
+    t->job->procs[t->rank].pid = t->pid;
+    open_streams(t, w);
+    w->out[0] = w->err[0] = -1;
+    if (w->in[0] >= 0 && local_job_is_fed(n, t->job, t->rank))
+        stdin_push_open(&t->in, &n->loop, w->in[0], push_taken, t);
+    else
+        *stdin_p = w->in[0];
+    w->in[0] = -1;
+    if (map_put(&n->by_pid, pid_key(&t->pid), t, NULL) < 0) {
+        /* Its end would not be noticed, so we kill it now. */
+        kill(-t->pid, SIGKILL);
+        waitpid(t->pid, NULL, 0);
+        t->ended = true;
+        return -ENOMEM;
+    }
+    if (w->pmi[0] < 0)
+        return 0;
+    t->conn = peer_conn_open(&n->conns, w->pmi[0], t->job, t->rank, true);
+    if (!t->conn)
+        return -ENOMEM;
+    t->conn->owner = t;
+    w->pmi[0] = -1;
+    return 0;
+}
+
+int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err)
+{
+    struct wires w = WIRES_NONE;
+    struct task *t = process_new(n, job, rank);
+    int rc = t ? open_wires(n, job, rank, &w) : -ENOMEM;
+
+    *stdin_p = -1;
+    if (rc < 0)
+        errmsg_set(err, rc, "rank %u cannot be connected: %s", rank, err_text(rc));
+    else
+        rc = launch(n, job, rank, &w, &t->pid, err);
+    arena_free(&n->env_arena);
+    close_side(&w, 1);
+    if (rc < 0) {
+        int code = rc == -ENOENT ? 127 : 126;
+
+        close_side(&w, 0);
+        free(t);
+        n->process_calls.cannot_run(n, job, rank, code, err->text);
+        server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                         .event = PROC_EVENT_NOT_STARTED, .code = code));
+        return rc;
+    }
+    startup_timing_note(&n->timing, job, rank, STARTUP_STARTED);
+    rc = adopt(t, &w, stdin_p);
+    close_side(&w, 0);
+    server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                     .event = PROC_EVENT_STARTED, .pid = job->procs[rank].pid));
+    if (rc < 0) {
+        errmsg_set(err, rc, "out of memory for rank %u", rank);
+        n->process_calls.cannot_run(n, job, rank, 1, err->text);
+        if (t->ended)
+            server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
+                                             .event = PROC_EVENT_DEATH, .code = SIGKILL));
+        process_signal(t, SIGKILL);
+    }
+    return rc;
+}
+
+/* The ticket is answered by the last of our processes. */
+bool process_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+                   uint64_t ticket)
+{
+    struct task *last = NULL;
+
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
+            continue;
+        if (last)
+            stdin_push_write(&last->in, bytes, 0);
+        last = t;
+    }
+    if (last)
+        stdin_push_write(&last->in, bytes, ticket);
+    return last != NULL;
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+void process_signal(struct task *t, int sig)
+{
+    if (!t->ended)
+        kill(-t->pid, sig);
+}
+
+/* Or ended by us, between its line and its exit, because another process failed first. */
+static bool ended_by_loader(int status)
+{
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL;
+    return WEXITSTATUS(status) == LOADER_CODE;
+}
+
+/* The loader's line of a process whose program never started: reported once for all ranks. */
+static void keep_unloaded(struct task *t)
+{
+    struct slice line;
+
+    source_catch_up(&t->err);
+    line = source_held(&t->err);
+    if (!line.len || t->job->procs[t->rank].state != PROC_STATE_RUNNING)
+        return;
+    t->node->process_calls.unloaded(t->node, t->job, t->rank, line);
+    source_drop_held(&t->err);
+}
+
+void process_ended(struct task *t, int wait_status)
+{
+    t->ended = true;
+    map_del(&t->node->by_pid, pid_key(&t->pid));
+    if (t->node->multinode &&
+        iof_forward_wanted(&t->node->multinode->dispatch.iof, t->job, t->rank)) {
+        source_catch_up(&t->out); /* before its end is reported */
+        source_catch_up(&t->err);
+    }
+    /* Its last messages (finalize, abort) may still be in a socket: they come before its end. */
+    if (t->conn)
+        peer_conn_drain(t->conn);
+    LIST_EACH(l, &t->node->conns.accepted)
+    {
+        struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
+        if (c->peer->job == t->job && c->peer->rank == t->rank)
+            peer_conn_drain(c);
+    }
+    startup_timing_note(&t->node->timing, t->job, t->rank, STARTUP_GONE);
+    if (ended_by_loader(wait_status))
+        keep_unloaded(t);
+    source_show_held(&t->err);
+    if (WIFSIGNALED(wait_status))
+        server_deliver(&t->node->server,
+                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
+                             .event = PROC_EVENT_DEATH, .code = WTERMSIG(wait_status)));
+    else
+        server_deliver(&t->node->server,
+                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
+                             .event = PROC_EVENT_EXIT, .code = WEXITSTATUS(wait_status)));
+}
+
+void process_close(struct task *t)
+{
+    source_close(&t->out);
+    source_close(&t->err);
+    stdin_push_close(&t->in);
+    peer_conn_close(t->conn);
+    if (!t->ended)
+        map_del(&t->node->by_pid, pid_key(&t->pid));
+    list_unlink(&t->link);
+    buf_free(&t->label);
+    free(t);
+}

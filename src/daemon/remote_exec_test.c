@@ -1,0 +1,424 @@
+/* remote_exec_test.c - starting daemons by commands of every kind of behaviour: they come up, fail,
+ * report why, hang, print anything; all at once; and no process of them is left.
+ *
+ * The "remote shell" is sh running a script that this test gives it: $1 is the node's name. */
+#include "daemon/remote_exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "tests/log_capture.h"
+#include "tests/tap.h"
+
+extern char **environ;
+
+static struct loop loop;
+static struct watch chld;
+static struct timer guard;
+static struct remote_exec *agent;
+static struct daemon_states daemons;
+static struct log_capture complaints; /* of events without a row in daemon_state.def */
+static char dir[] = "agent-test.XXXXXX";
+static unsigned failed, reaped, want_failed, ups;
+static char last_failure[ERRMSG_MAX], remarks[4096];
+static bool stop_when_idle, stop_at_remark, up_by_remark;
+static int records;
+
+enum { DAEMONS = 100 };
+
+static void hang(void *arg)
+{
+    (void)arg;
+    printf("Bail out! nothing happened for five minutes\n");
+    exit(1);
+}
+
+static void check_done(void)
+{
+    if ((want_failed && failed >= want_failed) || (stop_when_idle && remote_exec_idle(agent)))
+        loop_stop(&loop);
+}
+
+static int record(void *arg, uint32_t position, struct buf *out)
+{
+    (void)arg;
+    records++;
+    if (position == BOOTSTRAP_BY_NAME)
+        buf_str(out, "all\n");
+    else
+        buf_printf(out, "%u\n", position);
+    return 0;
+}
+
+static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    (void)arg;
+    (void)position;
+    failed++;
+    snprintf(last_failure, sizeof last_failure, "%s", why->text);
+    check_done();
+}
+
+static void on_remark(void *arg, const char *node, struct slice line)
+{
+    size_t n = strlen(remarks);
+
+    (void)arg;
+    snprintf(remarks + n, sizeof remarks - n, "%s: " SLICE_FMT "\n", node, SLICE_ARG(line));
+    if (stop_at_remark)
+        loop_stop(&loop);
+    if (up_by_remark && slice_starts(line, SLICE("up "))) {
+        uint32_t position;
+        if (slice_u32(slice_skip(line, 3), &position)) {
+            remote_exec_up(agent, position);
+            ups++;
+        }
+    }
+}
+
+static void on_child(void *arg)
+{
+    struct signalfd_siginfo info;
+    pid_t pid;
+    int status;
+
+    (void)arg;
+    if (read(chld.fd, &info, sizeof info) < 0)
+        return;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        reaped += remote_exec_reaped(agent, pid, status);
+    check_done();
+}
+
+/* Opens a remote_exec whose remote shell runs this script. */
+static void open_agent(const char *script, struct agent_spec spec, uint32_t up_ms)
+{
+    static char exec[200];
+    char path[100];
+    struct remote_exec_config c = { .loop = &loop,
+                                    .envp = environ,
+                                    .calls = { record, on_failed, on_remark },
+                                    .up_ms = up_ms,
+                                    .daemons = &daemons };
+    struct errmsg err;
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/shell", dir);
+    f = fopen(path, "w");
+    fprintf(f, "%s\n", script);
+    fclose(f);
+    snprintf(exec, sizeof exec, "/bin/sh %s", path);
+    c.spec = spec;
+    if (spec.kind != AGENT_FORK && spec.kind != AGENT_MANUAL)
+        c.spec.exec = exec;
+    if (!c.spec.wireupd)
+        c.spec.wireupd = "/somewhere/wireupd";
+    daemon_states_close(&daemons);
+    if (daemon_states_open(&daemons, DAEMONS, log_capture_open(&complaints)) < 0)
+        abort();
+    agent = remote_exec_new(&c, &err);
+    if (!agent)
+        abort();
+    failed = reaped = ups = 0;
+    want_failed = 0;
+    records = 0;
+    stop_when_idle = stop_at_remark = up_by_remark = false;
+    last_failure[0] = remarks[0] = '\0';
+}
+
+static void start(uint32_t n)
+{
+    struct bootstrap_node *nodes = calloc(n, sizeof *nodes);
+    struct errmsg err = { "" };
+    char name[20];
+    int rc;
+
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "n%u", i + 1);
+        nodes[i] = (struct bootstrap_node){ i + 1, strdup(name), NULL };
+    }
+    rc = remote_exec_start(agent, nodes, n, &err);
+    if (rc)
+        OK_F(false, "agent_start: %d %s", rc, err.text);
+    for (uint32_t i = 0; i < n; i++)
+        free((void *)(uintptr_t)nodes[i].name);
+    free(nodes);
+}
+
+static void run(void)
+{
+    timer_set(&guard, 300000);
+    loop_run(&loop);
+    timer_stop(&guard);
+}
+
+static bool childless(void)
+{
+    return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+static void stop_now(void *arg)
+{
+    (void)arg;
+    loop_stop(&loop);
+}
+
+/* Each reads its record, reports itself, and stays until EOF on its standard input. */
+static void test_good(void)
+{
+    struct remote_exec_progress p;
+
+    open_agent("echo Welcome; read position; echo wireup-boot started $position; "
+               "echo wireup-boot remark $position up $position; echo noise >&2; cat >/dev/null",
+               (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    up_by_remark = true;
+    start(70);
+    remote_exec_progress(agent, &p);
+    EQ(p.all, 70);
+    stop_when_idle = false;
+    while (ups < 70) {
+        struct timer t;
+        timer_init(&t, &loop, stop_now, NULL);
+        timer_set(&t, 10);
+        run();
+    }
+    remote_exec_progress(agent, &p);
+    OK_F(p.up == 70 && p.failed == 0 && !p.slowest && records == 70, "70 daemons come up");
+    OK(!remote_exec_idle(agent) && strstr(remarks, "n1: up 1\n"));
+    stop_when_idle = true;
+    remote_exec_end(agent);
+    run();
+    OK_F(reaped == 70 && failed == 0 && remote_exec_idle(agent), "and go when they are told");
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+static void one_failure(const char *script, const char *want)
+{
+    open_agent(script, (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    want_failed = 1;
+    start(1);
+    run();
+    OK_F(failed == 1 && strstr(last_failure, want) && !strncmp(last_failure, "node n1: ", 9),
+         "%s: %s", want, last_failure);
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+static void test_failures(void)
+{
+    one_failure(
+        "echo \"ssh: Could not resolve hostname $1: Name or service not known\" >&2; exit 255",
+        "does not resolve");
+    one_failure(
+        "read p; echo wireup-boot started -; echo wireup-boot trouble $p the sky is falling; "
+        "exit 1",
+        "the sky is falling");
+    one_failure("echo wireup-boot started -; kill -KILL $$", "SIGKILL");
+    one_failure("yes 0123456789 | head -c 100000; echo the last word; exit 3", "the last word");
+    one_failure("printf 'no newline' >&2; exit 3", "no newline");
+    one_failure("head -c 100000 /dev/zero; exit 3", "status 3");
+    one_failure("exec <&-; sleep 0.05; exit 9", "status 9");
+}
+
+/* What a daemon that was up reports at its end is for the report of its broken link. */
+static void test_last_word(void)
+{
+    struct errmsg how = { "" };
+
+    open_agent(
+        "read p; echo wireup-boot remark $p up $p; echo wireup-boot trouble - it fell; exit 9",
+        (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    up_by_remark = stop_when_idle = true;
+    start(1);
+    OK(!remote_exec_how_ended(agent, 1, &how));
+    run();
+    OK_F(ups == 1 && failed == 0 && !strstr(remarks, "fell"), "it is no remark: %s", remarks);
+    OK_F(remote_exec_how_ended(agent, 1, &how) && !strcmp(how.text, "it fell"), "%s", how.text);
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+static void test_late(void)
+{
+    open_agent("sleep 1000", (struct agent_spec){ .kind = AGENT_EXEC }, 200);
+    want_failed = 2;
+    start(2);
+    run();
+    OK_F(failed == 2 && strstr(last_failure, "no daemon has come up"), "%s", last_failure);
+    want_failed = 0;
+    stop_when_idle = true;
+    run();
+    OK_F(reaped == 2, "what came too late is ended");
+    remote_exec_free(agent);
+    /* It must have time enough to report that it has started. */
+    last_failure[0] = '\0';
+    for (uint32_t ms = 300; ms <= 30000 && !strstr(last_failure, "has not connected to its parent");
+         ms *= 10) {
+        open_agent("echo wireup-boot started -; sleep 1000",
+                   (struct agent_spec){ .kind = AGENT_EXEC }, ms);
+        want_failed = 1;
+        start(1);
+        run();
+        remote_exec_free(agent);
+        OK(childless());
+    }
+    OK_F(strstr(last_failure, "has not connected to its parent") != NULL, "%s", last_failure);
+}
+
+/* Our path of the daemon does not exist there: then the bare name, unless the user has named a
+ * path. */
+static void test_not_found(void)
+{
+    struct agent_spec s = { .kind = AGENT_EXEC };
+    const char *script = "case $2 in /*) exit 127;; wireupd) echo wireup-boot trouble - bare name; "
+                         "exit 1;; esac";
+
+    one_failure(script, "bare name");
+    s.wireupd = "/my/wireupd";
+    s.wireupd_said = true;
+    open_agent(script, s, 0);
+    want_failed = 1;
+    start(1);
+    run();
+    OK_F(strstr(last_failure, "/my/wireupd does not exist") != NULL, "%s", last_failure);
+    remote_exec_free(agent);
+    one_failure("exit 127", "-wireupd");
+}
+
+/* One command for all: which daemons fail alone, and which fail with it. */
+static void test_at_once(void)
+{
+    open_agent("read all; echo wireup-boot started 1; echo wireup-boot trouble 2 not with me; "
+               "echo wireup-boot remark 3 up 3; echo srun: error: something is wrong >&2; exit 5",
+               (struct agent_spec){ .kind = AGENT_SLURM }, 0);
+    up_by_remark = true;
+    want_failed = 2;
+    start(4);
+    run();
+    OK_F(failed == 2 && ups == 1 && records == 1, "one is up, three are not: two sentences");
+    OK_F(strstr(last_failure, "node n1 and 1 more: ") && strstr(last_failure, "something is wrong"),
+         "%s", last_failure);
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+static void test_no_program(void)
+{
+    struct agent_spec s = { .kind = AGENT_FORK,
+                            .wireupd = "/no/such/wireupd",
+                            .wireupd_said = true };
+    struct bootstrap_node bad[] = { { 1, "fine", NULL }, { 2, "-evil", NULL } };
+    struct errmsg err;
+
+    open_agent("", s, 0);
+    want_failed = 3;
+    start(3);
+    run();
+    OK_F(failed == 3 && strstr(last_failure, "/no/such/wireupd"), "%s", last_failure);
+    remote_exec_free(agent);
+    open_agent("", (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    OK_F(remote_exec_start(agent, bad, 2, &err) == BOOTSTRAP_BAD && remote_exec_idle(agent), "%s",
+         err.text);
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+/* Records in files: readable by us alone, and removed afterwards. */
+static void test_file(void)
+{
+    char command[200];
+
+    open_agent("stat -c '%a' $4; cat $4; test -s $4 && echo wireup-boot trouble - it was there",
+               (struct agent_spec){ .kind = AGENT_PBS }, 0);
+    want_failed = 1;
+    start(1);
+    run();
+    OK_F(strstr(last_failure, "it was there") != NULL, "%s", last_failure);
+    remote_exec_free(agent);
+    snprintf(command, sizeof command, "test -z \"$(ls %s/.wireup)\"", dir);
+    OK_F(system(command) == 0, "no record is left");
+    open_agent("", (struct agent_spec){ .kind = AGENT_MANUAL }, 10);
+    want_failed = 1;
+    start(1);
+    run();
+    OK_F(strstr(remarks, "n1: to be run there: /somewhere/wireupd --record /") != NULL, "%s",
+         remarks);
+    remote_exec_free(agent);
+    OK_F(system(command) == 0, "no record is left");
+    OK(childless());
+}
+
+/* The launch ends before any command was run: none is. */
+static void test_ended_early(void)
+{
+    open_agent("exit 3", (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    start(3);
+    remote_exec_end(agent);
+    OK_F(remote_exec_idle(agent) && daemons.states[1] == DAEMON_STATE_STOPPED, "nothing is queued");
+    remote_exec_free(agent);
+    OK_F(records == 0 && failed == 0 && childless(), "nothing was run");
+}
+
+/* ... or before they are up: then their ends are no failures, and none is tried once more. */
+static void test_stopped(void)
+{
+    open_agent("read p; echo wireup-boot remark $p runs; trap 'exit 127' TERM; sleep 1000 & wait",
+               (struct agent_spec){ .kind = AGENT_EXEC }, 0);
+    stop_at_remark = true;
+    start(1);
+    run();
+    remote_exec_stop(agent);
+    OK(daemons.states[1] == DAEMON_STATE_STOPPED && !remote_exec_idle(agent));
+    stop_when_idle = true;
+    run();
+    OK_F(reaped == 1 && records == 1 && failed == 0, "the end of one that was stopped is none");
+    remote_exec_up(agent, 1);
+    OK_F(daemons.states[1] == DAEMON_STATE_FAILED, "and it may come up too late");
+    remote_exec_free(agent);
+    OK(childless());
+}
+
+int main(void)
+{
+    sigset_t set;
+    char command[100], cwd[2000];
+
+    if (loop_init(&loop) < 0 || !mkdtemp(dir) || !getcwd(cwd, sizeof cwd))
+        return 1;
+    snprintf(cwd + strlen(cwd), 100, "/%s", dir);
+    setenv("HOME", cwd, 1);
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    watch_open(&chld, &loop, signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), on_child, NULL, NULL);
+    watch_want(&chld, LOOP_READ);
+    timer_init(&guard, &loop, hang, NULL);
+    test_good();
+    test_failures();
+    test_last_word();
+    test_late();
+    test_not_found();
+    test_at_once();
+    test_no_program();
+    test_file();
+    test_ended_early();
+    test_stopped();
+    OK_F(complaints.count == 0, "no event of a daemon was unexpected");
+    daemon_states_close(&daemons);
+    watch_close(&chld);
+    close(chld.fd);
+    loop_free(&loop);
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    if (system(command))
+        return 1;
+    return tap_done();
+}

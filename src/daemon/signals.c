@@ -1,0 +1,71 @@
+/* signals.c - see signals.h. */
+#include "daemon/signals.h"
+
+#include <signal.h>
+
+#include "core/input.h"
+#include "daemon/multinode_priv.h"
+#include "daemon/process.h"
+
+/* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
+static void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
+{
+    LIST_EACH(l, &n->tasks)
+    {
+        struct task *t = LIST_OF(l, struct task, link);
+        if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
+            process_signal(t, sig);
+    }
+}
+
+void signals_job(struct node *n, const struct job *job, int sig)
+{
+    signals_send(n, job, -1, sig);
+}
+
+void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
+{
+    signals_send(n, j, rank, sig);
+    if (sig == SIGTERM)
+        signals_send(n, j, rank, SIGCONT);
+}
+
+/* All daemons learn of a signal that is meant to end processes: the process's own node and the
+ * launcher judge its end. */
+void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant)
+{
+    struct multinode *s = n->multinode;
+    struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
+                            .meant = meant);
+    uint32_t to;
+
+    if (!s)
+        return;
+    to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
+                                            : node_map_rank(&s->dispatch.map, j, rank);
+    if (to != s->router.config.me)
+        multinode_send(s, &m, to);
+}
+
+void signals_all(struct node *n, int sig)
+{
+    signals_job(n, NULL, sig);
+    signals_elsewhere(n, NULL, JOB_NO_RANK, sig, false);
+}
+
+void signals_hear(struct node *n, const struct op_signal *m)
+{
+    const struct job *j = core_job(&n->server.core, m->job);
+    int64_t rank = m->rank == JOB_NO_RANK ? -1 : (int64_t)m->rank;
+
+    if ((m->job != JOB_NO_RANK && !j) || (j && rank >= (int64_t)j->plan.nprocs) || m->signal <= 0 ||
+        m->signal > SIGRTMAX)
+        return;
+    if (j && m->meant)
+        server_deliver(&n->server, INPUT(signal, .job = m->job, .rank = m->rank,
+                                         .signal = m->signal, .meant = true));
+    if (m->meant)
+        signals_meant(n, j, rank, m->signal);
+    else
+        signals_send(n, j, rank, m->signal);
+}

@@ -1,0 +1,81 @@
+/* singleton.c - see singleton.h. */
+#include "daemon/singleton.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/input.h"
+#include "daemon/process.h"
+#include "daemon/local_job.h"
+
+static int connect_loopback(uint16_t port)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons(port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int rc;
+
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
+    rc = -errno;
+    close(fd);
+    return rc;
+}
+
+/* The job of the one process at the other end of this connection; the descriptor is ours from here
+ * on. */
+static struct peer *singleton_connection(struct node *n, int fd, bool inherited, int pid,
+                                         struct errmsg *err)
+{
+    struct peer_conn *c = NULL;
+    struct job_map plan;
+
+    if (local_job_plan_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
+        LIST_OF(list_first(&n->works), struct local_job, link)->next = 1;
+        c = peer_conn_open(&n->conns, fd, core_job(&n->server.core, n->first_job), 0, inherited);
+    }
+    if (!c) {
+        errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
+        close(fd);
+        return NULL;
+    }
+    n->singleton = c;
+    c->peer->job->procs[0].pid = pid;
+    server_deliver(&n->server,
+                   INPUT(proc_state, .job = c->peer->job->id, .rank = 0,
+                         .event = PROC_EVENT_STARTED, .pid = c->peer->job->procs[0].pid));
+    return c->peer;
+}
+
+int singleton_port(struct node *n, uint16_t port, int pid, struct errmsg *err)
+{
+    int fd = connect_loopback(port);
+    struct peer *peer;
+
+    if (fd < 0)
+        return errmsg_set(err, fd, "cannot connect to the program at port %u: %s", port,
+                          err_text(fd));
+    peer = singleton_connection(n, fd, false, pid, err);
+    if (!peer || !server_deliver(&n->server, INPUT(greet, .connection = peer->id)))
+        return -ENOMEM;
+    turn_end(&n->turn);
+    return 0;
+}
+
+int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errmsg *err)
+{
+    int type;
+    socklen_t len = sizeof type;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
+        return errmsg_set(err, -errno, "descriptor %d is not a connection: %s", fd,
+                          err_text(errno));
+    n->given_name = name;
+    return singleton_connection(n, fd, true, pid, err) ? 0 : -ENOMEM;
+}

@@ -1,0 +1,139 @@
+/* spawning.c - see spawning.h. */
+#include "daemon/spawning.h"
+
+#include <stdlib.h>
+
+#include "base/limit.h"
+#include "core/effect.h"
+#include "core/input.h"
+#include "daemon/job_msgs.h"
+#include "daemon/preflight.h"
+#include "daemon/multinode.h"
+
+/* Processes of the job on other nodes may not have been tried yet. */
+static bool all_tried(const struct job *job)
+{
+    for (uint32_t r = 0; r < job->plan.nprocs; r++) {
+        if (job->procs[r].state == PROC_STATE_PLANNED)
+            return false;
+    }
+    return true;
+}
+
+static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
+{
+    if (!n->multinode || !rpc_answer(&n->multinode->dispatch.rpc, ticket, a))
+        server_answer(&n->server, ticket, a);
+}
+
+void spawning_answer(struct local_job *w)
+{
+    struct job *job = w->job;
+    struct answer a = {
+        .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
+    };
+
+    if (!w->spawned || w->answered || (job->spread && !all_tried(job)))
+        return;
+    w->answered = true;
+    for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
+        if (job->procs[i].state == PROC_STATE_GONE && job->procs[i].pid == 0) {
+            w->codes[i] = -1;
+            a.status = ANSWER_FAILED;
+        }
+    }
+    if (a.status == ANSWER_OK)
+        a.ncodes = 0; /* all started: nothing to list */
+    answer_spawn(w->node, w->ticket, &a);
+    if (a.status == ANSWER_OK && job->failed) /* it was started, and died meanwhile */
+        server_deliver(&w->node->server, INPUT(abort_connected, .job = job->id));
+}
+
+void spawning_heard(struct node *n, struct job *j)
+{
+    struct local_job *w = local_job_of(n, j);
+
+    if (w)
+        spawning_answer(w);
+}
+
+static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->npreputs; i++)
+        server_deliver(&n->server, INPUT(preset, .job = job->id, .key = rq->preputs[i].key,
+                                         .value = rq->preputs[i].value));
+}
+
+/* Selects the processes whose standard input the spawner wants to feed. */
+static void choose_fed(struct local_job *w, const struct spawn_request *rq)
+{
+    struct slice who = rq->ncommands ? spawn_info(&rq->commands[0], "stdin") : SLICE_NULL;
+
+    if (slice_is(who, "all"))
+        w->push_to = NODE_STDIN_ALL;
+    else if (slice_u32(who, &w->push_rank))
+        w->push_to = NODE_STDIN_ONE;
+}
+
+static bool is_recoverable(const struct spawn_request *rq)
+{
+    for (uint32_t i = 0; i < rq->ncommands; i++) {
+        if (spawn_info(&rq->commands[i], SPAWN_RECOVERABLE).len)
+            return true;
+    }
+    return false;
+}
+
+/* 0, or the request is refused with a sentence. */
+static int begin_spawn(struct node *n, const struct op_spawn *e, struct job *parent, int *codes,
+                       uint32_t ncodes, struct errmsg *err)
+{
+    /* A tool has no nodes and no environment of its own here. */
+    const struct job *like = parent->is_tool ? core_first_job(&n->server.core) : parent;
+    struct job_map plan;
+    struct local_job *w;
+    int rc = n->config.plan_spawn && like
+                 ? n->config.plan_spawn(n->config.arg, like, e->request, &plan, codes, err)
+                 : errmsg_set(err, 1, "this launcher cannot start more processes");
+
+    if (rc)
+        return rc;
+    w = local_job_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->request), err);
+    if (!w) {
+        job_map_free(&plan);
+        return 1;
+    }
+    if (preflight_here(w, err) != 0) {
+        local_job_free(w);
+        return 1;
+    }
+    choose_fed(w, e->request);
+    put_presets(n, w->job, e->request);
+    if (n->multinode)
+        job_msgs_announce(n->multinode, w, e->request);
+    w->spawned = true;
+    w->ticket = e->ticket;
+    w->codes = codes;
+    w->ncodes = ncodes;
+    timer_set(&n->starter, 0);
+    return 0;
+}
+
+void spawning_begin(struct node *n, const struct op_spawn *e)
+{
+    struct job *parent = core_job(&n->server.core, e->job);
+    uint64_t count = spawn_nprocs(e->request);
+    int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
+    struct errmsg err = { "too many processes in one spawn request" };
+
+    if (!parent || !codes || begin_spawn(n, e, parent, codes, (uint32_t)count, &err) != 0) {
+        struct answer a = { .status = ANSWER_FAILED,
+                            .text = slice_str(err.text),
+                            .codes = codes,
+                            .ncodes = codes ? (uint32_t)count : 0 };
+        if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
+            log_error(&n->config.log, "spawn: %s", err.text);
+        answer_spawn(n, e->ticket, &a);
+        free(codes);
+    }
+}

@@ -1,0 +1,19 @@
+/* spawning.h - spawn requests: the request becomes a job, and the requester is answered when every
+ * process of the job has been tried. */
+#ifndef WIREUP_DAEMON_SPAWNING_H
+#define WIREUP_DAEMON_SPAWNING_H
+
+#include "daemon/local_job.h"
+
+struct op_spawn;
+
+/* EFFECT_spawn, from this node or another. */
+void spawning_begin(struct node *n, const struct op_spawn *e);
+
+/* If every process of a spawned job has been tried, the requesting process is answered. */
+void spawning_answer(struct local_job *w);
+
+/* Launcher: process states of the job have changed. */
+void spawning_heard(struct node *n, struct job *j);
+
+#endif

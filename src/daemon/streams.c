@@ -1,0 +1,281 @@
+/* streams.c - see streams.h. */
+#include "daemon/streams.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/node_priv.h"
+#include "daemon/multinode.h"
+
+static bool is_launcher(const struct streams *t)
+{
+    return t->multinode->router.config.me == 0;
+}
+
+static struct node *node_of(const struct streams *t)
+{
+    return t->multinode->node;
+}
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+static void on_data(void *arg, struct channel *c, struct slice bytes)
+{
+    struct streams *t = arg;
+    struct msg m = channel_data_msg(c, bytes);
+
+    multinode_send(t->multinode, &m, c->position);
+}
+
+static void on_credit(void *arg, struct channel *c, uint64_t count)
+{
+    struct streams *t = arg;
+    struct msg m = channel_credit_msg(c, count);
+
+    multinode_send(t->multinode, &m, c->position);
+}
+
+static void on_unread(void *arg, struct channel *c)
+{
+    struct streams *t = arg;
+    struct msg m = channel_unread_msg(c);
+
+    multinode_send(t->multinode, &m, c->position);
+}
+
+static void on_ended(void *arg, struct channel *c)
+{
+    struct streams *t = arg;
+
+    (void)c;
+    t->on_over(t->multinode);
+}
+
+static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
+
+static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
+{
+    if (number >= STREAM_KINDS || position >= t->multinode->router.config.count)
+        return NULL;
+    return &t->sets[is_launcher(t) ? position : 0];
+}
+
+static void show_first(struct streams *t, uint32_t position, enum stream which, bool any);
+
+static void hear_data(struct streams *t, uint32_t from, const struct op_data *m)
+{
+    struct stream_set *set = set_of(t, from, m->channel);
+
+    if (set && set->awaited[m->channel])
+        show_first(t, from, (enum stream)m->channel, m->bytes.len > 0);
+    if (set && !channel_data(&set->channels[m->channel], m->bytes))
+        log_error(&node_of(t)->config.log,
+                  "the daemon at position %u sent more output than its window allows", from);
+}
+
+static void hear_credit(struct streams *t, uint32_t from, const struct op_window_update *m)
+{
+    struct stream_set *set = set_of(t, from, m->channel);
+
+    if (set && !channel_credit(&set->channels[m->channel], m->count))
+        log_error(&node_of(t)->config.log,
+                  "the daemon at position %u acknowledged output that was not sent", from);
+}
+
+static void hear_unread(struct streams *t, uint32_t from, const struct op_unread *m)
+{
+    struct stream_set *set = set_of(t, from, m->channel);
+
+    if (set)
+        channel_unread(&set->channels[m->channel]);
+}
+
+void streams_hear(struct streams *t, const struct msg *m)
+{
+    if (m->kind == MSG_data)
+        hear_data(t, m->from, &m->u.data);
+    else if (m->kind == MSG_window_update)
+        hear_credit(t, m->from, &m->u.window_update);
+    else if (m->kind == MSG_unread)
+        hear_unread(t, m->from, &m->u.unread);
+}
+
+/* ---- launcher -------------------------------------------------------------------------------- */
+
+static void source_over(void *arg)
+{
+    struct streams *t = arg;
+
+    t->on_over(t->multinode);
+    turn_end(&node_of(t)->turn);
+}
+
+/* The output of a daemon's processes comes from a pipe, like that of our own. */
+static int open_output(struct streams *t, uint32_t position, enum stream which, struct sink *sink)
+{
+    struct stream_set *set = &t->sets[position];
+    struct channel *c = &set->channels[which];
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = which;
+    if (source_open(&set->sources[which], sink, ends[0], NULL, source_over, t) < 0)
+        close(ends[0]);
+    return channel_open(c, &node_of(t)->loop, ends[1], true, &ops, t);
+}
+
+static struct sink *sink_of(struct node *n, enum stream which)
+{
+    return which == STREAM_OUT || n->one_stream ? &n->out : &n->err;
+}
+
+static void await(struct streams *t, uint32_t position, enum stream which, bool on)
+{
+    t->sets[position].awaited[which] = on;
+    sink_expect(sink_of(node_of(t), which), on ? 1 : -1);
+}
+
+void streams_show(struct streams *t, uint32_t position)
+{
+    await(t, position, STREAM_OUT, true);
+    await(t, position, STREAM_ERR, true);
+}
+
+/* The first bytes of a stream; or, if there are none, its EOF. */
+static void show_first(struct streams *t, uint32_t position, enum stream which, bool any)
+{
+    struct node *n = node_of(t);
+    int rc = any ? open_output(t, position, which, sink_of(n, which)) : 0;
+
+    await(t, position, which, false);
+    if (rc < 0)
+        log_error(&n->config.log, "cannot show the output of node %s: %s",
+                  t->multinode->names[position], err_text(rc));
+    if (!any)
+        t->on_over(t->multinode);
+}
+
+int streams_stdin(struct streams *t, uint32_t position)
+{
+    struct channel *c = &t->sets[position].channels[STREAM_IN];
+    int ends[2], rc;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    c->position = position;
+    c->number = STREAM_IN;
+    rc = channel_open(c, &node_of(t)->loop, ends[0], false, &ops, t);
+    if (rc == 0)
+        return ends[1];
+    close(ends[1]);
+    return rc;
+}
+
+void streams_cut(struct streams *t, uint32_t position)
+{
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        if (t->sets[position].awaited[i])
+            show_first(t, position, (enum stream)i, false);
+        channel_cut(&t->sets[position].channels[i]);
+    }
+}
+
+/* ---- daemons --------------------------------------------------------------------------------- */
+
+/* What we write ourselves must not wait for us to read it. */
+static int divert(int which, int *far_p)
+{
+    int ends[2], rc, ours = which == STREAM_IN ? 0 : 1;
+
+    if (pipe2(ends, which == STREAM_IN ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    rc = dup2(ends[ours], which) < 0 ? -errno : 0;
+    close(ends[ours]);
+    *far_p = ends[1 - ours];
+    return rc;
+}
+
+int streams_divert(int far[STREAM_KINDS])
+{
+    int rc = 0;
+
+    for (int i = 0; i < STREAM_KINDS && rc == 0; i++)
+        rc = divert(i, &far[i]);
+    return rc;
+}
+
+void streams_flow(struct streams *t)
+{
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        struct channel *c = &t->sets[0].channels[i];
+        if (t->far[i] < 0)
+            continue;
+        c->position = 0;
+        c->number = (uint32_t)i;
+        channel_open(c, &node_of(t)->loop, t->far[i], i == STREAM_IN, &ops, t);
+        t->far[i] = -1;
+    }
+}
+
+void streams_end(struct streams *t)
+{
+    for (int fd = 0; fd < STREAM_KINDS; fd++)
+        dup2(node_of(t)->null_fd, fd);
+    channel_close(&t->sets[0].channels[STREAM_IN]);
+    channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
+    channel_catch_up(&t->sets[0].channels[STREAM_ERR]);
+    t->on_over(t->multinode);
+}
+
+/* ---- both sides ----------------------------------------------------------------------------- */
+
+bool streams_over(const struct streams *t)
+{
+    for (uint32_t p = 0; p < t->count; p++) {
+        const struct stream_set *set = &t->sets[p];
+        if (set->awaited[STREAM_OUT] || set->awaited[STREAM_ERR] ||
+            set->channels[STREAM_OUT].fd >= 0 || set->channels[STREAM_ERR].fd >= 0 ||
+            set->sources[STREAM_OUT].fd >= 0 || set->sources[STREAM_ERR].fd >= 0)
+            return false;
+    }
+    return true;
+}
+
+int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS],
+                 void (*on_over)(void *multinode))
+{
+    t->on_over = on_over;
+    t->multinode = s;
+    t->count = is_launcher(t) ? s->router.config.count : 1;
+    t->sets = calloc(t->count, sizeof *t->sets);
+    for (int i = 0; i < STREAM_KINDS; i++)
+        t->far[i] = far ? far[i] : -1;
+    for (uint32_t p = 0; t->sets && p < t->count; p++) {
+        for (int i = 0; i < STREAM_KINDS; i++)
+            t->sets[p].channels[i].fd = t->sets[p].sources[i].fd = -1;
+    }
+    return t->sets ? 0 : -ENOMEM;
+}
+
+void streams_close(struct streams *t)
+{
+    if (!t->multinode)
+        return;
+    for (uint32_t p = 0; t->sets && p < t->count; p++) {
+        for (int i = 0; i < STREAM_KINDS; i++) {
+            source_close(&t->sets[p].sources[i]);
+            channel_close(&t->sets[p].channels[i]);
+        }
+    }
+    for (int i = 0; i < STREAM_KINDS; i++) {
+        if (t->far[i] >= 0)
+            close(t->far[i]);
+    }
+    free(t->sets);
+    t->sets = NULL;
+    t->multinode = NULL;
+}

@@ -1,0 +1,329 @@
+/* supervisor.c - see supervisor.h. */
+#include "daemon/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/limit.h"
+#include "io/child.h"
+#include "io/rendezvous.h"
+#include "daemon/phase.h"
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+/* Signals that the user, the terminal and batch systems send us. */
+static const int watched[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                               SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH };
+
+enum { NWATCHED = sizeof watched / sizeof *watched, LATE_CODE = 124, TWIN_MS = 20 };
+
+/* The worker's messages, a packet each. */
+struct supervisor_packet {
+    bool listens;
+    uint64_t begun_ns;
+    uint32_t seconds; /* if listens is false: the time limit; 0: none */
+};
+
+/* The worker, the callback for its end, and the deadlines. */
+struct supervisor {
+    const struct log *log;
+    supervisor_word *word;
+    void *arg;
+    pid_t worker;
+    int control, signals;         /* our end of the socket; a signalfd */
+    enum phase_state phase;       /* PREPARING, or later: the worker knows which */
+    struct signalfd_siginfo last; /* the last signal that asks for the end, and when it came */
+    uint64_t last_ns;
+    int ended_by;     /* the first signal that asks for the end; 0: none yet */
+    uint64_t late_ns; /* the time limit, or UINT64_MAX */
+    uint32_t seconds;
+    uint64_t stuck_ns; /* when a worker that should have ended is killed, or UINT64_MAX */
+};
+
+/* nohup(1) and batch systems ignore SIGHUP: then it stays ignored. */
+static bool is_left_alone(int sig)
+{
+    struct sigaction old;
+
+    return sig == SIGHUP && sigaction(sig, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+}
+
+static void watched_set(sigset_t *set)
+{
+    sigemptyset(set);
+    for (int i = 0; i < NWATCHED; i++) {
+        if (!is_left_alone(watched[i]))
+            sigaddset(set, watched[i]);
+    }
+    sigaddset(set, SIGCHLD);
+}
+
+static void say(const struct supervisor *g, const char *sentence)
+{
+    if (g->word)
+        g->word(g->arg, sentence);
+    else
+        log_error(g->log, "%s", sentence);
+}
+
+static void tell_killed(const struct supervisor *g, int sig)
+{
+    const char *abbrev = sigabbrev_np(sig);
+    struct errmsg text;
+
+    errmsg_set(&text, 0,
+               "the worker process of %s was killed by signal %d (SIG%s), and what it had started "
+               "with it",
+               g->log->who, sig, abbrev ? abbrev : "?");
+    say(g, text.text);
+}
+
+/* Kills what the worker had started, and removes the files by which others would find it. */
+static void end_all(void)
+{
+    child_end_all();
+    rendezvous_tidy();
+}
+
+/* Ends the worker, what it has started, and this process. */
+__attribute__((noreturn)) static void end_worker(const struct supervisor *g, const char *sentence,
+                                                 int code)
+{
+    kill(g->worker, SIGKILL);
+    end_all();
+    say(g, sentence);
+    _exit(code);
+}
+
+/* -1: the worker still runs. */
+static int worker_status(const struct supervisor *g)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != g->worker)
+            continue;
+        end_all();
+        if (WIFEXITED(status))
+            return WEXITSTATUS(status);
+        tell_killed(g, WTERMSIG(status));
+        return 128 + WTERMSIG(status);
+    }
+    return -1;
+}
+
+/* Reads all packets of the worker; it sends that it listens before it starts anything. */
+static void hear_worker(struct supervisor *g)
+{
+    struct supervisor_packet p;
+
+    while (recv(g->control, &p, sizeof p, MSG_DONTWAIT) == (ssize_t)sizeof p) {
+        if (p.listens) {
+            phase_state_step(&g->phase, PHASE_EVENT_LISTENING);
+            continue;
+        }
+        g->seconds = p.seconds;
+        g->late_ns = p.seconds ? p.begun_ns + p.seconds * NS_PER_S : UINT64_MAX;
+    }
+}
+
+static void end_within(struct supervisor *g, uint64_t ms)
+{
+    uint64_t due = clock_now_ns() + (ms + LIMIT_STUCK_MS) * NS_PER_MS;
+
+    if (due < g->stuck_ns)
+        g->stuck_ns = due;
+}
+
+/* timeout(1) and batch systems signal us and then our group, us included: that is one request. */
+static bool is_twin(struct supervisor *g, const struct signalfd_siginfo *info)
+{
+    uint64_t now = clock_now_ns();
+    bool twin = info->ssi_code == SI_USER && info->ssi_signo == g->last.ssi_signo &&
+                info->ssi_pid == g->last.ssi_pid && now - g->last_ns < TWIN_MS * NS_PER_MS;
+
+    if (phase_is_end((int)info->ssi_signo) && !twin) {
+        g->last = *info;
+        g->last_ns = now;
+    }
+    return twin;
+}
+
+static void pass_on(struct supervisor *g, const struct signalfd_siginfo *info)
+{
+    int sig = (int)info->ssi_signo;
+    unsigned char byte = (unsigned char)sig;
+
+    if (is_twin(g, info))
+        return;
+    if (phase_is_end(sig) && g->phase == PHASE_STATE_PREPARING &&
+        phase_state_step(&g->phase, PHASE_EVENT_SIGNAL) == PHASE_ACTION_kill_worker)
+        end_worker(g, "interrupted before anything was started", 128 + sig);
+    if (phase_is_end(sig))
+        end_within(g, g->ended_by ? LIMIT_KILLED_MS + LIMIT_CLOSING_MS
+                                  : LIMIT_ASKED_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    if (phase_is_end(sig) && !g->ended_by)
+        g->ended_by = sig;
+    /* The socket holds many signals; when it is full, one more changes nothing. */
+    if (send(g->control, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return;
+    if (sig == SIGTSTP)
+        kill(getpid(), SIGSTOP);
+}
+
+static void take_signals(struct supervisor *g)
+{
+    struct signalfd_siginfo info;
+
+    while (read(g->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        hear_worker(g);
+        if (info.ssi_signo != SIGCHLD)
+            pass_on(g, &info);
+    }
+}
+
+/* Carries out what is due; milliseconds until the next deadline, or -1. */
+static int keep_time(struct supervisor *g)
+{
+    uint64_t now = clock_now_ns(), next;
+    struct errmsg text;
+
+    if (now >= g->stuck_ns)
+        end_worker(g,
+                   "the worker process does not end; it is killed with everything that it had "
+                   "started here",
+                   g->ended_by ? 128 + g->ended_by : LATE_CODE);
+    if (now >= g->late_ns) {
+        hear_worker(g);
+        errmsg_set(&text, 0,
+                   "the time limit of %u s (-timeout) has passed before anything was started",
+                   g->seconds);
+        g->late_ns = UINT64_MAX;
+        if (g->phase == PHASE_STATE_PREPARING &&
+            phase_state_step(&g->phase, PHASE_EVENT_LATE) == PHASE_ACTION_kill_worker)
+            end_worker(g, text.text, LATE_CODE);
+        end_within(g, LIMIT_WHO_MS + LIMIT_KILLED_MS + LIMIT_CLOSING_MS);
+    }
+    next = g->stuck_ns < g->late_ns ? g->stuck_ns : g->late_ns;
+    if (next == UINT64_MAX)
+        return -1;
+    return now >= next ? 0 : (int)((next - now) / NS_PER_MS % (1 << 30) + 1);
+}
+
+__attribute__((noreturn)) static void keep_guard(struct supervisor *g)
+{
+    struct pollfd p[2] = { { g->signals, POLLIN, 0 }, { g->control, POLLIN, 0 } };
+    int status;
+
+    while ((status = worker_status(g)) < 0) {
+        if (poll(p, 2, keep_time(g)) < 0)
+            continue;
+        if (p[1].revents) {
+            hear_worker(g);
+            if (p[1].revents & (POLLHUP | POLLERR)) /* it is exiting; SIGCHLD follows */
+                p[1].fd = -1;
+        }
+        if (p[0].revents)
+            take_signals(g);
+    }
+    _exit(status);
+}
+
+/* The worker gets signals through the socket only; those of the terminal reach it too. */
+static void become_worker(pid_t guard, const sigset_t *old)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* until it reads the socket */
+    if (getppid() != guard)
+        _exit(1);
+    for (int i = 0; i < NWATCHED; i++) {
+        if (watched[i] != SIGCONT)
+            signal(watched[i], SIG_IGN);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTOU, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+int supervisor_split(const struct log *log, supervisor_word *word, void *arg, int *control_fd_p)
+{
+    struct supervisor g = {
+        .log = log, .word = word, .arg = arg, .late_ns = UINT64_MAX, .stuck_ns = UINT64_MAX
+    };
+    pid_t guard = getpid();
+    sigset_t set, old;
+    int ends[2];
+
+    child_adopt_orphans();
+    watched_set(&set);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    g.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (g.signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return -errno;
+    g.worker = fork();
+    if (g.worker < 0)
+        return -errno;
+    if (g.worker > 0) {
+        close(ends[0]);
+        g.control = ends[1];
+        keep_guard(&g);
+    }
+    close(ends[1]);
+    close(g.signals);
+    child_adopt_orphans();
+    become_worker(guard, &old);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *control_fd_p = ends[0];
+    return 0;
+}
+
+/* Lost only if the supervisor is gone: then the socket is at EOF, and the worker ends as well. */
+static void tell_guard(int control_fd, const struct supervisor_packet *p)
+{
+    while (send(control_fd, p, sizeof *p, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        continue;
+}
+
+void supervisor_limit(int control_fd, uint64_t begun_ns, uint32_t seconds)
+{
+    struct supervisor_packet p = { .begun_ns = begun_ns, .seconds = seconds };
+
+    tell_guard(control_fd, &p);
+}
+
+/* A stopped worker could not notice that the supervisor has gone. */
+void supervisor_listening(int control_fd)
+{
+    struct supervisor_packet p = { .listens = true };
+
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
+    tell_guard(control_fd, &p);
+}
+
+/* Our parent may ignore SIGCHLD (trap '' CHLD): then the kernel would reap our children silently,
+ * and we would wait for ever. */
+void supervisor_tidy(void)
+{
+    signal(SIGCHLD, SIG_DFL);
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/dev/null", O_RDWR); /* the lowest free number: this one */
+    }
+    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+}

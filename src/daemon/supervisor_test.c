@@ -1,0 +1,335 @@
+/* supervisor_test.c - the two processes of the launcher, and what each does when the other is
+ * killed.
+ *
+ * Each test is a launcher of its own: a child that splits; its worker reports through a pipe. */
+#include "daemon/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "io/child.h"
+#include "tests/tap.h"
+
+static int report[2]; /* from the worker */
+
+typedef void worker_fn(int control);
+
+/* Returns the supervisor's pid; its worker runs fn and then exits with 0. */
+static pid_t launch_with(worker_fn *fn, supervisor_word *word)
+{
+    struct log log = LOG_SILENT;
+    int control = -1;
+    pid_t pid;
+
+    if (pipe2(report, O_CLOEXEC) < 0)
+        abort();
+    pid = fork();
+    if (pid == 0) {
+        close(report[0]);
+        if (supervisor_split(&log, word, &log, &control) < 0)
+            _exit(99);
+        fn(control);
+        _exit(0);
+    }
+    close(report[1]);
+    return pid;
+}
+
+static pid_t launch(worker_fn *fn)
+{
+    return launch_with(fn, NULL);
+}
+
+static void say(const void *bytes, size_t n)
+{
+    if (write(report[1], bytes, n) != (ssize_t)n)
+        _exit(98);
+}
+
+static int heard(void)
+{
+    unsigned char c;
+
+    return read(report[0], &c, 1) == 1 ? c : -1;
+}
+
+static pid_t heard_pid(void)
+{
+    pid_t pid;
+
+    return read(report[0], &pid, sizeof pid) == (ssize_t)sizeof pid ? pid : -1;
+}
+
+/* The supervisor's end; afterwards no descendant may be left (they would be ours by now). */
+static int end_of(pid_t guard)
+{
+    int status = -1;
+
+    waitpid(guard, &status, 0);
+    close(report[0]);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static bool nobody_is_left(void)
+{
+    return waitpid(-1, NULL, 0) < 0 && errno == ECHILD;
+}
+
+static void exit_with_code(int control)
+{
+    (void)control;
+    _exit(42);
+}
+
+/* A process group with a daemon in it that ignores signals. */
+static void leave_processes(int control)
+{
+    pid_t self = getpid();
+
+    (void)control;
+    if (fork() == 0) {
+        setpgid(0, 0);
+        signal(SIGTERM, SIG_IGN);
+        if (fork() == 0) {
+            setsid();
+            say(&self, sizeof self);
+            pause();
+        }
+        pause();
+    }
+    pause();
+}
+
+/* Writes every signal that arrives on the socket, then 'E' at EOF. */
+static void pass_on(int control)
+{
+    unsigned char c;
+    ssize_t n;
+
+    fcntl(control, F_SETFL, 0);
+    supervisor_listening(control);
+    say("!", 1);
+    while ((n = read(control, &c, 1)) == 1 || (n < 0 && errno == EINTR)) {
+        say(&c, 1);
+        if (c == SIGHUP)
+            _exit(3);
+    }
+    say("E", 1);
+}
+
+static void test_codes(void)
+{
+    EQ(end_of(launch(exit_with_code)), 42);
+    OK(nobody_is_left());
+}
+
+/* Our parent ignores signals that we need. */
+static void test_deaf_parent(void)
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0) {
+        signal(SIGCHLD, SIG_IGN);
+        supervisor_tidy();
+        _exit(end_of(launch(exit_with_code)));
+    }
+    waitpid(pid, &status, 0);
+    OK(WIFEXITED(status) && WEXITSTATUS(status) == 42);
+    OK(nobody_is_left());
+}
+
+static void test_worker_killed(void)
+{
+    pid_t guard = launch(leave_processes);
+    pid_t worker = heard_pid();
+
+    OK(worker > 0 && kill(worker, SIGKILL) == 0);
+    EQ(end_of(guard), 128 + SIGKILL);
+    OK_F(nobody_is_left(), "what the worker had started is gone with it");
+}
+
+/* In the supervisor: its sentence goes where the worker reports. */
+static void pass_word(void *arg, const char *sentence)
+{
+    (void)arg;
+    if (!strstr(sentence, "killed by signal 9 (SIGKILL)") || write(report[1], "W", 1) != 1)
+        _exit(97);
+}
+
+static void test_word(void)
+{
+    pid_t guard = launch_with(leave_processes, pass_word);
+    pid_t worker = heard_pid();
+
+    kill(worker, SIGKILL);
+    OK_F(heard() == 'W', "the guard's sentence goes where it is told to");
+    EQ(end_of(guard), 128 + SIGKILL);
+    OK(nobody_is_left());
+}
+
+static void say_pid_and_pass_on(int control)
+{
+    pid_t self = getpid();
+
+    say(&self, sizeof self);
+    pass_on(control);
+}
+
+static void test_guard_killed_while_stopped(void)
+{
+    pid_t guard = launch(say_pid_and_pass_on);
+    pid_t worker = heard_pid();
+    int status;
+
+    EQ(heard(), '!');
+    kill(worker, SIGSTOP);
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(heard() == 'E', "a worker that is stopped notices it too");
+    waitpid(-1, &status, 0);
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
+static void test_guard_killed(void)
+{
+    pid_t guard = launch(pass_on);
+    int status;
+
+    EQ(heard(), '!');
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(heard() == 'E', "the worker notices the end of the guard");
+    waitpid(-1, &status, 0); /* it has become ours */
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
+static void test_signals(void)
+{
+    static const int passed[] = { SIGUSR1, SIGUSR2, SIGWINCH, SIGINT, SIGTERM, SIGQUIT };
+    pid_t guard = launch(pass_on);
+    int status;
+
+    EQ(heard(), '!');
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        kill(guard, passed[i]);
+        EQ(heard(), passed[i]);
+    }
+    kill(guard, SIGTSTP);
+    EQ(heard(), SIGTSTP);
+    OK_F(waitpid(guard, &status, WUNTRACED) == guard && WIFSTOPPED(status),
+         "the guard stops as the shell expects");
+    kill(guard, SIGCONT);
+    EQ(heard(), SIGCONT);
+    kill(guard, SIGHUP);
+    EQ(heard(), SIGHUP);
+    EQ(end_of(guard), 3);
+    OK(nobody_is_left());
+}
+
+/* It reads options, asks a resource manager ... and has a child that is doing so. */
+static void prepare(int control)
+{
+    pid_t self = getpid();
+
+    (void)control;
+    if (fork() == 0) {
+        setpgid(0, 0);
+        say(&self, sizeof self);
+        pause();
+    }
+    pause();
+}
+
+static void test_interrupted_early(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        pid_t guard = launch(prepare);
+        OK(heard_pid() > 0);
+        kill(guard, SIGQUIT); /* goes to a worker that reads the socket */
+        kill(guard, ends[i]);
+        EQ(end_of(guard), 128 + ends[i]);
+        OK_F(nobody_is_left(), "who has not begun is ended at once");
+    }
+}
+
+/* As under nohup(1). */
+static void test_hangup_ignored(void)
+{
+    pid_t guard;
+
+    signal(SIGHUP, SIG_IGN);
+    guard = launch(prepare);
+    OK(heard_pid() > 0);
+    kill(guard, SIGHUP);
+    kill(guard, SIGTERM);
+    EQ(end_of(guard), 128 + SIGTERM);
+    signal(SIGHUP, SIG_DFL);
+    OK(nobody_is_left());
+}
+
+/* Its time limit has long passed. */
+static void limited(int control)
+{
+    supervisor_limit(control, clock_now_ns() - 10 * NS_PER_S, 5);
+    pause();
+}
+
+/* It begins all the same: what the limit means now is its own decision. */
+static void limited_no_more(int control)
+{
+    supervisor_limit(control, clock_now_ns(), 1000);
+    supervisor_limit(control, 0, 0);
+    supervisor_listening(control);
+    _exit(7);
+}
+
+static void test_limit(void)
+{
+    EQ(end_of(launch(limited)), 124);
+    EQ(end_of(launch(limited_no_more)), 7);
+    OK(nobody_is_left());
+}
+
+static void test_guard_killed_early(void)
+{
+    pid_t guard = launch(prepare), worker = heard_pid();
+    int status;
+
+    kill(guard, SIGKILL);
+    waitpid(guard, &status, 0);
+    OK_F(waitpid(worker, &status, 0) == worker && WIFSIGNALED(status),
+         "a worker that does not listen yet dies with its guard");
+    child_end_all();
+    close(report[0]);
+    OK(nobody_is_left());
+}
+
+int main(void)
+{
+    if (child_adopt_orphans() < 0)
+        return 1;
+    signal(SIGHUP, SIG_DFL); /* even if our parent (nohup) ignores it */
+    test_codes();
+    test_deaf_parent();
+    test_worker_killed();
+    test_word();
+    test_guard_killed();
+    test_guard_killed_while_stopped();
+    test_signals();
+    test_interrupted_early();
+    test_hangup_ignored();
+    test_limit();
+    test_guard_killed_early();
+    return tap_done();
+}

@@ -1,0 +1,63 @@
+/* trace_writer.c - see trace_writer.h. */
+#include "daemon/trace_writer.h"
+
+#include "base/clock.h"
+#include "trace/record.h"
+
+static void give_up(struct trace_writer *t, int rc)
+{
+    log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));
+    t->server->recorder = NULL;
+    t->server = NULL;
+    async_writer_close(&t->file);
+}
+
+static void keep(void *arg, struct record *r)
+{
+    struct trace_writer *t = arg;
+    int rc;
+
+    if (!r->time_ns)
+        r->time_ns = clock_now_ns();
+    record_write(&t->writer, r, &t->file.out);
+    rc = async_writer_kick(&t->file);
+    if (rc < 0)
+        give_up(t, rc);
+}
+
+int trace_writer_open(struct trace_writer *t, struct server *s, struct loop *l, const char *path,
+                      const char *node, const struct log *log, struct errmsg *err)
+{
+    struct errmsg why;
+
+    if (async_writer_open(&t->file, l, path, &why) < 0)
+        return errmsg_set(err, TRACE_WRITER_BAD, "-trace: %s; nothing was started", why.text);
+    t->server = s;
+    t->log = log;
+    t->path = path;
+    server_record(s, keep, t, clock_wall_ns(), node);
+    return 0;
+}
+
+void trace_writer_flush(struct trace_writer *t)
+{
+    int rc = t->server ? async_writer_flush(&t->file) : 0;
+
+    if (rc < 0)
+        give_up(t, rc);
+}
+
+void trace_writer_close(struct trace_writer *t)
+{
+    int rc;
+
+    if (!t->server)
+        return;
+    server_record_end(t->server);
+    if (!t->server) /* the last record could not be written */
+        return;
+    t->server = NULL;
+    rc = async_writer_close(&t->file);
+    if (rc < 0)
+        log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));
+}

@@ -1,0 +1,345 @@
+/* binding.c - see binding.h. */
+#include "launch/binding.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "topo/places.h"
+
+/* :pe=N means -bind-to core:N; cores must then not be the order as well. */
+static int apply_pe(struct binding *b, const char *bind_to, uint32_t pe, struct errmsg *err)
+{
+    if (bind_to && (b->spec.how != BIND_OBJECT || b->spec.kind > TOPO_CORE || b->spec.width != 1))
+        return errmsg_set(err, BINDING_BAD,
+                          "-map-by ...:pe=%u binds to cores, -bind-to %.100s to something else", pe,
+                          bind_to);
+    if (!bind_to)
+        b->spec = (struct bind_spec){ .how = BIND_OBJECT, .kind = TOPO_CORE };
+    b->spec.width = pe;
+    if (b->order.kind <= TOPO_CORE)
+        b->order.said = false;
+    return 0;
+}
+
+int binding_init(struct binding *b, const char *bind_to, const struct mapping_spec *map,
+                 struct errmsg *err)
+{
+    memset(b, 0, sizeof *b);
+    if (bind_parse(bind_to, &b->spec, err))
+        return BINDING_BAD;
+    if (map->object_said && map->object != TOPO_MACHINE)
+        b->order = (struct bind_order){ true, map->object, map->width, map->ppr };
+    return map->pe ? apply_pe(b, bind_to, map->pe, err) : 0;
+}
+
+/* Maps topo's results to ours. */
+static int said(int rc)
+{
+    return rc == BIND_BAD ? BINDING_CANNOT : rc;
+}
+
+/* The hardware of a node, as far as known. */
+static struct bind_machine *machine_of(struct binding *b, const char *node)
+{
+    struct bind_machine *told = b->far ? b->far(b->arg, node) : NULL;
+
+    return told ? told : &b->machine;
+}
+
+static int has_none(const struct binding *b, const struct bind_machine *m, const char *option,
+                    enum topo_kind kind, const char *node, struct errmsg *err)
+{
+    const char *name = topo_kind_name(kind);
+
+    if (m == &b->machine)
+        return errmsg_set(err, BINDING_CANNOT, "%s: this machine has no %s", option, name);
+    return errmsg_set(err, BINDING_CANNOT, "%s: node %.200s has no %s", option, node, name);
+}
+
+int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
+                const char *node, uint32_t *per_node_p, struct errmsg *err)
+{
+    struct bind_machine *m = machine_of(b, node);
+    uint64_t objects = 1;
+    int rc = 0;
+
+    if (map->object != TOPO_MACHINE) {
+        rc = said(bind_look(m, a, true, err));
+        if (rc == 0)
+            objects = bind_objects(&m->view, map->object, m->allowed);
+    }
+    if (rc == 0 && objects == 0)
+        rc = has_none(b, m, "-map-by ppr", map->object, node, err);
+    if (rc == 0 && objects * map->ppr > LIMIT_JOB_PROCS)
+        rc = errmsg_set(err, BINDING_BAD, "-map-by ppr: more than %u processes in one job",
+                        LIMIT_JOB_PROCS);
+    if (rc == 0)
+        *per_node_p = (uint32_t)objects * map->ppr;
+    return rc;
+}
+
+static bool same_binding(const struct host *a, const struct host *b)
+{
+    if (!a->binding || !b->binding)
+        return a->binding == b->binding;
+    return strcmp(a->binding, b->binding) == 0;
+}
+
+/* A host file may have its own binding for a node. */
+static int node_binding(const struct binding *b, struct arena *a, const struct host *host,
+                        const struct job_map_binding **binding_p, struct errmsg *err)
+{
+    struct bind_spec spec = b->spec;
+
+    if (host->binding && bind_parse(host->binding, &spec, err))
+        return BINDING_BAD;
+    if (spec.how == BIND_NONE)
+        return 0;
+    *binding_p = plan_binding_new(a, &spec, &b->order);
+    return *binding_p ? 0 : -ENOMEM;
+}
+
+/* ---- slots of a rank file ---- */
+
+/* All nodes' lists in one allocation: first the size of each, then the slots of each rank. */
+static char **slot_lists(const struct rankfile *file, struct job_map *plan)
+{
+    char **lists = arena_array(&plan->arena, (size_t)plan->nnodes + 1, sizeof *lists);
+    size_t *room = calloc((size_t)plan->nnodes + 1, sizeof *room);
+
+    for (uint32_t r = 0; r < plan->nprocs && room && lists; r++) {
+        const char *slots = file->ranks[r].slots;
+        room[plan->procs[r].node] += (slots ? strlen(slots) : 0) + 1;
+    }
+    for (uint32_t n = 0; n < plan->nnodes && room && lists; n++)
+        lists[n] = arena_alloc(&plan->arena, room[n] + 1);
+    free(room);
+    return arena_ok(&plan->arena) && room && lists ? lists : NULL;
+}
+
+/* The ranks of a node come in the order of their local ranks. */
+static int fill_slot_lists(const struct rankfile *file, const struct job_map *plan, char **lists)
+{
+    char **at = calloc((size_t)plan->nnodes + 1, sizeof *at);
+
+    if (!at)
+        return -ENOMEM;
+    for (uint32_t r = 0; r < plan->nprocs; r++) {
+        const struct job_map_proc *q = &plan->procs[r];
+        if (q->local_rank == 0)
+            at[q->node] = lists[q->node];
+        else
+            *at[q->node]++ = '|';
+        if (file->ranks[r].slots)
+            at[q->node] = stpcpy(at[q->node], file->ranks[r].slots);
+    }
+    free(at);
+    return 0;
+}
+
+static int bind_slots(const struct rankfile *file, struct job_map *plan)
+{
+    struct bind_order order = { 0 };
+    char **lists = slot_lists(file, plan);
+    int rc = lists ? fill_slot_lists(file, plan, lists) : -ENOMEM;
+
+    for (uint32_t n = 0; n < plan->nnodes && rc == 0; n++) {
+        struct bind_spec spec = { .how = BIND_SLOTS, .width = 1, .list = lists[n] };
+        if (n && strcmp(lists[n], lists[n - 1]) == 0)
+            plan->nodes[n].binding = plan->nodes[n - 1].binding;
+        else
+            plan->nodes[n].binding = plan_binding_new(&plan->arena, &spec, &order);
+        rc = plan->nodes[n].binding ? 0 : -ENOMEM;
+    }
+    return rc;
+}
+
+/* ---- bindings of all nodes ---- */
+
+int binding_nodes(struct binding *b, struct job_map *plan, const struct host *const *node_hosts,
+                  struct errmsg *err)
+{
+    int rc = 0;
+
+    if (b->ranks && b->ranks->binds)
+        return bind_slots(b->ranks, plan);
+    for (uint32_t n = 0; n < plan->nnodes && rc == 0; n++) {
+        if (n && same_binding(node_hosts[n], node_hosts[n - 1]))
+            plan->nodes[n].binding = plan->nodes[n - 1].binding;
+        else
+            rc = node_binding(b, &plan->arena, node_hosts[n], &plan->nodes[n].binding, err);
+    }
+    return rc;
+}
+
+/* ---- renumbered ranks ---- */
+
+/* The objects of a node's processes: their binding; for unbound processes, the objects of the
+ * mapping. */
+static int node_seats(struct binding *b, struct job_map *plan, uint32_t node,
+                      struct bind_machine *m, struct bind_seats *seats_p, struct errmsg *err)
+{
+    struct bind_spec spec = { .how = BIND_OBJECT, .kind = b->order.kind, .width = b->order.width };
+    const struct job_map_binding *binding = plan->nodes[node].binding;
+
+    *seats_p = (struct bind_seats){ NULL, 0 };
+    if (binding)
+        return plan_seats(&plan->arena, binding, m, seats_p, err);
+    if (!b->order.said)
+        return 0;
+    return bind_seats(&plan->arena, &spec, &b->order, &m->view, m->allowed, seats_p, err);
+}
+
+/* The objects of one node's processes, in the order of the mapping. */
+static int find_places(struct binding *b, struct job_map *plan, uint32_t node, enum topo_kind kind,
+                       uint32_t *place, struct errmsg *err)
+{
+    const char *name = plan->nodes[node].name;
+    struct bind_machine *m = machine_of(b, name);
+    struct bind_seats seats;
+    int rc = bind_look(m, &plan->arena, true, err);
+
+    if (rc == 0 && bind_objects(&m->view, kind, m->allowed) == 0)
+        return has_none(b, m, "-rank-by", kind, name, err);
+    if (rc == 0)
+        rc = node_seats(b, plan, node, m, &seats, err);
+    if (rc)
+        return said(rc);
+    return places_find(&m->view.kinds[kind], m->allowed, &seats, plan->nodes[node].nprocs, place);
+}
+
+/* The object of a process depends only on those before it: so consecutive nodes with the same
+ * machine and binding share one result. */
+static bool has_places_of_last(struct binding *b, const struct job_map *p, uint32_t n)
+{
+    return n && p->nodes[n].binding == p->nodes[n - 1].binding &&
+           p->nodes[n].nprocs <= p->nodes[n - 1].nprocs &&
+           machine_of(b, p->nodes[n].name) == machine_of(b, p->nodes[n - 1].name);
+}
+
+static int find_all_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
+                           const uint32_t **of_node, struct errmsg *err)
+{
+    int rc = 0;
+
+    for (uint32_t n = 0; n < plan->nnodes && rc == 0; n++) {
+        uint32_t *place;
+        if (has_places_of_last(b, plan, n)) {
+            of_node[n] = of_node[n - 1];
+            continue;
+        }
+        of_node[n] = place = arena_array(&plan->arena, plan->nodes[n].nprocs + 1u, sizeof *place);
+        rc = place ? find_places(b, plan, n, kind, place, err) : -ENOMEM;
+    }
+    return rc;
+}
+
+int binding_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
+                   const uint32_t **places_p, struct errmsg *err)
+{
+    const uint32_t **of_node = calloc((size_t)plan->nnodes + 1, sizeof *of_node);
+    uint32_t *places = arena_array(&plan->arena, (size_t)plan->nprocs + 1, sizeof *places);
+    int rc = of_node && places ? find_all_places(b, plan, kind, of_node, err) : -ENOMEM;
+
+    for (uint32_t r = 0; r < plan->nprocs && rc == 0; r++)
+        places[r] = of_node[plan->procs[r].node][plan->procs[r].local_rank];
+    free(of_node);
+    *places_p = places;
+    return rc;
+}
+
+static bool in_order(const uint32_t *turns, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && turns[i] == i)
+        i++;
+    return i == n;
+}
+
+/* A binding with turns; the previous node's if it is the same. */
+static const struct job_map_binding *with_turns(struct job_map *p,
+                                                const struct job_map_binding *binding,
+                                                const struct job_map_binding *last,
+                                                const uint32_t *turns, uint32_t n)
+{
+    struct job_map_binding *copy;
+
+    if (last && last->nturns == n && memcmp(last->turns, turns, n * sizeof *turns) == 0)
+        return last;
+    copy = arena_array(&p->arena, 1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *binding;
+    copy->turns = turns;
+    copy->nturns = n;
+    return copy;
+}
+
+/* All nodes' turns in one allocation, each node's by local rank. */
+static uint32_t *sort_turns(struct job_map *p, const uint32_t *turns)
+{
+    uint32_t *sorted = arena_array(&p->arena, (size_t)p->nprocs + 1, sizeof *sorted), at = 0;
+    uint32_t *first = calloc((size_t)p->nnodes + 1, sizeof *first);
+
+    for (uint32_t n = 0; n < p->nnodes && first; n++) {
+        first[n] = at;
+        at += p->nodes[n].nprocs;
+    }
+    for (uint32_t r = 0; r < p->nprocs && first && sorted; r++)
+        sorted[first[p->procs[r].node] + p->procs[r].local_rank] = turns[r];
+    if (!first)
+        sorted = NULL;
+    free(first);
+    return sorted;
+}
+
+int binding_turns(struct job_map *plan, const uint32_t *turns)
+{
+    const struct job_map_binding *last = NULL, *plain = NULL;
+    uint32_t *at = turns ? sort_turns(plan, turns) : NULL;
+
+    if (turns && !at)
+        return -ENOMEM;
+    for (uint32_t n = 0; n < plan->nnodes && turns; n++) {
+        const struct job_map_binding *binding = plan->nodes[n].binding;
+        uint32_t count = plan->nodes[n].nprocs;
+        if (binding && !in_order(at, count)) {
+            last = with_turns(plan, binding, binding == plain ? last : NULL, at, count);
+            if (!last)
+                return -ENOMEM;
+            plain = binding;
+            plan->nodes[n].binding = last;
+        }
+        at += count;
+    }
+    return 0;
+}
+
+/* ---- processors of all nodes ---- */
+
+struct applying {
+    struct binding *binding;
+    const struct job_map *plan;
+};
+
+/* Another machine reports by itself what is impossible there. */
+static struct bind_machine *machine_for(void *arg, uint32_t node, bool *guess_p)
+{
+    const struct applying *a = arg;
+    struct binding *b = a->binding;
+    const char *name = a->plan->nodes[node].name;
+    struct bind_machine *m = machine_of(b, name);
+
+    *guess_p = b->remote && !(b->here && strcmp(name, b->here) == 0);
+    return m;
+}
+
+int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err)
+{
+    struct applying a = { b, plan };
+
+    return said(plan_bind_all(plan, machine_for, &a, err));
+}

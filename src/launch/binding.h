@@ -1,0 +1,60 @@
+/* binding.h - the processors of a whole plan: -bind-to, -map-by and the host file's binding=,
+ * applied to every node.
+ *
+ * What each node does with it on its own hardware is in topo/plan_bind.h.  The hardware of other
+ * machines is known here only once they have reported it (`far`); until then each is assumed to be
+ * like this one.
+ */
+#ifndef WIREUP_LAUNCH_BINDING_H
+#define WIREUP_LAUNCH_BINDING_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "core/job_map.h"
+#include "topo/plan_bind.h"
+#include "launch/hosts.h"
+#include "launch/mapping.h"
+#include "launch/rankfile.h"
+
+struct binding {
+    struct bind_spec spec;
+    struct bind_order order;
+    struct bind_machine machine;
+    const struct rankfile *ranks; /* their slot= overrides all else; or NULL */
+    const char *here;             /* the node that is this machine if others take part; or NULL */
+    bool remote;                  /* other machines take part */
+    /* The hardware that another machine has reported; returns NULL: not reported.  May be NULL. */
+    struct bind_machine *(*far)(void *arg, const char *node);
+    void *arg;
+};
+
+/* BINDING_BAD: the options are wrong; BINDING_CANNOT: this machine's hardware cannot do it. */
+enum { BINDING_BAD = 1, BINDING_CANNOT };
+
+/* From the values of the options. */
+int binding_init(struct binding *b, const char *bind_to, const struct mapping_spec *map,
+                 struct errmsg *err);
+
+/* The number of ranks of a node for -map-by ppr:N:OBJECT. */
+int binding_ppr(struct binding *b, struct arena *a, const struct mapping_spec *map,
+                const char *node, uint32_t *per_node_p, struct errmsg *err);
+
+/* Fills plan->nodes[].binding.  node_hosts: the list entry of each node. */
+int binding_nodes(struct binding *b, struct job_map *plan, const struct host *const *node_hosts,
+                  struct errmsg *err);
+
+/* The object of a kind on which each rank is, by the nodes' bindings (or the mapping); in the
+ * plan's arena.  Before ranks are renumbered. */
+int binding_places(struct binding *b, struct job_map *plan, enum topo_kind kind,
+                   const uint32_t **places_p, struct errmsg *err);
+
+/* Ranks have been renumbered: turns, from ranking_apply(), goes into the nodes' bindings. */
+int binding_turns(struct job_map *plan, const uint32_t *turns);
+
+/* Fills plan->procs[].cpus and .binding.  Another machine that has not reported its hardware is
+ * assumed to be like this one; what cannot be done here may be possible there: that machine checks
+ * it. */
+int binding_apply(struct binding *b, struct job_map *plan, struct errmsg *err);
+
+#endif

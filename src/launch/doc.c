@@ -1,0 +1,40 @@
+/* doc.c - prints the texts derived from the option table, for the files kept in the repository.
+ *
+ *   wireup-doc help|options|synopsis|commands|environment|completion
+ *
+ * Not installed; see tests/check-docs.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "launch/options_doc.h"
+
+static const struct {
+    const char *name;
+    void (*write)(struct buf *out);
+} parts[] = {
+    { "help", options_help },
+    { "options", options_man },
+    { "synopsis", options_man_synopsis },
+    { "commands", options_man_commands },
+    { "environment", options_man_environment },
+    { "completion", options_completion },
+};
+
+int main(int argc, char **argv)
+{
+    struct buf out = BUF_NULL(1 << 20);
+    int rc = 2;
+
+    for (size_t i = 0; argc == 2 && i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcmp(argv[1], parts[i].name) != 0)
+            continue;
+        parts[i].write(&out);
+        rc = buf_cstr(&out) && fputs(buf_cstr(&out), stdout) >= 0 && fflush(stdout) == 0 ? 0 : 1;
+    }
+    if (rc == 2)
+        fprintf(stderr,
+                "usage: wireup-doc help|options|synopsis|commands|environment|completion\n");
+    buf_free(&out);
+    return rc;
+}

@@ -1,0 +1,446 @@
+/* dvm.c - see dvm.h. */
+#include "launch/dvm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "io/rendezvous.h"
+#include "io/write_all.h"
+#include "launch/queries.h"
+#include "launch/remote.h"
+#include "launch/plan_builder.h"
+#include "daemon/launch_methods.h"
+#include "daemon/dvm_exec.h"
+#include "daemon/shutdown.h"
+#include "daemon/supervisor.h"
+
+extern char **environ;
+
+enum { DVM_ANSWER = 1 << 24, DVM_LINE = 60 << 10 };
+
+/* ---- finding the DVM ---- */
+
+/* The DVM's launcher, and its answer; pid 0: there is none. */
+static struct launcher_name find_standing(struct buf *answer)
+{
+    struct launcher_name *all, found = { .pid = 0 };
+    int n = rendezvous_list(&all);
+
+    for (int i = 0; i < n && !found.pid; i++) {
+        buf_clear(answer);
+        if (queries_launcher(&all[i], SLICE("standing\n"), answer) == 0 &&
+            slice_starts(buf_slice(answer), SLICE("standing ")))
+            found = all[i];
+    }
+    free(all);
+    return found;
+}
+
+/* "NAME SLOTS" in each line after the first. */
+static bool read_nodes(struct slice text, struct arena *a, struct host_list *list)
+{
+    slice_cut(&text, '\n');
+    while (text.len) {
+        struct slice line = slice_cut(&text, '\n'), name = slice_cut(&line, ' ');
+        struct host h = { .name = arena_str(a, name) };
+        if (!h.name || !slice_u32(line, &h.slots) || h.slots == 0 || hosts_add(a, list, h) < 0)
+            return false;
+    }
+    return list->count > 0;
+}
+
+bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p)
+{
+    struct buf answer = BUF_NULL(DVM_ANSWER);
+    char self[4096], *word;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    bool found = n > 0 && (size_t)n < sizeof self && find_standing(&answer).pid &&
+                 read_nodes(buf_slice(&answer), a, list);
+
+    if (found) {
+        self[n] = '\0';
+        word = agent_word(a, self); /* blanks in it are quoted */
+        *exec_p = word ? arena_printf(a, "%s on", word) : NULL;
+        found = *exec_p != NULL;
+    }
+    buf_free(&answer);
+    return found;
+}
+
+/* ---- up ---- */
+
+struct dvm {
+    struct remote far;
+    struct dvm_exec_list errands;
+    uint32_t nnodes;
+    int news; /* socket to the process that waits in the foreground */
+    int control_fd;
+    uint64_t begun_ns;
+    struct watch waits; /* ... and a watch for its end */
+};
+
+static void come_up(void *arg)
+{
+    struct dvm *s = arg;
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    for (int fd = 0; fd <= 2 && null >= 0; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+    watch_close(&s->waits);
+    if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
+        shutdown_give_up(s->far.node, 1); /* no foreground process: it was killed */
+    close(s->news);
+}
+
+/* The foreground process was killed before the DVM was up. */
+static void nobody_waits(void *arg)
+{
+    struct dvm *s = arg;
+
+    watch_close(&s->waits);
+    shutdown_give_up(s->far.node, 1);
+}
+
+static void reaped(void *arg, pid_t pid, int status)
+{
+    struct dvm *s = arg;
+
+    remote_reaped(&s->far, pid, status);
+}
+
+static void progress(void *arg, struct node_progress *p)
+{
+    struct dvm *s = arg;
+
+    remote_progress(&s->far, p);
+}
+
+static void limited(void *arg, uint32_t seconds)
+{
+    const struct dvm *s = arg;
+
+    supervisor_limit(s->control_fd, s->begun_ns, seconds);
+}
+
+static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, struct log log)
+{
+    struct node_config config = { .log = log,
+                                  .control_fd = s->control_fd,
+                                  .begun_ns = s->begun_ns,
+                                  .timeout_s = o->timeout_s,
+                                  .progress = progress,
+                                  .reaped = reaped,
+                                  .arg = s };
+    struct errmsg err = { "" };
+    char host[256] = "localhost";
+    struct node *node;
+    int code = 1;
+
+    s->nnodes = plan->nnodes;
+    if (gethostname(host, sizeof host - 1) == 0)
+        config.name = host;
+    node = node_new(&config, &err);
+    if (node)
+        log = *node_log(node);
+    if (node && remote_open(&s->far, o, node, plan, log, &err) == 0) {
+        s->far.on_up = come_up;
+        s->far.arg = s;
+        dvm_execs_open(&s->errands, &s->far.multinode);
+        s->far.multinode.errands = &s->errands;
+        watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
+        watch_want(&s->waits, LOOP_READ);
+        code = node_run(node);
+    } else {
+        log_error(&log, "%s", err.text);
+    }
+    watch_close(&s->waits);
+    dvm_execs_close(&s->errands);
+    remote_close(&s->far);
+    node_free(node);
+    return code;
+}
+
+/* The options of a job whose program is never run: the plan is only for the nodes. */
+static int prepare_and_stand(struct dvm *s, int argc, char **argv, const struct log *log)
+{
+    const struct launch_hooks hooks = { .limited = limited, .arg = s };
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    struct launch_options options;
+    struct job_map plan;
+    struct errmsg err = { "out of memory" };
+    int rc, code = 1;
+
+    if (!words) {
+        log_error(log, "%s", err.text);
+        return 1;
+    }
+    words[0] = argv[0];
+    memcpy(words + 1, argv + 2, ((size_t)argc - 2) * sizeof *words);
+    words[argc - 1] = (char *)(uintptr_t) "/bin/true";
+    rc = launch_prepare_with(argc, words, environ, &hooks, &options, &plan, &err);
+    if (rc != LAUNCH_GO && rc != LAUNCH_SHOW) {
+        log_error(log, "%s", err.text);
+        code = launch_exit_code(rc);
+    } else if (rc == LAUNCH_GO && !options.remote) {
+        log_error(log,
+                  "give the nodes of the DVM by -hosts or -hostfile, or run this in an allocation");
+        code = 2;
+    } else if (rc == LAUNCH_GO) {
+        code = stand(s, &options, &plan, *log);
+    }
+    job_map_free(&plan);
+    launch_options_free(&options);
+    free(words);
+    return code;
+}
+
+/* The background: a session of its own, so that the terminal's signals arrive through the
+ * foreground. */
+static int be_standing(int news, uint64_t begun_ns, int argc, char **argv, const struct log *log)
+{
+    struct dvm s = { .news = news, .begun_ns = begun_ns };
+    struct buf answer = BUF_NULL(DVM_ANSWER);
+    struct launcher_name there;
+
+    if (setsid() < 0 || supervisor_split(log, NULL, NULL, &s.control_fd) < 0) {
+        log_error(log, "cannot start the worker process: %s", err_text(errno));
+        return 1;
+    }
+    there = find_standing(&answer);
+    buf_free(&answer);
+    if (!there.pid)
+        return prepare_and_stand(&s, argc, argv, log);
+    log_error(log, "your DVM is already up (launcher %d); end it with `wireup down`",
+              (int)there.pid);
+    return 1;
+}
+
+/* Signals from the user are passed to the background, until the DVM is up or has ended. */
+static bool pass_signals(int signals, pid_t pid)
+{
+    struct signalfd_siginfo info;
+    bool any = false;
+
+    while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        kill(pid, (int)info.ssi_signo);
+        any = true;
+    }
+    return any;
+}
+
+/* The foreground: until the DVM is up, or has ended.  If interrupted, it waits for the end, even if
+ * the DVM comes up at that moment. */
+static int wait_up(pid_t pid, int news, int signals)
+{
+    struct pollfd p[2] = { { news, POLLIN, 0 }, { signals, POLLIN, 0 } };
+    bool interrupted = false;
+    uint32_t nnodes;
+    int status = 0;
+
+    for (;;) {
+        if (poll(p, 2, -1) < 0)
+            continue;
+        if (p[1].revents && pass_signals(signals, pid))
+            interrupted = true;
+        if (!p[0].revents)
+            continue;
+        if (recv(news, &nnodes, sizeof nnodes, MSG_DONTWAIT) != (ssize_t)sizeof nnodes)
+            break; /* both processes of the background have ended */
+        if (!interrupted) {
+            printf("%u nodes are up; `wireup run` uses them, `wireup down` ends them\n", nnodes);
+            return 0;
+        }
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int dvm_up(int argc, char **argv, const struct log *log)
+{
+    uint64_t begun_ns = clock_now_ns();
+    int ends[2], signals, code;
+    sigset_t set, old;
+    pid_t pid = -1;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGQUIT);
+    sigprocmask(SIG_BLOCK, &set, &old);
+    signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0)
+        pid = fork();
+    if (pid < 0) {
+        log_error(log, "cannot start: %s", err_text(errno));
+        return 1;
+    }
+    if (pid == 0) {
+        close(ends[0]);
+        close(signals);
+        sigprocmask(SIG_SETMASK, &old, NULL);
+        _exit(be_standing(ends[1], begun_ns, argc, argv, log));
+    }
+    close(ends[1]);
+    code = wait_up(pid, ends[0], signals);
+    fflush(stdout);
+    return code;
+}
+
+/* ---- down ---- */
+
+/* The DVM's launcher ends last, when nothing of the DVM is left on any node.  (On a kernel without
+ * pidfds this cannot be detected.) */
+static bool has_ended(int pidfd)
+{
+    struct pollfd p = { pidfd, POLLIN, 0 };
+    int rc;
+
+    if (pidfd < 0)
+        return true;
+    do {
+        rc = poll(&p, 1, LIMIT_DOWN_MS);
+    } while (rc < 0 && errno == EINTR);
+    close(pidfd);
+    return rc != 0;
+}
+
+static int end_standing(const struct launcher_name *who, struct buf *answer, const struct log *log)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, who->pid, 0);
+
+    buf_clear(answer);
+    if (queries_launcher(who, SLICE("down\n"), answer) < 0) {
+        if (pidfd >= 0)
+            close(pidfd);
+        log_error(log, "the DVM (launcher %d) does not answer", (int)who->pid);
+        return 1;
+    }
+    if (has_ended(pidfd))
+        return 0;
+    log_error(log, "the DVM (launcher %d) has not ended within %d s", (int)who->pid,
+              LIMIT_DOWN_MS / 1000);
+    return 1;
+}
+
+int dvm_down(const struct command_line *l)
+{
+    struct buf answer = BUF_NULL(DVM_ANSWER);
+    struct launcher_name who = find_standing(&answer);
+    int rc = 1;
+
+    if (who.pid)
+        rc = end_standing(&who, &answer, l->log);
+    else
+        log_error(l->log, "you have no DVM on this machine; start one with `wireup up`");
+    buf_free(&answer);
+    return rc;
+}
+
+int dvm_misused(const struct command_line *l)
+{
+    log_error(l->log, "usage: wireup up OPTIONS, wireup on NODE WORDS...");
+    return 2;
+}
+
+/* ---- on ---- */
+
+static void put_word(struct buf *line, const char *word)
+{
+    for (const unsigned char *c = (const unsigned char *)word; *c; c++) {
+        if (*c <= ' ' || *c == '%' || *c >= 0x7f)
+            buf_printf(line, "%%%02x", *c);
+        else
+            buf_byte(line, (char)*c);
+    }
+}
+
+/* The first line of the answer: "ok", or the reason of refusal. */
+static bool was_taken(int fd, const struct log *log)
+{
+    char line[ERRMSG_MAX];
+    size_t n = 0;
+
+    while (n < sizeof line - 1 && (n == 0 || line[n - 1] != '\n')) {
+        struct pollfd p = { fd, POLLIN, 0 };
+        ssize_t got = poll(&p, 1, -1) < 0 ? -1 : recv(fd, line + n, 1, 0);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (got <= 0)
+            break;
+        n++;
+    }
+    line[n > 0 ? n - 1 : 0] = '\0';
+    if (!strcmp(line, "ok"))
+        return true;
+    log_error(log, "%s", line[0] ? line : "the DVM has ended");
+    return false;
+}
+
+/* Copies both ways until the program's output ends. */
+static int carry(int fd)
+{
+    struct pollfd p[2] = { { fd, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
+    char piece[32 << 10];
+
+    for (;;) {
+        ssize_t n;
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            return 1;
+        if (p[0].revents) {
+            n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
+            if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+                return 0;
+            if (n > 0 && write_all_slice(STDOUT_FILENO, slice_mem(piece, (size_t)n)) < 0)
+                return 1;
+        }
+        if (p[1].revents) {
+            n = read(STDIN_FILENO, piece, sizeof piece);
+            if (n > 0 && write_all_slice(fd, slice_mem(piece, (size_t)n)) < 0)
+                return 1;
+            if (n == 0 || (n < 0 && errno != EINTR)) {
+                shutdown(fd, SHUT_WR);
+                p[1].fd = -1;
+            }
+        }
+    }
+}
+
+int dvm_on(int argc, char **argv, const struct log *log)
+{
+    struct buf answer = BUF_NULL(DVM_ANSWER), line = BUF_NULL(DVM_LINE);
+    struct launcher_name who = find_standing(&answer);
+    int fd = who.pid ? rendezvous_connect(&who) : -ESRCH, code = 1;
+
+    buf_str(&line, "on");
+    for (int i = 2; i < argc; i++) {
+        buf_byte(&line, ' ');
+        put_word(&line, argv[i]);
+    }
+    buf_byte(&line, '\n');
+    if (fd < 0 || !buf_ok(&line))
+        log_error(log, fd < 0 ? "you have no DVM on this machine that answers"
+                              : "the command line is too long for the DVM");
+    else if (write_all_slice(fd, buf_slice(&line)) == 0 && was_taken(fd, log))
+        code = carry(fd);
+    if (fd >= 0)
+        close(fd);
+    buf_free(&answer);
+    buf_free(&line);
+    return code;
+}

@@ -1,0 +1,27 @@
+/* dvm.h - the DVM (standing daemons): `wireup up` starts the daemons of many nodes once, and stays
+ * in the background; `wireup run` starts its own daemons through them, in milliseconds; `wireup ps`
+ * lists what runs; `wireup down` ends it.  See daemon/dvm_exec.h.
+ */
+#ifndef WIREUP_LAUNCH_DVM_H
+#define WIREUP_LAUNCH_DVM_H
+
+#include "base/log.h"
+#include "tools/command.h"
+#include "launch/options.h"
+
+/* `wireup up OPTIONS`; returns the exit code. */
+int dvm_up(int argc, char **argv, const struct log *log);
+
+/* `wireup on NODE WORDS...`, called like ssh: runs the words as a program on that node of the DVM;
+ * input and output are ours. */
+int dvm_on(int argc, char **argv, const struct log *log);
+
+int dvm_down(const struct command_line *l);
+/* `up` and `on` parse their own words; these rows of the table are for the documents. */
+int dvm_misused(const struct command_line *l);
+
+/* For `wireup run` without nodes: the nodes of the DVM, if there is one, and the command that
+ * starts daemons on them.  True: found. */
+bool dvm_nodes(struct arena *a, struct host_list *list, const char **exec_p);
+
+#endif

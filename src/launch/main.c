@@ -1,0 +1,253 @@
+/* main.c - the launcher: prepare a plan, split into supervisor and worker, run the plan.
+ *
+ * Called as wireup, mpiexec or mpirun it behaves the same. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/privilege.h"
+#include "io/write_all.h"
+#include "launch/run_command.h"
+#include "launch/remote.h"
+#include "launch/plan_builder.h"
+#include "launch/spawn_plan.h"
+#include "launch/dvm.h"
+#include "daemon/singleton.h"
+#include "daemon/supervisor.h"
+#include "daemon/node.h"
+#include "daemon/tools.h"
+
+extern char **environ;
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? slash + 1 : path ? path : "wireup";
+}
+
+static enum node_stdin stdin_choice(const struct launch_options *o)
+{
+    switch (o->stdin_to) {
+    case LAUNCH_STDIN_ALL: return NODE_STDIN_ALL;
+    case LAUNCH_STDIN_NONE: return NODE_STDIN_NONE;
+    default: return NODE_STDIN_ONE;
+    }
+}
+
+/* The state of the node's callbacks. */
+struct launch {
+    struct launch_options *options;
+    struct remote far;
+    struct session_dir sessions;
+    struct log log;
+    uint64_t begun_ns;
+    pid_t guard;
+    int control_fd; /* from the supervisor */
+};
+
+static void reaped(void *arg, pid_t pid, int status)
+{
+    struct launch *l = arg;
+
+    remote_reaped(&l->far, pid, status);
+}
+
+static int plan_spawn(void *arg, const struct job *parent, const struct spawn_request *rq,
+                      struct job_map *plan_p, int *codes, struct errmsg *err)
+{
+    struct launch *l = arg;
+    struct launch_options o = *l->options;
+
+    o.nlost = remote_lost(&l->far, &o.lost);
+    return spawn_plan_build(&o, parent, rq, plan_p, codes, err);
+}
+
+/* Daemons run in other directories than we do: an absolute path means the same file to all. */
+static const char *pattern_for_all(struct launch_options *o, const char *pattern)
+{
+    char here[PATH_MAX];
+    const char *path;
+
+    if (!pattern || !o->remote || pattern[0] == '/' || !getcwd(here, sizeof here))
+        return pattern;
+    path = arena_printf(&o->arena, "%s/%s", here, pattern);
+    return path ? path : pattern;
+}
+
+static void progress(void *arg, struct node_progress *p)
+{
+    struct launch *l = arg;
+
+    remote_progress(&l->far, p);
+}
+
+static void configure(struct node_config *c, struct launch *l, struct log log)
+{
+    const struct launch_options *o = l->options;
+
+    *c = (struct node_config){
+        .log = log,
+        .control_fd = l->control_fd,
+        .guard = l->guard,
+        .progress = o->remote ? progress : NULL,
+        .stdin_to = stdin_choice(o),
+        .stdin_rank = o->stdin_rank,
+        .label = o->prepend_pattern ? o->prepend_pattern
+                 : o->prepend_rank  ? "[%r] "
+                                    : NULL,
+        .outfile = pattern_for_all(l->options, o->outfile_pattern),
+        .errfile = pattern_for_all(l->options, o->errfile_pattern),
+        .timeout_s = o->timeout_s,
+        .keep_going = !o->auto_cleanup,
+        .pmi_port = o->pmi_port,
+        .print_exit_codes = o->print_all_exitcodes,
+        .hostname = o->hostname_propagation,
+        .one_rank_speaks = o->output_from_said,
+        .speaker = o->output_from,
+        .memory_kinds = o->memory_alloc_kinds,
+        .report_startup = o->report_startup,
+        .json = o->json,
+        .begun_ns = l->begun_ns,
+        .planned_ns = clock_now_ns(),
+        .tools = (enum node_tools)o->tools,
+        .job_attrs = o->job_attrs,
+        .njob_attrs = o->njob_attrs,
+        .plan_spawn = plan_spawn,
+        .reaped = reaped,
+        .arg = l,
+    };
+    node_raise_nofile(c);
+}
+
+static int begin(struct node *node, struct launch *l, struct job_map *plan, struct log log,
+                 struct errmsg *err)
+{
+    struct launch_options *o = l->options;
+
+    int rc = node_tools(node, err);
+
+    if (rc == 0 && o->remote)
+        return remote_open(&l->far, o, node, plan, log, err);
+    if (rc == 0 && o->trace_file)
+        rc = node_record(node, o->trace_file, err);
+    if (rc)
+        return rc;
+    if (o->singleton.port && !strcmp(o->singleton.interface, "fd"))
+        return singleton_fd(node, (int)o->singleton.port, o->singleton.key, (int)o->singleton.pid,
+                            err);
+    if (o->singleton.port)
+        return singleton_port(node, (uint16_t)o->singleton.port, (int)o->singleton.pid, err);
+    return node_start(node, plan, err);
+}
+
+/* The worker cannot clean up after itself any more. */
+static void worker_killed(void *arg, const char *sentence)
+{
+    struct launch *l = arg;
+
+    tool_files_clear(tools_dir());
+    session_dir_remove(&l->sessions);
+    log_error(&l->log, "%s", sentence);
+}
+
+static int run_plan(struct launch *launch, struct job_map *plan, struct log log)
+{
+    struct node_config config;
+    struct errmsg err;
+    struct node *node;
+    char host[256] = "localhost";
+    int code = launch_exit_code(LAUNCH_REFUSED), rc;
+
+    configure(&config, launch, log);
+    if (gethostname(host, sizeof host - 1) == 0)
+        config.name = host;
+    config.sessions = &launch->sessions;
+    node = node_new(&config, &err);
+    if (node)
+        log = *node_log(node);
+    rc = node ? begin(node, launch, plan, log, &err) : -EIO;
+    if (rc == 0)
+        code = node_run(node);
+    else
+        log_error(&log, "%s", err.text);
+    if (rc == NODE_BAD_FILE)
+        code = launch_exit_code(LAUNCH_USAGE);
+    remote_close(&launch->far);
+    node_free(node);
+    return code;
+}
+
+/* The options have been read: the time limit holds from now on. */
+static void limited(void *arg, uint32_t seconds)
+{
+    const struct launch *l = arg;
+
+    if (seconds)
+        supervisor_limit(l->control_fd, l->begun_ns, seconds);
+}
+
+/* In the worker: until it takes signals itself, the supervisor handles them. */
+static int prepare_and_run(int argc, char **argv, struct launch *launch, struct log log)
+{
+    /* `run` means the DVM if there is one. */
+    const struct launch_hooks hooks = { .standing =
+                                            argc > 1 && !strcmp(argv[1], "run") ? dvm_nodes : NULL,
+                                        .limited = limited,
+                                        .arg = launch };
+    struct launch_options options;
+    struct job_map plan;
+    struct errmsg err = { "" };
+    int rc = launch_prepare_with(argc, argv, environ, &hooks, &options, &plan, &err), code;
+
+    launch->options = &options;
+    if (options.verbose)
+        log.most = LOG_INFO;
+    code = launch_exit_code(rc);
+    if (rc == LAUNCH_SHOW) {
+        if (write_all_slice(STDOUT_FILENO, buf_slice(&options.answer)) < 0)
+            code = 1;
+    } else if (rc != LAUNCH_GO) {
+        log_error(&log, "%s", err.text);
+    } else {
+        write_all_slice(STDERR_FILENO, buf_slice(&options.answer));
+        code = run_plan(launch, &plan, log);
+    }
+    job_map_free(&plan);
+    launch_options_free(&options);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct log log = { STDERR_FILENO, LOG_WARN, base_name(argc ? argv[0] : NULL), NULL };
+    struct launch launch = { .log = log, .begun_ns = clock_now_ns(), .guard = getpid() };
+    struct errmsg err;
+    int code;
+
+    if (privilege_check(&err) < 0) {
+        log_error(&log, "%s", err.text);
+        return launch_exit_code(LAUNCH_REFUSED);
+    }
+    supervisor_tidy();
+    if (!strcmp(log.who, "wireup") && argc > 1 && !strcmp(argv[1], "up") &&
+        !(argc == 3 && strstr(argv[2], "help")))
+        return dvm_up(argc, argv, &log);
+    if (!strcmp(log.who, "wireup") && argc > 3 && !strcmp(argv[1], "on"))
+        return dvm_on(argc, argv, &log);
+    /* As mpiexec it has no commands: `mpiexec who` runs the program who. */
+    if (!strcmp(log.who, "wireup") && run_command(argc, argv, &log, &code))
+        return code;
+    session_dir_name(&launch.sessions, tool_files_dir(NULL, "TMPDIR"));
+    if (supervisor_split(&log, worker_killed, &launch, &launch.control_fd) < 0) {
+        log_error(&log, "cannot start the worker process: %s", err_text(errno));
+        return launch_exit_code(LAUNCH_REFUSED);
+    }
+    return prepare_and_run(argc, argv, &launch, log);
+}

@@ -1,0 +1,458 @@
+/* mapping.c - see mapping.h.
+ *
+ * Three layers: *sites* are machines (one per name); a *table* has the entries of one node list,
+ * each with its number of *seats* on a site; ranks are distributed in rounds over the entries that
+ * have free seats.  A full entry leaves the round, and an entry whose site is full leaves the
+ * table, so that no rank ever walks over full entries: the distribution is linear. */
+#include "launch/mapping.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limit.h"
+#include "base/map.h"
+#include "core/procmap.h"
+
+/* ---- parsing -map-by ---- */
+
+static bool word_is(struct slice a, const char *b)
+{
+    return a.len == strlen(b) && strncasecmp(a.ptr, b, a.len) == 0;
+}
+
+static int bad_map(struct errmsg *err, const char *text, const char *why)
+{
+    return errmsg_set(err, MAPPING_BAD, "-map-by %.200s: %s", text, why);
+}
+
+/* ppr:N:OBJECT */
+static int parse_ppr(struct slice *rest, struct mapping_spec *s, const char *text,
+                     struct errmsg *err)
+{
+    struct slice number = slice_cut(rest, ':'), object = slice_cut(rest, ':');
+
+    if (!slice_u32(number, &s->ppr) || s->ppr == 0 || s->ppr > LIMIT_JOB_PROCS)
+        return bad_map(err, text, "ppr needs a number of processes, as in ppr:2:socket");
+    if (word_is(object, "node"))
+        s->object = TOPO_MACHINE;
+    else if (!topo_kind_find(object, &s->object))
+        return bad_map(err, text, "ppr needs an object, as in ppr:2:socket or ppr:4:node");
+    s->how = MAP_PPR;
+    s->object_said = true;
+    return 0;
+}
+
+static int parse_modifier(struct slice word, struct mapping_spec *s, const char *text,
+                          struct errmsg *err)
+{
+    uint32_t n;
+
+    if (slice_u32(word, &n) && n > 0 && n <= 65536 && s->object_said)
+        s->width = n;
+    else if (word_is(word, "oversubscribe"))
+        s->over = OVER_YES;
+    else if (word_is(word, "nooversubscribe"))
+        s->over = OVER_NO;
+    else if (word_is(slice_head(word, 3), "pe=") && slice_u32(slice_skip(word, 3), &n) && n > 0 &&
+             n <= 65536)
+        s->pe = n;
+    else
+        return bad_map(
+            err, text,
+            "':' must be followed by pe=N, oversubscribe, nooversubscribe or a number of objects");
+    return 0;
+}
+
+/* seq[:file=PATH], rankfile[:file=PATH]: a path may have colons, so it is the rest. */
+static void parse_file(struct slice *rest, struct mapping_spec *s)
+{
+    if (!slice_starts(*rest, SLICE("file=")) || rest->len == strlen("file="))
+        return;
+    s->file = rest->ptr + strlen("file=");
+    *rest = SLICE_NULL;
+}
+
+int mapping_parse(const char *text, struct mapping_spec *spec_p, struct errmsg *err)
+{
+    struct mapping_spec s = { .width = 1 };
+    struct slice rest = slice_str(text), word = slice_cut(&rest, ':');
+    int rc = 0;
+
+    if (text == NULL) {
+        *spec_p = s;
+        return 0;
+    }
+    if (word_is(word, "ppr"))
+        rc = parse_ppr(&rest, &s, text, err);
+    else if (word_is(word, "node"))
+        s.how = MAP_BY_NODE;
+    else if (word_is(word, "seq"))
+        s.how = MAP_SEQ;
+    else if (word_is(word, "rankfile"))
+        s.how = MAP_RANKFILE;
+    else if (topo_kind_find(word, &s.object))
+        s.object_said = true;
+    else if (!word_is(word, "slot") && !(word.len == 0 && rest.len))
+        return bad_map(err, text,
+                       "it must be slot, node, seq, rankfile:file=FILE, hwthread, core, l1cache "
+                       "to l5cache, numa, socket, machine and ppr:N:OBJECT");
+    if (s.how == MAP_SEQ || s.how == MAP_RANKFILE)
+        parse_file(&rest, &s);
+    while (rc == 0 && rest.len)
+        rc = parse_modifier(slice_cut(&rest, ':'), &s, text, err);
+    if (rc == 0)
+        *spec_p = s;
+    return rc;
+}
+
+/* ---- distribution ---- */
+
+#define NOWHERE UINT32_MAX
+
+struct site {
+    const char *name;
+    const struct host *host; /* the first entry */
+    uint32_t slots, max_slots;
+    uint32_t room; /* slots after the request's options: as in the node list, or more */
+    uint32_t list; /* the last list that counted its slots */
+    uint32_t list_slots, list_room;
+    uint32_t used;
+    uint32_t node; /* in the plan; NOWHERE until the first rank */
+};
+
+struct entry {
+    uint32_t site;
+    uint32_t seats; /* each round */
+    uint32_t taken; /* in this round */
+};
+
+struct table {
+    const struct host_list *hosts;
+    struct entry *entries;
+    uint32_t *alive; /* entries that were not full for good when this round began */
+    uint32_t *round; /* entries with free seats; a pass reads at `at` and keeps at `kept` */
+    uint32_t nalive, nround, at, kept;
+    uint64_t slots;
+};
+
+struct dealer {
+    struct job_map *plan;
+    const struct mapping_request *req;
+    struct errmsg *err;
+    struct map by_name; /* number of the site + 1 */
+    struct site *sites;
+    struct table *tables; /* one for each different node list */
+    uint32_t nsites, ntables;
+    uint32_t *rankmap;       /* as read */
+    const uint32_t *node_of; /* rank map or file: entry of each rank, or NULL */
+    const struct host **node_hosts;
+};
+
+static struct site *site_for(struct dealer *d, const struct host *h)
+{
+    const char *name = d->req->one_node ? d->req->one_node_name : h->name;
+    uintptr_t known = (uintptr_t)map_get(&d->by_name, slice_str(name));
+    struct site *s = known ? &d->sites[known - 1] : &d->sites[d->nsites];
+
+    if (known)
+        return s;
+    *s = (struct site){ .name = name, .host = h, .list = NOWHERE, .node = NOWHERE };
+    d->nsites++;
+    return map_put(&d->by_name, slice_str(name), (void *)(uintptr_t)d->nsites, NULL) ? NULL : s;
+}
+
+static uint32_t add_slots(uint32_t a, uint32_t b)
+{
+    return b > LIMIT_JOB_PROCS - a ? LIMIT_JOB_PROCS : a + b;
+}
+
+/* A site has as many slots as the list with the largest number gives it. */
+static void count_slots(struct site *s, const struct host *h, uint32_t slots, uint32_t list)
+{
+    if (s->list != list) {
+        s->list = list;
+        s->list_slots = s->list_room = 0;
+    }
+    s->list_slots = add_slots(s->list_slots, slots);
+    s->list_room = add_slots(s->list_room, h->slots > slots ? h->slots : slots);
+    if (s->list_slots > s->slots)
+        s->slots = s->list_slots;
+    if (s->list_room > s->room)
+        s->room = s->list_room;
+    if (h->max_slots)
+        s->max_slots = h->max_slots;
+}
+
+static int slots_of(const struct dealer *d, const struct host *h, const struct site *s,
+                    uint32_t *slots_p)
+{
+    const struct mapping_request *req = d->req;
+
+    *slots_p = req->per_node ? req->per_node : h->slots;
+    return req->slots_of ? req->slots_of(req->arg, s->name, slots_p, d->err) : 0;
+}
+
+static int make_table(struct dealer *d, const struct host_list *hosts)
+{
+    struct table *t = &d->tables[d->ntables++];
+    int rc = 0;
+
+    t->hosts = hosts;
+    t->entries = calloc(hosts->count, sizeof *t->entries);
+    t->alive = calloc(hosts->count, sizeof *t->alive);
+    t->round = calloc(hosts->count, sizeof *t->round);
+    if (!t->entries || !t->alive || !t->round)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < hosts->count && rc == 0; i++) {
+        const struct host *h = &hosts->items[i];
+        uint32_t slots = 0;
+        struct site *s = site_for(d, h);
+        rc = s ? slots_of(d, h, s, &slots) : -ENOMEM;
+        if (rc)
+            break;
+        count_slots(s, h, slots, d->ntables);
+        t->entries[i] = (struct entry){ .site = (uint32_t)(s - d->sites), .seats = slots };
+        t->alive[i] = i;
+        t->slots += slots;
+    }
+    t->nalive = hosts->count;
+    return rc;
+}
+
+static struct table *table_of(struct dealer *d, const struct host_list *hosts)
+{
+    for (uint32_t i = d->ntables; i-- > 0;) {
+        if (d->tables[i].hosts == hosts)
+            return &d->tables[i];
+    }
+    return NULL;
+}
+
+/* The maximum number of ranks of a site. */
+static uint32_t limit_of(const struct dealer *d, const struct site *s)
+{
+    uint32_t most = LIMIT_JOB_PROCS;
+
+    if (d->req->how == MAP_PPR || d->req->how == MAP_SEQ || d->req->over == OVER_NO)
+        most = s->slots;
+    if (d->req->over != OVER_YES && s->max_slots && s->max_slots < most)
+        most = s->max_slots;
+    return most;
+}
+
+static int full(struct dealer *d, const struct table *t)
+{
+    const char *why = d->req->how == MAP_PPR   ? "-map-by ppr does not allow more"
+                      : d->req->how == MAP_SEQ ? "-map-by seq puts one process on each"
+                                               : "-oversubscribe allows more";
+    uint64_t room = 0;
+
+    for (uint32_t i = 0; i < d->nsites; i++)
+        room += limit_of(d, &d->sites[i]);
+    (void)t;
+    return errmsg_set(d->err, MAPPING_BAD, "more processes than the %llu slots of the nodes; %s",
+                      (unsigned long long)room, why);
+}
+
+static int put_rank(struct dealer *d, uint32_t site, uint32_t rank, uint32_t app)
+{
+    struct site *s = &d->sites[site];
+    struct job_map *p = d->plan;
+
+    if (s->node == NOWHERE) {
+        s->node = p->nnodes++;
+        d->node_hosts[s->node] = s->host;
+        p->nodes[s->node].name = arena_str(&p->arena, slice_str(s->name));
+        p->nodes[s->node].slots = s->slots;
+        if (!p->nodes[s->node].name)
+            return -ENOMEM;
+    }
+    p->procs[rank].rank = rank;
+    p->procs[rank].app = app;
+    p->procs[rank].node = s->node;
+    p->procs[rank].local_rank = s->used++;
+    p->nodes[s->node].nprocs++;
+    return 0;
+}
+
+/* All entries whose site is not full get all seats back. */
+static bool new_round(struct dealer *d, struct table *t)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < t->nalive; i++) {
+        struct entry *e = &t->entries[t->alive[i]];
+        const struct site *s = &d->sites[e->site];
+        if (s->used >= limit_of(d, s))
+            continue;
+        e->taken = 0;
+        t->round[n] = t->alive[n] = t->alive[i];
+        n++;
+    }
+    t->nalive = t->nround = n;
+    t->at = t->kept = 0;
+    return n > 0;
+}
+
+/* The site of the next rank, or NOWHERE.  By slot an entry is used until it is full; by node it
+ * gives one seat and is kept for the next pass while it has more. */
+static uint32_t next_site(struct dealer *d, struct table *t)
+{
+    for (;;) {
+        struct entry *e;
+        const struct site *s;
+
+        if (t->at == t->nround) { /* the pass is over; the next one is over those kept */
+            t->nround = t->kept;
+            t->at = t->kept = 0;
+            if (t->nround == 0 && !new_round(d, t))
+                return NOWHERE;
+        }
+        e = &t->entries[t->round[t->at]];
+        s = &d->sites[e->site];
+        if (e->taken == e->seats || s->used >= limit_of(d, s)) {
+            t->at++;
+            continue;
+        }
+        e->taken++;
+        if (d->req->how == MAP_BY_NODE) {
+            if (e->taken < e->seats)
+                t->round[t->kept++] = t->round[t->at];
+            t->at++;
+        }
+        return e->site;
+    }
+}
+
+static int deal_block(struct dealer *d, uint32_t app)
+{
+    struct job_map_app *a = &d->plan->apps[app];
+    struct table *t = table_of(d, d->req->blocks[app].hosts);
+
+    for (uint32_t i = 0; i < a->nprocs; i++) {
+        uint32_t rank = a->first_rank + i, site;
+        int rc;
+        site = d->node_of ? t->entries[d->node_of[rank]].site : next_site(d, t);
+        if (site == NOWHERE)
+            return full(d, t);
+        rc = put_rank(d, site, rank, app);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- sizes ---- */
+
+static int make_tables(struct dealer *d)
+{
+    uint64_t entries = 0;
+    uint32_t napps = d->plan->napps;
+
+    for (uint32_t i = 0; i < napps; i++) {
+        const struct host_list *hosts = d->req->blocks[i].hosts;
+        if (i == 0 || hosts != d->req->blocks[i - 1].hosts)
+            entries += hosts->count;
+    }
+    d->sites = calloc(entries, sizeof *d->sites);
+    d->tables = calloc(napps, sizeof *d->tables);
+    if (!d->sites || !d->tables)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < napps; i++) {
+        const struct host_list *hosts = d->req->blocks[i].hosts;
+        int rc = table_of(d, hosts) ? 0 : make_table(d, hosts);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int size_job(struct dealer *d)
+{
+    struct job_map *p = d->plan;
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < p->napps; i++) {
+        const struct mapping_block *b = &d->req->blocks[i];
+        uint64_t n = b->nprocs         ? b->nprocs
+                     : d->req->entries ? d->req->nentries - total
+                                       : table_of(d, b->hosts)->slots;
+        if (n > LIMIT_JOB_PROCS - total)
+            return errmsg_set(d->err, MAPPING_BAD, "more than %u processes in one job",
+                              LIMIT_JOB_PROCS);
+        if (d->req->entries && (n == 0 || n > d->req->nentries - total))
+            return errmsg_set(d->err, MAPPING_BAD, "the rank file has no line for rank %u",
+                              d->req->nentries);
+        p->apps[i].nprocs = (uint32_t)n;
+        p->apps[i].first_rank = (uint32_t)total;
+        total += n;
+    }
+    p->nprocs = (uint32_t)total;
+    p->procs = arena_array(&p->arena, p->nprocs, sizeof *p->procs);
+    p->nodes = arena_array(&p->arena, d->nsites, sizeof *p->nodes);
+    p->universe = 0;
+    for (uint32_t i = 0; i < d->nsites; i++)
+        p->universe += d->sites[i].room;
+    d->node_hosts = arena_array(&p->arena, d->nsites, sizeof *d->node_hosts);
+    return p->procs && p->nodes && d->node_hosts ? 0 : -ENOMEM;
+}
+
+/* "-rankmap 0,1,1,0" has the format of a process mapping. */
+static int read_rankmap(struct dealer *d)
+{
+    struct buf text = BUF_NULL(64u << 20);
+    struct errmsg why;
+    uint32_t n = d->plan->nprocs, hosts = d->tables[0].hosts->count;
+    int rc = -ENOMEM;
+
+    d->node_of = d->rankmap = malloc(n * sizeof *d->rankmap);
+    buf_printf(&text, "(vector,%s)", d->req->rankmap);
+    if (d->rankmap && buf_ok(&text))
+        rc = procmap_read(buf_slice(&text), n, d->rankmap, &why);
+    buf_free(&text);
+    if (rc > 0)
+        return errmsg_set(d->err, MAPPING_BAD, "-rankmap: %.800s", why.text);
+    for (uint32_t i = 0; i < n && rc == 0; i++) {
+        if (d->node_of[i] >= hosts)
+            rc = errmsg_set(d->err, MAPPING_BAD,
+                            "-rankmap: rank %u is on node %u, but there are only %u nodes", i,
+                            d->node_of[i], hosts);
+    }
+    return rc;
+}
+
+static void free_dealer(struct dealer *d)
+{
+    for (uint32_t i = 0; i < d->ntables; i++) {
+        free(d->tables[i].entries);
+        free(d->tables[i].alive);
+        free(d->tables[i].round);
+    }
+    free(d->tables);
+    free(d->sites);
+    free(d->rankmap);
+    map_free(&d->by_name);
+}
+
+int mapping_place(struct job_map *plan, const struct mapping_request *req,
+                  const struct host *const **node_hosts_p, struct errmsg *err)
+{
+    struct dealer d = { .plan = plan, .req = req, .err = err, .by_name = MAP_NULL(0) };
+    int rc = make_tables(&d);
+
+    d.node_of = req->entries;
+    if (rc == 0 && d.ntables > 1 && (req->rankmap || req->entries))
+        rc = errmsg_set(err, MAPPING_BAD, "%s needs one node list for all programs",
+                        req->rankmap ? "-rankmap" : "-rankfile");
+    if (rc == 0)
+        rc = size_job(&d);
+    if (rc == 0 && req->rankmap)
+        rc = read_rankmap(&d);
+    for (uint32_t i = 0; i < plan->napps && rc == 0; i++)
+        rc = deal_block(&d, i);
+    *node_hosts_p = d.node_hosts;
+    free_dealer(&d);
+    return rc;
+}

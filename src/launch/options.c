@@ -1,0 +1,753 @@
+/* options.c - see options.h.  One loop reads words; the meaning of a word is in the table. */
+#include "launch/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limit.h"
+#include "launch/allocation.h"
+#include "launch/mpmd.h"
+#include "launch/options_doc.h"
+#include "launch/options_table.h"
+
+/* Limit of texts for --help and the like: never reached, even by dry runs of very large jobs. */
+#define ANSWER_MAX ((size_t)1 << 30)
+
+/* Blocks, strings and lists of one command line. */
+#define OPTIONS_MAX ((size_t)256 << 20)
+
+struct option_parse {
+    struct launch_options *opt;
+    struct launch_block *block;
+    char *const *next; /* words of the block that are not yet read */
+    uint32_t left;
+    bool nodes_for_all; /* this block's nodes are the job's */
+    char said[128];     /* "-n", "HYDRA_DEBUG": for messages */
+    struct errmsg *err;
+};
+
+/* ---- callbacks of options.def ---- */
+
+static int bad_name(struct option_parse *p, int rc, const char *name)
+{
+    if (rc == ENVIRON_BAD_NAME)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not the name of a variable",
+                          p->said, name);
+    return rc;
+}
+
+static int missing_value(struct option_parse *p, const struct option_row *row)
+{
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s needs a value: %s", p->said, row->arg);
+}
+
+static int set_variable(struct option_parse *p, const struct option_row *row,
+                        struct env_rules *rules, const char *first)
+{
+    struct slice value = slice_str(first), name = value;
+
+    if (strchr(first, '=')) {
+        name = slice_cut(&value, '=');
+    } else {
+        if (p->left == 0)
+            return missing_value(p, row);
+        value = slice_str(*p->next++);
+        p->left--;
+    }
+    return bad_name(p, environ_set(&p->opt->arena, rules, name, value), first);
+}
+
+static int on_env(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    return set_variable(p, row, &p->block->env, values[0]);
+}
+
+static int on_genv(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    return set_variable(p, row, &p->opt->env, values[0]);
+}
+
+static int on_export(struct option_parse *p, const struct option_row *row,
+                     const char *const *values)
+{
+    if (strchr(values[0], '='))
+        return set_variable(p, row, &p->block->env, values[0]);
+    return bad_name(p, environ_export(&p->opt->arena, &p->block->env, slice_str(values[0])),
+                    values[0]);
+}
+
+static int on_mca(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    const char *name = arena_printf(&p->opt->arena, "OMPI_MCA_%s", values[0]);
+
+    (void)row;
+    if (!name)
+        return -ENOMEM;
+    return bad_name(
+        p, environ_set(&p->opt->arena, &p->opt->env, slice_str(name), slice_str(values[1])),
+        values[0]);
+}
+
+static int choose_forward(struct option_parse *p, struct env_rules *rules, enum env_forward how)
+{
+    if (rules->forward != ENV_UNSAID && (rules->forward != how || how == ENV_LIST))
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "%s: another option has already selected which variables are forwarded",
+                          p->said);
+    rules->forward = how;
+    return 0;
+}
+
+static int forward_list(struct option_parse *p, struct env_rules *rules, const char *names)
+{
+    int rc = choose_forward(p, rules, ENV_LIST);
+
+    return rc ? rc : bad_name(p, environ_list(&p->opt->arena, rules, slice_str(names)), names);
+}
+
+#define FORWARD(function, rules, what)                                                             \
+    static int function(struct option_parse *p, const struct option_row *row,                      \
+                        const char *const *values)                                                 \
+    {                                                                                              \
+        (void)row, (void)values;                                                                   \
+        return what;                                                                               \
+    }
+
+FORWARD(on_envlist, block, forward_list(p, &p->block->env, values[0]))
+FORWARD(on_envnone, block, choose_forward(p, &p->block->env, ENV_NONE))
+FORWARD(on_envall, block, choose_forward(p, &p->block->env, ENV_ALL))
+FORWARD(on_genvlist, opt, forward_list(p, &p->opt->env, values[0]))
+FORWARD(on_genvnone, opt, choose_forward(p, &p->opt->env, ENV_NONE))
+FORWARD(on_genvall, opt, choose_forward(p, &p->opt->env, ENV_ALL))
+
+/* Kept separately until the command line is read: it is only a default. */
+static int on_hydra_env(struct option_parse *p, const struct option_row *row,
+                        const char *const *values)
+{
+    (void)row;
+    if (strcmp(values[0], "all") != 0 && strcmp(values[0], "none") != 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be all or none, not '%.100s'", p->said,
+                          values[0]);
+    p->opt->env_default = values[0][0] == 'a' ? ENV_ALL : ENV_NONE;
+    return 0;
+}
+
+static int on_hosts(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    struct errmsg why;
+    struct host_list *list = p->nodes_for_all ? &p->opt->hosts : &p->block->hosts;
+    int rc = hosts_parse_list(&p->opt->arena, list, slice_str(values[0]), &why);
+
+    (void)row;
+    if (rc == HOSTS_BAD)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: %.800s", p->said, why.text);
+    return rc;
+}
+
+static int on_hostfile(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    (void)row;
+    *(p->nodes_for_all ? &p->opt->hostfile : &p->block->hostfile) = values[0];
+    return 0;
+}
+
+/* "7000-7100", or with ':' as in MPICH's variable. */
+static int on_port_range(struct option_parse *p, const struct option_row *row,
+                         const char *const *values)
+{
+    struct slice high = slice_str(values[0]), low;
+    struct launch_options *opt = p->opt;
+
+    (void)row;
+    low = slice_cut(&high, strchr(values[0], ':') ? ':' : '-');
+    if (!slice_u32(low, &opt->port_low) || !slice_u32(high, &opt->port_high) ||
+        opt->port_low == 0 || opt->port_low > opt->port_high || opt->port_high > 65535)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be two ports, LOW-HIGH, not '%.100s'",
+                          p->said, values[0]);
+    return 0;
+}
+
+static int on_bynode(struct option_parse *p, const struct option_row *row,
+                     const char *const *values)
+{
+    (void)row, (void)values;
+    p->opt->map_by = "node";
+    return 0;
+}
+
+static int on_byslot(struct option_parse *p, const struct option_row *row,
+                     const char *const *values)
+{
+    (void)row, (void)values;
+    p->opt->map_by = "slot";
+    return 0;
+}
+
+static int read_rank(struct option_parse *p, const char *text, const char *or_else,
+                     uint32_t *rank_p)
+{
+    if (!slice_u32(slice_str(text), rank_p) || *rank_p >= LIMIT_JOB_PROCS)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be a rank%s, not '%.100s'", p->said,
+                          or_else, text);
+    return 0;
+}
+
+static int on_stdin(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    (void)row;
+    if (strcmp(values[0], "all") == 0)
+        p->opt->stdin_to = LAUNCH_STDIN_ALL;
+    else if (strcmp(values[0], "none") == 0)
+        p->opt->stdin_to = LAUNCH_STDIN_NONE;
+    else
+        p->opt->stdin_to = LAUNCH_STDIN_RANK;
+    return p->opt->stdin_to == LAUNCH_STDIN_RANK
+               ? read_rank(p, values[0], ", all or none", &p->opt->stdin_rank)
+               : 0;
+}
+
+static int on_output_from(struct option_parse *p, const struct option_row *row,
+                          const char *const *values)
+{
+    (void)row;
+    p->opt->output_from_said = true;
+    return read_rank(p, values[0], "", &p->opt->output_from);
+}
+
+static int on_pmi_args(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    struct launch_singleton s = { 0, values[1], values[2], 0 };
+
+    (void)row;
+    if (!slice_u32(slice_str(values[0]), &s.port) || s.port == 0 || s.port > 65535)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a port", p->said, values[0]);
+    if (!slice_u32(slice_str(values[3]), &s.pid))
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s: '%.100s' is not a process id", p->said,
+                          values[3]);
+    p->opt->singleton = s;
+    return 0;
+}
+
+static int add_attr(struct launch_options *opt, struct slice key, struct slice value)
+{
+    if (opt->njob_attrs == opt->job_attrs_room) {
+        uint32_t room = opt->job_attrs_room ? opt->job_attrs_room * 2 : 8;
+        struct spawn_pair *more = arena_array(&opt->arena, room, sizeof *more);
+        if (!more)
+            return -ENOMEM;
+        if (opt->njob_attrs)
+            memcpy(more, opt->job_attrs, opt->njob_attrs * sizeof *more);
+        opt->job_attrs = more;
+        opt->job_attrs_room = room;
+    }
+    opt->job_attrs[opt->njob_attrs++] =
+        (struct spawn_pair){ arena_copy(&opt->arena, key), arena_copy(&opt->arena, value) };
+    return arena_ok(&opt->arena) ? 0 : -ENOMEM;
+}
+
+/* Attributes that clients can read. */
+static int on_job_attr(struct option_parse *p, const struct option_row *row,
+                       const char *const *values)
+{
+    struct slice value = slice_str(values[0]), key = slice_cut(&value, '=');
+
+    (void)row;
+    if (!strchr(values[0], '=') || key.len == 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be KEY=VALUE, not '%.100s'", p->said,
+                          values[0]);
+    if (key.len >= LIMIT_PMI_KEY || value.len >= LIMIT_PMI_VALUE)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "%s: a key may have %d characters and a value %d: '%.100s'", p->said,
+                          LIMIT_PMI_KEY - 1, LIMIT_PMI_VALUE - 1, values[0]);
+    return add_attr(p->opt, key, value);
+}
+
+void options_version(struct buf *out)
+{
+    buf_str(out, "wireup " WIREUP_VERSION "\n"
+                 "Interfaces: PMIx 3 to 5, PMI 2.0, PMI 1.2, PMI 1.1\n");
+}
+
+static int on_version(struct option_parse *p, const struct option_row *row,
+                      const char *const *values)
+{
+    (void)row, (void)values;
+    options_version(&p->opt->answer);
+    return LAUNCH_SHOW;
+}
+
+static int on_help(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    (void)row, (void)values;
+    options_help(&p->opt->answer);
+    return LAUNCH_SHOW;
+}
+
+/* ---- the table ---- */
+
+#define GROUP(id, title) { .take = TAKE_GROUP, .names = #id, .help = (title) },
+#define OPTION(...)      { __VA_ARGS__ },
+#define JOB(field)       .offset = offsetof(struct launch_options, field)
+#define BLOCK(field)     .in_block = true, .offset = offsetof(struct launch_block, field)
+#define ON               TAKE_ON
+#define OFF              TAKE_OFF
+#define U32              TAKE_U32
+#define TEXT             TAKE_TEXT
+#define WORD             TAKE_WORD
+#define CALL             TAKE_CALL
+#define REFUSED          TAKE_REFUSED
+
+const struct option_row option_rows[] = {
+#include "launch/options.def"
+};
+
+const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
+
+#undef ON
+#undef OFF
+#undef U32
+#undef TEXT
+#undef WORD
+#undef CALL
+#undef REFUSED
+
+uint32_t option_values(const struct option_row *row)
+{
+    bool one = row->take == TAKE_U32 || row->take == TAKE_TEXT || row->take == TAKE_WORD;
+
+    return one ? 1 : row->count;
+}
+
+static bool has_name(const struct option_row *row, struct slice name)
+{
+    struct slice rest = slice_str(row->names), one;
+
+    while (option_next_name(&rest, &one)) {
+        if (slice_eq(one, name))
+            return true;
+    }
+    return false;
+}
+
+const struct option_row *option_find(struct slice name)
+{
+    for (size_t i = 0; i < option_row_count; i++) {
+        if (option_rows[i].take != TAKE_GROUP && has_name(&option_rows[i], name))
+            return &option_rows[i];
+    }
+    return NULL;
+}
+
+/* ---- one option ---- */
+
+static void *field_of(struct option_parse *p, const struct option_row *row)
+{
+    char *base = row->in_block ? (char *)p->block : (char *)p->opt;
+
+    return base + row->offset;
+}
+
+static int set_u32(struct option_parse *p, const struct option_row *row, const char *text)
+{
+    uint32_t value;
+
+    if (!slice_u32(slice_str(text), &value) || value < row->min || value > row->max)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s must be a number from %u to %u, not '%.100s'",
+                          p->said, row->min, row->max, text);
+    *(uint32_t *)field_of(p, row) = value;
+    return 0;
+}
+
+static int set_word(struct option_parse *p, const struct option_row *row, const char *text)
+{
+    struct slice rest = slice_str(row->words), word;
+    uint32_t at = 0;
+
+    for (; option_next_name(&rest, &word); at++) {
+        if (word.len == strlen(text) && strncasecmp(word.ptr, text, word.len) == 0) {
+            *(uint32_t *)field_of(p, row) = at;
+            return 0;
+        }
+    }
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s must be one of %s, not '%.100s'", p->said,
+                      row->words, text);
+}
+
+static int refuse(struct option_parse *p, const struct option_row *row)
+{
+    return errmsg_set(p->err, LAUNCH_USAGE, "%s is not supported: %s", p->said, row->help);
+}
+
+static int apply(struct option_parse *p, const struct option_row *row, const char *const *values)
+{
+    switch (row->take) {
+    case TAKE_ON: *(bool *)field_of(p, row) = true; return 0;
+    case TAKE_OFF: *(bool *)field_of(p, row) = false; return 0;
+    case TAKE_U32: return set_u32(p, row, values[0]);
+    case TAKE_TEXT: *(const char **)field_of(p, row) = values[0]; return 0;
+    case TAKE_WORD: return set_word(p, row, values[0]);
+    case TAKE_CALL: return row->call(p, row, values);
+    case TAKE_REFUSED: return refuse(p, row);
+    case TAKE_GROUP: break;
+    }
+    return 0;
+}
+
+static bool is_false(const char *text)
+{
+    static const char *const no[] = { "", "0", "no", "off", "false" };
+
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) {
+        if (strcasecmp(text, no[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Defaults and environment are given as text.  For a flag the text says whether the option applies.
+ */
+static int apply_text(struct option_parse *p, const struct option_row *row, const char *text)
+{
+    if ((row->take == TAKE_ON || row->take == TAKE_OFF) && is_false(text))
+        return 0;
+    return apply(p, row, &text);
+}
+
+static int apply_fallbacks(struct option_parse *p)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < option_row_count && rc == 0; i++) {
+        if (option_rows[i].fallback)
+            rc = apply_text(p, &option_rows[i], option_rows[i].fallback);
+    }
+    return rc;
+}
+
+static int apply_environment(struct option_parse *p, char *const *envp)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < option_row_count && rc == 0; i++) {
+        const char *value = option_rows[i].env ? environ_get(envp, option_rows[i].env) : NULL;
+        if (!value || !*value)
+            continue;
+        snprintf(p->said, sizeof p->said, "the variable %s", option_rows[i].env);
+        rc = apply_text(p, &option_rows[i], value);
+    }
+    return rc;
+}
+
+/* ---- the command line ---- */
+
+/* How many letters must change to make b of a, roughly: for "did you mean". */
+static unsigned distance(struct slice a, struct slice b)
+{
+    unsigned row[34], left, old;
+
+    if (a.len > 32 || b.len > 32)
+        return 99;
+    for (unsigned j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (unsigned i = 1; i <= a.len; i++) {
+        left = i;
+        old = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b.len; j++) {
+            unsigned best = old + (a.ptr[i - 1] != b.ptr[j - 1]);
+            old = row[j];
+            if (old + 1 < best)
+                best = old + 1;
+            if (left + 1 < best)
+                best = left + 1;
+            row[j] = left = best;
+        }
+    }
+    return row[b.len];
+}
+
+/* "-n4": the letters of an option that takes a number, and the number; 0: it is none. */
+static size_t letters_before_number(struct slice name)
+{
+    const struct option_row *row;
+    size_t n = name.len;
+
+    while (n && name.ptr[n - 1] >= '0' && name.ptr[n - 1] <= '9')
+        n--;
+    row = n && n < name.len ? option_find(slice_head(name, n)) : NULL;
+    return row && row->take == TAKE_U32 ? n : 0;
+}
+
+static int unknown(struct option_parse *p, struct slice name)
+{
+    struct slice best = SLICE_NULL;
+    unsigned nearest = name.len > 5 ? 3 : 2; /* names at a larger distance are not suggested */
+    size_t letters = letters_before_number(name);
+
+    if (letters)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "unknown option '%s'; did you mean -" SLICE_FMT " " SLICE_FMT "?",
+                          p->said, SLICE_ARG(slice_head(name, letters)),
+                          SLICE_ARG(slice_head(slice_skip(name, letters), 20)));
+
+    for (size_t i = 0; i < option_row_count; i++) {
+        struct slice rest = slice_str(option_rows[i].names), one;
+        if (option_rows[i].take == TAKE_GROUP || option_rows[i].hidden)
+            continue;
+        while (option_next_name(&rest, &one)) {
+            unsigned d = distance(name, one);
+            if (d < nearest && one.len > 1) {
+                nearest = d;
+                best = one;
+            }
+        }
+    }
+    if (best.len)
+        return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; did you mean -" SLICE_FMT "?",
+                          p->said, SLICE_ARG(best));
+    return errmsg_set(p->err, LAUNCH_USAGE, "unknown option '%s'; --help lists all", p->said);
+}
+
+static bool asks_help(const char *word)
+{
+    return word[0] == '-' &&
+           (strcmp(word, "-h") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0);
+}
+
+/* Collects the values after an option (the first may follow '=') and applies it. */
+static int read_values(struct option_parse *p, const struct option_row *row,
+                       const char *behind_equals)
+{
+    const char *values[4] = { behind_equals };
+    uint32_t need = option_values(row), have = behind_equals != NULL;
+
+    if (behind_equals && need == 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s takes no value", p->said);
+    if (!behind_equals && p->left && row->take != TAKE_REFUSED && asks_help(*p->next)) {
+        options_help_one(&p->opt->answer, row);
+        return LAUNCH_SHOW;
+    }
+    if (row->take == TAKE_REFUSED) /* whether or not its values follow */
+        return refuse(p, row);
+    for (; have < need; have++, p->left--) {
+        if (p->left == 0)
+            return missing_value(p, row);
+        values[have] = *p->next++;
+    }
+    return apply(p, row, values);
+}
+
+static int read_option(struct option_parse *p, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    struct slice name = slice_str(word);
+    const struct option_row *row;
+
+    while (name.len && name.ptr[0] == '-')
+        name = slice_skip(name, 1);
+    if (equals)
+        name.len = (size_t)(equals - name.ptr);
+    snprintf(p->said, sizeof p->said, "-" SLICE_FMT, SLICE_ARG(slice_head(name, 100)));
+    row = name.len ? option_find(name) : NULL;
+    if (!row)
+        return unknown(p, name);
+    return read_values(p, row, equals ? equals + 1 : NULL);
+}
+
+static int new_block(struct option_parse *p, const char *where)
+{
+    struct launch_block *b;
+
+    if (p->opt->nblocks == LIMIT_SPAWN_COMMANDS)
+        return errmsg_set(p->err, LAUNCH_USAGE, "a job can have at most %d programs",
+                          LIMIT_SPAWN_COMMANDS);
+    b = arena_alloc(&p->opt->arena, sizeof *b);
+    if (!b)
+        return -ENOMEM;
+    *b = p->opt->common;
+    b->where = where;
+    p->block = b;
+    return 0;
+}
+
+static void keep_block(struct option_parse *p)
+{
+    if (p->opt->last_block)
+        p->opt->last_block->next = p->block;
+    else
+        p->opt->blocks = p->block;
+    p->opt->last_block = p->block;
+    p->opt->nblocks++;
+}
+
+static int take_program(struct option_parse *p)
+{
+    struct launch_block *b = p->block;
+
+    if (p->left == 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "no program to run%s",
+                          p->opt->nblocks ? " after the last ':'" : "; see --help");
+    if (**p->next == '\0')
+        return errmsg_set(p->err, LAUNCH_USAGE, "the name of the program is empty");
+    b->argc = p->left;
+    b->argv = arena_array(&p->opt->arena, (size_t)p->left + 1, sizeof *b->argv);
+    if (!b->argv)
+        return -ENOMEM;
+    memcpy(b->argv, p->next, p->left * sizeof *b->argv);
+    keep_block(p);
+    return 0;
+}
+
+static int read_options(struct option_parse *p, struct words words)
+{
+    p->next = words.items;
+    p->left = words.count;
+    while (p->left && (*p->next)[0] == '-') {
+        const char *word = *p->next++;
+        int rc;
+        p->left--;
+        if (strcmp(word, "--") == 0)
+            break;
+        rc = read_option(p, word);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The command line has no program of its own because -configfile brings it.  Options there for one
+ * program then apply to each line of the file. */
+static int leave_to_config(struct option_parse *p, bool alone)
+{
+    if (!alone)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "use either -configfile or a program on the command line");
+    if (!env_rules_empty(&p->block->env))
+        return errmsg_set(
+            p->err, LAUNCH_USAGE,
+            "with -configfile, only the -genv options may be on the command line, not -env");
+    p->opt->common = *p->block;
+    return 0;
+}
+
+static int read_command_line(struct option_parse *p, struct words rest)
+{
+    bool more = true;
+
+    p->nodes_for_all = true;
+    while (more) {
+        struct words words = mpmd_cut(&rest, &more);
+        int rc = new_block(p, NULL);
+        if (rc == 0)
+            rc = read_options(p, words);
+        if (rc == 0 && p->opt->singleton.port)
+            return 0;
+        if (rc == 0 && p->opt->configfile)
+            return leave_to_config(p, p->opt->nblocks == 0 && p->left == 0 && !more);
+        if (rc == 0)
+            rc = take_program(p);
+        if (rc)
+            return rc;
+        p->nodes_for_all = false;
+    }
+    return 0;
+}
+
+/* The name by which we are called. */
+static const char *self_of(int argc, char *const *argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+    return slash ? slash + 1 : argc > 0 ? argv[0] : "";
+}
+
+/* The sub-command `run` may be left out; `mpiexec run` runs a program of that name. */
+static struct words words_of(int argc, char *const *argv)
+{
+    const char *self = self_of(argc, argv);
+    int skip = argc > 0;
+
+    if (argc > 1 && strcmp(argv[1], "run") == 0 && strncmp(self, "mpi", 3) != 0)
+        skip = 2;
+    return (struct words){ argv + skip, (uint32_t)(argc - skip) };
+}
+
+int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
+                  struct errmsg *err)
+{
+    struct option_parse p = { .opt = opt, .block = &opt->common, .err = err };
+    int rc = apply_fallbacks(&p);
+
+    opt->path_only = strcmp(self_of(argc, argv), "mpiexec.hydra") == 0;
+    if (rc == 0)
+        rc = apply_environment(&p, envp);
+    return rc ? rc : read_command_line(&p, words_of(argc, argv));
+}
+
+static int read_config_line(struct option_parse *p, struct words words, const char *where)
+{
+    const char *configfile = p->opt->configfile;
+    int rc = new_block(p, where);
+
+    if (rc == 0)
+        rc = read_options(p, words);
+    if (rc == 0 && p->opt->configfile != configfile)
+        rc = errmsg_set(p->err, LAUNCH_USAGE,
+                        "-configfile is not allowed within a configuration file");
+    return rc ? rc : take_program(p);
+}
+
+int options_parse_config(struct launch_options *opt, const char *name, struct slice text,
+                         struct errmsg *err)
+{
+    struct config_reader in = { name, text, 1 };
+    struct errmsg why;
+    struct option_parse p = { .opt = opt, .err = &why };
+    struct words words;
+    unsigned line;
+    int rc;
+
+    p.nodes_for_all = opt->hosts.count == 0 && !opt->hostfile;
+    while ((rc = mpmd_config_next(&opt->arena, &in, &words, &line, err)) == 0) {
+        const char *where = arena_printf(&opt->arena, "%s:%u", name, line);
+        rc = where ? read_config_line(&p, words, where) : -ENOMEM;
+        if (rc)
+            return rc > LAUNCH_SHOW ? errmsg_set(err, rc, "%.200s: %.800s", where, why.text) : rc;
+        p.nodes_for_all = false;
+    }
+    if (rc == MPMD_BAD)
+        return LAUNCH_USAGE;
+    if (rc == MPMD_END && opt->nblocks == 0)
+        return errmsg_set(err, LAUNCH_USAGE, "the configuration file %.200s has no program", name);
+    return rc == MPMD_END ? LAUNCH_GO : rc;
+}
+
+void launch_options_init(struct launch_options *opt)
+{
+    memset(opt, 0, sizeof *opt);
+    arena_init(&opt->arena, OPTIONS_MAX);
+    buf_init(&opt->answer, ANSWER_MAX);
+}
+
+void launch_options_free(struct launch_options *opt)
+{
+    arena_free(&opt->arena);
+    buf_free(&opt->answer);
+    launch_options_init(opt);
+}
+
+int launch_exit_code(int rc)
+{
+    switch (rc) {
+    case LAUNCH_GO:
+    case LAUNCH_SHOW: return 0;
+    case LAUNCH_USAGE: return 2;
+    case LAUNCH_NOT_FOUND: return 127;
+    case LAUNCH_NOT_EXECUTABLE: return 126;
+    default: return 125;
+    }
+}

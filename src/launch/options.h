@@ -1,0 +1,187 @@
+/* options.h - the launcher's command line, from one table (options.def).
+ *
+ * A row of the table is an option: its names, what it takes, where the value is stored, its default
+ * as text, the environment variable that also sets it, and the sentence that explains it.  The
+ * parser,
+ * `--help`, the option list of the man page and the bash completion are all derived from the same
+ * rows (the last three in options_doc.h).
+ *
+ * Parsing does no I/O: files that options name (-configfile, -hostfile) are read by the caller
+ * (plan_builder.c), which hands their text to options_parse_config() and hosts_parse_file().
+ *
+ * Command line:   wireup [run] OPTIONS PROGRAM ARGS [: OPTIONS PROGRAM ARGS]...
+ * Any number of leading dashes; `-opt value` and `-opt=value`; `--` ends the options of a block.
+ * An option of the whole job may stand in any block; the last one given overrides earlier ones, and
+ * the command line overrides the environment.
+ */
+#ifndef WIREUP_LAUNCH_OPTIONS_H
+#define WIREUP_LAUNCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/spawn.h"
+#include "launch/environ.h"
+#include "launch/hosts.h"
+#include "daemon/launch_methods.h"
+
+/* The documented results of everything before the first process exists.  For each but the first
+ * two, the errmsg holds the sentence for the user. */
+enum launch_result {
+    LAUNCH_GO = 0,         /* run the plan (or, with opt.singleton.port, serve the singleton) */
+    LAUNCH_SHOW,           /* print opt.answer on standard output and exit 0 */
+    LAUNCH_USAGE,          /* the command line or a file it names is wrong */
+    LAUNCH_NOT_FOUND,      /* a program does not exist */
+    LAUNCH_NOT_EXECUTABLE, /* it exists but cannot be run; or its directory cannot be entered */
+    LAUNCH_REFUSED,        /* understood, but this machine or version cannot do it */
+};
+
+/* The exit code of `wireup` for such a result: 0, 0, 2, 127, 126, 125.  Negative (-errno): 125. */
+int launch_exit_code(int rc);
+
+enum launch_stdin { LAUNCH_STDIN_RANK = 0, LAUNCH_STDIN_ALL, LAUNCH_STDIN_NONE };
+
+/* The words of -launcher: auto, then the methods. */
+enum {
+    LAUNCHER_AUTO = 0,
+#define X(kind, ...) LAUNCHER_##kind,
+    LAUNCH_METHODS(X)
+#undef X
+};
+#define LAUNCHER_WORD(kind, name, ...) "|" name
+
+/* Of any word but auto. */
+static inline enum agent_kind launcher_kind(uint32_t launcher)
+{
+    return (enum agent_kind)(launcher - LAUNCHER_SSH + AGENT_SSH);
+}
+
+/* In the order of the words in options.def. */
+enum { ORDER_GIVEN = 0, ORDER_ASCENDING, ORDER_UP, ORDER_DESCENDING, ORDER_DOWN };
+
+/* One block: the part of the command line between two `:`, one line of a configuration file. */
+struct launch_block {
+    struct launch_block *next;
+    const char *where; /* "jobs.cfg:3", or NULL for the command line */
+    char **argv;       /* program and arguments, NULL-terminated */
+    uint32_t argc;
+    uint32_t nprocs;  /* 0: not given */
+    const char *wdir; /* as given, or NULL */
+    struct env_rules env;
+    struct host_list hosts; /* its own nodes; empty and NULL: those of the job */
+    const char *hostfile;
+};
+
+/* Internal call by a client that started alone and now needs a process manager: -pmi_args PORT
+ * INTERFACE KEY PID. */
+struct launch_singleton {
+    uint32_t port; /* 0: not such a call */
+    const char *interface, *key;
+    uint32_t pid;
+};
+
+struct launch_options {
+    struct arena arena;                       /* strings and blocks */
+    struct launch_block *blocks, *last_block; /* all with a program */
+    uint32_t nblocks;                         /* 0 with -configfile, until that is read */
+    const char *configfile;
+
+    struct launch_block common; /* -n and -wdir in front of -configfile */
+
+    /* Where.  The nodes of the first block hold for all blocks without their own.  The texts are
+     * parsed by mapping.h and topo/bind.h; NULL: not given. */
+    struct host_list hosts;
+    const char *hostfile, *default_hostfile;
+    uint32_t ppn; /* 0: not given */
+    const char *rankmap, *rankfile;
+    const char *map_by, *rank_by, *bind_to;
+    uint32_t membind; /* both words mean what the kernel does anyway */
+    bool oversubscribe, no_oversubscribe;
+    uint32_t order_nodes; /* ORDER_... */
+    const char *here;     /* the name of this machine in the node lists; NULL: it is in none */
+    bool remote;          /* other machines take part */
+    bool scouting;        /* ... and must report their hardware before ranks can be placed */
+    struct plan_builder *prepared; /* of plan_builder.c, for that second pass */
+    uint32_t launcher;         /* LAUNCHER_FORK: all nodes are this machine; else only real ones */
+    const char *launcher_exec; /* or NULL */
+    const char *launcher_args, *wireupd;  /* likewise */
+    const char *launcher_user;            /* for nodes without their own user; or NULL */
+    uint32_t launcher_port;               /* likewise; 0: the default */
+    const struct host *const *node_hosts; /* by the plan's nodes: the entry of the node list */
+    const char *rmk;                      /* which resource manager is queried */
+    const char *rm;               /* the one whose allocation we are in (allocation.h), or NULL */
+    const char *interface;        /* towards other nodes; NULL: any */
+    uint32_t port_low, port_high; /* where daemons listen; 0, 0: any port */
+    const char *const *lost;      /* nodes that are lost, nlost of them */
+    uint32_t nlost;
+    uint32_t tree_width; /* children of each daemon; 0: the launcher starts all */
+    uint32_t collective; /* enum overlay_schedule */
+    const char *localhost;
+    bool path_only; /* called as mpiexec.hydra, which takes no bare name from the working directory
+                     */
+    const char *usize; /* "SYSTEM", "INFINITE" or a number; NULL: the slots, if they are known */
+
+    /* Environment. */
+    struct env_rules env;
+    enum env_forward env_default; /* HYDRA_ENV */
+
+    /* Standard streams. */
+    bool prepend_rank;
+    const char *prepend_pattern; /* %r rank, %g job, %p node, %h host, %t seconds, %% */
+    const char *outfile_pattern, *errfile_pattern;
+    int stdin_to; /* enum launch_stdin */
+    int tools;    /* as the words of -tools */
+    uint32_t stdin_rank;
+    bool output_from_said;
+    uint32_t output_from;
+
+    /* Running. */
+    bool auto_cleanup;
+    bool hostname_propagation; /* set PMI_HOSTNAME */
+    bool print_all_exitcodes;
+    bool pmi_port;      /* PMI_PORT and PMI_ID instead of an inherited descriptor */
+    uint32_t timeout_s; /* 0: none */
+    const char *memory_alloc_kinds;
+    struct spawn_pair *job_attrs;
+    uint32_t njob_attrs, job_attrs_room;
+    struct launch_singleton singleton;
+
+    /* Reports. */
+    bool verbose;
+    bool report_bindings;
+    bool report_startup;
+    bool dry_run;
+    const char *trace_file; /* NULL: no trace */
+    bool json;
+
+    struct buf answer; /* LAUNCH_SHOW: for standard output; LAUNCH_GO: for standard error */
+
+    uint32_t ignored_word; /* target of options that are accepted and have no effect */
+    bool ignored;
+};
+
+/* The text of --version. */
+void options_version(struct buf *out);
+
+void launch_options_init(struct launch_options *opt);
+void launch_options_free(struct launch_options *opt); /* harmless twice */
+
+/* Fills opt (which it initialises) from defaults, environment and command line.  argv and envp must
+ * outlive it.  LAUNCH_GO, LAUNCH_SHOW or LAUNCH_USAGE; negative: no memory. */
+int options_parse(struct launch_options *opt, int argc, char *const *argv, char *const *envp,
+                  struct errmsg *err);
+
+/* The text of the file that -configfile names: each line is a block.  Same results. */
+int options_parse_config(struct launch_options *opt, const char *name, struct slice text,
+                         struct errmsg *err);
+
+/* Files that each process's output goes to, besides our own standard streams. */
+static inline uint32_t launch_files_each(const struct launch_options *o)
+{
+    return (o->outfile_pattern ? 1u : 0u) + (o->errfile_pattern ? 1u : 0u);
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* options_table.h - the type of a row of options.def, for the readers of the table: the parser
+ * (options.c) and the texts derived from it (options_doc.c). */
+#ifndef WIREUP_LAUNCH_OPTIONS_TABLE_H
+#define WIREUP_LAUNCH_OPTIONS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+enum option_take {
+    TAKE_GROUP = 0, /* the row begins a group; help is its title */
+    TAKE_ON,
+    TAKE_OFF,
+    TAKE_U32,
+    TAKE_TEXT,
+    TAKE_WORD,
+    TAKE_CALL,
+    TAKE_REFUSED,
+};
+
+enum option_complete {
+    COMPLETE_NOTHING = 0,
+    COMPLETE_FILE,
+    COMPLETE_DIR,
+    COMPLETE_BIND,
+    COMPLETE_MAP,
+    COMPLETE_RANK,
+};
+
+struct option_parse;
+
+struct option_row {
+    const char *names;
+    enum option_take take;
+    bool in_block; /* `offset` is in struct launch_block, else in struct launch_options */
+    bool hidden;
+    uint16_t offset;
+    uint8_t count; /* values it takes (CALL, REFUSED) */
+    enum option_complete complete;
+    uint32_t min, max;
+    const char *words;
+    const char *arg;
+    const char *fallback;
+    const char *env;
+    /* The values are NUL-terminated and outlive the options.  Returns a launch_result or -errno. */
+    int (*call)(struct option_parse *p, const struct option_row *row, const char *const *values);
+    const char *help;
+};
+
+extern const struct option_row option_rows[];
+extern const size_t option_row_count;
+
+/* The number of values that follow the option on the command line. */
+uint32_t option_values(const struct option_row *row);
+
+/* Takes the next of the names (or words) "a|b|c"; false at the end. */
+static inline bool option_next_name(struct slice *rest, struct slice *name_p)
+{
+    *name_p = slice_cut(rest, '|');
+    return name_p->len > 0;
+}
+
+static inline struct slice option_name(const struct option_row *row)
+{
+    struct slice rest = slice_str(row->names);
+
+    return slice_cut(&rest, '|');
+}
+
+/* The row of a name given without dashes, or NULL. */
+const struct option_row *option_find(struct slice name);
+
+#endif

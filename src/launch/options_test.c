@@ -1,0 +1,421 @@
+/* options_test.c - the command line: the meaning of each spelling, and one sentence for each
+ * mistake. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "tests/tap.h"
+#include "launch/options.h"
+#include "launch/options_doc.h"
+#include "launch/options_table.h"
+
+/* The n-th allocation from now fails (0: none); see options_alloc in meson.build. */
+static unsigned fail_at;
+
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+
+static bool fails(void)
+{
+    return fail_at > 0 && --fail_at == 0;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    return fails() ? NULL : __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+static struct launch_options opt;
+static struct errmsg err;
+
+/* Words separated by '|'; environment likewise. */
+static int parse_with(const char *line, const char *environment)
+{
+    static char text[2][65536];
+    static char *words[2][1024];
+    const char *from[2] = { line, environment };
+    int count[2];
+
+    for (int k = 0; k < 2; k++) {
+        int n = 0;
+        snprintf(text[k], sizeof text[k], "%s", from[k]);
+        for (char *at = text[k]; at && (*from[k] || k == 0); n++) {
+            char *bar = strchr(at, '|');
+            words[k][n] = at;
+            if (bar)
+                *bar++ = '\0';
+            at = bar;
+        }
+        words[k][n] = NULL;
+        count[k] = n;
+    }
+    launch_options_free(&opt);
+    err.text[0] = '\0';
+    return options_parse(&opt, count[0], words[0], words[1], &err);
+}
+
+static int parse(const char *line)
+{
+    return parse_with(line, "");
+}
+
+static void check_bad(const char *line, const char *sentence)
+{
+    int rc = parse(line);
+
+    if (!OK_F(rc == LAUNCH_USAGE && strcmp(err.text, sentence) == 0, "%s: %s", line, sentence))
+        printf("# got %d: %s\n", rc, err.text);
+}
+
+static const char *argv_text(const struct launch_block *b)
+{
+    static char text[1024];
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; b && i < b->argc; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", b->argv[i]);
+    return b && b->argv[b->argc] ? "(no NULL at the end)" : text;
+}
+
+static void test_spellings(void)
+{
+    EQ(parse("wireup|-n|4|prog|-n|7|x"), LAUNCH_GO);
+    EQ(opt.nblocks, 1);
+    EQ(opt.blocks->nprocs, 4);
+    OK(strcmp(argv_text(opt.blocks), "prog -n 7 x") == 0);
+    OK(parse("wireup|run|--np=3|prog") == 0 && opt.blocks->nprocs == 3);
+    OK(parse("/usr/bin/mpiexec|run|-x") == 0 && strcmp(argv_text(opt.blocks), "run -x") == 0);
+    OK(parse("mpirun|---n|5|--|-prog") == 0 && strcmp(argv_text(opt.blocks), "-prog") == 0);
+    OK(parse("w|-l|prog") == 0 && opt.prepend_rank);
+    OK(parse("w|--tag-output|prog") == 0 && opt.prepend_rank);
+    OK(parse("w|-prepend-pattern=%r=|prog") == 0 && strcmp(opt.prepend_pattern, "%r=") == 0);
+    OK(parse("w|-ppn|1|-ppn|2|prog") == 0 && opt.ppn == 2);
+    OK(parse("w|-timeout|7|prog") == 0 && opt.timeout_s == 7);
+    OK(parse("w|-wd|/tmp|prog") == 0 && strcmp(opt.blocks->wdir, "/tmp") == 0);
+    OK(parse("w|-order-nodes|DOWN|prog") == 0 && opt.order_nodes == ORDER_DOWN);
+    OK(parse("w|-launcher|fork|prog") == 0 && opt.launcher == LAUNCHER_FORK);
+    OK(parse("w|-ssh-user|me|-launcher-port|2222|prog") == 0 && !strcmp(opt.launcher_user, "me") &&
+       opt.launcher_port == 2222);
+    OK(parse("w|-port-range|7000-7100|prog") == 0 && opt.port_low == 7000 && opt.port_high == 7100);
+    OK(parse_with("w|prog", "MPIEXEC_PORT_RANGE=10:10") == 0 && opt.port_low == 10 &&
+       opt.port_high == 10);
+    check_bad("w|-port-range|7000|prog", "-port-range must be two ports, LOW-HIGH, not '7000'");
+    check_bad("w|-port-range|2-1|prog", "-port-range must be two ports, LOW-HIGH, not '2-1'");
+    check_bad("w|-port-range|0-1|prog", "-port-range must be two ports, LOW-HIGH, not '0-1'");
+    check_bad("w|-port-range|1-65536|prog",
+              "-port-range must be two ports, LOW-HIGH, not '1-65536'");
+    OK(parse("w|-bynode|prog") == 0 && strcmp(opt.map_by, "node") == 0);
+    OK(parse("w|-v|-dry-run|--json|--report-bindings|prog") == 0 && opt.verbose && opt.dry_run &&
+       opt.json && opt.report_bindings);
+    OK(parse("w|-memory-alloc-kinds|cuda|prog") == 0 && !strcmp(opt.memory_alloc_kinds, "cuda"));
+    OK(parse("w|-job-attr|a=b=c|--job-attr=e=|prog") == 0 && opt.njob_attrs == 2 &&
+       slice_is(opt.job_attrs[0].key, "a") && slice_is(opt.job_attrs[0].value, "b=c") &&
+       slice_is(opt.job_attrs[1].key, "e") && opt.job_attrs[1].value.len == 0);
+    OK(parse("w|-job-attr|a|prog") == LAUNCH_USAGE && parse("w|-job-attr|=b|prog") == LAUNCH_USAGE);
+}
+
+static void test_defaults(void)
+{
+    EQ(parse("w|prog"), LAUNCH_GO);
+    EQ(opt.blocks->nprocs, 0);
+    OK(opt.auto_cleanup && opt.hostname_propagation && !opt.prepend_rank && !opt.dry_run);
+    OK(opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 0 && !opt.output_from_said);
+    OK(!opt.bind_to && !opt.map_by && !opt.usize && opt.timeout_s == 0);
+    OK(parse("w|-disable-auto-cleanup|prog") == 0 && !opt.auto_cleanup);
+    OK(parse("w|-disable-auto-cleanup|-enable-auto-cleanup|prog") == 0 && opt.auto_cleanup);
+    OK(parse("w|-disable-hostname-propagation|prog") == 0 && !opt.hostname_propagation);
+    OK(parse("w|-stdin|all|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_ALL);
+    OK(parse("w|-stdin|none|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_NONE);
+    OK(parse("w|-s|3|prog") == 0 && opt.stdin_to == LAUNCH_STDIN_RANK && opt.stdin_rank == 3);
+    OK(parse("w|-output-from|2|prog") == 0 && opt.output_from_said && opt.output_from == 2);
+}
+
+static const char *sets_text(const struct env_rules *r)
+{
+    static char text[1024];
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (const struct env_entry *e = r->sets; e; e = e->next)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%.*s", n ? " " : "",
+                              e->text ? (int)strlen(e->text) : (int)e->name.len,
+                              e->text ? e->text : e->name.ptr);
+    return text;
+}
+
+static void test_environment(void)
+{
+    OK(parse("w|-env|A|1|-env|B=2=3|-env=C=|-x|D=4|-x|E|prog") == 0);
+    OK(strcmp(sets_text(&opt.blocks->env), "A=1 B=2=3 C= D=4 E") == 0);
+    OK(parse("w|-genv|A|-1|--mca|btl|tcp,self|-env|A|x|prog|:|q") == 0);
+    OK(strcmp(sets_text(&opt.env), "A=-1 OMPI_MCA_btl=tcp,self") == 0);
+    OK(strcmp(sets_text(&opt.blocks->env), "A=x") == 0 && !opt.blocks->next->env.sets);
+    OK(parse("w|-genvall|-envnone|prog|:|-envlist|A,B|q") == 0);
+    OK(opt.env.forward == ENV_ALL && opt.blocks->env.forward == ENV_NONE &&
+       opt.blocks->next->env.forward == ENV_LIST && opt.blocks->next->env.list->next);
+    OK(parse_with("w|prog", "HYDRA_ENV=none") == 0 && opt.env_default == ENV_NONE);
+    check_bad("w|-envall|-envnone|prog",
+              "-envnone: another option has already selected which variables are forwarded");
+    check_bad("w|-genvlist|A|-genvlist|B|prog",
+              "-genvlist: another option has already selected which variables are forwarded");
+    check_bad("w|-env|A", "-env needs a value: NAME VALUE");
+    check_bad("w|-env", "-env needs a value: NAME VALUE");
+    check_bad("w|-genv|=1|prog", "-genv: '=1' is not the name of a variable");
+    check_bad("w|-x||prog", "-x: '' is not the name of a variable");
+    check_bad("w|-envlist||prog", "-envlist: '' is not the name of a variable");
+    check_bad("w|-mca|key", "-mca needs a value: KEY VALUE");
+}
+
+static void test_variables(void)
+{
+    EQ(parse_with("w|prog", "MPIEXEC_TIMEOUT=9|HYDRA_DEBUG=1|HYDRA_TOPO_DEBUG=0|HYDRA_BINDING=core|"
+                            "HYDRA_MAPPING=socket|HYDRA_HOST_FILE=/h|HYDRA_LAUNCHER=ssh"),
+       LAUNCH_GO);
+    OK(opt.timeout_s == 9 && opt.verbose && !opt.report_bindings && !strcmp(opt.bind_to, "core") &&
+       !strcmp(opt.map_by, "socket") && !strcmp(opt.default_hostfile, "/h") && !opt.hostfile);
+    OK(parse_with("w|-timeout|3|prog", "MPIEXEC_TIMEOUT=9") == 0 && opt.timeout_s == 3);
+    OK(parse_with("w|prog", "MPIEXEC_TIMEOUT=") == 0 && opt.timeout_s == 0);
+    EQ(parse_with("w|prog", "MPIEXEC_TIMEOUT=soon"), LAUNCH_USAGE);
+    OK(strcmp(err.text, "the variable MPIEXEC_TIMEOUT must be a number from 0 to 1000000000, not "
+                        "'soon'") == 0);
+    EQ(parse_with("w|prog", "HYDRA_ENV=some"), LAUNCH_USAGE);
+}
+
+static void test_blocks(void)
+{
+    EQ(parse("w|-n|1|-l|a|x|:|-n|2|-wdir|/|b|:|c"), LAUNCH_GO);
+    EQ(opt.nblocks, 3);
+    OK(opt.prepend_rank && !strcmp(argv_text(opt.blocks), "a x") && opt.blocks->nprocs == 1);
+    OK(opt.blocks->next->nprocs == 2 && !strcmp(opt.blocks->next->wdir, "/"));
+    OK(!strcmp(argv_text(opt.blocks->next->next), "c") && !opt.blocks->next->next->wdir);
+    EQ(parse("w|a|:|-v|b"), LAUNCH_GO);
+    OK(opt.verbose);
+    EQ(parse("w|-host|n1:2|a|:|-host|n2|b|:|c"), LAUNCH_GO);
+    OK(opt.hosts.count == 1 && opt.blocks->hosts.count == 0);
+    OK(opt.blocks->next->hosts.count == 1 && opt.blocks->next->next->hosts.count == 0);
+    EQ(parse("w|-f|one|a|:|-f|two|b"), LAUNCH_GO);
+    OK(!strcmp(opt.hostfile, "one") && !strcmp(opt.blocks->next->hostfile, "two"));
+    check_bad("w", "no program to run; see --help");
+    check_bad("w|-n|2", "no program to run; see --help");
+    check_bad("w|a|:", "no program to run after the last ':'");
+    check_bad("w|:|a", "no program to run; see --help");
+    check_bad("w|a|:|-n|2", "no program to run after the last ':'");
+    check_bad("w||x", "the name of the program is empty");
+}
+
+static void test_mistakes(void)
+{
+    check_bad("w|-n|0|prog", "-n must be a number from 1 to 16777216, not '0'");
+    check_bad("w|-n|-1|prog", "-n must be a number from 1 to 16777216, not '-1'");
+    check_bad("w|-np|4x|prog", "-np must be a number from 1 to 16777216, not '4x'");
+    check_bad("w|-n||prog", "-n must be a number from 1 to 16777216, not ''");
+    check_bad("w|-n=|prog", "-n must be a number from 1 to 16777216, not ''");
+    check_bad("w|-n|99999999999999999999|prog",
+              "-n must be a number from 1 to 16777216, not '99999999999999999999'");
+    check_bad("w|-n", "-n needs a value: N");
+    check_bad("w|-l=1|prog", "-l takes no value");
+    check_bad("w|-hotsfile|x|prog", "unknown option '-hotsfile'; did you mean -hostfile?");
+    check_bad("w|--report-binding|prog",
+              "unknown option '-report-binding'; did you mean -report-bindings?");
+    check_bad("w|-n4|prog", "unknown option '-n4'; did you mean -n 4?");
+    check_bad("w|-ppn12|prog", "unknown option '-ppn12'; did you mean -ppn 12?");
+    check_bad("w|-timestamp-output|prog",
+              "-timestamp-output is not supported: use -prepend-pattern '%t '");
+    check_bad("w|-quux|prog", "unknown option '-quux'; --help lists all");
+    check_bad("w|-|prog", "unknown option '-'; --help lists all");
+    check_bad("w|-=3|prog", "unknown option '-'; --help lists all");
+    check_bad(
+        "w|-launcher|fax|prog",
+        "-launcher must be one of auto|fork|ssh|rsh|slurm|lsf|sge|pbs|flux|manual, not 'fax'");
+    check_bad("w|-hosts|a,,b|prog", "-hosts: node list: '' is not a node name");
+    check_bad("w|-stdin|x|prog", "-stdin must be a rank, all or none, not 'x'");
+    check_bad("w|-output-from|-2|prog", "-output-from must be a rank, not '-2'");
+    check_bad(
+        "w|-skip-launch-node|prog",
+        "-skip-launch-node is not supported: give the nodes to use by -hosts, without this one");
+    check_bad("w|-pmi_args|0|i|k|1", "-pmi_args: '0' is not a port");
+    check_bad("w|-pmi_args|70000|i|k|1", "-pmi_args: '70000' is not a port");
+    check_bad("w|-pmi_args|7000|i|k|x", "-pmi_args: 'x' is not a process id");
+    check_bad("w|-pmi_args|7000|i|k", "-pmi_args needs a value: PORT INTERFACE KEY PID");
+}
+
+/* Old names of options work for one release. */
+static void test_old_names(void)
+{
+    EQ(parse("w|-tool-files|system|prog"), LAUNCH_GO);
+    EQ(opt.tools, 2);
+    EQ(parse("w|-tools|system|prog"), LAUNCH_GO);
+    EQ(opt.tools, 2);
+    check_bad("w|-tool-files|both|prog", "-tool-files must be one of off|on|system, not 'both'");
+}
+
+static void test_shown(void)
+{
+    OK(parse("w|--help") == LAUNCH_SHOW && strstr(buf_cstr(&opt.answer), "Examples:"));
+    OK(parse("w|-n|4|-h") == LAUNCH_SHOW && strstr(buf_cstr(&opt.answer), "-map-by HOW"));
+    OK(parse("w|--version") == LAUNCH_SHOW && strstr(buf_cstr(&opt.answer), WIREUP_VERSION));
+    OK(parse("w|-map-by|--help") == LAUNCH_SHOW && !strstr(buf_cstr(&opt.answer), "-bind-to W") &&
+       strstr(buf_cstr(&opt.answer), "HYDRA_MAPPING"));
+    OK(parse("w|prog|--help") == LAUNCH_GO);
+    EQ(parse("w|-pmi_args|7000|default_interface|default_key|42"), LAUNCH_GO);
+    OK(opt.singleton.port == 7000 && opt.singleton.pid == 42 && opt.nblocks == 0);
+}
+
+/* ---- configuration files ---- */
+
+static int config(const char *line, const char *text)
+{
+    int rc = parse(line);
+
+    return rc ? rc : options_parse_config(&opt, "jobs", slice_str(text), &err);
+}
+
+static void check_bad_config(const char *text, const char *sentence)
+{
+    int rc = config("w|-configfile|jobs", text);
+
+    if (!OK_F(rc == LAUNCH_USAGE && strcmp(err.text, sentence) == 0, "%s", sentence))
+        printf("# got %d: %s\n", rc, err.text);
+}
+
+static void test_config(void)
+{
+    EQ(config("w|-l|-configfile|jobs", "# two\n-n 2 a 'b c'\n\n-n 3 -env X 1 d \\\n e\n"), 0);
+    EQ(opt.nblocks, 2);
+    OK(opt.prepend_rank && opt.blocks->nprocs == 2 && !strcmp(argv_text(opt.blocks), "a b c"));
+    OK(opt.blocks->argc == 2 && !strcmp(opt.blocks->where, "jobs:2"));
+    OK(!strcmp(argv_text(opt.blocks->next), "d e") && !strcmp(opt.blocks->next->where, "jobs:4"));
+    EQ(config("w|-n|5|-wdir|/|-hosts|n1|-configfile|jobs", "a\n-n 1 -hosts n2 b\n"), 0);
+    OK(opt.blocks->nprocs == 5 && !strcmp(opt.blocks->wdir, "/") && opt.hosts.count == 1);
+    OK(opt.blocks->next->nprocs == 1 && opt.blocks->next->hosts.count == 1);
+    EQ(config("w|-configfile|jobs", "-hosts n1 a\nb\n"), 0);
+    OK(opt.hosts.count == 1 && opt.blocks->hosts.count == 0);
+    check_bad_config("", "the configuration file jobs has no program");
+    check_bad_config("a\n-n 1\n", "jobs:2: no program to run after the last ':'");
+    check_bad_config("a\n-n 0 b\n", "jobs:2: -n must be a number from 1 to 16777216, not '0'");
+    check_bad_config("a\n\n'b\n", "jobs:3: a quote is not closed");
+    check_bad_config("-configfile other a\n",
+                     "jobs:1: -configfile is not allowed within a configuration file");
+    check_bad("w|-configfile|jobs|prog", "use either -configfile or a program on the command line");
+    check_bad("w|-configfile|jobs|:|prog",
+              "use either -configfile or a program on the command line");
+    check_bad("w|prog|:|-configfile|jobs|q",
+              "use either -configfile or a program on the command line");
+    check_bad("w|-env|A|1|-configfile|jobs",
+              "with -configfile, only the -genv options may be on the command line, not -env");
+}
+
+static void test_many_blocks(void)
+{
+    struct buf text = BUF_NULL(1 << 20);
+
+    for (int i = 0; i < LIMIT_SPAWN_COMMANDS; i++)
+        buf_str(&text, "a\n");
+    EQ(config("w|-configfile|jobs", buf_cstr(&text)), 0);
+    EQ(opt.nblocks, LIMIT_SPAWN_COMMANDS);
+    buf_str(&text, "a\n");
+    EQ(config("w|-configfile|jobs", buf_cstr(&text)), LAUNCH_USAGE);
+    OK(strcmp(err.text, "jobs:4097: a job can have at most 4096 programs") == 0);
+    buf_free(&text);
+}
+
+/* ---- the table itself ---- */
+
+static void test_table(void)
+{
+    bool unique = true, sane = true;
+
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        struct slice rest = slice_str(row->names), name;
+        if (row->take == TAKE_GROUP)
+            continue;
+        while (option_next_name(&rest, &name)) {
+            if (option_find(name) != row) {
+                printf("# -" SLICE_FMT " is there twice\n", SLICE_ARG(name));
+                unique = false;
+            }
+        }
+        if (!row->help || (option_values(row) && row->take != TAKE_REFUSED && !row->arg) ||
+            (row->take == TAKE_WORD && !row->words) || (row->take == TAKE_CALL && !row->call)) {
+            printf("# -%s lacks something\n", row->names);
+            sane = false;
+        }
+    }
+    OK_F(unique, "every name is there once");
+    OK_F(sane, "every row says what its kind needs");
+}
+
+/* Every option of Hydra 5.0.1 is known here, if only to be refused. */
+static void test_hydra(void)
+{
+    static const char names[] =
+        "n np ppn f hostfile machinefile hosts host hostlist machine machines machinelist rankmap "
+        "wdir configfile genv env genvlist envlist genvnone envnone genvall envall launcher "
+        "bootstrap launcher-exec bootstrap-exec enable-x disable-x rmk topolib bind-to binding "
+        "map-by membind report-bindings demux prepend-rank l prepend-pattern output-from "
+        "outfile-pattern outfile errfile-pattern errfile print-all-exitcodes disable-auto-cleanup "
+        "enable-auto-cleanup disable-hostname-propagation enable-hostname-propagation iface "
+        "localhost nameserver order-nodes skip-launch-node usize pmi-port pmi_args hybrid-hosts g "
+        "gpus-per-proc gpu-subdevs-per-proc memory-alloc-kinds profile v verbose debug info "
+        "version h help soft arch path file";
+    struct slice rest = slice_str(names);
+
+    while (rest.len) {
+        struct slice name = slice_cut(&rest, ' ');
+        OK_F(option_find(name) != NULL, "-" SLICE_FMT " is known", SLICE_ARG(name));
+    }
+}
+
+/* ---- no memory ---- */
+
+static void test_allocations(void)
+{
+    static const char line[] = "w|-genv|A|1|-hosts|a:2,b|-env|B|2|-envlist|X,Y|-mca|k|v|prog|x|:|"
+                               "-x|C=1|other|:|-x|D|third";
+    unsigned n = 0;
+    int rc;
+
+    do {
+        fail_at = ++n;
+        rc = parse(line);
+    } while (rc == -12);
+    OK_F(rc == LAUNCH_GO && n > 2, "each of %u allocations of the command line may fail", n - 1);
+    fail_at = n = 0;
+    do {
+        parse("w|-configfile|jobs");
+        fail_at = ++n;
+        rc = options_parse_config(&opt, "jobs", SLICE("-n 1 -env A 1 a b c\n-hosts x,y d\n"), &err);
+        fail_at = 0;
+    } while (rc == -12);
+    OK_F(rc == LAUNCH_GO && n > 2, "and of %u of a configuration file", n - 1);
+}
+
+int main(void)
+{
+    launch_options_init(&opt);
+    test_spellings();
+    test_defaults();
+    test_environment();
+    test_variables();
+    test_blocks();
+    test_mistakes();
+    test_old_names();
+    test_shown();
+    test_config();
+    test_many_blocks();
+    test_table();
+    test_hydra();
+    test_allocations();
+    launch_options_free(&opt);
+    launch_options_free(&opt);
+    return tap_done();
+}

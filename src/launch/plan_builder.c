@@ -1,0 +1,744 @@
+/* plan_builder.c - see plan_builder.h. */
+#include "launch/plan_builder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/limit.h"
+#include "launch/binding.h"
+#include "launch/localhost.h"
+#include "launch/mapping.h"
+#include "launch/rankfile.h"
+#include "launch/ranking.h"
+#include "launch/allocation.h"
+#include "launch/plan_print.h"
+#include "daemon/path_search.h"
+
+/* Larger host and configuration files are a mistake. */
+enum { FILE_MAX_BYTES = 64 << 20 };
+
+/* How long a resource manager's program may take to print the nodes. */
+enum { RM_MS = 10000 };
+
+/* The state that the steps pass on. */
+struct plan_builder {
+    struct launch_options *opt;
+    struct job_map *plan;
+    char *const *envp;
+    struct localhost machine;
+    struct mapping_spec map;
+    struct ranking_spec ranking;
+    struct mapping_block *blocks;
+    struct host_list here; /* this machine: if no node is named */
+    bool slots_assumed;    /* this machine was named without its slots */
+    struct rankfile ranks; /* name NULL: there is none */
+    struct binding binding;
+    const struct host *const *node_hosts;
+    struct env_rules manager_env;
+    standing_fn *standing;
+    struct errmsg *err;
+};
+
+static int read_named_file(struct plan_builder *p, const char *what, const char *path,
+                           struct buf *text)
+{
+    int rc = localhost_read_file(path, text);
+
+    if (rc == -ENOMEM)
+        return rc;
+    if (rc < 0)
+        return errmsg_set(p->err, LAUNCH_USAGE, "%s %.500s: %s", what, path, err_text(rc));
+    return 0;
+}
+
+static int read_config(struct plan_builder *p)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    const char *file = p->opt->configfile;
+    int rc;
+
+    if (!file || p->opt->nblocks)
+        return 0;
+    rc = read_named_file(p, "configuration file", file, &text);
+    if (rc == 0)
+        rc = options_parse_config(p->opt, file, buf_slice(&text), p->err);
+    buf_free(&text);
+    return rc;
+}
+
+/* ---- nodes ---- */
+
+static int add_here(struct plan_builder *p, struct host_list *list, uint32_t slots)
+{
+    struct host h = { .name = p->machine.name, .slots = slots };
+
+    return hosts_add(&p->opt->arena, list, h);
+}
+
+static int read_hosts(struct plan_builder *p, struct host_list *list, const char *file)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    int rc;
+
+    if (!file)
+        return 0;
+    if (list->count)
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -hosts or -hostfile");
+    p->slots_assumed = strcmp(file, "HYDRA_USE_LOCALHOST") == 0;
+    if (p->slots_assumed)
+        return add_here(p, list, 1);
+    rc = read_named_file(p, "host file", file, &text);
+    if (rc == 0)
+        rc = hosts_parse_file(&p->opt->arena, list, file, buf_slice(&text), p->err);
+    buf_free(&text);
+    return rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
+}
+
+/* All names of this machine become one: the first that the user gave. */
+static void find_remote(struct plan_builder *p, const struct host_list *list)
+{
+    if (p->opt->launcher == LAUNCHER_FORK)
+        return;
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct host *h = &list->items[i];
+        if (!localhost_is_here(&p->machine, h->name)) {
+            p->opt->remote = true;
+            continue;
+        }
+        if (!p->opt->here)
+            p->opt->here = h->name;
+        h->name = p->opt->here;
+    }
+}
+
+static int finish_hosts(struct plan_builder *p, struct host_list *list, const char *file)
+{
+    uint32_t order = p->opt->order_nodes;
+    int rc = read_hosts(p, list, file);
+
+    if (rc == 0)
+        find_remote(p, list);
+    if (rc == 0 && order != ORDER_GIVEN)
+        rc = hosts_sort(list, order == ORDER_DESCENDING || order == ORDER_DOWN);
+    return rc;
+}
+
+static int rm_file(void *arg, const char *path, struct buf *out)
+{
+    (void)arg;
+    return localhost_read_file(path, out);
+}
+
+static int rm_run(void *arg, const char *const *argv, struct buf *out)
+{
+    struct plan_builder *p = arg;
+
+    return localhost_run(argv, p->envp, out, RM_MS);
+}
+
+/* The allocation that we are in: how daemons start there and, if the user has named no nodes, its
+ * nodes.  If all nodes are to be this machine, no resource manager is queried. */
+static int read_allocation(struct plan_builder *p, bool named)
+{
+    struct launch_options *opt = p->opt;
+    struct allocation_world w = { p->envp, rm_file, rm_run, p };
+    int rc;
+
+    if (opt->launcher == LAUNCHER_FORK)
+        return 0;
+    opt->rm = allocation_detect(&w, opt->rmk);
+    if (named)
+        return 0;
+    if (p->standing && p->standing(&opt->arena, &opt->hosts, &opt->launcher_exec)) {
+        opt->tree_width = 0; /* its nodes cannot run its command: we start all daemons */
+        return 0;
+    }
+    rc = allocation_read(&w, opt->rmk, &opt->arena, &opt->hosts, &opt->rm, p->err);
+    return rc == ALLOCATION_NONE ? 0 : rc == HOSTS_BAD ? LAUNCH_USAGE : rc;
+}
+
+static int read_rankfile(struct plan_builder *p)
+{
+    struct buf text = BUF_NULL(FILE_MAX_BYTES);
+    const char *file = p->opt->rankfile;
+    int rc;
+
+    if (!file)
+        return 0;
+    rc = read_named_file(p, "rank file", file, &text);
+    if (rc == 0)
+        rc = rankfile_parse(&p->opt->arena, file, buf_slice(&text), &p->ranks, p->err);
+    buf_free(&text);
+    if (rc == 0)
+        p->binding.ranks = &p->ranks;
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
+}
+
+/* A rank file also names nodes: they are used if no others are named. */
+static int nodes_of_rankfile(struct plan_builder *p)
+{
+    int rc = 0;
+
+    if (p->ranks.name && p->opt->hosts.count == 0)
+        rc = rankfile_hosts(&p->ranks, &p->opt->arena, &p->opt->hosts, p->err);
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
+}
+
+/* A command that works only inside an allocation would fail there with its own message, on some
+ * node.  No check if the user gives more words for the command, or another command. */
+static int check_launcher(struct plan_builder *p)
+{
+    static const char *const names[] = {
+#define X(kind, name, ...) [LAUNCHER_##kind] = name,
+        LAUNCH_METHODS(X)
+#undef X
+    };
+    const struct launch_options *opt = p->opt;
+    struct allocation_world w = { p->envp, rm_file, rm_run, p };
+    const char *name = names[opt->launcher], *inside;
+
+    if (opt->launcher == LAUNCHER_AUTO || !opt->remote || opt->launcher_exec || opt->launcher_args)
+        return 0;
+    inside = allocation_needed(&w, name);
+    if (!inside)
+        return 0;
+    return errmsg_set(
+        p->err, LAUNCH_REFUSED,
+        "-launcher %s works only inside an allocation: run wireup by %s, or use -launcher ssh",
+        name, inside);
+}
+
+/* The node list of each block. */
+static int choose_nodes(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    const char *file = opt->hostfile || opt->hosts.count ? opt->hostfile : opt->default_hostfile;
+    int rc = read_allocation(p, file || opt->hosts.count);
+    uint32_t i = 0;
+
+    if (rc == 0 && !file)
+        rc = nodes_of_rankfile(p);
+    if (rc == 0)
+        rc = finish_hosts(p, &opt->hosts, file);
+
+    p->blocks = arena_array(&opt->arena, opt->nblocks, sizeof *p->blocks);
+    if (!p->blocks)
+        return -ENOMEM;
+    if (rc == 0 && opt->hosts.count == 0)
+        rc = add_here(p, &p->here, localhost_processors());
+    for (struct launch_block *b = opt->blocks; b && rc == 0; b = b->next, i++) {
+        rc = finish_hosts(p, &b->hosts, b->hostfile);
+        p->blocks[i].hosts = b->hosts.count ? &b->hosts : opt->hosts.count ? &opt->hosts : &p->here;
+        p->blocks[i].nprocs = b->nprocs;
+        if (b->nprocs == 0 && p->blocks[i].hosts == &p->here && p->map.how != MAP_PPR &&
+            !p->ranks.name)
+            p->blocks[i].nprocs = 1; /* as users of mpiexec expect it */
+    }
+    return rc;
+}
+
+/* Maps binding.h's results to ours. */
+static int said(int rc)
+{
+    return rc == BINDING_BAD ? LAUNCH_USAGE : rc == BINDING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+/* For mapping.h: ranks of a node. */
+static int ppr_of_node(void *arg, const char *node, uint32_t *slots_p, struct errmsg *err)
+{
+    struct plan_builder *p = arg;
+
+    int rc = binding_ppr(&p->binding, &p->opt->arena, &p->map, node, slots_p, err);
+
+    return rc == BINDING_BAD ? MAPPING_BAD : rc == BINDING_CANNOT ? MAPPING_CANNOT : rc;
+}
+
+static bool name_is_here(void *arg, const char *name)
+{
+    struct plan_builder *p = arg;
+
+    return p->opt->launcher != LAUNCHER_FORK && localhost_is_here(&p->machine, name);
+}
+
+static int place_ranks(struct plan_builder *p, struct mapping_request *req)
+{
+    int rc = 0;
+
+    if (p->ranks.name)
+        rc = rankfile_entries(&p->ranks, p->blocks[0].hosts, &p->opt->arena, name_is_here, p,
+                              p->opt->here, &req->entries, p->err);
+    req->nentries = p->ranks.count;
+    return rc == RANKFILE_BAD ? LAUNCH_USAGE : rc;
+}
+
+static int new_apps(struct plan_builder *p)
+{
+    p->plan->napps = p->opt->nblocks;
+    p->plan->apps = arena_array(&p->plan->arena, p->opt->nblocks, sizeof *p->plan->apps);
+    return p->plan->apps ? 0 : -ENOMEM;
+}
+
+static int place(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    struct mapping_request req = {
+        .how = p->map.how,
+        .per_node = opt->ppn,
+        .over = p->map.over,
+        .rankmap = opt->rankmap,
+        .one_node = opt->launcher != LAUNCHER_FORK && !opt->remote,
+        .blocks = p->blocks,
+        .arg = p,
+    };
+    int rc;
+
+    if (p->map.how == MAP_PPR)
+        req.slots_of = ppr_of_node;
+    rc = place_ranks(p, &req);
+    if (rc)
+        return rc;
+    /* Several names of this machine are one node; it keeps the first name that the user gave. */
+    req.one_node_name = p->blocks[0].hosts->items[0].name;
+    rc = new_apps(p);
+    if (rc)
+        return rc;
+    rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
+    opt->node_hosts = p->node_hosts;
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+/* ---- programs ---- */
+
+static int copy_argv(struct arena *a, const struct launch_block *b, struct job_map_app *app)
+{
+    app->argc = b->argc;
+    app->argv = arena_array(a, (size_t)b->argc + 1, sizeof *app->argv);
+    if (!app->argv)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < b->argc; i++) {
+        app->argv[i] = arena_str(a, slice_str(b->argv[i]));
+        if (!app->argv[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Maps path_search.h's results to ours. */
+static int found(int rc)
+{
+    return rc == PATH_SEARCH_NOT_FOUND        ? LAUNCH_NOT_FOUND
+           : rc == PATH_SEARCH_NOT_EXECUTABLE ? LAUNCH_NOT_EXECUTABLE
+                                              : rc;
+}
+
+/* The program's path on this machine. */
+static int look_up(struct plan_builder *p, const struct launch_block *b, struct job_map_app *app)
+{
+    struct arena *a = &p->plan->arena;
+    const char *wdir = b->wdir;
+    int rc = 0;
+
+    if (!wdir && p->opt->remote)
+        wdir = "."; /* there is no other way to pass it to other nodes */
+    if (wdir)
+        rc = path_search_wdir(a, wdir, &app->wdir, p->err);
+    if (wdir && !app->wdir) /* ours was removed: there is nothing to pass on */
+        return found(rc);
+    if (rc == 0)
+        rc = path_search_program(a, app->argv[0], app->wdir, environ_get(app->env, "PATH"),
+                                 p->opt->path_only, &app->path, p->err);
+    /* Other nodes may have programs that we have not, or elsewhere: each searches again. */
+    if (rc >= 0 && p->opt->remote) {
+        app->path = app->argv[0];
+        return 0;
+    }
+    return found(rc);
+}
+
+static int plan_builder_app(struct plan_builder *p, const struct launch_block *b,
+                            struct job_map_app *app)
+{
+    struct arena *a = &p->plan->arena;
+    int rc = copy_argv(a, b, app);
+
+    if (rc == 0 && env_rules_empty(&b->env) && app > p->plan->apps &&
+        env_rules_empty(&p->opt->blocks->env))
+        app->env = p->plan->apps->env; /* most programs of a job have the same */
+    else if (rc == 0)
+        rc = environ_build(a, p->envp, &p->opt->env, &b->env, &p->manager_env, &app->env);
+    if (rc == 0)
+        rc = look_up(p, b, app);
+    if (rc > 0 && b->where) {
+        struct errmsg why = *p->err;
+        errmsg_set(p->err, rc, "%.200s: %.800s", b->where, why.text);
+    }
+    return rc;
+}
+
+/* Variables that we set for all; the spawner sets those of each rank. */
+static int common_environment(struct plan_builder *p)
+{
+    struct arena *a = &p->opt->arena;
+    bool bound = false;
+    int rc = 0;
+
+    for (uint32_t r = 0; r < p->plan->nprocs && !bound; r++)
+        bound = p->plan->procs[r].binding != NULL;
+    if (bound)
+        rc = environ_set(a, &p->manager_env, SLICE("HYDRA_USER_PROVIDED_BINDING"), SLICE("1"));
+    /* Fortran's output would stay in a buffer until the end; the user's own setting has priority.
+     */
+    if (rc == 0 && !environ_get(p->envp, "GFORTRAN_UNBUFFERED_PRECONNECTED")) {
+        struct env_rules ours = { 0 };
+        rc = environ_set(a, &ours, SLICE("GFORTRAN_UNBUFFERED_PRECONNECTED"), SLICE("y"));
+        if (rc == 0)
+            environ_defaults(&p->opt->env, &ours);
+    }
+    if (p->opt->env.forward == ENV_UNSAID)
+        p->opt->env.forward = p->opt->env_default;
+    return rc;
+}
+
+static int plan_builder_apps(struct plan_builder *p)
+{
+    struct job_map_app *app = p->plan->apps;
+    int rc = common_environment(p);
+
+    p->plan->path_only = p->opt->path_only;
+    for (struct launch_block *b = p->opt->blocks; b && rc == 0; b = b->next)
+        rc = plan_builder_app(p, b, app++);
+    return rc;
+}
+
+/* ---- the rest ---- */
+
+/* seq:file= and rankfile:file= are another form of an option. */
+static int take_map_file(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    const char **option_p = p->map.how == MAP_SEQ ? &opt->hostfile : &opt->rankfile;
+
+    if (p->map.file && *option_p)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-map-by %.200s: %s already names the file",
+                          opt->map_by, p->map.how == MAP_SEQ ? "-hostfile" : "-rankfile");
+    if (p->map.file)
+        *option_p = p->map.file;
+    if (p->map.how == MAP_RANKFILE && !opt->rankfile)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-map-by rankfile needs a file: rankfile:file=FILE, or -rankfile FILE");
+    return 0;
+}
+
+/* An option that places every rank excludes other placement options. */
+static int check_placement(struct plan_builder *p)
+{
+    const struct launch_options *opt = p->opt;
+    const char *first = opt->rankfile           ? "-rankfile"
+                        : p->map.how == MAP_PPR ? "-map-by ppr"
+                        : p->map.how == MAP_SEQ ? "-map-by seq"
+                                                : NULL;
+    const char *second = opt->ppn                                                     ? "-ppn"
+                         : opt->rankmap                                               ? "-rankmap"
+                         : opt->rankfile && opt->map_by && p->map.how != MAP_RANKFILE ? "-map-by"
+                                                                                      : NULL;
+
+    if (first && second)
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either %s or %s", second, first);
+    if (opt->rank_by && (opt->rankfile || opt->rankmap))
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -rank-by or %s",
+                          opt->rankfile ? "-rankfile" : "-rankmap");
+    return 0;
+}
+
+static int check_options(struct plan_builder *p)
+{
+    const struct launch_options *opt = p->opt;
+    int rc;
+
+    if (mapping_parse(opt->map_by, &p->map, p->err) ||
+        ranking_parse(opt->rank_by, &p->ranking, p->err))
+        return LAUNCH_USAGE;
+    rc = take_map_file(p);
+    if (rc == 0)
+        rc = check_placement(p);
+    if (rc)
+        return rc;
+    if (opt->oversubscribe)
+        p->map.over = OVER_YES;
+    else if (opt->no_oversubscribe)
+        p->map.over = OVER_NO;
+    return said(binding_init(&p->binding, opt->bind_to, &p->map, p->err));
+}
+
+/* The objects by which ranks are numbered, if any. */
+static bool ranking_objects(const struct plan_builder *p, enum topo_kind *kind_p)
+{
+    *kind_p = p->ranking.object_said ? p->ranking.object : p->map.object;
+    return ranking_needs_places(&p->ranking) && *kind_p != TOPO_MACHINE &&
+           (p->ranking.object_said || p->map.object_said);
+}
+
+static int number_ranks(struct plan_builder *p)
+{
+    const uint32_t *places = NULL, *turns = NULL;
+    enum topo_kind kind;
+    int rc = 0;
+
+    if (ranking_objects(p, &kind))
+        rc = said(binding_places(&p->binding, p->plan, kind, &places, p->err));
+    if (rc == 0)
+        rc = ranking_apply(p->plan, p->ranking.how, places, &turns);
+    return rc ? rc : binding_turns(p->plan, turns);
+}
+
+static int bind_ranks(struct plan_builder *p)
+{
+    int rc;
+
+    if (p->ranks.binds && p->opt->bind_to)
+        return errmsg_set(p->err, LAUNCH_USAGE, "use either -bind-to or slot= in the rank file");
+    p->binding.remote = p->opt->remote;
+    p->binding.here = p->opt->here;
+    rc = said(binding_nodes(&p->binding, p->plan, p->node_hosts, p->err));
+    if (rc == 0)
+        rc = number_ranks(p);
+    return rc ? rc : said(binding_apply(&p->binding, p->plan, p->err));
+}
+
+static bool binds(const struct plan_builder *p)
+{
+    bool said = p->opt->bind_to || p->map.pe || p->ranks.binds;
+
+    for (uint32_t b = 0; b < p->opt->nblocks && !said; b++) {
+        for (uint32_t i = 0; i < p->blocks[b].hosts->count && !said; i++)
+            said = p->blocks[b].hosts->items[i].binding != NULL;
+    }
+    return said;
+}
+
+/* Whether the hardware of other machines affects ranks, or is to be shown. */
+static bool needs_hardware(const struct plan_builder *p)
+{
+    enum topo_kind kind;
+
+    if (!p->opt->remote || p->opt->dry_run)
+        return false;
+    return (p->map.how == MAP_PPR && p->map.object != TOPO_MACHINE) || ranking_objects(p, &kind) ||
+           (p->opt->report_bindings && binds(p));
+}
+
+/* A rank on each entry of the node lists: a plan for the daemons only. */
+static int place_scouts(struct plan_builder *p)
+{
+    struct launch_options *opt = p->opt;
+    struct mapping_block *blocks = arena_array(&opt->arena, opt->nblocks, sizeof *blocks);
+    struct mapping_request req = {
+        .how = MAP_BY_NODE, .per_node = opt->ppn, .over = OVER_YES, .blocks = blocks
+    };
+    int rc = blocks ? new_apps(p) : -ENOMEM;
+
+    for (uint32_t i = 0; i < opt->nblocks && rc == 0; i++)
+        blocks[i] = (struct mapping_block){ p->blocks[i].hosts->count, p->blocks[i].hosts };
+    if (rc == 0)
+        rc = mapping_place(p->plan, &req, &p->node_hosts, p->err);
+    opt->node_hosts = p->node_hosts;
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc;
+}
+
+static int check_ranks(struct plan_builder *p)
+{
+    const struct launch_options *opt = p->opt;
+    uint32_t n = p->plan->nprocs;
+
+    if (opt->stdin_to == LAUNCH_STDIN_RANK && opt->stdin_rank >= n)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-stdin %u: the job has only %u ranks",
+                          opt->stdin_rank, n);
+    if (opt->output_from_said && opt->output_from >= n)
+        return errmsg_set(p->err, LAUNCH_USAGE, "-output-from %u: the job has only %u ranks",
+                          opt->output_from, n);
+    return 0;
+}
+
+/* The number of slots was given: by the user, a resource manager, or the DVM. */
+static bool slots_are_known(const struct plan_builder *p)
+{
+    for (uint32_t i = 0; i < p->opt->nblocks; i++) {
+        if (p->blocks[i].hosts != &p->here)
+            return !p->slots_assumed;
+    }
+    return false;
+}
+
+/* The known slots; a job that has more processes has taken what it needs. */
+static void count_universe(struct plan_builder *p)
+{
+    struct job_map *plan = p->plan;
+
+    if (!slots_are_known(p))
+        plan->universe = -1;
+    else if (plan->universe < plan->nprocs)
+        plan->universe = plan->nprocs;
+}
+
+static int set_universe(struct plan_builder *p)
+{
+    const char *usize = p->opt->usize;
+    uint32_t n;
+
+    if (!usize) {
+        count_universe(p);
+        return 0;
+    }
+    if (strcasecmp(usize, "SYSTEM") == 0)
+        return 0; /* the mapping has counted the slots */
+    p->plan->universe = -1;
+    if (strcasecmp(usize, "INFINITE") == 0 || strcmp(usize, "-1") == 0)
+        return 0;
+    if (!slice_u32(slice_str(usize), &n) || n == 0 || n > INT32_MAX)
+        return errmsg_set(p->err, LAUNCH_USAGE,
+                          "-usize must be a number, SYSTEM or INFINITE, not '%.100s'", usize);
+    p->plan->universe = n;
+    return 0;
+}
+
+/* Before the placement, which takes memory for each rank; blocks without a number have as many
+ * ranks as slots were given. */
+static int check_room(struct plan_builder *p)
+{
+    uint64_t total = 0;
+    int rc;
+
+    if (p->opt->remote) /* other machines have their own limits */
+        return 0;
+    for (uint32_t i = 0; i < p->opt->nblocks; i++)
+        total += p->blocks[i].nprocs;
+    rc = localhost_has_room(total, launch_files_each(p->opt), p->err);
+    return rc == LOCALHOST_FULL ? LAUNCH_REFUSED : rc;
+}
+
+/* The same for a job over several nodes, for our part of it. */
+static int check_room_here(struct plan_builder *p)
+{
+    uint32_t here = 0;
+    int rc;
+
+    for (uint32_t n = 0; n < p->plan->nnodes && p->opt->remote && p->opt->here; n++) {
+        if (strcmp(p->plan->nodes[n].name, p->opt->here) == 0)
+            here = p->plan->nodes[n].nprocs;
+    }
+    rc = localhost_has_room(here, launch_files_each(p->opt), p->err);
+    return rc == LOCALHOST_FULL ? LAUNCH_REFUSED : rc;
+}
+
+static int show(struct plan_builder *p)
+{
+    if (!p->opt->dry_run) {
+        if (p->opt->report_bindings)
+            plan_print_bindings(p->plan, &p->opt->answer);
+        return buf_ok(&p->opt->answer) ? 0 : -ENOMEM;
+    }
+    if (p->opt->json)
+        plan_print_json(p->plan, &p->opt->answer);
+    else
+        plan_print_table(p->plan, &p->opt->answer);
+    return buf_ok(&p->opt->answer) ? LAUNCH_SHOW : -ENOMEM;
+}
+
+static int run(struct plan_builder *p, int (*const *steps)(struct plan_builder *))
+{
+    int rc = 0;
+
+    while (*steps && rc == 0)
+        rc = (*steps++)(p);
+    return rc;
+}
+
+/* Everything after the node lists. */
+static int plan_job(struct plan_builder *p)
+{
+    static int (*const steps[])(struct plan_builder *) = {
+        place,      check_room_here,   set_universe, check_ranks,
+        bind_ranks, plan_builder_apps, show,         NULL,
+    };
+
+    return run(p, steps);
+}
+
+static int plan_scouts(struct plan_builder *p)
+{
+    static int (*const steps[])(struct plan_builder *) = { place_scouts, plan_builder_apps, NULL };
+
+    p->opt->scouting = true;
+    return run(p, steps);
+}
+
+static int run_steps(struct plan_builder *p)
+{
+    static int (*const steps[])(struct plan_builder *) = {
+        read_config, check_options, read_rankfile, choose_nodes, check_launcher, check_room, NULL,
+    };
+    int rc = run(p, steps);
+
+    if (rc)
+        return rc;
+    return needs_hardware(p) ? plan_scouts(p) : plan_job(p);
+}
+
+static int told(int rc, struct errmsg *err)
+{
+    if (rc < 0)
+        errmsg_set(err, rc, "%s", err_text(rc));
+    return rc;
+}
+
+int launch_prepare(int argc, char **argv, char **envp, struct launch_options *opt,
+                   struct job_map *plan, struct errmsg *err)
+{
+    const struct launch_hooks none = { .standing = NULL };
+
+    return launch_prepare_with(argc, argv, envp, &none, opt, plan, err);
+}
+
+int launch_prepare_with(int argc, char **argv, char **envp, const struct launch_hooks *hooks,
+                        struct launch_options *opt, struct job_map *plan, struct errmsg *err)
+{
+    struct plan_builder *p;
+    int rc;
+
+    launch_options_init(opt);
+    job_map_init(plan);
+    rc = options_parse(opt, argc, argv, envp, err);
+    if (rc == 0 && hooks->limited)
+        hooks->limited(hooks->arg, opt->timeout_s);
+    if (rc == 0 && !opt->singleton.port) {
+        opt->prepared = p = arena_array(&opt->arena, 1, sizeof *p);
+        if (!p)
+            return told(-ENOMEM, err);
+        *p = (struct plan_builder){
+            .opt = opt, .plan = plan, .envp = envp, .standing = hooks->standing, .err = err
+        };
+        localhost_init(&p->machine, opt->localhost);
+        rc = run_steps(p);
+        localhost_free(&p->machine);
+    }
+    return told(rc, err);
+}
+
+int launch_prepare_again(struct launch_options *opt, struct job_map *plan,
+                         struct bind_machine *(*far)(void *arg, const char *node), void *arg,
+                         struct errmsg *err)
+{
+    struct plan_builder *p = opt->prepared;
+    int rc;
+
+    job_map_free(plan);
+    p->plan = plan;
+    p->err = err;
+    p->binding.far = far;
+    p->binding.arg = arg;
+    localhost_init(&p->machine, opt->localhost);
+    rc = plan_job(p);
+    localhost_free(&p->machine);
+    return told(rc, err);
+}

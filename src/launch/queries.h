@@ -1,0 +1,19 @@
+/* queries.h - the commands that query running launchers of the same user, and print the answers. */
+#ifndef WIREUP_LAUNCH_QUERIES_H
+#define WIREUP_LAUNCH_QUERIES_H
+
+#include "base/buf.h"
+#include "io/rendezvous.h"
+#include "tools/command.h"
+
+/* Return exit codes as run_command() does. */
+int queries_who(const struct command_line *l);
+int queries_names(const struct command_line *l);
+
+int queries_ps(const struct command_line *l);
+int queries_tools(const struct command_line *l);
+
+/* The whole answer of one launcher to a request line (control_socket.h).  0 or -errno. */
+int queries_launcher(const struct launcher_name *who, struct slice question, struct buf *answer);
+
+#endif

@@ -1,0 +1,555 @@
+/* remote.c - see remote.h. */
+#include "launch/remote.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "io/daemon_link_address.h"
+#include "topo/view_pack.h"
+#include "launch/plan_builder.h"
+#include "launch/allocation.h"
+
+extern char **environ;
+
+enum { REMOTE_PROGRESS_MS = 500, REMOTE_EXIT_CODE = 125 };
+
+/* ---- nodes and commands ---- */
+
+static int number_nodes(struct remote *f, const struct job_map *p)
+{
+    struct bootstrap *b = &f->boot;
+
+    f->names = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->names);
+    b->nodes = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *b->nodes);
+    f->slots = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof *f->slots);
+    if (f->opt->scouting)
+        f->machines = arena_array(&f->arena, (size_t)p->nnodes + 1, sizeof(struct bind_machine *));
+    if (!f->names || !b->nodes || !f->slots || (f->opt->scouting && !f->machines))
+        return -ENOMEM;
+    f->names[0] = f->opt->here;
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        const char *name = arena_str(&f->arena, slice_str(p->nodes[n].name)); /* outlives plans */
+        if (!name)
+            return -ENOMEM;
+        if (f->opt->here && !strcmp(name, f->opt->here))
+            continue;
+        f->names[++b->nnodes] = name;
+        f->slots[b->nnodes] = p->nodes[n].slots;
+        b->nodes[b->nnodes - 1] = (struct bootstrap_node){ .position = b->nnodes,
+                                                           .name = name,
+                                                           .user = f->opt->node_hosts[n]->user,
+                                                           .port = f->opt->node_hosts[n]->port };
+    }
+    b->count = b->nnodes + 1;
+    return 0;
+}
+
+static enum agent_kind kind_of(const struct launch_options *o)
+{
+    enum agent_kind kind = AGENT_SSH;
+
+    if (o->launcher != LAUNCHER_AUTO)
+        return launcher_kind(o->launcher);
+    if (o->launcher_exec)
+        return AGENT_EXEC;
+    if (o->rm)
+        agent_kind_read(allocation_launcher(o->rm), &kind);
+    return kind;
+}
+
+static const char *const schedules[] = {
+    [OVERLAY_AUTO] = "auto",
+    [OVERLAY_TREE] = "tree",
+    [OVERLAY_EXCHANGE] = "exchange",
+};
+
+/* ---- progress ---- */
+
+static void wipe_line(struct remote *f)
+{
+    if (f->shown && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+        f->terminal = false;
+    f->shown = false;
+}
+
+static uint32_t serving(const struct remote *f)
+{
+    return f->multinode.daemons.in[DAEMON_STATE_SERVING];
+}
+
+void remote_progress(const struct remote *f, struct node_progress *p)
+{
+    struct remote_exec_progress a = { .all = 0 };
+
+    *p = (struct node_progress){ serving(f), f->boot.count - 1, "" };
+    if (f->child_daemons.agent)
+        remote_exec_progress(f->child_daemons.agent, &a);
+    if (a.slowest)
+        snprintf(p->awaited, sizeof p->awaited, "%.60s: %.40s has not answered for %llu s",
+                 a.slowest, a.at, (unsigned long long)((clock_now_ns() - a.since_ns) / NS_PER_S));
+}
+
+static void show_progress(void *arg)
+{
+    struct remote *f = arg;
+    struct node_progress p;
+    struct buf line = BUF_NULL(512);
+    struct slice s;
+
+    if (!launcher_state_is_rising(node_state(f->node)) || !f->terminal)
+        return;
+    remote_progress(f, &p);
+    wipe_line(f);
+    buf_printf(&line, "%u of %u nodes are up%s%s", p.up, p.all, p.awaited[0] ? "; " : "",
+               p.awaited);
+    s = buf_slice(&line);
+    f->shown = buf_ok(&line) && write(STDERR_FILENO, s.ptr, s.len) > 0;
+    buf_free(&line);
+    timer_set(&f->progress, REMOTE_PROGRESS_MS);
+}
+
+/* ---- hardware of the nodes ---- */
+
+static struct bind_machine *machine_named(void *arg, const char *name)
+{
+    struct remote *f = arg;
+
+    return map_get(&f->by_name, slice_str(name));
+}
+
+static int name_machines(struct remote *f)
+{
+    int rc = 0;
+
+    for (uint32_t i = 1; i < f->boot.count && rc == 0; i++)
+        rc = map_put(&f->by_name, slice_str(f->names[i]), f->machines[i], NULL);
+    return rc;
+}
+
+/* The plan was for the daemons only; now that they have reported their hardware, make the real one.
+ */
+static int plan_again(struct remote *f, struct errmsg *err)
+{
+    struct slice shown;
+    int rc = name_machines(f);
+
+    if (rc < 0)
+        return errmsg_set(err, rc, "%s", err_text(rc));
+    rc = launch_prepare_again(f->opt, f->plan, machine_named, f, err);
+    shown = buf_slice(&f->opt->answer);
+    if (rc == LAUNCH_GO && shown.len && write(STDERR_FILENO, shown.ptr, shown.len) < 0)
+        log_info(&f->log, "cannot show the bindings: %s", err_text(errno));
+    return rc;
+}
+
+/* ---- up, failed, lost ---- */
+
+static void begin(struct remote *f)
+{
+    struct errmsg err;
+    int rc = LAUNCH_GO;
+
+    timer_stop(&f->progress);
+    wipe_line(f);
+    if (f->on_up) {
+        node_stands(f->node);
+        f->on_up(f->arg);
+        return;
+    }
+    if (f->opt->scouting)
+        rc = plan_again(f, &err);
+    if (rc != LAUNCH_GO) {
+        log_error(&f->log, "%s", err.text);
+        shutdown_give_up(f->node, launch_exit_code(rc));
+        return;
+    }
+    rc = node_start(f->node, f->plan, &err);
+    if (rc != 0) {
+        log_error(&f->log, "%s", err.text);
+        shutdown_give_up(f->node,
+                         rc == NODE_BAD_FILE ? launch_exit_code(LAUNCH_USAGE) : REMOTE_EXIT_CODE);
+        return;
+    }
+    node_begin(f->node);
+}
+
+static void maybe_begin(struct remote *f)
+{
+    bool told = !f->opt->scouting || f->ntold == f->boot.count - 1;
+
+    if (node_state(f->node) != LAUNCHER_STATE_RAISING || serving(f) != f->boot.count - 1 || !told)
+        return;
+    node_event(f->node, LAUNCHER_EVENT_READY);
+    begin(f);
+}
+
+static void on_ready(void *arg, uint32_t position)
+{
+    struct remote *f = arg;
+
+    log_info(&f->log, "node %s is up (%u of %u)", f->names[position], serving(f),
+             f->boot.count - 1);
+    maybe_begin(f);
+}
+
+static void on_near(void *arg, uint32_t position)
+{
+    struct remote *f = arg;
+
+    child_daemons_up(&f->child_daemons, position);
+}
+
+/* Nodes that do not come up end the launch: the job has been placed on all of them. */
+static void tell_failed(struct remote *f)
+{
+    struct buf out = BUF_NULL(64 << 20);
+    struct slice rest;
+
+    wipe_line(f);
+    if (f->opt->json)
+        node_failures_json(&f->failures, &out);
+    else
+        node_failures_text(&f->failures, f->boot.count - 1, &out);
+    rest = buf_slice(&out);
+    if (f->opt->json)
+        log_text(&f->log, rest);
+    while (rest.len && !f->opt->json) {
+        struct slice line = slice_cut(&rest, '\n');
+        log_error(&f->log, SLICE_FMT, SLICE_ARG(line));
+    }
+    buf_free(&out);
+}
+
+/* Nodes that have been asked for long enough, and have not answered. */
+static void tell_silent(struct remote *f)
+{
+    struct remote_exec_times t;
+    uint64_t now = clock_now_ns();
+
+    for (uint32_t i = 0; f->child_daemons.agent && remote_exec_times(f->child_daemons.agent, i, &t);
+         i++) {
+        uint64_t s = t.asked_ns ? (now - t.asked_ns) / NS_PER_S : 0;
+        if (s >= LIMIT_FAILED_MORE_MS / 1000 - 1 &&
+            remote_exec_waits(f->child_daemons.agent, t.position))
+            log_error(&f->log, "node %s: %s has not answered for %llu s", f->names[t.position],
+                      remote_exec_how(f->child_daemons.agent), (unsigned long long)s);
+    }
+}
+
+static void all_failures(void *arg)
+{
+    struct remote *f = arg;
+
+    if (node_event(f->node, LAUNCHER_EVENT_KNOWN) != LAUNCHER_ACTION_report_failures)
+        return;
+    tell_failed(f);
+    tell_silent(f);
+    shutdown_give_up(f->node, REMOTE_EXIT_CODE);
+}
+
+/* The others are awaited, though not for long: a host list with one mistake mostly has several. */
+static void fail(struct remote *f, uint32_t position, struct slice text)
+{
+    uint32_t known;
+
+    if (node_event(f->node, LAUNCHER_EVENT_FAIL) != LAUNCHER_ACTION_keep_failure)
+        return;
+    if (!f->failures.count)
+        timer_set(&f->more, LIMIT_FAILED_MORE_MS);
+    node_failures_add(&f->failures, f->names[position], text);
+    known = serving(f) + f->failures.count;
+    if (known >= f->boot.count - 1 ||
+        (f->boot.width >= f->boot.count - 1 && f->child_daemons.agent &&
+         remote_exec_settled(f->child_daemons.agent)))
+        timer_set(&f->more, 0);
+}
+
+static void on_failed(void *arg, uint32_t position, const struct errmsg *why)
+{
+    fail(arg, position, slice_str(why->text));
+}
+
+/* Given up: no more daemons are started, and those being started find no record. */
+static void on_quit(void *arg, enum launcher_state before)
+{
+    struct remote *f = arg;
+
+    timer_stop(&f->progress);
+    timer_stop(&f->more);
+    wipe_line(f);
+    if (launcher_state_is_rising(before))
+        tell_failed(f);
+    if (node_state(f->node) == LAUNCHER_STATE_ABANDONING)
+        child_daemons_stop(&f->child_daemons);
+}
+
+/* A sentence from a daemon: about a node that does not come up or is lost, or only for the user. */
+static void on_trouble(void *arg, int64_t position, struct slice text)
+{
+    struct remote *f = arg;
+    char line[ERRMSG_MAX];
+
+    if (position >= 0 && position < f->boot.count && !slice_starts(text, SLICE("node ")))
+        snprintf(line, sizeof line, "node %.200s: " SLICE_FMT, f->names[position], SLICE_ARG(text));
+    else
+        snprintf(line, sizeof line, SLICE_FMT, SLICE_ARG(text));
+    if (position >= 0 && position < f->boot.count) {
+        fail(f, (uint32_t)position, slice_str(line));
+        return;
+    }
+    wipe_line(f);
+    if (position < 0)
+        log_warn(&f->log, "%s", line);
+}
+
+/* Once the job runs, its own report covers it. */
+static void on_lost(void *arg, uint32_t position, const char *why)
+{
+    struct remote *f = arg;
+    char line[ERRMSG_MAX];
+
+    snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], why);
+    fail(f, position, slice_str(line));
+}
+
+/* Most nodes have the same hardware as the one before them. */
+static int keep_machine(struct remote *f, uint32_t position, struct slice view, struct errmsg *err)
+{
+    struct bind_machine *m = f->last_machine;
+    int rc;
+
+    if (!m || !slice_eq(view, buf_slice(&f->last_view))) {
+        m = arena_array(&f->arena, 1, sizeof *m);
+        rc = m ? view_unpack(&f->arena, view, m, err) : -ENOMEM;
+        if (rc)
+            return rc < 0 ? errmsg_set(err, rc, "%s", err_text(rc)) : rc;
+        buf_clear(&f->last_view);
+        buf_slice_put(&f->last_view, view);
+        f->last_machine = buf_ok(&f->last_view) ? m : NULL;
+    }
+    f->machines[position] = m;
+    return 0;
+}
+
+static void on_hardware(void *arg, uint32_t position, struct slice view, struct slice why_not)
+{
+    struct remote *f = arg;
+    struct errmsg err = { "" };
+    char line[ERRMSG_MAX];
+    int rc;
+
+    if (!f->machines || position >= f->boot.count || f->machines[position])
+        return;
+    rc = view.len ? keep_machine(f, position, view, &err)
+                  : errmsg_set(&err, 1, SLICE_FMT, SLICE_ARG(slice_head(why_not, 700)));
+    if (rc) {
+        snprintf(line, sizeof line, "node %.200s: %.700s", f->names[position], err.text);
+        fail(f, position, slice_str(line));
+        return;
+    }
+    f->ntold++;
+    maybe_begin(f);
+}
+
+static void on_remark(void *arg, const char *node, struct slice line)
+{
+    struct remote *f = arg;
+
+    wipe_line(f);
+    log_warn(&f->log, "node %s: " SLICE_FMT, node, SLICE_ARG(line));
+}
+
+static void stopped(void *arg)
+{
+    struct remote *f = arg;
+
+    timer_stop(&f->stopping);
+    shutdown_commands_ended(&f->multinode);
+}
+
+/* Commands that have been asked to end get a moment for it. */
+static void on_gone(void *arg)
+{
+    struct remote *f = arg;
+
+    child_daemons_end(&f->child_daemons);
+    if (node_state(f->node) != LAUNCHER_STATE_STOPPING)
+        return;
+    if (child_daemons_idle(&f->child_daemons))
+        stopped(f);
+    else
+        timer_set(&f->stopping, LIMIT_AGENT_STOP_MS);
+}
+
+uint32_t remote_lost(struct remote *f, const char *const **names_p)
+{
+    uint32_t n = 0;
+
+    if (!f->node)
+        return 0;
+    if (!f->lost)
+        f->lost = arena_array(&f->arena, f->boot.count, sizeof *f->lost);
+    for (uint32_t p = 1; f->lost && p < f->boot.count; p++) {
+        if (f->multinode.daemons.states[p] == DAEMON_STATE_LOST)
+            f->lost[n++] = f->names[p];
+    }
+    *names_p = f->lost;
+    return n;
+}
+
+void remote_reaped(struct remote *f, pid_t pid, int status)
+{
+    child_daemons_reaped(&f->child_daemons, pid, status);
+    if (f->stopping.set && child_daemons_idle(&f->child_daemons))
+        stopped(f);
+}
+
+/* ---- opening ---- */
+
+/* Other daemons run in other directories. */
+static const char *trace_base(struct remote *f)
+{
+    char here[PATH_MAX];
+
+    if (f->opt->trace_file[0] == '/' || !getcwd(here, sizeof here))
+        return f->opt->trace_file;
+    return arena_printf(&f->arena, "%s/%s", here, f->opt->trace_file);
+}
+
+static int open_cluster(struct remote *f, struct errmsg *err)
+{
+    struct router_io_config config = { .router = { .log = &f->log,
+                                                   .me = 0,
+                                                   .count = f->boot.count,
+                                                   .width = f->boot.width,
+                                                   .host = f->host },
+                                       .loop = node_loop(f->node),
+                                       .key = f->boot.key,
+                                       .interface = f->opt->interface,
+                                       .port_low = (uint16_t)f->opt->port_low,
+                                       .port_high = (uint16_t)f->opt->port_high };
+    struct overlay_io_config overlay_io = { .schedule = f->opt->collective };
+    int rc = multinode_open(&f->multinode, f->node, &config, &overlay_io, NULL, err);
+
+    if (rc < 0)
+        return rc;
+    f->multinode.child_daemons = &f->child_daemons;
+    f->multinode.names = f->names;
+    f->multinode.slots = f->slots;
+    f->multinode.calls = (struct multinode_calls){ .on_ready = on_ready,
+                                                   .on_near = on_near,
+                                                   .on_lost = on_lost,
+                                                   .on_trouble = on_trouble,
+                                                   .on_hardware = on_hardware,
+                                                   .on_quit = on_quit,
+                                                   .on_gone = on_gone };
+    f->multinode.arg = f;
+    node_share(f->node, &f->multinode);
+    if (!f->opt->trace_file)
+        return 0;
+    f->multinode.trace = trace_base(f);
+    return f->multinode.trace ? node_record(f->node, f->opt->trace_file, err)
+                              : errmsg_set(err, -ENOMEM, "out of memory");
+}
+
+static int start_daemons(struct remote *f, struct errmsg *err)
+{
+    static char wireupd[4096];
+    struct buf addresses = BUF_NULL(1 << 16);
+    struct child_daemons_config config = { .loop = node_loop(f->node),
+                                           .boot = &f->boot,
+                                           .spec = { .kind = kind_of(f->opt),
+                                                     .exec = f->opt->launcher_exec,
+                                                     .args = f->opt->launcher_args,
+                                                     .user = f->opt->launcher_user,
+                                                     .port = f->opt->launcher_port,
+                                                     .wireupd = f->opt->wireupd ? f->opt->wireupd
+                                                                                : wireupd,
+                                                     .wireupd_said = f->opt->wireupd != NULL },
+                                           .envp = environ,
+                                           .daemons = &f->multinode.daemons,
+                                           .calls = { NULL, on_failed, on_remark },
+                                           .arg = f };
+    int rc;
+
+    remote_exec_find_wireupd(wireupd, sizeof wireupd);
+    rc = agent_spec_put(&config.spec, &f->arena, &f->boot);
+    if (rc == 0)
+        rc = bootstrap_put_option(&f->arena, &f->boot, "collective", schedules[f->opt->collective]);
+    if (rc == 0 && f->opt->scouting)
+        rc = bootstrap_put_option(&f->arena, &f->boot, "hardware", "1");
+    if (rc == 0)
+        rc = router_io_addresses(&f->multinode.router_io, &addresses, err);
+    config.addresses = buf_cstr(&addresses);
+    if (rc == 0)
+        rc = config.addresses ? child_daemons_open(&f->child_daemons, &config, err) : -ENOMEM;
+    buf_free(&addresses);
+    return rc;
+}
+
+int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
+                struct job_map *plan, struct log log, struct errmsg *err)
+{
+    int rc;
+
+    memset(f, 0, sizeof *f);
+    f->opt = opt;
+    f->node = node;
+    f->plan = plan;
+    f->log = log;
+    f->since_ns = clock_now_ns();
+    f->terminal = isatty(STDERR_FILENO) == 1;
+    buf_init(&f->last_view, LIMIT_DAEMON_LINK_MESSAGE);
+    map_init(&f->by_name, 0);
+    arena_init(&f->arena, (size_t)1 << 30);
+    timer_init(&f->progress, node_loop(node), show_progress, f);
+    timer_init(&f->more, node_loop(node), all_failures, f);
+    timer_init(&f->stopping, node_loop(node), stopped, f);
+    node_failures_init(&f->failures);
+    if (gethostname(f->host, sizeof f->host - 1) < 0)
+        memcpy(f->host, "localhost", sizeof "localhost");
+    if (bootstrap_make_key(&f->boot) < 0)
+        return errmsg_set(err, -ENOMEM, "out of memory");
+    if (getrandom(f->boot.key, BOOTSTRAP_KEY, 0) != BOOTSTRAP_KEY)
+        return errmsg_set(err, -EIO, "cannot make a key for the job: %s", err_text(errno));
+    rc = number_nodes(f, plan);
+    f->boot.width = child_daemons_width(kind_of(opt), f->boot.count, opt->tree_width);
+    f->boot.interface = opt->interface;
+    if (opt->interface &&
+        daemon_link_address_network(opt->interface, f->network, sizeof f->network))
+        f->boot.interface = f->network;
+    f->boot.port_low = opt->port_low;
+    f->boot.port_high = opt->port_high;
+    f->boot.verbose = opt->verbose;
+    if (rc < 0)
+        return errmsg_set(err, rc, "out of memory for %u nodes", plan->nnodes);
+    rc = open_cluster(f, err);
+    if (rc == 0)
+        rc = start_daemons(f, err);
+    if (rc == 0 && f->terminal)
+        timer_set(&f->progress, REMOTE_PROGRESS_MS);
+    return rc;
+}
+
+void remote_close(struct remote *f)
+{
+    if (!f->node)
+        return;
+    timer_stop(&f->progress);
+    timer_stop(&f->more);
+    timer_stop(&f->stopping);
+    node_failures_free(&f->failures);
+    wipe_line(f);
+    child_daemons_close(&f->child_daemons);
+    multinode_close(&f->multinode);
+    bootstrap_wipe(&f->boot);
+    buf_free(&f->last_view);
+    map_free(&f->by_name);
+    arena_free(&f->arena);
+}

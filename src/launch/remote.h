@@ -1,0 +1,59 @@
+/* remote.h - the daemons of a job over several nodes, as the launcher sees them: it starts them,
+ * waits for them, and reports each failure in one sentence; when all are up, the job begins.
+ */
+#ifndef WIREUP_LAUNCH_REMOTE_H
+#define WIREUP_LAUNCH_REMOTE_H
+
+#include "base/map.h"
+#include "launch/node_failures.h"
+#include "launch/options.h"
+#include "daemon/child_daemons.h"
+#include "daemon/multinode.h"
+#include "daemon/shutdown.h"
+
+struct remote {
+    struct launch_options *opt;
+    struct job_map *plan; /* of the first job */
+    struct log log;
+    struct node *node;
+    struct multinode multinode;
+    struct child_daemons child_daemons;
+    struct bootstrap boot; /* the common record of all daemons */
+    struct arena arena;
+    const char **names;             /* by position */
+    const char **lost;              /* result of remote_lost() */
+    struct bind_machine **machines; /* by position, if requested; equal ones are shared */
+    struct buf last_view;           /* the last report of hardware, and its machine */
+    struct bind_machine *last_machine;
+    struct map by_name; /* ... and by name, when all have reported */
+    uint32_t ntold;
+    struct node_failures failures;
+    struct timer more; /* the launch has failed: waits until all failures are known */
+    char host[256];
+    char network[128]; /* of the interface, if it was given by our address */
+    uint64_t since_ns;
+    struct timer progress;
+    void (*on_up)(void *arg); /* a DVM: all are up; NULL: the job begins */
+    void *arg;
+    uint32_t *slots;       /* by position */
+    bool terminal, shown;  /* ... a progress line is on the screen */
+    struct timer stopping; /* the commands that start daemons have been asked to end */
+};
+
+/* Starts the daemons of all nodes of the plan but this one; when they are up, the job begins.  0;
+ * else nothing was started, with a sentence in err. */
+int remote_open(struct remote *f, struct launch_options *opt, struct node *node,
+                struct job_map *plan, struct log log, struct errmsg *err);
+void remote_close(struct remote *f); /* before the node is freed; harmless on zeroed memory */
+
+/* The names of the nodes that are lost; returns their number (f owns the list).  Also 0 if there is
+ * no memory. */
+uint32_t remote_lost(struct remote *f, const char *const **names_p);
+
+/* How many daemons are up. */
+void remote_progress(const struct remote *f, struct node_progress *p);
+
+/* A child of the launcher that is no process of the job has ended. */
+void remote_reaped(struct remote *f, pid_t pid, int status);
+
+#endif

@@ -1,0 +1,464 @@
+/* spawn_plan.c - see spawn_plan.h. */
+#include "launch/spawn_plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "launch/localhost.h"
+#include "launch/mapping.h"
+#include "launch/ranking.h"
+#include "daemon/path_search.h"
+
+enum { HOSTFILE_MAX = 1 << 24 };
+
+struct spawn_plan {
+    const struct launch_options *opt;
+    const struct job *parent;
+    const struct spawn_request *rq;
+    struct spawn_command *commands; /* those of the request, with the infos of their files */
+    struct job_map *plan;
+    struct localhost machine;
+    struct host_list *hosts;      /* one list per command */
+    struct mapping_block *blocks; /* likewise */
+    struct errmsg *err;
+    int *codes;
+};
+
+/* ---- number of processes -------------------------------------------------------------------- */
+
+/* One item of a soft list: "n", "a:b" or "a:b:step". */
+static uint32_t soft_item(struct slice item, uint32_t most)
+{
+    uint32_t first, last, step = 1, best = 0;
+    struct slice rest = item;
+
+    if (!slice_u32(slice_trim(slice_cut(&rest, ':')), &first))
+        return 0;
+    last = first;
+    if (rest.len && !slice_u32(slice_trim(slice_cut(&rest, ':')), &last))
+        return 0;
+    if (rest.len && (!slice_u32(slice_trim(rest), &step) || step == 0))
+        return 0;
+    if (last > most)
+        last = most;
+    if (first <= last)
+        best = first + (last - first) / step * step;
+    return best;
+}
+
+uint32_t spawn_plan_soft(struct slice soft, uint32_t most)
+{
+    uint32_t best = 0;
+
+    while (soft.len) {
+        uint32_t n = soft_item(slice_cut(&soft, ','), most);
+        best = n > best ? n : best;
+    }
+    return best;
+}
+
+/* ---- more infos, from files ------------------------------------------------------------------ */
+
+static struct slice without_comment(struct slice line)
+{
+    return slice_trim(slice_head(line, slice_find(line, '#')));
+}
+
+static uint32_t count_lines(struct slice text)
+{
+    uint32_t n = 1;
+
+    for (size_t i = 0; i < text.len; i++)
+        n += text.ptr[i] == '\n';
+    return n;
+}
+
+static int read_infos(struct spawn_plan *r, struct spawn_command *c, const char *path,
+                      struct slice text)
+{
+    struct arena *a = &r->plan->arena;
+    struct spawn_pair *all = arena_array(a, c->ninfos + (size_t)count_lines(text), sizeof *all);
+    unsigned number = 0;
+
+    if (!all)
+        return -ENOMEM;
+    if (c->ninfos)
+        memcpy(all, c->infos, c->ninfos * sizeof *all);
+    c->infos = all;
+    while (text.len) {
+        struct slice value = without_comment(slice_cut(&text, '\n'));
+        bool empty = value.len == 0, pair = slice_find(value, '=') < value.len;
+        struct slice key = slice_trim(slice_cut(&value, '='));
+        number++;
+        if (!empty && (!pair || key.len == 0))
+            return errmsg_set(r->err, LAUNCH_USAGE, "%s, line %u: expected KEY = VALUE", path,
+                              number);
+        if (!empty)
+            all[c->ninfos++] =
+                (struct spawn_pair){ arena_copy(a, key), arena_copy(a, slice_trim(value)) };
+    }
+    return arena_ok(a) ? 0 : -ENOMEM;
+}
+
+/* The command's info `file`, if it has one. */
+static int add_infos(struct spawn_plan *r, struct spawn_command *c)
+{
+    struct slice name = spawn_info(c, "file");
+    const char *path = arena_str(&r->plan->arena, name);
+    struct buf text = BUF_NULL(HOSTFILE_MAX);
+    int rc = path ? 0 : -ENOMEM;
+
+    if (name.len == 0)
+        return rc;
+    if (rc == 0)
+        rc = localhost_read_file(path, &text);
+    if (rc < 0)
+        rc = errmsg_set(r->err, LAUNCH_USAGE, "info file " SLICE_FMT ": %s", SLICE_ARG(name),
+                        err_text(rc));
+    else
+        rc = read_infos(r, c, path, buf_slice(&text));
+    buf_free(&text);
+    return rc;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
+
+static int read_hostfile(struct spawn_plan *r, struct host_list *list, struct slice name)
+{
+    struct arena *a = &r->plan->arena;
+    const char *path = arena_str(a, name);
+    struct buf text = BUF_NULL(HOSTFILE_MAX);
+    int rc = path ? localhost_read_file(path, &text) : -ENOMEM;
+
+    if (rc < 0)
+        rc = errmsg_set(r->err, LAUNCH_USAGE, "host file " SLICE_FMT ": %s", SLICE_ARG(name),
+                        err_text(rc));
+    else
+        rc = hosts_parse_file(a, list, path, buf_slice(&text), r->err) ? LAUNCH_USAGE : 0;
+    buf_free(&text);
+    return rc;
+}
+
+static int named_hosts(struct spawn_plan *r, const struct spawn_command *c, struct host_list *list)
+{
+    static const char *const lists[] = { "host", "hosts", "add-host", "add-hosts" };
+    static const char *const files[] = { "hostfile", "add-hostfile" };
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && rc == 0; i++) {
+        struct slice v = spawn_info(c, lists[i]);
+        if (v.len)
+            rc = hosts_parse_list(&r->plan->arena, list, v, r->err) ? LAUNCH_USAGE : 0;
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files && rc == 0; i++) {
+        struct slice v = spawn_info(c, files[i]);
+        if (v.len)
+            rc = read_hostfile(r, list, v);
+    }
+    return rc;
+}
+
+static bool is_lost(const struct launch_options *o, const char *node)
+{
+    for (uint32_t i = 0; i < o->nlost; i++) {
+        if (!strcmp(o->lost[i], node))
+            return true;
+    }
+    return false;
+}
+
+/* As far as they are still up. */
+static int parents_hosts(struct spawn_plan *r, struct host_list *list)
+{
+    const struct job_map *p = &r->parent->plan;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < p->nnodes && rc == 0; i++) {
+        if (!is_lost(r->opt, p->nodes[i].name))
+            rc = hosts_add(&r->plan->arena, list,
+                           (struct host){ .name = p->nodes[i].name, .slots = p->nodes[i].slots });
+    }
+    return rc;
+}
+
+static int choose_hosts(struct spawn_plan *r, uint32_t at)
+{
+    struct host_list *list = &r->hosts[at];
+    int rc = named_hosts(r, &r->commands[at], list);
+
+    if (rc == 0 && list->count == 0)
+        rc = parents_hosts(r, list);
+    /* (With several nodes, node_map_of_plan() checks the names against the daemons.) */
+    for (uint32_t i = 0; rc == 0 && i < list->count && r->opt->remote; i++) {
+        if (r->opt->here && localhost_is_here(&r->machine, list->items[i].name))
+            list->items[i].name = r->opt->here;
+    }
+    for (uint32_t i = 0;
+         rc == 0 && i < list->count && !r->opt->remote && r->opt->launcher != LAUNCHER_FORK; i++) {
+        if (!localhost_is_here(&r->machine, list->items[i].name) &&
+            strcmp(list->items[i].name, r->parent->plan.nodes[0].name) != 0)
+            rc = errmsg_set(r->err, LAUNCH_REFUSED, "node %s cannot be reached from this launcher",
+                            list->items[i].name);
+    }
+    return rc;
+}
+
+/* ---- programs ------------------------------------------------------------------------------ */
+
+static int add_env(struct arena *a, struct env_rules *rules, struct slice text)
+{
+    int rc = 0;
+
+    while (text.len && rc == 0) {
+        struct slice value = slice_cut(&text, '\n');
+        struct slice name = slice_cut(&value, '=');
+        if (name.len)
+            rc = environ_set(a, rules, name, value);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int make_env(struct spawn_plan *r, const struct spawn_command *c, struct job_map_app *app)
+{
+    struct env_rules none = { 0 }, infos = { 0 };
+    int rc = 0;
+
+    for (uint32_t i = 0; i < c->ninfos && rc == 0; i++) {
+        if (slice_is(c->infos[i].key, "env"))
+            rc = add_env(&r->plan->arena, &infos, c->infos[i].value);
+    }
+    if (rc == 0)
+        rc = environ_build(&r->plan->arena, r->parent->plan.apps[0].env, &none, &infos, &none,
+                           &app->env);
+    for (char **e = app->env; rc == 0 && *e; e++) {
+        *e = arena_str(&r->plan->arena, slice_str(*e)); /* the parent may end first */
+        if (!*e)
+            rc = -ENOMEM;
+    }
+    return rc;
+}
+
+static int find_program(struct spawn_plan *r, const char *name, struct slice dirs,
+                        struct job_map_app *app)
+{
+    struct arena *a = &r->plan->arena;
+
+    if (!name)
+        return -ENOMEM;
+    if (dirs.len && !strchr(name, '/')) {
+        const char *search = arena_str(a, dirs);
+        struct errmsg unused;
+        if (!search)
+            return -ENOMEM;
+        if (path_search_program(a, name, app->wdir, search, true, &app->path, &unused) == 0)
+            return 0;
+    }
+    if (r->opt->remote) { /* other nodes may have other programs: each searches itself */
+        app->path = app->argv[0];
+        return 0;
+    }
+    return path_search_program(a, name, app->wdir, environ_get(app->env, "PATH"), r->opt->path_only,
+                               &app->path, r->err);
+}
+
+static int make_app(struct spawn_plan *r, uint32_t at)
+{
+    const struct spawn_command *c = &r->commands[at];
+    struct job_map_app *app = &r->plan->apps[at];
+    struct slice wdir = spawn_info(c, "wdir");
+    int rc;
+
+    /* The plan outlives the request: everything in it is a copy. */
+    app->argc = c->nargs + 1;
+    app->argv = arena_array(&r->plan->arena, (size_t)app->argc + 1, sizeof *app->argv);
+    if (!app->argv)
+        return -ENOMEM;
+    app->argv[0] = arena_str(&r->plan->arena, slice_str(c->program));
+    for (uint32_t i = 0; i < c->nargs; i++)
+        app->argv[i + 1] = arena_str(&r->plan->arena, slice_str(c->args[i]));
+    if (r->parent->plan.apps[0].wdir)
+        app->wdir = arena_str(&r->plan->arena, slice_str(r->parent->plan.apps[0].wdir));
+    rc = make_env(r, c, app);
+    if (rc == 0 && wdir.len) {
+        const char *given = arena_str(&r->plan->arena, wdir);
+        if (given && given[0] == '/' && r->opt->remote)
+            app->wdir = given; /* a directory of the other nodes */
+        else
+            rc = given ? path_search_wdir(&r->plan->arena, given, &app->wdir, r->err) : -ENOMEM;
+    }
+    if (rc == 0)
+        rc = find_program(r, app->argv[0], spawn_info(c, "path"), app);
+    return arena_ok(&r->plan->arena) ? rc : -ENOMEM;
+}
+
+/* Sets the code of the processes of one command. */
+static void blame(struct spawn_plan *r, uint32_t at, int code)
+{
+    uint64_t first = 0;
+
+    for (uint32_t i = 0; i < at; i++)
+        first += r->rq->commands[i].nprocs;
+    for (uint32_t i = 0; i < r->rq->commands[at].nprocs; i++)
+        r->codes[first + i] = code;
+}
+
+static int make_apps(struct spawn_plan *r)
+{
+    struct errmsg why;
+    int first = 0;
+
+    for (uint32_t i = 0; i < r->rq->ncommands; i++) {
+        int rc = add_infos(r, &r->commands[i]);
+        if (rc == 0)
+            rc = choose_hosts(r, i);
+        if (rc == 0)
+            rc = make_app(r, i);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            blame(r, i, -1);
+        if (first == 0 && rc > 0) {
+            first = rc;
+            why = *r->err;
+        }
+        r->blocks[i] = (struct mapping_block){ r->rq->commands[i].nprocs, &r->hosts[i] };
+    }
+    if (first)
+        *r->err = why;
+    return first;
+}
+
+static int fit(struct spawn_plan *r)
+{
+    struct errmsg full;
+
+    if (localhost_has_room(spawn_nprocs(r->rq), launch_files_each(r->opt), &full) == 0)
+        return 0;
+    for (uint32_t i = 0; i < r->rq->ncommands; i++) {
+        struct slice soft = spawn_info(&r->commands[i], "soft");
+        uint32_t most = r->blocks[i].nprocs, n;
+        for (n = most; n && soft.len && localhost_has_room(n, launch_files_each(r->opt), &full);
+             n = n ? n - 1 : 0)
+            n = spawn_plan_soft(soft, n);
+        if (soft.len && n)
+            r->blocks[i].nprocs = n;
+        else
+            return errmsg_set(r->err, LAUNCH_REFUSED, "%s", full.text);
+    }
+    return 0;
+}
+
+/* The first command's value of this key, or NULL. */
+static char *word_of_all(struct spawn_plan *r, const char *key)
+{
+    struct slice said = r->rq->ncommands ? spawn_info(&r->commands[0], key) : SLICE_NULL;
+
+    return said.len ? arena_str(&r->plan->arena, said) : NULL;
+}
+
+/* How ranks are distributed.  The binding is the parent's, so an object alone means the same as
+ * `slot`. */
+static int read_mapping(struct spawn_plan *r, struct mapping_request *req)
+{
+    struct mapping_spec spec;
+    char *text = word_of_all(r, "map-by");
+
+    if (mapping_parse(text, &spec, r->err))
+        return LAUNCH_USAGE;
+    if (spec.how == MAP_SEQ || spec.how == MAP_RANKFILE ||
+        (spec.how == MAP_PPR && spec.object != TOPO_MACHINE))
+        return errmsg_set(r->err, LAUNCH_REFUSED,
+                          "-map-by %.200s: not supported for spawned jobs; use slot, node, an "
+                          "object or ppr:N:node",
+                          text);
+    req->how = spec.how;
+    req->over = spec.over;
+    req->per_node = spec.how == MAP_PPR ? spec.ppr : 0;
+    return 0;
+}
+
+static int read_ranking(struct spawn_plan *r, enum ranking_how *how_p)
+{
+    struct ranking_spec spec;
+    char *text = word_of_all(r, "rank-by");
+
+    if (ranking_parse(text, &spec, r->err))
+        return LAUNCH_USAGE;
+    if (ranking_needs_places(&spec))
+        return errmsg_set(r->err, LAUNCH_REFUSED,
+                          "-rank-by %.200s: not supported for spawned jobs; use slot or node",
+                          text);
+    *how_p = spec.how;
+    return 0;
+}
+
+/* Every process gets its node, and its number. */
+static int place(struct spawn_plan *r)
+{
+    struct mapping_request req = { .one_node = r->opt->launcher != LAUNCHER_FORK && !r->opt->remote,
+                                   .one_node_name = r->parent->plan.nodes[0].name,
+                                   .blocks = r->blocks };
+    enum ranking_how how = RANK_AS_MAPPED;
+    const struct host *const *unused;
+    const uint32_t *turns;
+    int rc = read_mapping(r, &req);
+
+    if (rc == 0)
+        rc = read_ranking(r, &how);
+    if (rc)
+        return rc;
+    rc = mapping_place(r->plan, &req, &unused, r->err);
+    if (rc == 0)
+        rc = ranking_apply(r->plan, how, NULL, &turns);
+    return rc == MAPPING_BAD ? LAUNCH_USAGE : rc == MAPPING_CANNOT ? LAUNCH_REFUSED : rc;
+}
+
+static int run_steps(struct spawn_plan *r)
+{
+    struct arena *a = &r->plan->arena;
+    uint32_t n = r->rq->ncommands;
+    int rc;
+
+    r->plan->path_only = r->opt->path_only;
+    r->plan->napps = n;
+    r->plan->apps = arena_array(a, n, sizeof *r->plan->apps);
+    r->commands = arena_array(a, n, sizeof *r->commands);
+    r->hosts = arena_array(a, n, sizeof *r->hosts);
+    r->blocks = arena_array(a, n, sizeof *r->blocks);
+    if (!arena_ok(a))
+        return -ENOMEM;
+    if (n)
+        memcpy(r->commands, r->rq->commands, n * sizeof *r->commands);
+    rc = make_apps(r);
+    if (rc == 0)
+        rc = fit(r);
+    if (rc == 0) {
+        rc = place(r);
+        for (uint32_t i = 0; i < n && rc > 0; i++)
+            blame(r, i, -1);
+    }
+    r->plan->universe = r->parent->plan.universe;
+    if (r->plan->universe >= 0 && r->plan->universe < r->plan->nprocs)
+        r->plan->universe = r->plan->nprocs;
+    return rc;
+}
+
+int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
+                     const struct spawn_request *rq, struct job_map *plan_p, int *codes,
+                     struct errmsg *err)
+{
+    struct spawn_plan r = {
+        .opt = opt, .parent = parent, .rq = rq, .plan = plan_p, .err = err, .codes = codes
+    };
+    int rc;
+
+    job_map_init(plan_p);
+    localhost_init(&r.machine, opt->localhost);
+    rc = run_steps(&r);
+    localhost_free(&r.machine);
+    if (rc < 0)
+        errmsg_set(err, rc, "%s", err_text(rc));
+    if (rc)
+        job_map_free(plan_p);
+    return rc;
+}

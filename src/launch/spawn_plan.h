@@ -1,0 +1,35 @@
+/* spawn_plan.h - a spawn request of a running job becomes a plan.
+ *
+ * The same steps as for the command line (nodes, placing, environment, programs), with the
+ * request instead of options.  Info keys, per command:
+ *   wdir             directory to start in; a relative one is taken from ours
+ *   path             directories (`:` between them) that are searched first for the program
+ *   env              NAME=VALUE, several separated by newlines; may come several times
+ *   host, hosts, add-host, add-hosts, hostfile, add-hostfile
+ *                    nodes; default: the nodes of the parent
+ *   map-by, rank-by  slot, node, an object, ppr:N:node; slot, node: as -map-by and -rank-by of the
+ *                    command line.  Those of the first command are the job's
+ *   soft             "3", "1:5", "2:10:4", lists of these: numbers of processes that are also
+ *                    accepted if the full number is impossible
+ *   file             a file with more of these, a line each: KEY = VALUE; # begins a comment.  The
+ *                    request itself has priority
+ * Others are for other process managers and are skipped, as the MPI standard requires.
+ */
+#ifndef WIREUP_LAUNCH_SPAWN_PLAN_H
+#define WIREUP_LAUNCH_SPAWN_PLAN_H
+
+#include "core/job.h"
+#include "core/spawn.h"
+#include "launch/options.h"
+
+/* Fills *plan_p (which it initialises).  codes has one entry per requested process (spawn_nprocs).
+ * 0; positive, with one sentence (about the first command that is impossible) and the codes of its
+ * processes; -ENOMEM. */
+int spawn_plan_build(const struct launch_options *opt, const struct job *parent,
+                     const struct spawn_request *rq, struct job_map *plan_p, int *codes,
+                     struct errmsg *err);
+
+/* The largest number that `soft` accepts among 1..most; 0: none (or the text is wrong). */
+uint32_t spawn_plan_soft(struct slice soft, uint32_t most);
+
+#endif

@@ -1,0 +1,138 @@
+/* client_env.c - see client_env.h. */
+#include "lib/pmix/client/client_env.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* One variable for each encoding that the server speaks; the first one that is set counts.  v41
+ * is spoken by every server since 4.1; the newer two only know more types. */
+static const struct {
+    const char *name, *encoding, *version;
+} uris[] = {
+    { "PMIX_SERVER_URI41", "v41", "4.1.0" }, { "PMIX_SERVER_URI61", "v61", "6.1.0" },
+    { "PMIX_SERVER_URI51", "v51", "6.0.0" }, { "PMIX_SERVER_URI4", "v4", "4.0.0" },
+    { "PMIX_SERVER_URI3", "v3", "3.2.0" },   { "PMIX_SERVER_URI21", "v21", "2.1.0" },
+};
+
+static const char *text_of(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? text : NULL;
+}
+
+/* A directory for files: a setuid program must not take it from its user's environment. */
+static const char *place_of(const char *name)
+{
+    const char *text = secure_getenv(name);
+
+    return text && *text ? text : NULL;
+}
+
+static void choose_uri(struct pmix_env *e)
+{
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        e->uri = text_of(uris[i].name);
+        if (!e->uri)
+            continue;
+        e->uri_name = uris[i].name;
+        e->as = ptype_flavour(slice_str(uris[i].encoding));
+        e->version = uris[i].version;
+        return;
+    }
+    e->as = ptype_flavour(SLICE("v41"));
+    e->version = "0.0.0";
+}
+
+int pmix_env_read(struct pmix_env *e_p, struct errmsg *err)
+{
+    struct pmix_env *e = e_p;
+    const char *text;
+
+    *e = (struct pmix_env){ .wireup_fd = -1 };
+    choose_uri(e);
+    e->nspace = text_of("PMIX_NAMESPACE");
+    e->security = text_of("PMIX_SECURITY_MODE");
+    e->hostname = text_of("PMIX_HOSTNAME");
+    e->tmpdir = place_of("PMIX_SERVER_TMPDIR");
+    e->system_tmpdir = place_of("PMIX_SYSTEM_TMPDIR");
+    text = text_of("PMIX_VERSION");
+    if (text)
+        e->version = text;
+    text = text_of("WIREUP_FD");
+    if (text && !slice_int(slice_str(text), &e->wireup_fd))
+        e->wireup_fd = -1; /* not worth a failure: there is TCP */
+    if (!e->nspace)
+        return 0;
+    if (strlen(e->nspace) > PMIX_MAX_NSLEN)
+        return errmsg_set(err, -EINVAL, "PMIX_NAMESPACE is longer than %d characters",
+                          PMIX_MAX_NSLEN);
+    text = text_of("PMIX_RANK");
+    if (!text)
+        return errmsg_set(err, -EINVAL, "PMIX_NAMESPACE=%s is set, but PMIX_RANK is not",
+                          e->nspace);
+    if (!slice_u32(slice_str(text), &e->rank) || !PMIX_RANK_IS_VALID(e->rank))
+        return errmsg_set(err, -EINVAL, "PMIX_RANK=%s is not a rank", text);
+    return 0;
+}
+
+/* ---- URI ------------------------------------------------------------------------------------- */
+
+static struct slice cut_last(struct slice *rest, char c)
+{
+    size_t n = rest->len;
+    struct slice tail;
+
+    while (n && rest->ptr[n - 1] != c)
+        n--;
+    if (!n)
+        return SLICE_NULL;
+    tail = slice_skip(*rest, n);
+    rest->len = n - 1;
+    return tail;
+}
+
+/* A literal: names are not resolved, as in every other client. */
+static bool set_address(struct pmix_uri *u, bool v4, struct slice host, uint32_t port)
+{
+    struct sockaddr_in *in4 = (void *)&u->address;
+    struct sockaddr_in6 *in6 = (void *)&u->address;
+    char text[INET6_ADDRSTRLEN + 1];
+
+    if (host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
+        host = slice_head(slice_skip(host, 1), host.len - 2);
+    if (host.len >= sizeof text || port == 0 || port > UINT16_MAX)
+        return false;
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    memset(&u->address, 0, sizeof u->address);
+    if (v4) {
+        in4->sin_family = AF_INET;
+        in4->sin_port = htons((uint16_t)port);
+        u->address_len = sizeof *in4;
+        return inet_pton(AF_INET, text, &in4->sin_addr) == 1;
+    }
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = htons((uint16_t)port);
+    u->address_len = sizeof *in6;
+    return inet_pton(AF_INET6, text, &in6->sin6_addr) == 1;
+}
+
+int pmix_uri_read(const char *text, struct pmix_uri *u_p, struct errmsg *err)
+{
+    struct slice rest = slice_str(text), name = slice_cut(&rest, ';'), port;
+    bool v4 = slice_starts(rest, SLICE("tcp4")), v6 = slice_starts(rest, SLICE("tcp6"));
+    uint32_t number = 0;
+
+    u_p->rank = 0;
+    if (!slice_u32(cut_last(&name, '.'), &u_p->rank) || !name.len || name.len > PMIX_MAX_NSLEN ||
+        !(v4 || v6) || slice_find(rest, ';') != rest.len)
+        return errmsg_set(err, -EINVAL, "'%.300s' is not the address of a PMIx server", text);
+    u_p->nspace = name;
+    rest = slice_skip(rest, sizeof "tcp4://" - 1);
+    port = cut_last(&rest, ':');
+    if (!slice_u32(port, &number) || !set_address(u_p, v4, rest, number))
+        return errmsg_set(err, -EINVAL, "'%.300s' has no usable address of a PMIx server", text);
+    return 0;
+}

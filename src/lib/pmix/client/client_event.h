@@ -1,0 +1,46 @@
+/* client_event.h - event handlers of this process, and the chains of handlers that an event passes.
+ *
+ * Handlers are called one after the other: the first one, those for one code, those for several,
+ * those for all codes, the last one; by its completion callback each passes the event on or ends
+ * the chain.  Chains do not overlap with other callbacks, but a handler may complete later, from
+ * any thread; meanwhile other callbacks run.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_EVENT_H
+#define WIREUP_LIB_PMIX_CLIENT_CLIENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/list.h"
+#include "base/slice.h"
+#include "pmix_common.h"
+
+struct client;
+struct server_link;
+
+/* A code that the server sends us, and the number of handlers for it; DEFAULT: all codes. */
+struct event_code {
+    pmix_status_t code;
+    size_t handlers;
+};
+
+struct events {
+    struct list handlers; /* in calling order */
+    size_t next_ref;
+    struct event_code *codes; /* registered with the server */
+    size_t ncodes;
+    size_t defaults;     /* handlers for all codes */
+    struct list waiting; /* events for handlers whose registration is not complete */
+    struct list called;  /* events whose handler is being called */
+};
+
+void events_init(struct events *e);
+void events_free(struct events *e);
+
+/* Handles a server's message.  Unreadable ones are dropped. */
+void event_arrived(struct client *c, struct server_link *s, struct slice bytes);
+
+/* The server is gone: raises PMIX_ERR_LOST_CONNECTION. */
+void event_lost(struct client *c, struct server_link *s);
+
+#endif

@@ -1,0 +1,36 @@
+/* client_find.h - a tool's own name, the server that it asks for, and finding that server.
+ *
+ * A server is named by its address, by a file that has it, by its pid or its name.  The last two
+ * are found by the names of files below the system's temporary directory and, for a Wireup
+ * launcher, by asking the running ones (io/rendezvous.h).  Files of other users are not trusted.
+ * When several servers match, none is chosen.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_FIND_H
+#define WIREUP_LIB_PMIX_CLIENT_CLIENT_FIND_H
+
+#include "lib/pmix/client/client_env.h"
+#include "pmix_common.h"
+
+struct wish {
+    const char *uri, *file, *tmpdir, *nspace;
+    long pid; /* of the server; 0: not known */
+    uint32_t retries, delay_s;
+    bool system, system_first, alone, named, optional, primary, launcher;
+    pmix_proc_t name; /* of the tool */
+};
+
+void wish_read(struct wish *w, const pmix_info_t *infos, size_t n);
+
+enum { FOUND_MAX = 1024 };
+
+struct found {
+    char uri[FOUND_MAX], version[64]; /* of its library; empty: not known */
+};
+
+bool server_find(const struct wish *w, const struct pmix_env *env, struct found *f_p);
+
+/* A connection to the launcher of that name by its control socket, where the kernel proves each
+ * side to the other; it goes on with the hello.  -1: there is none, or it cannot be reached so. */
+int launcher_dial(struct slice name);
+
+#endif

@@ -1,0 +1,21 @@
+/* client_group.h - the groups that a client is a member of. */
+#ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_GROUP_H
+#define WIREUP_LIB_PMIX_CLIENT_CLIENT_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pmix_common.h"
+
+struct client;
+
+/* Records, or replaces, the members of the group.  False: no memory. */
+bool group_remember(struct client *c, const char *id, const pmix_proc_t *procs, size_t n);
+
+/* Removes it; false: we are in no such group.  The caller frees the members. */
+bool group_take(struct client *c, const char *id, pmix_proc_t **procs_p, size_t *n_p);
+
+/* Frees all of them, at finalization. */
+void groups_free(struct client *c);
+
+#endif

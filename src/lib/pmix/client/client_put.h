@@ -1,0 +1,27 @@
+/* client_put.h - the puts of this process, before and after their commit.
+ *
+ * The values are in the cache like all others (client_cache.h); this file keeps their order and
+ * which of them the server has.
+ */
+#ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
+#define WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
+
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "pmix_common.h"
+
+struct server_link;
+
+struct puts {
+    struct list all; /* struct known, by its link `put` */
+    bool news;       /* something was put since the last commit */
+};
+
+void puts_init(struct puts *p);
+
+/* The outcome of a commit that was not waited for: a refusal is returned once, and what was put is
+ * to be sent again; PMIX_SUCCESS when there is none. */
+pmix_status_t puts_outcome(struct puts *p, struct server_link *s);
+
+#endif

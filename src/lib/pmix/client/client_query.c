@@ -1,0 +1,185 @@
+/* client_query.c - PMIx_Query_info: from the cache, or from the server.
+ *
+ * A query whose keys are all known here is not sent, unless the program wants it refreshed.
+ */
+#include <stdlib.h>
+
+#include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_get.h"
+#include "lib/pmix/values/value.h"
+
+static bool says_yes(const pmix_info_t *info)
+{
+    return PMIx_Value_true(&info->value) != PMIX_BOOL_FALSE;
+}
+
+/* The process or job that is asked about: our job, when none is named.  False: the qualifiers
+ * contradict each other. */
+static bool read_subject(const struct client *c, const pmix_query_t *q, pmix_proc_t *proc_p)
+{
+    bool named = false, half = false;
+
+    PMIx_Load_procid(proc_p, c->me.nspace, PMIX_RANK_WILDCARD);
+    for (size_t i = 0; i < q->nqual; i++) {
+        const pmix_info_t *info = &q->qualifiers[i];
+        if (PMIx_Check_key(info->key, PMIX_PROCID) && info->value.type == PMIX_PROC) {
+            *proc_p = *info->value.data.proc;
+            named = true;
+        } else if (PMIx_Check_key(info->key, PMIX_NSPACE) && info->value.type == PMIX_STRING) {
+            PMIx_Load_nspace(proc_p->nspace, info->value.data.string);
+            half = true;
+        } else if (PMIx_Check_key(info->key, PMIX_RANK)) {
+            PMIx_Value_get_number(&info->value, &proc_p->rank, PMIX_UINT32);
+            half = true;
+        }
+    }
+    return !(named && half);
+}
+
+static bool wants_news(const pmix_query_t *q)
+{
+    for (size_t i = 0; i < q->nqual; i++) {
+        if (PMIx_Check_key(q->qualifiers[i].key, PMIX_QUERY_REFRESH_CACHE))
+            return says_yes(&q->qualifiers[i]);
+    }
+    return false;
+}
+
+static size_t count_keys(const pmix_query_t *queries, size_t n)
+{
+    size_t keys = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (char **k = queries[i].keys; k && *k; k++)
+            keys++;
+    }
+    return keys;
+}
+
+/* Answers one key, from the cache only. */
+static pmix_status_t answer_key(struct client *c, const pmix_query_t *q, const pmix_proc_t *proc,
+                                const char *key, pmix_info_t *result)
+{
+    pmix_info_t *infos = calloc(q->nqual + 1, sizeof *infos);
+    pmix_value_t *v = NULL;
+    pmix_status_t rc = PMIX_ERR_NOMEM;
+
+    if (infos) {
+        if (q->nqual)
+            memcpy(infos, q->qualifiers, q->nqual * sizeof *infos); /* borrowed */
+        PMIx_Load_key(infos[q->nqual].key, PMIX_OPTIONAL);
+        infos[q->nqual].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
+        rc = client_get(c, proc, key, infos, q->nqual + 1, &v);
+    }
+    free(infos);
+    if (rc != PMIX_SUCCESS)
+        return rc;
+    PMIx_Load_key(result->key, key);
+    result->value = *v;
+    free(v);
+    return PMIX_SUCCESS;
+}
+
+/* Answers all keys of all queries, or none. */
+static pmix_status_t answer_here(struct client *c, const pmix_query_t *queries, size_t n,
+                                 pmix_info_t **infos_p, size_t *n_p)
+{
+    size_t room = count_keys(queries, n), have = 0;
+    pmix_info_t *infos = PMIx_Info_create(room);
+    pmix_status_t rc = infos ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+
+    for (size_t i = 0; i < n && rc == PMIX_SUCCESS; i++) {
+        pmix_proc_t proc;
+        read_subject(c, &queries[i], &proc);
+        if (wants_news(&queries[i]))
+            rc = PMIX_ERR_NOT_FOUND;
+        for (char **k = queries[i].keys; k && *k && rc == PMIX_SUCCESS; k++) {
+            rc = answer_key(c, &queries[i], &proc, *k, &infos[have]);
+            have += rc == PMIX_SUCCESS;
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        *infos_p = infos;
+        *n_p = have;
+    } else if (infos) {
+        PMIx_Info_free(infos, have);
+    }
+    return rc;
+}
+
+static pmix_status_t check(const struct client *c, const pmix_query_t *queries, size_t n)
+{
+    pmix_proc_t proc;
+
+    if (!queries || !n || !count_keys(queries, n))
+        return PMIX_ERR_BAD_PARAM;
+    for (size_t i = 0; i < n; i++) {
+        if (!read_subject(c, &queries[i], &proc))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t begin_query(struct client *c, struct message *m, const pmix_query_t *queries,
+                                 size_t n)
+{
+    pmix_status_t rc = message_begin(c, m, CMD_QUERY);
+
+    if (rc == PMIX_SUCCESS)
+        message_put(m, query, { .queries = PMSG_LENT(queries, n) });
+    return rc;
+}
+
+pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries, pmix_info_t **results,
+                              size_t *nresults)
+{
+    struct client *c = api_begin();
+    struct message m;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    if (!results || !nresults)
+        return api_end(c, PMIX_ERR_BAD_PARAM);
+    *results = NULL;
+    *nresults = 0;
+    rc = check(c, queries, nqueries);
+    if (rc != PMIX_SUCCESS)
+        return api_end(c, rc);
+    rc = answer_here(c, queries, nqueries, results, nresults);
+    if (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOMEM || !c->server)
+        return api_end(c, rc);
+    rc = begin_query(c, &m, queries, nqueries);
+    return api_end(c, rc == PMIX_SUCCESS ? api_infos_call(&m, results, nresults) : rc);
+}
+
+pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries, pmix_info_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    struct client *c = api_begin();
+    pmix_info_t *infos = NULL;
+    size_t n = 0;
+    struct message m;
+    struct op *op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    rc = cbfunc ? check(c, queries, nqueries) : PMIX_ERR_BAD_PARAM;
+    if (rc != PMIX_SUCCESS)
+        return api_end(c, rc);
+    rc = answer_here(c, queries, nqueries, &infos, &n);
+    if (rc == PMIX_SUCCESS || !c->server) {
+        op = op_new(&op_infos, cbdata);
+        if (!op) {
+            PMIx_Info_free(infos, n);
+            return api_end(c, PMIX_ERR_NOMEM);
+        }
+        op->callback.info = cbfunc;
+        op->out.infos = infos;
+        op->out.ninfos = n;
+        return api_end(c, progress_complete(c, op, rc));
+    }
+    rc = begin_query(c, &m, queries, nqueries);
+    return api_end(c, rc == PMIX_SUCCESS ? api_infos_post(&m, cbfunc, cbdata) : rc);
+}

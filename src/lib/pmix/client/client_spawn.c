@@ -1,0 +1,129 @@
+/* client_spawn.c - PMIx_Spawn. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/pmix/client/client_api.h"
+#include "lib/pmix/values/value.h"
+
+/* The name of the new job, and the job info that came along. */
+static void read_spawned(struct client *c, struct op *op, struct punpack *r)
+{
+    struct pmsg_spawned m;
+    struct space *s;
+
+    if (op->status != PMIX_SUCCESS)
+        return;
+    if (reply_get(op, r, spawned, &m) != PTYPE_FINE || !m.nspace.len ||
+        m.nspace.len > PMIX_MAX_NSLEN) {
+        op->status = PMIX_ERR_UNPACK_FAILURE;
+        return;
+    }
+    memcpy(op->out.nspace, m.nspace.ptr, m.nspace.len);
+    if (!m.values.len)
+        return;
+    s = cache_make_space(&c->cache, op->out.nspace);
+    if (s)
+        space_copy_info(s, m.values, r->as); /* without it, it can be fetched */
+}
+
+static void deliver_spawned(struct op *op)
+{
+    op->callback.spawn(op->status, op->out.nspace, op->cbdata);
+}
+
+static const struct op_kind spawn_kind = { .read = read_spawned, .deliver = deliver_spawned };
+
+/* A program without a directory is started in ours, as if by a shell; all programs are one unit
+ * of the wire format. */
+static void pack_spawn(struct message *m, const pmix_info_t *infos, size_t ninfos,
+                       const pmix_app_t *apps, size_t n)
+{
+    pmix_app_t *sent = calloc(n, sizeof *sent);
+    char **words = calloc(2 * n, sizeof *words);
+    char *cwd = getcwd(NULL, 0);
+
+    if (sent && words) {
+        for (size_t i = 0; i < n; i++) {
+            sent[i] = apps[i];
+            words[2 * i] = apps[i].cmd;
+            if (!sent[i].argv)
+                sent[i].argv = &words[2 * i];
+            if (!sent[i].cwd)
+                sent[i].cwd = cwd;
+        }
+        message_put(m, spawn, { .infos = PMSG_LENT(infos, ninfos), .apps = PMSG_LENT(sent, n) });
+    } else {
+        m->w.error = PTYPE_NO_MEMORY;
+    }
+    free(sent);
+    free(words);
+    free(cwd);
+}
+
+/* Output of the new job may come at any time then, and must be read. */
+static bool follows(const struct client *c, const pmix_info_t *infos, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((PMIx_Check_key(infos[i].key, PMIX_FWD_STDOUT) ||
+             PMIx_Check_key(infos[i].key, PMIX_FWD_STDERR) ||
+             PMIx_Check_key(infos[i].key, PMIX_FWD_STDDIAG)) &&
+            PMIx_Value_true(&infos[i].value) != PMIX_BOOL_FALSE)
+            return true;
+    }
+    return c->kind == CLIENT_TOOL;
+}
+
+static pmix_status_t begin(struct client *c, struct message *m, const pmix_info_t *infos,
+                           size_t ninfos, const pmix_app_t *apps, size_t napps)
+{
+    pmix_status_t rc;
+
+    if (!apps || !napps || (!infos && ninfos))
+        return PMIX_ERR_BAD_PARAM;
+    for (size_t i = 0; i < napps; i++) {
+        if (!apps[i].cmd && !(apps[i].argv && apps[i].argv[0]))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    rc = follows(c, infos, ninfos) ? progress_need(c) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS)
+        rc = message_begin(c, m, CMD_SPAWN);
+    if (rc == PMIX_SUCCESS)
+        pack_spawn(m, infos, ninfos, apps, napps);
+    return rc;
+}
+
+pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                         size_t napps, pmix_nspace_t nspace)
+{
+    struct client *c = api_begin();
+    struct message m;
+    struct op op;
+    pmix_status_t rc;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    rc = begin(c, &m, job_info, ninfo, apps, napps);
+    op_init(&op, &spawn_kind);
+    if (rc == PMIX_SUCCESS)
+        rc = op_call(&m, &op);
+    if (nspace)
+        PMIx_Load_nspace(nspace, rc == PMIX_SUCCESS ? op.out.nspace : NULL);
+    op_clear(&op);
+    return api_end(c, rc);
+}
+
+pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
+                            size_t napps, pmix_spawn_cbfunc_t cbfunc, void *cbdata)
+{
+    struct client *c = api_begin();
+    struct message m;
+    struct op *op;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    op = cbfunc ? op_new(&spawn_kind, cbdata) : NULL;
+    if (!op)
+        return api_end(c, cbfunc ? PMIX_ERR_NOMEM : PMIX_ERR_BAD_PARAM);
+    op->callback.spawn = cbfunc;
+    return api_post(c, &m, op, begin(c, &m, job_info, ninfo, apps, napps));
+}

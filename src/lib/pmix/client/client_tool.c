@@ -1,0 +1,191 @@
+/* client_tool.c - tools: connections to several servers (client_find.c finds them). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/pmix/client/client_api.h"
+#include "lib/pmix/client/client_find.h"
+#include "lib/pmix/client/client_init.h"
+#include "lib/pmix/values/value.h"
+
+/* ---- connecting ------------------------------------------------------------------------------ */
+
+static enum hello_flag flag_for(const struct wish *w, const struct pmix_env *env)
+{
+    if (w->named && env->nspace)
+        return w->launcher ? HELLO_LAUNCHER_STARTED : HELLO_TOOL_STARTED;
+    if (w->named)
+        return w->launcher ? HELLO_LAUNCHER_NAMED : HELLO_TOOL_NAMED;
+    return w->launcher ? HELLO_LAUNCHER_UNNAMED : HELLO_TOOL_UNNAMED;
+}
+
+static struct client_way way_to(const struct found *f, enum hello_flag flag)
+{
+    /* SIZE 0: no infos */
+    return (struct client_way){ .uri = f->uri,
+                                .fd = -1,
+                                .flag = flag,
+                                .as = ptype_flavour(SLICE("v41")),
+                                .version = f->version[0] ? f->version : "5.0.3",
+                                .infos = slice_mem("\x02\x00", 2) };
+}
+
+pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+{
+    struct errmsg err = { "" };
+    struct client_way way;
+    struct pmix_env env;
+    struct wish w;
+    struct found f;
+
+    if (PMIx_Initialized())
+        return PMIx_Init(proc, info, ninfo);
+    wish_read(&w, info, ninfo);
+    if (pmix_env_read(&env, &err) < 0)
+        return PMIX_ERR_BAD_PARAM;
+    if (!w.alone && !server_find(&w, &env, &f)) {
+        if (!w.optional)
+            return PMIX_ERR_UNREACH;
+        w.alone = true;
+    }
+    if (!w.named && env.nspace) {
+        PMIx_Load_procid(&w.name, env.nspace, env.rank);
+        w.named = true;
+    }
+    if (w.alone && !w.named)
+        snprintf(w.name.nspace, sizeof w.name.nspace, "tool-%ld", (long)getpid());
+    if (w.alone)
+        return init_tool(NULL, &w.name, info, ninfo, proc);
+    way = way_to(&f, flag_for(&w, &env));
+    return init_tool(&way, &w.name, info, ninfo, proc);
+}
+
+bool PMIx_tool_is_connected(void)
+{
+    struct client *c = api_begin();
+    bool connected = c && c->server && !c->server->lost;
+
+    if (c)
+        api_end(c, PMIX_SUCCESS);
+    return connected;
+}
+
+/* The new server gets the requests from now on if that is wanted, or if there is no other. */
+static pmix_status_t attach(pmix_proc_t *myproc, pmix_proc_t *server, const pmix_info_t *info,
+                            size_t ninfo, bool primary)
+{
+    struct client *c = api_begin();
+    struct errmsg err = { "" };
+    struct pmix_env env;
+    struct client_way way;
+    struct server_link *s;
+    struct wish w;
+    struct found f;
+    pmix_status_t rc = PMIX_ERR_UNREACH;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    if (!info || !ninfo)
+        return api_end(c, PMIX_ERR_BAD_PARAM);
+    wish_read(&w, info, ninfo);
+    if (myproc)
+        *myproc = c->me;
+    if (pmix_env_read(&env, &err) == 0 && server_find(&w, &env, &f)) {
+        way = way_to(&f, HELLO_TOOL_NAMED); /* a name does not change */
+        rc = client_connect(c, &way, &s, &err);
+    }
+    if (rc == PMIX_SUCCESS) {
+        if (primary || w.primary || c->server->lost)
+            c->server = s;
+        if (server)
+            *server = s->name;
+    }
+    return api_end(c, rc);
+}
+
+pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t *myproc, pmix_proc_t *server,
+                                         pmix_info_t info[], size_t ninfo)
+{
+    return attach(myproc, server, info, ninfo, false);
+}
+
+/* The older function, which was meant for switching servers. */
+pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
+{
+    return attach(proc, NULL, info, ninfo, true);
+}
+
+static struct server_link *find_link(struct client *c, const pmix_proc_t *server)
+{
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *s = LIST_OF(l, struct server_link, link);
+        if (server && !s->lost && PMIx_Check_procid(&s->name, server))
+            return s;
+    }
+    return NULL;
+}
+
+pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
+{
+    struct client *c = api_begin();
+    struct server_link *s;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    s = find_link(c, server);
+    if (!s)
+        return api_end(c, PMIX_ERR_NOT_FOUND);
+    server_lost(c, s);
+    if (c->server == s)
+        c->server = NULL;
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *other = LIST_OF(l, struct server_link, link);
+        if (!c->server && !other->lost)
+            c->server = other;
+    }
+    return api_end(c, PMIX_SUCCESS);
+}
+
+pmix_status_t PMIx_tool_get_servers(pmix_proc_t *servers[], size_t *nservers)
+{
+    struct client *c = api_begin();
+    size_t n = 0, room = 0;
+
+    if (!c)
+        return PMIX_ERR_INIT;
+    if (!servers || !nservers)
+        return api_end(c, PMIX_ERR_BAD_PARAM);
+    LIST_EACH(l, &c->servers)
+    room++;
+    *servers = PMIx_Proc_create(room ? room : 1);
+    if (!*servers)
+        return api_end(c, PMIX_ERR_NOMEM);
+    if (c->server)
+        (*servers)[n++] = c->server->name;
+    LIST_EACH(l, &c->servers)
+    {
+        struct server_link *s = LIST_OF(l, struct server_link, link);
+        if (s != c->server && !s->lost)
+            (*servers)[n++] = s->name;
+    }
+    *nservers = n;
+    return api_end(c, n ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
+}
+
+pmix_status_t PMIx_tool_set_server(const pmix_proc_t *server, pmix_info_t info[], size_t ninfo)
+{
+    struct client *c = api_begin();
+    struct server_link *s;
+
+    (void)info;
+    (void)ninfo;
+    if (!c)
+        return PMIX_ERR_INIT;
+    s = find_link(c, server);
+    if (s)
+        c->server = s;
+    return api_end(c, s ? PMIX_SUCCESS : PMIX_ERR_UNREACH);
+}

@@ -1,0 +1,242 @@
+/* server_turn.c - see server_turn.h. */
+#include "lib/pmix/server/server_turn.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "core/effect.h"
+#include "lib/pmix/server/server_cleanup.h"
+
+/* The few functions of libevent that a host's loop needs, from the library that the host uses. */
+static struct {
+    void *(*event_new)(void *base, int fd, short what, void (*fn)(int, short, void *), void *arg);
+    int (*event_add)(void *event, const struct timeval *timeout);
+    void (*event_free)(void *event);
+} libevent;
+
+enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libevent 2 */
+
+/* ---- effects and calls ----------------------------------------------------------------------- */
+
+void pserver_settle(struct pserver *s)
+{
+    struct effect e;
+    struct peer *p;
+
+    do {
+        while (server_effect(&s->server, &e)) {
+            s->duties->effect(s, &e);
+            effect_drop(&e);
+        }
+        while ((p = server_dirty(&s->server)))
+            peer_conn_flush(p->host);
+        if (s->loop.backend) /* NULL: it has ended */
+            timer_at(&s->due, server_tick(&s->server, clock_now_ns()));
+    } while (s->server.core.effects.count);
+}
+
+void pserver_add_call(struct pserver *s, struct scall *c)
+{
+    list_init(&c->link);
+    list_append(&s->calls, &c->link);
+}
+
+static bool is_inside(const struct pserver *s)
+{
+    return s->running && pthread_equal(s->runner, pthread_self());
+}
+
+bool pserver_inside(struct pserver *s)
+{
+    bool inside;
+
+    pserver_lock(s);
+    inside = is_inside(s);
+    pthread_mutex_unlock(&s->lock);
+    return inside;
+}
+
+void pserver_unlock(struct pserver *s)
+{
+    pserver_settle(s);
+    if (!list_empty(&s->calls) && !is_inside(s) && s->loop.backend)
+        loop_epoll_wake(&s->loop);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void run_calls(struct pserver *s)
+{
+    struct list *first;
+
+    while ((first = list_first(&s->calls)) && !s->stopping) {
+        struct scall *c = LIST_OF(first, struct scall, link);
+        list_unlink(first);
+        s->running = true;
+        s->runner = pthread_self();
+        pthread_mutex_unlock(&s->lock);
+        c->run(c);
+        pthread_mutex_lock(&s->lock);
+        s->running = false;
+        pserver_settle(s);
+    }
+    pthread_cond_broadcast(&s->calm);
+}
+
+/* ---- the end of the memory ------------------------------------------------------------------- */
+
+void pserver_release(struct pserver *s)
+{
+    server_free(&s->server);
+    loop_free(&s->loop);
+    cleanup_free(s->cleanup);
+    free(s->hostname);
+    free(s->tmpdir);
+    free(s->system_tmpdir);
+    pthread_cond_destroy(&s->calm);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+void pserver_unlock_last(struct pserver *s)
+{
+    bool last = s->abandoned && s->asks == 0;
+
+    if (!s->abandoned)
+        pserver_unlock(s);
+    else
+        pthread_mutex_unlock(&s->lock);
+    if (last)
+        pserver_release(s);
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static void turn(struct pserver *s, bool wait)
+{
+    struct loop_epoll_ready ready;
+
+    loop_epoll_wait(&s->loop, wait, &ready);
+    pserver_lock(s);
+    loop_epoll_handle(&s->loop, &ready);
+    pserver_settle(s);
+    s->duties->turned(s);
+    run_calls(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* One thread at a time.  A host that is in a call continues afterwards. */
+void pserver_turn(struct pserver *s, bool wait)
+{
+    bool mine;
+
+    pserver_lock(s);
+    while (wait && s->turning && !is_inside(s))
+        pthread_cond_wait(&s->calm, &s->lock);
+    mine = s->progress != PSERVER_THREAD && !s->turning && !s->stopping;
+    s->turning = s->turning || mine;
+    pthread_mutex_unlock(&s->lock);
+    if (!mine)
+        return;
+    turn(s, false);
+    pserver_lock(s);
+    s->turning = false;
+    pthread_cond_broadcast(&s->calm);
+    pthread_mutex_unlock(&s->lock);
+}
+
+int pserver_turn_fd(struct pserver *s)
+{
+    int fd = -1;
+
+    pserver_lock(s);
+    if (s->progress != PSERVER_THREAD && !is_inside(s) && !s->stopping)
+        fd = loop_epoll_fd(&s->loop);
+    pthread_mutex_unlock(&s->lock);
+    return fd;
+}
+
+static void *serve(void *arg)
+{
+    struct pserver *s = arg;
+    bool stopping = false;
+
+    while (!stopping) {
+        turn(s, true);
+        pserver_lock(s);
+        stopping = s->stopping;
+        pthread_mutex_unlock(&s->lock);
+    }
+    return NULL;
+}
+
+/* Signals are the host's business. */
+int pserver_start(struct pserver *s)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&s->thread, NULL, serve, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -rc;
+}
+
+static void base_ready(int fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    pserver_turn(arg, false);
+}
+
+static int join_base(struct pserver *s)
+{
+    *(void **)&libevent.event_new = dlsym(RTLD_DEFAULT, "event_new");
+    *(void **)&libevent.event_add = dlsym(RTLD_DEFAULT, "event_add");
+    *(void **)&libevent.event_free = dlsym(RTLD_DEFAULT, "event_free");
+    if (!libevent.event_new || !libevent.event_add || !libevent.event_free)
+        return -ENOSYS;
+    s->base_event = libevent.event_new(s->event_base, loop_epoll_fd(&s->loop),
+                                       BASE_READ | BASE_PERSIST, base_ready, s);
+    if (!s->base_event)
+        return -ENOMEM;
+    if (libevent.event_add(s->base_event, NULL) == 0)
+        return 0;
+    libevent.event_free(s->base_event);
+    s->base_event = NULL;
+    return -ENOMEM;
+}
+
+/* Until the host has joined, a thread of ours turns the loop in any case. */
+pmix_status_t pserver_settle_progress(struct pserver *s)
+{
+    if (s->wants == PSERVER_THREAD)
+        return PMIX_SUCCESS;
+    pserver_lock(s);
+    s->stopping = true;
+    loop_epoll_wake(&s->loop);
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(s->thread, NULL);
+    pserver_lock(s);
+    s->stopping = false;
+    s->progress = s->wants;
+    pthread_mutex_unlock(&s->lock);
+    return s->wants == PSERVER_BASE && join_base(s) < 0 ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+}
+
+void pserver_stop(struct pserver *s)
+{
+    pserver_lock(s);
+    s->stopping = s->ending = true;
+    loop_epoll_wake(&s->loop);
+    while (s->running || s->turning)
+        pthread_cond_wait(&s->calm, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    if (s->base_event)
+        libevent.event_free(s->base_event);
+    else if (s->progress == PSERVER_THREAD)
+        pthread_join(s->thread, NULL);
+}

@@ -1,0 +1,481 @@
+/* who.c - see who.h.  One walk over jobs, fences, collectives across jobs and other pending
+ * requests; `struct writer` has the two output formats. */
+#include "report/who.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/coll_id.h"
+#include "core/rank_ranges.h"
+#include "core/request.h"
+
+/* At most this many missing processes, and this many pending requests, are described one by one; of
+ * more, only the numbers are reported. */
+enum { WHO_DETAILS_MAX = 64 };
+
+struct writer {
+    const struct core *core;
+    const struct who_options *o;
+    struct buf *out;
+    bool first; /* the next item of a JSON list needs no comma */
+};
+
+static double seconds(uint64_t from, uint64_t to)
+{
+    return from && to > from ? (double)(to - from) / 1e9 : 0;
+}
+
+static void item(struct writer *w)
+{
+    if (!w->first)
+        buf_byte(w->out, ',');
+    w->first = false;
+}
+
+/* ---- one process ----------------------------------------------------------------------------- */
+
+static const char *machine_state(const struct writer *w, const struct proc *p)
+{
+    const char *s = p->told_state;
+
+    if (!s && w->o->machine_state && p->pid && p->state != PROC_STATE_GONE)
+        s = w->o->machine_state(w->o->arg, p->pid);
+    return s ? s : "";
+}
+
+static void proc_text(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+    const char *state = machine_state(w, p);
+
+    buf_printf(w->out, "    rank %u on %s (pid %d) %s%s%s", rank,
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid, proc_state_name(p->state),
+               *state ? ", " : "", state);
+    if (p->last_word)
+        buf_printf(w->out, "; last request: %s, %.1f s ago\n", p->last_word,
+                   seconds(p->last_ns, w->o->now_ns));
+    else
+        buf_str(w->out, "; has not said anything yet\n");
+}
+
+static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+
+    item(w);
+    buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
+    buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
+    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"machine_state\":\"%s\"", p->pid,
+               proc_state_name(p->state), machine_state(w, p));
+    if (p->last_word)
+        buf_printf(w->out, ",\"last_request\":\"%s\",\"seconds_ago\":%.3f", p->last_word,
+                   seconds(p->last_ns, w->o->now_ns));
+    buf_byte(w->out, '}');
+}
+
+/* ---- one fence ------------------------------------------------------------------------------- */
+
+/* The member's job and rank: of the job j, or, in a collective across jobs (j NULL), of whichever
+ * job it is in.  NULL: its job has gone. */
+static const struct job *whose(const struct writer *w, const struct job *j, uint32_t member,
+                               uint32_t *rank_p)
+{
+    *rank_p = member;
+    if (j)
+        return j;
+    LIST_EACH(l, &w->core->jobs)
+    {
+        const struct job *one = LIST_OF(l, struct job, link);
+        *rank_p = member - one->base;
+        if (member >= one->base && *rank_p < one->plan.nprocs)
+            return one;
+    }
+    return NULL;
+}
+
+struct range {
+    const struct job *job;
+    uint32_t first, last;
+};
+
+static bool joins(const struct range *r, const struct job *job, uint32_t rank)
+{
+    return job == r->job && rank == r->last + 1;
+}
+
+/* Consecutive members from *at on, of one job, that are missing; false: no more. */
+static bool next_missing(const struct writer *w, const struct job *j, const struct collective *c,
+                         uint32_t *at, struct range *r_p)
+{
+    const struct job *job;
+    bool begun = false;
+    uint32_t rank;
+
+    for (; *at < c->group->count; ++*at) {
+        if (collective_is_here(c, *at) && begun)
+            break;
+        if (collective_is_here(c, *at))
+            continue;
+        job = whose(w, j, collective_member(c->group, *at), &rank);
+        if (begun && !joins(r_p, job, rank))
+            break;
+        *r_p = (struct range){ job, begun ? r_p->first : rank, rank };
+        begun = true;
+    }
+    return begun;
+}
+
+/* "3-5,9", and across jobs "3-5 of wireup-1, 9 of wireup-2". */
+static void missing_ranges(const struct writer *w, const struct job *j, const struct collective *c)
+{
+    const char *between = "";
+    uint32_t at = 0;
+    struct range r = { NULL, 0, 0 };
+
+    while (next_missing(w, j, c, &at, &r)) {
+        buf_str(w->out, between);
+        rank_range_put(w->out, r.first, r.last);
+        if (!j)
+            buf_printf(w->out, " of %s", r.job ? r.job->nspace : "a job that has ended");
+        between = j ? "," : ", ";
+    }
+}
+
+/* Some of the missing members had arrived and timed out. */
+static void withdrawn_list(const struct writer *w, const struct job *j, const struct collective *c)
+{
+    const char *between = "; timed out: ";
+    uint32_t rank;
+
+    for (uint32_t i = 0; c->withdrawn && i < c->group->count; i++) {
+        const struct job *job = whose(w, j, collective_member(c->group, i), &rank);
+        if (!collective_has_withdrawn(c, i))
+            continue;
+        buf_printf(w->out, "%s%u", between, rank);
+        if (!j && job)
+            buf_printf(w->out, " of %s", job->nspace);
+        between = ",";
+    }
+}
+
+static void one_proc(struct writer *w, const struct job *j, uint32_t rank)
+{
+    if (w->o->json)
+        proc_json(w, j, rank);
+    else
+        proc_text(w, j, rank);
+}
+
+static void each_missing(struct writer *w, const struct job *j, const struct collective *c)
+{
+    uint32_t told = 0, rank;
+
+    for (uint32_t i = 0; i < c->group->count && told < WHO_DETAILS_MAX; i++) {
+        const struct job *job = whose(w, j, collective_member(c->group, i), &rank);
+        if (collective_is_here(c, i) || !job)
+            continue;
+        told++;
+        one_proc(w, job, rank);
+    }
+}
+
+static void fence_text(struct writer *w, const struct job *j, const struct collective *c)
+{
+    buf_str(w->out, j ? "  fence " : "  meeting ");
+    coll_group_show(slice_str(c->group->name), w->out);
+    buf_printf(w->out, ", generation %llu, for %.1f s: %u of %u have arrived; missing: ",
+               (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns), c->arrived,
+               c->group->count);
+    missing_ranges(w, j, c);
+    withdrawn_list(w, j, c);
+    buf_byte(w->out, '\n');
+    each_missing(w, j, c);
+}
+
+static void fence_json(struct writer *w, const struct job *j, const struct collective *c)
+{
+    struct buf name = BUF_NULL(LIMIT_BLOCK);
+
+    item(w);
+    buf_printf(w->out, "{\"%s\":", j ? "fence" : "meeting");
+    coll_group_show(slice_str(c->group->name), &name);
+    buf_json(w->out, buf_slice(&name));
+    buf_free(&name);
+    buf_printf(w->out, ",\"generation\":%llu,\"seconds\":%.3f,\"members\":%u,\"arrived\":%u",
+               (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns),
+               c->group->count, c->arrived);
+    buf_str(w->out, ",\"missing\":\"");
+    missing_ranges(w, j, c);
+    buf_str(w->out, "\",\"processes\":[");
+    w->first = true;
+    each_missing(w, j, c);
+    buf_str(w->out, "]}");
+    w->first = false;
+}
+
+static void one_fence(struct writer *w, const struct job *j, const struct collective *c)
+{
+    if (w->o->json)
+        fence_json(w, j, c);
+    else
+        fence_text(w, j, c);
+}
+
+static uint32_t each_round(struct writer *w, const struct job *j, const struct collective_group *g)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &g->rounds)
+    {
+        one_fence(w, j, LIST_OF(l, struct collective, link));
+        n++;
+    }
+    return n;
+}
+
+static bool takes_part(const struct job *j, const struct collective_group *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t member = collective_member(g, i);
+        if (member >= j->base && member - j->base < j->plan.nprocs)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t each_fence(struct writer *w, const struct job *j)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &j->colls.all)
+    n += each_round(w, j, LIST_OF(l, struct collective_group, link));
+    LIST_EACH(l, &w->core->meetings.all)
+    {
+        const struct collective_group *g = LIST_OF(l, struct collective_group, link);
+        if (takes_part(j, g))
+            n += each_round(w, NULL, g);
+    }
+    return n;
+}
+
+/* ---- one pending request --------------------------------------------------------------------- */
+
+/* Of the requests that are reported. */
+static const char *const reasons[REQ_KINDS] = {
+    [REQ_get] = "it is being found out",
+    [REQ_job_attr] = "it is being found out",
+    [REQ_node_get] = "no process of the node has put it",
+    [REQ_modex_get] = "no process has put it",
+    [REQ_lookup] = "no process is known to have published it",
+    [REQ_publish] = "other launchers are being asked",
+    [REQ_unpublish] = "other launchers are being asked",
+    [REQ_spawn] = "it is being started",
+};
+
+static const struct job *owner_of(const struct writer *w, const struct pending *one)
+{
+    const struct job *j =
+        one->owner_job == PENDING_NOBODY ? NULL : core_job(w->core, one->owner_job);
+
+    return j && one->owner_rank < j->plan.nprocs ? j : NULL;
+}
+
+static void wait_text(struct writer *w, const struct job *j, const struct pending *one)
+{
+    const struct job *owner = owner_of(w, one);
+
+    buf_printf(w->out, "  %s ", request_word((enum request_kind)one->kind));
+    if (one->name.len)
+        buf_json(w->out, one->name);
+    else
+        buf_str(w->out, "everything");
+    if (one->kind == REQ_spawn)
+        buf_printf(w->out, ", %llu processes", (unsigned long long)one->count);
+    if (owner)
+        buf_printf(w->out, " of rank %u", one->owner_rank);
+    if (owner && owner != j)
+        buf_printf(w->out, " of %s", owner->nspace);
+    buf_printf(w->out, ", for %.1f s, by rank %u: ", seconds(one->since_ns, w->o->now_ns),
+               one->rank);
+    if (owner)
+        buf_printf(w->out, "missing: %u\n", one->owner_rank);
+    else
+        buf_printf(w->out, "%s\n", reasons[one->kind]);
+    if (owner)
+        proc_text(w, owner, one->owner_rank);
+}
+
+static void wait_json(struct writer *w, const struct pending *one)
+{
+    const struct job *owner = owner_of(w, one);
+
+    item(w);
+    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", request_word((enum request_kind)one->kind));
+    buf_json(w->out, one->name);
+    buf_printf(w->out, ",\"rank\":%u,\"seconds\":%.3f", one->rank,
+               seconds(one->since_ns, w->o->now_ns));
+    if (one->kind == REQ_spawn)
+        buf_printf(w->out, ",\"count\":%llu", (unsigned long long)one->count);
+    buf_str(w->out, ",\"job\":");
+    buf_json(w->out, owner ? slice_str(owner->nspace) : SLICE_NULL);
+    if (owner)
+        buf_printf(w->out, ",\"missing\":\"%u\"", one->owner_rank);
+    buf_str(w->out, ",\"processes\":[");
+    w->first = true;
+    if (owner)
+        proc_json(w, owner, one->owner_rank);
+    buf_str(w->out, "]}");
+    w->first = false;
+}
+
+static uint32_t each_wait(struct writer *w, const struct job *j)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &w->core->waits.all)
+    {
+        const struct pending *one = LIST_OF(l, struct pending, link);
+        if (one->job != j->id || n++ >= WHO_DETAILS_MAX)
+            continue;
+        if (w->o->json)
+            wait_json(w, one);
+        else
+            wait_text(w, j, one);
+    }
+    if (n > WHO_DETAILS_MAX && !w->o->json)
+        buf_printf(w->out, "  and %u requests more\n", n - WHO_DETAILS_MAX);
+    return n;
+}
+
+/* ---- one job --------------------------------------------------------------------------------- */
+
+static void count_states(const struct job *j, uint32_t *counts)
+{
+    memset(counts, 0, PROC_STATES * sizeof *counts);
+    for (uint32_t r = 0; r < j->plan.nprocs; r++)
+        counts[j->procs[r].state]++;
+}
+
+/* It takes part in nothing any more, and did not end normally. */
+static bool is_dead(const struct proc *p)
+{
+    if (p->state == PROC_STATE_GONE)
+        return p->signalled || p->code != 0 || (p->unreachable && !p->left);
+    return p->state == PROC_STATE_LOST;
+}
+
+static void dead_text(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+    const char *abbrev = p->signalled ? sigabbrev_np(p->code) : NULL;
+
+    buf_printf(w->out, "  dead: rank %u on %s (pid %d), ", rank,
+               j->plan.nodes[j->plan.procs[rank].node].name, p->pid);
+    if (p->state == PROC_STATE_LOST)
+        buf_str(w->out, "which has closed its connection\n");
+    else if (p->signalled)
+        buf_printf(w->out, "killed by signal %d (SIG%s)\n", p->code, abbrev ? abbrev : "?");
+    else
+        buf_printf(w->out, "exit code %d\n", p->code);
+}
+
+static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
+{
+    const struct proc *p = &j->procs[rank];
+
+    item(w);
+    buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
+    buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
+    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid, proc_state_name(p->state),
+               p->signalled ? "signal" : "code", p->code);
+}
+
+static void each_dead(struct writer *w, const struct job *j,
+                      void (*tell)(struct writer *w, const struct job *j, uint32_t rank))
+{
+    uint32_t told = 0;
+
+    for (uint32_t r = 0; r < j->plan.nprocs && told < WHO_DETAILS_MAX; r++) {
+        if (is_dead(&j->procs[r])) {
+            tell(w, j, r);
+            told++;
+        }
+    }
+}
+
+static void job_text(struct writer *w, const struct job *j)
+{
+    uint32_t counts[PROC_STATES];
+
+    count_states(j, counts);
+    buf_printf(w->out, "job %u %s, %u processes:", j->id, j->nspace, j->plan.nprocs);
+    for (int s = 0; s < PROC_STATES; s++) {
+        if (counts[s])
+            buf_printf(w->out, " %u %s", counts[s], proc_state_name((enum proc_state)s));
+    }
+    buf_byte(w->out, '\n');
+    each_dead(w, j, dead_text);
+    if (each_fence(w, j) + each_wait(w, j) == 0)
+        buf_str(w->out, "  nobody waits for anybody\n");
+}
+
+static void job_json(struct writer *w, const struct job *j)
+{
+    uint32_t counts[PROC_STATES];
+
+    count_states(j, counts);
+    item(w);
+    buf_printf(w->out, "{\"job\":%u,\"name\":", j->id);
+    buf_json(w->out, slice_str(j->nspace));
+    buf_printf(w->out, ",\"processes\":%u,\"states\":{", j->plan.nprocs);
+    w->first = true;
+    for (int s = 0; s < PROC_STATES; s++) {
+        item(w);
+        buf_printf(w->out, "\"%s\":%u", proc_state_name((enum proc_state)s), counts[s]);
+    }
+    buf_str(w->out, "},\"pending\":[");
+    w->first = true;
+    each_fence(w, j);
+    each_wait(w, j);
+    buf_str(w->out, "],\"dead\":[");
+    w->first = true;
+    each_dead(w, j, dead_json);
+    buf_str(w->out, "]}");
+    w->first = false;
+}
+
+bool who_tells(uint32_t kind)
+{
+    return kind < REQ_KINDS && reasons[kind];
+}
+
+bool who_wants(const struct job *j, struct slice which)
+{
+    uint32_t id;
+
+    return which.len == 0 || slice_is(which, j->nspace) || (slice_u32(which, &id) && id == j->id);
+}
+
+int who_report(const struct core *c, const struct who_options *o, struct buf *out)
+{
+    struct writer w = { c, o, out, true };
+    uint32_t found = 0;
+
+    if (o->json)
+        buf_byte(out, '[');
+    LIST_EACH(l, &c->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (j->is_tool || !who_wants(j, o->job))
+            continue;
+        found++;
+        if (o->json)
+            job_json(&w, j);
+        else
+            job_text(&w, j);
+    }
+    if (o->json)
+        buf_str(out, "]\n");
+    return found || o->job.len == 0 ? 0 : WHO_NO_SUCH_JOB;
+}

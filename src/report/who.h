@@ -1,0 +1,37 @@
+/* who.h - the report on pending operations: everything in a core that a process waits for, and
+ * which ranks are missing.
+ *
+ * For every pending fence, and for every collective across jobs: its name, its generation, the
+ * ranks that have arrived, the missing ones with node, pid, state and last request, and for how
+ * long.  For every get, look-up and spawn that is not answered yet: the requester, the object, for
+ * how long, and the process it waits for.  Text for people, JSON for programs; both from the same
+ * walk.
+ */
+#ifndef WIREUP_REPORT_WHO_H
+#define WIREUP_REPORT_WHO_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "core/core.h"
+
+struct who_options {
+    struct slice job; /* name or number of one job; empty: all */
+    bool json;
+    uint64_t now_ns;
+    /* The operating system's state of a process ("stopped", "sleeping"), or NULL. May be NULL
+     * itself. */
+    const char *(*machine_state)(void *arg, int pid);
+    void *arg;
+};
+
+enum { WHO_NO_SUCH_JOB = 1 };
+
+/* 0 or WHO_NO_SUCH_JOB.  Running out of memory poisons the buffer. */
+int who_report(const struct core *c, const struct who_options *o, struct buf *out);
+
+/* Whether the report covers that job; and waiting requests of that kind. */
+bool who_wants(const struct job *j, struct slice which);
+bool who_tells(uint32_t kind);
+
+#endif

@@ -1,0 +1,382 @@
+/* who_part.c - see who_part.h.  Reading order: writing a part; a picture; reading a part into it.
+ */
+#include "report/who_part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/limit.h"
+#include "core/request.h"
+#include "wire/parts.h"
+
+/* The items of a part. */
+enum { PART_END, PART_PROC, PART_ROUND, PART_MEETING, PART_WAIT };
+
+/* ---- writing ------------------------------------------------------------------------------------
+ * Numbers are varints, texts begin with their length.  A job: its number + 1, items (each begins
+ * with its kind), PART_END.  0 ends the jobs; meetings and waits follow, and PART_END. */
+
+static void put_text(struct buf *out, struct slice s)
+{
+    parts_put_uint(out, s.len);
+    buf_slice_put(out, s);
+}
+
+static uint64_t age(const struct who_options *o, uint64_t since_ns)
+{
+    return since_ns && since_ns < o->now_ns ? o->now_ns - since_ns : 0;
+}
+
+static void put_proc(const struct who_options *o, const struct job *j, uint32_t rank,
+                     struct buf *out)
+{
+    const struct proc *p = &j->procs[rank];
+    const char *state = NULL;
+
+    if (o->machine_state && p->pid && p->state != PROC_STATE_GONE)
+        state = o->machine_state(o->arg, p->pid);
+    parts_put_uint(out, PART_PROC);
+    parts_put_uint(out, rank);
+    parts_put_uint(out, p->pid > 0 ? (uint64_t)p->pid : 0);
+    parts_put_uint(out, p->state);
+    put_text(out, slice_str(state));
+    put_text(out, slice_str(p->last_word));
+    parts_put_uint(out, age(o, p->last_ns));
+}
+
+static void put_members(const struct collective_group *g, struct buf *out)
+{
+    const uint32_t *all = g->spread ? g->all : g->members;
+    uint32_t n = g->spread ? g->nall : g->count;
+
+    parts_put_uint(out, all != NULL);
+    parts_put_uint(out, n);
+    for (uint32_t i = 0; all && i < n; i++)
+        parts_put_uint(out, all[i]);
+}
+
+static void put_round(const struct who_options *o, const struct collective *c, bool meeting,
+                      struct buf *out)
+{
+    const struct collective_group *g = c->group;
+
+    parts_put_uint(out, meeting ? PART_MEETING : PART_ROUND);
+    put_text(out, slice_str(g->name));
+    parts_put_uint(out, c->generation);
+    parts_put_uint(out, age(o, c->since_ns));
+    put_members(g, out);
+    parts_put_uint(out, c->arrived);
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (collective_is_here(c, i))
+            parts_put_uint(out, collective_member(g, i));
+    }
+}
+
+static void put_rounds(const struct who_options *o, const struct collective_set *s, bool meetings,
+                       struct buf *out)
+{
+    LIST_EACH(gl, &s->all)
+    {
+        const struct collective_group *g = LIST_OF(gl, struct collective_group, link);
+        LIST_EACH(l, &g->rounds)
+        put_round(o, LIST_OF(l, struct collective, link), meetings, out);
+        LIST_EACH(k, &g->contributed)
+        put_round(o, LIST_OF(k, struct collective, link), meetings, out);
+    }
+}
+
+static void put_waits(const struct who_options *o, const struct core *c, struct buf *out)
+{
+    LIST_EACH(l, &c->waits.all)
+    {
+        const struct pending *one = LIST_OF(l, struct pending, link);
+        parts_put_uint(out, PART_WAIT);
+        parts_put_uint(out, one->job);
+        parts_put_uint(out, one->rank);
+        parts_put_uint(out, one->kind);
+        parts_put_uint(out, one->owner_job);
+        parts_put_uint(out, one->owner_rank);
+        parts_put_uint(out, one->count);
+        parts_put_uint(out, age(o, one->since_ns));
+        put_text(out, one->name);
+    }
+}
+
+void who_part(const struct core *c, const struct who_options *o, struct buf *out)
+{
+    LIST_EACH(l, &c->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (j->is_tool || !who_wants(j, o->job))
+            continue;
+        parts_put_uint(out, j->id + UINT64_C(1));
+        for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+            if (job_rank_is_here(j, r))
+                put_proc(o, j, r, out);
+        }
+        put_rounds(o, &j->colls, false, out);
+        parts_put_uint(out, PART_END);
+    }
+    parts_put_uint(out, 0);
+    put_rounds(o, &c->meetings, true, out);
+    put_waits(o, c, out);
+    parts_put_uint(out, PART_END);
+}
+
+/* ---- a picture ----------------------------------------------------------------------------------
+ * A core that was never alive: jobs with borrowed plans, processes as they were reported, rounds
+ * with the members that have arrived. */
+
+struct who_picture {
+    struct core core;
+    uint64_t now_ns, tickets;
+    struct arena texts;
+};
+
+static void job_drop(struct job *j)
+{
+    list_unlink(&j->link);
+    collective_set_free(&j->colls);
+    free(j->procs);
+    free(j);
+}
+
+/* Of the job itself only constant members are used. */
+static bool job_copy(struct who_picture *p, const struct job *from)
+{
+    struct job *j = calloc(1, sizeof *j);
+
+    if (!j)
+        return false;
+    j->id = from->id;
+    j->base = from->base;
+    j->nspace = from->nspace;
+    j->plan = from->plan;
+    list_init(&j->link);
+    collective_set_init(&j->colls, from->id);
+    list_append(&p->core.jobs, &j->link);
+    j->procs = calloc(from->plan.nprocs ? from->plan.nprocs : 1, sizeof *j->procs);
+    for (uint32_t r = 0; j->procs && r < from->plan.nprocs; r++) {
+        j->procs[r].pid = from->procs[r].pid;
+        j->procs[r].state = from->procs[r].state;
+    }
+    return j->procs != NULL;
+}
+
+struct who_picture *who_picture_new(const struct core *c, uint64_t now_ns)
+{
+    struct who_picture *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    core_init(&p->core, 1);
+    arena_init(&p->texts, 1 << 28);
+    p->now_ns = now_ns;
+    LIST_EACH(l, &c->jobs)
+    {
+        const struct job *j = LIST_OF(l, struct job, link);
+        if (!j->is_tool && !job_copy(p, j))
+            return who_picture_free(p);
+    }
+    return p;
+}
+
+struct who_picture *who_picture_free(struct who_picture *p)
+{
+    if (!p)
+        return NULL;
+    LIST_EACH(l, &p->core.jobs)
+    job_drop(LIST_OF(l, struct job, link));
+    core_free(&p->core);
+    arena_free(&p->texts);
+    free(p);
+    return NULL;
+}
+
+static const char *told_state(void *arg, int pid)
+{
+    (void)arg;
+    (void)pid;
+    return NULL;
+}
+
+int who_picture_report(const struct who_picture *p, const struct who_options *o, struct buf *out)
+{
+    struct who_options told = *o;
+
+    told.now_ns = p->now_ns;
+    told.machine_state = told_state;
+    return who_report(&p->core, &told, out);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct reader {
+    struct who_picture *p;
+    struct slice rest;
+    bool bad, no_memory;
+};
+
+static uint64_t number(struct reader *r, uint64_t most)
+{
+    uint64_t v = 0;
+
+    if (!r->bad && (!parts_get_uint(&r->rest, &v) || v > most))
+        r->bad = true;
+    return r->bad ? 0 : v;
+}
+
+static struct slice text(struct reader *r)
+{
+    uint64_t n = number(r, SIZE_MAX);
+    struct slice s = slice_head(r->rest, n);
+
+    r->bad = r->bad || n > r->rest.len;
+    if (r->bad)
+        return SLICE_NULL;
+    r->rest = slice_skip(r->rest, n);
+    return s;
+}
+
+/* A copy that lives as long as the picture; NULL for nothing. */
+static const char *kept(struct reader *r, struct slice s)
+{
+    char *copy = s.len ? arena_str(&r->p->texts, s) : NULL;
+
+    r->no_memory = r->no_memory || (s.len && !copy);
+    return copy;
+}
+
+static uint64_t since(const struct reader *r, uint64_t ago)
+{
+    return ago < r->p->now_ns ? r->p->now_ns - ago : 1;
+}
+
+static void read_proc(struct reader *r, struct job *j)
+{
+    uint32_t rank = (uint32_t)number(r, UINT32_MAX);
+    int pid = (int)number(r, INT32_MAX);
+    enum proc_state state = (enum proc_state)number(r, PROC_STATES - 1);
+    struct slice machine = text(r), word = text(r);
+    uint64_t ago = number(r, UINT64_MAX);
+    struct proc *p;
+
+    if (r->bad || !j || rank >= j->plan.nprocs)
+        return;
+    p = &j->procs[rank];
+    p->pid = pid;
+    p->state = state;
+    p->told_state = kept(r, machine);
+    p->last_word = kept(r, word);
+    p->last_ns = since(r, ago);
+}
+
+/* All the members of a group; *members_p NULL: 0..n-1. */
+static uint32_t read_members(struct reader *r, uint32_t **members_p)
+{
+    bool listed = number(r, 1) != 0;
+    uint32_t n = (uint32_t)number(r, UINT32_MAX - 1);
+
+    *members_p = NULL;
+    if (r->bad || !listed)
+        return n;
+    if (n > r->rest.len) { /* each takes a byte */
+        r->bad = true;
+        return 0;
+    }
+    *members_p = calloc(n + (size_t)1, sizeof **members_p);
+    r->no_memory = r->no_memory || !*members_p;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t m = (uint32_t)number(r, UINT32_MAX);
+        if (*members_p)
+            (*members_p)[i] = m;
+        r->bad = r->bad || (*members_p && i && (*members_p)[i] <= (*members_p)[i - 1]);
+    }
+    return n;
+}
+
+/* Skips them when c is NULL. */
+static void read_arrivals(struct reader *r, struct collective *c)
+{
+    uint32_t n = (uint32_t)number(r, UINT32_MAX);
+
+    for (uint32_t i = 0; i < n && !r->bad; i++) {
+        uint32_t member = (uint32_t)number(r, UINT32_MAX);
+        if (c)
+            collective_note_arrival(c, member);
+    }
+}
+
+static void read_round(struct reader *r, struct collective_set *s, uint64_t most)
+{
+    struct slice name = text(r);
+    uint64_t generation = number(r, UINT64_MAX), ago = number(r, UINT64_MAX);
+    uint32_t *members, n = read_members(r, &members);
+    struct collective_group *g;
+    struct collective *c = NULL;
+
+    if (!r->bad && !r->no_memory && s && n <= most) {
+        if (collective_group_get(s, name, members, n, true, &g) == 0 && g->count == n)
+            c = collective_round(g, generation, since(r, ago));
+        r->no_memory = r->no_memory || !c;
+    }
+    free(members);
+    read_arrivals(r, c);
+}
+
+static void read_wait(struct reader *r)
+{
+    struct pending one = { .ticket = ++r->p->tickets };
+
+    one.job = (uint32_t)number(r, UINT32_MAX);
+    one.rank = (uint32_t)number(r, UINT32_MAX);
+    one.kind = (uint32_t)number(r, REQ_KINDS - 1);
+    one.owner_job = (uint32_t)number(r, UINT32_MAX);
+    one.owner_rank = (uint32_t)number(r, UINT32_MAX);
+    one.count = number(r, UINT64_MAX);
+    one.since_ns = since(r, number(r, UINT64_MAX));
+    one.name = text(r);
+    if (!r->bad && who_tells(one.kind))
+        pendings_add(&r->p->core.waits, &one);
+}
+
+static void read_job(struct reader *r, struct job *j)
+{
+    uint64_t kind;
+
+    while (!r->bad && (kind = number(r, PART_ROUND)) != PART_END) {
+        if (kind == PART_PROC)
+            read_proc(r, j);
+        else
+            read_round(r, j ? &j->colls : NULL, j ? j->plan.nprocs : 0);
+    }
+}
+
+static void read_rest(struct reader *r)
+{
+    uint64_t kind;
+
+    while (!r->bad && (kind = number(r, PART_WAIT)) != PART_END) {
+        if (kind == PART_WAIT)
+            read_wait(r);
+        else if (kind == PART_MEETING)
+            read_round(r, &r->p->core.meetings, LIMIT_JOB_PROCS);
+        else
+            r->bad = true;
+    }
+}
+
+int who_picture_add(struct who_picture *p, struct slice part)
+{
+    struct reader r = { .p = p, .rest = part };
+    uint64_t id;
+
+    while (!r.bad && (id = number(&r, UINT32_MAX)) != 0)
+        read_job(&r, core_job(&p->core, (uint32_t)id - 1));
+    read_rest(&r);
+    if (r.no_memory)
+        return -ENOMEM;
+    return r.bad || r.rest.len ? 1 : 0;
+}

@@ -1,0 +1,33 @@
+/* pmix.h - one PMIx connection: handshake, framed commands in, requests out; answers in, bytes out.
+ *
+ * Sans-IO like the other sessions.  Works with every OpenPMIx client since 3.2 in the encoding that
+ * the client names (v3, v4, v41, v51, v61); what it stores and forwards is canonical
+ * (core/modex.h), so clients of different releases, and of the other protocols, share one job.
+ *
+ * pmix.c has the frames and the table of commands; what a command does is in the module of its
+ * subject (pmix_get.h, pmix_fence.h ...), the state that they share in pmix_session.h.
+ */
+#ifndef WIREUP_SERVER_PMIX_H
+#define WIREUP_SERVER_PMIX_H
+
+#include "pmix_common.h"
+#include "server/session.h"
+
+struct ptype_flavour;
+
+extern const struct session_ops pmix_ops;
+
+/* What a host needs that reads commands itself (REQ_host): this client's encoding. */
+struct pmix_dialect {
+    const struct ptype_flavour *as;
+    bool described;
+    const char *version; /* of the client's library; lives as long as the connection */
+    uint32_t release;    /* the same, as pmsg_release() */
+};
+struct pmix_dialect pmix_dialect(const struct peer *p);
+
+/* Sends output of a process to a client that subscribed to it under this id. */
+void pmix_send_output(struct peer *p, const pmix_proc_t *source, uint16_t channel, size_t ref,
+                      const pmix_info_t *infos, size_t ninfos, struct slice bytes);
+
+#endif

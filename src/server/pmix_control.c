@@ -1,0 +1,126 @@
+/* pmix_control.c - see pmix_control.h. */
+#include "server/pmix_control.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "core/control.h"
+#include "core/request.h"
+#include "server/pmix_batch.h"
+#include "server/pmix_value.h"
+
+struct control {
+    struct command *c;
+    struct pmix_batch *batch;
+    const struct member *members;
+    uint32_t nmembers;
+    uint32_t cleanup;  /* how, without CLEANUP_DIRECTORY */
+    struct slice stay; /* names that are kept */
+    bool refused;      /* a required attribute cannot be satisfied */
+};
+
+static void ask_signal(struct control *k, int sig, bool is_end)
+{
+    pmix_batch_ask(k->c, k->batch,
+                   REQUEST_WITH(signal, .members = k->members, .count = k->nmembers, .signal = sig,
+                                .meant = is_end));
+}
+
+/* Files separated by commas. */
+static void ask_cleanups(struct control *k, const char *paths, bool directory)
+{
+    struct slice rest = pmix_keep(k->c, slice_str(paths ? paths : ""));
+
+    while (rest.len)
+        pmix_batch_ask(k->c, k->batch,
+                       REQUEST_WITH(register_cleanup, .members = k->members, .count = k->nmembers,
+                                    .flags = directory ? k->cleanup | CLEANUP_DIRECTORY : 0,
+                                    .path = slice_trim(slice_cut(&rest, ',')),
+                                    .keep = directory ? k->stay : SLICE_NULL));
+}
+
+static void read_cleanup_words(struct control *k, const pmix_info_t *infos, size_t n)
+{
+    static const struct {
+        const char *key;
+        uint32_t flag;
+    } words[] = { { PMIX_CLEANUP_RECURSIVE, CLEANUP_RECURSIVE },
+                  { PMIX_CLEANUP_EMPTY, CLEANUP_EMPTY_ONLY },
+                  { PMIX_CLEANUP_LEAVE_TOPDIR, CLEANUP_LEAVE_TOP } };
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            if (!strcmp(infos[i].key, words[w].key) && pmix_flag_of(&infos[i].value))
+                k->cleanup |= words[w].flag;
+        }
+        if (!strcmp(infos[i].key, PMIX_CLEANUP_IGNORE) && pmix_text_of(&infos[i]))
+            k->stay = pmix_keep(k->c, slice_str(pmix_text_of(&infos[i])));
+    }
+}
+
+static bool is_cleanup_word(const char *key)
+{
+    return !strcmp(key, PMIX_CLEANUP_RECURSIVE) || !strcmp(key, PMIX_CLEANUP_EMPTY) ||
+           !strcmp(key, PMIX_CLEANUP_LEAVE_TOPDIR) || !strcmp(key, PMIX_CLEANUP_IGNORE) ||
+           !strcmp(key, PMIX_JOB_CTRL_ID);
+}
+
+static void do_directive(struct control *k, const pmix_info_t *info)
+{
+    bool yes = pmix_flag_of(&info->value);
+
+    if (!strcmp(info->key, PMIX_JOB_CTRL_KILL)) {
+        if (yes)
+            ask_signal(k, SIGKILL, true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_TERMINATE)) {
+        if (yes)
+            ask_signal(k, SIGTERM, true);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_PAUSE)) {
+        if (yes)
+            ask_signal(k, SIGSTOP, false);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_RESUME)) {
+        if (yes)
+            ask_signal(k, SIGCONT, false);
+    } else if (!strcmp(info->key, PMIX_JOB_CTRL_SIGNAL)) {
+        ask_signal(k, (int)(pmix_number_of(&info->value) & 0xff), false);
+    } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP)) {
+        ask_cleanups(k, pmix_text_of(info), false);
+    } else if (!strcmp(info->key, PMIX_REGISTER_CLEANUP_DIR)) {
+        ask_cleanups(k, pmix_text_of(info), true);
+    } else if (!is_cleanup_word(info->key) && info->flags & PMIX_INFO_REQD) {
+        k->refused = true;
+    }
+}
+
+void pmix_read_control(struct command *c)
+{
+    struct control k = { .c = c };
+    struct pmsg_procs_infos m;
+
+    if (pmsg_read_procs_infos(&c->r, c->s->release, &m) == PTYPE_FINE) {
+        k.batch = pmix_batch_new(c);
+        k.members = pmix_keep_members(c, m.procs.items, m.procs.n);
+        k.nmembers = k.members ? (uint32_t)m.procs.n : 0;
+        read_cleanup_words(&k, m.infos.items, m.infos.n);
+        for (size_t i = 0; i < m.infos.n && k.members; i++)
+            do_directive(&k, &m.infos.items[i]);
+        if (k.refused && k.batch)
+            k.batch->refused = true;
+        pmix_batch_end(c, k.batch, PMIX_ERR_NOT_SUPPORTED);
+    }
+    pmsg_free_procs_infos(&m, NULL);
+}
+
+bool pmix_is_cleanup(const struct command *c)
+{
+    struct punpack r = c->r;
+    struct pmsg_procs_infos m;
+    bool is = false;
+
+    pmsg_read_procs_infos(&r, c->s->release, &m);
+    for (size_t i = 0; i < m.infos.n; i++)
+        is = is || !strcmp(m.infos.items[i].key, PMIX_REGISTER_CLEANUP) ||
+             !strcmp(m.infos.items[i].key, PMIX_REGISTER_CLEANUP_DIR);
+    pmsg_free_procs_infos(&m, NULL);
+    return is;
+}

@@ -1,0 +1,13 @@
+/* pmix_get.h - modex values and information of processes, as clients get them. */
+#ifndef WIREUP_SERVER_PMIX_GET_H
+#define WIREUP_SERVER_PMIX_GET_H
+
+#include "server/pmix_session.h"
+
+pmix_reader pmix_read_get, pmix_read_refresh;
+pmix_replier pmix_reply_get;
+
+/* A fence has begun: what the client has been given is told anew. */
+void pmix_forget_given(struct pmix_session *s);
+
+#endif

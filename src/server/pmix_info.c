@@ -1,0 +1,521 @@
+/* pmix_info.c - job-level information for every process of a job, from its plan.
+ *
+ * The reply to a client's first command: KVALs of the job, one array per session, node and
+ * application, and one blob per rank.  The same for all clients of one encoding, so it is packed
+ * once and kept with the job.
+ */
+#include "server/pmix_info.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/job.h"
+#include "core/modex.h"
+#include "pmix_common.h"
+#include "server/pmix_value.h"
+#include "wire/pmix_mem.h"
+#include "wire/pmix_ours.h"
+#include "wire/pmix_message.h"
+#include "wire/pmix_pack.h"
+#include "core/job_kvs.h"
+
+enum { INFO_ROOM = 16, INFO_MAX = 1 << 30, MAP_MAX = 4096 };
+
+/* Values that borrow their texts: they are packed at once and never released. */
+static pmix_value_t u32(uint32_t v)
+{
+    return (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = v };
+}
+
+static pmix_value_t u16(uint16_t v)
+{
+    return (pmix_value_t){ .type = PMIX_UINT16, .data.uint16 = v };
+}
+
+static pmix_value_t rank_value(uint32_t v)
+{
+    return (pmix_value_t){ .type = PMIX_PROC_RANK, .data.rank = v };
+}
+
+static pmix_value_t text(const char *v)
+{
+    return (pmix_value_t){ .type = PMIX_STRING, .data.string = (char *)(uintptr_t)v };
+}
+
+/* The subject of the information: facts of the host take precedence over computed values. */
+struct subject {
+    const struct job *job;
+    enum fact_about about;
+    uint32_t index;
+};
+
+static bool is_told(const struct subject *s, const char *key)
+{
+    return s->job->facts.count &&
+           host_info_find(&s->job->facts, s->about, s->index, slice_str(key)) != NULL;
+}
+
+struct infos {
+    const struct subject *about;
+    pmix_info_t list[INFO_ROOM];
+    size_t n;
+};
+
+static void add(struct infos *i, const char *key, pmix_value_t value)
+{
+    pmix_info_t *info = &i->list[i->n];
+
+    if (is_told(i->about, key))
+        return;
+    i->n++;
+    memset(info, 0, sizeof *info);
+    strncpy(info->key, key, PMIX_MAX_KEYLEN);
+    info->value = value;
+}
+
+static size_t count_facts(const struct fact *f)
+{
+    size_t n = 0;
+
+    for (; f; f = f->next)
+        n++;
+    return n;
+}
+
+/* Appends facts as infos of their own. */
+static size_t add_facts(pmix_info_t *all, size_t n, const struct fact *f, struct ppack *w)
+{
+    for (; f; f = f->next) {
+        pmix_info_t *info = &all[n];
+        if (f->key.len > PMIX_MAX_KEYLEN || !pmix_value_of(f->type, f->value, &info->value)) {
+            w->error = PTYPE_NO_MEMORY;
+            continue;
+        }
+        memcpy(info->key, f->key.ptr, f->key.len);
+        n++;
+    }
+    return n;
+}
+
+static void put_infos(struct ppack *w, const char *key, pmix_info_t *list, size_t n)
+{
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = n, .array = list };
+    pmix_value_t v = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    ppack_kval(w, key, &v);
+}
+
+static void put_array(struct ppack *w, const char *key, struct infos *i)
+{
+    const struct fact *f = host_info_about(&i->about->job->facts, i->about->about, i->about->index);
+    size_t own = i->n, n;
+    pmix_info_t *all;
+
+    if (!f) {
+        put_infos(w, key, i->list, i->n);
+        return;
+    }
+    all = calloc(own + count_facts(f), sizeof *all);
+    if (!all) {
+        w->error = PTYPE_NO_MEMORY;
+        return;
+    }
+    memcpy(all, i->list, own * sizeof *all);
+    n = add_facts(all, own, f, w);
+    put_infos(w, key, all, n);
+    pmem_free(ptype_find(PMIX_INFO), all + own, n - own, NULL);
+    free(all);
+}
+
+/* Unless the host has given another value. */
+static void put(struct ppack *w, const struct subject *s, const char *key, pmix_value_t v)
+{
+    if (!is_told(s, key))
+        ppack_kval(w, key, &v);
+}
+
+static void put_facts(struct ppack *w, const struct subject *s)
+{
+    for (const struct fact *f = host_info_about(&s->job->facts, s->about, s->index); f; f = f->next)
+        pmix_put_card(w, &(struct card){ .type = f->type, .key = f->key, .value = f->value });
+}
+
+/* A host need not give every process's node: what it has left out lies on a node without a name. */
+static bool is_known(const struct job_map *p, uint32_t node)
+{
+    return p->nodes[node].name[0] != '\0';
+}
+
+static bool all_known(const struct job_map *p)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!is_known(p, n))
+            return false;
+    }
+    return true;
+}
+
+static void node_list(const struct job_map *p, struct buf *out)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (n)
+            buf_byte(out, ',');
+        buf_str(out, p->nodes[n].name);
+    }
+}
+
+/* "0,2,5" for each node, in one pass over the ranks. */
+static bool peer_lists(const struct job_map *p, struct buf *lists)
+{
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        buf_init(&lists[n], INFO_MAX);
+    for (uint32_t r = 0; r < p->nprocs; r++) {
+        struct buf *list = &lists[p->procs[r].node];
+        if (buf_len(list))
+            buf_byte(list, ',');
+        buf_u64(list, r);
+    }
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        if (!buf_cstr(&lists[n]))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t slots_of(const struct job_map *p)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        n += p->nodes[i].slots;
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* PMIx cannot express "unlimited": then it is the slots of the job's nodes, or its processes if
+ * those are more. */
+static uint32_t universe(const struct job_map *p)
+{
+    uint32_t slots = slots_of(p);
+
+    if (p->universe > 0 && p->universe <= UINT32_MAX)
+        return (uint32_t)p->universe;
+    return slots > p->nprocs ? slots : p->nprocs;
+}
+
+/* The process map, node by node; not when it is long: every process gets it, and the nodes' own
+ * information has it too. */
+static void put_map(struct ppack *w, const struct subject *s, const struct buf *peers)
+{
+    struct buf map = BUF_NULL(MAP_MAX);
+    struct slice told;
+
+    buf_str(&map, "raw:");
+    for (uint32_t n = 0; n < s->job->plan.nnodes; n++) {
+        if (n)
+            buf_byte(&map, ';');
+        buf_slice_put(&map, buf_slice(&peers[n]));
+    }
+    if (buf_cstr(&map))
+        put(w, s, PMIX_PROC_MAP, text(buf_cstr(&map)));
+    buf_clear(&map);
+    if (job_attr(s->job, SLICE("PMI_process_mapping"), &told) == ANSWER_OK) {
+        buf_slice_put(&map, told);
+        if (buf_cstr(&map))
+            put(w, s, PMIX_ANL_MAP, text(buf_cstr(&map)));
+    }
+    buf_free(&map);
+}
+
+/* The allocation is the same for the job and its session. */
+static void add_session(struct infos *i, const struct job_map *p, const char *nodes)
+{
+    add(i, PMIX_SESSION_ID, u32(0));
+    add(i, PMIX_UNIV_SIZE, u32(universe(p)));
+    add(i, PMIX_MAX_PROCS, u32(universe(p)));
+    add(i, PMIX_NUM_SLOTS, u32(universe(p)));
+    add(i, PMIX_RM_NAME, text("wireup"));
+    add(i, PMIX_RM_VERSION, text(WIREUP_VERSION));
+    if (!all_known(p))
+        return;
+    add(i, PMIX_NUM_NODES, u32(p->nnodes));
+    add(i, PMIX_NODE_LIST, text(nodes));
+    add(i, PMIX_NUM_ALLOCATED_NODES, u32(p->nnodes));
+    add(i, PMIX_ALLOCATED_NODELIST, text(nodes));
+}
+
+static void put_job(struct ppack *w, const struct job *j, const char *nodes,
+                    const struct buf *peers)
+{
+    const struct job_map *p = &j->plan;
+    const struct subject job = { j, FACT_JOB, 0 }, session = { j, FACT_SESSION, 0 };
+    struct infos i = { .about = &session };
+
+    put(w, &job, PMIX_JOBID, text(j->nspace));
+    put(w, &job, PMIX_JOB_SIZE, u32(p->nprocs));
+    put(w, &job, PMIX_MAX_PROCS, u32(universe(p)));
+    put(w, &job, PMIX_UNIV_SIZE, u32(universe(p)));
+    put(w, &job, PMIX_JOB_NUM_APPS, u32(p->napps));
+    if (all_known(p)) {
+        put(w, &job, PMIX_NUM_NODES, u32(p->nnodes));
+        put(w, &job, PMIX_NODE_LIST, text(nodes));
+    }
+    put(w, &job, PMIX_NPROC_OFFSET, rank_value(0));
+    if (j->facts.count == 0) { /* a foreign host provides all that it wants known */
+        put(w, &job, PMIX_NSPACE, text(j->nspace));
+        put(w, &job, PMIX_SESSION_ID, u32(0));
+        put(w, &job, PMIX_NUM_SLOTS, u32(slots_of(p)));
+        put_map(w, &job, peers);
+    }
+    put_facts(w, &job);
+    add_session(&i, p, nodes);
+    put_array(w, PMIX_SESSION_INFO_ARRAY, &i);
+}
+
+static void put_node(struct ppack *w, const struct job *j, uint32_t n, const char *peers)
+{
+    const struct job_map_node *node = &j->plan.nodes[n];
+    const struct subject s = { j, FACT_NODE, n };
+    struct infos i = { .about = &s };
+
+    add(&i, PMIX_HOSTNAME, text(node->name));
+    add(&i, PMIX_NODEID, u32(n));
+    add(&i, PMIX_LOCAL_PEERS, text(peers));
+    if (node->nprocs)
+        add(&i, PMIX_LOCALLDR, rank_value((uint32_t)strtoul(peers, NULL, 10)));
+    add(&i, PMIX_LOCAL_SIZE, u32(node->nprocs));
+    add(&i, PMIX_NODE_SIZE, u32(node->nprocs));
+    add(&i, PMIX_NUM_SLOTS, u32(node->slots));
+    add(&i, PMIX_MAX_PROCS, u32(node->slots));
+    put_array(w, PMIX_NODE_INFO_ARRAY, &i);
+}
+
+static void join_words(struct buf *out, char *const *words)
+{
+    for (size_t i = 0; words && words[i]; i++) {
+        if (i)
+            buf_byte(out, ' ');
+        buf_str(out, words[i]);
+    }
+}
+
+/* Ranks of an application are consecutive, and so, mostly, are their nodes. */
+static void app_nodes(struct buf *out, const struct job *j, uint32_t app)
+{
+    const struct job_map *p = &j->plan;
+    uint32_t first = p->apps[app].first_rank, n = p->apps[app].nprocs;
+    bool *seen = calloc(p->nnodes + (size_t)1, sizeof *seen);
+
+    for (uint32_t r = first; seen && r < first + n && r < p->nprocs; r++) {
+        uint32_t node = p->procs[r].node;
+        if (seen[node])
+            continue;
+        seen[node] = true;
+        if (buf_len(out))
+            buf_byte(out, ',');
+        buf_str(out, p->nodes[node].name);
+    }
+    free(seen);
+}
+
+/* "hwloc:0-3,8" */
+static void put_cpus(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
+{
+    struct buf list = BUF_NULL(MAP_MAX);
+    size_t bits = 8 * p->cpus_bytes, word = 8 * sizeof *p->cpus;
+
+    buf_str(&list, "hwloc:");
+    for (size_t i = 0; i < bits; i++) {
+        size_t from = i;
+        if (!(p->cpus[i / word] >> (i % word) & 1))
+            continue;
+        while (i + 1 < bits && p->cpus[(i + 1) / word] >> ((i + 1) % word) & 1)
+            i++;
+        buf_printf(&list, "%s%zu", buf_len(&list) > 6 ? "," : "", from);
+        if (i > from)
+            buf_printf(&list, "-%zu", i);
+    }
+    if (buf_cstr(&list))
+        put(w, s, PMIX_CPUSET, text(buf_cstr(&list)));
+    buf_free(&list);
+}
+
+static void put_apps(struct ppack *w, const struct job *j)
+{
+    for (uint32_t a = 0; a < j->plan.napps; a++) {
+        const struct job_map_app *app = &j->plan.apps[a];
+        const struct subject s = { j, FACT_APP, a };
+        struct infos i = { .about = &s };
+        struct buf command = BUF_NULL(MAP_MAX), nodes = BUF_NULL(INFO_MAX);
+        add(&i, PMIX_APPNUM, u32(a));
+        add(&i, PMIX_APP_SIZE, u32(app->nprocs));
+        add(&i, PMIX_APPLDR, rank_value(app->first_rank));
+        add(&i, PMIX_MAX_PROCS, u32(app->nprocs));
+        if (app->wdir || j->wdir)
+            add(&i, PMIX_WDIR, text(app->wdir ? app->wdir : j->wdir));
+        join_words(&command, app->argv);
+        if (buf_cstr(&command))
+            add(&i, PMIX_APP_ARGV, text(buf_cstr(&command)));
+        app_nodes(&nodes, j, a);
+        if (buf_cstr(&nodes))
+            add(&i, PMIX_NODE_LIST, text(buf_cstr(&nodes)));
+        put_array(w, PMIX_APP_INFO_ARRAY, &i);
+        buf_free(&command);
+        buf_free(&nodes);
+    }
+}
+
+static void put_place(struct ppack *w, const struct subject *s, const struct job_map_proc *p)
+{
+    if (!is_known(&s->job->plan, p->node))
+        return;
+    put(w, s, PMIX_LOCAL_RANK, u16((uint16_t)p->local_rank));
+    put(w, s, PMIX_NODE_RANK, u16((uint16_t)p->local_rank));
+    put(w, s, PMIX_HOSTNAME, text(s->job->plan.nodes[p->node].name));
+    put(w, s, PMIX_NODEID, u32(p->node));
+}
+
+static void put_parent(struct ppack *w, const struct subject *s)
+{
+    pmix_proc_t parent;
+
+    memset(&parent, 0, sizeof parent);
+    strncpy(parent.nspace, s->job->parent_nspace, PMIX_MAX_NSLEN);
+    parent.rank = s->job->parent_rank;
+    put(w, s, PMIX_PARENT_ID, (pmix_value_t){ .type = PMIX_PROC, .data.proc = &parent });
+    put(w, s, PMIX_SPAWNED, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+}
+
+/* Information on every process for every process at init: rarely used values, and those that can be
+ * given once for all processes, are answered on request (pmix_get.c). */
+static void put_rank_info(struct ppack *w, const struct job *j, uint32_t rank, bool brief)
+{
+    const struct job_map_proc *p = &j->plan.procs[rank];
+    const struct subject s = { j, FACT_RANK, rank };
+    /* Other hosts number their jobs' processes as they like. */
+    uint32_t global = j->facts.count ? rank : j->base + rank;
+
+    put(w, &s, PMIX_RANK, rank_value(rank));
+    put(w, &s, PMIX_GLOBAL_RANK, rank_value(global));
+    if (!brief || j->plan.napps > 1)
+        put(w, &s, PMIX_APP_RANK, rank_value(rank - j->plan.apps[p->app].first_rank));
+    put(w, &s, PMIX_APPNUM, u32(p->app));
+    put_place(w, &s, p);
+    if (!brief)
+        put(w, &s, PMIX_REINCARNATION, u32(0));
+    if (p->cpus)
+        put_cpus(w, &s, p);
+    if (j->parent_nspace)
+        put_parent(w, &s);
+    put_facts(w, &s);
+}
+
+void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    const struct subject s = { j, FACT_JOB, 0 };
+    struct buf path = BUF_NULL(MAP_MAX);
+
+    if (!j->sessions)
+        return;
+    buf_printf(&path, "%s/%u", j->sessions, j->id);
+    put(w, &s, PMIX_TMPDIR, text(j->sessions));
+    if (buf_cstr(&path))
+        put(w, &s, PMIX_NSDIR, text(buf_cstr(&path)));
+    put(w, &s, PMIX_TDIR_RMCLEAN, (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true });
+    buf_printf(&path, "/%u", rank);
+    if (rank < j->plan.nprocs && job_rank_is_here(j, rank) && buf_cstr(&path))
+        put(w, &s, PMIX_PROCDIR, text(buf_cstr(&path)));
+    buf_free(&path);
+}
+
+void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank)
+{
+    put_rank_info(w, j, rank, false);
+}
+
+static void put_rank(struct ppack *w, const struct job *j, uint32_t rank, struct buf *blob)
+{
+    pmix_value_t v = { .type = PMIX_BYTE_OBJECT };
+    struct ppack in;
+
+    buf_clear(blob);
+    ppack_init(&in, blob, w->as);
+    in.described = w->described;
+    pmsg_write_rank_values(&in, 0, &(struct pmsg_rank_values){ .rank = rank });
+    put_rank_info(&in, j, rank, j->facts.count == 0);
+    v.data.bo.bytes = (char *)(uintptr_t)buf_slice(blob).ptr;
+    v.data.bo.size = buf_len(blob);
+    if (!ppack_ok(&in))
+        w->error = in.error;
+    ppack_kval(w, PMSG_RANK_VALUES, &v);
+}
+
+static void put_all(struct ppack *w, const struct job *j, struct buf *peers)
+{
+    struct buf nodes = BUF_NULL(INFO_MAX), blob = BUF_NULL(1 << 20);
+    const char *list;
+
+    node_list(&j->plan, &nodes);
+    list = buf_cstr(&nodes);
+    if (list) {
+        put_job(w, j, list, peers);
+        for (uint32_t n = 0; n < j->plan.nnodes; n++) {
+            if (is_known(&j->plan, n))
+                put_node(w, j, n, buf_cstr(&peers[n]));
+        }
+        put_apps(w, j);
+        for (uint32_t r = 0; r < j->plan.nprocs; r++)
+            put_rank(w, j, r, &blob);
+    } else {
+        w->error = PTYPE_NO_MEMORY;
+    }
+    buf_free(&nodes);
+    buf_free(&blob);
+}
+
+static void make(struct job *j, const struct ptype_flavour *as, bool described, struct buf *out)
+{
+    struct buf *peers = calloc(j->plan.nnodes + (size_t)1, sizeof *peers);
+    struct ppack w;
+
+    buf_init(out, INFO_MAX);
+    ppack_init(&w, out, as);
+    w.described = described;
+    if (peers && peer_lists(&j->plan, peers))
+        put_all(&w, j, peers);
+    else
+        w.error = PTYPE_NO_MEMORY;
+    for (uint32_t n = 0; peers && n < j->plan.nnodes; n++)
+        buf_free(&peers[n]);
+    free(peers);
+    if (!ppack_ok(&w))
+        buf_free(out);
+}
+
+struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described)
+{
+    struct buf *kept = &j->wire_info[(as->fixed ? 0 : 1) + (described ? 2 : 0)];
+
+    if (buf_len(kept) == 0)
+        make(j, as, described, kept);
+    return buf_slice(kept);
+}
+
+bool pmix_tell_job_info(struct job *j)
+{
+    struct slice info;
+
+    if (j->info_told)
+        return true;
+    info = pmix_job_info(j, ptype_flavour(SLICE("v41")), false);
+    j->info_told = info.len && job_tell(j, SLICE(OURS_JOB_INFO), info) == ANSWER_OK;
+    return j->info_told;
+}
+
+void pmix_job_info_changed(struct job *j)
+{
+    for (int i = 0; i < 4; i++)
+        buf_free(&j->wire_info[i]);
+    j->info_told = false;
+}

@@ -1,0 +1,30 @@
+/* pmix_info.h - job-level information for every process of a job, from its plan. */
+#ifndef WIREUP_SERVER_PMIX_INFO_H
+#define WIREUP_SERVER_PMIX_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/slice.h"
+
+struct job;
+struct ppack;
+struct ptype_flavour;
+
+/* The KVALs of a job's job-level information in this encoding, made once.  Empty: no memory. */
+struct slice pmix_job_info(struct job *j, const struct ptype_flavour *as, bool described);
+/* The job-level information has changed: it is made again at the next use. */
+void pmix_job_info_changed(struct job *j);
+/* Puts it into the job's store too, once, where Wireup's own clients look for it.  False: there is
+ * no room for it. */
+bool pmix_tell_job_info(struct job *j);
+
+/* KVALs of one process of it. */
+void pmix_put_rank_info(struct ppack *w, const struct job *j, uint32_t rank);
+
+/* The session directories of a job, and of one of its processes (or PMIX_RANK_WILDCARD).  They are
+ * given on request, and to clients of OpenPMIx, which get all information at once: the host makes
+ * them then. */
+void pmix_put_places(struct ppack *w, const struct job *j, uint32_t rank);
+
+#endif

@@ -1,0 +1,163 @@
+/* server_host.c - what a host needs of its server besides server_deliver(): the trace, and new
+ * jobs. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limit.h"
+#include "core/collective_nodes.h"
+#include "core/control.h"
+#include "core/core_effect.h"
+#include "core/core_names.h"
+#include "core/core_request.h"
+#include "core/effect.h"
+#include "core/job_connect.h"
+#include "core/job_end.h"
+#include "core/job_event.h"
+#include "core/job_kvs.h"
+#include "core/proc_connect.h"
+#include "core/modex.h"
+#include "core/exchange_data.h"
+#include "core/request.h"
+#include "pmix_common.h"
+#include "trace/record.h"
+#include "server/server_priv.h"
+#include "wire/pmix_pack.h"
+
+/* ---- trace ----------------------------------------------------------------------------------- */
+
+void server_record(struct server *s, server_recorder *fn, void *arg, uint64_t wall_ns,
+                   const char *node)
+{
+    s->recorder = fn;
+    s->recorder_arg = arg;
+    TELL(s, begin, .wall_ns = wall_ns, .seed = s->core.seed, .neighbours = s->core.has_neighbours,
+         .version = SLICE(WIREUP_VERSION), .node = slice_str(node),
+         .topology = s->core.has_topology, .others = s->core.has_others,
+         .names_elsewhere = s->core.names_elsewhere, .position = s->core.position,
+         .tools = s->core.takes_tools, .manager = s->core.is_manager,
+         .name = slice_str(s->core.name), .uri = slice_str(s->core.uri),
+         .sessions = slice_str(s->core.sessions));
+}
+
+void server_record_end(struct server *s)
+{
+    if (s->recorder)
+        server_tell(s, &(struct record){ .kind = RECORD_end });
+    s->recorder = NULL;
+}
+
+static int64_t signed_id(uint32_t id)
+{
+    return id == JOB_NO_RANK ? -1 : (int64_t)id;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* The placement, four numbers for each run of ranks with consecutive local ranks. */
+static uint32_t *make_runs(const struct job_map *p, uint32_t *n_p)
+{
+    uint32_t *runs = calloc(p->nprocs + (size_t)1, 4 * sizeof *runs);
+    uint32_t n = 0;
+
+    for (uint32_t r = 0; runs && r < p->nprocs; r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        uint32_t *last = n ? runs + 4 * (size_t)(n - 1) : NULL;
+        if (last && last[1] == q->app && last[2] == q->node && last[3] + last[0] == q->local_rank) {
+            last[0]++;
+        } else {
+            uint32_t run[4] = { 1, q->app, q->node, q->local_rank };
+            memcpy(runs + 4 * (size_t)n++, run, sizeof run);
+        }
+    }
+    *n_p = 4 * n;
+    return runs;
+}
+
+static uint32_t count_args(const struct job_map *p)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < p->napps; i++)
+        n += p->apps[i].argv && p->apps[i].argc ? p->apps[i].argc - 1 : 0;
+    return n;
+}
+
+/* The arguments of all applications; how many each has goes to argcs. */
+static struct slice *list_args(const struct job_map *p, uint32_t *argcs)
+{
+    struct slice *words = calloc(count_args(p) + (size_t)1, sizeof *words);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; words && argcs && i < p->napps; i++) {
+        argcs[i] = p->apps[i].argv && p->apps[i].argc ? p->apps[i].argc - 1 : 0;
+        for (uint32_t a = 0; a < argcs[i]; a++)
+            words[n++] = slice_str(p->apps[i].argv[a + 1]);
+    }
+    return words;
+}
+
+static void tell_job(const struct server *s, const struct job *j)
+{
+    const struct job_map *p = &j->plan;
+    struct slice *names = calloc(2 * (size_t)p->napps + p->nnodes + 1, sizeof *names);
+    struct slice *nodes = names ? names + p->napps : NULL;
+    struct slice *wdirs = names ? nodes + p->nnodes : NULL;
+    uint32_t *slots = calloc(p->nnodes + (size_t)1, sizeof *slots);
+    uint32_t nruns, *runs = make_runs(p, &nruns);
+    uint32_t *argcs = calloc(p->napps + (size_t)1, sizeof *argcs);
+    struct slice *words = list_args(p, argcs);
+
+    for (uint32_t i = 0; names && i < p->napps; i++) {
+        names[i] = slice_str(p->apps[i].argv ? p->apps[i].argv[0] : "");
+        wdirs[i] = slice_str(p->apps[i].wdir ? p->apps[i].wdir : j->wdir);
+    }
+    for (uint32_t i = 0; names && slots && i < p->nnodes; i++) {
+        nodes[i] = slice_str(p->nodes[i].name);
+        slots[i] = p->nodes[i].slots;
+    }
+    if (names && slots && runs && argcs &&
+        words) /* else the trace cannot be replayed, and its reader reports that */
+        TELL(s, job, .job = j->id, .parent = signed_id(j->parent), .keep_going = j->keep_going,
+             .nspace = slice_str(j->nspace), .universe = p->universe, .apps = { names, p->napps },
+             .nodes = { nodes, p->nnodes }, .runs = { runs, nruns }, .wdirs = { wdirs, p->napps },
+             .slots = { slots, p->nnodes }, .here = (uint32_t)(j->here + 1), .follows = j->follows,
+             .base = j->base + UINT64_C(1), .tool = j->is_tool, .asked = j->is_asked,
+             .words = { words, count_args(p) }, .argcs = { argcs, p->napps });
+    free(argcs);
+    free(words);
+    free(names);
+    free(slots);
+    free(runs);
+}
+
+struct job *server_job_order(struct server *s, const struct job_order *o)
+{
+    struct job *j = core_job_order(&s->core, o);
+
+    if (j && s->recorder)
+        tell_job(s, j);
+    return j;
+}
+
+void server_abort(struct server *s, const struct job *j, uint32_t culprit, int exit_code,
+                  const char *format, ...)
+{
+    struct errmsg reason;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(reason.text, sizeof reason.text, format, args);
+    va_end(args);
+    server_deliver(s, INPUT(abort, .job = j->id, .culprit = culprit, .code = exit_code,
+                            .reason = slice_str(reason.text)));
+}
+
+void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
+{
+    server_deliver(s, INPUT(answer, .ticket = ticket, .status = a->status, .number = a->number,
+                            .key = a->key, .value = a->value, .text = a->text, .type = a->type,
+                            .about = a->about ? a->about->id : JOB_NO_RANK, .rank = a->rank,
+                            .codes = { a->codes, a->codes ? a->ncodes : 0 }));
+}

@@ -1,0 +1,102 @@
+/* server_priv.h - declarations shared by the files of the server. */
+#ifndef WIREUP_SERVER_SERVER_PRIV_H
+#define WIREUP_SERVER_SERVER_PRIV_H
+
+#include "trace/record.h"
+#include "server/server.h"
+
+struct request;
+struct request_notify;
+struct request_recall;
+struct request_monitor;
+
+/* To the recorder, which is set. */
+static inline void server_tell(const struct server *s, struct record *r)
+{
+    s->recorder(s->recorder_arg, r);
+}
+
+/* One branch when there is no trace. */
+#define TELL(s, id, ...)                                                                           \
+    do {                                                                                           \
+        if ((s)->recorder)                                                                         \
+            server_tell(s, &(struct record){ .kind = RECORD_##id, .u.id = { __VA_ARGS__ } });      \
+    } while (0)
+
+/* Tickets of requests that the host has brought from another node: it gets their answers. */
+#define TICKET_OF_HOST (UINT64_C(1) << 63)
+
+/* The next effect of any kind, recorded; and the delivery of one that is an answer. */
+bool server_effect_next(struct server *s, struct effect *e_p);
+void server_effect_answer(struct server *s, struct effect *e);
+
+/* The answer to a request, from any source. */
+void server_give_answer(struct server *s, uint64_t ticket, const struct answer *a);
+
+/* The connection of that number, or NULL. */
+static inline struct peer *server_peer(struct server *s, uint32_t id)
+{
+    if (!s->latest || s->latest->id != id)
+        s->latest = map_get(&s->by_id, slice_mem(&id, sizeof id));
+    return s->latest;
+}
+
+/* ---- server_deliver.c ---- */
+
+/* All that the input names is there: jobs, their ranks, connections. */
+bool server_input_is_known(struct server *s, const struct input *in);
+
+/* What other files decide on inputs, which are known: server_on_ and the id of the row. */
+bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns);
+bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns);
+bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_ns);
+bool server_on_rights_lost(struct server *s, const struct op_rights_lost *o, uint64_t now_ns);
+bool server_on_tool_reply(struct server *s, const struct op_tool_reply *o, uint64_t now_ns);
+bool server_on_event(struct server *s, const struct op_event *o, uint64_t now_ns);
+bool server_on_node_down(struct server *s, const struct op_node_down *o, uint64_t now_ns);
+bool server_on_output(struct server *s, const struct op_output *o, uint64_t now_ns);
+bool server_on_iof_data(struct server *s, const struct op_iof_data *o, uint64_t now_ns);
+
+/* The answer to a request of the host: it becomes an effect. */
+void server_reply(struct server *s, uint64_t ticket, const struct answer *a);
+/* The answer to a pending request, as an effect for the host. */
+void server_turn_to_reply(struct server *s, struct effect *e);
+/* It has something to write or to close. */
+static inline void server_mark_dirty(struct server *s, struct peer *p)
+{
+    if (list_empty(&p->dirty))
+        list_append(&s->dirty, &p->dirty);
+}
+
+/* ---- server_events.c ---- */
+
+void server_event_notify(struct server *s, struct peer *p, const struct request_notify *rq);
+void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq);
+void server_events_free(struct server *s);
+void server_tell_end(struct server *s, const struct job *j, uint32_t rank, int event, int code);
+/* It ends, which has been reported to `told`, and may still be connected to others
+ * (core/proc_connect.h). */
+void server_tell_unbound(struct server *s, struct job *j, uint32_t rank, int told, int code);
+void server_tell_lost(struct server *s, const struct job *j, uint32_t rank);
+void server_tell_silent(struct server *s, const struct job *j, uint32_t rank, int code);
+void server_tell_job_end(struct server *s, const struct job *j);
+
+/* ---- server_output.c ---- */
+
+/* A client has subscribed to output, or may do so late. */
+bool server_output_wanted(const struct server *s, const struct op_output *o);
+enum answer_status server_recall_output(struct server *s, struct peer *p);
+void server_outputs_free(struct server *s);
+
+/* ---- server_monitor.c ---- */
+
+enum answer_status server_monitor_request(struct server *s, struct peer *p,
+                                          const struct request_monitor *rq, uint64_t now_ns);
+enum answer_status server_monitor_beat(struct server *s, const struct peer *p);
+/* Reports processes whose heartbeats are overdue; returns when the next one may be, or UINT64_MAX.
+ */
+uint64_t server_monitors_tick(struct server *s, uint64_t now_ns, bool *told_p);
+void server_monitors_drop(struct server *s, const struct peer *p);
+void server_monitors_free(struct server *s);
+
+#endif

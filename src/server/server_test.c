@@ -1,0 +1,587 @@
+/* server_test.c - whole jobs without a socket: sessions, core and server with their effects. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/effect.h"
+#include "core/input.h"
+#include "core/job_end.h"
+#include "core/job_kvs.h"
+#include "core/request.h"
+#include "trace/record.h"
+#include "server/replay.h"
+#include "pmix_common.h"
+#include "server/rights.h"
+#include "core/core_request.h"
+#include "server/server_priv.h"
+#include "store/memory.h"
+#include "tests/plan.h"
+#include "tests/tap.h"
+
+enum { MAX_RANKS = 64 };
+
+struct world {
+    struct server server;
+    struct seg_region region;
+    struct job *job;
+    struct peer *peers[MAX_RANKS];
+    uint64_t now;
+    struct record_writer writer;
+    struct buf recording; /* of the whole test: replayed at its end */
+};
+
+static void keep_record(void *arg, struct record *r)
+{
+    struct world *w = arg;
+
+    if (!r->time_ns)
+        r->time_ns = ++w->now;
+    record_write(&w->writer, r, &w->recording);
+}
+
+static void record_into(struct world *w)
+{
+    buf_init(&w->recording, 1 << 24);
+    server_record(&w->server, keep_record, w, 0, "here");
+}
+
+/* Whatever a test did, another server does the same with the same input. */
+static void play_back(struct world *w)
+{
+    struct replay *r = replay_new(1 << 24);
+    struct replay_count count = { 0 };
+    struct errmsg err = { "" };
+    int rc;
+
+    server_record_end(&w->server);
+    rc = replay_feed(r, buf_slice(&w->recording), &err);
+    if (rc == REPLAY_SAME)
+        rc = replay_end(r, &count, &err);
+    if (rc != REPLAY_SAME || !count.ended || !buf_ok(&w->recording))
+        OK_F(false, "the recording of this test plays back: %s", err.text);
+    replay_free(r);
+    buf_free(&w->recording);
+}
+
+static void open_world(struct world *w, uint32_t n, bool keep_going)
+{
+    struct job_map plan;
+
+    memset(w, 0, sizeof *w);
+    server_init(&w->server, 7, NULL);
+    seg_memory_open(1 << 24, &w->region);
+    plan_of_one_node(&plan, n);
+    record_into(w);
+    w->job = server_job_order(&w->server, &(struct job_order){ .nspace = "kvs_test",
+                                                               .plan = &plan,
+                                                               .region = &w->region,
+                                                               .parent = JOB_NO_RANK,
+                                                               .keep_going = keep_going,
+                                                               .here = JOB_ALL_HERE });
+    for (uint32_t r = 0; r < n; r++) {
+        w->peers[r] = server_peer_new(&w->server, w->job, r, false, NULL);
+        server_deliver(&w->server, INPUT(proc_state, .job = w->job->id, .rank = r,
+                                         .event = PROC_EVENT_STARTED, .pid = w->job->procs[r].pid));
+    }
+}
+
+static struct effect last;
+static unsigned effects_seen;
+
+static void close_world(struct world *w)
+{
+    struct effect e;
+
+    while (server_effect(&w->server, &e))
+        effect_drop(&e);
+    effect_drop(&last);
+    play_back(w);
+    server_free(&w->server);
+    seg_memory_close(&w->region);
+}
+
+static void settle(struct world *w)
+{
+    struct effect e;
+
+    while (server_effect(&w->server, &e)) {
+        effect_drop(&last);
+        last = e;
+        effects_seen++;
+    }
+}
+
+static void send(struct world *w, uint32_t rank, const char *text)
+{
+    server_deliver(&w->server, INPUT_AT(++w->now, in, .connection = w->peers[rank]->id,
+                                        .bytes = slice_str(text)));
+    settle(w);
+}
+
+/* The bytes sent to the rank since the last call. */
+static const char *heard(struct world *w, uint32_t rank)
+{
+    static char text[8192];
+    struct slice s = buf_slice(&w->peers[rank]->out);
+
+    snprintf(text, sizeof text, SLICE_FMT, SLICE_ARG(s));
+    server_wrote(&w->server, w->peers[rank], s.len);
+    return text;
+}
+
+#define HEARS(w, rank, text)                                                                       \
+    do {                                                                                           \
+        const char *got_ = heard(w, rank);                                                         \
+        if (!OK_F(!strcmp(got_, text), "rank %d hears %s", (int)(rank), #text))                    \
+            printf("# got: %s\n", got_);                                                           \
+    } while (0)
+
+static const char START[] = "cmd=init pmi_version=1 pmi_subversion=1\n";
+
+#define BOTH_VERSIONS                                                                              \
+    "cmd=response_to_init rc=0 pmi_version=1 strict=1.1\tpmi_subversion=1 pmi_subversion=2\n"
+
+static void test_conversation(void)
+{
+    struct world w;
+
+    open_world(&w, 2, false);
+    send(&w, 0, START);
+    HEARS(&w, 0, BOTH_VERSIONS);
+    send(&w, 1, "cmd=init pmi_version=1 pmi_subversion=2\n");
+    HEARS(&w, 1, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=2\n");
+    send(&w, 0, "cmd=get_maxes\n");
+    HEARS(&w, 0, "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024\n");
+    send(&w, 0, "cmd=get_appnum\n");
+    HEARS(&w, 0, "cmd=appnum rc=0 appnum=0\n");
+    send(&w, 0, "cmd=get_universe_size\n");
+    HEARS(&w, 0, "cmd=universe_size rc=0 size=-1\n");
+    send(&w, 0, "cmd=get_my_kvsname\n");
+    HEARS(&w, 0, "cmd=my_kvsname rc=0 kvsname=kvs_test\n");
+    send(&w, 0, "cmd=put kvsname=kvs_test key=a[1] value=x=y\n");
+    HEARS(&w, 0, "cmd=put_result rc=0 msg=success\n");
+    send(&w, 1, "cmd=put kvsname=kvs_test key=a[1] value=z\n");
+    HEARS(&w, 1, "cmd=put_result rc=1 msg=already_present\n");
+    send(&w, 1, "cmd=put kvsname=kvs_test key=PMI_x value=z\n");
+    HEARS(&w, 1, "cmd=put_result rc=1 msg=reserved_for_the_process_manager\n");
+    send(&w, 1, "cmd=put kvsname= key= value=\n");
+    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    send(&w, 0, "cmd=barrier_in\n");
+    HEARS(&w, 0, "");
+    send(&w, 1, "cmd=barrier_in\n");
+    HEARS(&w, 0, "cmd=barrier_out rc=0\n");
+    HEARS(&w, 1, "cmd=barrier_out rc=0\n");
+    send(&w, 1, "\n\ncmd=get kvsname=kvs_test key=a[1]\n");
+    HEARS(&w, 1, "cmd=get_result rc=0 msg=success value=x=y\n");
+    send(&w, 1, "cmd=get kvsname=kvs_test key=none\n");
+    HEARS(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
+    send(&w, 1, "cmd=get kvsname=other key=a[1]\n");
+    HEARS(&w, 1, "cmd=get_result rc=-1 msg=not_found\n");
+    send(&w, 1, "cmd=put kvsname=kvs_test key=blank value=a b\n");
+    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    send(&w, 1, "cmd=get kvsname=kvs_test key=blank\n");
+    HEARS(&w, 1, "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n");
+    send(&w, 0, "cmd=getbyidx kvsname=kvs_test idx=0\n");
+    HEARS(&w, 0, "cmd=getbyidx_results rc=0 nextidx=1 key=a[1] val=x=y\n");
+    send(&w, 0, "cmd=getbyidx kvsname=kvs_test idx=2\n");
+    HEARS(&w, 0, "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
+    send(&w, 0, "cmd=finalize\n");
+    HEARS(&w, 0, "cmd=finalize_ack rc=0\n");
+    EQ(w.job->procs[0].state, PROC_STATE_LEAVING);
+    send(&w, 0, START);
+    HEARS(&w, 0, BOTH_VERSIONS);
+    EQ(w.job->procs[0].state, PROC_STATE_ATTACHED);
+    close_world(&w);
+}
+
+static void test_spaces_and_names(void)
+{
+    struct world w;
+
+    open_world(&w, 2, false);
+    send(&w, 0, "cmd=create_kvs\n");
+    HEARS(&w, 0, "cmd=newkvs rc=0 kvsname=kvs_test.1\n");
+    EQ(w.job->procs[0].state, PROC_STATE_ATTACHED); /* PMI 1.0: no init */
+    send(&w, 0, "cmd=put kvsname=kvs_test.1 key=a value=1\n");
+    send(&w, 0, "cmd=put kvsname=kvs_test key=a value=2\n");
+    heard(&w, 0);
+    send(&w, 1, "cmd=get kvsname=kvs_test.1 key=a\ncmd=get kvsname=kvs_test key=a\n");
+    HEARS(&w, 1,
+          "cmd=get_result rc=0 msg=success value=1\n"
+          "cmd=get_result rc=0 msg=success value=2\n");
+    send(&w, 1, "cmd=getbyidx kvsname=kvs_test.1 idx=0\ncmd=getbyidx kvsname=kvs_test.1 idx=1\n");
+    HEARS(&w, 1,
+          "cmd=getbyidx_results rc=0 nextidx=1 key=a val=1\n"
+          "cmd=getbyidx_results rc=-2 reason=no_more_keyvals\n");
+    send(&w, 1, "cmd=destroy_kvs kvsname=kvs_test.1\ncmd=get kvsname=kvs_test.1 key=a\n");
+    HEARS(&w, 1, "cmd=kvs_destroyed rc=0\ncmd=get_result rc=-1 msg=not_found\n");
+
+    send(&w, 0, "cmd=lookup_name service=svc\n");
+    HEARS(&w, 0, "cmd=lookup_result info=fail rc=1 msg=service_not_found\n");
+    send(&w, 0, "cmd=publish_name service=svc port=port#1$x\n\n");
+    HEARS(&w, 0, "cmd=publish_result info=ok rc=0 msg=success\n");
+    send(&w, 1, "cmd=publish_name service=svc port=other\n");
+    HEARS(&w, 1, "cmd=publish_result info=fail rc=1 msg=already_present\n");
+    send(&w, 1, "cmd=lookup_name service=svc\n");
+    HEARS(&w, 1, "cmd=lookup_result info=ok rc=0 msg=success port=port#1$x\n");
+    send(&w, 0, "cmd=unpublish_name service=svc\ncmd=unpublish_name service=svc\n");
+    HEARS(&w, 0,
+          "cmd=unpublish_result info=ok rc=0 msg=success\n"
+          "cmd=unpublish_result info=fail rc=1 msg=not_found\n");
+    send(&w, 0, "cmd=get_ranks2hosts\n");
+    HEARS(&w, 0, "cmd=put_ranks2hosts 12 1\n4 here 0,1, ");
+    close_world(&w);
+}
+
+static void test_groups(void)
+{
+    struct world w;
+
+    open_world(&w, 4, false);
+    send(&w, 2, "cmd=barrier_in group=0,2:77\n");
+    send(&w, 0, "cmd=barrier_in group=WORLD:5\n");
+    send(&w, 2, "cmd=get_appnum\n");
+    HEARS(&w, 2, "cmd=appnum rc=0 appnum=0\n");
+    send(&w, 2, "cmd=barrier_in group=0,2:77\n"); /* the next round of the same name */
+    send(&w, 0, "cmd=barrier_in group=0,2:77\n");
+    HEARS(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
+    HEARS(&w, 0, "cmd=barrier_out rc=0 tag=77\n");
+    send(&w, 0, "cmd=barrier_in group=0,2:77\n");
+    HEARS(&w, 2, "cmd=barrier_out rc=0 tag=77\n");
+    heard(&w, 0);
+    for (uint32_t r = 1; r < 4; r++)
+        send(&w, r, "cmd=barrier_in group=WORLD:5\n");
+    for (uint32_t r = 0; r < 4; r++)
+        HEARS(&w, r, "cmd=barrier_out rc=0 tag=5\n");
+    for (uint32_t r = 0; r < 4; r++)
+        send(&w, r, "cmd=barrier_in group=NODE:9\n");
+    for (uint32_t r = 0; r < 4; r++)
+        HEARS(&w, r, "cmd=barrier_out rc=0 tag=9\n");
+    send(&w, 3, "cmd=barrier_in group=0,1:3\n");
+    HEARS(&w, 3, "cmd=barrier_out rc=1 tag=3 msg=bad_key\n");
+    send(&w, 3, "cmd=barrier_in group=3:4\n");
+    HEARS(&w, 3, "cmd=barrier_out rc=0 tag=4\n");
+    OK_F(w.job->colls.groups.count == 1, "no group is left behind but that of everybody");
+    close_world(&w);
+}
+
+/* put one key each, barrier, get all, barrier. */
+static void test_sixty_four(void)
+{
+    struct world w;
+    char line[128];
+    bool good = true;
+
+    open_world(&w, MAX_RANKS, false);
+    for (uint32_t r = 0; r < MAX_RANKS; r++) {
+        send(&w, r, START);
+        snprintf(line, sizeof line, "cmd=put kvsname=kvs_test key=card-%u value=v%u\n", r, r * r);
+        send(&w, r, line);
+        send(&w, r, "cmd=barrier_in\n");
+    }
+    for (uint32_t r = 0; r < MAX_RANKS; r++) {
+        good = good && strstr(heard(&w, r), "barrier_out rc=0\n");
+        for (uint32_t other = 0; other < MAX_RANKS; other++) {
+            char want[64];
+            snprintf(line, sizeof line, "cmd=get kvsname=kvs_test key=card-%u\n", other);
+            send(&w, r, line);
+            snprintf(want, sizeof want, "cmd=get_result rc=0 msg=success value=v%u\n",
+                     other * other);
+            good = good && !strcmp(heard(&w, r), want);
+        }
+    }
+    OK_F(good, "64 ranks exchange their cards without a socket");
+    for (uint32_t r = 0; r < MAX_RANKS; r++)
+        send(&w, r, "cmd=barrier_in\n");
+    for (uint32_t r = 0; r < MAX_RANKS; r++) {
+        good = good && strstr(heard(&w, r), "barrier_out");
+        send(&w, r, "cmd=finalize\n");
+        server_deliver(&w.server, INPUT(hangup, .connection = w.peers[r]->id));
+        server_deliver(&w.server,
+                       INPUT(proc_state, .job = w.job->id, .rank = r, .event = PROC_EVENT_EXIT));
+    }
+    settle(&w);
+    OK(good && last.kind == EFFECT_job_ended && job_exit_code(w.job) == 0);
+    close_world(&w);
+}
+
+static void test_endings(void)
+{
+    struct world w;
+
+    open_world(&w, 3, false);
+    send(&w, 1, START);
+    send(&w, 1, "cmd=abort exitcode=7 message=I had enough\n");
+    OK(last.kind == EFFECT_kill && job_exit_code(w.job) == 7);
+    OK(strstr(w.job->reason.text, "rank 1 on here") && strstr(w.job->reason.text, "I had enough"));
+    for (uint32_t r = 0; r < 3; r++) {
+        server_deliver(&w.server, INPUT(hangup, .connection = w.peers[r]->id));
+        server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = r,
+                                        .event = PROC_EVENT_DEATH, .code = 15));
+    }
+    settle(&w);
+    OK_F(last.kind == EFFECT_job_ended && job_exit_code(w.job) == 7, "the killed do not decide");
+    close_world(&w);
+
+    open_world(&w, 2, false);
+    send(&w, 0, START);
+    server_deliver(&w.server, INPUT(hangup, .connection = w.peers[0]->id));
+    settle(&w);
+    OK_F(last.kind == EFFECT_kill, "closing without finalize ends the job");
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 15));
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 0,
+                                    .event = PROC_EVENT_EXIT, .code = 3));
+    OK_F(job_exit_code(w.job) == 3, "with the code of the one who did it: %s", w.job->reason.text);
+    close_world(&w);
+
+    open_world(&w, 2, false);
+    effects_seen = 0;
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 0,
+                                    .event = PROC_EVENT_EXIT, .code = 4));
+    settle(&w);
+    OK_F(effects_seen == 0, "a program that never spoke may leave as it likes");
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 9));
+    settle(&w);
+    OK_F(job_exit_code(w.job) == 4, "the first failure gives the code");
+    close_world(&w);
+
+    open_world(&w, 3, true);
+    for (uint32_t r = 0; r < 3; r++)
+        send(&w, r, START);
+    send(&w, 0, "cmd=barrier_in\n");
+    heard(&w, 0);
+    server_deliver(&w.server, INPUT(hangup, .connection = w.peers[1]->id));
+    server_deliver(&w.server, INPUT(proc_state, .job = w.job->id, .rank = 1,
+                                    .event = PROC_EVENT_DEATH, .code = 11));
+    settle(&w);
+    HEARS(&w, 0, "cmd=barrier_out rc=1 msg=a_member_has_died\n");
+    send(&w, 2, "cmd=barrier_in\n");
+    OK(strstr(heard(&w, 2), "barrier_out rc=1"));
+    send(&w, 2, "cmd=get kvsname=kvs_test key=PMI_dead_processes\n");
+    HEARS(&w, 2, "cmd=get_result rc=0 msg=success value=1\n");
+    OK(job_exit_code(w.job) == 128 + 11 && w.job->phase == JOB_RUNNING);
+    close_world(&w);
+}
+
+static void test_rule_breakers(void)
+{
+    static const char *const bad[] = {
+        "cmd=nonsense\n",         "hello\n",        "cmd=put key=a\n",
+        "cmd=put_result rc=0\n",  "cmd=get\n",      "mcmd=put\nendcmd\n",
+        "cmd=initack pmiid=x\n0", "cmd=singinit\n", "cmd=mput_wireup count=1 bytes=9\n",
+    };
+    struct world w;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        open_world(&w, 2, false);
+        effect_drop(&last);
+        last.kind = EFFECT_answer;
+        if (i != 6)
+            send(&w, 0, bad[i]);
+        else
+            send(&w, 0, "cmd=finalize\ncmd=put key=a value=b\n");
+        OK_F(w.peers[0]->closing && last.kind == EFFECT_kill && w.job->exit_code == 1,
+             "refused and the job ended: %.20s", bad[i]);
+        close_world(&w);
+    }
+}
+
+static void test_ours(void)
+{
+    static const char records[] = "\1\0\3\0\0\0ka\nb\2\0\0\0\0\0k2";
+    struct world w;
+    struct slice v;
+
+    open_world(&w, 2, false);
+    send(&w, 1, "cmd=init pmi_version=1 pmi_subversion=1 wireup=1\n");
+    HEARS(&w, 1,
+          "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 wireup=1 rank=1 size=2 "
+          "appnum=0 universe=-1 kvsname_max=256 keylen_max=64 vallen_max=1024 store=0 "
+          "kvsname=kvs_test\n");
+    server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                       .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
+    for (size_t i = 0; i + 1 < sizeof records; i++)
+        server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                           .bytes = slice_mem(records + i, 1)));
+    HEARS(&w, 1, "cmd=mput_result rc=0\n");
+    OK(job_get(w.job, SLICE_NULL, SLICE("k"), &v) == ANSWER_OK && slice_is(v, "a\nb"));
+    OK(job_get(w.job, SLICE_NULL, SLICE("k2"), &v) == ANSWER_OK && v.len == 0);
+    send(&w, 1, "cmd=get_wireup key=k\ncmd=get_wireup key=none\n");
+    HEARS(&w, 1, "cmd=value_wireup rc=0 bytes=3\na\nbcmd=value_wireup rc=-1 msg=not_found\n");
+    send(&w, 0, "cmd=get key=k\ncmd=get key=k2\n");
+    HEARS(&w, 0,
+          "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n"
+          "cmd=get_result rc=1 msg=value_not_sayable_in_PMI-1\n");
+    server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[1]->id,
+                                       .bytes = SLICE("cmd=mput_wireup count=2 bytes=18\n")));
+    server_deliver(&w.server,
+                   INPUT_AT(1, in, .connection = w.peers[1]->id, .bytes = slice_mem(records, 18)));
+    HEARS(&w, 1, "cmd=mput_result rc=3 key=k msg=already_present\n");
+    close_world(&w);
+}
+
+static void test_spawn(void)
+{
+    static const char block[] =
+        "mcmd=spawn\nnprocs=1\nexecname=/bin/a b\ntotspawns=2\nspawnssofar=1\nargcnt=2\narg1=a b\n"
+        "arg2=x=y\npreput_num=1\npreput_key_0=P\npreput_val_0=tag h 1\ninfo_num=1\n"
+        "info_key_0=wdir\ninfo_val_0=/tmp\nendcmd\n"
+        "mcmd=spawn\nnprocs=2\nexecname=c\ntotspawns=2\nspawnssofar=2\nargcnt=0\ninfo_num=0\n"
+        "endcmd\n";
+    struct world w;
+    struct spawn_request *rq;
+    int codes[3] = { 0, 2, 0 };
+
+    open_world(&w, 1, false);
+    send(&w, 0, START);
+    heard(&w, 0);
+    for (size_t i = 0; i + 1 < sizeof block; i++) {
+        server_deliver(&w.server, INPUT_AT(1, in, .connection = w.peers[0]->id,
+                                           .bytes = slice_mem(block + i, 1)));
+        settle(&w);
+    }
+    rq = last.u.spawn.request;
+    OK(last.kind == EFFECT_spawn && rq && rq->ncommands == 2 && rq->npreputs == 1);
+    OK(!strcmp(rq->commands[0].program, "/bin/a b") && rq->commands[0].nargs == 2 &&
+       !strcmp(rq->commands[0].args[0], "a b") && !rq->commands[0].args[2]);
+    OK(slice_is(spawn_info(&rq->commands[0], "wdir"), "/tmp") && spawn_nprocs(rq) == 3);
+    OK(slice_is(rq->preputs[0].value, "tag h 1"));
+    server_answer(&w.server, last.u.spawn.ticket,
+                  &(struct answer){ .status = ANSWER_FAILED, .codes = codes, .ncodes = 3 });
+    HEARS(&w, 0, "cmd=spawn_result rc=1 errcodes=0,2,0 msg=failed\n");
+    close_world(&w);
+}
+
+/* The number after the first KEY= that follows one of these separators; -1: there is none. */
+static int number_of(const char *line, const char *key, const char *separators)
+{
+    size_t len = strlen(key);
+
+    for (const char *at = line; (at = strstr(at, key)); at++) {
+        if (at != line && strchr(separators, at[-1]) && at[len] == '=')
+            return atoi(at + len + 1);
+    }
+    return -1;
+}
+
+/* The answer to 1.1, as MPICH's clients split it (blanks) and as Flux's do (any white space). */
+static void test_both_versions(void)
+{
+    static const char blank[] = " ", white[] = " \t\n\v\f\r";
+
+    EQ(number_of(BOTH_VERSIONS, "pmi_version", blank), 1);
+    EQ(number_of(BOTH_VERSIONS, "pmi_version", white), 1);
+    EQ(number_of(BOTH_VERSIONS, "rc", blank), 0);
+    EQ(number_of(BOTH_VERSIONS, "rc", white), 0);
+    OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", blank) == 2, "MPICH 5 sees 1.2");
+    OK_F(number_of(BOTH_VERSIONS, "pmi_subversion", white) == 1, "Flux sees 1.1");
+}
+
+/* A rank that has become another user takes part in its job, but none of its requests is carried
+ * out with the rights of the user who started it. */
+static void test_lesser(void)
+{
+    static const char spawn[] = "mcmd=spawn\nnprocs=1\nexecname=/bin/x\ntotspawns=1\n"
+                                "spawnssofar=1\nargcnt=0\npreput_num=0\ninfo_num=0\nendcmd\n";
+    struct world w;
+
+    open_world(&w, 2, false);
+    send(&w, 0, START);
+    send(&w, 1, START);
+    heard(&w, 0);
+    heard(&w, 1);
+    server_deliver(&w.server, INPUT(rights_lost, .connection = w.peers[1]->id));
+    effects_seen = 0;
+    send(&w, 1, spawn);
+    HEARS(&w, 1, "cmd=spawn_result rc=1 msg=reserved_for_the_process_manager\n");
+    send(&w, 1, "cmd=publish_name service=a port=b\n");
+    HEARS(&w, 1, "cmd=publish_result info=fail rc=1 msg=reserved_for_the_process_manager\n");
+    OK_F(effects_seen == 0, "nothing is done for it");
+    send(&w, 1, "cmd=put kvsname=kvs_test key=k value=v\n");
+    HEARS(&w, 1, "cmd=put_result rc=0 msg=success\n");
+    send(&w, 0, "cmd=barrier_in\n");
+    send(&w, 1, "cmd=barrier_in\n");
+    HEARS(&w, 1, "cmd=barrier_out rc=0\n");
+    send(&w, 0, spawn);
+    OK_F(last.kind == EFFECT_spawn, "the others have what they had");
+    server_answer(&w.server, last.u.spawn.ticket, &(struct answer){ .status = ANSWER_FAILED });
+    close_world(&w);
+}
+
+/* Which requests are the job's own, and which need the launcher's user. */
+static void test_rights(void)
+{
+    static const bool needed[] = {
+        [REQ_spawn] = true,          [REQ_signal] = true,    [REQ_register_cleanup] = true,
+        [REQ_input] = true,          [REQ_listen] = true,    [REQ_publish] = true,
+        [REQ_connect] = true,        [REQ_unpublish] = true, [REQ_lookup] = true,
+        [REQ_credential] = true,     [REQ_host] = true,      [REQ_notify] = true,
+        [REQ_switch_version] = false
+    };
+    unsigned wrong = 0;
+
+    for (int k = 0; k < REQ_KINDS; k++)
+        wrong += rights_needed(&(struct request){ .kind = (enum request_kind)k }) != needed[k];
+    EQ(wrong, 0);
+    OK(rights_needed(&REQUEST_WITH(log, .channel = SLICE("syslog"))));
+    OK(!rights_needed(&REQUEST_WITH(log, .channel = SLICE("stderr"))));
+    OK(!rights_needed(&REQUEST_WITH(credential, .validate = true)));
+    for (uint8_t range = 0; range < UINT8_MAX; range++) {
+        struct request rq = REQUEST_WITH(notify, .range = range);
+        bool own = range == PMIX_RANGE_NAMESPACE || range == PMIX_RANGE_PROC_LOCAL;
+        if (rights_needed(&rq) == own)
+            OK_F(false, "events of range %u", range);
+    }
+}
+
+/* Whoever has to be answered by a certain time says so: a host sets its timer for that. */
+static void test_due(void)
+{
+    struct world w;
+    struct core *c = &w.server.core;
+    struct answer a;
+    const struct request waits[] = {
+        REQUEST_WITH(lookup, .service = SLICE("svc"), .wait = true, .timeout_ns = 5000),
+        REQUEST_WITH(modex_get, .rank = 1, .key = SLICE("k"), .timeout_ns = 4000),
+        REQUEST_WITH(fence, .timeout_ns = 3000),
+    };
+
+    open_world(&w, 2, false);
+    server_record_end(&w.server); /* requests that come from no session cannot be replayed */
+    OK(server_due(&w.server) == UINT64_MAX);
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        core_request(c, w.job, 0, i + 1, &waits[i], 1000, &a);
+        EQ(a.status, ANSWER_LATER);
+        EQ(server_due(&w.server), 6000 - i * 1000);
+    }
+    EQ(server_monitor_request(
+           &w.server, w.peers[0],
+           &(struct request_monitor){ .name = SLICE("m"), .period_ns = 2000, .drops = 9 }, 1000),
+       ANSWER_OK);
+    EQ(server_due(&w.server), 3000);
+    EQ(server_tick(&w.server, 2999), 3000);
+    EQ(server_tick(&w.server, 3000), 4000); /* the fence */
+    EQ(server_tick(&w.server, 6000), 8000); /* all three have been answered */
+    EQ(c->effects.count, 3);
+    server_free(&w.server);
+    seg_memory_close(&w.region);
+    buf_free(&w.recording);
+}
+
+int main(void)
+{
+    test_due();
+    test_both_versions();
+    test_lesser();
+    test_rights();
+    test_conversation();
+    test_spaces_and_names();
+    test_groups();
+    test_sixty_four();
+    test_endings();
+    test_rule_breakers();
+    test_ours();
+    test_spawn();
+    return tap_done();
+}

@@ -1,0 +1,164 @@
+/* simulate.c - see simulate.h. */
+#include "tools/simulate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cluster/sim.h"
+
+enum { NODES_MAX = 1 << 20 };
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static bool number(const struct command_line *l, int choice, uint64_t most, uint64_t *value_p)
+{
+    uint64_t v;
+
+    if (!l->choices[choice])
+        return true;
+    if (!slice_u64(slice_str(l->choices[choice]), &v) || v > most) {
+        log_error(l->log, "sim: --" SLICE_FMT " must be a number up to %" PRIu64,
+                  SLICE_ARG(command_choice_name(&command_rows[COMMAND_sim].choices[choice])), most);
+        return false;
+    }
+    *value_p = v;
+    return true;
+}
+
+static bool small(const struct command_line *l, int choice, uint32_t most, uint32_t *value_p)
+{
+    uint64_t v = *value_p;
+    bool good = number(l, choice, most, &v);
+
+    *value_p = (uint32_t)v;
+    return good;
+}
+
+static bool read_flags(const struct command_line *l, struct sim_config *c)
+{
+    struct slice rest = slice_str(l->choices[CHOICE_sim_flags]);
+
+    while (rest.len) {
+        struct slice word = slice_cut(&rest, ',');
+        if (slice_is(word, "barrier"))
+            c->barrier_first = true;
+        else if (slice_is(word, "relayed"))
+            c->through_tree = true;
+        else if (slice_is(word, "real") || slice_is(word, "encoded"))
+            c->modelled = false;
+        else {
+            log_error(l->log,
+                      "sim: --flags: '" SLICE_FMT
+                      "' is unknown; it must be barrier, relayed, real or encoded",
+                      SLICE_ARG(word));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_schedule(const struct command_line *l, struct sim_config *c)
+{
+    const char *word = l->choices[CHOICE_sim_schedule];
+
+    if (!word || overlay_schedule_named(slice_str(word), &c->schedule))
+        return true;
+    log_error(l->log, "sim: --schedule must be auto, tree or exchange, not '%s'", word);
+    return false;
+}
+
+static bool read_config(const struct command_line *l, struct sim_config *c)
+{
+    sim_defaults(c);
+    c->modelled = true;
+    return small(l, CHOICE_sim_nodes, NODES_MAX, &c->nodes) &&
+           small(l, CHOICE_sim_ranks, 4096, &c->ranks) &&
+           number(l, CHOICE_sim_bytes_per_rank, 1 << 30, &c->card) &&
+           small(l, CHOICE_sim_width, 4096, &c->width) &&
+           number(l, CHOICE_sim_seed, UINT64_MAX, &c->seed) &&
+           small(l, CHOICE_sim_rounds, 1 << 20, &c->rounds) &&
+           small(l, CHOICE_sim_sets, 8, &c->sets) &&
+           small(l, CHOICE_sim_node_failures, 4096, &c->kills) &&
+           small(l, CHOICE_sim_link_failures, 4096, &c->cuts) &&
+           small(l, CHOICE_sim_slow, 4096, &c->slow) &&
+           small(l, CHOICE_sim_reports, 1 << 16, &c->reports) &&
+           small(l, CHOICE_sim_broadcasts, 1 << 16, &c->words) &&
+           number(l, CHOICE_sim_jitter, 1000000000, &c->jitter_ns) &&
+           number(l, CHOICE_sim_latency, 1000000000, &c->latency_ns) &&
+           number(l, CHOICE_sim_overhead, 1000000000, &c->overhead_ns) &&
+           small(l, CHOICE_sim_ps_per_byte, 1000000, &c->byte_ps) &&
+           small(l, CHOICE_sim_link, 1000000000, &c->link_ns) && read_schedule(l, c) &&
+           read_flags(l, c);
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static double ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+static double ratio(const struct sim_result *r)
+{
+    return r->bound_ns ? (double)r->last_ns / (double)r->bound_ns : 1;
+}
+
+static void print_text(const struct sim_config *c, const struct sim_result *r)
+{
+    uint64_t node = c->card * c->ranks;
+
+    printf("%u nodes x %u ranks, %" PRIu64 " bytes each (%" PRIu64 " per node, %.3f MB in all); "
+           "width %u, seed %" PRIu64 "\n",
+           c->nodes, c->ranks, c->card, node, (double)node * c->nodes / 1e6, c->width, c->seed);
+    printf("first fence: gathered at the top after %.3f ms, everywhere after %.3f ms (%s)\n",
+           ms(r->gathered_ns), ms(r->last_ns), r->exchanged ? "exchange" : "tree");
+    printf("lower bound: %.3f ms; ratio %.2f\n", ms(r->bound_ns), ratio(r));
+    printf("messages:    %" PRIu64 " (%" PRIu64 " of exchanges), of one node at most %" PRIu64 "\n",
+           r->messages, r->exchanged, r->node_messages);
+    printf("bytes:       %.3f MB, of one node at most %.3f MB\n", (double)r->bytes / 1e6,
+           (double)r->node_bytes / 1e6);
+    printf("memory:      blocks of others, at one node at most %.3f MB\n",
+           (double)r->node_held / 1e6);
+    printf("end:         after %.3f ms; %" PRIu64 " nodes live; %" PRIu64
+           " parts in collectives, %" PRIu64 " of them failed for a lost node\n",
+           ms(r->end_ns), r->survivors, r->collectives, r->failed);
+}
+
+static void print_json(const struct sim_config *c, const struct sim_result *r)
+{
+    printf("{\"nodes\":%u,\"ranks\":%u,\"card\":%" PRIu64 ",\"width\":%u,\"seed\":%" PRIu64
+           ",\"gathered_ns\":%" PRIu64 ",\"everywhere_ns\":%" PRIu64 ",\"bound_ns\":%" PRIu64
+           ",\"ratio\":%.4f,\"messages\":%" PRIu64 ",\"exchange_messages\":%" PRIu64
+           ",\"bytes\":%" PRIu64 ",\"node_messages\":%" PRIu64 ",\"node_bytes\":%" PRIu64
+           ",\"node_memory\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"living\":%" PRIu64
+           ",\"parts\":%" PRIu64 ",\"failed\":%" PRIu64 "}\n",
+           c->nodes, c->ranks, c->card, c->width, c->seed, r->gathered_ns, r->last_ns, r->bound_ns,
+           ratio(r), r->messages, r->exchanged, r->bytes, r->node_messages, r->node_bytes,
+           r->node_held, r->end_ns, r->survivors, r->collectives, r->failed);
+}
+
+int simulate(const struct command_line *l)
+{
+    struct buf again = BUF_NULL(4096);
+    struct sim_config c;
+    struct sim_result r;
+
+    if (!read_config(l, &c))
+        return 2;
+    if (c.nodes == 0 || c.width == 0 || sim_run(&c, &r) < 0) {
+        log_error(l->log, "sim: %s",
+                  c.nodes && c.width ? "out of memory" : "--nodes and --width must be at least 1");
+        return 2;
+    }
+    if (l->choices[CHOICE_sim_json])
+        print_json(&c, &r);
+    else
+        print_text(&c, &r);
+    if (!r.violation[0])
+        return 0;
+    sim_command(&c, &again);
+    log_error(l->log, "sim: %s; to reproduce: %s", r.violation,
+              buf_cstr(&again) ? buf_cstr(&again) : "the same command");
+    buf_free(&again);
+    return 1;
+}

@@ -1,0 +1,725 @@
+/* trace.c - see trace.h.  Reading order: the file; filters; lines of text; lines of JSON; the two
+ * commands. */
+#include "tools/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limit.h"
+#include "trace/record.h"
+#include "server/replay.h"
+#include "trace/trace_to_script.h"
+#include "trace/trace_reader.h"
+
+enum { TRACE_CHUNK = 1 << 20, TRACE_QUEUE = 64 << 10, TRACE_CUT = 72, TRACE_KEEP = 56 };
+
+/* For messages. */
+static const char *file_name(const struct command_line *l)
+{
+    return strcmp(l->operand, "-") ? l->operand : "standard input";
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Passes the file to `take` piece by piece, until that returns non-zero.  Returns its result, or 2
+ * if the file cannot be read. */
+static int each_piece(const struct command_line *l, int (*take)(void *arg, struct slice bytes),
+                      void *arg)
+{
+    bool input = !strcmp(l->operand, "-");
+    int fd = input ? STDIN_FILENO : open(l->operand, O_RDONLY | O_CLOEXEC);
+    char *piece = malloc(TRACE_CHUNK);
+    ssize_t n = fd < 0 || !piece ? -1 : 1;
+    int rc = 0;
+
+    while (n > 0 && rc == 0) {
+        do
+            n = read(fd, piece, TRACE_CHUNK);
+        while (n < 0 && errno == EINTR);
+        if (n > 0)
+            rc = take(arg, slice_mem(piece, (size_t)n));
+    }
+    if (n < 0)
+        log_error(l->log, "cannot read the trace %s: %s", file_name(l), err_text(errno));
+    if (fd >= 0 && !input)
+        close(fd);
+    free(piece);
+    return n < 0 ? 2 : rc;
+}
+
+/* ---- filters ------------------------------------------------------------------------------- */
+
+struct range {
+    int64_t job; /* -1: any */
+    uint32_t first, last;
+};
+
+struct trace {
+    struct trace_reader trace_reader;
+    const struct command_line *line;
+    struct errmsg err;
+    struct buf out;
+    bool json, all, broken; /* broken: nobody reads our output */
+    struct slice commands;  /* of --command; empty: all */
+    struct range *ranges;
+    uint32_t nranges;
+    uint64_t begin_ns, from_ns, to_ns;
+};
+
+/* "2", "0-3", "1:2-3", "1:" */
+static bool read_range(struct slice text, struct range *r)
+{
+    struct slice rest = text, job = slice_cut(&rest, ':');
+    uint32_t id = 0;
+
+    if (job.len == text.len)
+        rest = job;
+    else if (!slice_u32(job, &id))
+        return false;
+    *r = (struct range){ id, 0, UINT32_MAX };
+    if (rest.len == 0)
+        return job.len != text.len;
+    job = slice_cut(&rest, '-');
+    if (!slice_u32(job, &r->first))
+        return false;
+    r->last = r->first;
+    return rest.len == 0 || slice_u32(rest, &r->last);
+}
+
+static bool read_ranges(struct trace *t, const char *text)
+{
+    struct slice rest = slice_str(text);
+
+    t->ranges = calloc(rest.len + 1, sizeof *t->ranges);
+    while (t->ranges && rest.len) {
+        if (!read_range(slice_trim(slice_cut(&rest, ',')), &t->ranges[t->nranges++]))
+            return false;
+    }
+    return t->nranges > 0;
+}
+
+static bool read_seconds(const char *text, uint64_t *ns_p)
+{
+    char *end;
+    double v = strtod(text, &end);
+
+    if (end == text || *end || !(v >= 0) || v > 1e9)
+        return false;
+    *ns_p = (uint64_t)(v * 1e9);
+    return true;
+}
+
+static bool read_choices(struct trace *t, const struct command_line *l)
+{
+    const char *const *c = l->choices;
+
+    t->line = l;
+    t->json = c[CHOICE_trace_json] != NULL;
+    t->all = c[CHOICE_trace_all] != NULL;
+    t->commands = slice_str(c[CHOICE_trace_command]);
+    t->to_ns = UINT64_MAX;
+    if (c[CHOICE_trace_rank] && !read_ranges(t, c[CHOICE_trace_rank]))
+        log_error(l->log, "--rank must be ranks such as 0,2-5 or 1:3, not '%s'",
+                  c[CHOICE_trace_rank]);
+    else if (c[CHOICE_trace_from] && !read_seconds(c[CHOICE_trace_from], &t->from_ns))
+        log_error(l->log, "--from must be a number of seconds, not '%s'", c[CHOICE_trace_from]);
+    else if (c[CHOICE_trace_to] && !read_seconds(c[CHOICE_trace_to], &t->to_ns))
+        log_error(l->log, "--to must be a number of seconds, not '%s'", c[CHOICE_trace_to]);
+    else
+        return true;
+    return false;
+}
+
+static bool rank_wanted(const struct trace *t, int64_t job, int64_t rank)
+{
+    for (uint32_t i = 0; i < t->nranges; i++) {
+        const struct range *r = &t->ranges[i];
+        bool whole = r->first == 0 && r->last == UINT32_MAX;
+        if (job == r->job && (rank < 0 ? whole : rank >= r->first && rank <= r->last))
+            return true;
+    }
+    return t->nranges == 0;
+}
+
+static bool command_wanted(const struct trace *t, struct slice name)
+{
+    struct slice rest = t->commands;
+
+    while (rest.len) {
+        if (slice_eq(slice_trim(slice_cut(&rest, ',')), name))
+            return true;
+    }
+    return t->commands.len == 0;
+}
+
+static bool time_wanted(const struct trace *t, uint64_t ns)
+{
+    return ns - t->begin_ns >= t->from_ns && ns - t->begin_ns <= t->to_ns;
+}
+
+static void flush(struct trace *t)
+{
+    struct slice s = buf_slice(&t->out);
+
+    if (s.len && fwrite(s.ptr, 1, s.len, stdout) < s.len)
+        t->broken = true;
+    buf_clear(&t->out);
+}
+
+static void line_done(struct trace *t)
+{
+    buf_byte(&t->out, '\n');
+    if (buf_len(&t->out) >= TRACE_QUEUE || !buf_ok(&t->out))
+        flush(t);
+}
+
+/* The subject of a line. */
+struct subject {
+    uint64_t ns;
+    int64_t job, rank;   /* -1: none */
+    uint32_t connection; /* 0: none */
+};
+
+/* ---- parts of records ------------------------------------------------------------------------ */
+
+static bool is_list(const struct part *p)
+{
+    return p->kind >= PART_UINTS;
+}
+
+static const void *part_at(const struct part *p, const struct record *r)
+{
+    return (const char *)&r->u + p->offset;
+}
+
+/* 1 for parts that are no list. */
+static uint32_t list_length(const struct part *p, const struct record *r)
+{
+    switch (p->kind) {
+    case PART_UINTS: return ((const struct part_uints *)part_at(p, r))->n;
+    case PART_INTS: return ((const struct part_ints *)part_at(p, r))->n;
+    case PART_TEXTS: return ((const struct part_texts *)part_at(p, r))->n;
+    default: return 1;
+    }
+}
+
+static struct slice text_of(const struct part *p, const struct record *r, uint32_t i)
+{
+    if (p->kind == PART_TEXTS)
+        return ((const struct part_texts *)part_at(p, r))->items[i];
+    return *(const struct slice *)part_at(p, r);
+}
+
+static void put_number(struct buf *out, const struct part *p, const struct record *r, uint32_t i)
+{
+    const void *at = part_at(p, r);
+
+    switch (p->kind) {
+    case PART_UINT: buf_u64(out, *(const uint64_t *)at); break;
+    case PART_INT: buf_i64(out, *(const int64_t *)at); break;
+    case PART_UINTS: buf_u64(out, ((const struct part_uints *)at)->items[i]); break;
+    case PART_INTS: buf_i64(out, ((const struct part_ints *)at)->items[i]); break;
+    default: break;
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool is_plain(struct slice s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\')
+            return false;
+    }
+    return s.len > 0;
+}
+
+/* Long values are cut, with their length. */
+static void put_text(struct buf *out, struct slice s)
+{
+    bool cut = s.len > TRACE_CUT, plain = is_plain(s);
+
+    if (!plain)
+        buf_byte(out, '"');
+    buf_escaped(out, cut ? slice_head(s, TRACE_KEEP) : s);
+    if (cut)
+        buf_str(out, "...");
+    if (!plain)
+        buf_byte(out, '"');
+    if (cut)
+        buf_printf(out, "(%zu bytes)", s.len);
+}
+
+/* Time, subject, connection and direction, in columns. */
+static void text_head(struct trace *t, const struct subject *s, const char *mark)
+{
+    char who[64] = "", line[16] = "";
+
+    if (s->job > 0 && s->rank >= 0)
+        snprintf(who, sizeof who, "rank %lld:%lld", (long long)s->job, (long long)s->rank);
+    else if (s->job >= 0 && s->rank >= 0)
+        snprintf(who, sizeof who, "rank %lld", (long long)s->rank);
+    else if (s->job >= 0)
+        snprintf(who, sizeof who, "job %lld", (long long)s->job);
+    if (s->connection)
+        snprintf(line, sizeof line, "#%u", s->connection);
+    buf_printf(&t->out, "%11.6f %-9s %4s %s ", (double)(s->ns - t->begin_ns) / 1e9, who, line,
+               mark);
+}
+
+/* Of a field whose type is in the message: ":UINT32", and "/FLAGS" if it has some. */
+static void text_name(struct buf *out, const struct decode_field *f)
+{
+    if (!f->name.len)
+        return;
+    buf_slice_put(out, f->name);
+    if (f->type)
+        buf_printf(out, ":%s", f->type);
+    if (f->flags)
+        buf_printf(out, "/%u", f->flags);
+    buf_byte(out, '=');
+}
+
+/* A field with all that is in it; *i moves behind it. */
+static void text_field(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[(*i)++];
+    const char *gap = "";
+
+    text_name(out, f);
+    switch (f->kind) {
+    case DECODE_NUMBER: buf_i64(out, f->number); break;
+    case DECODE_UNSIGNED: buf_u64(out, (uint64_t)f->number); break;
+    case DECODE_FLAG: buf_str(out, f->number ? "TRUE" : "FALSE"); break;
+    case DECODE_NULL: buf_str(out, "NULL"); break;
+    case DECODE_TEXT:
+    case DECODE_BYTES: put_text(out, f->text); break;
+    case DECODE_LIST:
+    case DECODE_GROUP:
+        buf_byte(out, '{');
+        for (; *i < m->nfields && m->fields[*i].kind != DECODE_END; gap = " ") {
+            buf_str(out, gap);
+            text_field(out, m, i);
+        }
+        ++*i;
+        buf_byte(out, '}');
+        break;
+    case DECODE_END: break;
+    }
+}
+
+static void text_message(struct trace *t, const struct subject *s, enum decode_way way,
+                         const struct decoded *m)
+{
+    struct buf *out = &t->out;
+
+    text_head(t, s, way == DECODE_IN ? ">" : "<");
+    buf_printf(out, "%s ", m->protocol);
+    if (m->command.len)
+        put_text(out, m->command);
+    for (uint32_t i = 0; i < m->nfields;) {
+        buf_byte(out, ' ');
+        text_field(out, m, &i);
+    }
+    if (m->fault)
+        buf_printf(out, "%s[%s]", m->command.len ? " " : "", m->fault);
+    if (m->fault || t->all) {
+        buf_str(out, " bytes=");
+        put_text(out, m->bytes);
+    }
+    line_done(t);
+}
+
+static void put_date(struct buf *out, uint64_t wall_ns)
+{
+    time_t at = (time_t)(wall_ns / 1000000000);
+    char text[40];
+    struct tm tm;
+
+    if (gmtime_r(&at, &tm) && strftime(text, sizeof text, " %Y-%m-%dT%H:%M:%SZ", &tm))
+        buf_str(out, text);
+}
+
+static void text_part(struct buf *out, const struct part *p, const struct record *r)
+{
+    uint32_t n = list_length(p, r);
+
+    if (p->kind == PART_BYTES && text_of(p, r, 0).len == 0)
+        return;
+    if (!strcmp(p->name, record_row(r->kind)->name)) /* "event started" */
+        buf_byte(out, ' ');
+    else
+        buf_printf(out, " %s=", p->name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i)
+            buf_byte(out, ',');
+        if (p->kind == PART_BYTES || p->kind == PART_TEXTS)
+            put_text(out, text_of(p, r, i));
+        else
+            put_number(out, p, r, i);
+    }
+}
+
+/* A number of an effect that means "none". */
+static bool is_none(const struct record *r, const struct part *p)
+{
+    bool can_be = !strcmp(p->name, "connection") || !strcmp(p->name, "token") ||
+                  (r->kind == RECORD_effect_answer && !strcmp(p->name, "number"));
+    int64_t n;
+
+    return can_be && record_is_effect(r->kind) && record_number(r, p->name, &n) && n == 0;
+}
+
+/* Parts of a record that its line has already shown, or that have no meaning. */
+static bool is_told(const struct subject *s, const struct record *r, const struct part *p)
+{
+    return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
+           (s->connection && !strcmp(p->name, "connection")) || is_none(r, p) ||
+           (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are shown as messages */
+}
+
+static void text_record(struct trace *t, const struct subject *s, const struct record *r)
+{
+    const struct operation_row *row = record_row(r->kind);
+
+    text_head(t, s, "*");
+    buf_printf(&t->out, "%s%s", record_is_effect(r->kind) ? "effect " : "", row->name);
+    if (r->kind == RECORD_begin)
+        put_date(&t->out, r->u.begin.wall_ns);
+    for (uint32_t i = 0; i < row->nparts; i++) {
+        if (!is_told(s, r, &row->parts[i]))
+            text_part(&t->out, &row->parts[i], r);
+    }
+    line_done(t);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_head(struct trace *t, const struct subject *s)
+{
+    buf_printf(&t->out, "{\"time\":%.9f", (double)(s->ns - t->begin_ns) / 1e9);
+    if (s->job >= 0)
+        buf_printf(&t->out, ",\"job\":%lld", (long long)s->job);
+    if (s->rank >= 0)
+        buf_printf(&t->out, ",\"rank\":%lld", (long long)s->rank);
+    if (s->connection)
+        buf_printf(&t->out, ",\"connection\":%u", s->connection);
+}
+
+static void json_value(struct buf *out, const struct decoded *m, uint32_t *i);
+
+/* Of a group: "name":value, and "name_type":"UINT32" if the type is in the message. */
+static void json_member(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[*i];
+
+    buf_json(out, f->name);
+    buf_byte(out, ':');
+    json_value(out, m, i);
+    if (f->type)
+        buf_printf(out, ",\"" SLICE_FMT "_type\":\"%s\"", SLICE_ARG(f->name), f->type);
+}
+
+/* Of a list: a value; or a key with its value, as an object. */
+static void json_element(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[*i];
+
+    if (!f->name.len) {
+        json_value(out, m, i);
+        return;
+    }
+    buf_str(out, "{\"key\":");
+    buf_json(out, f->name);
+    if (f->type)
+        buf_printf(out, ",\"type\":\"%s\"", f->type);
+    if (f->flags)
+        buf_printf(out, ",\"flags\":%u", f->flags);
+    buf_str(out, ",\"value\":");
+    json_value(out, m, i);
+    buf_byte(out, '}');
+}
+
+static void json_nest(struct buf *out, const struct decoded *m, uint32_t *i, bool list)
+{
+    const char *comma = "";
+
+    buf_byte(out, list ? '[' : '{');
+    for (; *i < m->nfields && m->fields[*i].kind != DECODE_END; comma = ",") {
+        buf_str(out, comma);
+        if (list)
+            json_element(out, m, i);
+        else
+            json_member(out, m, i);
+    }
+    ++*i;
+    buf_byte(out, list ? ']' : '}');
+}
+
+static void json_value(struct buf *out, const struct decoded *m, uint32_t *i)
+{
+    const struct decode_field *f = &m->fields[(*i)++];
+
+    switch (f->kind) {
+    case DECODE_NUMBER: buf_i64(out, f->number); break;
+    case DECODE_UNSIGNED: buf_u64(out, (uint64_t)f->number); break;
+    case DECODE_FLAG: buf_str(out, f->number ? "true" : "false"); break;
+    case DECODE_TEXT:
+    case DECODE_BYTES: buf_json(out, f->text); break;
+    case DECODE_LIST:
+    case DECODE_GROUP: json_nest(out, m, i, f->kind == DECODE_LIST); break;
+    case DECODE_NULL:
+    case DECODE_END: buf_str(out, "null"); break;
+    }
+}
+
+static void json_fields(struct buf *out, const struct decoded *m, uint32_t *i, uint32_t item)
+{
+    const char *comma = "";
+
+    buf_byte(out, '{');
+    for (; *i < m->nfields && m->fields[*i].item == item; comma = ",") {
+        buf_str(out, comma);
+        json_member(out, m, i);
+    }
+    buf_byte(out, '}');
+}
+
+static void json_message(struct trace *t, const struct subject *s, enum decode_way way,
+                         const struct decoded *m)
+{
+    struct buf *out = &t->out;
+    uint32_t i = 0, items = 0;
+
+    json_head(t, s);
+    buf_printf(out,
+               ",\"way\":\"%s\",\"protocol\":\"%s\",\"command\":", way == DECODE_IN ? "in" : "out",
+               m->protocol);
+    buf_json(out, m->command);
+    buf_str(out, ",\"fields\":");
+    json_fields(out, m, &i, 0);
+    while (i < m->nfields) {
+        buf_str(out, items++ ? "," : ",\"items\":[");
+        json_fields(out, m, &i, m->fields[i].item);
+    }
+    if (items)
+        buf_byte(out, ']');
+    if (m->fault) {
+        buf_str(out, ",\"fault\":");
+        buf_json(out, slice_str(m->fault));
+    }
+    if (m->fault || t->all) {
+        buf_str(out, ",\"bytes\":");
+        buf_json(out, m->bytes);
+    }
+    buf_byte(out, '}');
+    line_done(t);
+}
+
+static void json_part(struct buf *out, const struct part *p, const struct record *r)
+{
+    uint32_t n = list_length(p, r);
+
+    buf_printf(out, ",\"%s\":%s", p->name, is_list(p) ? "[" : "");
+    for (uint32_t i = 0; i < n; i++) {
+        if (i)
+            buf_byte(out, ',');
+        if (p->kind == PART_BYTES || p->kind == PART_TEXTS)
+            buf_json(out, text_of(p, r, i));
+        else
+            put_number(out, p, r, i);
+    }
+    if (is_list(p))
+        buf_byte(out, ']');
+}
+
+static void json_record(struct trace *t, const struct subject *s, const struct record *r)
+{
+    const struct operation_row *row = record_row(r->kind);
+    bool effect = record_is_effect(r->kind);
+
+    json_head(t, s);
+    buf_printf(&t->out, ",\"record\":\"%s\"", effect ? "effect" : row->name);
+    if (effect)
+        buf_printf(&t->out, ",\"effect\":\"%s\"", row->name);
+    for (uint32_t i = 0; i < row->nparts; i++) {
+        if (!is_told(s, r, &row->parts[i]))
+            json_part(&t->out, &row->parts[i], r);
+    }
+    buf_byte(&t->out, '}');
+    line_done(t);
+}
+
+/* ---- callbacks ----------------------------------------------------------------------------- */
+
+static void on_message(void *arg, const struct trace_reader_line *l, enum decode_way way,
+                       const struct decoded *m, uint64_t ns)
+{
+    struct trace *t = arg;
+    struct subject s = { ns, l->job, l->job < 0 ? -1 : (int64_t)l->rank, l->number };
+
+    if (!time_wanted(t, ns) || !rank_wanted(t, s.job, s.rank) || !command_wanted(t, m->command))
+        return;
+    if (t->json)
+        json_message(t, &s, way, m);
+    else
+        text_message(t, &s, way, m);
+}
+
+/* The subject of a record, from the record or from its connection. */
+static struct subject subject_of(const struct trace_reader_line *l, const struct record *r)
+{
+    struct subject s = { r->time_ns, -1, -1, l ? l->number : 0 };
+
+    if (r->kind == RECORD_job)
+        s.job = (int64_t)r->u.job.job;
+    if (record_is_input(r->kind)) {
+        record_number(r, "job", &s.job);
+        record_number(r, "rank", &s.rank);
+    }
+    if (l && l->job >= 0) {
+        s.job = l->job;
+        s.rank = l->rank;
+    } else if (record_is_effect(r->kind)) {
+        record_number(r, "job", &s.job);
+    }
+    return s;
+}
+
+/* The name that --command matches. */
+static bool name_wanted(const struct trace *t, const struct record *r)
+{
+    if (r->kind == RECORD_proc_state && command_wanted(t, r->u.of.proc_state.event))
+        return true;
+    return command_wanted(t, slice_str(record_row(r->kind)->name)) ||
+           (record_is_effect(r->kind) && command_wanted(t, SLICE("effect")));
+}
+
+static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)
+{
+    struct trace *t = arg;
+    struct subject s = subject_of(l, r);
+    bool silent =
+        r->kind == RECORD_in || (r->kind == RECORD_out && !r->u.out.store) || r->kind == RECORD_end;
+
+    if (r->kind == RECORD_begin)
+        t->begin_ns = r->time_ns;
+    if (r->kind == RECORD_effect_answer)
+        silent = !t->all;
+    if (silent || !time_wanted(t, r->time_ns) || !rank_wanted(t, s.job, s.rank) ||
+        !name_wanted(t, r))
+        return;
+    if (t->json)
+        json_record(t, &s, r);
+    else
+        text_record(t, &s, r);
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
+
+static int feed_story(void *arg, struct slice bytes)
+{
+    struct trace *t = arg;
+    int rc = trace_reader_feed(&t->trace_reader, bytes, &t->err);
+
+    if (rc)
+        return 2;
+    return t->broken ? 1 : 0;
+}
+
+/* After the last byte: the exit code, and messages about the file. */
+static int end_story(struct trace *t, int code)
+{
+    if (code == 0 && trace_reader_end(&t->trace_reader, &t->err))
+        code = 2;
+    flush(t);
+    if (fflush(stdout) != 0 || t->broken)
+        code = code ? code : 1;
+    if (t->err.text[0])
+        log_error(t->line->log, "%s: %s", file_name(t->line), t->err.text);
+    else if (code == 0 && !t->trace_reader.ended)
+        log_warn(t->line->log, "%s is incomplete: the launcher was killed, or it is still running",
+                 file_name(t->line));
+    return code;
+}
+
+static int tell_story(const struct command_line *l, struct trace *t,
+                      struct trace_reader_teller teller)
+{
+    int code;
+
+    buf_init(&t->out, (size_t)LIMIT_RECORD * 8);
+    trace_reader_init(&t->trace_reader, teller);
+    code = each_piece(l, feed_story, t);
+    code = end_story(t, code);
+    trace_reader_free(&t->trace_reader);
+    buf_free(&t->out);
+    return code;
+}
+
+static int print_script(const struct command_line *l)
+{
+    struct trace t = { .line = l };
+    struct trace_to_script c;
+    int code;
+
+    trace_to_script_init(&c, &t.out);
+    code = tell_story(
+        l, &t, (struct trace_reader_teller){ trace_to_script_record, trace_to_script_message, &c });
+    trace_to_script_free(&c);
+    return code;
+}
+
+int trace_print(const struct command_line *l)
+{
+    struct trace t = { .line = l };
+    int code = 2;
+
+    if (l->choices[CHOICE_trace_conversation])
+        return print_script(l);
+    if (read_choices(&t, l))
+        code = tell_story(l, &t, (struct trace_reader_teller){ on_record, on_message, &t });
+    free(t.ranges);
+    return code;
+}
+
+struct playing {
+    struct replay *replay;
+    struct errmsg err;
+};
+
+static int feed_replay(void *arg, struct slice bytes)
+{
+    struct playing *p = arg;
+    int rc = replay_feed(p->replay, bytes, &p->err);
+
+    return rc < 0 ? 2 : rc;
+}
+
+int trace_replay(const struct command_line *l)
+{
+    struct playing p = { replay_new(LIMIT_REPLAY_STORE), { "" } };
+    struct replay_count n = { 0 };
+    int code = p.replay ? each_piece(l, feed_replay, &p) : 2;
+
+    if (code == 0)
+        code = replay_end(p.replay, &n, &p.err);
+    replay_free(p.replay);
+    if (p.err.text[0])
+        log_error(l->log, "%s: %s", file_name(l), p.err.text);
+    if (code != 0)
+        return code;
+    printf("%s: the same again: %u jobs, %u connections, %llu bytes heard, %llu bytes said, "
+           "%llu effects%s\n",
+           file_name(l), n.jobs, n.connections, (unsigned long long)n.bytes_in,
+           (unsigned long long)n.bytes_out, (unsigned long long)n.effects,
+           n.ended ? ""
+                   : "; the trace is incomplete: the launcher was killed, or it is still running");
+    return fflush(stdout) == 0 ? 0 : 2;
+}

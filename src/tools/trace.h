@@ -1,0 +1,12 @@
+/* trace.h - the commands for traces: print what was sent, and check whether it would be
+ * sent again. */
+#ifndef WIREUP_TOOLS_TRACE_H
+#define WIREUP_TOOLS_TRACE_H
+
+#include "tools/command.h"
+
+/* Return exit codes as run_command() does. */
+int trace_print(const struct command_line *l);
+int trace_replay(const struct command_line *l);
+
+#endif
