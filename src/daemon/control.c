@@ -130,7 +130,7 @@ static void cut(struct node *n, bool late)
         log_error(&n->config.log,
                   "the time limit of %u s has passed: remaining daemons and output are abandoned",
                   n->config.timeout_s);
-    output_drop(n);
+    output_drop(&n->output);
     signals_job(n, NULL, SIGKILL);
     launcher_state_event(&n->launcher, LAUNCHER_EVENT_CUT, &n->config.log);
     loop_stop(&n->loop); /* node_run(), which runs it, kills what is left */

@@ -6,28 +6,25 @@
 
 #include "base/limit.h"
 #include "core/effect.h"
-#include "daemon/node_priv.h"
-#include "daemon/multinode.h"
+#include "cluster/send_queue.h"
 
 static void tell_one(void *arg, struct slice topic, uint32_t more)
 {
-    struct node *n = arg;
+    const struct help *h = arg;
 
-    log_warn(&n->config.log, "%u more process%s sent help message " SLICE_FMT, more,
+    log_warn(h->log, "%u more process%s sent help message " SLICE_FMT, more,
              more == 1 ? " has" : "es have", SLICE_ARG(topic));
 }
 
-void help_tell(struct node *n)
+void help_tell(struct help *h)
 {
-    struct help *h = &n->help;
-
     timer_stop(&h->timer);
     h->waiting = false;
-    if (!help_topics_report(&h->topics, tell_one, n) || h->hinted)
+    if (!help_topics_report(&h->topics, tell_one, h) || h->hinted)
         return;
     h->hinted = true;
-    log_warn(&n->config.log, "-mca orte_base_help_aggregate 0 shows all help messages (Open MPI 5: "
-                             "-mca opal_base_help_aggregate 0)");
+    log_warn(h->log, "-mca orte_base_help_aggregate 0 shows all help messages (Open MPI 5: "
+                     "-mca opal_base_help_aggregate 0)");
 }
 
 static void on_timer(void *arg)
@@ -35,16 +32,18 @@ static void on_timer(void *arg)
     help_tell(arg);
 }
 
-void help_open(struct node *n)
+void help_open(struct help *h, struct loop *l, const struct core *core, struct output *output,
+               const struct log *log)
 {
-    help_topics_init(&n->help.topics);
-    timer_init(&n->help.timer, &n->loop, on_timer, n);
+    *h = (struct help){ .core = core, .output = output, .log = log };
+    help_topics_init(&h->topics);
+    timer_init(&h->timer, l, on_timer, h);
 }
 
-void help_close(struct node *n)
+void help_close(struct help *h)
 {
-    timer_stop(&n->help.timer);
-    help_topics_free(&n->help.topics);
+    timer_stop(&h->timer);
+    help_topics_free(&h->topics);
 }
 
 /* Open MPI 4 expects the launcher to obey its parameter. */
@@ -62,35 +61,33 @@ static bool wants_all(const struct job *j, uint32_t rank)
     return false;
 }
 
-static void show(struct node *n, const struct job *j, uint32_t rank, struct slice topic,
+static void show(struct help *h, const struct job *j, uint32_t rank, struct slice topic,
                  struct slice text)
 {
-    struct help *h = &n->help;
-
     if (wants_all(j, rank) || help_topics_note(&h->topics, topic, j->base + rank)) {
         if (text.len)
-            sink_say(n->one_stream ? &n->out : &n->err, text);
+            sink_say(output_err(h->output), text);
     } else if (!h->waiting) {
         h->waiting = timer_set(&h->timer, LIMIT_HELP_TELL_MS) == 0;
     }
 }
 
-void help_effect(struct node *n, const struct op_help *e)
+void help_effect(struct help *h, const struct op_help *e, struct send_queue *queue)
 {
-    struct job *j = core_job(&n->server.core, e->job);
+    struct job *j = core_job(h->core, e->job);
     struct msg m = { .kind = MSG_help, .u.help = *e };
 
     if (j && j->follows) {
-        multinode_send(n->multinode, &m, 0);
+        send_queue_to(queue, &m, 0);
     } else if (j) {
-        show(n, j, e->rank, e->topic, e->text);
+        show(h, j, e->rank, e->topic, e->text);
     }
 }
 
-void help_hear(struct node *n, const struct op_help *m)
+void help_hear(struct help *h, const struct op_help *m)
 {
-    struct job *j = core_job(&n->server.core, m->job);
+    struct job *j = core_job(h->core, m->job);
 
     if (j && !j->follows && m->rank < j->plan.nprocs)
-        show(n, j, m->rank, m->topic, m->text);
+        show(h, j, m->rank, m->topic, m->text);
 }

@@ -3,31 +3,35 @@
 #ifndef WIREUP_DAEMON_HELP_H
 #define WIREUP_DAEMON_HELP_H
 
-#include "core/help_topics.h"
-#include "io/loop.h"
 #include "cluster/msg.h"
+#include "core/core.h"
+#include "core/help_topics.h"
+#include "daemon/output.h"
 
 struct op_help;
-
-struct node;
+struct send_queue;
 
 struct help {
+    const struct core *core;
+    struct output *output;
+    const struct log *log;
     struct help_topics topics;
     struct timer timer; /* until the counted messages are reported */
     bool waiting;       /* the timer is set */
     bool hinted;        /* the hint how to see all messages has been printed */
 };
 
-void help_open(struct node *n);
-void help_close(struct node *n); /* harmless twice, and on zeroed memory */
+void help_open(struct help *h, struct loop *l, const struct core *core, struct output *output,
+               const struct log *log);
+void help_close(struct help *h); /* harmless twice, and on zeroed memory */
 
-/* EFFECT_help. */
-void help_effect(struct node *n, const struct op_help *e);
+/* EFFECT_help; queue: a daemon's, through which it goes to the launcher. */
+void help_effect(struct help *h, const struct op_help *e, struct send_queue *queue);
 
 /* Launcher: a help message forwarded by a daemon. */
-void help_hear(struct node *n, const struct op_help *m);
+void help_hear(struct help *h, const struct op_help *m);
 
 /* Reports the counted messages now. */
-void help_tell(struct node *n);
+void help_tell(struct help *h);
 
 #endif

@@ -2,7 +2,6 @@
 #include "daemon/job_control.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,32 +10,19 @@
 #include "io/journal.h"
 #include "io/munge.h"
 #include "io/cleanup.h"
-#include "daemon/node_priv.h"
-#include "daemon/proc_root.h"
-#include "daemon/signals.h"
 
-static void send_signal(struct node *n, const struct op_signal *e)
-{
-    struct job *job = core_job(&n->server.core, e->job);
-
-    if (!job)
-        return;
-    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
-    signals_elsewhere(n, job, e->rank, e->signal, e->meant);
-}
-
-static void clear_up(struct node *n, const struct op_cleanup *e)
+static void clear_up(struct job_control *c, const struct op_cleanup *e)
 {
     struct cleanup_order o = cleanup_of(e);
     int rc;
 
-    if (!proc_root_find(n, e->job, e->owner, &o.root))
+    if (!proc_root_find(&c->roots, e->job, e->owner, &o.root))
         return; /* the root of the path is unknown */
     rc = cleanup_run(&o);
     /* Warn once: every rank would report the same symbolic link in TMPDIR. */
-    if (rc < 0 && rc != -ENOENT && !n->cleanup_told) {
-        n->cleanup_told = true;
-        log_warn(&n->config.log, "cannot remove " SLICE_FMT ": %s", SLICE_ARG(o.path),
+    if (rc < 0 && rc != -ENOENT && !c->cleanup_told) {
+        c->cleanup_told = true;
+        log_warn(c->config.log, "cannot remove " SLICE_FMT ": %s", SLICE_ARG(o.path),
                  rc == -ELOOP || rc == -ENOTDIR
                      ? "it is not a directory, or a symbolic link leads to it"
                      : err_text(rc));
@@ -44,40 +30,40 @@ static void clear_up(struct node *n, const struct op_cleanup *e)
 }
 
 /* Warn once; programs then create their own files where they like. */
-static void make_place(struct node *n, const struct op_place *e)
+static void make_place(struct job_control *c, const struct op_place *e)
 {
-    struct session_dir *d = n->config.sessions;
+    struct session_dir *d = c->config.sessions;
     int rc =
         d ? session_dir_make(d, e->job, e->rank == JOB_NO_RANK ? SESSION_DIR_JOB : e->rank) : 0;
 
-    if (rc == 0 || n->place_told)
+    if (rc == 0 || c->place_told)
         return;
-    n->place_told = true;
-    log_warn(&n->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
+    c->place_told = true;
+    log_warn(c->config.log, "cannot make the session directory %s: %s", d->path, err_text(rc));
 }
 
-static void write_log(struct node *n, const struct op_log *e)
+static void write_log(struct job_control *c, const struct op_log *e)
 {
     if (slice_is(e->channel, "stdout"))
-        sink_say(&n->out, e->text);
+        sink_say(&c->config.output->out, e->text);
     else if (slice_is(e->channel, "stderr"))
-        sink_say(n->one_stream ? &n->out : &n->err, e->text);
+        sink_say(output_err(c->config.output), e->text);
     else
         journal_write(e->priority, e->text);
 }
 
-static void make_credential(struct node *n, uint64_t ticket)
+static void make_credential(struct job_control *c, uint64_t ticket)
 {
     struct answer a = { .status = ANSWER_NOT_FOUND };
     char *text = NULL;
 
     if (munge_make(&text) == 0)
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(text) };
-    server_answer(&n->server, ticket, &a);
+    server_answer(c->config.server, ticket, &a);
     free(text);
 }
 
-static void check_credential(struct node *n, const struct op_credential *e)
+static void check_credential(struct job_control *c, const struct op_credential *e)
 {
     struct answer a = { .status = ANSWER_OK };
     uint32_t ids[2];
@@ -92,22 +78,33 @@ static void check_credential(struct node *n, const struct op_credential *e)
     } else {
         a.status = rc == -ENOTSUP ? ANSWER_NOT_FOUND : ANSWER_FAILED;
     }
-    server_answer(&n->server, e->ticket, &a);
+    server_answer(c->config.server, e->ticket, &a);
 }
 
-void job_control_carry_out(struct node *n, const struct effect *e)
+void job_control_open(struct job_control *c, const struct job_control_config *config,
+                      const struct peer_conns *conns)
+{
+    *c = (struct job_control){ .config = *config };
+    proc_roots_open(&c->roots, &config->server->core, conns);
+}
+
+void job_control_close(struct job_control *c)
+{
+    proc_roots_close(&c->roots);
+}
+
+void job_control_carry_out(struct job_control *c, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_signal: send_signal(n, &e->u.signal); break;
-    case EFFECT_root: proc_root_note(n, e->u.root.job, e->u.root.rank); break;
-    case EFFECT_cleanup: clear_up(n, &e->u.cleanup); break;
-    case EFFECT_place: make_place(n, &e->u.place); break;
-    case EFFECT_log: write_log(n, &e->u.log); break;
+    case EFFECT_root: proc_root_note(&c->roots, e->u.root.job, e->u.root.rank); break;
+    case EFFECT_cleanup: clear_up(c, &e->u.cleanup); break;
+    case EFFECT_place: make_place(c, &e->u.place); break;
+    case EFFECT_log: write_log(c, &e->u.log); break;
     case EFFECT_credential:
         if (e->u.credential.validate)
-            check_credential(n, &e->u.credential);
+            check_credential(c, &e->u.credential);
         else
-            make_credential(n, e->u.credential.ticket);
+            make_credential(c, e->u.credential.ticket);
         break;
     default: break;
     }

@@ -1,13 +1,34 @@
-/* job_control.h - carries out requests of processes to their process manager: signals, paths to
- * clean up, lines for a log, credentials. */
+/* job_control.h - carries out requests of processes to their process manager: paths to clean up,
+ * session directories, lines for a log, credentials.  (Signals: signals.h.)
+ */
 #ifndef WIREUP_DAEMON_JOB_CONTROL_H
 #define WIREUP_DAEMON_JOB_CONTROL_H
 
-#include "daemon/node.h"
+#include "io/session_dir.h"
+#include "server/server.h"
+#include "daemon/output.h"
+#include "daemon/proc_root.h"
 
-struct effect;
+struct job_control_config {
+    struct server *server;
+    struct output *output;
+    struct session_dir *sessions; /* or NULL */
+    const struct log *log;
+};
 
-/* EFFECT_signal, _root, _cleanup, _place, _log or _credential. */
-void job_control_carry_out(struct node *n, const struct effect *e);
+struct job_control {
+    struct job_control_config config;
+    struct proc_roots roots;
+    bool place_told;   /* warned that the session directory cannot be created */
+    bool cleanup_told; /* warned that something cannot be cleaned up */
+};
+
+/* conns: those of the processes. */
+void job_control_open(struct job_control *c, const struct job_control_config *config,
+                      const struct peer_conns *conns);
+void job_control_close(struct job_control *c); /* harmless on zeroed memory */
+
+/* EFFECT_root, _cleanup, _place, _log or _credential. */
+void job_control_carry_out(struct job_control *c, const struct effect *e);
 
 #endif

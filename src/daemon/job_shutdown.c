@@ -85,7 +85,7 @@ void job_shutdown_report(struct node *n, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
         return;
-    help_tell(n);
+    help_tell(&n->help);
     tell_why(n, job);
     if (n->config.print_exit_codes)
         print_codes(n, job);

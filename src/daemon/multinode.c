@@ -144,7 +144,7 @@ static void hear(struct multinode *s, const struct msg *m)
     case MSG_signal: signals_hear(s->node, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_hear(s, m); break;
-    case MSG_help: help_hear(s->node, &m->u.help); break;
+    case MSG_help: help_hear(&s->node->help, &m->u.help); break;
     case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_window_update:

@@ -29,7 +29,6 @@
 #include "daemon/job_msgs.h"
 #include "daemon/output.h"
 #include "daemon/preflight.h"
-#include "daemon/proc_root.h"
 #include "daemon/multinode.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
@@ -96,6 +95,8 @@ static bool knows_way(struct slice words)
 
 static int open_doors(struct node *n)
 {
+    const struct job_control_config control = { &n->server, &n->output, n->config.sessions,
+                                                &n->config.log };
     char wdir[PATH_MAX];
     int rc = loop_init(&n->loop);
 
@@ -103,9 +104,11 @@ static int open_doors(struct node *n)
         rc = control_open(n);
     if (rc < 0)
         return rc;
-    output_open(n, shutdown_check);
+    rc = output_open(&n->output, &n->loop, &n->config.log, n->config.diverted, shutdown_check, n);
+    if (rc < 0)
+        return rc;
     timer_init(&n->starter, &n->loop, launcher_run, n);
-    help_open(n);
+    help_open(&n->help, &n->loop, &n->server.core, &n->output, &n->config.log);
     timer_init(&n->promises, &n->loop, promise_due, n);
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
@@ -122,6 +125,7 @@ static int open_doors(struct node *n)
     n->server.core.wdir = n->wdir;
     if (n->config.sessions && n->config.sessions->path[0])
         n->server.core.sessions = n->config.sessions->path;
+    job_control_open(&n->job_control, &control, &n->conns);
     rc = open_child_door(n);
     if (rc == 0)
         rc = listener_open(n);
@@ -159,8 +163,6 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     quota_init(&n->quota, &quota_evicts, clock_seed());
     list_init(&n->tasks);
     list_init(&n->works);
-    list_init(&n->files);
-    list_init(&n->roots);
     arena_init(&n->env_arena, 64 << 20);
     arena_init(&n->kept, 16 << 20);
     server_init(&n->server, clock_seed(), &n->config.log);
@@ -169,8 +171,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->turn = (struct turn){ node_settle, node_flush, n };
     n->process_calls = (struct process_calls){ job_shutdown_because, job_shutdown_unloaded };
     n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
-    n->scratch = malloc(STDIO_CHUNK);
-    rc = n->scratch ? open_doors(n) : -ENOMEM;
+    rc = open_doors(n);
     if (rc < 0) {
         errmsg_set(err, rc, "cannot open the descriptors of the launcher: %s", err_text(rc));
         return node_free(n);
@@ -208,10 +209,10 @@ struct node *node_free(struct node *n)
     pump_close(&n->pump);
     LIST_EACH(l, &n->tasks)
     process_close(LIST_OF(l, struct task, link));
-    proc_root_free(n);
+    job_control_close(&n->job_control);
     peer_conns_close(&n->conns);
     trace_writer_close(&n->trace_writer);
-    output_close(n);
+    output_close(&n->output);
     control_socket_close(&n->control_socket);
     tools_close(&n->tools);
     pending_queries_close(&n->pending_queries);
@@ -221,7 +222,7 @@ struct node *node_free(struct node *n)
     free(n->port_ids);
     quota_tell(&n->quota, &n->config.log);
     timer_stop(&n->starter);
-    help_close(n);
+    help_close(&n->help);
     timer_stop(&n->promises);
     local_job_leave_all(n);
     server_free(&n->server);
@@ -236,7 +237,6 @@ struct node *node_free(struct node *n)
     close_one(n->chld_fd);
     free(n->stdin_ends);
     free(n->wdir);
-    free(n->scratch);
     free(n);
     return NULL;
 }
@@ -336,13 +336,15 @@ static void carry_out(struct node *n, struct effect *e)
         if (job)
             job_shutdown_bury(n, job);
         break;
-    case EFFECT_signal:
+    case EFFECT_signal: signals_effect(n, &e->u.signal); break;
     case EFFECT_root:
     case EFFECT_place:
     case EFFECT_cleanup:
     case EFFECT_log:
-    case EFFECT_credential: job_control_carry_out(n, e); break;
-    case EFFECT_help: help_effect(n, &e->u.help); break;
+    case EFFECT_credential: job_control_carry_out(&n->job_control, e); break;
+    case EFFECT_help:
+        help_effect(&n->help, &e->u.help, n->multinode ? &n->multinode->dispatch.queue : NULL);
+        break;
     case EFFECT_input: push_input(n, job, &e->u.input); break;
     case EFFECT_tool: tools_admit(n, &e->u.tool); break;
     case EFFECT_answer: break;

@@ -3,7 +3,6 @@
 #define WIREUP_DAEMON_NODE_PRIV_H
 
 #include "io/child.h"
-#include "io/log_sink.h"
 #include "io/peer_conn.h"
 #include "io/quota.h"
 #include "io/memfd.h"
@@ -11,6 +10,7 @@
 #include "daemon/control_socket.h"
 #include "daemon/stdin_push.h"
 #include "daemon/help.h"
+#include "daemon/job_control.h"
 #include "daemon/pending_query.h"
 #include "daemon/launcher_state.h"
 #include "daemon/node.h"
@@ -55,17 +55,10 @@ struct node {
     struct list tasks;
     struct map by_pid;
     struct list works;
-    struct list files;
     struct topology topology;
     char *wdir;
-    bool place_told;   /* warned that the session directory cannot be created */
-    bool cleanup_told; /* warned that something cannot be cleaned up */
-    struct list roots; /* of processes that see other files than we do (proc_root.c) */
-    bool roots_lost;   /* one was lost for lack of memory: none can be trusted */
-    char *scratch;     /* STDIO_CHUNK bytes: output */
-    struct sink out, err;
-    struct log_sink log;
-    bool one_stream; /* both go to the same file */
+    struct job_control job_control;
+    struct output output;
     struct pump pump;
     int null_fd;
     int *stdin_ends; /* collected while the first job starts */

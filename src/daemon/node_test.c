@@ -318,7 +318,7 @@ static int run_node(const char *mode, uint32_t n)
     return code;
 }
 
-struct output {
+struct written {
     pthread_t thread;
     int fd;
     struct buf got;
@@ -326,7 +326,7 @@ struct output {
 
 static void *read_all(void *arg)
 {
-    struct output *o = arg;
+    struct written *o = arg;
     char chunk[3000];
     ssize_t n;
 
@@ -339,7 +339,7 @@ static void *read_all(void *arg)
  * or 1000 plus a signal. */
 static int run(const char *mode, uint32_t n, const char *out, struct buf *got)
 {
-    struct output o = { .got = BUF_NULL(1 << 30) };
+    struct written o = { .got = BUF_NULL(1 << 30) };
     int ends[2], status;
     pid_t pid;
 

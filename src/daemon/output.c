@@ -16,25 +16,49 @@ struct file_sink {
     int fd;
 };
 
-void output_open(struct node *n, loop_fn *on_idle)
+int output_open(struct output *o, struct loop *l, struct log *log, bool diverted, loop_fn *on_idle,
+                void *arg)
 {
     int (*open_sink)(struct sink *, struct loop *, int, char *) =
-        n->config.diverted ? sink_open_own : sink_open;
+        diverted ? sink_open_own : sink_open;
 
-    open_sink(&n->out, &n->loop, STDOUT_FILENO, n->scratch);
-    open_sink(&n->err, &n->loop, STDERR_FILENO, n->scratch);
-    n->one_stream = !n->config.diverted && sink_is_same(STDOUT_FILENO, STDERR_FILENO);
-    n->out.on_idle = n->err.on_idle = on_idle;
-    n->out.arg = n->err.arg = n;
-    log_sink_open(&n->log, n->one_stream ? &n->out : &n->err, &n->config.log);
+    list_init(&o->files);
+    o->loop = l;
+    o->log = log;
+    o->scratch = malloc(STDIO_CHUNK);
+    if (!o->scratch)
+        return -ENOMEM;
+    open_sink(&o->out, l, STDOUT_FILENO, o->scratch);
+    open_sink(&o->err, l, STDERR_FILENO, o->scratch);
+    o->one_stream = !diverted && sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+    o->out.on_idle = o->err.on_idle = on_idle;
+    o->out.arg = o->err.arg = arg;
+    log_sink_open(&o->log_sink, output_err(o), log);
+    return 0;
+}
+
+struct sink *output_err(struct output *o)
+{
+    return o->one_stream ? &o->out : &o->err;
+}
+
+bool output_is_idle(const struct output *o)
+{
+    return sink_idle(&o->out) && sink_idle(&o->err);
+}
+
+void output_end(struct output *o)
+{
+    sink_close(&o->out);
+    sink_close(&o->err);
 }
 
 /* The sink of a file name, opened once per name; NULL with a sentence. */
-static struct sink *file_sink(struct node *n, const char *name, struct errmsg *err)
+static struct sink *file_sink(struct output *o, const char *name, struct errmsg *err)
 {
     struct file_sink *f;
 
-    LIST_EACH(l, &n->files)
+    LIST_EACH(l, &o->files)
     {
         f = LIST_OF(l, struct file_sink, link);
         if (!strcmp(f->name, name))
@@ -52,12 +76,12 @@ static struct sink *file_sink(struct node *n, const char *name, struct errmsg *e
         free(f);
         return NULL;
     }
-    sink_open(&f->sink, &n->loop, f->fd, n->scratch);
-    list_append(&n->files, &f->link);
+    sink_open(&f->sink, o->loop, f->fd, o->scratch);
+    list_append(&o->files, &f->link);
     return &f->sink;
 }
 
-static struct sink *rank_sink(struct node *n, const char *pattern, const struct job *job,
+static struct sink *rank_sink(struct output *o, const char *pattern, const struct job *job,
                               uint32_t rank, struct errmsg *err)
 {
     struct buf name = BUF_NULL(4096);
@@ -65,7 +89,7 @@ static struct sink *rank_sink(struct node *n, const char *pattern, const struct 
 
     output_format_fill(pattern, job, rank, 0, &name);
     if (buf_ok(&name))
-        k = file_sink(n, buf_cstr(&name), err);
+        k = file_sink(o, buf_cstr(&name), err);
     else
         errmsg_set(err, -ENAMETOOLONG,
                    "cannot write the output of rank %u: the name of its file "
@@ -75,15 +99,16 @@ static struct sink *rank_sink(struct node *n, const char *pattern, const struct 
     return k;
 }
 
-int output_prepare(struct node *n, const struct job *job, struct errmsg *err)
+int output_prepare(struct output *o, const char *out, const char *err_file, const struct job *job,
+                   struct errmsg *err)
 {
-    const char *const patterns[] = { n->config.outfile, n->config.errfile };
+    const char *const patterns[] = { out, err_file };
     static const char *const options[] = { "-outfile-pattern", "-errfile-pattern" };
     struct errmsg why;
 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         for (uint32_t r = 0; patterns[i] && r < job->plan.nprocs; r++) {
-            if (job_rank_is_here(job, r) && !rank_sink(n, patterns[i], job, r, &why))
+            if (job_rank_is_here(job, r) && !rank_sink(o, patterns[i], job, r, &why))
                 return errmsg_set(err, OUTPUT_BAD, "%s: %s; nothing was started", options[i],
                                   why.text);
         }
@@ -92,22 +117,22 @@ int output_prepare(struct node *n, const struct job *job, struct errmsg *err)
 }
 
 /* Its file is open already (output_prepare()). */
-struct sink *output_of(struct node *n, const char *pattern, const struct job *job, uint32_t rank,
+struct sink *output_of(struct output *o, const char *pattern, const struct job *job, uint32_t rank,
                        struct sink *standard)
 {
     struct errmsg err;
-    struct sink *k = pattern ? rank_sink(n, pattern, job, rank, &err) : standard;
+    struct sink *k = pattern ? rank_sink(o, pattern, job, rank, &err) : standard;
 
     if (k)
         return k;
-    log_error(&n->config.log, "%s; its output is shown here", err.text);
-    n->exit_code = n->exit_code ? n->exit_code : 1;
+    log_error(o->log, "%s; its output is shown here", err.text);
+    o->failed = true;
     return standard;
 }
 
-static void close_files(struct node *n)
+static void close_files(struct output *o)
 {
-    LIST_EACH(l, &n->files)
+    LIST_EACH(l, &o->files)
     {
         struct file_sink *f = LIST_OF(l, struct file_sink, link);
         sink_close(&f->sink);
@@ -118,37 +143,41 @@ static void close_files(struct node *n)
     }
 }
 
-static void tell_lost(struct node *n, const struct sink *k, const char *name)
+static void tell_lost(struct output *o, const struct sink *k, const char *name)
 {
     if (k->error == 0)
         return;
-    log_error(&n->config.log, "cannot write %s: %s; output is lost", name, err_text(k->error));
-    n->exit_code = n->exit_code ? n->exit_code : 1;
+    log_error(o->log, "cannot write %s: %s; output is lost", name, err_text(k->error));
+    o->failed = true;
 }
 
-void output_tell_lost(struct node *n)
+void output_tell_lost(struct output *o)
 {
-    tell_lost(n, &n->out, "standard output");
-    tell_lost(n, &n->err, "standard error");
-    LIST_EACH(l, &n->files)
+    tell_lost(o, &o->out, "standard output");
+    tell_lost(o, &o->err, "standard error");
+    LIST_EACH(l, &o->files)
     {
         struct file_sink *f = LIST_OF(l, struct file_sink, link);
-        tell_lost(n, &f->sink, f->name);
+        tell_lost(o, &f->sink, f->name);
     }
 }
 
-void output_drop(struct node *n)
+void output_drop(struct output *o)
 {
-    sink_drop(&n->out);
-    sink_drop(&n->err);
-    LIST_EACH(l, &n->files)
+    sink_drop(&o->out);
+    sink_drop(&o->err);
+    LIST_EACH(l, &o->files)
     sink_drop(&LIST_OF(l, struct file_sink, link)->sink);
 }
 
-void output_close(struct node *n)
+void output_close(struct output *o)
 {
-    close_files(n);
-    log_sink_close(&n->log, &n->config.log);
-    sink_close(&n->out);
-    sink_close(&n->err);
+    if (!o->loop)
+        return;
+    close_files(o);
+    if (o->scratch)
+        log_sink_close(&o->log_sink, o->log);
+    output_end(o);
+    free(o->scratch);
+    *o = (struct output){ .loop = NULL };
 }

@@ -5,22 +5,47 @@
 #ifndef WIREUP_DAEMON_OUTPUT_H
 #define WIREUP_DAEMON_OUTPUT_H
 
-#include "daemon/node_priv.h"
+#include "base/err.h"
+#include "core/job.h"
+#include "io/log_sink.h"
 
-void output_open(struct node *n, loop_fn *on_idle); /* on_idle(n): all is written for now */
-void output_close(struct node *n);                  /* harmless twice */
-void output_drop(struct node *n);                   /* nothing more is written, to any sink */
+struct output {
+    struct loop *loop; /* NULL: not open */
+    struct log *log;
+    char *scratch; /* STDIO_CHUNK bytes */
+    struct sink out, err;
+    bool one_stream; /* both go to the same file */
+    struct log_sink log_sink;
+    struct list files;
+    bool failed; /* something could not be written where it should be, which has been reported */
+};
 
-/* Creates the output files of the job's processes here (the patterns of the config), before any of
- * them is started.  0; OUTPUT_BAD with a sentence: one of them cannot be created. */
+/* diverted: standard output and error are pipes to ourselves (streams_divert()).  The log is
+ * written among the output from now on.  on_idle(arg): all is written for now.  0 or -ENOMEM. */
+int output_open(struct output *o, struct loop *l, struct log *log, bool diverted, loop_fn *on_idle,
+                void *arg);
+void output_close(struct output *o); /* harmless twice, and on zeroed memory */
+void output_drop(struct output *o);  /* nothing more is written, to any sink */
+
+/* Where text for standard error goes: to standard output if both are the same file, so that lines
+ * stay whole. */
+struct sink *output_err(struct output *o);
+
+/* All of standard output and error is written for now; and their end. */
+bool output_is_idle(const struct output *o);
+void output_end(struct output *o);
+
+/* Creates the output files of the job's processes here, before any of them is started; out, err:
+ * the patterns of their names, or NULL.  0; OUTPUT_BAD with a sentence: one cannot be created. */
 enum { OUTPUT_BAD = 1 };
-int output_prepare(struct node *n, const struct job *job, struct errmsg *err);
+int output_prepare(struct output *o, const char *out, const char *err_file, const struct job *job,
+                   struct errmsg *err);
 
 /* The sink of one process: its file, or `standard` if there is no pattern. */
-struct sink *output_of(struct node *n, const char *pattern, const struct job *job, uint32_t rank,
+struct sink *output_of(struct output *o, const char *pattern, const struct job *job, uint32_t rank,
                        struct sink *standard);
 
 /* Reports what could not be written: lost output is an error. */
-void output_tell_lost(struct node *n);
+void output_tell_lost(struct output *o);
 
 #endif

@@ -13,7 +13,9 @@ enum { PREFLIGHT_USAGE = 2 };
 
 int preflight_here(struct local_job *w, struct errmsg *err)
 {
-    return output_prepare(w->node, w->job, err);
+    struct node *n = w->node;
+
+    return output_prepare(&n->output, n->config.outfile, n->config.errfile, w->job, err);
 }
 
 bool preflight_waits(const struct local_job *w)

@@ -6,7 +6,6 @@
 
 #include "io/socket_owner.h"
 #include "io/root.h"
-#include "daemon/node_priv.h"
 
 /* Only of processes that see other files than we do. */
 struct known_root {
@@ -23,25 +22,33 @@ static void forget(struct known_root *r)
     free(r);
 }
 
-void proc_root_free(struct node *n)
+void proc_roots_open(struct proc_roots *p, const struct core *core, const struct peer_conns *conns)
 {
-    LIST_EACH(l, &n->roots)
+    *p = (struct proc_roots){ .core = core, .conns = conns };
+    list_init(&p->all);
+}
+
+void proc_roots_close(struct proc_roots *p)
+{
+    if (!p->core)
+        return;
+    LIST_EACH(l, &p->all)
     forget(LIST_OF(l, struct known_root, link));
 }
 
-static void forget_ended_jobs(struct node *n)
+static void forget_ended_jobs(struct proc_roots *p)
 {
-    LIST_EACH(l, &n->roots)
+    LIST_EACH(l, &p->all)
     {
         struct known_root *r = LIST_OF(l, struct known_root, link);
-        if (!core_job(&n->server.core, r->job))
+        if (!core_job(p->core, r->job))
             forget(r);
     }
 }
 
-static struct known_root *find(struct node *n, uint32_t job, uint32_t rank)
+static struct known_root *find(struct proc_roots *p, uint32_t job, uint32_t rank)
 {
-    LIST_EACH(l, &n->roots)
+    LIST_EACH(l, &p->all)
     {
         struct known_root *r = LIST_OF(l, struct known_root, link);
         if (r->job == job && r->rank == rank)
@@ -67,13 +74,13 @@ static bool is_other(const void *arg, pid_t pid)
 /* Most ranks are the process that was started.  Others are its descendants, and hold a connection;
  * where the connection is inherited, and so held by all of them, the choice does not matter as long
  * as all have the same root.  0: they do not. */
-static pid_t process_of(const struct node *n, const struct job *job, uint32_t rank)
+static pid_t process_of(const struct proc_roots *p, const struct job *job, uint32_t rank)
 {
     pid_t started = job->procs[rank].pid, holder;
 
     if (!socket_owner_find(started, is_other, &started))
         return started;
-    LIST_EACH(l, &n->conns.accepted)
+    LIST_EACH(l, &p->conns->accepted)
     {
         const struct peer_conn *c = LIST_OF(l, const struct peer_conn, link);
         if (c->peer->job != job || c->peer->rank != rank)
@@ -85,33 +92,33 @@ static pid_t process_of(const struct node *n, const struct job *job, uint32_t ra
     return socket_owner_find(started, is_elsewhere, &started) ? 0 : started;
 }
 
-void proc_root_note(struct node *n, uint32_t job, uint32_t rank)
+void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank)
 {
-    const struct job *j = core_job(&n->server.core, job);
+    const struct job *j = core_job(p->core, job);
     struct known_root *r;
     pid_t pid;
     int fd = -1;
 
-    forget_ended_jobs(n);
-    if (!j || rank >= j->plan.nprocs || find(n, job, rank) || j->procs[rank].pid <= 0 ||
-        ((pid = process_of(n, j, rank)) > 0 && root_of(pid, &fd) == 0))
+    forget_ended_jobs(p);
+    if (!j || rank >= j->plan.nprocs || find(p, job, rank) || j->procs[rank].pid <= 0 ||
+        ((pid = process_of(p, j, rank)) > 0 && root_of(pid, &fd) == 0))
         return;
     r = calloc(1, sizeof *r);
     if (!r) {
-        n->roots_lost = true;
+        p->lost = true;
         if (fd >= 0)
             close(fd);
         return;
     }
     *r = (struct known_root){ .job = job, .rank = rank, .fd = fd };
     list_init(&r->link);
-    list_append(&n->roots, &r->link);
+    list_append(&p->all, &r->link);
 }
 
-bool proc_root_find(struct node *n, uint32_t job, uint32_t rank, int *fd_p)
+bool proc_root_find(struct proc_roots *p, uint32_t job, uint32_t rank, int *fd_p)
 {
-    const struct known_root *r = find(n, job, rank);
+    const struct known_root *r = find(p, job, rank);
 
     *fd_p = r ? r->fd : 0;
-    return r ? r->fd >= 0 : !n->roots_lost;
+    return r ? r->fd >= 0 : !p->lost;
 }

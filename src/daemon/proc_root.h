@@ -7,17 +7,23 @@
 #ifndef WIREUP_DAEMON_PROC_ROOT_H
 #define WIREUP_DAEMON_PROC_ROOT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/core.h"
+#include "io/peer_conn.h"
 
-struct node;
+struct proc_roots {
+    const struct core *core;
+    const struct peer_conns *conns; /* of the processes */
+    struct list all;                /* only of processes that see other files than we do */
+    bool lost;                      /* one was lost for lack of memory: none can be trusted */
+};
+
+void proc_roots_open(struct proc_roots *p, const struct core *core, const struct peer_conns *conns);
+void proc_roots_close(struct proc_roots *p); /* harmless on zeroed memory */
 
 /* Records the root while the process exists. */
-void proc_root_note(struct node *n, uint32_t job, uint32_t rank);
+void proc_root_note(struct proc_roots *p, uint32_t job, uint32_t rank);
 
 /* *fd_p: its root directory, or 0: the same as ours.  False: unknown. */
-bool proc_root_find(struct node *n, uint32_t job, uint32_t rank, int *fd_p);
-
-void proc_root_free(struct node *n);
+bool proc_root_find(struct proc_roots *p, uint32_t job, uint32_t rank, int *fd_p);
 
 #endif

@@ -328,11 +328,12 @@ static void open_streams(struct task *t, const struct wires *w)
     label_fn *label = n->config.label ? label_now : NULL;
     bool prompts = gets_stdin(n, t->job, t->rank);
     /* (A single process can only cut its own lines.) */
-    struct sink *err = n->one_stream && t->job->plan.nprocs > 1 ? &n->out : &n->err;
+    struct output *o = &n->output;
+    struct sink *err = t->job->plan.nprocs > 1 ? output_err(o) : &o->err;
 
-    source_open(&t->out, output_of(n, n->config.outfile, t->job, t->rank, &n->out), w->out[0],
+    source_open(&t->out, output_of(o, n->config.outfile, t->job, t->rank, &o->out), w->out[0],
                 label, NULL, t);
-    source_open(&t->err, output_of(n, n->config.errfile, t->job, t->rank, err), w->err[0], label,
+    source_open(&t->err, output_of(o, n->config.errfile, t->job, t->rank, err), w->err[0], label,
                 NULL, t);
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = overhear;

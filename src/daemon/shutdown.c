@@ -43,11 +43,10 @@ static void maybe_leave(struct node *n)
 {
     struct multinode *s = n->multinode;
 
-    if (!s || s->own != OWN_STATE_ENDING || !sink_idle(&n->out) || !sink_idle(&n->err))
+    if (!s || s->own != OWN_STATE_ENDING || !output_is_idle(&n->output))
         return;
     own_event(s, OWN_EVENT_WRITTEN);
-    sink_close(&n->out);
-    sink_close(&n->err);
+    output_end(&n->output);
     streams_end(&s->streams);
 }
 
@@ -56,10 +55,12 @@ void shutdown_check(void *node)
     struct node *n = node;
 
     maybe_leave(n);
-    if (n->launcher != LAUNCHER_STATE_WRITING || !sink_idle(&n->out) || !sink_idle(&n->err))
+    if (n->launcher != LAUNCHER_STATE_WRITING || !output_is_idle(&n->output))
         return;
     launcher_event(n, LAUNCHER_EVENT_WRITTEN);
-    output_tell_lost(n);
+    output_tell_lost(&n->output);
+    if (n->output.failed && !n->exit_code)
+        n->exit_code = 1;
     loop_stop(&n->loop);
 }
 

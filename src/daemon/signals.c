@@ -30,9 +30,10 @@ void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
         signals_send(n, j, rank, SIGCONT);
 }
 
-/* All daemons learn of a signal that is meant to end processes: the process's own node and the
- * launcher judge its end. */
-void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig, bool meant)
+/* To a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL).  All daemons learn of a signal
+ * that is meant to end processes: the process's own node and the launcher judge its end. */
+static void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig,
+                              bool meant)
 {
     struct multinode *s = n->multinode;
     struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
@@ -51,6 +52,16 @@ void signals_all(struct node *n, int sig)
 {
     signals_job(n, NULL, sig);
     signals_elsewhere(n, NULL, JOB_NO_RANK, sig, false);
+}
+
+void signals_effect(struct node *n, const struct op_signal *e)
+{
+    struct job *job = core_job(&n->server.core, e->job);
+
+    if (!job)
+        return;
+    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
+    signals_elsewhere(n, job, e->rank, e->signal, e->meant);
 }
 
 void signals_hear(struct node *n, const struct op_signal *m)

@@ -130,7 +130,7 @@ static int open_output(struct streams *t, uint32_t position, enum stream which, 
 
 static struct sink *sink_of(struct node *n, enum stream which)
 {
-    return which == STREAM_OUT || n->one_stream ? &n->out : &n->err;
+    return which == STREAM_OUT ? &n->output.out : output_err(&n->output);
 }
 
 static void await(struct streams *t, uint32_t position, enum stream which, bool on)
