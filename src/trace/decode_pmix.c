@@ -7,7 +7,6 @@
 
 #include "base/limit.h"
 #include "trace/decode_priv.h"
-#include "server/pmix_hello.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_ours.h"
 #include "wire/pmix_hello.h"
