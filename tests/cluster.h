@@ -1,31 +1,45 @@
-/* cluster.h - several servers in one process, joined by a host that has no network: the model of
- * how a host uses the doors of server/server.h.
+/* cluster.h - several servers in one process, joined by a host that has no network.
  *
- * What one server wants of another becomes a message; messages between two nodes keep their order,
- * but which node's message comes next a seed decides.  Node 0 is the root.  Each server is
- * recorded, and each recording is played back at the end.
+ * Each node runs what a daemon runs: a server, the dispatcher of its effects and messages
+ * (cluster/dispatch.h), its membership and its router.  Only the links are ours: their messages
+ * keep their order on each link, but which link's message comes next a seed decides.  Node 0 is the
+ * root.  Each server is recorded, and each recording is played back at the end.
  */
 #ifndef WIREUP_TESTS_CLUSTER_H
 #define WIREUP_TESTS_CLUSTER_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rand.h"
-#include "core/contribution_places.h"
+#include "cluster/collectives.h"
+#include "cluster/dispatch.h"
+#include "cluster/job_states.h"
 #include "core/effect.h"
 #include "core/input.h"
 #include "trace/record.h"
 #include "server/replay.h"
 #include "server/server.h"
 #include "store/memory.h"
+#include "tests/log_capture.h"
 #include "tests/tap.h"
+#include "daemon/server_calls.h"
 
-enum { CLUSTER_NODES = 8, CLUSTER_RANKS = 64, CLUSTER_JOBS = 2 };
+enum { CLUSTER_NODES = 8, CLUSTER_RANKS = 64, CLUSTER_JOBS = 2, CLUSTER_WIDTH = 2 };
+
+struct cluster;
 
 struct cluster_node {
+    struct cluster *cluster;
     struct server server;
+    struct dispatch dispatch;
+    struct membership member;
+    struct router router;
+    struct list links; /* open ends */
+    uint64_t wake_ns;  /* of the router; 0: none */
+    bool batch, overdue, gone;
     struct seg_region regions[CLUSTER_JOBS];
     struct job *jobs[CLUSTER_JOBS];
     struct record_writer writer;
@@ -34,31 +48,34 @@ struct cluster_node {
     unsigned kills, ends, events;
 };
 
-/* An effect on its way from one node to another. */
-struct cluster_mail {
-    struct list link;
-    uint32_t from, to;
-    struct effect e;
+/* One end of a link between two nodes. */
+struct router_link {
+    struct list link; /* of its node; alone: it is closed */
+    struct router_link *far;
+    struct cluster_node *node;
+    uint32_t other;
+    bool up;
 };
 
-/* A collective that some nodes have contributed to. */
-struct cluster_round {
+/* What is on its way on a link. */
+struct cluster_mail {
     struct list link;
-    struct coll_id id;
-    char *group; /* id.group */
-    uint32_t nplaces, arrived;
-    uint32_t places[CLUSTER_NODES];
-    bool here[CLUSTER_NODES];
-    struct slice blocks[CLUSTER_NODES];
+    struct router_link *end; /* the receiving one */
+    enum { CLUSTER_BYTES, CLUSTER_UP, CLUSTER_CLOSED, CLUSTER_BROKEN } what;
+    size_t len;
+    char bytes[];
 };
 
 struct cluster {
     struct cluster_node nodes[CLUSTER_NODES];
     uint32_t nnodes, njobs;
     struct peer *peers[CLUSTER_JOBS][CLUSTER_RANKS];
-    struct list mail, rounds;
-    uint64_t rand;
-    unsigned contributions, fetches, bytes; /* what has travelled */
+    struct list mail;
+    struct router_link *pairs[4 * CLUSTER_NODES]; /* all links that have been made */
+    uint32_t npairs;
+    uint64_t rand, now; /* of the routers */
+    struct log_capture log;
+    unsigned contributions, fetches, bytes; /* what the cores have asked for */
 };
 
 static struct cluster_node *cluster_of(struct cluster *c, uint32_t job, uint32_t rank)
@@ -103,13 +120,239 @@ static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool
     }
 }
 
-__attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static void cluster_post(struct router_link *end, int what, struct slice bytes)
+{
+    struct cluster_mail *m = calloc(1, sizeof *m + bytes.len);
+
+    m->end = end;
+    m->what = what;
+    m->len = bytes.len;
+    if (bytes.len)
+        memcpy(m->bytes, bytes.ptr, bytes.len);
+    list_init(&m->link);
+    list_append(&end->node->cluster->mail, &m->link);
+}
+
+/* A link whose ends are not up; that of the first node. */
+static struct router_link *cluster_link(struct cluster *c, uint32_t a, uint32_t b)
+{
+    struct router_link *pair = calloc(2, sizeof *pair);
+
+    for (int i = 0; i < 2; i++) {
+        pair[i].far = &pair[1 - i];
+        pair[i].node = &c->nodes[i ? b : a];
+        pair[i].other = i ? a : b;
+        list_init(&pair[i].link);
+        list_append(&pair[i].node->links, &pair[i].link);
+    }
+    if (c->npairs == sizeof c->pairs / sizeof *c->pairs)
+        abort();
+    c->pairs[c->npairs++] = pair;
+    return pair;
+}
+
+static uint32_t cluster_position(const struct router_link *l)
+{
+    return l->other;
+}
+
+static int cluster_send(struct router_link *l, struct slice bytes)
+{
+    if (!l->up || list_empty(&l->link))
+        return -EPIPE;
+    cluster_post(l->far, CLUSTER_BYTES, bytes);
+    return 0;
+}
+
+static size_t cluster_waiting(const struct router_link *l)
+{
+    (void)l;
+    return 0;
+}
+
+static void cluster_end(struct router_link *l)
+{
+    cluster_post(l->far, CLUSTER_CLOSED, SLICE_NULL);
+    cluster_post(l, CLUSTER_CLOSED, SLICE_NULL);
+}
+
+static void cluster_drop(struct router_link *l)
+{
+    list_unlink(&l->link);
+    cluster_post(l->far, CLUSTER_BROKEN, SLICE_NULL);
+}
+
+/* There are links of the tree only: pieces of exchanges are relayed. */
+static struct router_link *cluster_connect(void *arg, uint32_t to, struct slice addresses,
+                                           struct errmsg *err)
+{
+    (void)arg;
+    (void)to;
+    (void)addresses;
+    (void)err;
+    return NULL;
+}
+
+static int cluster_addresses(void *arg, struct buf *text, struct errmsg *err)
+{
+    (void)arg;
+    (void)text;
+    (void)err;
+    return -ENOTSUP;
+}
+
+static void cluster_wake(void *arg, uint64_t at_ns)
+{
+    struct cluster_node *n = arg;
+
+    n->wake_ns = at_ns;
+}
+
+/* ---- what members and dispatchers call ------------------------------------------------------- */
+
+static void cluster_on_message(void *arg, const struct msg *m)
+{
+    struct cluster_node *n = arg;
+
+    if (!dispatch_message(&n->dispatch, m, n->now) && m->kind != MSG_ready && m->kind != MSG_ack &&
+        m->kind != MSG_meet) /* the router has handled these */
+        OK_F(false, "nobody takes the message `%s`", msg_name(m->kind));
+}
+
+static void cluster_on_ready(void *arg, uint32_t position, struct slice host)
+{
+    (void)arg;
+    (void)position;
+    (void)host;
+}
+
+static void cluster_on_completed(void *arg, const struct overlay_event *e)
+{
+    struct cluster_node *n = arg;
+
+    collectives_completed(&n->dispatch.context, e);
+}
+
+/* A node is lost, and its processes with it. */
+static void cluster_on_lost(void *arg, uint32_t lost)
+{
+    struct cluster_node *n = arg;
+
+    dispatch_lost(&n->dispatch, lost);
+    for (uint32_t i = 0; i < n->cluster->njobs; i++) {
+        struct job *j = n->jobs[i];
+        for (uint32_t r = 0; r < j->plan.nprocs; r++) {
+            if (j->plan.procs[r].node == lost && j->procs[r].state != PROC_STATE_GONE)
+                server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                                 .event = PROC_EVENT_DEATH, .code = 9));
+        }
+    }
+}
+
+static void cluster_on_end(void *arg, const char *why)
+{
+    struct cluster_node *n = arg;
+
+    OK_F(n->gone, "node %u has to end: %s", n->router.config.me, why);
+}
+
+static void cluster_on_closed(void *arg)
+{
+    (void)arg;
+}
+
+static struct router_link *cluster_join(void *arg, uint32_t to)
+{
+    struct cluster_node *n = arg;
+    struct router_link *l = cluster_link(n->cluster, n->router.config.me, to);
+
+    cluster_post(l->far, CLUSTER_UP, SLICE_NULL);
+    cluster_post(l, CLUSTER_UP, SLICE_NULL);
+    return l;
+}
+
+static void cluster_overdue(void *arg, uint32_t ms)
+{
+    struct cluster_node *n = arg;
+
+    (void)ms;
+    n->overdue = true;
+}
+
+static void cluster_batch(void *arg, uint32_t ms)
+{
+    struct cluster_node *n = arg;
+
+    (void)ms;
+    n->batch = true;
+}
+
+static bool cluster_input(void *arg, const struct input *in)
+{
+    LIST_OF(arg, struct cluster_node, server)->events += in->kind == INPUT_event;
+    return server_deliver(arg, in);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void cluster_open_node(struct cluster *c, uint32_t me, enum overlay_schedule schedule)
+{
+    struct cluster_node *n = &c->nodes[me];
+    struct router_config r = { .log = &c->log.log,
+                               .me = me,
+                               .count = c->nnodes,
+                               .width = CLUSTER_WIDTH,
+                               .host = "node",
+                               .actions = { cluster_position, cluster_send, cluster_waiting,
+                                            cluster_end, cluster_drop, cluster_connect,
+                                            cluster_addresses, cluster_wake, n },
+                               .calls = membership_router_calls(),
+                               .arg = &n->member };
+    struct membership_config k = { .parent = me ? tree_parent(CLUSTER_WIDTH, me) : TREE_NONE,
+                                   .log = &c->log.log,
+                                   .calls = { .on_message = cluster_on_message,
+                                              .on_ready = cluster_on_ready,
+                                              .on_completed = cluster_on_completed,
+                                              .on_lost = cluster_on_lost,
+                                              .on_end = cluster_on_end,
+                                              .on_closed = cluster_on_closed,
+                                              .join = cluster_join,
+                                              .overdue = cluster_overdue },
+                                   .arg = n };
+    struct dispatch_config d = { .core = &n->server.core,
+                                 .router = &n->router,
+                                 .member = &n->member,
+                                 .me = me,
+                                 .log = &c->log.log,
+                                 .core_calls = server_calls(),
+                                 .core_arg = &n->server,
+                                 .wake = cluster_batch,
+                                 .arg = n };
+
+    d.core_calls.deliver = cluster_input;
+    n->cluster = c;
+    list_init(&n->links);
+    overlay_defaults(&k.overlay, me, c->nnodes, CLUSTER_WIDTH);
+    k.overlay.schedule = schedule;
+    router_open(&n->router, &r);
+    dispatch_open(&n->dispatch, &d);
+    if (membership_open(&n->member, &n->router, &k) < 0)
+        abort();
+}
+
+static void cluster_settle(struct cluster *c);
+
+__attribute__((unused)) static void cluster_open_by(struct cluster *c, uint32_t nodes,
+                                                    uint64_t seed, enum overlay_schedule schedule)
 {
     memset(c, 0, sizeof *c);
     c->nnodes = nodes;
     c->rand = seed;
+    c->now = 1;
     list_init(&c->mail);
-    list_init(&c->rounds);
+    log_capture_open(&c->log);
     for (uint32_t i = 0; i < nodes; i++) {
         struct cluster_node *n = &c->nodes[i];
         server_init(&n->server, 7 + i, NULL);
@@ -118,15 +361,23 @@ __attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nod
         n->server.core.position = i;
         buf_init(&n->recording, 1 << 26);
         server_record(&n->server, cluster_keep_record, n, 0, "here");
+        cluster_open_node(c, i, schedule);
     }
+    for (uint32_t i = 1; i < nodes; i++)
+        router_join(&c->nodes[i].router, cluster_join(&c->nodes[i], tree_parent(CLUSTER_WIDTH, i)));
+    cluster_settle(c);
 }
 
-static void cluster_settle(struct cluster *c);
+__attribute__((unused)) static void cluster_open(struct cluster *c, uint32_t nodes, uint64_t seed)
+{
+    cluster_open_by(c, nodes, seed, OVERLAY_AUTO);
+}
 
 /* The same job on all nodes; node i of the plan is node i. */
 __attribute__((unused)) static uint32_t
 cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cyclic, bool keep_going)
 {
+    static const uint32_t positions[CLUSTER_NODES] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     uint32_t id = c->njobs++;
 
     for (uint32_t i = 0; i < c->nnodes; i++) {
@@ -145,7 +396,7 @@ cluster_job_named(struct cluster *c, const char *name, uint32_t ranks, bool cycl
                                                                         .numbered = true,
                                                                         .id = id,
                                                                         .base = id * 1000 });
-        if (!n->jobs[id])
+        if (!n->jobs[id] || !node_map_keep(&n->dispatch.map, id, positions, c->nnodes))
             abort();
     }
     for (uint32_t r = 0; r < ranks; r++) {
@@ -169,248 +420,58 @@ __attribute__((unused)) static uint32_t cluster_job(struct cluster *c, uint32_t 
     return cluster_job_named(c, name, ranks, cyclic, keep_going);
 }
 
-/* ---- the host: effects become mail, mail enters by the doors --------------------------------- */
-
-static struct nameservice_query *cluster_copy(const struct nameservice_query *q)
-{
-    struct nameservice_query *copy = nameservice_query_new(q->op, q->service, q->port);
-
-    copy->rank = q->rank;
-    copy->type = q->type;
-    copy->wait = q->wait;
-    copy->life = q->life;
-    copy->timeout_ns = q->timeout_ns;
-    return copy;
-}
-
-static struct cluster_mail *cluster_send(struct cluster *c, uint32_t from, uint32_t to,
-                                         const struct effect *e)
-{
-    struct cluster_mail *m = calloc(1, sizeof *m);
-
-    m->from = from;
-    m->to = to;
-    m->e = *e;
-    m->e.bytes = NULL;
-    effect_own(&m->e);
-    if (e->kind == EFFECT_names)
-        m->e.u.names.query = cluster_copy(e->u.names.query);
-    list_init(&m->link);
-    list_append(&c->mail, &m->link);
-    return m;
-}
-
-static void cluster_send_others(struct cluster *c, uint32_t from, const struct effect *e)
-{
-    for (uint32_t i = 0; i < c->nnodes; i++) {
-        if (i != from)
-            cluster_send(c, from, i, e);
-    }
-}
-
-#ifdef CLUSTER_OVERLAY /* collectives go another way: the includer's */
-static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k);
-static bool cluster_overlays(struct cluster *c);
-#else
-static struct cluster_round *cluster_round(struct cluster *c, uint32_t node,
-                                           const struct contribution *k)
-{
-    struct cluster_round *r;
-    struct place *places;
-
-    LIST_EACH(l, &c->rounds)
-    {
-        r = LIST_OF(l, struct cluster_round, link);
-        if (coll_id_same(&r->id, &k->id))
-            return r;
-    }
-    r = calloc(1, sizeof *r);
-    r->group = strndup(k->group, k->id.group.len);
-    r->id = k->id;
-    r->id.group = slice_str(r->group);
-    contribution_places(&c->nodes[node].server.core, k, &places, &r->nplaces);
-    for (uint32_t i = 0; i < r->nplaces; i++)
-        r->places[i] = places[i].node;
-    free(places);
-    list_init(&r->link);
-    list_append(&c->rounds, &r->link);
-    return r;
-}
-
-/* The completion is mail too, so that a quick node may be in the next round before a slow one has
- * heard of this one's end. */
-static void cluster_complete(struct cluster *c, struct cluster_round *r)
-{
-    for (uint32_t i = 0; i < r->nplaces; i++) {
-        struct contribution *k = contribution_new(&r->id, false, 0);
-        struct effect e = EFFECT_WITH(contribute, .contribution = k);
-        for (uint32_t b = 0; b < c->nnodes; b++)
-            buf_slice_put(&k->block, r->blocks[b]); /* several in one piece */
-        cluster_send(c, CLUSTER_NODES, r->places[i], &e);
-    }
-    for (uint32_t b = 0; b < c->nnodes; b++)
-        free((void *)(uintptr_t)r->blocks[b].ptr);
-    list_unlink(&r->link);
-    free(r->group);
-    free(r);
-}
-
-static void cluster_contribute(struct cluster *c, uint32_t node, struct contribution *k)
-{
-    struct cluster_round *r = cluster_round(c, node, k);
-    size_t len;
-    char *bytes;
-
-    if (r->here[node])
-        OK_F(false, "node %u contributes twice to %s", node, r->group);
-    r->here[node] = true;
-    c->contributions++;
-    c->bytes += (unsigned)buf_len(&k->block);
-    bytes = buf_steal(&k->block, &len);
-    r->blocks[node] = slice_mem(bytes, len);
-    if (++r->arrived == r->nplaces)
-        cluster_complete(c, r);
-}
-
-static bool cluster_overlays(struct cluster *c)
-{
-    (void)c;
-    return false;
-}
-#endif
+/* ---- the host -------------------------------------------------------------------------------- */
 
 static void cluster_kill(struct cluster *c, uint32_t node, const struct op_kill *e)
 {
+    struct cluster_node *n = &c->nodes[node];
     struct job *j = cluster_job_at(c, node, e->job);
 
-    c->nodes[node].kills++;
-    if (node == 0) {
-        struct effect order =
-            EFFECT_WITH(abort, .job = e->job, .culprit = j->culprit, .code = j->exit_code,
-                        .reason = slice_str(j->reason.text));
-        cluster_send_others(c, 0, &order);
-    }
+    n->kills++;
+    if (node == 0)
+        job_states_kill(&n->dispatch.context, j);
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (job_rank_is_here(j, r) && j->procs[r].state != PROC_STATE_GONE)
-            server_deliver(&c->nodes[node].server, INPUT(proc_state, .job = j->id, .rank = r,
-                                                         .event = PROC_EVENT_DEATH, .code = 15));
+            server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
+                                             .event = PROC_EVENT_DEATH, .code = 15));
     }
-}
-
-static uint32_t cluster_node_of(const struct cluster *c, uint32_t job, uint32_t rank)
-{
-    return c->nodes[0].jobs[job]->plan.procs[rank].node;
-}
-
-/* The position of the asker is in the ticket. */
-static void cluster_reply(struct cluster *c, uint32_t node, struct effect *e)
-{
-    uint64_t ticket = e->u.reply.ticket;
-
-    e->u.reply.ticket = ticket & ((UINT64_C(1) << 60) - 1);
-    cluster_send(c, node, (uint32_t)(ticket >> 60), e);
 }
 
 static void cluster_carry_out(struct cluster *c, uint32_t node, struct effect *e)
 {
-    const struct op_modex_request *m = &e->u.modex_request;
-    const struct op_collective_query *q = &e->u.collective_query;
+    struct cluster_node *n = &c->nodes[node];
 
-    switch (e->kind) {
-    case EFFECT_contribute: cluster_contribute(c, node, e->u.contribute.contribution); break;
-    case EFFECT_modex_request:
-        c->fetches++;
-        cluster_send(c, node, cluster_node_of(c, m->job, m->rank), e);
-        break;
-    case EFFECT_modex_reply: cluster_send(c, node, (uint32_t)e->u.modex_reply.asker, e); break;
-    case EFFECT_collective_reply:
-        cluster_send(c, node, (uint32_t)e->u.collective_reply.asker, e);
-        break;
-    case EFFECT_reply: cluster_reply(c, node, e); break;
-    case EFFECT_proc_state:
-        if (node == 0)
-            cluster_send_others(c, 0, e);
-        else
-            cluster_send(c, node, 0, e);
-        break;
-    case EFFECT_proc_connect:
-    case EFFECT_abort:
-    case EFFECT_names: cluster_send(c, node, 0, e); break;
-    case EFFECT_collective_query:
-        cluster_send(c, node, cluster_node_of(c, q->job, q->rank), e);
-        break;
-    case EFFECT_job_connect:
-    case EFFECT_kvs_delete:
-    case EFFECT_event: cluster_send_others(c, node, e); break;
-    case EFFECT_kill: cluster_kill(c, node, &e->u.kill); break;
-    case EFFECT_subscribe_exits: break; /* everybody hears of everything */
-    case EFFECT_job_ended: c->nodes[node].ends++; break;
-    default: OK_F(false, "nobody carries out effect %d", (int)e->kind); break;
+    if (e->kind == EFFECT_contribute) {
+        c->contributions++;
+        c->bytes += (unsigned)buf_len(&e->u.contribute.contribution->block);
     }
+    c->fetches += e->kind == EFFECT_modex_request;
+    if (e->kind == EFFECT_kill)
+        cluster_kill(c, node, &e->u.kill);
+    else if (e->kind == EFFECT_job_ended)
+        n->ends++;
+    else if (!dispatch_effect(&n->dispatch, e, n->now))
+        OK_F(false, "nobody carries out effect %d", (int)e->kind);
     effect_drop(e);
 }
 
-/* The root has told the others what they have to know of its own and of others' processes. */
-static bool cluster_is_old(struct cluster *c, uint32_t node, const struct op_proc_state *o)
+static void cluster_effects(struct cluster *c)
 {
-    const struct job *j = cluster_job_at(c, node, o->job);
+    struct effect e;
 
-    return node != 0 &&
-           (job_rank_is_here(j, o->rank) || j->procs[o->rank].state == PROC_STATE_GONE);
-}
-
-static void cluster_hear_reply(struct server *s, const struct op_reply *e, struct job *about)
-{
-    struct answer a = { .status = e->status,
-                        .key = e->key,
-                        .value = e->value,
-                        .number = e->number,
-                        .type = e->type,
-                        .about = about,
-                        .rank = e->rank };
-
-    server_answer(s, e->ticket, &a);
-}
-
-static void cluster_completed(struct server *s, const struct contribution *k)
-{
-    struct slice block = buf_slice(&k->block);
-
-    server_deliver(s, INPUT(completed, .id = k->id, .status = ANSWER_OK, .blocks = { &block, 1 }));
-}
-
-/* What one node's core asks of others is an input there, with the same members. */
-static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
-{
-    struct cluster_node *n = &c->nodes[m->to];
-    struct server *s = &n->server;
-    struct effect *e = &m->e;
-    struct input in = { .kind = (enum input_kind)e->kind, .now_ns = n->now };
-
-    memcpy(&in.u, &e->u, sizeof in.u < sizeof e->u ? sizeof in.u : sizeof e->u);
-    switch (e->kind) {
-    case EFFECT_contribute: cluster_completed(s, e->u.contribute.contribution); return;
-    case EFFECT_reply:
-        cluster_hear_reply(s, &e->u.reply, cluster_job_at(c, m->to, effect_job(e)));
-        return;
-    case EFFECT_proc_state:
-        if (cluster_is_old(c, m->to, &e->u.proc_state))
-            return;
-        break;
-    case EFFECT_modex_request: in.u.modex_request.asker = m->from; break;
-    case EFFECT_collective_query: in.u.collective_query.asker = m->from; break;
-    case EFFECT_names: in.u.names.ticket |= (uint64_t)m->from << 60; break;
-    case EFFECT_event: n->events++; break;
-    default: break;
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        if (c->nodes[i].gone)
+            continue;
+        while (server_effect(&c->nodes[i].server, &e))
+            cluster_carry_out(c, i, &e);
+        dispatch_settle(&c->nodes[i].dispatch);
     }
-    server_deliver(s, &in);
 }
 
-/* The next message: the first of a pair of nodes that the seed picks. */
+/* The next message: the first one on a link that the seed picks. */
 static struct cluster_mail *cluster_next(struct cluster *c)
 {
-    struct cluster_mail *first = LIST_OF(list_first(&c->mail), struct cluster_mail, link);
-    struct cluster_mail *chosen = first;
+    struct cluster_mail *chosen = NULL;
     uint32_t n = 0;
 
     LIST_EACH(l, &c->mail)
@@ -422,40 +483,91 @@ static struct cluster_mail *cluster_next(struct cluster *c)
     LIST_EACH(k, &c->mail)
     {
         struct cluster_mail *m = LIST_OF(k, struct cluster_mail, link);
-        if (m->from == chosen->from && m->to == chosen->to)
+        if (m->end == chosen->end)
             return m;
     }
     return chosen;
 }
 
-static void cluster_effects(struct cluster *c)
+static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 {
-    struct effect e;
+    struct router_link *l = m->end;
+    struct router *r = &l->node->router;
 
-    for (uint32_t i = 0; i < c->nnodes; i++) {
-        while (server_effect(&c->nodes[i].server, &e))
-            cluster_carry_out(c, i, &e);
+    if (l->node->gone || list_empty(&l->link))
+        return;
+    switch (m->what) {
+    case CLUSTER_UP:
+        l->up = true;
+        router_link_up(r, l, c->now);
+        break;
+    case CLUSTER_BYTES: router_bytes(r, l, slice_mem(m->bytes, m->len), c->now); break;
+    case CLUSTER_CLOSED:
+        list_unlink(&l->link);
+        router_link_down(r, l, ROUTER_DOWN_CLOSED, "closed");
+        break;
+    case CLUSTER_BROKEN:
+        list_unlink(&l->link);
+        router_link_down(r, l, ROUTER_DOWN_BROKEN, "broken");
+        break;
     }
 }
 
-static void cluster_deliver_all(struct cluster *c)
+/* Delivers one message, and carries out what it causes.  False: there is none. */
+static bool cluster_step(struct cluster *c)
 {
-    while (!list_empty(&c->mail)) {
-        struct cluster_mail *m = cluster_next(c);
-        list_unlink(&m->link);
-        cluster_deliver(c, m);
-        effect_drop(&m->e);
-        free(m);
-        cluster_effects(c);
+    struct cluster_mail *m;
+
+    if (list_empty(&c->mail))
+        return false;
+    m = cluster_next(c);
+    list_unlink(&m->link);
+    cluster_deliver(c, m);
+    free(m);
+    cluster_effects(c);
+    return true;
+}
+
+/* Nothing is on its way: the time passes that somebody waits for.  False: nobody does. */
+static bool cluster_wait(struct cluster *c)
+{
+    bool some = false;
+
+    for (uint32_t i = 0; i < c->nnodes; i++) {
+        struct cluster_node *n = &c->nodes[i];
+        bool batch = n->batch, overdue = n->overdue;
+        uint64_t wake_ns = n->wake_ns;
+        n->batch = n->overdue = false;
+        n->wake_ns = 0;
+        if (n->gone)
+            continue;
+        some = some || batch || overdue || wake_ns;
+        c->now = c->now < wake_ns ? wake_ns : c->now;
+        if (batch)
+            dispatch_tick(&n->dispatch);
+        if (overdue)
+            membership_overdue(&n->member);
+        if (wake_ns)
+            router_tick(&n->router, c->now);
     }
+    return some;
 }
 
 static void cluster_settle(struct cluster *c)
 {
     do {
         cluster_effects(c);
-        cluster_deliver_all(c);
-    } while (cluster_overlays(c));
+        while (cluster_step(c))
+            continue;
+    } while (cluster_wait(c));
+}
+
+/* The node is gone: all its links break. */
+__attribute__((unused)) static void cluster_die(struct cluster *c, uint32_t node)
+{
+    c->nodes[node].gone = true;
+    LIST_EACH(l, &c->nodes[node].links)
+    cluster_drop(LIST_OF(l, struct router_link, link));
 }
 
 /* ---- processes ------------------------------------------------------------------------------- */
@@ -515,26 +627,29 @@ static void cluster_play_back(struct cluster_node *n, uint32_t number)
     replay_free(r);
 }
 
+static void cluster_close_node(struct cluster *c, uint32_t i)
+{
+    struct cluster_node *n = &c->nodes[i];
+
+    server_record_end(&n->server);
+    cluster_play_back(n, i);
+    buf_free(&n->recording);
+    dispatch_close(&n->dispatch);
+    membership_close(&n->member);
+    router_close(&n->router);
+    server_free(&n->server);
+    for (uint32_t k = 0; k < c->njobs; k++)
+        seg_memory_close(&n->regions[k]);
+}
+
 __attribute__((unused)) static void cluster_close(struct cluster *c)
 {
     cluster_settle(c);
-    LIST_EACH(l, &c->rounds)
-    {
-        struct cluster_round *r = LIST_OF(l, struct cluster_round, link);
-        for (uint32_t b = 0; b < c->nnodes; b++)
-            free((void *)(uintptr_t)r->blocks[b].ptr);
-        free(r->group);
-        free(r);
-    }
-    for (uint32_t i = 0; i < c->nnodes; i++) {
-        struct cluster_node *n = &c->nodes[i];
-        server_record_end(&n->server);
-        cluster_play_back(n, i);
-        buf_free(&n->recording);
-        server_free(&n->server);
-        for (uint32_t k = 0; k < c->njobs; k++)
-            seg_memory_close(&n->regions[k]);
-    }
+    OK_F(c->log.count == 0, "no router and no member has logged an error");
+    for (uint32_t i = 0; i < c->nnodes; i++)
+        cluster_close_node(c, i);
+    for (uint32_t i = 0; i < c->npairs; i++)
+        free(c->pairs[i]);
 }
 
 #endif

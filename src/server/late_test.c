@@ -45,14 +45,8 @@ static bool is_running(const struct model *m)
 static void pass_mail(struct model *m, uint64_t messages)
 {
     cluster_effects(&m->c);
-    while (messages-- && !list_empty(&m->c.mail)) {
-        struct cluster_mail *mail = cluster_next(&m->c);
-        list_unlink(&mail->link);
-        cluster_deliver(&m->c, mail);
-        effect_drop(&mail->e);
-        free(mail);
-        cluster_effects(&m->c);
-    }
+    while (messages-- && cluster_step(&m->c))
+        continue;
 }
 
 static void says(struct model *m, uint32_t rank, const char *text)
@@ -143,6 +137,7 @@ static void pass_time(struct model *m, uint64_t ns)
         m->c.nodes[i].now += ns;
         server_tick(&m->c.nodes[i].server, m->c.nodes[i].now);
     }
+    cluster_wait(&m->c);
 }
 
 static void step(struct model *m)
