@@ -48,7 +48,8 @@ void dispatch_close(struct dispatch *d); /* harmless twice, and on zeroed memory
 /* An effect of the core that concerns other nodes.  False: it is none of these. */
 bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns);
 
-/* A message of another node.  False: it does not concern the core; the host handles it. */
+/* A message of another node; of a lost one it is dropped.  False: it does not concern the core; the
+ * host handles it. */
 bool dispatch_message(struct dispatch *d, const struct msg *m, uint64_t now_ns);
 
 /* The end of every event, and the time of the last `wake`. */

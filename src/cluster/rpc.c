@@ -57,6 +57,15 @@ void rpc_lost(struct rpc *r, uint32_t position)
     }
 }
 
+uint32_t rpc_questions(const struct rpc *r, uint32_t position)
+{
+    uint32_t n = 0;
+
+    LIST_EACH(l, &r->questions)
+    n += LIST_OF(l, struct question, link)->position == position;
+    return n;
+}
+
 /* ---- requests and answers out ---------------------------------------------------------------- */
 
 static void send_to(const struct rpc *r, struct msg *m, uint32_t to)

@@ -51,4 +51,7 @@ bool rpc_answer(struct rpc *r, uint64_t ticket, const struct answer *a);
 /* That daemon is lost: nobody waits for its answers. */
 void rpc_lost(struct rpc *r, uint32_t position);
 
+/* How many requests of that daemon wait for an answer. */
+uint32_t rpc_questions(const struct rpc *r, uint32_t position);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/rand.h"
 #include "cluster/overlay_codec.h"
+#include "cluster/sim_calls.h"
 #include "cluster/sim_net.h"
 
 void sim_defaults(struct sim_config *c)
@@ -29,9 +30,7 @@ void sim_defaults(struct sim_config *c)
                               .notice_ns = 1000000 };
 }
 
-static void violated(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void violated(struct sim *s, const char *format, ...)
+void sim_violated(struct sim *s, const char *format, ...)
 {
     va_list args;
 
@@ -47,7 +46,7 @@ static void on_log(struct log_out *out, const char *text, size_t len)
 {
     struct sim *s = LIST_OF(out, struct sim, log_out);
 
-    violated(s, "%.*s", (int)len, text);
+    sim_violated(s, "%.*s", (int)len, text);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -84,14 +83,12 @@ static uint32_t origin_of(const struct sim *s, uint32_t p)
     return p / origin_step(s);
 }
 
-/* Broadcasts have no order of their own: each one carries its number. */
+/* Broadcasts are events, and carry their number. */
 static void broadcast(struct sim_node *n, uint32_t number)
 {
-    struct msg m = { .kind = MSG_window_update };
+    struct effect e = EFFECT_WITH(event, .job = JOB_NO_RANK, .rank = n->me, .code = (int)number);
 
-    m.u.window_update.count = number;
-    if (membership_broadcast(&n->member, &m) < 0)
-        n->sim->no_memory = true;
+    dispatch_effect(&n->dispatch, &e, n->sim->now);
 }
 
 static uint16_t *of_pair(const struct sim *s, uint16_t *all, uint32_t from, uint32_t to)
@@ -117,7 +114,7 @@ static void send_one(struct sim *s, struct sim_node *n)
     if (rc == 0)
         ++*of_pair(s, s->sent, n->me, to);
     else if (rc != -EPIPE || !router_is_lost(&n->router, to))
-        violated(s, "node %u cannot send to node %u: %s", n->me, to, err_text(rc));
+        sim_violated(s, "node %u cannot send to node %u: %s", n->me, to, err_text(rc));
 }
 
 static void say_result(struct sim *s, struct sim_node *n)
@@ -141,7 +138,7 @@ static void enter(struct sim *s, uint32_t p, uint32_t set)
     if (membership_contribute(&n->member, OVERLAY_AUTO, slice_str(what), n->round[set],
                               set ? &s->sets[set] : NULL, make_block(s, set, n->round[set], p),
                               s->now) < 0)
-        violated(s, "node %u cannot contribute to set %u", p, set);
+        sim_violated(s, "node %u cannot contribute to set %u", p, set);
 }
 
 static void enter_later(struct sim *s, uint32_t p, uint32_t set)
@@ -162,13 +159,13 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
 
     if (s->c.card * s->c.ranks == 0 || (s->c.barrier_first && round == 0)) {
         if (block_set_bytes(blocks))
-            violated(s, "node %u got data in a barrier", p);
+            sim_violated(s, "node %u got data in a barrier", p);
         return;
     }
     if (s->c.modelled) {
         if (block_set_count(blocks) != s->sets[set].count)
-            violated(s, "node %u got %u of %u blocks", p, block_set_count(blocks),
-                     s->sets[set].count);
+            sim_violated(s, "node %u got %u of %u blocks", p, block_set_count(blocks),
+                         s->sets[set].count);
         return;
     }
     block_set_walk_begin(&w, blocks);
@@ -179,15 +176,15 @@ static void check_blocks(struct sim *s, uint32_t p, uint32_t set, uint32_t round
         memcpy(&k, b->block.ptr, sizeof k);
         n++;
         if (k.set != set || k.round != round || k.position != b->position)
-            violated(s, "node %u got a block of node %u, round %u, in round %u of set %u", p,
-                     k.position, k.round, round, set);
+            sim_violated(s, "node %u got a block of node %u, round %u, in round %u of set %u", p,
+                         k.position, k.round, round, set);
         if (rank_set_add(&seen, k.position, 1) < 0)
             s->no_memory = true;
     }
     block_set_walk_end(&w);
     if (n != s->sets[set].count || seen.count != n || !rank_set_covers(&seen, &s->sets[set]))
-        violated(s, "node %u got %u blocks of %u nodes, not of %u, in round %u of set %u", p, n,
-                 seen.count, s->sets[set].count, round, set);
+        sim_violated(s, "node %u got %u blocks of %u nodes, not of %u, in round %u of set %u", p, n,
+                     seen.count, s->sets[set].count, round, set);
     rank_set_free(&seen);
 }
 
@@ -199,8 +196,8 @@ static void check_failure(struct sim *s, uint32_t p, uint32_t set, const struct 
     s->nodes[p].stopped[set] = true;
     if (e->culprit >= s->c.nodes || !tree_is_lost(s->nodes[0].member.overlay.lost, e->culprit) ||
         !rank_set_has(&s->sets[set], e->culprit))
-        violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
-                 s->nodes[p].round[set], set, (int)e->culprit);
+        sim_violated(s, "node %u: round %u of set %u failed, and none of its nodes is lost (%d)", p,
+                     s->nodes[p].round[set], set, (int)e->culprit);
 }
 
 static void on_completed(void *arg, const struct overlay_event *e)
@@ -211,8 +208,8 @@ static void on_completed(void *arg, const struct overlay_event *e)
 
     sscanf(e->what, "fence sim/%u", &set);
     if (set >= s->c.sets || !n->inside[set] || e->generation != n->round[set]) {
-        violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
-                 (unsigned)e->generation, set);
+        sim_violated(s, "node %u hears of the end of round %u of set %u, where it is not", n->me,
+                     (unsigned)e->generation, set);
         return;
     }
     n->inside[set] = false;
@@ -237,13 +234,13 @@ static void on_decided(void *arg, const struct overlay_event *e)
         n->sim->r->gathered_ns = n->sim->now - n->sim->begin;
 }
 
-static void take_broadcast(struct sim_node *n, const struct msg *m)
+void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number)
 {
-    uint32_t *told = &n->told[origin_of(n->sim, m->from)];
+    uint32_t *told = &n->told[origin_of(n->sim, from)];
 
-    if (m->u.window_update.count != ++*told)
-        violated(n->sim, "node %u gets broadcast %u of node %u, not %u", n->me,
-                 (unsigned)m->u.window_update.count, m->from, *told);
+    if (number != ++*told)
+        sim_violated(n->sim, "node %u gets broadcast %u of node %u, not %u", n->me, number, from,
+                     *told);
 }
 
 /* Once, in order, and not before a broadcast that its sender knew. */
@@ -254,23 +251,23 @@ static void take_one(struct sim_node *n, const struct msg *m)
 
     slice_u64(m->u.data.bytes, &told);
     if (m->u.data.channel != ++*got)
-        violated(n->sim, "node %u gets message %u of node %u, not %u", n->me,
-                 (unsigned)m->u.data.channel, m->from, *got);
+        sim_violated(n->sim, "node %u gets message %u of node %u, not %u", n->me,
+                     (unsigned)m->u.data.channel, m->from, *got);
     if (n->member.overlay.told < told)
-        violated(n->sim,
-                 "node %u gets a message of node %u, and knows %" PRIu64
-                 " broadcasts of the %" PRIu64 " that came before it",
-                 n->me, m->from, n->member.overlay.told, told);
+        sim_violated(n->sim,
+                     "node %u gets a message of node %u, and knows %" PRIu64
+                     " broadcasts of the %" PRIu64 " that came before it",
+                     n->me, m->from, n->member.overlay.told, told);
 }
 
 static void on_message(void *arg, const struct msg *m)
 {
     struct sim_node *n = arg;
 
-    if (m->kind == MSG_window_update)
-        take_broadcast(n, m);
-    else if (m->kind == MSG_data)
+    if (m->kind == MSG_data)
         take_one(n, m);
+    else
+        dispatch_message(&n->dispatch, m, n->sim->now);
 }
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
@@ -282,8 +279,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 
 static void on_lost(void *arg, uint32_t position)
 {
-    (void)arg;
-    (void)position;
+    sim_calls_lost(arg, position);
 }
 
 static void kill_node(struct sim_node *n)
@@ -299,7 +295,7 @@ static void on_end(void *arg, const char *why)
     struct sim_node *n = arg;
 
     if (n->me == 0)
-        violated(n->sim, "the top ends: %s", why);
+        sim_violated(n->sim, "the top ends: %s", why);
     kill_node(n);
 }
 
@@ -364,7 +360,7 @@ static struct overlay_msg *codec_in(void *arg, const struct msg *m, uint32_t cou
         bare.u.overlay.blocks.n = 0;
     to = overlay_codec_in(&bare, count);
     if (!to)
-        violated(s, "node %u cannot read a message of node %u", m->to, m->from);
+        sim_violated(s, "node %u cannot read a message of node %u", m->to, m->from);
     if (to && s->c.modelled && m->u.overlay.blocks.n) {
         memcpy(&number, m->u.overlay.blocks.items[0].ptr, sizeof number);
         to->data = block_set_ref(s->blocks[number]);
@@ -379,6 +375,7 @@ static void free_node(struct sim_node *n)
     if (n->freed)
         return;
     n->freed = true;
+    dispatch_close(&n->dispatch);
     membership_close(&n->member);
     router_close(&n->router);
 }
@@ -404,6 +401,9 @@ static void happen_to(struct sim *s, struct sim_event *e)
         if (e->other == n->overdue_version)
             membership_overdue(&n->member);
         break;
+    case SIM_REQUEST:
+    case SIM_REPLY:
+    case SIM_BATCH: sim_calls_happen(n, e); break;
     default: break;
     }
 }
@@ -498,7 +498,7 @@ static bool make_node(struct sim *s, uint32_t p)
     n->me = p;
     list_init(&n->links);
     router_open(&n->router, &r);
-    return membership_open(&n->member, &n->router, &k) == 0;
+    return membership_open(&n->member, &n->router, &k) == 0 && sim_calls_open_node(n);
 }
 
 /* The tree is up at the beginning, and all have said so: its start-up is not simulated. */
@@ -566,10 +566,11 @@ static void check_sets(struct sim *s, const struct sim_node *n)
 {
     for (uint32_t set = 0; set < s->c.sets; set++) {
         if (n->inside[set])
-            violated(s, "node %u waits for ever in round %u of set %u", n->me, n->round[set], set);
+            sim_violated(s, "node %u waits for ever in round %u of set %u", n->me, n->round[set],
+                         set);
         else if (rank_set_has(&s->sets[set], n->me) && !n->stopped[set] &&
                  n->round[set] < s->c.rounds)
-            violated(s, "node %u has not been through all rounds of set %u", n->me, set);
+            sim_violated(s, "node %u has not been through all rounds of set %u", n->me, set);
     }
 }
 
@@ -577,14 +578,14 @@ static void check_sets(struct sim *s, const struct sim_node *n)
 static void check_broadcasts(struct sim *s, const struct sim_node *n)
 {
     if (n->me && n->told[0] != s->words)
-        violated(s, "node %u has received %u of %u broadcasts", n->me, n->told[0], s->words);
+        sim_violated(s, "node %u has received %u of %u broadcasts", n->me, n->told[0], s->words);
     for (uint32_t p = 1; p < s->c.nodes; p++) {
         const struct sim_node *origin = &s->nodes[p];
         uint32_t of = origin_of(s, p);
         uint32_t all = origin->dead ? s->nodes[0].told[of] : origin->reported;
         if (is_origin(s, p) && p != n->me && n->told[of] != all)
-            violated(s, "node %u has received %u of %u broadcasts of node %u", n->me, n->told[of],
-                     all, p);
+            sim_violated(s, "node %u has received %u of %u broadcasts of node %u", n->me,
+                         n->told[of], all, p);
     }
 }
 
@@ -593,27 +594,31 @@ static void check_messages(struct sim *s, const struct sim_node *n)
     for (uint32_t p = 0; s->sent && p < s->c.nodes; p++) {
         uint32_t sent = *of_pair(s, s->sent, p, n->me), got = *of_pair(s, s->got, p, n->me);
         if (!s->nodes[p].dead && sent != got)
-            violated(s, "node %u has received %u of %u messages of node %u", n->me, got, sent, p);
+            sim_violated(s, "node %u has received %u of %u messages of node %u", n->me, got, sent,
+                         p);
     }
     if (n->router.held_bytes)
-        violated(s, "node %u keeps %zu bytes that have no route", n->me, n->router.held_bytes);
+        sim_violated(s, "node %u keeps %zu bytes that have no route", n->me, n->router.held_bytes);
 }
 
 static void check_node(struct sim *s, const struct sim_node *n)
 {
     const struct overlay *o = &n->member.overlay;
+    char why[SIM_TEXT];
 
     if (n->dead)
         return;
     s->r->survivors++;
     if (tree_is_lost(s->nodes[0].member.overlay.lost, n->me))
-        violated(s, "node %u is lost, and lives", n->me);
+        sim_violated(s, "node %u is lost, and lives", n->me);
     check_sets(s, n);
     check_broadcasts(s, n);
     check_messages(s, n);
+    if (sim_calls_wrong(n, why, sizeof why))
+        sim_violated(s, "%s", why);
     if (!list_empty(&o->unacked) || !list_empty(&o->pendings))
-        violated(s, "node %u keeps what is over: %u reports, %zu collectives", n->me,
-                 list_empty(&o->unacked) ? 0 : 1, o->pending.count);
+        sim_violated(s, "node %u keeps what is over: %u reports, %zu collectives", n->me,
+                     list_empty(&o->unacked) ? 0 : 1, o->pending.count);
 }
 
 static void count_node(struct sim *s, const struct sim_node *n)
@@ -657,6 +662,7 @@ static void free_all(struct sim *s)
         free_node(n);
     }
     sim_net_free(s);
+    sim_calls_close(s);
     for (uint32_t k = 0; k < SETS_MAX; k++)
         rank_set_free(&s->sets[k]);
     free(s->sent);
@@ -673,7 +679,8 @@ static bool make(struct sim *s)
         s->sent = calloc((size_t)n * n, sizeof *s->sent);
         s->got = calloc((size_t)n * n, sizeof *s->got);
     }
-    if (!s->nodes || (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s))
+    if (!s->nodes || (s->c.reports && (!s->sent || !s->got)) || !choose_sets(s) ||
+        !sim_calls_open(s))
         return false;
     for (uint32_t p = 0; p < n; p++) {
         if (!make_node(s, p))
@@ -696,6 +703,7 @@ int sim_run(const struct sim_config *c, struct sim_result *r_p)
         meet_all(&s);
         begin(&s);
         plan_trouble(&s);
+        sim_calls_begin(&s);
         run(&s);
     }
     if (!s.no_memory)
@@ -712,10 +720,10 @@ void sim_command(const struct sim_config *c, struct buf *out)
                "wireup sim --nodes %u --ranks %u --width %u --seed %" PRIu64
                " --schedule %s --rounds %u --sets %u --bytes-per-rank %" PRIu64
                " --node-failures %u --link-failures %u --slow %u --reports %u"
-               " --broadcasts %u --jitter %" PRIu64 " --latency %" PRIu64 " --overhead %" PRIu64
-               " --ps-per-byte %u --link %u --flags %s%s%s",
+               " --broadcasts %u --requests %u --jitter %" PRIu64 " --latency %" PRIu64
+               " --overhead %" PRIu64 " --ps-per-byte %u --link %u --flags %s%s%s",
                c->nodes, c->ranks, c->width, c->seed, schedules[c->schedule], c->rounds, c->sets,
-               c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->jitter_ns,
+               c->card, c->kills, c->cuts, c->slow, c->reports, c->words, c->requests, c->jitter_ns,
                c->latency_ns, c->overhead_ns, c->byte_ps, c->link_ns,
                c->barrier_first ? "barrier," : "", c->through_tree ? "relayed," : "",
                c->modelled ? "" : "real");

@@ -1,8 +1,9 @@
 /* sim.h - runs the daemons' part in the cluster for many nodes in one process, under virtual time.
  *
- * Every node is a struct membership with its router, as in wireupd; the simulator is the network
- * between them (sim_net.h) and a program on each: rounds of collectives on overlapping sets,
- * messages from node to node, broadcasts.  All random choices follow from a seed.  The network is
+ * Every node is a struct membership with its router and dispatcher, as in a daemon; the simulator
+ * is the network between them (sim_net.h) and a program on each: rounds of collectives on
+ * overlapping sets, messages from node to node, broadcasts, requests and what a core does with them
+ * (sim_calls.h).  All random choices follow from a seed.  The network is
  * the usual model: a message costs each end `overhead`, its bytes `byte` on the way out and on the
  * way in (a daemon sends and receives one message at a time), and `latency` in between.  Links
  * between daemons that are not neighbours in the tree come up when an exchange begins that needs
@@ -11,7 +12,8 @@
  * Invariants (struct sim_result): each collective that a living node has contributed to ends there,
  * with the blocks of that generation of exactly its participants, or with the name of a lost one;
  * no message between living nodes and no broadcast is lost, duplicated, or out of order; and no
- * message arrives before a broadcast that its sender had received.
+ * message arrives before a broadcast that its sender had received.  Those of requests are in
+ * sim_calls.h.
  */
 #ifndef WIREUP_CLUSTER_SIM_H
 #define WIREUP_CLUSTER_SIM_H
@@ -34,6 +36,7 @@ struct sim_config {
     uint32_t reports;   /* messages of each node to others, one after each collective; about eight
                          * nodes also broadcast as many */
     uint32_t words;     /* broadcasts of the top */
+    uint32_t requests;  /* of each node: modex, names, events, output (sim_calls.h) */
     uint64_t latency_ns, overhead_ns, jitter_ns;
     uint32_t byte_ps;
     uint32_t link_ns;   /* a daemon's cost of each link outside the tree; 0: all are up */
@@ -52,8 +55,9 @@ struct sim_result {
     uint64_t end_ns;
     uint64_t messages, bytes, collectives, failed, survivors;
     uint64_t node_messages, node_bytes, node_held; /* the maximum of any node */
-    uint64_t bound_ns;        /* lower bound for any algorithm in this model (one collective) */
-    uint64_t exchanged;       /* messages of exchanges */
+    uint64_t bound_ns;  /* lower bound for any algorithm in this model (one collective) */
+    uint64_t exchanged; /* messages of exchanges */
+    uint64_t requests;
     char violation[SIM_TEXT]; /* empty: all is well */
 };
 

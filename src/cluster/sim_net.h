@@ -8,6 +8,7 @@
 #ifndef WIREUP_CLUSTER_SIM_NET_H
 #define WIREUP_CLUSTER_SIM_NET_H
 
+#include "cluster/dispatch.h"
 #include "cluster/membership.h"
 #include "cluster/sim.h"
 
@@ -24,7 +25,10 @@ enum sim_kind {
     SIM_DOWN,
     SIM_WAKE,
     SIM_BROADCAST,
-    SIM_OVERDUE
+    SIM_OVERDUE,
+    SIM_REQUEST,
+    SIM_REPLY,
+    SIM_BATCH
 };
 
 struct sim;
@@ -56,6 +60,7 @@ struct sim_event {
     uint64_t at, number; /* the number keeps simultaneous events in order */
     enum sim_kind kind;
     uint32_t node, other;
+    uint64_t ticket; /* REPLY */
     enum router_down how;
     struct router_link *end; /* ARRIVE, MESSAGE: the receiving one */
     struct sim_message *m;
@@ -69,13 +74,27 @@ struct sim_intake {
     struct sim_message *m;
 };
 
-struct sim;
+/* What a node has asked for and heard (sim_calls.c). */
+struct sim_calls {
+    uint32_t modex_of, modex;  /* whose modex is awaited, and its number */
+    uint32_t round_of, rounds; /* the same for queries about collectives */
+    uint32_t names;            /* asked for */
+    uint64_t named;            /* bits: answered */
+    uint32_t waits;            /* names that nobody publishes: asked for */
+    uint32_t states;           /* process states reported */
+    uint32_t lines;            /* of output written */
+    uint32_t source, heard;    /* whose output is subscribed to; lines */
+    bool subscribed;           /* to exits */
+    uint32_t exits;
+};
 
 struct sim_node {
     struct sim *sim;
     uint32_t me;
     struct router router;
     struct membership member;
+    struct dispatch dispatch;
+    struct sim_calls calls;
     struct list links; /* open ends */
     struct sim_intake *intakes;
     uint32_t nintakes, intakes_room, intake_version, wake_version, overdue_version;
@@ -105,7 +124,15 @@ struct sim {
     size_t nblocks, blocks_room;
     uint16_t *sent, *got; /* of each pair of nodes, messages; NULL: there are none */
     struct sim_result *r;
-    uint32_t words; /* broadcasts of the top */
+    uint32_t words;   /* broadcasts of the top */
+    struct core core; /* knows one job, with one process on each node */
+    struct job job;
+    char nspace[8];
+    uint32_t *positions; /* of its nodes */
+    uint32_t *states;    /* the top: process states heard, by node */
+    uint8_t *parts;      /* the top: pending operations heard, by node */
+    uint32_t exits;      /* that the top has raised */
+    bool asked;          /* for pending operations */
     bool begun;
     bool no_memory;
 };

@@ -48,12 +48,13 @@ static void faults(struct sim_config *c, uint64_t seed)
     c->slow = (uint32_t)(seed / 2 % 4);
     c->reports = 2;
     c->words = 3;
+    c->requests = seed % 7 ? 6 : 0;
     c->through_tree = seed % 5 == 0;
 }
 
 static void test_seeds(uint64_t first, uint32_t count)
 {
-    uint64_t messages = 0, failed = 0, collectives = 0, exchanged = 0, bad = 0;
+    uint64_t messages = 0, failed = 0, collectives = 0, exchanged = 0, requests = 0, bad = 0;
     struct sim_config c;
     struct sim_result r;
 
@@ -64,13 +65,17 @@ static void test_seeds(uint64_t first, uint32_t count)
         failed += r.failed;
         collectives += r.collectives;
         exchanged += r.exchanged;
+        requests += r.requests;
     }
     OK_F(bad == 0, "%u seeds of up to %d nodes from %llu: no invariant is violated", count,
          NODES_MAX, (unsigned long long)first);
-    printf("# %llu messages (%llu of exchanges), %llu collectives entered, %llu of them failed\n",
+    printf("# %llu messages (%llu of exchanges), %llu requests, %llu collectives entered, %llu of "
+           "them "
+           "failed\n",
            (unsigned long long)messages, (unsigned long long)exchanged,
-           (unsigned long long)collectives, (unsigned long long)failed);
-    OK_F(failed > 0 && failed < collectives && exchanged > 0,
+           (unsigned long long)requests, (unsigned long long)collectives,
+           (unsigned long long)failed);
+    OK_F(failed > 0 && failed < collectives && exchanged > 0 && requests > 0,
          "some collectives end well, some with the name of a lost node");
 }
 

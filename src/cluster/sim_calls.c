@@ -1,0 +1,454 @@
+/* sim_calls.c - see sim_calls.h.  Reading order: what a node asks for; the core that answers; time;
+ * the end. */
+#include "cluster/sim_calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rand.h"
+
+static const char NSPACE[] = "sim";
+
+enum { CHANNEL = 2, NOBODY = UINT32_MAX };
+
+static struct slice number_text(char text[24], uint64_t v)
+{
+    snprintf(text, 24, "%llu", (unsigned long long)v);
+    return slice_str(text);
+}
+
+static uint64_t number_of(struct slice text)
+{
+    uint64_t v = 0;
+
+    slice_u64(text, &v);
+    return v;
+}
+
+static void effect(struct sim_node *n, struct effect e)
+{
+    dispatch_effect(&n->dispatch, &e, n->sim->now);
+    dispatch_settle(&n->dispatch);
+}
+
+/* ---- what a node asks for -------------------------------------------------------------------- */
+
+static uint32_t other_node(struct sim_node *n)
+{
+    uint32_t p = (uint32_t)rand_below(&n->sim->rand, n->sim->c.nodes - 1);
+
+    return p < n->me ? p : p + 1;
+}
+
+static void ask_modex(struct sim_node *n)
+{
+    uint32_t to = other_node(n);
+    char text[24];
+
+    if (n->calls.modex_of != NOBODY || router_is_lost(&n->router, to))
+        return;
+    n->calls.modex_of = to;
+    n->calls.modex++;
+    effect(n, EFFECT_WITH(modex_request, .job = 0, .rank = to,
+                          .key = number_text(text, n->calls.modex)));
+}
+
+static void ask_round(struct sim_node *n)
+{
+    uint32_t to = other_node(n);
+
+    if (n->calls.round_of != NOBODY || router_is_lost(&n->router, to))
+        return;
+    n->calls.round_of = to;
+    n->calls.rounds++;
+    effect(n, EFFECT_WITH(collective_query, .job = 0, .rank = to,
+                          .id = { .kind = COLL_FENCE, .generation = n->calls.rounds }));
+}
+
+static void report_state(struct sim_node *n, enum proc_event event)
+{
+    n->calls.states++;
+    effect(n, EFFECT_WITH(proc_state, .job = 0, .rank = n->me, .event = event,
+                          .code = (int)n->calls.states));
+}
+
+/* It carries how many process states we have reported before it. */
+static void ask_name(struct sim_node *n)
+{
+    char text[24];
+    struct nameservice_query *q = nameservice_query_new(NAMESERVICE_LOOKUP, SLICE("service"),
+                                                        number_text(text, n->calls.states));
+
+    if (!q) {
+        n->sim->no_memory = true;
+        return;
+    }
+    q->rank = n->me;
+    q->wait = rand_below(&n->sim->rand, 4) == 0;
+    if (q->wait)
+        n->calls.waits++;
+    else
+        n->calls.names++;
+    effect(n, EFFECT_WITH(names, .job = 0, .ticket = n->calls.names, .query = q));
+    free(q);
+}
+
+static void listen(struct sim_node *n)
+{
+    uint32_t to = other_node(n);
+
+    if (n->calls.source != NOBODY || router_is_lost(&n->router, to))
+        return;
+    n->calls.source = to;
+    effect(n, EFFECT_WITH(listen, .nspace = slice_str(NSPACE), .rank = to, .channels = CHANNEL,
+                          .subscription = 1));
+}
+
+static void write_line(struct sim_node *n)
+{
+    char text[24];
+
+    n->calls.lines++;
+    iof_forward_output(&n->dispatch.iof, &n->sim->job, n->me, CHANNEL,
+                       number_text(text, n->calls.lines));
+}
+
+static void subscribe(struct sim_node *n)
+{
+    if (n->calls.subscribed)
+        return;
+    n->calls.subscribed = true;
+    effect(n, EFFECT_WITH(subscribe_exits, .job = 0, .rank = n->me));
+}
+
+static void root_request(struct sim_node *n)
+{
+    struct sim *s = n->sim;
+
+    if (!s->asked && rand_below(&s->rand, 4) == 0) {
+        s->asked = true;
+        rpc_query(&n->dispatch.rpc, 1, SLICE_NULL);
+        return;
+    }
+    s->exits++;
+    effect(n, EFFECT_WITH(event, .job = 0, .nspace = slice_str(NSPACE), .code = (int)s->exits,
+                          .is_exit = true));
+}
+
+static void request(struct sim_node *n)
+{
+    static void (*const requests[])(struct sim_node *) = { ask_modex, ask_round,  ask_name,
+                                                           listen,    write_line, subscribe };
+    uint64_t what = rand_below(&n->sim->rand, 8);
+
+    n->sim->r->requests++;
+    if (n->me == 0)
+        root_request(n);
+    else if (what < 6)
+        requests[what](n);
+    else
+        report_state(n, what == 6 ? PROC_EVENT_STARTED : PROC_EVENT_EXIT);
+}
+
+/* ---- the core that answers ------------------------------------------------------------------- */
+
+/* At once, or later. */
+static void reply_later(struct sim_node *n, struct sim_event e)
+{
+    struct sim *s = n->sim;
+
+    e.kind = SIM_REPLY;
+    e.node = n->me;
+    e.at = s->now + (s->c.jitter_ns ? rand_below(&s->rand, 8 * s->c.jitter_ns) : 0);
+    if (rand_below(&s->rand, 2))
+        sim_calls_happen(n, &e);
+    else
+        sim_push(s, e);
+}
+
+static void hear_modex_request(struct sim_node *n, const struct op_modex_request *m)
+{
+    if (m->rank != n->me)
+        sim_violated(n->sim, "node %u is asked for the modex of node %u", n->me, m->rank);
+    reply_later(n, (struct sim_event){ .other = (uint32_t)m->asker, .ticket = number_of(m->key) });
+}
+
+static void hear_modex_reply(struct sim_node *n, const struct op_modex_reply *m)
+{
+    if (m->rank == n->calls.modex_of && m->status == ANSWER_OK &&
+        number_of(m->block) == n->calls.modex)
+        n->calls.modex_of = NOBODY;
+    else if (!router_is_lost(&n->router, m->rank))
+        sim_violated(n->sim, "node %u gets a modex of node %u that it has not asked for", n->me,
+                     m->rank);
+}
+
+static void hear_names(struct sim_node *n, const struct op_names *m)
+{
+    if (n->sim->states[m->query->rank] < number_of(m->query->port))
+        sim_violated(n->sim, "a request of node %u comes before the process states before it",
+                     m->query->rank);
+    if (!m->query->wait) /* for a name that nobody publishes */
+        reply_later(n, (struct sim_event){ .other = NOBODY, .ticket = m->ticket });
+}
+
+static void hear_answer(struct sim_node *n, const struct op_answer *m)
+{
+    uint64_t bit = UINT64_C(1) << (m->ticket & 63);
+
+    if (m->status != ANSWER_OK || m->ticket == 0 || m->ticket > n->calls.names ||
+        (n->calls.named & bit))
+        sim_violated(n->sim, "node %u gets answer %u of %u twice", n->me, (unsigned)m->ticket,
+                     n->calls.names);
+    n->calls.named |= bit;
+}
+
+static void hear_collective_query(struct sim_node *n, const struct op_collective_query *m)
+{
+    if (m->rank != n->me)
+        sim_violated(n->sim, "node %u is asked about a collective of node %u", n->me, m->rank);
+    effect(n, EFFECT_WITH(collective_reply, .asker = m->asker, .job = 0, .rank = n->me, .id = m->id,
+                          .will = m->id.generation % 2));
+}
+
+static void hear_collective_reply(struct sim_node *n, const struct op_collective_reply *m)
+{
+    if (m->rank == n->calls.round_of && m->id.generation == n->calls.rounds &&
+        m->will == m->id.generation % 2)
+        n->calls.round_of = NOBODY;
+    else if (!router_is_lost(&n->router, m->rank))
+        sim_violated(n->sim, "node %u hears of a collective that it has not asked about", n->me);
+}
+
+static void hear_proc_state(struct sim_node *n, const struct op_proc_state *m)
+{
+    if (n->me || (uint32_t)m->code != ++n->sim->states[m->rank])
+        sim_violated(n->sim, "node %u hears process state %d of node %u out of order", n->me,
+                     m->code, m->rank);
+}
+
+static void hear_event(struct sim_node *n, const struct op_event *m)
+{
+    if (m->nspace.len == 0)
+        sim_broadcast_arrives(n, m->rank, (uint32_t)m->code);
+    else if (!n->calls.subscribed || (uint32_t)m->code != ++n->calls.exits)
+        sim_violated(n->sim, "node %u hears of exit %d, not %u", n->me, m->code, n->calls.exits);
+}
+
+static void hear_output(struct sim_node *n, const struct op_iof_data *m)
+{
+    if (m->rank != n->calls.source || number_of(m->bytes) != ++n->calls.heard)
+        sim_violated(n->sim, "node %u gets line %u of node %u, not %u", n->me,
+                     (unsigned)number_of(m->bytes), m->rank, n->calls.heard);
+}
+
+static bool deliver(void *arg, const struct input *in)
+{
+    struct sim_node *n = arg;
+
+    switch (in->kind) {
+    case INPUT_modex_request: hear_modex_request(n, &in->u.modex_request); break;
+    case INPUT_modex_reply: hear_modex_reply(n, &in->u.modex_reply); break;
+    case INPUT_names: hear_names(n, &in->u.names); break;
+    case INPUT_answer: hear_answer(n, &in->u.answer); break;
+    case INPUT_collective_query: hear_collective_query(n, &in->u.collective_query); break;
+    case INPUT_collective_reply: hear_collective_reply(n, &in->u.collective_reply); break;
+    case INPUT_proc_state: hear_proc_state(n, &in->u.proc_state); break;
+    case INPUT_event: hear_event(n, &in->u.event); break;
+    case INPUT_iof_data: hear_output(n, &in->u.iof_data); break;
+    default: sim_violated(n->sim, "node %u gets an input that nobody sends", n->me); break;
+    }
+    return true;
+}
+
+static void kept_exits(void *arg, core_exit_fn *fn, void *fn_arg)
+{
+    struct sim_node *n = arg;
+
+    for (uint32_t i = 1; i <= n->sim->exits; i++) {
+        struct op_event e = { .nspace = slice_str(NSPACE), .code = (int)i };
+        fn(fn_arg, &e);
+    }
+}
+
+static void recall(void *arg, struct slice nspace, uint32_t rank, core_output_fn *fn, void *fn_arg)
+{
+    struct sim_node *n = arg;
+    char text[24];
+
+    (void)nspace;
+    for (uint32_t i = 1; i <= n->calls.lines; i++)
+        fn(fn_arg, rank, CHANNEL, number_text(text, i));
+}
+
+static void pending(void *arg, struct slice job, struct buf *part)
+{
+    struct sim_node *n = arg;
+
+    (void)job;
+    buf_printf(part, "%u", n->me);
+}
+
+static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
+{
+    struct sim_node *n = arg;
+
+    if (n->me || ticket != 1 || number_of(part) != from || n->sim->parts[from]++)
+        sim_violated(n->sim, "node %u gets a part of node %u twice", n->me, from);
+}
+
+static void batch_later(void *arg, uint32_t ms)
+{
+    struct sim_node *n = arg;
+
+    (void)ms;
+    sim_push(n->sim, (struct sim_event){ .at = n->sim->now + n->sim->c.notice_ns,
+                                         .kind = SIM_BATCH,
+                                         .node = n->me });
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void reply(struct sim_node *n, const struct sim_event *e)
+{
+    char text[24];
+
+    if (e->other == NOBODY)
+        effect(n, EFFECT_WITH(reply, .ticket = e->ticket, .status = ANSWER_OK, .job = JOB_NO_RANK));
+    else
+        effect(n, EFFECT_WITH(modex_reply, .asker = e->other, .job = 0, .rank = n->me,
+                              .status = ANSWER_OK, .block = number_text(text, e->ticket)));
+}
+
+void sim_calls_happen(struct sim_node *n, const struct sim_event *e)
+{
+    if (e->kind == SIM_REQUEST)
+        request(n);
+    else if (e->kind == SIM_REPLY)
+        reply(n, e);
+    else if (e->kind == SIM_BATCH)
+        dispatch_tick(&n->dispatch);
+}
+
+void sim_calls_begin(struct sim *s)
+{
+    uint64_t span = 60 * (s->c.jitter_ns + s->c.latency_ns) + s->c.notice_ns;
+    uint64_t most = s->c.nodes > 1 ? s->c.requests : 0;
+
+    for (uint64_t i = 0; i < most * s->c.nodes; i++)
+        sim_push(s, (struct sim_event){ .at = s->now + rand_below(&s->rand, span),
+                                        .kind = SIM_REQUEST,
+                                        .node = (uint32_t)(i % s->c.nodes) });
+}
+
+/* What was asked of it is answered by the core, which knows that its processes are gone. */
+void sim_calls_lost(struct sim_node *n, uint32_t position)
+{
+    dispatch_lost(&n->dispatch, position);
+    if (n->calls.modex_of == position)
+        n->calls.modex_of = NOBODY;
+    if (n->calls.round_of == position)
+        n->calls.round_of = NOBODY;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+static const char *wrong(const struct sim_node *n)
+{
+    const struct sim *s = n->sim;
+    const struct sim_calls *c = &n->calls;
+
+    if (c->modex_of != NOBODY || c->round_of != NOBODY)
+        return "waits for an answer of another node";
+    for (uint64_t t = 1; t <= c->names; t++) {
+        if (!(c->named >> (t & 63) & 1))
+            return "waits for an answer of the top";
+    }
+    if (c->subscribed && c->exits != s->exits)
+        return "has not heard of all exits";
+    if (c->source != NOBODY && !s->nodes[c->source].dead &&
+        c->heard != s->nodes[c->source].calls.lines)
+        return "has not got all output";
+    if (s->states && n->me && s->states[n->me] != c->states)
+        return "has process states that the top does not know";
+    if (s->asked && n->me && !s->parts[n->me])
+        return "has not sent its pending operations";
+    for (uint32_t p = 0; n->me == 0 && p < s->c.nodes; p++) {
+        uint32_t waits = s->nodes[p].dead ? 0 : s->nodes[p].calls.waits;
+        if (rpc_questions(&n->dispatch.rpc, p) != waits)
+            return "keeps requests that are over, or has lost some";
+    }
+    return NULL;
+}
+
+bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room)
+{
+    const char *text = wrong(n);
+
+    if (text)
+        snprintf(why, room, "node %u %s", n->me, text);
+    return text != NULL;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+bool sim_calls_open(struct sim *s)
+{
+    struct job_map *p = &s->job.plan;
+    uint32_t n = s->c.nodes;
+
+    core_init(&s->core, s->c.seed);
+    if (!s->c.requests)
+        return true;
+    s->c.requests = s->c.requests < SIM_REQUESTS_MAX ? s->c.requests : SIM_REQUESTS_MAX;
+    job_map_init(p);
+    p->nprocs = p->nnodes = n;
+    p->procs = arena_array(&p->arena, n ? n : 1, sizeof *p->procs);
+    s->positions = calloc(n ? n : 1, sizeof *s->positions);
+    s->states = calloc(n ? n : 1, sizeof *s->states);
+    s->parts = calloc(n ? n : 1, sizeof *s->parts);
+    if (!p->procs || !s->positions || !s->states || !s->parts)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        p->procs[i] = (struct job_map_proc){ .rank = i, .node = i };
+        s->positions[i] = i;
+    }
+    s->job.nspace = s->nspace;
+    snprintf(s->nspace, sizeof s->nspace, "%s", NSPACE);
+    s->job.parent = JOB_NO_RANK;
+    list_append(&s->core.jobs, &s->job.link);
+    return true;
+}
+
+void sim_calls_close(struct sim *s)
+{
+    if (s->job.link.next)
+        list_unlink(&s->job.link);
+    if (s->core.jobs.next)
+        core_free(&s->core);
+    if (s->c.requests)
+        job_map_free(&s->job.plan);
+    free(s->positions);
+    free(s->states);
+    free(s->parts);
+}
+
+bool sim_calls_open_node(struct sim_node *n)
+{
+    struct dispatch_config k = { .core = &n->sim->core,
+                                 .router = &n->router,
+                                 .member = &n->member,
+                                 .me = n->me,
+                                 .log = &n->sim->log,
+                                 .core_calls = { deliver, kept_exits, recall },
+                                 .core_arg = n,
+                                 .rpc_calls = { .pending = pending, .part = pending_part },
+                                 .wake = batch_later,
+                                 .arg = n };
+
+    n->calls = (struct sim_calls){ .modex_of = NOBODY, .round_of = NOBODY, .source = NOBODY };
+    dispatch_open(&n->dispatch, &k);
+    return !n->sim->c.requests ||
+           node_map_keep(&n->dispatch.map, 0, n->sim->positions, n->sim->c.nodes);
+}

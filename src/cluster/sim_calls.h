@@ -1,0 +1,40 @@
+/* sim_calls.h - the simulated program's requests between nodes, events, process states and output,
+ * and a core that answers them.  Internal to the simulator (sim.h).
+ *
+ * Each node has the dispatcher of a daemon (dispatch.h).  One job with one process per node is
+ * known to all; the core behind the dispatcher is a few counters here, which see what must be true:
+ * a request reaches the node of its process, and is answered once unless that node is lost; the
+ * launcher keeps no request of a lost node; exits reach each subscriber from the first one on, in
+ * order, and nobody else; states of processes come before what is sent after them; a subscriber to
+ * output gets all of it, in order.
+ */
+#ifndef WIREUP_CLUSTER_SIM_CALLS_H
+#define WIREUP_CLUSTER_SIM_CALLS_H
+
+#include "cluster/sim_net.h"
+
+enum { SIM_REQUESTS_MAX = 60 };
+
+/* The job; false: no memory. */
+bool sim_calls_open(struct sim *s);
+void sim_calls_close(struct sim *s);
+bool sim_calls_open_node(struct sim_node *n);
+
+/* Each node makes its requests at times chosen by the seed. */
+void sim_calls_begin(struct sim *s);
+
+/* SIM_REQUEST, SIM_REPLY and SIM_BATCH. */
+void sim_calls_happen(struct sim_node *n, const struct sim_event *e);
+
+/* A daemon is lost. */
+void sim_calls_lost(struct sim_node *n, uint32_t position);
+
+/* What is wrong with a living node at the end; false: nothing. */
+bool sim_calls_wrong(const struct sim_node *n, char *why, size_t room);
+
+/* Another part of the simulator is told, once, what must not be.  (sim.c) */
+void sim_violated(struct sim *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A broadcast event of that node has arrived.  (sim.c) */
+void sim_broadcast_arrives(struct sim_node *n, uint32_t from, uint32_t number);
+
+#endif
