@@ -329,7 +329,7 @@ static void text_message(struct trace *t, const struct subject *s, enum decode_w
     }
     if (m->fault)
         buf_printf(out, "%s[%s]", m->command.len ? " " : "", m->fault);
-    if (m->fault || t->all) {
+    if ((m->fault || t->all) && !m->secret) {
         buf_str(out, " bytes=");
         put_text(out, m->bytes);
     }
@@ -514,7 +514,7 @@ static void json_message(struct trace *t, const struct subject *s, enum decode_w
         buf_str(out, ",\"fault\":");
         buf_json(out, slice_str(m->fault));
     }
-    if (m->fault || t->all) {
+    if ((m->fault || t->all) && !m->secret) {
         buf_str(out, ",\"bytes\":");
         buf_json(out, m->bytes);
     }

@@ -53,7 +53,7 @@ static struct slice begin(struct decode *d, enum decode_way way, struct decoded 
     buf_take(&s->in, s->taken);
     s->taken = 0;
     d->nfields = d->item = 0;
-    d->full = false;
+    d->full = d->secret = false;
     arena_free(&d->arena);
     return buf_slice(&s->in);
 }
@@ -74,6 +74,7 @@ int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p)
         m_p->fault = "it has more values than are shown";
     m_p->fields = d->fields;
     m_p->nfields = d->nfields;
+    m_p->secret = d->secret;
     d->ways[way].taken = m_p->bytes.len;
     d->ways[way].scanned = 0;
     d->greeted[way] = true;

@@ -60,6 +60,7 @@ struct decoded {
     const struct decode_field *fields;
     uint32_t nfields;
     struct slice bytes; /* all of it, as it was on the wire */
+    bool secret;        /* there is a credential in it: the bytes are not for people */
     const char *fault;  /* NULL, or why the rest could not be read */
 };
 
@@ -86,7 +87,8 @@ struct decode {
     uint32_t release;                /* PMIx: the client's */
     struct decode_request *requests; /* PMIx: oldest first */
     uint32_t nrequests, request_room;
-    bool full; /* fields of the message beyond LIMIT_DECODE_FIELDS were dropped */
+    bool secret; /* of the message that was lent: it has a field that is not shown */
+    bool full;   /* fields of the message beyond LIMIT_DECODE_FIELDS were dropped */
 };
 
 void decode_init(struct decode *d);

@@ -168,6 +168,7 @@ static bool put_field(struct body *b, const struct pmsg_field *f, const struct p
     case PMSG_TEXT: return put_text(b->d, name, *(const struct slice *)(const void *)at);
     case PMSG_BYTES:
         return decode_add_bytes(b->d, f->name, *(const struct slice *)(const void *)at);
+    case PMSG_SECRET: return decode_add_secret(b->d, name, *(const struct slice *)(const void *)at);
     case PMSG_LIST:
     case PMSG_EACH: return put_list(b->d, f, at);
     case PMSG_TEXTS: return put_texts(b->d, name, (const void *)at);
@@ -220,6 +221,15 @@ static const struct ptype_foreign *foreign_of(const struct pmsg *row, const stru
     return &decode_foreign[0];
 }
 
+static bool has_secret(const struct pmsg *row)
+{
+    for (unsigned i = 0; i < row->nfields; i++) {
+        if (row->fields[i].shape == PMSG_SECRET)
+            return true;
+    }
+    return false;
+}
+
 bool decode_body(struct decode *d, const struct pmsg *row, struct punpack *r, struct decoded *m_p)
 {
     struct body b = { .d = d };
@@ -233,5 +243,7 @@ bool decode_body(struct decode *d, const struct pmsg *row, struct punpack *r, st
     }
     if (b.why)
         m_p->fault = b.why;
+    if (has_secret(row)) /* perhaps in what could not be read */
+        return !b.left.len || decode_add_secret(d, SLICE("rest"), b.left);
     return !b.left.len || decode_add_bytes(d, "rest", b.left);
 }

@@ -35,6 +35,15 @@ bool decode_add_bytes(struct decode *d, const char *name, struct slice bytes)
         d, (struct decode_field){ .name = slice_str(name), .kind = DECODE_BYTES, .text = bytes });
 }
 
+bool decode_add_secret(struct decode *d, struct slice name, struct slice bytes)
+{
+    d->secret = d->secret || bytes.len;
+    return decode_add(
+        d, (struct decode_field){ .name = name,
+                                  .kind = DECODE_TEXT,
+                                  .text = bytes.len ? SLICE("(not shown)") : SLICE_NULL });
+}
+
 bool decode_add_number(struct decode *d, const char *name, int64_t number)
 {
     return decode_add(d, (struct decode_field){

@@ -89,7 +89,7 @@ static bool read_hello(struct decode *d, struct slice rest, struct decoded *m_p)
 
     if (!take_text(&rest, &text) || !decode_add_text(d, "security", text) ||
         !take(&rest, 4, &bytes) || !take(&rest, read_be(bytes.ptr), &bytes) ||
-        !decode_add_bytes(d, "credential", bytes) || !read_who(d, &rest) ||
+        !decode_add_secret(d, SLICE("credential"), bytes) || !read_who(d, &rest) ||
         !take_text(&rest, &version) || !decode_add_text(d, "version", version))
         return false;
     if (rest.len == 0 && slice_starts(version, SLICE("2.0."))) /* it names nothing more */

@@ -411,7 +411,7 @@ static const char *verdict(struct decode *d, const struct pmsg *row, struct slic
     *rest_p = 0;
     for (uint32_t i = 0; i < d->nfields; i++) {
         if (slice_is(d->fields[i].name, "rest"))
-            *rest_p = d->fields[i].text.len;
+            *rest_p = slice_is(d->fields[i].text, "(not shown)") ? 1 : d->fields[i].text.len;
     }
     return m.fault;
 }
@@ -599,9 +599,13 @@ static const struct on_wire wires[] = {
     { IN, "02 13 02 04 'm' 00 00 02 d901 02 00",
       "monitor tag=101 monitor={m:UNDEF=NULL} error=-109 infos={}", NULL },
     { IN, "02 14 02 00", "get_credential tag=101 infos={}", NULL },
-    { OUT, "02 00 02 03 'ab' 02 00", "get_credential tag=101 status=0 credential=ab\\x00 infos={}",
+    { OUT, "02 00 02 03 'ab' 02 00",
+      "get_credential tag=101 status=0 credential=(not shown) infos={}", NULL },
+    { IN, "02 15 02 02 'a' 02 00", "validate_cred tag=101 credential=(not shown) infos={}", NULL },
+    { IN, "02 15 02 08 'a'", "validate_cred tag=101 rest=(not shown) [the message is cut short]",
       NULL },
-    { IN, "02 15 02 02 'a' 02 00", "validate_cred tag=101 credential=a\\x00 infos={}", NULL },
+    { IN, "02 14 02 01 02 14 'pmix.cred' 00 03 04 'x'",
+      "get_credential tag=101 infos={pmix.cred=(not shown)}", NULL },
     { IN, "02 16 02 01 02 06 'ns' fe ff ff ff 0f 02 00 02 06 02 05",
       "iof_pull tag=101 procs={ns.*} infos={} channels=6 ref=5", NULL },
     { OUT, "02 00 02 09", "iof_pull tag=101 status=0 ref=9", NULL },

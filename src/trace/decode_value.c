@@ -293,6 +293,8 @@ bool decode_put_keyed(struct decode *d, struct slice key, uint32_t flags, const 
 {
     struct slice name = arena_copy(&d->arena, key);
 
+    if (slice_is(key, PMIX_CREDENTIAL))
+        return name.len == key.len && decode_add_secret(d, name, SLICE("credential"));
     return name.len == key.len && put_typed(d, name, flags, v);
 }
 

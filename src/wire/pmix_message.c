@@ -18,6 +18,7 @@ enum { FIRST_ANY = 0 };
 #define FLAG_ONE(id, member)     0
 #define FLAG_TEXT(id, member)    0
 #define FLAG_BYTES(id, member)   0
+#define FLAG_SECRET(id, member)  0
 #define FLAG_LIST(id, member)    0
 #define FLAG_EACH(id, member)    0
 #define FLAG_TEXTS(id, member)   0
@@ -32,6 +33,7 @@ enum { FIRST_ANY = 0 };
 #define ITEM_ONE(type)     PMSG_TYPE_##type
 #define ITEM_TEXT(type)    PMSG_TYPE_##type
 #define ITEM_BYTES(type)   PMSG_TYPE_##type
+#define ITEM_SECRET(type)  PMSG_TYPE_##type
 #define ITEM_LIST(type)    PMSG_TYPE_##type
 #define ITEM_EACH(type)    PMSG_TYPE_##type
 #define ITEM_TEXTS(type)   PMSG_TYPE_##type
@@ -190,7 +192,8 @@ static bool read_field(const struct pmsg_field *f, struct punpack *r, char *m)
     switch (f->shape) {
     case PMSG_ONE: return read_one(r, f->type, at);
     case PMSG_TEXT: *(struct slice *)at = punpack_text(r); break;
-    case PMSG_BYTES: *(struct slice *)at = punpack_bytes(r); break;
+    case PMSG_BYTES:
+    case PMSG_SECRET: *(struct slice *)at = punpack_bytes(r); break;
     case PMSG_LIST:
         l.items = punpack_list(r, f->type, &l.n);
         set_list(at, l);
@@ -387,7 +390,8 @@ static void write_field(const struct pmsg_field *f, struct ppack *w, const char 
     switch (f->shape) {
     case PMSG_ONE: ppack(w, at, 1, f->type); break;
     case PMSG_TEXT: ppack_text(w, *(const struct slice *)at); break;
-    case PMSG_BYTES: ppack_bytes(w, *(const struct slice *)at); break;
+    case PMSG_BYTES:
+    case PMSG_SECRET: ppack_bytes(w, *(const struct slice *)at); break;
     case PMSG_LIST: write_list(w, f->type, get_list(at)); break;
     case PMSG_EACH: write_each(w, f->type, get_list(at)); break;
     case PMSG_TEXTS: write_texts(w, at); break;

@@ -42,6 +42,7 @@ enum pmsg_shape {
     PMSG_ONE,
     PMSG_TEXT,
     PMSG_BYTES,
+    PMSG_SECRET,
     PMSG_LIST,
     PMSG_EACH,
     PMSG_TEXTS,
@@ -82,9 +83,10 @@ struct pmsg_buffer {
 #define PMSG_RANK_VALUES "pmix.pblob"
 
 /* The C type of each shape. */
-#define PMSG_CTYPE_ONE(type)   pmsg_##type##_t
-#define PMSG_CTYPE_TEXT(type)  struct slice
-#define PMSG_CTYPE_BYTES(type) struct slice
+#define PMSG_CTYPE_ONE(type)    pmsg_##type##_t
+#define PMSG_CTYPE_TEXT(type)   struct slice
+#define PMSG_CTYPE_BYTES(type)  struct slice
+#define PMSG_CTYPE_SECRET(type) struct slice
 #define PMSG_CTYPE_LIST(type)                                                                      \
     struct {                                                                                       \
         size_t n;                                                                                  \
@@ -227,6 +229,7 @@ void pmsg_add_object(struct ppack *w, struct ppack *part);
 #define PMSG_NEXT_ONE(id, item, member)
 #define PMSG_NEXT_TEXT(id, item, member)
 #define PMSG_NEXT_BYTES(id, item, member)
+#define PMSG_NEXT_SECRET(id, item, member)
 #define PMSG_NEXT_LIST(id, item, member)
 #define PMSG_NEXT_EACH(id, item, member)
 #define PMSG_NEXT_TEXTS(id, item, member)
