@@ -1,5 +1,5 @@
 /* decode_value.c - PMIx items in memory as fields for people: one walk over the descriptors of
- * wire/pmix_types.h, with the members' names from the same tables.
+ * wire/pmix_types.h.
  *
  * A process is a text ("job.3", "job.*"), bytes are bytes, a struct is a group, an array a list;
  * infos are keys with their values.
@@ -12,30 +12,6 @@
 #include "wire/pmix_float.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_types.h"
-
-/* ---- names of members ------------------------------------------------------------------------ */
-
-#define STRUCT(type)                     static const char *const members_##type[] = {
-#define FIELD(type, kind, member)        #member,
-#define LOCAL(type, kind, member)        #member,
-#define ARRAY(type, kind, member, count) #member,
-#define END(type)                                                                                  \
-    }                                                                                              \
-    ;
-#include "proto/pmix_structs.def"
-#undef STRUCT
-#undef FIELD
-#undef LOCAL
-#undef ARRAY
-#undef END
-
-static const char *const *const members[PTYPE_NUMBERS] = {
-#define WIRE(name, op, place, first, last)
-#define WIRE_STRUCT(name, rows, place, first, last) [PMIX_##name] = members_##rows,
-#include "proto/pmix_wire.def"
-#undef WIRE
-#undef WIRE_STRUCT
-};
 
 /* ---- texts and bytes ------------------------------------------------------------------------- */
 
@@ -227,7 +203,7 @@ static bool put_struct(struct decode *d, struct slice name, const struct ptype *
 
     for (uint8_t i = 0; i < t->nfields && good; i++) {
         if (!t->fields[i].local)
-            good = put_field(d, slice_str(members[t->number][i]), &t->fields[i], item);
+            good = put_field(d, slice_str(t->fields[i].name), &t->fields[i], item);
     }
     return good && decode_close(d);
 }

@@ -46,11 +46,14 @@ enum {
 /* The fields of each struct. */
 #define STRUCT(type) static const struct ptype_field fields_##type[] = {
 #define FIELD(type, kind, member)                                                                  \
-    { OP_##kind, false, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member) },
+    { OP_##kind, false, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member),   \
+      #member },
 #define LOCAL(type, kind, member)                                                                  \
-    { OP_##kind, true, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member) },
+    { OP_##kind, true, ELEM_##kind, offsetof(c_##type, member), 0, PTYPE_SIZE_OF(type, member),    \
+      #member },
 #define ARRAY(type, kind, member, count)                                                           \
-    { PTYPE_LIST, false, ELEM_##kind, offsetof(c_##type, member), offsetof(c_##type, count), 0 },
+    { PTYPE_LIST, false,  ELEM_##kind, offsetof(c_##type, member), offsetof(c_##type, count),      \
+      0,          #member },
 #define END(type)                                                                                  \
     }                                                                                              \
     ;
@@ -63,8 +66,8 @@ enum {
 
 /* The one field of each type that is not a struct: the item itself. */
 #define WIRE(name, op, place, first, last)                                                         \
-    static const struct ptype_field self_##name = { PTYPE_##op, false, PMIX_##name,                \
-                                                    0,          0,     sizeof(c_##name) };
+    static const struct ptype_field self_##name = { PTYPE_##op,       false, PMIX_##name, 0, 0,    \
+                                                    sizeof(c_##name), NULL };
 #define WIRE_STRUCT(name, fields, place, first, last)
 #include "proto/pmix_wire.def"
 #undef WIRE

@@ -90,11 +90,12 @@ enum ptype_op {
 
 struct ptype_field {
     uint8_t op;
-    bool local;      /* copied and released, never sent */
-    uint16_t elem;   /* LIST, NEST: data type of the items */
-    uint16_t offset; /* in the struct */
-    uint16_t count;  /* LIST: offset of the size_t that counts */
-    uint16_t size;   /* TEXT: of the array; flat ones: of the member */
+    bool local;       /* copied and released, never sent */
+    uint16_t elem;    /* LIST, NEST: data type of the items */
+    uint16_t offset;  /* in the struct */
+    uint16_t count;   /* LIST: offset of the size_t that counts */
+    uint16_t size;    /* TEXT: of the array; flat ones: of the member */
+    const char *name; /* of the member; NULL: it is the item itself */
 };
 
 enum ptype_place { PTYPE_NOWHERE = 0, PTYPE_INLINE, PTYPE_POINTER };
