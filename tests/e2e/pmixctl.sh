@@ -93,8 +93,13 @@ if [ -n "${WU_PRIVATE-}" ] && [ -x "$munged" ] && mount -t tmpfs none /run 2>/de
     launch 2 "$bin/pmixctl" credential
     same "munge's credentials are made and checked" "$rc $(cat "$out")" "0 pmixctl credential good" ||
         note "$(cat "$out" "$err" "$tmp/munge.log")"
+    launch 2 --trace "$tmp/trace" "$bin/pmixctl" credential
+    { "$WIREUP" trace --all "$tmp/trace" && "$WIREUP" trace --all --json "$tmp/trace"; } >"$out" 2>"$err"
+    same "they are in no trace that is printed" "$(grep -c 'not shown' "$out" | sed 's/^[1-9].*/some/') $(
+        grep -c MUNGE: "$out")" "some 0" || explain
     kill "$(cat "$tmp/munge.pid")"
 else
     skip "munge's credentials are made and checked" "munged is not installed, or /run is not ours"
+    skip "they are in no trace that is printed" "munged is not installed, or /run is not ours"
 fi
 finish
