@@ -15,6 +15,7 @@
 #include "daemon/multinode.h"
 #include "daemon/signals.h"
 #include "daemon/local_job.h"
+#include "daemon/node_priv.h"
 
 enum { LATE_CODE = 124 };
 
@@ -46,7 +47,7 @@ static void report(struct node *n)
     struct node_progress p = progress_of(n);
 
     trace_writer_flush(&n->trace_writer);
-    if (n->phase == PHASE_STATE_RISING && p.all)
+    if (n->control.phase == PHASE_STATE_RISING && p.all)
         log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
@@ -79,8 +80,8 @@ static bool is_led(const struct job *j)
 static void give_up(struct node *n, bool late)
 {
     say_gave_up(n, late);
-    timer_set(&n->patience, LIMIT_KILLED_MS);
-    shutdown_give_up(n, late ? LATE_CODE : 128 + n->ended_by);
+    timer_set(&n->control.patience, LIMIT_KILLED_MS);
+    shutdown_give_up(n, late ? LATE_CODE : 128 + n->control.ended_by);
 }
 
 static void ask(struct node *n, int sig)
@@ -89,18 +90,19 @@ static void ask(struct node *n, int sig)
               "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
               "the next signal",
               LIMIT_ASKED_MS / 1000);
-    timer_set(&n->patience, LIMIT_ASKED_MS);
+    timer_set(&n->control.patience, LIMIT_ASKED_MS);
     signals_all(n, sig);
 }
 
 static void end_jobs(struct node *n)
 {
-    timer_set(&n->patience, LIMIT_KILLED_MS);
+    timer_set(&n->control.patience, LIMIT_KILLED_MS);
     LIST_EACH(l, &n->works)
     {
         struct job *j = LIST_OF(l, struct local_job, link)->job;
         if (is_led(j))
-            server_abort(&n->server, j, JOB_NO_RANK, 128 + n->ended_by, "the job was interrupted");
+            server_abort(&n->server, j, JOB_NO_RANK, 128 + n->control.ended_by,
+                         "the job was interrupted");
     }
 }
 
@@ -124,7 +126,7 @@ static void kill_all(struct node *n, bool again)
 /* Stops the loop: the daemons on other nodes lose their links, and end. */
 static void cut(struct node *n, bool late)
 {
-    if (n->ended_by == 0)
+    if (n->control.ended_by == 0)
         n->exit_code = LATE_CODE;
     if (late)
         log_error(&n->config.log,
@@ -165,21 +167,21 @@ static bool all_started(const struct node *n)
 
 static void happen(struct node *n, enum phase_event event, int sig)
 {
-    if (n->phase == PHASE_STATE_STARTING && all_started(n))
-        phase_state_step(&n->phase, PHASE_EVENT_STARTED);
-    if (event == PHASE_EVENT_SIGNAL && n->ended_by == 0)
-        n->ended_by = sig;
-    switch (phase_state_step(&n->phase, event)) {
+    if (n->control.phase == PHASE_STATE_STARTING && all_started(n))
+        phase_state_step(&n->control.phase, PHASE_EVENT_STARTED);
+    if (event == PHASE_EVENT_SIGNAL && n->control.ended_by == 0)
+        n->control.ended_by = sig;
+    switch (phase_state_step(&n->control.phase, event)) {
     case PHASE_ACTION_give_up: give_up(n, event == PHASE_EVENT_LATE); break;
     case PHASE_ACTION_ask: ask(n, sig); break;
     case PHASE_ACTION_end_job: end_job(n); break;
     case PHASE_ACTION_end_late:
-        timer_set(&n->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
+        timer_set(&n->control.patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
         trace_writer_flush(&n->trace_writer);
         pending_query_begin(&n->pending_queries, SLICE_NULL, end_late, n);
         break;
     case PHASE_ACTION_kill: kill_all(n, event == PHASE_EVENT_SIGNAL); break;
-    case PHASE_ACTION_hurry: timer_set(&n->patience, LIMIT_CLOSING_MS); break;
+    case PHASE_ACTION_hurry: timer_set(&n->control.patience, LIMIT_CLOSING_MS); break;
     case PHASE_ACTION_cut: cut(n, event == PHASE_EVENT_LATE); break;
     case PHASE_ACTION_kill_worker: /* the supervisor's */
     case PHASE_ACTION_nothing:
@@ -199,7 +201,7 @@ void control_all_ended(void *node)
 
 void node_stands(struct node *n)
 {
-    timer_stop(&n->timeout);
+    timer_stop(&n->control.timeout);
     if (n->config.control_fd >= 0)
         supervisor_limit(n->config.control_fd, 0, 0);
     launcher_state_event(&n->launcher, LAUNCHER_EVENT_STAND, &n->config.log);
@@ -208,7 +210,7 @@ void node_stands(struct node *n)
 
 int control_code(const struct node *n)
 {
-    return n->ended_by ? 128 + n->ended_by : n->exit_code;
+    return n->control.ended_by ? 128 + n->control.ended_by : n->exit_code;
 }
 
 /* ---- callbacks ---- */
@@ -288,26 +290,26 @@ static void set_limit(struct node *n)
     uint64_t now = clock_now_ns(), begun = n->config.begun_ns ? n->config.begun_ns : now;
     uint64_t due = begun + n->config.timeout_s * NS_PER_S;
 
-    timer_set(&n->timeout, due > now ? (due - now) / NS_PER_MS : 0);
+    timer_set(&n->control.timeout, due > now ? (due - now) / NS_PER_MS : 0);
 }
 
 int control_open(struct node *n)
 {
-    timer_init(&n->timeout, &n->loop, out_of_time, n);
-    timer_init(&n->patience, &n->loop, out_of_patience, n);
-    n->phase = PHASE_STATE_RISING;
+    timer_init(&n->control.timeout, &n->loop, out_of_time, n);
+    timer_init(&n->control.patience, &n->loop, out_of_patience, n);
+    n->control.phase = PHASE_STATE_RISING;
     if (n->config.timeout_s)
         set_limit(n);
     if (n->config.control_fd < 0)
         return 0;
     supervisor_listening(n->config.control_fd);
-    watch_open(&n->control, &n->loop, n->config.control_fd, control_door, NULL, n);
-    return watch_want(&n->control, LOOP_READ);
+    watch_open(&n->control.supervisor, &n->loop, n->config.control_fd, control_door, NULL, n);
+    return watch_want(&n->control.supervisor, LOOP_READ);
 }
 
 void control_close(struct node *n)
 {
-    watch_close(&n->control);
-    timer_stop(&n->timeout);
-    timer_stop(&n->patience);
+    watch_close(&n->control.supervisor);
+    timer_stop(&n->control.timeout);
+    timer_stop(&n->control.patience);
 }

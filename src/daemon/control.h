@@ -3,7 +3,18 @@
 #ifndef WIREUP_DAEMON_CONTROL_H
 #define WIREUP_DAEMON_CONTROL_H
 
-#include "daemon/node_priv.h"
+#include "daemon/phase.h"
+#include "io/loop.h"
+
+struct node;
+
+struct control {
+    enum phase_state phase; /* of the launcher: decides what a signal does */
+    int ended_by;           /* the first signal that asked for the end; 0: none */
+    struct watch supervisor;
+    struct timer timeout;  /* of the job */
+    struct timer patience; /* with what was asked to end */
+};
 
 /* 0 or -errno.  Call it before creating anything that would have to be removed: until then the
  * supervisor kills us on a signal. */

@@ -98,7 +98,7 @@ static void forget(struct node *n, struct local_job *w)
 {
     struct job *job = w->job;
 
-    LIST_EACH(l, &n->tasks)
+    LIST_EACH(l, &n->processes.all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if (t->job == job)

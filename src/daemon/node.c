@@ -145,6 +145,8 @@ static void clean_up(void *node)
         session_dir_remove(n->config.sessions);
 }
 
+static const struct process_calls process_calls = { job_shutdown_because, job_shutdown_unloaded };
+
 struct node *node_new(const struct node_config *config, struct errmsg *err)
 {
     struct node *n = calloc(1, sizeof *n);
@@ -161,15 +163,12 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->trace_writer = TRACE_WRITER_NULL;
     n->null_fd = n->chld_fd = -1;
     quota_init(&n->quota, &quota_evicts, clock_seed());
-    list_init(&n->tasks);
     list_init(&n->works);
-    arena_init(&n->env_arena, 64 << 20);
     arena_init(&n->kept, 16 << 20);
     server_init(&n->server, clock_seed(), &n->config.log);
-    map_init(&n->by_pid, n->server.core.seed);
+    processes_open(&n->processes, n->server.core.seed, &process_calls);
     n->server.arg = n;
     n->turn = (struct turn){ node_settle, node_flush, n };
-    n->process_calls = (struct process_calls){ job_shutdown_because, job_shutdown_unloaded };
     n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
     rc = open_doors(n);
     if (rc < 0) {
@@ -207,8 +206,7 @@ struct node *node_free(struct node *n)
     if (!n)
         return NULL;
     pump_close(&n->pump);
-    LIST_EACH(l, &n->tasks)
-    process_close(LIST_OF(l, struct task, link));
+    processes_close(&n->processes);
     job_control_close(&n->job_control);
     peer_conns_close(&n->conns);
     trace_writer_close(&n->trace_writer);
@@ -229,8 +227,6 @@ struct node *node_free(struct node *n)
     if (n->config.sessions)
         session_dir_remove(n->config.sessions);
     topology_close(&n->topology);
-    map_free(&n->by_pid);
-    arena_free(&n->env_arena);
     arena_free(&n->kept);
     loop_free(&n->loop);
     close_one(n->null_fd);
@@ -421,7 +417,7 @@ static void child_door(void *arg)
         /* only the readability matters: several ends may share one signal */
     }
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        struct task *t = map_get(&n->by_pid, slice_mem(&pid, sizeof pid));
+        struct task *t = processes_find(&n->processes, pid);
         if (t)
             process_ended(t, status);
         else if (n->config.reaped) /* ... or an orphan from one of our processes */
@@ -478,7 +474,7 @@ int node_run(struct node *n)
         child_end_all();
         return 1;
     }
-    if (n->phase == PHASE_STATE_CUT)
+    if (n->control.phase == PHASE_STATE_CUT)
         child_end_all();
     startup_timing_finish(&n->timing);
     return control_code(n);

@@ -7,41 +7,20 @@
 #include "io/quota.h"
 #include "io/memfd.h"
 #include "cluster/msg.h"
+#include "daemon/control.h"
 #include "daemon/control_socket.h"
-#include "daemon/stdin_push.h"
 #include "daemon/help.h"
 #include "daemon/job_control.h"
 #include "daemon/pending_query.h"
 #include "daemon/launcher_state.h"
 #include "daemon/node.h"
-#include "daemon/phase.h"
+#include "daemon/process.h"
 #include "daemon/trace_writer.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_timing.h"
 #include "daemon/tools.h"
 #include "daemon/topology.h"
 #include "daemon/turn.h"
-
-struct task {
-    struct list link; /* in the node */
-    struct node *node;
-    struct job *job;
-    uint32_t rank;
-    pid_t pid;
-    bool ended;             /* reaped */
-    struct peer_conn *conn; /* inherited; NULL: closed, or it has none (PMI_PORT) */
-    struct source out, err;
-    struct stdin_push in; /* data that others push to it */
-    struct buf label;
-};
-
-/* What the owner does about processes; n is the node. */
-struct process_calls {
-    /* The job cannot run as planned, because of this rank; code: the job's. */
-    void (*cannot_run)(struct node *n, struct job *job, uint32_t rank, int code, const char *why);
-    /* The loader's line of a process whose program never started. */
-    void (*unloaded)(struct node *n, struct job *job, uint32_t rank, struct slice line);
-};
 
 struct node {
     struct node_config config;
@@ -51,9 +30,7 @@ struct node {
     struct server server;
     uint64_t started_ns;
     uid_t uid; /* ours: read once, not for each message */
-    struct process_calls process_calls;
-    struct list tasks;
-    struct map by_pid;
+    struct processes processes;
     struct list works;
     struct topology topology;
     char *wdir;
@@ -63,23 +40,21 @@ struct node {
     int null_fd;
     int *stdin_ends; /* collected while the first job starts */
     uint32_t nstdin_ends;
-    struct watch chld, control;
+    struct watch chld;
     int chld_fd;
     struct peer_conns conns;     /* of processes and tools */
     struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
     struct quota quota;          /* of unauthenticated connections at all listeners */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
-    struct timer timeout, patience, starter, promises;
+    struct timer starter, promises;
     uint64_t promised_ns; /* when `promises` rings; UINT64_MAX: it does not */
-    struct arena env_arena;
     struct control_socket control_socket;
     struct pending_queries pending_queries;
     struct trace_writer trace_writer;
     struct startup_timing timing;
     struct tools tools;
     struct help help;
-    enum phase_state phase;       /* of the launcher: decides what a signal does (control.c) */
-    int ended_by;                 /* the first signal that asked for the end; 0: none */
+    struct control control;
     enum launcher_state launcher; /* how far the launcher is; a daemon's stays idle */
     int exit_code;
     struct errmsg said; /* why the last failed job has ended: others may end for the same reason */

@@ -18,6 +18,7 @@
 #include "daemon/output_format.h"
 #include "daemon/multinode.h"
 #include "daemon/local_job.h"
+#include "daemon/node_priv.h"
 
 enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
 
@@ -122,7 +123,7 @@ static char **build_env(struct node *n, const struct job *job, uint32_t rank)
 {
     const struct job_map_proc *p = &job->plan.procs[rank];
     const struct job_map_app *app = &job->plan.apps[p->app];
-    struct env_writer w = { &n->env_arena, NULL, 0 };
+    struct env_writer w = { &n->processes.env_arena, NULL, 0 };
     size_t base = 0;
 
     while (app->env && app->env[base])
@@ -281,16 +282,16 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
     if (program_is_foreign(plan.path, err))
         return rc;
     /* A script without a `#!` line: run it by the shell, as shells do. */
-    shell = arena_array(&n->env_arena, app->argc + 2, sizeof *shell);
+    shell = arena_array(&n->processes.env_arena, app->argc + 2, sizeof *shell);
     if (!shell)
         return -ENOMEM;
-    shell[0] = arena_str(&n->env_arena, SLICE("/bin/sh"));
-    shell[1] = arena_str(&n->env_arena, slice_str(app->path));
+    shell[0] = arena_str(&n->processes.env_arena, SLICE("/bin/sh"));
+    shell[1] = arena_str(&n->processes.env_arena, slice_str(app->path));
     for (uint32_t i = 1; i < app->argc; i++)
         shell[i + 1] = app->argv[i];
     plan.path = shell[0];
     plan.argv = shell;
-    return arena_ok(&n->env_arena) ? child_start(&plan, pid_p, err) : -ENOMEM;
+    return arena_ok(&n->processes.env_arena) ? child_start(&plan, pid_p, err) : -ENOMEM;
 }
 
 static const char *label_now(void *arg)
@@ -378,7 +379,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
 {
     struct node *n = t->node;
 
-    list_append(&n->tasks, &t->link);
+    list_append(&n->processes.all, &t->link);
     t->job->procs[t->rank].pid = t->pid;
     open_streams(t, w);
     w->out[0] = w->err[0] = -1;
@@ -387,7 +388,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     else
         *stdin_p = w->in[0];
     w->in[0] = -1;
-    if (map_put(&n->by_pid, pid_key(&t->pid), t, NULL) < 0) {
+    if (map_put(&n->processes.by_pid, pid_key(&t->pid), t, NULL) < 0) {
         /* Its end would not be noticed, so we kill it now. */
         kill(-t->pid, SIGKILL);
         waitpid(t->pid, NULL, 0);
@@ -415,14 +416,14 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
         errmsg_set(err, rc, "rank %u cannot be connected: %s", rank, err_text(rc));
     else
         rc = launch(n, job, rank, &w, &t->pid, err);
-    arena_free(&n->env_arena);
+    arena_free(&n->processes.env_arena);
     close_side(&w, 1);
     if (rc < 0) {
         int code = rc == -ENOENT ? 127 : 126;
 
         close_side(&w, 0);
         free(t);
-        n->process_calls.cannot_run(n, job, rank, code, err->text);
+        n->processes.calls.cannot_run(n, job, rank, code, err->text);
         server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
                                          .event = PROC_EVENT_NOT_STARTED, .code = code));
         return rc;
@@ -434,7 +435,7 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
                                      .event = PROC_EVENT_STARTED, .pid = job->procs[rank].pid));
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
-        n->process_calls.cannot_run(n, job, rank, 1, err->text);
+        n->processes.calls.cannot_run(n, job, rank, 1, err->text);
         if (t->ended)
             server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
                                              .event = PROC_EVENT_DEATH, .code = SIGKILL));
@@ -449,7 +450,7 @@ bool process_input(struct node *n, const struct job *j, uint32_t rank, struct sl
 {
     struct task *last = NULL;
 
-    LIST_EACH(l, &n->tasks)
+    LIST_EACH(l, &n->processes.all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
@@ -488,14 +489,14 @@ static void keep_unloaded(struct task *t)
     line = source_held(&t->err);
     if (!line.len || t->job->procs[t->rank].state != PROC_STATE_RUNNING)
         return;
-    t->node->process_calls.unloaded(t->node, t->job, t->rank, line);
+    t->node->processes.calls.unloaded(t->node, t->job, t->rank, line);
     source_drop_held(&t->err);
 }
 
 void process_ended(struct task *t, int wait_status)
 {
     t->ended = true;
-    map_del(&t->node->by_pid, pid_key(&t->pid));
+    map_del(&t->node->processes.by_pid, pid_key(&t->pid));
     if (t->node->multinode &&
         iof_forward_wanted(&t->node->multinode->dispatch.iof, t->job, t->rank)) {
         source_catch_up(&t->out); /* before its end is reported */
@@ -531,8 +532,34 @@ void process_close(struct task *t)
     stdin_push_close(&t->in);
     peer_conn_close(t->conn);
     if (!t->ended)
-        map_del(&t->node->by_pid, pid_key(&t->pid));
+        map_del(&t->node->processes.by_pid, pid_key(&t->pid));
     list_unlink(&t->link);
     buf_free(&t->label);
     free(t);
+}
+
+void processes_end(struct processes *p)
+{
+    LIST_EACH(l, &p->all)
+    process_close(LIST_OF(l, struct task, link));
+}
+
+struct task *processes_find(const struct processes *p, pid_t pid)
+{
+    return map_get(&p->by_pid, pid_key(&pid));
+}
+
+void processes_open(struct processes *p, uint64_t seed, const struct process_calls *calls)
+{
+    p->calls = *calls;
+    list_init(&p->all);
+    map_init(&p->by_pid, seed);
+    arena_init(&p->env_arena, 64 << 20);
+}
+
+void processes_close(struct processes *p)
+{
+    processes_end(p);
+    map_free(&p->by_pid);
+    arena_free(&p->env_arena);
 }

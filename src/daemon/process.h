@@ -6,7 +6,59 @@
 #ifndef WIREUP_DAEMON_PROCESS_H
 #define WIREUP_DAEMON_PROCESS_H
 
-#include "daemon/node_priv.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "daemon/stdin_push.h"
+#include "io/streams.h"
+
+struct job;
+struct node;
+struct peer_conn;
+
+struct task {
+    struct list link; /* in struct processes */
+    struct node *node;
+    struct job *job;
+    uint32_t rank;
+    pid_t pid;
+    bool ended;             /* reaped */
+    struct peer_conn *conn; /* inherited; NULL: closed, or it has none (PMI_PORT) */
+    struct source out, err;
+    struct stdin_push in; /* data that others push to it */
+    struct buf label;
+};
+
+/* What the owner does about processes; n is the node. */
+struct process_calls {
+    /* The job cannot run as planned, because of this rank; code: the job's. */
+    void (*cannot_run)(struct node *n, struct job *job, uint32_t rank, int code, const char *why);
+    /* The loader's line of a process whose program never started. */
+    void (*unloaded)(struct node *n, struct job *job, uint32_t rank, struct slice line);
+};
+
+/* Those of a node. */
+struct processes {
+    struct process_calls calls;
+    struct list all;
+    struct map by_pid;      /* not yet reaped */
+    struct arena env_arena; /* while one is started */
+};
+
+void processes_open(struct processes *p, uint64_t seed, const struct process_calls *calls);
+void processes_close(struct processes *p); /* process_close() of all, and its own memory */
+
+/* process_close() of all. */
+void processes_end(struct processes *p);
+
+/* The process with that number that has not been reaped, or NULL. */
+struct task *processes_find(const struct processes *p, pid_t pid);
 
 /* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p if the rank
  * gets our standard input.  0; or -errno with the sentence, which cannot_run() was called with.

@@ -72,8 +72,7 @@ static void drain(struct node *n)
     pump_close(&n->pump);
     if (launcher_state_is_alone(n->launcher)) /* else the commands that start daemons would be */
         child_end_all();                      /* among them */
-    LIST_EACH(l, &n->tasks)
-    process_close(LIST_OF(l, struct task, link));
+    processes_end(&n->processes);
     LIST_EACH(l, &n->works)
     job_shutdown_report(n, LIST_OF(l, struct local_job, link)->job);
 }
@@ -177,8 +176,7 @@ static void end_processes(struct node *n)
     pump_close(&n->pump);
     timer_stop(&n->starter);
     signals_job(n, NULL, SIGKILL);
-    LIST_EACH(l, &n->tasks)
-    process_close(LIST_OF(l, struct task, link));
+    processes_end(&n->processes);
     maybe_leave(n);
 }
 

@@ -10,7 +10,7 @@
 /* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
 static void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
 {
-    LIST_EACH(l, &n->tasks)
+    LIST_EACH(l, &n->processes.all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
