@@ -94,6 +94,10 @@ everybody 2 gets 10
 if [ "$server" = wireup ]; then
     everybody 2 crowded
     everybody 4 values
+    run "$patience" "$WIREUP" -n 2 --trace "$tmp/commits" "$own" values
+    same "each commit sends only what is new" \
+        "$rc $("$WIREUP" trace "$tmp/commits" | grep ' > PMIx commit .*late:' | grep -o '[a-z]*:UINT32=[0-9]*' | grep -c late)" \
+        "0 1" || explain
     everybody 2 refused
     everybody 4 invite
     # Other servers lose count of fences when a process leaves more than once.

@@ -8,8 +8,33 @@
 
 void puts_init(struct puts *p)
 {
-    *p = (struct puts){ .news = false };
-    list_init(&p->all);
+    p->to = NULL;
+    list_init(&p->fresh);
+    list_init(&p->sent);
+}
+
+/* All of the first list go behind the second one's. */
+static void move_all(struct list *from, struct list *to)
+{
+    LIST_EACH(l, from)
+    {
+        list_unlink(l);
+        list_append(to, l);
+    }
+}
+
+/* The server has all that was put. */
+static void puts_sent(struct puts *p, const struct server_link *to)
+{
+    p->to = to;
+    move_all(&p->fresh, &p->sent);
+}
+
+/* It may lack something: the next commit sends everything. */
+static void puts_again(struct puts *p)
+{
+    move_all(&p->fresh, &p->sent);
+    move_all(&p->sent, &p->fresh);
 }
 
 static bool key_fits(const char *key)
@@ -69,10 +94,8 @@ static pmix_status_t put(struct client *c, pmix_scope_t scope, const char *key, 
     if (rc != PMIX_SUCCESS)
         return rc;
     k->scope = scope;
-    if (scope != PMIX_INTERNAL) {
-        list_append(&c->puts.all, &k->put);
-        c->puts.news = true;
-    }
+    if (scope != PMIX_INTERNAL)
+        list_append(&c->puts.fresh, &k->put);
     return PMIX_SUCCESS;
 }
 
@@ -104,13 +127,12 @@ static void pack_qualified(struct ppack *w, const struct known *k)
     free(infos);
 }
 
-/* Servers expect all values that are visible in the scope, not only the new ones. */
 static bool pack_bundle(struct client *c, struct message *m, uint8_t scope, uint8_t or_scope)
 {
     struct buf bytes = BUF_NULL(LIMIT_PMIX_MESSAGE);
     struct ppack w = pmsg_part(&m->w, &bytes);
 
-    LIST_EACH(l, &c->puts.all)
+    LIST_EACH(l, &c->puts.fresh)
     {
         const struct known *k = LIST_OF(l, struct known, put);
         if (k->scope != scope && k->scope != or_scope)
@@ -136,7 +158,7 @@ pmix_status_t puts_outcome(struct puts *p, struct server_link *s)
     pmix_status_t rc = s->refused;
 
     if (rc != PMIX_SUCCESS)
-        p->news = true;
+        puts_again(p);
     s->refused = PMIX_SUCCESS;
     return rc;
 }
@@ -147,10 +169,10 @@ static pmix_status_t commit_and_wait(struct client *c, struct message *m)
     pmix_status_t rc;
 
     op_init(&op, &op_status_only);
-    c->puts.news = false;
+    puts_sent(&c->puts, m->server);
     rc = op_call(m, &op);
     if (rc != PMIX_SUCCESS)
-        c->puts.news = true;
+        puts_again(&c->puts);
     op_clear(&op);
     return rc;
 }
@@ -161,10 +183,10 @@ static pmix_status_t commit_and_go(struct client *c, struct message *m)
     struct server_link *s = c->server;
     pmix_status_t rc;
 
-    c->puts.news = false;
+    puts_sent(&c->puts, s);
     rc = message_send_alone(m, OURS_TAG_QUIET);
     if (rc != PMIX_SUCCESS) {
-        c->puts.news = true;
+        puts_again(&c->puts);
         return rc;
     }
     s->unsure = true;
@@ -176,12 +198,15 @@ static pmix_status_t commit_and_go(struct client *c, struct message *m)
     return rc == PMIX_SUCCESS ? puts_outcome(&c->puts, s) : rc;
 }
 
-/* Other servers expect values of global scope in both bundles; ours takes them once. */
+/* Other servers expect all values that are visible in a scope, not only the new ones, and those of
+ * global scope in both bundles; ours takes each of them once. */
 static void pack_all(struct client *c, struct message *m)
 {
     uint8_t twice = c->server->quiet ? PMIX_SCOPE_UNDEF : PMIX_GLOBAL;
 
-    if (c->puts.news && pack_bundle(c, m, PMIX_LOCAL, twice) &&
+    if ((!c->server->quiet && !list_empty(&c->puts.fresh)) || c->puts.to != c->server)
+        puts_again(&c->puts);
+    if (!list_empty(&c->puts.fresh) && pack_bundle(c, m, PMIX_LOCAL, twice) &&
         pack_bundle(c, m, PMIX_REMOTE, twice) && twice != PMIX_GLOBAL)
         pack_bundle(c, m, PMIX_GLOBAL, PMIX_GLOBAL);
 }

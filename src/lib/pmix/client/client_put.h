@@ -1,7 +1,8 @@
 /* client_put.h - the puts of this process, before and after their commit.
  *
  * The values are in the cache like all others (client_cache.h); this file keeps their order and
- * which of them the server has.
+ * which of them the server has.  Our own server keeps what it has been sent, so each commit sends
+ * it only what is new; other servers are sent everything again.
  */
 #ifndef WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
 #define WIREUP_LIB_PMIX_CLIENT_CLIENT_PUT_H
@@ -14,8 +15,9 @@
 struct server_link;
 
 struct puts {
-    struct list all; /* struct known, by its link `put` */
-    bool news;       /* something was put since the last commit */
+    struct list fresh; /* struct known, by its link `put`: not sent yet, or to be sent again */
+    struct list sent;
+    const struct server_link *to; /* who was sent them */
 };
 
 void puts_init(struct puts *p);
