@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limit.h"
 #include "base/rand.h"
 #include "cluster/overlay_codec.h"
+#include "cluster/window.h"
 #include "tests/tap.h"
 
 static void test_tree(void)
@@ -211,6 +213,47 @@ static void test_carry(void)
     buf_free(&bytes);
 }
 
+/* Both ends of a stream, with data and credit on their way: it never stops for good, and no end
+ * gets what it must refuse. */
+static void test_window(void)
+{
+    struct window from = { 0 }, to = { 0 };
+    uint64_t rand = 7, data = 0, credit = 0, all = 0, passed = 0;
+    const uint64_t want = UINT64_C(20) * LIMIT_CHANNEL_WINDOW;
+    bool good = true;
+
+    for (int i = 0; i < 100000 && passed < want && good; i++) {
+        uint64_t n = rand_below(&rand, 100000);
+        switch (rand_below(&rand, 4)) {
+        case 0: /* send */
+            n = n < window_room(&from) ? n : window_room(&from);
+            good = window_take(&from, n);
+            data += n;
+            all += n;
+            break;
+        case 1: /* arrive */
+            n = n < data ? n : data;
+            good = window_take(&to, n);
+            data -= n;
+            break;
+        case 2: /* pass on */
+            n = n < to.in_flight ? n : to.in_flight;
+            good = window_give(&to, n);
+            credit += n;
+            passed += n;
+            break;
+        default: /* credit arrives */
+            good = window_give(&from, credit);
+            credit = 0;
+            break;
+        }
+        good = good && all - passed <= LIMIT_CHANNEL_WINDOW;
+    }
+    OK(good && passed >= want);
+    OK(!window_take(&from, window_room(&from) + UINT64_C(1)) &&
+       !window_give(&to, to.in_flight + 1));
+}
+
 int main(void)
 {
     enum overlay_schedule s = OVERLAY_AUTO;
@@ -219,6 +262,7 @@ int main(void)
     test_sets();
     test_bundles();
     test_carry();
+    test_window();
     OK(overlay_schedule_named(SLICE("bruck"), &s) && s == OVERLAY_EXCHANGE);
     OK(!overlay_schedule_named(SLICE("magic"), &s));
     OK(overlay_schedule_known(SLICE("magic, tree ,bruck"), &s) && s == OVERLAY_TREE);

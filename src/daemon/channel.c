@@ -23,7 +23,7 @@ static void end(struct channel *c)
 static bool read_piece(struct channel *c)
 {
     char piece[CHANNEL_PIECE];
-    size_t room = c->window < sizeof piece ? (size_t)c->window : sizeof piece;
+    size_t left = window_room(&c->window), room = left < sizeof piece ? left : sizeof piece;
     ssize_t n = read(c->fd, piece, room);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -33,8 +33,8 @@ static bool read_piece(struct channel *c)
         end(c);
         return false;
     }
-    c->window -= (uint64_t)n;
-    if (c->window == 0)
+    window_take(&c->window, (uint64_t)n);
+    if (window_room(&c->window) == 0)
         watch_want(&c->watch, 0);
     c->ops->data(c->arg, c, slice_mem(piece, (size_t)n));
     return true;
@@ -47,7 +47,7 @@ static void read_some(void *arg)
 
 void channel_catch_up(struct channel *c)
 {
-    while (c->fd >= 0 && !c->writes && c->window && read_piece(c))
+    while (c->fd >= 0 && !c->writes && window_room(&c->window) && read_piece(c))
         continue;
 }
 
@@ -70,8 +70,10 @@ static void write_some(void *arg)
         }
         buf_take(&c->queue, (size_t)n);
     }
-    if (buf_len(&c->queue) < before)
+    if (buf_len(&c->queue) < before) {
+        window_give(&c->window, before - buf_len(&c->queue));
         c->ops->credit(c->arg, c, before - buf_len(&c->queue));
+    }
     if (c->fd < 0)
         return;
     if (buf_len(&c->queue))
@@ -94,7 +96,6 @@ int channel_open(struct channel *c, struct loop *l, int fd, bool writes,
     c->arg = arg;
     c->fd = fd;
     c->writes = writes;
-    c->window = writes ? 0 : LIMIT_CHANNEL_WINDOW;
     buf_init(&c->queue, LIMIT_CHANNEL_WINDOW);
     if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
         return -errno;
@@ -147,7 +148,7 @@ bool channel_data(struct channel *c, struct slice bytes)
 {
     if (c->fd < 0 || !c->writes)
         return true; /* that end has gone: nothing depends on it */
-    if (c->eof || bytes.len > LIMIT_CHANNEL_WINDOW - buf_len(&c->queue))
+    if (c->eof || !window_take(&c->window, bytes.len))
         return false;
     if (bytes.len == 0)
         c->eof = true;
@@ -164,10 +165,9 @@ bool channel_credit(struct channel *c, uint64_t count)
 {
     if (c->fd < 0 || c->writes)
         return true;
-    if (count > LIMIT_CHANNEL_WINDOW - c->window)
+    if (!window_give(&c->window, count))
         return false;
-    c->window += count;
-    if (c->window)
+    if (window_room(&c->window))
         watch_want(&c->watch, LOOP_READ);
     return true;
 }

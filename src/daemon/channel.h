@@ -1,12 +1,12 @@
 /* channel.h - one direction of a stream between two daemons: bytes read from a descriptor here are
  * written to a descriptor there.
  *
- * The reading end may have LIMIT_CHANNEL_WINDOW bytes in flight; the writing end gives credit for
- * the bytes that it has written.  So a reader that stops reading stops the writer on the other
- * node, and no daemon in between holds more than one window.  When the reader has gone, the other
- * end is notified and closes, so that the writing program gets EPIPE as from a pipe.  The owner
- * sends and receives the messages: a channel passes outgoing data to callbacks, and the owner calls
- * it for incoming messages.
+ * The reading end may have a window of bytes in flight (cluster/window.h); the writing end gives
+ * credit for the bytes that it has written.  So a reader that stops reading stops the writer on the
+ * other node, and no daemon in between holds more than one window.  When the reader has gone, the
+ * other end is notified and closes, so that the writing program gets EPIPE as from a pipe.  The
+ * owner sends and receives the messages: a channel passes outgoing data to callbacks, and the owner
+ * calls it for incoming messages.
  */
 #ifndef WIREUP_DAEMON_CHANNEL_H
 #define WIREUP_DAEMON_CHANNEL_H
@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "io/loop.h"
 #include "cluster/msg.h"
+#include "cluster/window.h"
 
 struct channel;
 
@@ -37,9 +38,9 @@ struct channel {
     void *arg;
     uint32_t position, number; /* position of the other end; number of the stream */
     int fd;
-    bool writes;      /* bytes from the other end are written to fd */
-    bool eof;         /* no more data will come */
-    uint64_t window;  /* reading end: bytes that may still be sent */
+    bool writes; /* bytes from the other end are written to fd */
+    bool eof;    /* no more data will come */
+    struct window window;
     struct buf queue; /* writing end: not yet written */
     struct watch watch;
 };
