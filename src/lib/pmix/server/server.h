@@ -7,7 +7,8 @@
  *
  *   server_turn        its lock, the calls of the host that are due, and turning its loop
  *   server_conn        what it does about its connections (io/peer_conn.h)
- *   server_space       namespaces: from the host's registrations to a job map and job info
+ *   server_space       namespaces: what the host has registered (server_told), from which the job
+ *                      map (server_map) and the job info (server_info) are made
  *   server_module      the host's functions, whatever the size of its module struct
  *   server_ask         calls of the host's functions, and its replies
  *   server_command     commands of clients that the host carries out

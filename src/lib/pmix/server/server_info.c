@@ -1,0 +1,109 @@
+/* server_info.c - see server_info.h. */
+#include "lib/pmix/server/server_info.h"
+
+#include <string.h>
+
+#include "base/limit.h"
+#include "lib/pmix/server/server_map.h"
+#include "lib/pmix/server/server_told.h"
+#include "server/pmix_value.h"
+
+/* Loose keys that are not the job's but its node's or its session's. */
+static bool is_about_node(const char *key)
+{
+    static const char *const keys[] = {
+        PMIX_HOSTNAME,          PMIX_HOSTNAME_ALIASES,   PMIX_NODEID,
+        PMIX_NODE_SIZE,         PMIX_LOCAL_PEERS,        PMIX_LOCAL_PROCS,
+        PMIX_LOCAL_CPUSETS,     PMIX_LOCAL_SIZE,         PMIX_LOCALLDR,
+        PMIX_AVAIL_PHYS_MEMORY, PMIX_NODE_OVERSUBSCRIBED
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!strcmp(key, keys[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Keys that went into the job map, and those that mean nothing to a client (a NULL text says
+ * that there is none). */
+static bool is_shape(const pmix_info_t *i)
+{
+    return told_key_is(i, PMIX_NODE_MAP) || told_key_is(i, PMIX_PROC_MAP) ||
+           told_key_is(i, PMIX_JOB_INFO_ARRAY) || told_key_is(i, PMIX_REGISTER_NODATA) ||
+           i->value.type == PMIX_POINTER || i->value.type == PMIX_UNDEF ||
+           (i->value.type == PMIX_STRING && !i->value.data.string);
+}
+
+static int tell_fact(struct job *j, enum fact_about about, uint32_t index, const pmix_info_t *i)
+{
+    struct buf bytes = BUF_NULL(LIMIT_STORE_VALUE);
+    struct slice value = pmix_canonical(&i->value, &bytes);
+    int rc = 0;
+
+    if (buf_ok(&bytes)) /* values that cannot be packed are left out */
+        rc = host_info_tell(&j->facts, about, index, slice_str(i->key), i->value.type, value);
+    buf_free(&bytes);
+    return rc;
+}
+
+static int tell_group(struct job *j, enum fact_about about, uint32_t index, struct told_group g)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < g.n && rc == 0; i++) {
+        if (!is_shape(&g.list[i]))
+            rc = tell_fact(j, about, index, &g.list[i]);
+    }
+    return rc;
+}
+
+static uint32_t plan_node_of(const struct job *j, struct told_group g)
+{
+    const pmix_info_t *name = told_find(g, PMIX_HOSTNAME), *id = told_find(g, PMIX_NODEID);
+    uint32_t number;
+
+    for (uint32_t i = 0; name && told_text(name) && i < j->plan.nnodes; i++) {
+        if (!strcmp(j->plan.nodes[i].name, told_text(name)))
+            return i;
+    }
+    return !name && id && told_number(id, &number) && number < j->plan.nnodes ? number
+                                                                              : SMAP_NOWHERE;
+}
+
+int sinfo_tell(struct job *j, uint32_t here, const pmix_info_t *i)
+{
+    struct told_group g = told_group_of(i);
+    const pmix_info_t *which;
+    uint32_t at;
+
+    if (told_key_is(i, PMIX_JOB_INFO_ARRAY)) {
+        int rc = 0;
+        for (size_t k = 0; k < g.n && rc == 0; k++)
+            rc = sinfo_tell(j, here, &g.list[k]);
+        return rc;
+    }
+    if (is_shape(i))
+        return 0;
+    if (told_key_is(i, PMIX_SESSION_INFO_ARRAY))
+        return tell_group(j, FACT_SESSION, 0, g);
+    if (told_key_is(i, PMIX_NODE_INFO_ARRAY)) {
+        at = plan_node_of(j, g);
+        return at == SMAP_NOWHERE ? 0 : tell_group(j, FACT_NODE, at, g);
+    }
+    if (told_key_is(i, PMIX_APP_INFO_ARRAY)) {
+        which = told_find(g, PMIX_APPNUM);
+        if (!which)
+            return tell_group(j, FACT_APP, 0, g);
+        return told_number(which, &at) && at < j->plan.napps ? tell_group(j, FACT_APP, at, g) : 0;
+    }
+    if (told_key_is(i, PMIX_PROC_INFO_ARRAY)) {
+        which = told_find(g, PMIX_RANK);
+        return which && told_number(which, &at) && at < j->plan.nprocs
+                   ? tell_group(j, FACT_RANK, at, g)
+                   : 0;
+    }
+    if (is_about_node(i->key))
+        return here == SMAP_NOWHERE ? 0 : tell_fact(j, FACT_NODE, here, i);
+    return tell_fact(j, FACT_JOB, 0, i);
+}

@@ -1,0 +1,12 @@
+/* server_info.h - job info from what the host has registered: everything but the places of
+ * processes (server_map.h).  Clients get it as it was registered (core/host_info.h). */
+#ifndef WIREUP_LIB_PMIX_SERVER_SERVER_INFO_H
+#define WIREUP_LIB_PMIX_SERVER_SERVER_INFO_H
+
+#include "core/job.h"
+#include "pmix_common.h"
+
+/* Adds an info to the job's; here: the index of the host's node, or SMAP_NOWHERE.  0 or -ENOMEM. */
+int sinfo_tell(struct job *j, uint32_t here, const pmix_info_t *i);
+
+#endif
