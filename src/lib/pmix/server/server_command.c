@@ -17,7 +17,6 @@
 #include "lib/pmix/server/server_space.h"
 #include "lib/pmix/values/value.h"
 #include "server/pmix.h"
-#include "server/pmix_hello.h"
 #include "wire/openmpi_help.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_hello.h"
