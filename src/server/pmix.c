@@ -140,6 +140,18 @@ static bool is_for_host(const struct command *c)
     }
 }
 
+/* It is in the client's encoding already; a failure has no data. */
+static void reply_of_host(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
+{
+    if (a->value.len == 0) {
+        pmix_reply_status(s, p->tag, pmix_status_of(a->status));
+        return;
+    }
+    pmix_writer(s);
+    buf_slice_put(&s->reply, a->value);
+    pmix_send(s, p->tag);
+}
+
 /* The host reads it. */
 static int pass_on(struct command *c)
 {
@@ -148,7 +160,7 @@ static int pass_on(struct command *c)
         pmix_ask(c, REQUEST_WITH(host, .command = (uint8_t)c->cmd, .body = words));
 
     if (p)
-        p->host = true;
+        p->reply = reply_of_host;
     return c->no_memory ? -ENOMEM : SESSION_IDLE;
 }
 
@@ -171,8 +183,10 @@ static int run_command(struct command *c)
     }
     if (passes)
         return pass_on(c);
-    if (punpack_ok(&c->r))
+    if (punpack_ok(&c->r)) {
+        c->reply = h->reply;
         h->read(c);
+    }
     if (c->no_memory || !arena_ok(&c->s->arena))
         return -ENOMEM;
     if (!punpack_ok(&c->r))
@@ -268,19 +282,6 @@ static int next(struct session *base, struct request *rq_p, struct errmsg *err)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* It is in the client's encoding already; a failure has no data. */
-static void reply_of_host(struct pmix_session *s, const struct pmix_pending *p,
-                          const struct answer *a)
-{
-    if (a->value.len == 0) {
-        pmix_reply_status(s, p->tag, pmix_status_of(a->status));
-        return;
-    }
-    pmix_writer(s);
-    buf_slice_put(&s->reply, a->value);
-    pmix_send(s, p->tag);
-}
-
 /* A client of Wireup's library does not wait for an answer without information. */
 static bool is_quiet(const struct pmix_session *s, const struct pmix_pending *p,
                      const struct answer *a)
@@ -292,12 +293,8 @@ static bool is_quiet(const struct pmix_session *s, const struct pmix_pending *p,
 
 static void reply(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
 {
-    const struct handler *h = handler_of(p->cmd);
-
-    if (p->host)
-        reply_of_host(s, p, a);
-    else if (h && h->reply)
-        h->reply(s, p, a);
+    if (p->reply)
+        p->reply(s, p, a);
     else if (p->cmd != CMD_NONE && !is_quiet(s, p, a))
         pmix_reply_status(s, p->tag, pmix_status_of(a->status));
 }

@@ -66,7 +66,7 @@ static void compact_pending(struct pmix_session *s)
     s->nanswered = 0;
 }
 
-static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_command cmd, uint32_t tag)
+static struct pmix_pending *add_pending(struct pmix_session *s, const struct command *c)
 {
     struct pmix_pending *p;
 
@@ -83,8 +83,9 @@ static struct pmix_pending *add_pending(struct pmix_session *s, enum pmix_comman
     p = &s->pending[s->npending++];
     *p = (struct pmix_pending){ .token = ++s->base.peer->next_token,
                                 .serial = s->base.peer->next_token,
-                                .tag = tag,
-                                .cmd = cmd };
+                                .tag = c->tag,
+                                .cmd = c->cmd,
+                                .reply = c->reply };
     return p;
 }
 
@@ -117,7 +118,7 @@ struct pmix_pending *pmix_ask(struct command *c, struct request rq)
 {
     struct pmix_session *s = c->s;
     struct request *more = realloc(s->backlog, (s->nbacklog + 1) * sizeof *more);
-    struct pmix_pending *p = more ? add_pending(s, c->cmd, c->tag) : NULL;
+    struct pmix_pending *p = more ? add_pending(s, c) : NULL;
 
     if (more)
         s->backlog = more;

@@ -22,6 +22,12 @@ struct pmix_batch;
 /* Bytes before each message, the first included. */
 enum { PMIX_HEADER = 16 };
 
+struct pmix_pending;
+struct pmix_session;
+
+/* Makes the reply of an answer. */
+typedef void pmix_replier(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
+
 struct pmix_pending {
     uint32_t token, tag; /* token 0: answered */
     uint32_t serial;     /* the token for ever */
@@ -34,9 +40,9 @@ struct pmix_pending {
     uint32_t nothers;
     pmix_proc_t *procs; /* GROUP_CONSTRUCT: the members */
     size_t nprocs;
-    bool wants_context; /* GROUP_CONSTRUCT: a number for the group */
-    uint16_t channels;  /* SPAWN: output channels that the requester wants */
-    bool host;          /* the answer brings the complete reply */
+    bool wants_context;  /* GROUP_CONSTRUCT: a number for the group */
+    uint16_t channels;   /* SPAWN: output channels that the requester wants */
+    pmix_replier *reply; /* NULL: the status of the answer */
 };
 
 enum pmix_state { PMIX_HELLO, PMIX_ASKED, PMIX_WELCOME, PMIX_TALKING };
@@ -89,15 +95,13 @@ struct command {
     struct punpack r;
     uint32_t tag;
     enum pmix_command cmd;
+    pmix_replier *reply; /* of the requests that are made of it */
     struct errmsg *err;
     bool no_memory;
 };
 
 /* Reads the command's items and makes a request, or replies at once. */
 typedef void pmix_reader(struct command *c);
-
-/* Makes the reply of an answer. */
-typedef void pmix_replier(struct pmix_session *s, struct pmix_pending *p, const struct answer *a);
 
 /* ---- requests ---- */
 

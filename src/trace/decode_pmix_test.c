@@ -270,7 +270,7 @@ static bool make(const struct pmsg *row, const struct version *v, struct example
             x->ends[x->nends++] = buf_len(&x->bytes) + buf_len(&one);
             buf_free(&one);
         }
-        pmsg_write(&alone, &w, release, &m);
+        pmsg_write_from(&alone, 0, &w, release, &m);
     }
     x->ends[x->nends++] = buf_len(&x->bytes);
     return ppack_ok(&w) && ppack_ok(&last);

@@ -401,8 +401,8 @@ static void write_field(const struct pmsg_field *f, struct ppack *w, const char 
     }
 }
 
-static void write_fields(const struct pmsg *row, unsigned from, struct ppack *w, uint32_t release,
-                         const void *m)
+void pmsg_write_from(const struct pmsg *row, unsigned from, struct ppack *w, uint32_t release,
+                     const void *m)
 {
     uint32_t has;
 
@@ -412,16 +412,6 @@ static void write_fields(const struct pmsg *row, unsigned from, struct ppack *w,
         if (pmsg_in(f, release) && (f->need == PMSG_REQ || has >> i & 1))
             write_field(f, w, m);
     }
-}
-
-void pmsg_write(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m)
-{
-    write_fields(row, 0, w, release, m);
-}
-
-void pmsg_write_tail(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m)
-{
-    write_fields(row, 1, w, release, m);
 }
 
 struct ppack pmsg_part(const struct ppack *w, struct buf *out)

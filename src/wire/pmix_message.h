@@ -204,11 +204,10 @@ enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint3
 
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
 
-/* Appends the fields: those that are REQ, and the others that are marked in `has`. */
-void pmsg_write(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m);
-
-/* The same without the status of a reply, which is its first field. */
-void pmsg_write_tail(const struct pmsg *row, struct ppack *w, uint32_t release, const void *m);
+/* Appends the fields from this one on: those that are REQ, and the others that are marked in `has`.
+ */
+void pmsg_write_from(const struct pmsg *row, unsigned from, struct ppack *w, uint32_t release,
+                     const void *m);
 
 /* ---- fields that last to the end ---- */
 
@@ -254,7 +253,7 @@ void pmsg_add_object(struct ppack *w, struct ppack *part);
     static inline void pmsg_add_##id##_##member(struct ppack *w, uint32_t release,                 \
                                                 const struct pmsg_##part *item)                    \
     {                                                                                              \
-        pmsg_write(&pmsg_rows[PMSG_##part], w, release, item);                                     \
+        pmsg_write_from(&pmsg_rows[PMSG_##part], 0, w, release, item);                             \
     }
 #define PMSG_NEXT_OBJECTS(id, part, member)                                                        \
     PMSG_NEXT(id, struct pmsg_##part, member)                                                      \
@@ -278,7 +277,7 @@ void pmsg_add_object(struct ppack *w, struct ppack *part);
     static inline void pmsg_write_##id(struct ppack *w, uint32_t release,                          \
                                        const struct pmsg_##id *m)                                  \
     {                                                                                              \
-        pmsg_write(&pmsg_rows[PMSG_##id], w, release, m);                                          \
+        pmsg_write_from(&pmsg_rows[PMSG_##id], 0, w, release, m);                                  \
     }
 #include "proto/pmix_commands.def"
 #undef COMMAND

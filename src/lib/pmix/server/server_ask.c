@@ -191,7 +191,7 @@ void ask_pack(struct ask *a, const struct pmsg *row, const void *m)
     ppack_init(&w, &a->tail, a->as);
     w.described = a->described;
     w.foreign = foreign_objects();
-    pmsg_write_tail(row, &w, a->release, m);
+    pmsg_write_from(row, 1, &w, a->release, m);
     if (!ppack_ok(&w))
         a->tail.error = BUF_NO_MEMORY;
 }
