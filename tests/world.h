@@ -12,7 +12,7 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "core/job_event.h"
-#include "server/server.h"
+#include "server/effect_host.h"
 #include "store/memory.h"
 #include "tests/tap.h"
 
@@ -30,6 +30,7 @@ struct world_job {
 
 struct world {
     struct server server;
+    struct effect_host host;
     struct world_job jobs[WORLD_JOBS];
     uint32_t njobs;
     uint64_t now;
@@ -84,10 +85,23 @@ __attribute__((unused)) static uint32_t world_job(struct world *w, uint32_t n, u
     return w->njobs++;
 }
 
+static void world_keep(void *arg, struct effect *e)
+{
+    struct world *w = arg;
+
+    effect_drop(&w->last);
+    w->last = *e;
+    w->effects++;
+    *e = EFFECT_WITH(answer, .ticket = 0);
+}
+
+static const struct effect_handlers world_handlers = { .others = world_keep };
+
 __attribute__((unused)) static void world_open(struct world *w, uint32_t n, uint32_t nodes)
 {
     memset(w, 0, sizeof *w);
     server_init(&w->server, 7, NULL);
+    effect_host_init(&w->host, &w->server, &world_handlers, w);
     world_job(w, n, nodes, JOB_NO_RANK);
 }
 
@@ -101,13 +115,7 @@ __attribute__((unused)) static void world_close(struct world *w)
 
 __attribute__((unused)) static void world_settle(struct world *w)
 {
-    struct effect e;
-
-    while (server_effect(&w->server, &e)) {
-        effect_drop(&w->last);
-        w->last = e;
-        w->effects++;
-    }
+    effect_host_settle(&w->host);
 }
 
 /* What has been said on the connection since the last call. */

@@ -40,6 +40,7 @@ static void child_door(void *arg);
 static void promise_due(void *arg);
 static void node_settle(void *node);
 static void node_flush(void *node);
+static const struct effect_handlers handlers;
 
 /* ---- creation ---- */
 
@@ -167,6 +168,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     arena_init(&n->kept, 16 << 20);
     server_init(&n->server, clock_seed(), &n->config.log);
     processes_open(&n->processes, n->server.core.seed, &process_calls);
+    effect_host_init(&n->host, &n->server, &handlers, n);
     n->server.arg = n;
     n->turn = (struct turn){ node_settle, node_flush, n };
     n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
@@ -291,8 +293,21 @@ static void find_attr(struct node *n, struct job *job, const struct op_attr *e)
     server_answer(&n->server, e->ticket, &a);
 }
 
-static void push_input(struct node *n, struct job *j, const struct op_input *e)
+static struct job *job_of(const struct node *n, const struct effect *e)
 {
+    return core_job(&n->server.core, effect_job(e));
+}
+
+static void on_attr(void *arg, struct effect *e)
+{
+    find_attr(arg, job_of(arg, e), &e->u.attr);
+}
+
+static void on_input(void *arg, struct effect *effect)
+{
+    struct node *n = arg;
+    const struct op_input *e = &effect->u.input;
+    struct job *j = job_of(n, effect);
     struct answer a = { .status = j && j->spread ? ANSWER_OK : ANSWER_NOT_FOUND };
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
 
@@ -304,99 +319,129 @@ static void push_input(struct node *n, struct job *j, const struct op_input *e)
     }
 }
 
-static void carry_out(struct node *n, struct effect *e)
+static void on_kill(void *arg, struct effect *e)
 {
-    struct job *job = core_job(&n->server.core, effect_job(e));
+    struct job *j = job_of(arg, e);
 
-    switch (e->kind) {
-    case EFFECT_kill:
-        if (job)
-            job_shutdown_begin(n, job);
-        break;
-    case EFFECT_spawn:
-        if (job && job->follows)
-            multinode_effect(n->multinode, e);
-        else
-            spawning_begin(n, &e->u.spawn);
-        break;
-    case EFFECT_attr: find_attr(n, job, &e->u.attr); break;
-    case EFFECT_names:
-        if (n->server.core.names_elsewhere)
-            multinode_effect(n->multinode, e);
-        else
-            control_socket_ask(&n->control_socket, &e->u.names);
-        break;
-    case EFFECT_job_ended:
-        if (job)
-            startup_timing_over(&n->timing, job);
-        if (job)
-            job_shutdown_bury(n, job);
-        break;
-    case EFFECT_signal: signals_effect(n, &e->u.signal); break;
-    case EFFECT_root:
-    case EFFECT_place:
-    case EFFECT_cleanup:
-    case EFFECT_log:
-    case EFFECT_credential: job_control_carry_out(&n->job_control, e); break;
-    case EFFECT_help:
-        help_effect(&n->help, &e->u.help, n->multinode ? &n->multinode->dispatch.queue : NULL);
-        break;
-    case EFFECT_input: push_input(n, job, &e->u.input); break;
-    case EFFECT_tool: tools_admit(n, &e->u.tool); break;
-    case EFFECT_answer: break;
-    default: /* for other nodes */
-        if (n->multinode)
-            multinode_effect(n->multinode, e);
-        break;
-    }
-    effect_drop(e);
+    if (j)
+        job_shutdown_begin(arg, j);
 }
 
-/* Sets the timer for the answers that the core has to give by a certain time. */
-static void keep_promises(void *arg)
+static void on_job_ended(void *arg, struct effect *e)
 {
     struct node *n = arg;
-    uint64_t now;
+    struct job *j = job_of(n, e);
 
-    if (server_due(&n->server) == n->promised_ns)
-        return; /* the timer is set for that time, or not needed */
-    now = clock_now_ns();
-    n->promised_ns = server_tick(&n->server, now);
-    if (n->promised_ns == UINT64_MAX)
-        timer_stop(&n->promises);
-    else
-        timer_set(&n->promises, (n->promised_ns - now) / NS_PER_MS + 1);
+    if (!j)
+        return;
+    startup_timing_over(&n->timing, j);
+    job_shutdown_bury(n, j);
 }
+
+static void on_spawn(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+    const struct job *j = job_of(n, e);
+
+    if (j && j->follows)
+        multinode_effect(n->multinode, e);
+    else
+        spawning_begin(n, &e->u.spawn);
+}
+
+static void on_names(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (n->server.core.names_elsewhere)
+        multinode_effect(n->multinode, e);
+    else
+        control_socket_ask(&n->control_socket, &e->u.names);
+}
+
+static void on_signal(void *arg, struct effect *e)
+{
+    signals_effect(arg, &e->u.signal);
+}
+
+static void on_control(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    job_control_carry_out(&n->job_control, e);
+}
+
+static void on_help(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    help_effect(&n->help, &e->u.help, n->multinode ? &n->multinode->dispatch.queue : NULL);
+}
+
+static void on_tool(void *arg, struct effect *e)
+{
+    tools_admit(arg, &e->u.tool);
+}
+
+static void for_other_nodes(void *arg, struct effect *e)
+{
+    struct node *n = arg;
+
+    if (n->multinode)
+        multinode_effect(n->multinode, e);
+}
+
+static effect_fn *const kinds[OPERATIONS] = {
+    [EFFECT_attr] = on_attr,           [EFFECT_input] = on_input,  [EFFECT_kill] = on_kill,
+    [EFFECT_job_ended] = on_job_ended, [EFFECT_spawn] = on_spawn,  [EFFECT_names] = on_names,
+    [EFFECT_signal] = on_signal,       [EFFECT_root] = on_control, [EFFECT_place] = on_control,
+    [EFFECT_cleanup] = on_control,     [EFFECT_log] = on_control,  [EFFECT_credential] = on_control,
+    [EFFECT_help] = on_help,           [EFFECT_tool] = on_tool,
+};
+
+static void write_out(void *arg, struct peer *p)
+{
+    (void)arg;
+    peer_conn_flush(p->host);
+}
+
+static uint64_t now_ns(void *arg)
+{
+    (void)arg;
+    return clock_now_ns();
+}
+
+static void ring_at(void *arg, uint64_t due_ns)
+{
+    struct node *n = arg;
+
+    timer_at(&n->promises, due_ns);
+}
+
+static const struct effect_handlers handlers = { kinds, for_other_nodes, write_out, now_ns,
+                                                 ring_at };
 
 static void promise_due(void *arg)
 {
     struct node *n = arg;
 
-    n->promised_ns = UINT64_MAX;
-    node_settle(n); /* keep_promises() */
+    effect_host_ring(&n->host);
+    node_settle(n);
 }
 
 static void node_flush(void *node)
 {
     struct node *n = node;
-    struct peer *p;
 
-    while ((p = server_dirty(&n->server)))
-        peer_conn_flush(p->host);
+    effect_host_flush(&n->host);
 }
 
 /* Carries out all effects and writes all answers: the end of every turn of the loop. */
 static void node_settle(void *node)
 {
     struct node *n = node;
-    struct effect e;
 
-    do {
-        while (server_effect(&n->server, &e))
-            carry_out(n, &e);
-        node_flush(n);
-        keep_promises(n);
-    } while (n->server.core.effects.count || !list_empty(&n->server.dirty));
+    effect_host_settle(&n->host);
     if (n->server.core.startup)
         startup_timing_settle(&n->timing);
     if (n->multinode)

@@ -8,6 +8,7 @@
 #include "io/memfd.h"
 #include "cluster/msg.h"
 #include "daemon/control.h"
+#include "server/effect_host.h"
 #include "daemon/control_socket.h"
 #include "daemon/help.h"
 #include "daemon/job_control.h"
@@ -28,6 +29,7 @@ struct node {
     struct turn turn; /* of the loop: node_settle() */
     struct shutdown_calls shutdown;
     struct server server;
+    struct effect_host host;
     uint64_t started_ns;
     uid_t uid; /* ours: read once, not for each message */
     struct processes processes;
@@ -47,7 +49,6 @@ struct node {
     struct quota quota;          /* of unauthenticated connections at all listeners */
     uint32_t *port_ids;          /* PMI_ID by rank of the first job */
     struct timer starter, promises;
-    uint64_t promised_ns; /* when `promises` rings; UINT64_MAX: it does not */
     struct control_socket control_socket;
     struct pending_queries pending_queries;
     struct trace_writer trace_writer;

@@ -12,6 +12,7 @@
 #include "core/core_names.h"
 #include "core/effect.h"
 #include "core/job_kvs.h"
+#include "server/effect_host.h"
 #include "trace/record.h"
 #include "server/server_priv.h"
 #include "store/memory.h"
@@ -36,6 +37,7 @@ struct line {
 struct replay {
     struct record_reader reader;
     struct server server;
+    struct effect_host host;
     struct list homes, lines;
     struct map by_number; /* lines */
     struct record made;   /* the effect that the server has just produced */
@@ -54,6 +56,8 @@ struct replay {
     struct errmsg why;
     struct replay_count count;
 };
+
+static const struct effect_handlers handlers;
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
@@ -171,6 +175,7 @@ static bool admit(void *arg, const struct peer *newcomer, const struct job *job,
 static int on_begin(struct replay *r, const struct record *d)
 {
     server_init(&r->server, d->u.begin.seed, NULL);
+    effect_host_init(&r->host, &r->server, &handlers, r);
     map_init(&r->by_number, d->u.begin.seed);
     r->server.core.has_neighbours = d->u.begin.neighbours != 0;
     r->server.core.has_topology = d->u.begin.topology != 0;
@@ -580,6 +585,15 @@ static int other_effect(struct replay *r, const struct record *was)
     return rc;
 }
 
+/* What the host of the trace did about it follows in the trace. */
+static void leave_to_trace(void *arg, struct effect *e)
+{
+    (void)arg;
+    (void)e;
+}
+
+static const struct effect_handlers handlers = { .others = leave_to_trace };
+
 /* Takes the next effect off the server, and keeps it as it would be traced. */
 static bool next_effect(struct replay *r, struct effect *e_p)
 {
@@ -596,17 +610,16 @@ static bool next_effect(struct replay *r, struct effect *e_p)
 /* It is compared before an answer is delivered. */
 static int on_effect(struct replay *r, const struct record *d)
 {
-    int rc = REPLAY_SAME;
     struct effect e;
     bool there = next_effect(r, &e);
+    int rc;
 
-    if (!there || !record_same(d, &r->made)) {
-        rc = other_effect(r, d);
-    } else {
+    if (there && record_same(d, &r->made)) {
         r->count.effects++;
-        if (e.kind == EFFECT_answer)
-            server_effect_answer(&r->server, &e);
+        effect_host_carry_out(&r->host, &e);
+        return REPLAY_SAME;
     }
+    rc = other_effect(r, d);
     if (there)
         effect_drop(&e);
     return rc;

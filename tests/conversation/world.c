@@ -13,6 +13,8 @@
 #include "core/job_kvs.h"
 #include "core/procmap.h"
 
+static const struct effect_handlers handlers;
+
 void (*world_own_memory)(bool begin);
 
 /* ---- birth ----------------------------------------------------------------------------------- */
@@ -40,6 +42,7 @@ void world_open(struct world *w, const struct log *log)
     if (!w->effects)
         abort();
     server_init(&w->server, 7, log);
+    effect_host_init(&w->host, &w->server, &handlers, w);
     w->id_base = WORLD_ID_BASE;
     w->server.identify = identify;
     w->server.arg = w;
@@ -206,8 +209,10 @@ static void write_out(struct world *w, struct client *c)
         close_connection(w, c);
 }
 
-static void note_effect(struct world *w, struct effect *e)
+static void keep_effect(void *arg, struct effect *e)
 {
+    struct world *w = arg;
+
     if (w->neffects == WORLD_EFFECTS) { /* a test that makes so many looks at none of them */
         effect_drop(&w->effects[0]);
         memmove(w->effects, w->effects + 1, (WORLD_EFFECTS - 1) * sizeof *e);
@@ -215,19 +220,19 @@ static void note_effect(struct world *w, struct effect *e)
         w->expected -= w->expected > 0;
     }
     w->effects[w->neffects++] = *e;
+    *e = EFFECT_WITH(answer, .ticket = 0);
 }
+
+static void write_pending(void *arg, struct peer *p)
+{
+    write_out(arg, p->host);
+}
+
+static const struct effect_handlers handlers = { .others = keep_effect, .write = write_pending };
 
 void world_settle(struct world *w)
 {
-    struct effect e;
-    struct peer *p;
-
-    do {
-        while (server_effect(&w->server, &e))
-            note_effect(w, &e);
-        while ((p = server_dirty(&w->server)))
-            write_out(w, p->host);
-    } while (w->server.core.effects.count);
+    effect_host_settle(&w->host);
 }
 
 void world_send(struct world *w, struct client *c, struct slice bytes)

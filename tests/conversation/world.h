@@ -1,9 +1,9 @@
 /* world.h - a launcher without descriptors, for tests: the real server and core, clients that are
  * byte strings, and a host that writes down what it was asked to do.
  *
- * It does what src/daemon/node.c does with sockets and processes, in the same order: bytes in,
- * effects out, answers written, connections closed.  Nothing waits and nothing has a time of its
- * own, so a whole job is one function call after the other.
+ * It does what src/daemon/node.c does with sockets and processes, by the same dispatcher
+ * (server/effect_host.h): bytes in, effects out, answers written, connections closed.  Nothing
+ * waits and nothing has a time of its own, so a whole job is one function call after the other.
  */
 #ifndef WIREUP_TESTS_CONVERSATION_WORLD_H
 #define WIREUP_TESTS_CONVERSATION_WORLD_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "server/server.h"
+#include "server/effect_host.h"
 
 enum {
     WORLD_JOBS = 4,
@@ -43,6 +43,7 @@ struct client {
 
 struct world {
     struct server server;
+    struct effect_host host;
     struct world_job jobs[WORLD_JOBS];
     uint32_t njobs;
     struct client clients[WORLD_CLIENTS];

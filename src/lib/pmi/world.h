@@ -23,7 +23,7 @@
 #include "core/job_event.h"
 #include "core/job_kvs.h"
 #include "core/procmap.h"
-#include "server/server.h"
+#include "server/effect_host.h"
 #include "tests/plan.h"
 #include "tests/tap.h"
 
@@ -31,6 +31,7 @@ enum { WORLD_RANKS = 16, WORLD_STORE = 256 << 20 };
 
 struct world {
     struct server server;
+    struct effect_host host;
     struct seg_region region;
     struct job *job;
     struct peer *peers[WORLD_RANKS];
@@ -111,24 +112,39 @@ static void world_spawn(struct world *w, const struct op_spawn *e)
                                         .ncodes = known ? 0 : 2 });
 }
 
+static void world_on_spawn(void *arg, struct effect *e)
+{
+    world_spawn(arg, &e->u.spawn);
+}
+
+static void world_on_kill(void *arg, struct effect *e)
+{
+    struct world *w = arg;
+
+    (void)e;
+    w->killed = true;
+}
+
+static void world_write_out(void *arg, struct peer *p)
+{
+    world_write(arg, p->rank);
+}
+
+static effect_fn *const world_kinds[OPERATIONS] = {
+    [EFFECT_spawn] = world_on_spawn, [EFFECT_kill] = world_on_kill
+};
+static const struct effect_handlers world_handlers = { .kinds = world_kinds,
+                                                       .write = world_write_out };
+
 static void world_settle(struct world *w)
 {
-    struct effect e;
-    struct peer *p;
-
-    while (server_effect(&w->server, &e)) {
-        w->killed = w->killed || e.kind == EFFECT_kill;
-        if (e.kind == EFFECT_spawn)
-            world_spawn(w, &e.u.spawn);
-        effect_drop(&e);
-    }
+    effect_host_settle(&w->host);
     if (w->held && nameservice_lookup(&w->server.core.names, SLICE("release"))) {
         server_answer(&w->server, w->held,
                       &(struct answer){ .status = ANSWER_OK, .value = SLICE("children") });
         w->held = 0;
+        effect_host_flush(&w->host);
     }
-    while ((p = server_dirty(&w->server)))
-        world_write(w, p->rank);
 }
 
 static void *world_main(void *arg)
@@ -173,6 +189,7 @@ static void world_begin(struct world *w, uint32_t n, bool no_store)
     w->no_store = no_store;
     world_open_store(w);
     server_init(&w->server, 7, NULL);
+    effect_host_init(&w->host, &w->server, &world_handlers, w);
     plan_of_one_node(&plan, n);
     plan.universe = 64;
     w->job = core_job_add(&w->server.core, "wireup-test", &plan, &w->region, JOB_NO_RANK, false);

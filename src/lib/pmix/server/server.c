@@ -23,8 +23,10 @@
 
 /* Removes the files that an ended process had registered: with its rights, as the host
  * registered them. */
-static void clear_up(struct pserver *s, const struct op_cleanup *e)
+static void clear_up(void *arg, struct effect *effect)
 {
+    const struct op_cleanup *e = &effect->u.cleanup;
+    struct pserver *s = arg;
     const struct nspace *n = nspace_of(s, core_job(&s->server.core, e->job));
     struct cleanup_order o = cleanup_of(e);
     gid_t gid;
@@ -35,26 +37,44 @@ static void clear_up(struct pserver *s, const struct op_cleanup *e)
         log_warn(&s->log, "cannot remove " SLICE_FMT ": its owner is unknown", SLICE_ARG(o.path));
 }
 
-static void refuse(struct pserver *s, uint64_t ticket)
+static void for_other_nodes(void *arg, struct effect *e)
 {
-    server_answer(&s->server, ticket, &(struct answer){ .status = ANSWER_NOT_FOUND });
+    meet_effect(arg, e);
 }
 
-static void carry_out(struct pserver *s, struct effect *e)
+/* The host decides about its jobs, so nothing is done about their ends; what clients request has
+ * gone to the host already (command_takes()), and would be refused. */
+static effect_fn *const kinds[OPERATIONS] = {
+    [EFFECT_contribute] = for_other_nodes,
+    [EFFECT_modex_request] = for_other_nodes,
+    [EFFECT_modex_reply] = for_other_nodes,
+    [EFFECT_collective_query] = for_other_nodes,
+    [EFFECT_cleanup] = clear_up,
+};
+
+static void write_out(void *arg, struct peer *p)
 {
-    switch (e->kind) {
-    case EFFECT_contribute:
-    case EFFECT_modex_request:
-    case EFFECT_modex_reply:
-    case EFFECT_collective_query: meet_effect(s, e); break;
-    case EFFECT_cleanup: clear_up(s, &e->u.cleanup); break;
-    /* Never requested: command_takes() comes first. */
-    case EFFECT_attr: refuse(s, e->u.attr.ticket); break;
-    case EFFECT_spawn: refuse(s, e->u.spawn.ticket); break;
-    case EFFECT_names: refuse(s, e->u.names.ticket); break;
-    default: break; /* the host decides about its jobs */
-    }
+    (void)arg;
+    peer_conn_flush(p->host);
 }
+
+static uint64_t now_ns(void *arg)
+{
+    (void)arg;
+    return clock_now_ns();
+}
+
+static void ring_at(void *arg, uint64_t due_ns)
+{
+    struct pserver *s = arg;
+
+    if (s->loop.backend) /* NULL: it has ended */
+        timer_at(&s->due, due_ns);
+}
+
+static const struct effect_handlers handlers = {
+    .kinds = kinds, .write = write_out, .now_ns = now_ns, .ring_at = ring_at
+};
 
 void pserver_drop_space(struct pserver *s, struct nspace *n)
 {
@@ -80,12 +100,11 @@ static void drop_tools(struct pserver *s)
     }
 }
 
-static const struct pserver_duties duties = { .effect = carry_out, .turned = drop_tools };
-
-/* Each turn ends so, whichever descriptor or timer was due. */
-static void settle_soon(void *arg)
+static void ring(void *arg)
 {
-    (void)arg;
+    struct pserver *s = arg;
+
+    effect_host_ring(&s->host); /* the turn ends with pserver_settle() */
 }
 
 /* ---- start and end -------------------------------------------------------------------------- */
@@ -131,7 +150,8 @@ static struct pserver *make(const struct pserver_options *o)
     if (secure_getenv("WIREUP_DEBUG"))
         s->log.most = LOG_DEBUG;
     server_init(&s->server, clock_seed(), &s->log);
-    s->duties = &duties;
+    effect_host_init(&s->host, &s->server, &handlers, s);
+    s->turned = drop_tools;
     s->server.takes = command_takes;
     s->server.arg = s;
     s->server.core.tells_meetings = true;
@@ -174,7 +194,7 @@ static int open_all(struct pserver *s, const struct pserver_options *o)
         return -ENOMEM;
     rc = loop_epoll_init(&s->loop);
     if (rc == 0) {
-        timer_init(&s->due, &s->loop, settle_soon, s);
+        timer_init(&s->due, &s->loop, ring, s);
         rc = sconn_listen(s);
     }
     if (rc == 0) {

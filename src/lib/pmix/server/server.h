@@ -38,7 +38,7 @@
 #include "io/quota.h"
 #include "io/tool_files.h"
 #include "pmix_server.h"
-#include "server/server.h"
+#include "server/effect_host.h"
 #include "wire/pmix_types.h"
 
 struct effect;
@@ -48,13 +48,6 @@ struct pserver;
 struct scall {
     struct list link;
     void (*run)(struct scall *c); /* c is its own from now on */
-};
-
-/* What is done about effects of the core, which the host's jobs need, and at the end of each turn;
- * server.c sets it.  With the lock held. */
-struct pserver_duties {
-    void (*effect)(struct pserver *s, struct effect *e);
-    void (*turned)(struct pserver *s);
 };
 
 /* Who turns the loop. */
@@ -72,8 +65,9 @@ struct nspace;
 struct pserver {
     pthread_mutex_t lock;
     pthread_cond_t calm; /* no call is running */
-    const struct pserver_duties *duties;
     struct server server;
+    struct effect_host host;           /* effects, answers and deadlines; server.c has the table */
+    void (*turned)(struct pserver *s); /* at the end of each turn */
     struct log log;
     struct loop loop;
     struct timer due; /* what the core has to do by a certain time */

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "core/effect.h"
 #include "lib/pmix/server/server_cleanup.h"
 
 /* The few functions of libevent that a host's loop needs, from the library that the host uses. */
@@ -23,19 +21,7 @@ enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libeve
 
 void pserver_settle(struct pserver *s)
 {
-    struct effect e;
-    struct peer *p;
-
-    do {
-        while (server_effect(&s->server, &e)) {
-            s->duties->effect(s, &e);
-            effect_drop(&e);
-        }
-        while ((p = server_dirty(&s->server)))
-            peer_conn_flush(p->host);
-        if (s->loop.backend) /* NULL: it has ended */
-            timer_at(&s->due, server_tick(&s->server, clock_now_ns()));
-    } while (s->server.core.effects.count);
+    effect_host_settle(&s->host);
 }
 
 void pserver_add_call(struct pserver *s, struct scall *c)
@@ -122,7 +108,7 @@ static void turn(struct pserver *s, bool wait)
     pserver_lock(s);
     loop_epoll_handle(&s->loop, &ready);
     pserver_settle(s);
-    s->duties->turned(s);
+    s->turned(s);
     run_calls(s);
     pthread_mutex_unlock(&s->lock);
 }
