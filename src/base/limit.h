@@ -55,8 +55,8 @@
 
 /* Requests of one client that a host of our server API has not carried out yet: their bytes, plus a
  * fixed cost for each request.  Beyond it we stop reading from that client until some are done. */
-#define LIMIT_CLIENT_ASKS (8u << 20)
-#define LIMIT_ASK_COST    1024
+#define LIMIT_CLIENT_UPCALLS (8u << 20)
+#define LIMIT_UPCALL_COST    1024
 
 /* Ranks of tools.  Each tool is a job of its own, so at most a host numbers them. */
 #define LIMIT_TOOL_RANK 65536
@@ -67,7 +67,7 @@
 
 /* Distinct fences over several nodes that one job may ever use: each is remembered with its use
  * count, so that all nodes count alike. */
-#define LIMIT_SPREAD_GROUPS (1u << 20)
+#define LIMIT_FENCE_GROUPS (1u << 20)
 
 /* One block: the data that the processes of one node put between two fences, or that one of them
  * put altogether. */
@@ -87,7 +87,7 @@
 
 /* One record of a trace: the longest holds all bytes that were written to a client at once, or the
  * placement of a job of many millions of processes. */
-#define LIMIT_RECORD (128u << 20)
+#define LIMIT_TRACE_RECORD (128u << 20)
 
 /* Values of one message that `wireup trace` shows; beyond it the message is told to have more.  A
  * message of small numbers would otherwise take a hundred times its length. */
@@ -144,16 +144,16 @@
 
 /* A search for other launchers goes on for so long in one turn of the event loop: others may have
  * taken very many names. */
-#define LIMIT_LOOK_TURN_MS 2
+#define LIMIT_SEARCH_TURN_MS 2
 
 /* How long another launcher may take to answer a query for a published name. */
-#define LIMIT_DESK_MS 2000
+#define LIMIT_CONTROL_REPLY_MS 2000
 
 /* Normal exits of processes are reported to nodes that wait for one of them after this delay. */
-#define LIMIT_NEWS_MS 500
+#define LIMIT_EXIT_REPORT_MS 500
 
 /* A process start is reported with the next message, or after this delay. */
-#define LIMIT_STARTED_MS 20
+#define LIMIT_START_REPORT_MS 20
 
 /* The nodes of a job may take this long to report the processes that are missing there; it is less
  * than the patience of the caller. */
@@ -198,9 +198,9 @@
 
 /* Topics of help messages that are shown once (further topics are shown each time), the length of a
  * topic, and how long repetitions are counted before they are reported. */
-#define LIMIT_HELP_TOPICS  64
-#define LIMIT_HELP_TOPIC   256
-#define LIMIT_HELP_TELL_MS 5000
+#define LIMIT_HELP_TOPICS    64
+#define LIMIT_HELP_TOPIC     256
+#define LIMIT_HELP_REPORT_MS 5000
 
 /* Tools of one launcher at once; the length of a name that a tool sends. */
 #define LIMIT_TOOLS     256
@@ -208,7 +208,7 @@
 
 /* Descendants of one rank that are searched for the owner of a connection: more than a build with a
  * hundred jobs makes. */
-#define LIMIT_FAMILY 8192
+#define LIMIT_DESCENDANTS 8192
 
 /* One message between two daemons: one message can hold the exchange of a whole job of a million
  * processes. */
@@ -223,9 +223,9 @@
 /* Unauthenticated connections of one listener at once: a daemon has some ten children, and each
  * authenticates a moment after it has connected.  And log lines about refused connections: this
  * many at once for each source, then one each interval. */
-#define LIMIT_STRANGERS        256
-#define LIMIT_STRANGER_LINES   16
-#define LIMIT_STRANGER_LINE_MS 10000
+#define LIMIT_UNAUTHENTICATED 256
+#define LIMIT_REFUSAL_LINES   16
+#define LIMIT_REFUSAL_LINE_MS 10000
 
 /* How long a connection from this machine may take to say who it is (at the job's port and at that
  * of a PMIx server) or what it wants (at the control socket): what connects there has the words
@@ -238,15 +238,15 @@
 
 /* Connections of one source that are looked at: this many at once, and one more each interval.
  * Those that prove who they are do not count, so thousands of processes may start together. */
-#define LIMIT_CALLS   4096
-#define LIMIT_CALL_MS 4
+#define LIMIT_SOURCE_CONNECTIONS   4096
+#define LIMIT_SOURCE_CONNECTION_MS 4
 
 /* Connections that are accepted in one turn of the event loop, and how long that may take: a flood
  * of them must leave the other descriptors their turn.  And how long a listener pauses when there
  * is no descriptor for a new connection. */
-#define LIMIT_DOOR_TURN    64
-#define LIMIT_DOOR_TURN_MS 5
-#define LIMIT_DOOR_REST_MS 100
+#define LIMIT_ACCEPT_TURN     64
+#define LIMIT_ACCEPT_TURN_MS  5
+#define LIMIT_ACCEPT_PAUSE_MS 100
 
 /* How long the two messages of a handshake may take: two round trips on a machine that is busy
  * starting a job. */
@@ -260,25 +260,25 @@
 
 /* A daemon whose connection is closed before it was answered (its parent has too many connections)
  * connects again: this many times, after this delay, which doubles each time. */
-#define LIMIT_DAEMON_LINK_RECALLS   6
-#define LIMIT_DAEMON_LINK_RECALL_MS 50u
+#define LIMIT_DAEMON_LINK_RETRIES  6
+#define LIMIT_DAEMON_LINK_RETRY_MS 50u
 
 /* How long a link that is being closed may take to send its queue. */
-#define LIMIT_DAEMON_LINK_LINGER_MS 5000
+#define LIMIT_DAEMON_LINK_CLOSE_MS 5000
 
 /* Commands that start daemons (ssh ...): how many one daemon runs at once before the first of their
  * daemons are up, how long each may take until its daemon has connected, and how much of its output
  * is kept to explain a failure. */
 #define LIMIT_AGENT_AT_ONCE 32
 #define LIMIT_AGENT_UP_MS   60000
-#define LIMIT_AGENT_SAID    4096
+#define LIMIT_AGENT_OUTPUT  4096
 
 /* The bootstrap record that a daemon reads: the names of a hundred thousand nodes. */
-#define LIMIT_BOOT_RECORD (32u << 20)
+#define LIMIT_BOOTSTRAP_RECORD (32u << 20)
 
 /* How long a daemon waits for its bootstrap record, and how far its clock may be off before it is
  * reported: the record may have been on its way for LIMIT_AGENT_UP_MS, which looks the same. */
-#define LIMIT_BOOT_MS      30000
+#define LIMIT_BOOTSTRAP_MS 30000
 #define LIMIT_CLOCK_OFF_MS 120000
 
 /* `wireup down`: how long the launcher of a DVM may take to end, with all of its nodes; more than
@@ -327,7 +327,7 @@
  * logarithm of a million nodes, and half as many again for exchanges among some of the nodes. */
 #define LIMIT_NODE_DIRECT 64
 /* How long a piece waits for such a link before it is sent along the tree. */
-#define LIMIT_NODE_MEET_MS 3000
+#define LIMIT_NODE_DIRECT_MS 3000
 
 /* Bytes of messages that wait in a daemon for a route. */
 #define LIMIT_NODE_HELD (256u << 20)

@@ -20,7 +20,7 @@ void iof_forward_effect(struct iof_forward *f, const struct effect *e)
 /* One subscriber on another node, which gets output. */
 struct delivery {
     const struct core_context *context;
-    const struct ear *ear;
+    const struct iof_subscription *ear;
 };
 
 static void deliver(void *arg, uint32_t rank, uint16_t channel, struct slice bytes)

@@ -11,7 +11,7 @@ void iof_subscribers_init(struct iof_subscribers *e)
     list_init(&e->all);
 }
 
-static void drop(struct ear *r)
+static void drop(struct iof_subscription *r)
 {
     list_unlink(&r->link);
     free(r);
@@ -22,13 +22,14 @@ void iof_subscribers_free(struct iof_subscribers *e)
     if (!e->all.next)
         return;
     LIST_EACH(l, &e->all)
-    drop(LIST_OF(l, struct ear, link));
+    drop(LIST_OF(l, struct iof_subscription, link));
 }
 
-const struct ear *iof_subscribers_add(struct iof_subscribers *e, uint32_t position, uint64_t id,
-                                      struct slice nspace, uint32_t rank, uint16_t channels)
+const struct iof_subscription *iof_subscribers_add(struct iof_subscribers *e, uint32_t position,
+                                                   uint64_t id, struct slice nspace, uint32_t rank,
+                                                   uint16_t channels)
 {
-    struct ear *r = calloc(1, sizeof *r + nspace.len + 1);
+    struct iof_subscription *r = calloc(1, sizeof *r + nspace.len + 1);
 
     if (!r)
         return NULL;
@@ -45,7 +46,7 @@ void iof_subscribers_drop(struct iof_subscribers *e, uint32_t position, uint64_t
 {
     LIST_EACH(l, &e->all)
     {
-        struct ear *r = LIST_OF(l, struct ear, link);
+        struct iof_subscription *r = LIST_OF(l, struct iof_subscription, link);
         if (r->position == position && r->id == id)
             drop(r);
     }
@@ -55,25 +56,26 @@ void iof_subscribers_lost(struct iof_subscribers *e, uint32_t position)
 {
     LIST_EACH(l, &e->all)
     {
-        struct ear *r = LIST_OF(l, struct ear, link);
+        struct iof_subscription *r = LIST_OF(l, struct iof_subscription, link);
         if (r->position == position)
             drop(r);
     }
 }
 
-static bool is_for(const struct ear *r, const char *nspace, uint32_t rank)
+static bool is_for(const struct iof_subscription *r, const char *nspace, uint32_t rank)
 {
     return (r->rank == JOB_NO_RANK || r->rank == rank) && strcmp(r->nspace, nspace) == 0;
 }
 
 /* The entries of one subscription are adjacent. */
-const struct ear *iof_subscribers_next(const struct iof_subscribers *e, const struct ear *last,
-                                       const char *nspace, uint32_t rank)
+const struct iof_subscription *iof_subscribers_next(const struct iof_subscribers *e,
+                                                    const struct iof_subscription *last,
+                                                    const char *nspace, uint32_t rank)
 {
     struct list *l = last ? last->link.next : e->all.next;
 
     for (; l != &e->all; l = l->next) {
-        const struct ear *r = LIST_OF(l, struct ear, link);
+        const struct iof_subscription *r = LIST_OF(l, struct iof_subscription, link);
         bool again = last && r->position == last->position && r->id == last->id;
         if (!again && is_for(r, nspace, rank))
             return r;

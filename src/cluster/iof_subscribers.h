@@ -11,7 +11,7 @@
 #include "base/list.h"
 #include "base/slice.h"
 
-struct ear {
+struct iof_subscription {
     struct list link;
     uint32_t position;
     uint64_t id;
@@ -28,14 +28,16 @@ void iof_subscribers_init(struct iof_subscribers *e);
 void iof_subscribers_free(struct iof_subscribers *e); /* harmless on zeroed memory */
 
 /* NULL: no memory; that client receives nothing. */
-const struct ear *iof_subscribers_add(struct iof_subscribers *e, uint32_t position, uint64_t id,
-                                      struct slice nspace, uint32_t rank, uint16_t channels);
+const struct iof_subscription *iof_subscribers_add(struct iof_subscribers *e, uint32_t position,
+                                                   uint64_t id, struct slice nspace, uint32_t rank,
+                                                   uint16_t channels);
 void iof_subscribers_drop(struct iof_subscribers *e, uint32_t position, uint64_t id);
 void iof_subscribers_lost(struct iof_subscribers *e, uint32_t position);
 
 /* The subscriptions to that process: the first (last NULL) or the one after last; NULL: no more.  A
  * subscription that names the process twice is returned once. */
-const struct ear *iof_subscribers_next(const struct iof_subscribers *e, const struct ear *last,
-                                       const char *nspace, uint32_t rank);
+const struct iof_subscription *iof_subscribers_next(const struct iof_subscribers *e,
+                                                    const struct iof_subscription *last,
+                                                    const char *nspace, uint32_t rank);
 
 #endif

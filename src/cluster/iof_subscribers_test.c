@@ -12,7 +12,7 @@ static bool hear(const struct iof_subscribers *e, const char *nspace, uint32_t r
     struct buf text = BUF_NULL(1024);
     bool same;
 
-    for (const struct ear *r = NULL; (r = iof_subscribers_next(e, r, nspace, rank));)
+    for (const struct iof_subscription *r = NULL; (r = iof_subscribers_next(e, r, nspace, rank));)
         buf_printf(&text, "%u:%u ", r->position, (unsigned)r->id);
     same = slice_is(buf_slice(&text), want);
     if (!same)

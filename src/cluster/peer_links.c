@@ -22,8 +22,8 @@ struct peer_link {
     struct router *router;
     uint32_t position;
     enum peer_link_state state;
-    struct router_link *hop; /* up, connecting, or closing; or NULL */
-    uint64_t patience_ns;    /* until when pieces wait; 0: none does */
+    struct router_link *l; /* up, connecting, or closing; or NULL */
+    uint64_t patience_ns;  /* until when pieces wait; 0: none does */
 };
 
 /* ---- the links ------------------------------------------------------------------------------- */
@@ -43,15 +43,15 @@ static struct peer_link *find_up(const struct router *c, const struct router_lin
 {
     struct peer_link *d = find(c, c->config.actions.position(l));
 
-    return d && d->hop == l ? d : NULL;
+    return d && d->l == l ? d : NULL;
 }
 
-static struct peer_link *find_hop(const struct router *c, const struct router_link *l)
+static struct peer_link *find_link(const struct router *c, const struct router_link *l)
 {
     LIST_EACH(each, &c->direct.all)
     {
         struct peer_link *d = LIST_OF(each, struct peer_link, link);
-        if (d->hop == l)
+        if (d->l == l)
             return d;
     }
     return NULL;
@@ -98,7 +98,7 @@ static int send_bytes(struct router *c, struct peer_link *d, uint32_t to, struct
 {
     if (!d || d->state != PEER_LINKS_UP)
         return router_pass(c, to, bytes);
-    return c->config.actions.send(d->hop, bytes);
+    return c->config.actions.send(d->l, bytes);
 }
 
 static int say_all(struct router *c, struct peer_link *d, uint32_t to)
@@ -106,7 +106,7 @@ static int say_all(struct router *c, struct peer_link *d, uint32_t to)
     const struct reliable_kept *k = NULL;
     int rc = 0;
 
-    while (rc == 0 && (k = reliable_next(&c->direct.trail, to, k)))
+    while (rc == 0 && (k = reliable_next(&c->direct.reliable, to, k)))
         rc = send_bytes(c, d, to, reliable_bytes(k));
     return rc;
 }
@@ -126,8 +126,8 @@ static int judge(struct peer_link *d, int rc)
         return 0;
     if (!d || d->state != PEER_LINKS_UP)
         return rc;
-    d->router->config.actions.drop(d->hop);
-    d->hop = NULL;
+    d->router->config.actions.drop(d->l);
+    d->l = NULL;
     go_by_tree(d);
     return 0;
 }
@@ -181,7 +181,7 @@ static void say_goodbye(struct peer_link *d)
 {
     peer_links_note(d->router, d->position);
     d->state = PEER_LINKS_LEAVES;
-    d->router->config.actions.end(d->hop);
+    d->router->config.actions.end(d->l);
 }
 
 /* The least recently used link is closed. */
@@ -217,7 +217,7 @@ static struct peer_link *begin(struct router *c, uint32_t position)
     d->router = c;
     d->position = position;
     d->state = PEER_LINKS_MEETS;
-    d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_MEET_MS) *
+    d->patience_ns = c->now_ns + (c->config.meet_ms ? c->config.meet_ms : LIMIT_NODE_DIRECT_MS) *
                                      UINT64_C(1000000);
     if (map_put(&c->direct.by_position, key_of(&d->position), d, NULL) < 0) {
         free(d);
@@ -250,9 +250,9 @@ int peer_links_send(struct router *c, struct msg *m)
 {
     uint32_t to = m->to;
     struct peer_link *d = wanted(c, to);
-    int rc = reliable_number(&c->direct.trail, m) ? router_put(c, m) : -ENOMEM;
+    int rc = reliable_number(&c->direct.reliable, m) ? router_put(c, m) : -ENOMEM;
 
-    if (rc == 0 && !reliable_keep(&c->direct.trail, to, buf_slice(&c->scratch)))
+    if (rc == 0 && !reliable_keep(&c->direct.reliable, to, buf_slice(&c->scratch)))
         rc = -ENOMEM;
     if (rc < 0)
         return rc;
@@ -268,7 +268,7 @@ void peer_links_note(struct router *c, uint32_t to)
     struct msg m = { .kind = MSG_ack, .to = to };
 
     m.u.ack.pieces = 1;
-    reliable_note(&c->direct.trail, &m);
+    reliable_note(&c->direct.reliable, &m);
     if (router_put(c, &m) == 0)
         send_bytes(c, find(c, to), to, buf_slice(&c->scratch));
 }
@@ -286,7 +286,7 @@ void peer_links_say_again(struct router *c, uint32_t to)
 /* We cannot reach that daemon, and it need not wait for us. */
 static void call_failed(struct peer_link *d)
 {
-    d->hop = NULL;
+    d->l = NULL;
     say_meet(d->router, d->position, MEET_NOT);
     if (d->state == PEER_LINKS_MEETS)
         go_by_tree(d);
@@ -297,8 +297,8 @@ static void call(struct peer_link *d, struct slice addresses)
     struct errmsg err;
     const struct router_config *k = &d->router->config;
 
-    d->hop = k->actions.connect(k->actions.arg, d->position, addresses, &err);
-    if (d->hop)
+    d->l = k->actions.connect(k->actions.arg, d->position, addresses, &err);
+    if (d->l)
         return;
     log_info(k->log, "no direct link to the daemon at position %u: %s", d->position, err.text);
     call_failed(d);
@@ -320,7 +320,7 @@ static void hear_here(struct router *c, uint32_t from, struct slice addresses)
         d = begin(c, from);
     if (!d)
         say_meet(c, from, MEET_NOT);
-    else if (!d->hop) /* else both have wanted it */
+    else if (!d->l) /* else both have wanted it */
         call(d, addresses);
 }
 
@@ -334,7 +334,7 @@ void peer_links_hear(struct router *c, const struct msg *m)
         hear_where(c, m->from);
     else if (m->u.meet.what == MEET_HERE && m->from > c->config.me)
         hear_here(c, m->from, m->u.meet.addresses);
-    else if (d && d->state == PEER_LINKS_MEETS && !d->hop)
+    else if (d && d->state == PEER_LINKS_MEETS && !d->l)
         go_by_tree(d);
 }
 
@@ -346,14 +346,14 @@ void peer_links_up(struct router *c, struct router_link *l)
     if (!d && position < c->config.count && !router_is_lost(c, position))
         d = begin(c, position);
     if (!d || router_state_is_ending(c->state) || router_is_lost(c, position)) {
-        if (d && d->hop == l)
-            d->hop = NULL;
+        if (d && d->l == l)
+            d->l = NULL;
         c->config.actions.drop(l);
         return;
     }
-    if (d->hop && d->hop != l) /* it has lost that link, and connects again */
-        c->config.actions.drop(d->hop);
-    d->hop = l;
+    if (d->l && d->l != l) /* it has lost that link, and connects again */
+        c->config.actions.drop(d->l);
+    d->l = l;
     d->state = PEER_LINKS_UP;
     d->patience_ns = 0;
     log_info(c->config.log, "there is a direct link to the daemon at position %u", position);
@@ -364,7 +364,7 @@ void peer_links_up(struct router *c, struct router_link *l)
 
 void peer_links_down(struct router *c, struct router_link *l, enum router_down how)
 {
-    struct peer_link *d = find_hop(c, l);
+    struct peer_link *d = find_link(c, l);
     uint32_t position;
 
     if (!d)
@@ -378,7 +378,7 @@ void peer_links_down(struct router *c, struct router_link *l, enum router_down h
         if (!router_state_is_ending(c->state))
             say_all(c, NULL, position);
     } else {
-        d->hop = NULL;
+        d->l = NULL;
         log_info(c->config.log, "the direct link to the daemon at position %u is lost", position);
         go_by_tree(d);
     }
@@ -388,9 +388,9 @@ void peer_links_lost(struct router *c, uint32_t position)
 {
     struct peer_link *d = find(c, position);
 
-    reliable_forget(&c->direct.trail, position);
-    if (d && d->hop)
-        c->config.actions.drop(d->hop);
+    reliable_forget(&c->direct.reliable, position);
+    if (d && d->l)
+        c->config.actions.drop(d->l);
     if (d)
         forget(d);
 }
@@ -404,8 +404,8 @@ void peer_links_end(struct router *c)
         if (d->state == PEER_LINKS_UP) {
             say_goodbye(d);
         } else if (d->state != PEER_LINKS_LEAVES) {
-            if (d->hop)
-                c->config.actions.drop(d->hop);
+            if (d->l)
+                c->config.actions.drop(d->l);
             forget(d);
         }
     }
@@ -416,7 +416,7 @@ void peer_links_open(struct router *c)
     list_init(&c->direct.all);
     map_init(&c->direct.by_position, c->config.me);
     buf_init(&c->direct.here, 1 << 16);
-    reliable_open(&c->direct.trail, c->config.count);
+    reliable_open(&c->direct.reliable, c->config.count);
 }
 
 void peer_links_close(struct router *c)
@@ -426,6 +426,6 @@ void peer_links_close(struct router *c)
     LIST_EACH(l, &c->direct.all)
     forget(LIST_OF(l, struct peer_link, link));
     map_free(&c->direct.by_position);
-    reliable_close(&c->direct.trail);
+    reliable_close(&c->direct.reliable);
     buf_free(&c->direct.here);
 }

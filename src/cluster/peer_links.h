@@ -8,7 +8,7 @@
  * tree (`meet`), when it is asked or when it needs the link itself.
  *
  * Pieces are delivered once and in order by either path (cluster/reliable.h; they have their own
- * sequence). They wait LIMIT_NODE_MEET_MS for the link to come up; after that, or if the link
+ * sequence). They wait LIMIT_NODE_DIRECT_MS for the link to come up; after that, or if the link
  * cannot come up, is lost, or would exceed LIMIT_NODE_DIRECT, they go along the tree.  Pieces that
  * may not have arrived when a path fails are resent by the next one.
  *
@@ -33,7 +33,7 @@ struct router;
 struct peer_links {
     struct list all;        /* struct peer_link; least recently used first */
     struct map by_position; /* the same */
-    struct reliable trail;
+    struct reliable reliable;
     struct buf here;  /* our addresses, once they have been sent */
     uint64_t wake_ns; /* for when the host has been asked; 0: it has not */
 };

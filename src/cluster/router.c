@@ -227,7 +227,7 @@ static void say_again(struct router *c, uint32_t to)
 {
     const struct reliable_kept *k = NULL;
 
-    while ((k = reliable_next(&c->trail, to, k))) {
+    while ((k = reliable_next(&c->reliable, to, k))) {
         if (router_pass(c, to, reliable_bytes(k)) < 0)
             break;
     }
@@ -291,9 +291,9 @@ static int send_bare(struct router *c, struct msg *m)
 /* Kept until acknowledged; without a route it is sent as soon as there is one. */
 static int send_numbered(struct router *c, struct msg *m)
 {
-    int rc = reliable_number(&c->trail, m) ? router_put(c, m) : -ENOMEM;
+    int rc = reliable_number(&c->reliable, m) ? router_put(c, m) : -ENOMEM;
 
-    if (rc == 0 && !reliable_keep(&c->trail, m->to, buf_slice(&c->scratch)))
+    if (rc == 0 && !reliable_keep(&c->reliable, m->to, buf_slice(&c->scratch)))
         rc = -ENOMEM;
     if (rc == 0)
         rc = router_pass(c, m->to, buf_slice(&c->scratch));
@@ -375,22 +375,22 @@ static void note(struct router *c, uint32_t to)
 {
     struct msg m = { .kind = MSG_ack, .to = to };
 
-    reliable_note(&c->trail, &m);
+    reliable_note(&c->reliable, &m);
     if (router_put(c, &m) == 0)
         router_pass(c, to, buf_slice(&c->scratch));
 }
 
 /* Pieces have their own sequence. */
-static struct reliable *trail_of(struct router *c, const struct msg *m)
+static struct reliable *reliable_of(struct router *c, const struct msg *m)
 {
     bool piece = m->kind == MSG_overlay || (m->kind == MSG_ack && m->u.ack.pieces);
 
-    return piece ? &c->direct.trail : &c->trail;
+    return piece ? &c->direct.reliable : &c->reliable;
 }
 
 static void take(struct router *c, struct router_link *l, const struct msg *m, struct slice bytes)
 {
-    if (!reliable_take(trail_of(c, m), m, bytes.len))
+    if (!reliable_take(reliable_of(c, m), m, bytes.len))
         return;
     if (m->kind == MSG_ready && l != c->parent)
         learn(c, position_of(c, l), &m->u.ready);
@@ -413,9 +413,9 @@ static void deliver(struct router *c, struct router_link *l, struct slice bytes)
                   position_of(c, l), err.text);
     } else {
         take(c, l, &m, bytes);
-        if (reliable_owes(&c->trail, m.from))
+        if (reliable_owes(&c->reliable, m.from))
             note(c, m.from);
-        if (reliable_owes(&c->direct.trail, m.from))
+        if (reliable_owes(&c->direct.reliable, m.from))
             peer_links_note(c, m.from);
     }
     arena_free(&a);
@@ -579,11 +579,11 @@ static void say_again_above(struct router *c)
 {
     uint32_t p;
 
-    for (size_t at = 0; (p = reliable_each(&c->trail, &at)) != TREE_NONE;) {
+    for (size_t at = 0; (p = reliable_each(&c->reliable, &at)) != TREE_NONE;) {
         if (!is_below(c, p))
             say_again(c, p);
     }
-    for (size_t at = 0; (p = reliable_each(&c->direct.trail, &at)) != TREE_NONE;) {
+    for (size_t at = 0; (p = reliable_each(&c->direct.reliable, &at)) != TREE_NONE;) {
         if (!is_below(c, p))
             peer_links_say_again(c, p);
     }
@@ -685,11 +685,11 @@ static void mend(struct router *c, uint32_t gone)
 {
     uint32_t p;
 
-    for (size_t at = 0; (p = reliable_each(&c->trail, &at)) != TREE_NONE;) {
+    for (size_t at = 0; (p = reliable_each(&c->reliable, &at)) != TREE_NONE;) {
         if (led_through(c, p, gone))
             say_again(c, p);
     }
-    for (size_t at = 0; (p = reliable_each(&c->direct.trail, &at)) != TREE_NONE;) {
+    for (size_t at = 0; (p = reliable_each(&c->direct.reliable, &at)) != TREE_NONE;) {
         if (led_through(c, p, gone))
             peer_links_say_again(c, p);
     }
@@ -703,7 +703,7 @@ void router_lost(struct router *c, uint32_t position)
     if (position >= c->config.count ||
         route_event(c, position, ROUTE_EVENT_LOSE) != ROUTE_ACTION_forget)
         return;
-    reliable_forget(&c->trail, position);
+    reliable_forget(&c->reliable, position);
     peer_links_lost(c, position);
     l = link_to(c, position);
     child = l && l != c->parent;
@@ -746,7 +746,7 @@ void router_open(struct router *c, const struct router_config *config)
     c->config = *config;
     list_init(&c->held);
     buf_init(&c->scratch, LIMIT_DAEMON_LINK_MESSAGE);
-    reliable_open(&c->trail, config->count);
+    reliable_open(&c->reliable, config->count);
     peer_links_open(c);
 }
 
@@ -756,7 +756,7 @@ void router_close(struct router *c)
         return;
     LIST_EACH(l, &c->held)
     held_free(c, LIST_OF(l, struct held, link));
-    reliable_close(&c->trail);
+    reliable_close(&c->reliable);
     peer_links_close(c);
     while (c->nbelow)
         rank_set_free(&c->below[--c->nbelow].reach);

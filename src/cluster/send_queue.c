@@ -84,7 +84,8 @@ void send_queue_settle(struct send_queue *q)
         flush(q);
     } else if (buf_len(&q->ranks) && !q->woken) {
         q->woken = true;
-        q->config.wake(q->config.arg, send_queue_is_root(q) ? LIMIT_NEWS_MS : LIMIT_STARTED_MS);
+        q->config.wake(q->config.arg,
+                       send_queue_is_root(q) ? LIMIT_EXIT_REPORT_MS : LIMIT_START_REPORT_MS);
     }
 }
 

@@ -66,7 +66,7 @@ static struct counter *counter_get(struct collective_set *s, struct slice name)
 {
     struct counter *k = map_get(&s->counters, name);
 
-    if (k || s->counters.count >= LIMIT_SPREAD_GROUPS)
+    if (k || s->counters.count >= LIMIT_FENCE_GROUPS)
         return k;
     k = calloc(1, sizeof *k + name.len + 1);
     if (!k)

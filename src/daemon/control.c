@@ -253,7 +253,7 @@ static void guard_lost(struct node *n)
     _exit(1);
 }
 
-static void control_door(void *arg)
+static void control_acceptor(void *arg)
 {
     struct node *n = arg;
     unsigned char signals[64];
@@ -303,7 +303,7 @@ int control_open(struct node *n)
     if (n->config.control_fd < 0)
         return 0;
     supervisor_listening(n->config.control_fd);
-    watch_open(&n->control.supervisor, &n->loop, n->config.control_fd, control_door, NULL, n);
+    watch_open(&n->control.supervisor, &n->loop, n->config.control_fd, control_acceptor, NULL, n);
     return watch_want(&n->control.supervisor, LOOP_READ);
 }
 

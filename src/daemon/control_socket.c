@@ -472,7 +472,7 @@ static void ask_all(struct inquiry *q, const struct launcher_name *all, int n)
     q->count = q->neighbours ? n : 0;
     for (int i = 0; i < q->count; i++)
         ask_neighbour(q, &q->neighbours[i], &all[i]);
-    timer_set(&q->patience, q->open ? LIMIT_DESK_MS : 0);
+    timer_set(&q->patience, q->open ? LIMIT_CONTROL_REPLY_MS : 0);
 }
 
 /* All queries that have come before the search. */
@@ -508,7 +508,7 @@ static bool end_search(struct control_socket *d)
 
 static bool search_goes_on(struct control_socket *d)
 {
-    uint64_t until_ns = clock_now_ns() + LIMIT_LOOK_TURN_MS * NS_PER_MS;
+    uint64_t until_ns = clock_now_ns() + LIMIT_SEARCH_TURN_MS * NS_PER_MS;
 
     while (d->search && rendezvous_search_more(d->search)) {
         if (clock_now_ns() >= until_ns)
@@ -554,12 +554,12 @@ static void directory_changed(void *arg);
 
 static void listen_to_neighbours(struct control_socket *d)
 {
-    const struct door_calls calls = { control_socket_called, NULL };
+    const struct acceptor_calls calls = { control_socket_called, NULL };
 
     if (rendezvous_open(&d->rendezvous) < 0)
         return;
-    if (door_open(&d->door, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
-        d->rendezvous.fd = -1; /* owned by the door now */
+    if (acceptor_open(&d->acceptor, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
+        d->rendezvous.fd = -1; /* owned by the acceptor now */
     if (d->rendezvous.watch < 0)
         return;
     watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
@@ -569,7 +569,7 @@ static void listen_to_neighbours(struct control_socket *d)
 static void stop_listening(struct control_socket *d)
 {
     watch_close(&d->directory);
-    door_close(&d->door);
+    acceptor_close(&d->acceptor);
     rendezvous_close(&d->rendezvous);
 }
 
@@ -588,7 +588,7 @@ void control_socket_open(struct control_socket *d, struct node *n)
 {
     d->node = n;
     d->rendezvous = RENDEZVOUS_CLOSED;
-    d->door = DOOR_CLOSED;
+    d->acceptor = ACCEPTOR_CLOSED;
     greeting_timer_init(&d->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, visitor_late, n);
     timer_init(&d->look, &n->loop, look_on, d);
     list_init(&d->visitors);
@@ -598,7 +598,7 @@ void control_socket_open(struct control_socket *d, struct node *n)
 
 bool control_socket_is_open(const struct control_socket *d)
 {
-    return d->door.fd >= 0;
+    return d->acceptor.fd >= 0;
 }
 
 void control_socket_close(struct control_socket *d)

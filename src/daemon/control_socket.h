@@ -19,15 +19,15 @@
  * Anything else is answered with a line that begins with `error:`.
  *
  * Name service queries to the other launchers (EFFECT_names) go to all of them at once; the first
- * that has the name decides, no answer within LIMIT_DESK_MS counts as no.  The launchers are
- * searched for in pieces, one per turn of the loop.
+ * that has the name decides, no answer within LIMIT_CONTROL_REPLY_MS counts as no.  The launchers
+ * are searched for in pieces, one per turn of the loop.
  */
 #ifndef WIREUP_DAEMON_CONTROL_SOCKET_H
 #define WIREUP_DAEMON_CONTROL_SOCKET_H
 
 #include "base/buf.h"
 #include "core/core.h"
-#include "io/door.h"
+#include "io/acceptor.h"
 #include "io/greeting_timer.h"
 #include "io/rendezvous.h"
 
@@ -38,7 +38,7 @@ struct node;
 struct control_socket {
     struct node *node;
     struct rendezvous rendezvous;
-    struct door door; /* closed: others cannot reach us; the launcher works without it */
+    struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
     struct watch directory;
     struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;

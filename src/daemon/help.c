@@ -66,9 +66,9 @@ static void show(struct help *h, const struct job *j, uint32_t rank, struct slic
 {
     if (wants_all(j, rank) || help_topics_note(&h->topics, topic, j->base + rank)) {
         if (text.len)
-            sink_say(output_err(h->output), text);
+            sink_print(output_err(h->output), text);
     } else if (!h->waiting) {
-        h->waiting = timer_set(&h->timer, LIMIT_HELP_TELL_MS) == 0;
+        h->waiting = timer_set(&h->timer, LIMIT_HELP_REPORT_MS) == 0;
     }
 }
 

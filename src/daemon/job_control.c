@@ -45,9 +45,9 @@ static void make_place(struct job_control *c, const struct op_place *e)
 static void write_log(struct job_control *c, const struct op_log *e)
 {
     if (slice_is(e->channel, "stdout"))
-        sink_say(&c->config.output->out, e->text);
+        sink_print(&c->config.output->out, e->text);
     else if (slice_is(e->channel, "stderr"))
-        sink_say(output_err(c->config.output), e->text);
+        sink_print(output_err(c->config.output), e->text);
     else
         journal_write(e->priority, e->text);
 }

@@ -74,7 +74,7 @@ static void tell(struct daemon *d, uint32_t position, uint8_t fatal, const char 
 /* Reads up to the end of the record, or until the time limit.  0 or -errno. */
 static int read_input(int fd, struct buf *text)
 {
-    uint64_t until = clock_now_ns() + LIMIT_BOOT_MS * NS_PER_MS;
+    uint64_t until = clock_now_ns() + LIMIT_BOOTSTRAP_MS * NS_PER_MS;
 
     while (bootstrap_length(buf_slice(text)) == 0) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -120,7 +120,7 @@ static int no_record(int rc, struct errmsg *err)
         return errmsg_set(err, rc,
                           "no record on standard input within %u s; does the command that started "
                           "wireupd forward its standard input?",
-                          LIMIT_BOOT_MS / 1000);
+                          LIMIT_BOOTSTRAP_MS / 1000);
     case -ENODATA:
         return errmsg_set(err, rc,
                           "standard input ended before the record; does the command that started "
@@ -131,7 +131,7 @@ static int no_record(int rc, struct errmsg *err)
 
 static int read_record(struct daemon *d, const char *file, struct errmsg *err)
 {
-    struct buf text = BUF_NULL(LIMIT_BOOT_RECORD);
+    struct buf text = BUF_NULL(LIMIT_BOOTSTRAP_RECORD);
     int fd = file ? open_record(file, err) : STDIN_FILENO, rc;
 
     text.secret = true;

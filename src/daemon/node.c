@@ -36,7 +36,7 @@
 #include "daemon/process.h"
 #include "daemon/local_job.h"
 
-static void child_door(void *arg);
+static void child_acceptor(void *arg);
 static void promise_due(void *arg);
 static void node_settle(void *node);
 static void node_flush(void *node);
@@ -55,7 +55,7 @@ void node_raise_nofile(struct node_config *config)
     config->raised = setrlimit(RLIMIT_NOFILE, &most) == 0;
 }
 
-static int open_child_door(struct node *n)
+static int open_child_acceptor(struct node *n)
 {
     sigset_t chld;
 
@@ -65,7 +65,7 @@ static int open_child_door(struct node *n)
     n->chld_fd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
     if (n->chld_fd < 0)
         return -errno;
-    watch_open(&n->chld, &n->loop, n->chld_fd, child_door, NULL, n);
+    watch_open(&n->chld, &n->loop, n->chld_fd, child_acceptor, NULL, n);
     return watch_want(&n->chld, LOOP_READ);
 }
 
@@ -94,7 +94,7 @@ static bool knows_way(struct slice words)
     return overlay_schedule_known(words, &schedule);
 }
 
-static int open_doors(struct node *n)
+static int open_acceptors(struct node *n)
 {
     const struct job_control_config control = { &n->server, &n->output, n->config.sessions,
                                                 &n->config.log };
@@ -127,7 +127,7 @@ static int open_doors(struct node *n)
     if (n->config.sessions && n->config.sessions->path[0])
         n->server.core.sessions = n->config.sessions->path;
     job_control_open(&n->job_control, &control, &n->conns);
-    rc = open_child_door(n);
+    rc = open_child_acceptor(n);
     if (rc == 0)
         rc = listener_open(n);
     if (rc == 0)
@@ -172,7 +172,7 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
     n->server.arg = n;
     n->turn = (struct turn){ node_settle, node_flush, n };
     n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
-    rc = open_doors(n);
+    rc = open_acceptors(n);
     if (rc < 0) {
         errmsg_set(err, rc, "cannot open the descriptors of the launcher: %s", err_text(rc));
         return node_free(n);
@@ -220,7 +220,7 @@ struct node *node_free(struct node *n)
     watch_close(&n->chld);
     control_close(n);
     free(n->port_ids);
-    quota_tell(&n->quota, &n->config.log);
+    quota_report(&n->quota, &n->config.log);
     timer_stop(&n->starter);
     help_close(&n->help);
     timer_stop(&n->promises);
@@ -451,7 +451,7 @@ static void node_settle(void *node)
 
 /* ---- processes that have ended ---- */
 
-static void child_door(void *arg)
+static void child_acceptor(void *arg)
 {
     struct node *n = arg;
     struct signalfd_siginfo info;

@@ -129,8 +129,8 @@ static const char *speaker(const struct command *k)
 
 static void keep_said(struct command *k, struct slice line)
 {
-    line = slice_head(line, LIMIT_AGENT_SAID / 2);
-    while (buf_len(&k->said) + line.len + 1 > LIMIT_AGENT_SAID) {
+    line = slice_head(line, LIMIT_AGENT_OUTPUT / 2);
+    while (buf_len(&k->said) + line.len + 1 > LIMIT_AGENT_OUTPUT) {
         struct slice s = buf_slice(&k->said);
         buf_take(&k->said, slice_find(s, '\n') + 1);
     }
@@ -353,7 +353,7 @@ static int make_record(struct command *k, struct errmsg *err)
 
     drop_file(k);
     buf_free(&k->record);
-    buf_init_secret(&k->record, LIMIT_BOOT_RECORD);
+    buf_init_secret(&k->record, LIMIT_BOOTSTRAP_RECORD);
     rc = a->c.calls.record(a->c.arg, all ? BOOTSTRAP_BY_NAME : k->guests[0]->node.position,
                            &k->record);
     if (rc < 0 || !buf_ok(&k->record))
@@ -739,7 +739,7 @@ static struct command *add_command(struct remote_exec *a, struct guest **guests,
     k->wireupd = a->c.spec.wireupd;
     k->status = -1;
     k->in = k->out.fd = k->err.fd = -1;
-    buf_init(&k->said, LIMIT_AGENT_SAID + 1);
+    buf_init(&k->said, LIMIT_AGENT_OUTPUT + 1);
     timer_init(&k->bound, a->c.loop, too_late, k);
     for (uint32_t i = 0; i < n; i++)
         guests[i]->command = k;

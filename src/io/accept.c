@@ -45,7 +45,8 @@ enum accept_result accept_caller(int listener, int *fd_p, struct sockaddr_storag
 
 struct accept_turn accept_turn_begin(void)
 {
-    return (struct accept_turn){ LIMIT_DOOR_TURN, clock_now_ns() + LIMIT_DOOR_TURN_MS * NS_PER_MS };
+    return (struct accept_turn){ LIMIT_ACCEPT_TURN,
+                                 clock_now_ns() + LIMIT_ACCEPT_TURN_MS * NS_PER_MS };
 }
 
 bool accept_turn_goes_on(struct accept_turn *t)

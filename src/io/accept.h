@@ -3,7 +3,7 @@
  * accept() fails in some twenty ways of which only two matter: the client has gone or is broken
  * (the next one may be fine), or this machine has no descriptor for it.  A caller that ignores the
  * second spins, since the listener stays readable; one that stops polling the listener is not woken
- * again.  So callers pause for LIMIT_DOOR_REST_MS and try again.
+ * again.  So callers pause for LIMIT_ACCEPT_PAUSE_MS and try again.
  */
 #ifndef WIREUP_IO_ACCEPT_H
 #define WIREUP_IO_ACCEPT_H

@@ -20,7 +20,7 @@ int async_writer_open(struct async_writer *s, struct loop *l, const char *path, 
     struct stat st;
 
     s->error = 0;
-    buf_init(&s->out, (size_t)LIMIT_RECORD + ASYNC_WRITER_PIECE);
+    buf_init(&s->out, (size_t)LIMIT_TRACE_RECORD + ASYNC_WRITER_PIECE);
     timer_init(&s->moment, l, moment_over, s);
     s->fd = create_named(path, 0600, err);
     if (s->fd >= 0 && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) && fchmod(s->fd, 0600) < 0)

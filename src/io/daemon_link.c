@@ -1,12 +1,13 @@
 /* daemon_link.c - see daemon_link.h.
  *
- * A line is one TCP connection with its protocol state (daemon_link_crypto.h).  A stranger is an
- * accepted line that is not authenticated yet; a try is a line that a link has opened and that has
- * not been answered, or that waits to connect again; a link that is up has exactly one line.
+ * A line is one TCP connection with its protocol state (daemon_link_crypto.h).  An accepted line is
+ * unauthenticated until its peer has proved that it knows the key; a try is a line that a link has
+ * opened and that has not been answered, or that waits to connect again; a link that is up has
+ * exactly one line.
  *
- * Strangers are charged to their source (quota.h).  When all places are taken, one of the source
- * that holds most is closed, chosen at random; its received bytes are read first, and it stays if
- * they show that it knows the key. */
+ * Unauthenticated lines are charged to their source (quota.h).  When all places are taken, one of
+ * the source that holds most is closed, chosen at random; its received bytes are read first, and it
+ * stays if they show that it knows the key. */
 #include "io/daemon_link.h"
 
 #include <errno.h>
@@ -24,18 +25,18 @@
 #include "base/limit.h"
 #include "base/list.h"
 #include "io/peer_cred.h"
-#include "io/door.h"
+#include "io/acceptor.h"
 #include "io/daemon_link_address.h"
 
-enum { STRANGER_OUT = 4096, VICTIMS = 8 };
+enum { UNAUTHENTICATED_OUT = 4096, EVICTION_TRIES = 8 };
 
 struct line {
-    struct list link; /* in the list of strangers, or of a link's tries; else in none */
+    struct list link; /* in the list of unauthenticated lines, or of a link's tries; else in none */
     struct daemon_link_net *net;
-    struct daemon_link *hop;              /* NULL: a stranger */
-    struct quota_source who;              /* a stranger */
+    struct daemon_link *owner;            /* NULL: an accepted line that is not authenticated */
+    struct quota_source who;              /* of an unauthenticated line */
     const struct daemon_link_address *to; /* of a try; in its link */
-    unsigned recalls;                     /* how often that address was tried again */
+    unsigned retries;                     /* how often that address was tried again */
     int fd;                               /* -1: a try that will connect again */
     bool connecting;
     struct watch watch;
@@ -68,9 +69,9 @@ struct daemon_link {
 
 struct daemon_link_net {
     struct daemon_link_config c;
-    struct door door;
+    struct acceptor acceptor;
     uint16_t port;
-    struct list strangers, hops;
+    struct list unauthenticated, all;
     struct quota *quota; /* the config's, or our own */
     struct quota own;
 };
@@ -87,14 +88,14 @@ static void line_hang_up(struct line *l)
     if (l->fd >= 0)
         close(l->fd);
     l->fd = -1;
-    door_look_again(&l->net->door);
+    acceptor_retry(&l->net->acceptor);
 }
 
 static void line_free(struct line *l)
 {
     struct daemon_link_net *net = l->net;
 
-    if (!l->hop && !list_empty(&l->link))
+    if (!l->owner && !list_empty(&l->link))
         quota_leave(net->quota, &l->who);
     list_unlink(&l->link);
     line_hang_up(l);
@@ -126,12 +127,13 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
     }
     list_init(&l->link);
     l->net = net;
-    l->hop = h;
+    l->owner = h;
     l->fd = fd;
     daemon_link_address_text(at, l->where);
     randombytes_buf(seed, sizeof seed);
     rc = daemon_link_crypto_init(&l->code, h ? DAEMON_LINK_CALLS : DAEMON_LINK_ANSWERS, net->c.key,
-                                 seed, net->c.position, h ? LIMIT_DAEMON_LINK_QUEUE : STRANGER_OUT);
+                                 seed, net->c.position,
+                                 h ? LIMIT_DAEMON_LINK_QUEUE : UNAUTHENTICATED_OUT);
     sodium_memzero(seed, sizeof seed);
     watch_open(&l->watch, net->c.loop, fd, line_readable, line_writable, l);
     timer_init(&l->deadline, net->c.loop, line_late, l);
@@ -151,7 +153,7 @@ static struct line *line_new(struct daemon_link_net *net, struct daemon_link *h,
 static bool line_flush(struct line *l)
 {
     struct slice s;
-    unsigned want = l->hop && l->hop->paused ? 0 : LOOP_READ;
+    unsigned want = l->owner && l->owner->paused ? 0 : LOOP_READ;
     bool good = true;
 
     while ((s = daemon_link_crypto_out(&l->code)).len) {
@@ -167,8 +169,8 @@ static bool line_flush(struct line *l)
             break;
         }
         daemon_link_crypto_sent(&l->code, (size_t)n);
-        if (l->hop)
-            l->hop->spoke = true;
+        if (l->owner)
+            l->owner->spoke = true;
     }
     watch_want(&l->watch, want);
     return good;
@@ -193,12 +195,12 @@ static struct daemon_link *daemon_link_new(struct daemon_link_net *net)
     timer_init(&h->bound, net->c.loop, daemon_link_late, h);
     timer_init(&h->beat, net->c.loop, daemon_link_beat, h);
     timer_init(&h->kick, net->c.loop, daemon_link_kicked, h);
-    list_append(&net->hops, &h->link);
+    list_append(&net->all, &h->link);
     return h;
 }
 
 /* A connected try whose connection has not been reported yet sends its hello before it is closed:
- * otherwise it would count as a stranger there. */
+ * otherwise it would count as unauthenticated there. */
 static void drop_tries(struct daemon_link *h, const struct line *but)
 {
     LIST_EACH(link, &h->tries)
@@ -292,7 +294,7 @@ static void break_down(struct daemon_link *h, const char *what)
 
 static void come_up(struct daemon_link *h, struct line *l)
 {
-    l->hop = h;
+    l->owner = h;
     h->line = l;
     l->code.out.max = LIMIT_DAEMON_LINK_QUEUE;
     timer_stop(&l->deadline);
@@ -383,7 +385,7 @@ static void try_failed(struct daemon_link *h, struct line *l, const char *where,
     }
 }
 
-static int start_try(struct daemon_link *h, const struct daemon_link_address *to, unsigned recalls)
+static int start_try(struct daemon_link *h, const struct daemon_link_address *to, unsigned retries)
 {
     int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct line *l;
@@ -395,7 +397,7 @@ static int start_try(struct daemon_link *h, const struct daemon_link_address *to
         return -ENOMEM;
     timer_stop(&l->deadline); /* the link's own bound applies */
     l->to = to;
-    l->recalls = recalls;
+    l->retries = retries;
     if (connect(fd, (const struct sockaddr *)&to->at, to->len) < 0 && errno != EINPROGRESS) {
         int rc = -errno;
         line_free(l);
@@ -438,23 +440,23 @@ static void daemon_link_stagger(void *arg)
 
 /* Closed before it was answered: too many connections there.  It connects again, a little later
  * each time and not in step with others; the addresses after it do not wait for that. */
-static bool will_recall(struct line *l)
+static bool will_retry(struct line *l)
 {
-    uint32_t delay = LIMIT_DAEMON_LINK_RECALL_MS << l->recalls;
+    uint32_t delay = LIMIT_DAEMON_LINK_RETRY_MS << l->retries;
 
-    if (l->code.greeted || l->connecting || l->recalls >= LIMIT_DAEMON_LINK_RECALLS)
+    if (l->code.greeted || l->connecting || l->retries >= LIMIT_DAEMON_LINK_RETRIES)
         return false;
     line_hang_up(l);
     return timer_set(&l->deadline, delay + randombytes_uniform(delay)) == 0;
 }
 
-static void recall(struct line *l)
+static void retry_later(struct line *l)
 {
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
     int rc;
 
     enter(h);
-    rc = start_try(h, l->to, l->recalls + 1);
+    rc = start_try(h, l->to, l->retries + 1);
     if (rc == 0)
         line_free(l);
     else
@@ -508,14 +510,14 @@ static void try_up(struct daemon_link *h, struct line *l)
     come_up(h, l);
 }
 
-/* ---- strangers ---- */
+/* ---- unauthenticated lines ---- */
 
 static uint64_t now_ms(void)
 {
     return clock_now_ns() / NS_PER_MS;
 }
 
-static void stranger_refused(struct line *l, const char *why)
+static void refuse_line(struct line *l, const char *why)
 {
     quota_warn(l->net->quota, &l->who, now_ms(), l->net->c.log, "refused a connection from %s: %s",
                l->where, why);
@@ -526,23 +528,23 @@ static void line_late(void *arg)
 {
     struct line *l = arg;
 
-    if (l->hop)
-        recall(l);
+    if (l->owner)
+        retry_later(l);
     else
-        stranger_refused(l, "it did not send its handshake in time");
+        refuse_line(l, "it did not send its handshake in time");
 }
 
-static void stranger_up(struct line *l)
+static void accepted_up(struct line *l)
 {
     struct daemon_link *h = daemon_link_new(l->net);
 
     if (!h) {
-        stranger_refused(l, "out of memory");
+        refuse_line(l, "out of memory");
         return;
     }
     list_unlink(&l->link);
     quota_leave(l->net->quota, &l->who);
-    quota_call_back(l->net->quota, &l->who);
+    quota_uncount_connection(l->net->quota, &l->who);
     enter(h);
     h->heard = true;
     come_up(h, l);
@@ -556,7 +558,7 @@ static void stranger_up(struct line *l)
 static void greet(struct line *l)
 {
     struct slice message = SLICE_NULL;
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
     enum daemon_link_event e = daemon_link_crypto_next(&l->code, &message);
 
     if (e == DAEMON_LINK_MORE) {
@@ -567,13 +569,13 @@ static void greet(struct line *l)
         if (!h->gone && h->line)
             daemon_link_deliver(h);
     } else if (e == DAEMON_LINK_UP) {
-        stranger_up(l);
+        accepted_up(l);
     } else {
         line_flush(l); /* our refusal, if it can be sent at once */
         if (h)
             try_refused(h, l, l->code.err.text);
         else
-            stranger_refused(l, l->code.err.text);
+            refuse_line(l, l->code.err.text);
     }
 }
 
@@ -581,24 +583,24 @@ static void greet(struct line *l)
 static void line_ended(struct line *l, int rc)
 {
     const char *why = rc ? err_text(rc) : "closed by the other end";
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
 
     if (h && h->line)
         break_down(h, why);
-    else if (h && will_recall(l))
+    else if (h && will_retry(l))
         call_next(h);
     else if (h)
         try_failed(h, l, l->where, why);
     else if (l->code.greeted)
         line_free(l); /* the peer has found a better address of ours */
     else
-        stranger_refused(l, rc ? why : "it closed the connection before the handshake");
+        refuse_line(l, rc ? why : "it closed the connection before the handshake");
 }
 
 /* False: there was nothing to read. */
 static bool line_read(struct line *l)
 {
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
     size_t room;
     char *to = daemon_link_crypto_room(&l->code, &room);
     ssize_t n;
@@ -627,7 +629,7 @@ static bool line_read(struct line *l)
 static void line_readable(void *arg)
 {
     struct line *l = arg;
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
 
     if (h)
         enter(h);
@@ -645,7 +647,7 @@ static void connected(struct line *l)
         error = errno;
     l->connecting = false;
     if (error)
-        try_failed(l->hop, l, l->where, err_text(-error));
+        try_failed(l->owner, l, l->where, err_text(-error));
     else if (!line_flush(l))
         line_ended(l, -EPIPE);
 }
@@ -653,7 +655,7 @@ static void connected(struct line *l)
 static void line_writable(void *arg)
 {
     struct line *l = arg;
-    struct daemon_link *h = l->hop;
+    struct daemon_link *h = l->owner;
 
     if (!h) {
         line_flush(l);
@@ -691,41 +693,42 @@ static void daemon_link_kicked(void *arg)
 /* ---- listening ---- */
 
 /* A random one of the source that has most. */
-static struct line *choose_victim(struct daemon_link_net *net)
+static struct line *choose_evicted(struct daemon_link_net *net)
 {
     struct quota_source who = quota_greediest(net->quota);
-    struct line *victim = NULL;
+    struct line *evicted = NULL;
     uint32_t n = 0;
 
-    LIST_EACH(link, &net->strangers)
+    LIST_EACH(link, &net->unauthenticated)
     {
         struct line *l = LIST_OF(link, struct line, link);
         if (quota_same(&l->who, &who) && randombytes_uniform(++n) == 0)
-            victim = l;
+            evicted = l;
     }
-    return victim;
+    return evicted;
 }
 
 static bool line_read(struct line *l);
 
-/* Frees a place by reading a stranger's bytes, or else by closing it.  False: none can be closed.
+/* Frees a place by reading the bytes of an unauthenticated line, or else by closing it.  False:
+ * none can be closed.
  */
-static bool drop_stranger(void *arg)
+static bool evict_unauthenticated(void *arg)
 {
     struct daemon_link_net *net = arg;
     uint32_t before = net->quota->open;
 
-    for (int i = 0; i < VICTIMS; i++) {
-        struct line *l = choose_victim(net);
+    for (int i = 0; i < EVICTION_TRIES; i++) {
+        struct line *l = choose_evicted(net);
         if (!l)
             return false;
         if (!l->code.greeted)
             line_read(l);
         if (net->quota->open < before)
             return true; /* it was authenticated, or refused for its bytes */
-        if (l->code.greeted && i < VICTIMS - 1)
+        if (l->code.greeted && i < EVICTION_TRIES - 1)
             continue;
-        stranger_refused(l, "too many connections without a handshake");
+        refuse_line(l, "too many connections without a handshake");
         return true;
     }
     return false;
@@ -745,14 +748,14 @@ static bool may_call(struct daemon_link_net *net, const struct quota_source *who
 {
     struct quota_source ours = quota_user(geteuid());
 
-    return quota_same(who, &ours) || quota_call(net->quota, who, now_ms());
+    return quota_same(who, &ours) || quota_count_connection(net->quota, who, now_ms());
 }
 
 static bool admit(struct daemon_link_net *net, const struct quota_source *who)
 {
     enum quota_entry entry = quota_enter(net->quota, who, now_ms());
 
-    if (entry == QUOTA_FULL && drop_stranger(net))
+    if (entry == QUOTA_FULL && evict_unauthenticated(net))
         entry = quota_enter(net->quota, who, now_ms());
     return entry == QUOTA_IN;
 }
@@ -774,7 +777,7 @@ static void daemon_link_called(void *arg, int fd, const struct sockaddr_storage 
         return;
     }
     l->who = who;
-    list_append(&net->strangers, &l->link);
+    list_append(&net->unauthenticated, &l->link);
 }
 
 static int bind_port(int fd, int family, uint16_t port)
@@ -852,8 +855,8 @@ int daemon_link_listen(struct daemon_link_net *net, const char *interface, uint1
     if (fd < 0)
         return errmsg_set(err, fd, "cannot listen for connections: %s", err_text(fd));
     net->port = port_of(fd);
-    rc = door_open(&net->door, net->c.loop, fd,
-                   &(struct door_calls){ daemon_link_called, drop_stranger }, net);
+    rc = acceptor_open(&net->acceptor, net->c.loop, fd,
+                       &(struct acceptor_calls){ daemon_link_called, evict_unauthenticated }, net);
     if (rc < 0)
         close(fd);
     return rc < 0 ? errmsg_set(err, rc, "cannot listen for connections: %s", err_text(rc)) : 0;
@@ -886,9 +889,9 @@ struct daemon_link_net *daemon_link_net_new(const struct daemon_link_config *con
         return NULL;
     }
     net->c = *config;
-    net->door = DOOR_CLOSED;
-    list_init(&net->strangers);
-    list_init(&net->hops);
+    net->acceptor = ACCEPTOR_CLOSED;
+    list_init(&net->unauthenticated);
+    list_init(&net->all);
     net->quota = config->quota ? config->quota : &net->own;
     if (!config->quota)
         quota_init(&net->own, &quota_evicts, clock_seed());
@@ -899,13 +902,13 @@ void daemon_link_net_free(struct daemon_link_net *net)
 {
     if (!net)
         return;
-    LIST_EACH(link, &net->strangers)
+    LIST_EACH(link, &net->unauthenticated)
     line_free(LIST_OF(link, struct line, link));
-    LIST_EACH(link, &net->hops)
+    LIST_EACH(link, &net->all)
     daemon_link_drop(LIST_OF(link, struct daemon_link, link));
-    door_close(&net->door);
+    acceptor_close(&net->acceptor);
     if (net->quota == &net->own)
-        quota_tell(&net->own, net->c.log);
+        quota_report(&net->own, net->c.log);
     free(net);
 }
 
@@ -995,5 +998,5 @@ void daemon_link_end(struct daemon_link *h)
     h->ending = true;
     if (h->line && daemon_link_crypto_bye(&h->line->code) == 0 && !h->busy)
         flush_later_errors(h);
-    timer_set(&h->bound, h->line ? LIMIT_DAEMON_LINK_LINGER_MS : 0);
+    timer_set(&h->bound, h->line ? LIMIT_DAEMON_LINK_CLOSE_MS : 0);
 }

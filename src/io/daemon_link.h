@@ -107,7 +107,7 @@ size_t daemon_link_waiting(const struct daemon_link *h);
 void daemon_link_pause(struct daemon_link *h, bool pause);
 
 /* Sends BYE after the queue.  Messages are still received; on_down (DAEMON_LINK_DOWN_BYE if all
- * went well) comes when the other end has closed, or after LIMIT_DAEMON_LINK_LINGER_MS. */
+ * went well) comes when the other end has closed, or after LIMIT_DAEMON_LINK_CLOSE_MS. */
 void daemon_link_end(struct daemon_link *h);
 /* Closes it now, without a callback.  The other end sees a broken link. */
 void daemon_link_drop(struct daemon_link *h);

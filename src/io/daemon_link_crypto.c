@@ -293,7 +293,7 @@ static enum daemon_link_event read_head(struct daemon_link_crypto *c)
 
     if (check && memcmp(head, magic, check) != 0) {
         errmsg_set(&c->err, 0, "its first message is not a handshake of Wireup");
-        return fail(c, DAEMON_LINK_STRANGER);
+        return fail(c, DAEMON_LINK_UNKNOWN_KEY);
     }
     if (have < DAEMON_LINK_HEAD)
         return DAEMON_LINK_MORE;
@@ -307,7 +307,7 @@ static enum daemon_link_event read_head(struct daemon_link_crypto *c)
         return other_version(c, newest, oldest);
     if (kind != (c->role == DAEMON_LINK_CALLS ? KIND_ANSWER : KIND_HELLO)) {
         errmsg_set(&c->err, 0, "it sent a handshake message at the wrong time");
-        return fail(c, DAEMON_LINK_STRANGER);
+        return fail(c, DAEMON_LINK_UNKNOWN_KEY);
     }
     c->step = STEP_BODY;
     return DAEMON_LINK_ALIVE; /* go on */

@@ -59,7 +59,7 @@ enum daemon_link_event {
 /* Why it failed: for tests, and to decide what to log. */
 enum daemon_link_fault {
     DAEMON_LINK_FINE,
-    DAEMON_LINK_STRANGER, /* the bytes received are no hello of ours */
+    DAEMON_LINK_UNKNOWN_KEY, /* the bytes received are no hello of ours */
     DAEMON_LINK_OTHER_VERSION,
     DAEMON_LINK_WRONG_KEY, /* of another job, or none */
     DAEMON_LINK_REPLAY,    /* a valid hello without its proof: replayed, or altered in transit */

@@ -326,7 +326,7 @@ static void test_strangers(void)
 
     open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     feed(&b, slice_str("GET / HTTP/1.0\r\n\r\n"));
-    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_STRANGER &&
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_UNKNOWN_KEY &&
              daemon_link_crypto_out(&b).len == 0,
          "garbage is refused at its first byte, and not answered: %s", b.err.text);
     daemon_link_crypto_free(&b);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
-#include "io/door.h"
+#include "io/acceptor.h"
 #include "io/daemon_link_address.h"
 #include "tests/tap.h"
 
@@ -27,7 +27,7 @@ static struct timer guard;
 /* The events that one daemon has seen. */
 struct seen {
     struct daemon_link_net *net;
-    struct daemon_link *hop; /* the last that came up */
+    struct daemon_link *found; /* the last that came up */
     unsigned ups, downs, messages, rooms;
     size_t bytes, want_bytes;
     enum daemon_link_down how;
@@ -58,12 +58,12 @@ static void on_up(void *arg, struct daemon_link *h)
     struct seen *s = arg;
 
     s->ups++;
-    s->hop = h;
+    s->found = h;
     s->position = daemon_link_position(h);
     snprintf(s->version, sizeof s->version, "%s", daemon_link_version(h));
     if (s->drop_at_up) {
         daemon_link_drop(h);
-        s->hop = NULL;
+        s->found = NULL;
     }
     if (s->stop_at_up)
         loop_stop(&loop);
@@ -80,7 +80,7 @@ static void on_message(void *arg, struct daemon_link *h, struct slice m)
         daemon_link_send(h, &m, 1);
     if (s->drop_at_message) {
         daemon_link_drop(h);
-        s->hop = NULL;
+        s->found = NULL;
     }
     if (s->stop_at_message && (s->want_bytes == 0 || s->bytes >= s->want_bytes))
         loop_stop(&loop);
@@ -94,8 +94,8 @@ static void on_down(void *arg, struct daemon_link *h, enum daemon_link_down how,
     s->downs++;
     s->how = how;
     s->why = *why;
-    if (s->hop == h)
-        s->hop = NULL;
+    if (s->found == h)
+        s->found = NULL;
     if (s->stop_at_down)
         loop_stop(&loop);
 }
@@ -212,14 +212,14 @@ static void test_talk(void)
     OK(!strcmp(a->version, WIREUP_VERSION) && !strcmp(b->version, WIREUP_VERSION));
     b->echo = true;
     a->stop_at_message = true;
-    send_text(a->hop, "hello");
+    send_text(a->found, "hello");
     run();
     OK(b->messages == 1 && a->messages == 1 && !strcmp(a->last, "hello"));
-    OK(strstr(daemon_link_where(a->hop), "127.0.0.1:") != NULL);
+    OK(strstr(daemon_link_where(a->found), "127.0.0.1:") != NULL);
 
     a->stop_at_down = b->stop_at_down = true;
-    daemon_link_end(a->hop);
-    OK(daemon_link_send(a->hop, &(struct slice){ "x", 1 }, 1) == -EPIPE);
+    daemon_link_end(a->found);
+    OK(daemon_link_send(a->found, &(struct slice){ "x", 1 }, 1) == -EPIPE);
     while (!a->downs || !b->downs)
         run();
     OK_F(a->how == DAEMON_LINK_DOWN_BYE && b->how == DAEMON_LINK_DOWN_BYE, "a good-bye: %s / %s",
@@ -235,9 +235,9 @@ static void test_both_end(void)
     struct slice much = { calloc(1, 3 << 20), 3 << 20 };
 
     link_up(a, b);
-    OK(daemon_link_send(a->hop, &much, 1) == 0);
+    OK(daemon_link_send(a->found, &much, 1) == 0);
     a->stop_at_down = b->stop_at_down = true;
-    daemon_link_end(a->hop);
+    daemon_link_end(a->found);
     while (!a->downs || !b->downs)
         run();
     OK_F(b->bytes == much.len && a->how == DAEMON_LINK_DOWN_BYE && b->how == DAEMON_LINK_DOWN_BYE,
@@ -247,8 +247,8 @@ static void test_both_end(void)
     b->ups = b->downs = 0;
     link_up(a, b);
     a->stop_at_down = b->stop_at_down = true;
-    daemon_link_end(a->hop);
-    daemon_link_end(b->hop);
+    daemon_link_end(a->found);
+    daemon_link_end(b->found);
     while (!a->downs || !b->downs)
         run();
     OK_F(a->how == DAEMON_LINK_DOWN_BYE && b->how == DAEMON_LINK_DOWN_BYE, "both at once");
@@ -263,7 +263,7 @@ static void test_broken(void)
 
     link_up(a, b);
     b->stop_at_down = true;
-    daemon_link_drop(a->hop);
+    daemon_link_drop(a->found);
     run();
     OK_F(b->how == DAEMON_LINK_DOWN_BROKEN && strstr(b->why.text, "broke"), "a break: %s",
          b->why.text);
@@ -286,7 +286,7 @@ static void test_broken(void)
     link_up(a, b);
     a->drop_at_message = true;
     for (int i = 0; i < 3; i++)
-        send_text(b->hop, "go");
+        send_text(b->found, "go");
     run();
     OK_F(a->messages == 1 && b->downs == 1, "dropping in its own on_message: no more of them");
     daemon_free(a);
@@ -300,20 +300,20 @@ static void test_pressure(void)
     unsigned sent = 0;
 
     link_up(a, b);
-    daemon_link_pause(b->hop, true);
-    while (!daemon_link_pressed(a->hop) && sent < 1000) {
-        if (daemon_link_send(a->hop, &piece, 1) != 0)
+    daemon_link_pause(b->found, true);
+    while (!daemon_link_pressed(a->found) && sent < 1000) {
+        if (daemon_link_send(a->found, &piece, 1) != 0)
             abort();
         sent++;
     }
-    OK_F(daemon_link_pressed(a->hop) && daemon_link_waiting(a->hop) > LIMIT_DAEMON_LINK_HIGH &&
+    OK_F(daemon_link_pressed(a->found) && daemon_link_waiting(a->found) > LIMIT_DAEMON_LINK_HIGH &&
              sent < 100,
          "who sends to a daemon that does not read comes under pressure");
     OK(b->messages == 0 && a->rooms == 0);
     a->stop_at_room = true;
-    daemon_link_pause(b->hop, false);
+    daemon_link_pause(b->found, false);
     run();
-    OK(a->rooms == 1 && !daemon_link_pressed(a->hop));
+    OK(a->rooms == 1 && !daemon_link_pressed(a->found));
     b->stop_at_message = true;
     b->want_bytes = (size_t)sent * piece.len;
     if (b->bytes < b->want_bytes)
@@ -337,14 +337,14 @@ static void test_pause(void)
     struct timer moment;
 
     link_up(a, b);
-    daemon_link_pause(b->hop, true);
+    daemon_link_pause(b->found, true);
     for (int i = 0; i < 10; i++)
-        send_text(a->hop, "one of ten");
+        send_text(a->found, "one of ten");
     timer_init(&moment, &loop, stop_now, NULL);
     timer_set(&moment, 20);
     run();
     EQ(b->messages, 0);
-    daemon_link_pause(b->hop, false);
+    daemon_link_pause(b->found, false);
     b->stop_at_message = true;
     b->want_bytes = 100;
     run();
@@ -581,7 +581,7 @@ static void test_left_early(void)
 /* A parent whose places are all taken closes each new connection; and later it does not. */
 struct busy {
     struct seen *parent;
-    struct door door;
+    struct acceptor acceptor;
     unsigned calls, closes;
     struct watch ways[2];
     int ends[2];
@@ -636,14 +636,15 @@ static void busy_open(struct busy *s, struct seen *parent, unsigned closes, char
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, 16) < 0 ||
         getsockname(fd, (struct sockaddr *)&at, &len) < 0 ||
-        door_open(&s->door, &loop, fd, &(struct door_calls){ busy_called, NULL }, s) < 0)
+        acceptor_open(&s->acceptor, &loop, fd, &(struct acceptor_calls){ busy_called, NULL }, s) <
+            0)
         abort();
     snprintf(where, room, "127.0.0.1:%u", ntohs(at.sin_port));
 }
 
 static void busy_close(struct busy *s)
 {
-    door_close(&s->door);
+    acceptor_close(&s->acceptor);
     for (int i = 0; i < 2; i++) {
         watch_close(&s->ways[i]);
         if (s->ends[i] >= 0)
@@ -672,7 +673,7 @@ static void test_recall(void)
     call(a, where);
     run();
     OK_F(a->downs == 1 && a->how == DAEMON_LINK_DOWN_NO_WAY &&
-             s.calls == LIMIT_DAEMON_LINK_RECALLS + 1,
+             s.calls == LIMIT_DAEMON_LINK_RETRIES + 1,
          "but not for ever: %u calls, %s", s.calls, a->why.text);
     a->stop_at_down = false;
     daemon_link_drop(call(a, where));
@@ -687,7 +688,7 @@ static void test_strangers(void)
     struct bare m;
     unsigned char seed[DAEMON_LINK_SEED] = { 7 };
     char head[DAEMON_LINK_HELLO];
-    int fds[LIMIT_STRANGERS + 20], fd;
+    int fds[LIMIT_UNAUTHENTICATED + 20], fd;
 
     link_up(a, b);
     logged();
@@ -723,14 +724,14 @@ static void test_strangers(void)
 
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         fds[i] = dial(b);
-    wait_logged(LIMIT_STRANGER_LINES - 5); /* or one more: a closed connection is charged by its
-                                            * address */
+    wait_logged(LIMIT_REFUSAL_LINES - 5); /* or one more: a closed connection is charged by its
+                                           * address */
     OK_F(strstr(logged_text, "too many"),
          "a flood of idle ones: the oldest go, and the log stays short: %s", logged_text);
     OK(a->downs == 0 && b->downs == 0);
     b->echo = true;
     a->stop_at_message = true;
-    send_text(a->hop, "undisturbed");
+    send_text(a->found, "undisturbed");
     run();
     OK(!strcmp(a->last, "undisturbed"));
     daemon_free(a);

@@ -7,17 +7,17 @@
 
 #include "base/limit.h"
 
-static void tell_unsaid(struct log_sink *s)
+static void report_suppressed(struct log_sink *s)
 {
     char line[200];
 
-    if (s->unsaid == 0)
+    if (s->suppressed == 0)
         return;
     snprintf(line, sizeof line,
              "%s: %llu further lines were not written, because nobody has read those before them\n",
-             s->who, s->unsaid);
-    s->unsaid = 0;
-    sink_say(s->sink, slice_str(line));
+             s->who, s->suppressed);
+    s->suppressed = 0;
+    sink_print(s->sink, slice_str(line));
 }
 
 static void put(struct log_out *out, const char *text, size_t len)
@@ -27,12 +27,12 @@ static void put(struct log_out *out, const char *text, size_t len)
     if (sink_idle(s->sink))
         s->said = 0;
     if (s->said + len > LIMIT_LOG_QUEUE) {
-        s->unsaid++;
+        s->suppressed++;
         return;
     }
-    tell_unsaid(s);
+    report_suppressed(s);
     s->said += len;
-    sink_say(s->sink, slice_mem(text, len));
+    sink_print(s->sink, slice_mem(text, len));
 }
 
 void log_sink_open(struct log_sink *s, struct sink *sink, struct log *log)
@@ -45,6 +45,6 @@ void log_sink_close(struct log_sink *s, struct log *log)
 {
     if (log->out != &s->out)
         return;
-    tell_unsaid(s);
+    report_suppressed(s);
     log->out = NULL;
 }

@@ -16,7 +16,7 @@ struct log_sink {
     struct sink *sink;
     const char *who;
     size_t said; /* bytes since the sink was empty */
-    unsigned long long unsaid;
+    unsigned long long suppressed;
 };
 
 /* log goes to the sink from now on, until log_sink_close(). */

@@ -48,7 +48,7 @@ int main(void)
     struct log_sink s;
     struct watch reader;
     unsigned said = 200000, got;
-    unsigned long long unsaid = 0;
+    unsigned long long suppressed = 0;
     char *word;
 
     text = calloc(1, (8u << 20) + 1);
@@ -61,7 +61,7 @@ int main(void)
     /* The pipe is in blocking mode, and nobody reads: a direct write would block for ever. */
     for (unsigned i = 0; i < said; i++)
         log_warn(&copy, "a line that nobody reads, number %u", i);
-    OK_F(s.said <= LIMIT_LOG_QUEUE && s.unsaid > 0, "%llu lines are counted", s.unsaid);
+    OK_F(s.said <= LIMIT_LOG_QUEUE && s.suppressed > 0, "%llu lines are counted", s.suppressed);
     OK_F(!(fcntl(ends[1], F_GETFL) & O_NONBLOCK), "who shares the pipe sees it as it was");
 
     sink.on_idle = idle;
@@ -82,8 +82,8 @@ int main(void)
     while (word && word > text && word[-1] != ' ')
         word--;
     if (word)
-        unsaid = strtoull(word, NULL, 10);
-    EQ(got - 2 + unsaid, said);
+        suppressed = strtoull(word, NULL, 10);
+    EQ(got - 2 + suppressed, said);
     OK_F(!strncmp(text, "test: a line that nobody reads, number 0\n", 41), "lines are whole");
     log_sink_close(&s, &log);
     OK(log.out == NULL);

@@ -32,8 +32,8 @@ static void settle(struct peer_conns *all)
 
 static void keep_spare(struct peer_conns *all)
 {
-    if (all->spare_fd < 0 && all->door.fd >= 0)
-        all->spare_fd = fcntl(all->door.fd, F_DUPFD_CLOEXEC, 3);
+    if (all->spare_fd < 0 && all->acceptor.fd >= 0)
+        all->spare_fd = fcntl(all->acceptor.fd, F_DUPFD_CLOEXEC, 3);
 }
 
 static void drop_spare(struct peer_conns *all)
@@ -138,7 +138,7 @@ static void note_greeting(struct peer_conn *c)
 {
     if (c->peer->job) {
         if (c->counted)
-            quota_call_back(c->all->config.quota, &c->greeting.who);
+            quota_uncount_connection(c->all->config.quota, &c->greeting.who);
         c->proven = true;
         c->counted = false;
         greeting_end(&c->greeting);
@@ -214,7 +214,7 @@ static void watch_peer(struct peer_conn *c)
     if (c->peer->hung_up)
         return;
     watch_want(&c->watch, (c->blocked ? LOOP_WRITE : 0U) |
-                              (little && c->held < LIMIT_CLIENT_ASKS ? LOOP_READ : 0U));
+                              (little && c->held < LIMIT_CLIENT_UPCALLS ? LOOP_READ : 0U));
 }
 
 void peer_conn_hold(struct peer_conn *c, size_t bytes)
@@ -318,7 +318,7 @@ void peer_conn_close(struct peer_conn *c)
     list_unlink(&c->link);
     if (c->fd >= 0)
         close(c->fd);
-    door_look_again(&all->door);
+    acceptor_retry(&all->acceptor);
     if (all->config.host->closed)
         all->config.host->closed(all->config.arg, c);
     server_peer_free(all->config.server, c->peer);
@@ -334,7 +334,7 @@ static bool may_call(struct peer_conns *all, uid_t uid, bool *counted_p)
     struct quota_source who = quota_user(uid);
 
     *counted_p = uid != all->config.uid;
-    return !*counted_p || quota_call(all->config.quota, &who, now_ms());
+    return !*counted_p || quota_count_connection(all->config.quota, &who, now_ms());
 }
 
 static void called(void *arg, int fd, const struct sockaddr_storage *from)
@@ -358,7 +358,7 @@ static void called(void *arg, int fd, const struct sockaddr_storage *from)
         all->config.host->accepted(all->config.arg, c);
 }
 
-static struct peer_conn *oldest_stranger(const struct peer_conns *all)
+static struct peer_conn *oldest_unauthenticated(const struct peer_conns *all)
 {
     LIST_EACH(l, &all->accepted)
     {
@@ -374,21 +374,21 @@ static struct peer_conn *oldest_stranger(const struct peer_conns *all)
 static bool make_room(void *arg)
 {
     struct peer_conns *all = arg;
-    struct peer_conn *c = oldest_stranger(all);
+    struct peer_conn *c = oldest_unauthenticated(all);
     int waiting = 0;
 
     if (!c)
         return false;
     if (ioctl(c->fd, FIONREAD, &waiting) == 0 && waiting > 0)
         readable(c);
-    if (oldest_stranger(all) == c)
+    if (oldest_unauthenticated(all) == c)
         peer_conn_close(c);
     return true;
 }
 
 void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *config)
 {
-    *all = (struct peer_conns){ .config = *config, .door = DOOR_CLOSED, .spare_fd = -1 };
+    *all = (struct peer_conns){ .config = *config, .acceptor = ACCEPTOR_CLOSED, .spare_fd = -1 };
     list_init(&all->given);
     list_init(&all->accepted);
     greeting_timer_init(&all->greetings, config->loop, config->quota, LIMIT_GREETING_MS,
@@ -397,7 +397,7 @@ void peer_conns_init(struct peer_conns *all, const struct peer_conns_config *con
 
 int peer_conns_listen(struct peer_conns *all)
 {
-    const struct door_calls calls = { called, make_room };
+    const struct acceptor_calls calls = { called, make_room };
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     socklen_t len = sizeof at;
@@ -409,7 +409,7 @@ int peer_conns_listen(struct peer_conns *all)
         getsockname(fd, (struct sockaddr *)&at, &len) < 0)
         rc = -errno;
     else
-        rc = door_open(&all->door, all->config.loop, fd, &calls, all);
+        rc = acceptor_open(&all->acceptor, all->config.loop, fd, &calls, all);
     if (rc < 0) {
         close(fd);
         return rc;
@@ -429,7 +429,7 @@ void peer_conns_close(struct peer_conns *all)
 {
     if (!all->config.server) /* never opened */
         return;
-    door_close(&all->door);
+    acceptor_close(&all->acceptor);
     drop_spare(all);
     close_all(&all->given);
     close_all(&all->accepted);

@@ -2,14 +2,13 @@
  *
  * The daemon and libpmix's server both keep theirs here, from the first byte to the last:
  *
- *   accept    from a loopback port, never so many in a turn that others starve (door.h); without a
- *             free descriptor, the oldest connection that has not said who it is makes room
- *   identify  by the kernel (peer_cred.h): when it is accepted, and again with its first bytes, so
- *             that these are its owner's; users who are not expected are refused unread
- *   greet     it has LIMIT_GREETING_MS to say who it is (greeting.h), and what it sends until it is
- *             let in is charged to its source (quota.h); a user other than ours may call so often
- *   read      into the session; the bytes of a marked connection carry their writer's user, and
- *             another one restricts it (the input rights_lost)
+ *   accept    from a loopback port, never so many in a turn that others starve (acceptor.h);
+ * without a free descriptor, the oldest connection that has not said who it is makes room identify
+ * by the kernel (peer_cred.h): when it is accepted, and again with its first bytes, so that these
+ * are its owner's; users who are not expected are refused unread greet     it has LIMIT_GREETING_MS
+ * to say who it is (greeting.h), and what it sends until it is let in is charged to its source
+ * (quota.h); a user other than ours may call so often read      into the session; the bytes of a
+ * marked connection carry their writer's user, and another one restricts it (the input rights_lost)
  *   flush     what the session has written, and the store's descriptor with it; from a peer that
  *             does not read nothing is read either, except a little, and so from one that requests
  *             more than the host carries out (peer_conn_hold())
@@ -22,7 +21,7 @@
 #define WIREUP_IO_PEER_CONN_H
 
 #include "base/log.h"
-#include "io/door.h"
+#include "io/acceptor.h"
 #include "io/greeting_timer.h"
 #include "io/peer_cred.h"
 #include "server/server.h"
@@ -38,7 +37,7 @@ struct peer_conn {
     struct peer_cred cred;
     bool marked;  /* its bytes carry their writer's user (peer_cred_mark()) */
     bool proven;  /* its owner is known: inherited, or checked again with its first bytes */
-    bool counted; /* as a call of its source (quota_call()) */
+    bool counted; /* as a call of its source (quota_count_connection()) */
     bool blocked; /* the peer does not read */
     size_t held;  /* bytes of its requests that the host has not carried out */
     struct greeting greeting;
@@ -77,7 +76,7 @@ struct peer_conns {
     struct peer_conns_config config;
     struct list given;    /* inherited by a process: the other end was made here */
     struct list accepted; /* the others */
-    struct door door;
+    struct acceptor acceptor;
     uint16_t port; /* 0: there is none */
     struct greeting_timer greetings;
     int spare_fd; /* closed for a moment when no descriptors are left */

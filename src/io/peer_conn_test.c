@@ -287,11 +287,11 @@ static void test_interest(void)
        peer_cred_mark(ends[0]) == 0);
     c = peer_conn_open(&conns, ends[0], job, 0, true);
     OK(c && c->proven && c->marked && c->watch.what == LOOP_READ);
-    peer_conn_hold(c, LIMIT_CLIENT_ASKS);
+    peer_conn_hold(c, LIMIT_CLIENT_UPCALLS);
     EQ(c->watch.what, 0);
     peer_conn_release(c, 1);
     EQ(c->watch.what, LOOP_READ);
-    peer_conn_release(c, LIMIT_CLIENT_ASKS - 1);
+    peer_conn_release(c, LIMIT_CLIENT_UPCALLS - 1);
     do {
         buf_put(&c->peer->out, "0123456789abcdef", 16);
         server_spoken(&server, c->peer);

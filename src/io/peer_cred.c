@@ -138,7 +138,7 @@ static void ask_about(const struct ends *e, struct question *q)
 }
 
 /* An IPv6 socket that speaks IPv4 is reported as IPv6. */
-static int read_told(const struct inet_diag_msg *m, struct ends *e)
+static int read_peer_cred(const struct inet_diag_msg *m, struct ends *e)
 {
     e->own.port = m->id.idiag_sport;
     e->far.port = m->id.idiag_dport;
@@ -172,7 +172,7 @@ static int read_reply(const char *bytes, size_t n, const struct ends *e, struct 
         h->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
         return -EPROTO;
     m = NLMSG_DATA(h);
-    rc = read_told(m, &told);
+    rc = read_peer_cred(m, &told);
     if (rc < 0)
         return rc;
     if (!same_ends(&told, e))

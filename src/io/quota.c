@@ -16,13 +16,13 @@ enum { ALL_TOGETHER = 4 };
 /* The same limits for all listeners, except where random refusals begin. */
 #define RULES_WITH(begins_at)                                                                      \
     {                                                                                              \
-        .begin = (begins_at), .most = LIMIT_STRANGERS, .calls = LIMIT_CALLS,                       \
-        .calls_ms = LIMIT_CALL_MS, .bytes = LIMIT_GREETING_BYTES, .lines = LIMIT_STRANGER_LINES,   \
-        .lines_ms = LIMIT_STRANGER_LINE_MS                                                         \
+        .begin = (begins_at), .most = LIMIT_UNAUTHENTICATED, .calls = LIMIT_SOURCE_CONNECTIONS,    \
+        .calls_ms = LIMIT_SOURCE_CONNECTION_MS, .bytes = LIMIT_GREETING_BYTES,                     \
+        .lines = LIMIT_REFUSAL_LINES, .lines_ms = LIMIT_REFUSAL_LINE_MS                            \
     }
 
-const struct quota_rules quota_evicts = RULES_WITH(LIMIT_STRANGERS);
-const struct quota_rules quota_declines = RULES_WITH(LIMIT_STRANGERS / 4);
+const struct quota_rules quota_evicts = RULES_WITH(LIMIT_UNAUTHENTICATED);
+const struct quota_rules quota_declines = RULES_WITH(LIMIT_UNAUTHENTICATED / 4);
 
 /* ---- sources ---- */
 
@@ -126,14 +126,14 @@ static struct quota_account *account(struct quota *q, const struct quota_source 
 
 /* ---- connections ---- */
 
-bool quota_call(struct quota *q, const struct quota_source *who, uint64_t now_ms)
+bool quota_count_connection(struct quota *q, const struct quota_source *who, uint64_t now_ms)
 {
     struct quota_account *a = account(q, who, now_ms);
 
     return !a || take(&a->calls, q->rules.calls, q->rules.calls_ms, now_ms);
 }
 
-void quota_call_back(struct quota *q, const struct quota_source *who)
+void quota_uncount_connection(struct quota *q, const struct quota_source *who)
 {
     struct quota_account *a = find(q, who);
 
@@ -220,7 +220,7 @@ void quota_discharge(struct quota *q, const struct quota_source *who, uint64_t b
 
 /* ---- lines in the log ---- */
 
-static bool may_say(struct quota *q, const struct quota_source *who, uint64_t now_ms)
+static bool may_log(struct quota *q, const struct quota_source *who, uint64_t now_ms)
 {
     const struct quota_rules *r = &q->rules;
     struct quota_account *a = account(q, who, now_ms);
@@ -229,13 +229,13 @@ static bool may_say(struct quota *q, const struct quota_source *who, uint64_t no
            take(&q->lines, r->lines * ALL_TOGETHER, r->lines_ms / ALL_TOGETHER, now_ms);
 }
 
-void quota_tell(struct quota *q, const struct log *log)
+void quota_report(struct quota *q, const struct log *log)
 {
-    if (q->unsaid)
+    if (q->suppressed)
         log_warn(log, "%llu more message%s about refused connections %s suppressed",
-                 (unsigned long long)q->unsaid, q->unsaid > 1 ? "s" : "",
-                 q->unsaid > 1 ? "were" : "was");
-    q->unsaid = 0;
+                 (unsigned long long)q->suppressed, q->suppressed > 1 ? "s" : "",
+                 q->suppressed > 1 ? "were" : "was");
+    q->suppressed = 0;
 }
 
 void quota_warn(struct quota *q, const struct quota_source *who, uint64_t now_ms,
@@ -243,11 +243,11 @@ void quota_warn(struct quota *q, const struct quota_source *who, uint64_t now_ms
 {
     va_list args;
 
-    if (!may_say(q, who, now_ms)) {
-        q->unsaid++;
+    if (!may_log(q, who, now_ms)) {
+        q->suppressed++;
         return;
     }
-    quota_tell(q, log);
+    quota_report(q, log);
     va_start(args, format);
     log_vline(log, LOG_WARN, format, args);
     va_end(args);

@@ -64,7 +64,7 @@ struct quota {
     uint32_t open; /* connections of all */
     uint32_t naccounts;
     struct quota_bucket lines;
-    uint64_t unsaid;      /* lines that were suppressed and not reported yet */
+    uint64_t suppressed;  /* lines that were suppressed and not reported yet */
     uint64_t turned_away; /* connections, so far */
     struct quota_account accounts[QUOTA_SOURCES];
 };
@@ -88,9 +88,9 @@ enum quota_entry {
 
 /* A new connection, before anything is spent on it.  False: that source calls too often; close it.
  */
-bool quota_call(struct quota *q, const struct quota_source *who, uint64_t now_ms);
+bool quota_count_connection(struct quota *q, const struct quota_source *who, uint64_t now_ms);
 /* That connection has been authenticated: it does not count. */
-void quota_call_back(struct quota *q, const struct quota_source *who);
+void quota_uncount_connection(struct quota *q, const struct quota_source *who);
 
 /* An unauthenticated connection. */
 enum quota_entry quota_enter(struct quota *q, const struct quota_source *who, uint64_t now_ms);
@@ -111,6 +111,6 @@ void quota_warn(struct quota *q, const struct quota_source *who, uint64_t now_ms
                 const struct log *log, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* Reports the suppressed lines now; to be called before the end. */
-void quota_tell(struct quota *q, const struct log *log);
+void quota_report(struct quota *q, const struct log *log);
 
 #endif

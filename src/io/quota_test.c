@@ -105,7 +105,7 @@ static unsigned calls(const struct quota_source *who, unsigned n, uint64_t now_m
     unsigned in = 0;
 
     for (unsigned i = 0; i < n; i++)
-        in += quota_call(&q, who, now_ms);
+        in += quota_count_connection(&q, who, now_ms);
     return in;
 }
 
@@ -119,13 +119,13 @@ static void test_calls(void)
     OK_F(calls(&good, 10, 0) == 10, "and another is not");
     EQ(calls(&flood, 1000, 3), 0);
     EQ(calls(&flood, 1000, 12), 3);
-    quota_call_back(&q, &flood);
+    quota_uncount_connection(&q, &flood);
     OK_F(calls(&flood, 1000, 12) == 1, "who was let in does not count");
     EQ(calls(&flood, 1000, 1000000), 10);
     quota_init(&q, &quota_evicts, 7);
     for (unsigned i = 0; i < 100000; i++) {
-        in += quota_call(&q, &good, 0);
-        quota_call_back(&q, &good);
+        in += quota_count_connection(&q, &good, 0);
+        quota_uncount_connection(&q, &good);
     }
     EQ(in, 100000);
     OK(calls(&good, 5000, 0) == 4096);
@@ -189,9 +189,9 @@ static void test_log(void)
         quota_warn(&q, &s, 1000, &log, "go away");
     }
     OK_F(lines_in(ends[0], text, sizeof text) <= 17, "all sources together have a bound, too");
-    quota_tell(&q, &log);
+    quota_report(&q, &log);
     EQ(lines_in(ends[0], text, sizeof text), 1);
-    quota_tell(&q, &log);
+    quota_report(&q, &log);
     EQ(lines_in(ends[0], text, sizeof text), 0);
     close(ends[0]);
     close(ends[1]);

@@ -220,7 +220,7 @@ static void test_not_private(void)
 
 /* Names of another user, as many as it likes; without root: as many of our own, of which none is a
  * launcher's. */
-static pid_t squat(unsigned count)
+static pid_t take_names(unsigned count)
 {
     int ready[2];
     char c;
@@ -277,7 +277,7 @@ static void test_abstract(void)
 {
     struct launcher_name *all;
     struct other a, b;
-    pid_t stranger = -1;
+    pid_t other_user = -1;
     unsigned pieces;
     char kind;
     int n;
@@ -288,23 +288,23 @@ static void test_abstract(void)
     a = start(&kind);
     OK_F(kind == 'a', "without a directory the name is abstract: %c", kind);
     if (geteuid() == 0)
-        stranger = squat(900);
+        other_user = take_names(900);
     b = start(&kind);
     OK(finds(a.pid) && finds(b.pid));
     OK_F(connects(a.pid) && connects(b.pid), "an abstract name is found by its pid");
     OK(finds_in_pieces(a.pid, &pieces));
-    OK_F(stranger < 0 || pieces > 1, "among many names a search has several pieces: %u", pieces);
+    OK_F(other_user < 0 || pieces > 1, "among many names a search has several pieces: %u", pieces);
     n = rendezvous_list(&all);
     OK_F(n >= 2 && n < 100, "%d launchers are listed, and not the names of another user", n);
     for (int i = 0; i < n; i++)
-        OK(stranger < 0 || all[i].pid != stranger);
+        OK(other_user < 0 || all[i].pid != other_user);
     free(all);
     end(&a, true);
     OK_F(!finds(a.pid) && finds(b.pid), "an abstract name goes with its launcher");
     end(&b, false);
-    if (stranger > 0) {
-        kill(stranger, SIGKILL);
-        waitpid(stranger, NULL, 0);
+    if (other_user > 0) {
+        kill(other_user, SIGKILL);
+        waitpid(other_user, NULL, 0);
     }
 }
 

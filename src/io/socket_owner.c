@@ -21,7 +21,7 @@ static void add_member(struct family *f, pid_t pid)
 {
     if (f->n == f->room) {
         unsigned room = f->room ? f->room * 2 : 64;
-        pid_t *more = room <= LIMIT_FAMILY ? realloc(f->pids, room * sizeof *more) : NULL;
+        pid_t *more = room <= LIMIT_DESCENDANTS ? realloc(f->pids, room * sizeof *more) : NULL;
         if (!more)
             return;
         f->pids = more;

@@ -169,7 +169,7 @@ static void sink_put(struct sink *k, struct slice s)
     }
 }
 
-void sink_say(struct sink *k, struct slice text)
+void sink_print(struct sink *k, struct slice text)
 {
     if (text.len == 0)
         return;

@@ -85,7 +85,7 @@ int sink_open_own(struct sink *k, struct loop *l, int fd, char *scratch);
  * from the first on. */
 void sink_expect(struct sink *k, int n);
 /* Writes a line of our own among those of the sources; adds a missing newline. */
-void sink_say(struct sink *k, struct slice text);
+void sink_print(struct sink *k, struct slice text);
 bool sink_idle(const struct sink *k); /* nothing is queued */
 /* Drops the queue; nothing more is written. */
 void sink_drop(struct sink *k);

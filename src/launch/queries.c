@@ -29,7 +29,7 @@ int queries_launcher(const struct launcher_name *who, struct slice question, str
         ssize_t n;
         if (!room)
             rc = -ENOMEM;
-        else if (poll(&p, 1, LIMIT_DESK_MS) == 0)
+        else if (poll(&p, 1, LIMIT_CONTROL_REPLY_MS) == 0)
             rc = -ETIMEDOUT;
         else if ((n = recv(fd, room, 64 << 10, 0)) > 0)
             buf_commit(answer, (size_t)n);

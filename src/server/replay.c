@@ -684,8 +684,8 @@ struct replay *replay_new(uint64_t store_max)
     record_reader_init(&r->reader);
     list_init(&r->homes);
     list_init(&r->lines);
-    arena_init(&r->arena, (size_t)LIMIT_RECORD * 4);
-    buf_init(&r->words, LIMIT_RECORD);
+    arena_init(&r->arena, (size_t)LIMIT_TRACE_RECORD * 4);
+    buf_init(&r->words, LIMIT_TRACE_RECORD);
     return r;
 }
 

@@ -34,7 +34,7 @@ struct server {
     struct core core;
     struct list events; /* struct kept_event, the oldest first */
     uint32_t nevents;
-    bool heeds; /* EFFECT_subscribe_exits has been sent */
+    bool exits_subscribed; /* EFFECT_subscribe_exits has been sent */
     size_t event_bytes;
     struct list outputs; /* struct kept_output, the oldest first */
     size_t output_bytes;

@@ -168,11 +168,11 @@ static bool is_end(const struct notice *n)
 
 /* Most programs never register for exits, and to notify N processes on as many nodes of all is N
  * times N. */
-static void heed_ends(struct server *s, const struct peer *p)
+static void subscribe_exits(struct server *s, const struct peer *p)
 {
-    if (!s->core.has_others || s->heeds)
+    if (!s->core.has_others || s->exits_subscribed)
         return;
-    s->heeds = true;
+    s->exits_subscribed = true;
     effects_push(&s->core.effects,
                  EFFECT_WITH(subscribe_exits, .job = p->job->id, .rank = p->rank));
 }
@@ -225,7 +225,7 @@ void server_event_notify(struct server *s, struct peer *p, const struct request_
 void server_event_recall(struct server *s, struct peer *p, const struct request_recall *rq)
 {
     if (rq->count)
-        heed_ends(s, p);
+        subscribe_exits(s, p);
     recall(s, p);
 }
 

@@ -693,7 +693,7 @@ static int tell_story(const struct command_line *l, struct trace *t,
 {
     int code;
 
-    buf_init(&t->out, (size_t)LIMIT_RECORD * 8);
+    buf_init(&t->out, (size_t)LIMIT_TRACE_RECORD * 8);
     trace_reader_init(&t->trace_reader, teller);
     code = each_piece(l, feed_story, t);
     code = end_story(t, code);

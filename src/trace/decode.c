@@ -13,8 +13,8 @@ void decode_init(struct decode *d)
 {
     memset(d, 0, sizeof *d);
     for (int w = 0; w < DECODE_WAYS; w++)
-        buf_init(&d->ways[w].in, (size_t)LIMIT_RECORD * 2);
-    arena_init(&d->arena, (size_t)LIMIT_RECORD * 4);
+        buf_init(&d->ways[w].in, (size_t)LIMIT_TRACE_RECORD * 2);
+    arena_init(&d->arena, (size_t)LIMIT_TRACE_RECORD * 4);
 }
 
 void decode_free(struct decode *d)

@@ -181,7 +181,7 @@ void record_write(struct record_writer *w, const struct record *r, struct buf *o
     if (!buf_ok(out))
         return;
     body = buf_len(out) - head - HEAD_LEN;
-    if (body > LIMIT_RECORD) {
+    if (body > LIMIT_TRACE_RECORD) {
         out->error = BUF_TOO_LONG;
         return;
     }
@@ -195,7 +195,7 @@ void record_reader_init(struct record_reader *r)
 {
     memset(r, 0, sizeof *r);
     buf_init(&r->in, SIZE_MAX / 2);
-    arena_init(&r->arena, (size_t)LIMIT_RECORD * 4);
+    arena_init(&r->arena, (size_t)LIMIT_TRACE_RECORD * 4);
 }
 
 void record_reader_free(struct record_reader *r)
@@ -279,7 +279,7 @@ int record_reader_next(struct record_reader *r, struct record *r_p, struct errms
         return RECORD_MORE;
     for (int i = 0; i < HEAD_LEN; i++)
         len |= (uint32_t)(unsigned char)in.ptr[i] << (8 * i);
-    if (len < 2 || len > LIMIT_RECORD)
+    if (len < 2 || len > LIMIT_TRACE_RECORD)
         return bad(r, err, "a record of an impossible length");
     if (in.len - HEAD_LEN < len)
         return RECORD_MORE;

@@ -193,13 +193,13 @@ static void test_spoiled(void)
 static void test_limits(void)
 {
     struct record_writer w = { .begun = false };
-    struct buf out = BUF_NULL((size_t)LIMIT_RECORD * 2);
+    struct buf out = BUF_NULL((size_t)LIMIT_TRACE_RECORD * 2);
     struct record r = { .kind = RECORD_in };
-    char *mem = malloc(LIMIT_RECORD);
+    char *mem = malloc(LIMIT_TRACE_RECORD);
 
-    r.u.of.in.bytes = slice_mem(mem, LIMIT_RECORD);
+    r.u.of.in.bytes = slice_mem(mem, LIMIT_TRACE_RECORD);
     if (mem)
-        memset(mem, 'x', LIMIT_RECORD);
+        memset(mem, 'x', LIMIT_TRACE_RECORD);
     record_write(&w, &r, &out);
     OK_F(mem && !buf_ok(&out), "a record that nobody would read is not written");
     buf_free(&out);

@@ -15,7 +15,7 @@ struct record_writer {
 };
 
 /* Appends one record (and the first line before the first). A time before the last one is replaced
- * by that.  Running out of memory, or a record over LIMIT_RECORD, poisons the buffer. */
+ * by that.  Running out of memory, or a record over LIMIT_TRACE_RECORD, poisons the buffer. */
 void record_write(struct record_writer *w, const struct record *r, struct buf *out);
 
 #endif

@@ -13,7 +13,7 @@ void trace_reader_init(struct trace_reader *s, struct trace_reader_teller teller
     record_reader_init(&s->reader);
     list_init(&s->lines);
     map_init(&s->by_number, 0);
-    buf_init(&s->words, LIMIT_RECORD);
+    buf_init(&s->words, LIMIT_TRACE_RECORD);
 }
 
 static struct slice key_of(const uint32_t *number)

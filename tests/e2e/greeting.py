@@ -1,4 +1,4 @@
-"""The first words between daemons, as strangers know them; for strangers.py and rise_strangers.py."""
+"""The first words between daemons, as strangers know them; for unauthenticated.py and daemons_unauthenticated.py."""
 import struct
 import subprocess
 

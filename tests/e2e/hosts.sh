@@ -22,7 +22,7 @@ for one in cables ring alltoall; do
     mpicc.openmpi -std=gnu11 -D_GNU_SOURCE -O1 -o "$bin/ompi_$one" "$e2e/mpi/$one.c" || exit 1
 done
 c_program rawpmi1
-c_program crowd
+c_program timer_slack
 pmix_flags=$(pkg-config --cflags --libs pmix) || exit 1
 # shellcheck disable=SC2086
 c_program rawpmix $pmix_flags
@@ -89,25 +89,25 @@ mpi() # NAME WORDS...: the job that WORDS are says what $tmp/cables has
     "$@"
     same "$mpi_name" "$rc $(sort "$out")" "0 $(cat "$tmp/cables")" || explain
 }
-here "$n" "$bin/crowd" "$bin/ompi_cables" "$each"
+here "$n" "$bin/timer_slack" "$bin/ompi_cables" "$each"
 sort "$out" >"$tmp/cables"
 same "MPI on one node: every rank says what it has heard" \
     "$rc $(grep -c "^cables [0-9]* of $n: from" "$tmp/cables") $(cut -d' ' -f2 "$tmp/cables" | sort -u | wc -l)" \
     "0 $n $n" || explain
-mpi "MPICH says the same there" here "$n" "$bin/crowd" "$bin/cables" "$each"
-mpi "MPICH on $hosts hosts" on "$n" "$bin/crowd" "$bin/cables" "$each"
-mpi "Open MPI on $hosts hosts" on "$n" "$bin/crowd" "$bin/ompi_cables" "$each"
+mpi "MPICH says the same there" here "$n" "$bin/timer_slack" "$bin/cables" "$each"
+mpi "MPICH on $hosts hosts" on "$n" "$bin/timer_slack" "$bin/cables" "$each"
+mpi "Open MPI on $hosts hosts" on "$n" "$bin/timer_slack" "$bin/ompi_cables" "$each"
 half=$((n / 2))
 mpi "Open MPI, half of whose ranks have OpenPMIx's library and half ours" \
-    on "$half" "$bin/crowd" "$bin/ompi_cables" "$each" : \
-    -n $((n - half)) -env LD_LIBRARY_PATH "$WU_BUILD/src/lib/pmix" "$bin/crowd" "$bin/ompi_cables" "$each"
-on "$n" "$bin/crowd" "$bin/ompi_cables" "$each" spoil
+    on "$half" "$bin/timer_slack" "$bin/ompi_cables" "$each" : \
+    -n $((n - half)) -env LD_LIBRARY_PATH "$WU_BUILD/src/lib/pmix" "$bin/timer_slack" "$bin/ompi_cables" "$each"
+on "$n" "$bin/timer_slack" "$bin/ompi_cables" "$each" spoil
 ok "where a rank says something else, that is seen" \
     eval '[ "$rc" = 0 ] && [ "$(sort "$out")" != "$(cat "$tmp/cables")" ]' || explain
 for one in ring alltoall; do
-    on "$n" "$bin/crowd" "$bin/$one"
+    on "$n" "$bin/timer_slack" "$bin/$one"
     same "MPICH: $one" "$rc $(cat "$out")" "0 $one $n good" || explain
-    on "$n" "$bin/crowd" "$bin/ompi_$one"
+    on "$n" "$bin/timer_slack" "$bin/ompi_$one"
     same "Open MPI: $one" "$rc $(cat "$out")" "0 $one $n good" || explain
 done
 

@@ -67,7 +67,7 @@ if [ "$other" != "$(id -u)" ]; then
         "$(head -n 1 "$out" | cut -d ' ' -f 1-2) $(ls "$made" | tr '\n' ' ')" "cmd=spawn_result rc=1 control kept " || explain
     same "but takes part in its job" "$rc $(tail -n 1 "$out")" "0 cmd=barrier_out rc=0" || explain
     ok "and that is told" grep -q 'another user than its launcher' "$err" || explain
-    WIREUP=$WIREUP run 60 "$WU_BUILD/tests/e2e/e2e-descend"
+    WIREUP=$WIREUP run 60 "$WU_BUILD/tests/e2e/e2e-change-user"
     same "nor may a program that was started by hand, once it has" "$(cat "$out")" "before good after bad" || explain
 fi
 exec 9>&-

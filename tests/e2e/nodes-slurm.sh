@@ -16,7 +16,7 @@ netns_up "$hosts" || netns_skip "no hosts"
 netns_slurm_up
 salloc=$(command -v salloc)
 pmi2=$WU_BUILD/tests/e2e/e2e-libpmi2
-cards=$WU_BUILD/tests/e2e/e2e-cards
+cards=$WU_BUILD/tests/e2e/e2e-modex-values
 
 in_job() # WORDS OF SALLOC... -- COMMAND...: what salloc itself says is not looked at
 {

@@ -12,7 +12,7 @@ needs_host_names
 named_agent
 c_program rawpmi1
 c_program lines
-c_program told
+c_program signalled
 build=$WU_BUILD/tests/e2e
 with_here=n1:2,n2:2,localhost:2,n4:2
 far_only=n1:2,n2:2,n3:2,n4:2
@@ -469,10 +469,10 @@ ready="see ready see ready see ready see ready see ready see ready see ready see
 got=$(echo "$ready" | sed 's/ready/got/g')
 # shellcheck disable=SC2086
 tty $ready kill USR1 $got kill TERM end -- \
-    "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/told"
+    "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/signalled"
 same "SIGUSR1 reaches the ranks of all nodes" "$(told USR1)" 8 || note "$(cat "$out")"
 # shellcheck disable=SC2086
-tty $ready type '\x03' end -- "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/told"
+tty $ready type '\x03' end -- "$WIREUP" -launch-agent "$tmp/agent" -hosts "$hosts" -n 8 "$bin/signalled"
 same "Ctrl-C too" "$(told INT)" 8 || note "$(cat "$out")"
 nothing_left "after Ctrl-C"
 

@@ -103,7 +103,7 @@ for what in "long closed" "count closed" "text closed" "garbage closed" "half op
     # shellcheck disable=SC2016
     run 120 "$WIREUP" -disable-auto-cleanup -n 3 sh -c '
         until [ -e bad ]; do sleep 0.02; done
-        "$0" team 3; echo >go' "$bin/rawpmix" : -n 1 python3 "$e2e/manners.py" "${what% *}" bad go
+        "$0" team 3; echo >go' "$bin/rawpmix" : -n 1 python3 "$e2e/misbehaving.py" "${what% *}" bad go
     same "a rank that is rude ($what)" "$(sort "$out" | tr '\n' ,)" \
         "$(printf '%s\nrawpmix 3 good\n' "$what" | sort | tr '\n' ,)" || explain
     case $what in

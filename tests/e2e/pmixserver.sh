@@ -159,7 +159,7 @@ for what in "long closed" "count closed" "text closed" "garbage closed" "half op
     # shellcheck disable=SC2016
     host 1 4 sh -c '[ "$PMIX_RANK" != 3 ] || exec python3 "$1" "$2" bad go
         until [ -e bad ]; do sleep 0.02; done
-        "$0" team 3; echo >go' "$raw" "$e2e/manners.py" "${what% *}"
+        "$0" team 3; echo >go' "$raw" "$e2e/misbehaving.py" "${what% *}"
     same "a rank that is rude ($what)" "$(sort "$out" | tr '\n' ,)" \
         "$(printf '%s\nrawpmix 3 good\n' "$what" | sort | tr '\n' ,)" || explain
 done

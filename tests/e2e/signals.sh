@@ -6,7 +6,7 @@ begin
 use_launcher wireup
 c_program rawpmi1
 
-c_program told
+c_program signalled
 
 tty() { python3 "$e2e/terminal.py" "$@" >"$out" 2>&1; }
 told() { tr -d '\r' <"$out" | grep -c "^[0-9]* got $1\$"; }
@@ -17,26 +17,26 @@ ready="see ready see ready see ready"
 # ---- passed on
 for s in USR1 USR2; do
     # shellcheck disable=SC2086
-    tty $ready kill $s see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+    tty $ready kill $s see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/signalled"
     same "SIG$s reaches each of three ranks" "$(told $s)" 3 || note "$(cat "$out")"
     same "and SIGTERM too" "$(told TERM)" 3
     ok "a job that ends by SIGTERM does not end with 0" ended_badly
     note "$(status)"
 done
 # shellcheck disable=SC2086
-tty $ready size 33 77 see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+tty $ready size 33 77 see got see got see got kill TERM end -- "$WIREUP" -n 3 "$bin/signalled"
 same "a change of the window's size reaches each rank" "$(told WINCH)" 3 || note "$(cat "$out")"
 
 # ---- Ctrl-C
 # shellcheck disable=SC2086
-tty $ready type '\x03' end -- "$WIREUP" -n 3 "$bin/told"
+tty $ready type '\x03' end -- "$WIREUP" -n 3 "$bin/signalled"
 same "Ctrl-C reaches each rank" "$(told INT)" 3 || note "$(cat "$out")"
 ok "and the job ends, not with 0" ended_badly
 nothing_left "after Ctrl-C"
 
 # shellcheck disable=SC2086
 tty $ready type '\x03' see "got INT" see "got INT" see "got INT" type '\x03' end -- \
-    "$WIREUP" -n 3 "$bin/told" stubborn
+    "$WIREUP" -n 3 "$bin/signalled" stubborn
 ok "a second Ctrl-C ends who would not end" ended_badly
 note "$(status)"
 nothing_left "after the second Ctrl-C, grandchildren in sessions of their own included"
@@ -62,19 +62,19 @@ END
 chmod +x "$bin/states"
 # shellcheck disable=SC2086
 tty $ready type '\x1a' stopped sh "$bin/states 3T told" kill CONT sh "$bin/states 3S told" \
-    kill USR1 see "got USR1" see "got USR1" see "got USR1" kill TERM end -- "$WIREUP" -n 3 "$bin/told"
+    kill USR1 see "got USR1" see "got USR1" see "got USR1" kill TERM end -- "$WIREUP" -n 3 "$bin/signalled"
 same "Ctrl-Z stops launcher and ranks, SIGCONT lets all go on" "$(told USR1)" 3 || note "$(cat "$out")"
 nothing_left "after Ctrl-Z"
 
 # ---- who goes away
 # shellcheck disable=SC2086
-tty $ready kill HUP end -- "$WIREUP" -n 3 "$bin/told"
+tty $ready kill HUP end -- "$WIREUP" -n 3 "$bin/signalled"
 ok "SIGHUP (the terminal is gone) ends the job" ended_badly
 note "$(status)"
 nothing_left "after SIGHUP"
 
 # shellcheck disable=SC2086
-tty $ready kill KILL end -- "$WIREUP" -n 3 "$bin/told" stubborn
+tty $ready kill KILL end -- "$WIREUP" -n 3 "$bin/signalled" stubborn
 same "kill -9 of the launcher" "$(status)" "status 137"
 nothing_left "after kill -9 of the launcher, grandchildren included"
 
@@ -82,7 +82,7 @@ nothing_left "after kill -9 of the launcher, grandchildren included"
 # is left to look for grandchildren, and the ranks themselves have to go.
 launcher_processes() { processes | grep "^[0-9]* $WIREUP " | cut -d' ' -f1; }
 fresh
-"$WIREUP" -n 3 "$bin/told" stubborn >"$out" 2>"$err" </dev/null &
+"$WIREUP" -n 3 "$bin/signalled" stubborn >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 120 eval '[ "$(grep -c ready "$out")" = 3 ]'
 others=$(launcher_processes | grep -vx "$pid")
@@ -119,7 +119,7 @@ nothing_left "after kill -9 of the launcher of ranks in a barrier"
 
 # ---- a job that has no terminal
 fresh
-"$WIREUP" -n 2 "$bin/told" >"$out" 2>"$err" </dev/null &
+"$WIREUP" -n 2 "$bin/signalled" >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 120 eval '[ "$(grep -c ready "$out")" = 2 ]'
 kill -TERM "$pid"

@@ -185,7 +185,8 @@ static void ask_line(int fd, const char *question, char *line, size_t room)
 
     while (n > 0 && have + 1 < room && !memchr(line, '\n', have)) {
         struct pollfd p = { fd, POLLIN, 0 };
-        n = poll(&p, 1, LIMIT_DESK_MS) > 0 ? recv(fd, line + have, room - 1 - have, 0) : -1;
+        n = poll(&p, 1, LIMIT_CONTROL_REPLY_MS) > 0 ? recv(fd, line + have, room - 1 - have, 0)
+                                                    : -1;
         have += n > 0 ? (size_t)n : 0;
     }
     line[have] = '\0';

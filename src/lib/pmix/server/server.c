@@ -179,7 +179,7 @@ static void unmake(struct pserver *s)
 {
     sfiles_remove(s);
     peer_conns_close(&s->conns);
-    quota_tell(&s->quota, &s->log);
+    quota_report(&s->quota, &s->log);
     drop_jobs(s);
     timer_stop(&s->due);
     loop_free(&s->loop);

@@ -43,7 +43,7 @@ void ask_from(struct ask *a, const struct peer *p)
 void ask_charge(struct ask *a, const struct peer *p, size_t bytes)
 {
     a->payer = p->id;
-    a->cost = bytes + LIMIT_ASK_COST;
+    a->cost = bytes + LIMIT_UPCALL_COST;
     peer_conn_hold(p->host, a->cost);
 }
 

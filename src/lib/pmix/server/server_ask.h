@@ -70,7 +70,7 @@ struct ask *ask_new(struct pserver *s, const struct ask_kind *kind, uint64_t tic
 void ask_go(struct ask *a);
 void ask_free(struct ask *a); /* one that was not queued */
 void ask_from(struct ask *a, const struct peer *p);
-/* Counts against the client until it is complete (LIMIT_CLIENT_ASKS). */
+/* Counts against the client until it is complete (LIMIT_CLIENT_UPCALLS). */
 void ask_charge(struct ask *a, const struct peer *p, size_t bytes);
 
 /* With the lock: the answer, from any source; the tail is packed already. */

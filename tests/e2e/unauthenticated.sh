@@ -19,7 +19,7 @@ tee -a "$RECORD" | sed -u "s/^addresses .*/addresses 127.0.0.1:$PROXY/" | here "
 END
 chmod +x "$tmp/agent"
 mkfifo "$tmp/input" "$tmp/go"
-python3 "$e2e/strangers.py" "$tmp/port" "$tmp/record" "$WU_BUILD/src/daemon/wireupd" <"$tmp/go" \
+python3 "$e2e/unauthenticated.py" "$tmp/port" "$tmp/record" "$WU_BUILD/src/daemon/wireupd" <"$tmp/go" \
     >"$tmp/strangers" 2>&1 &
 strangers=$!
 exec 8>"$tmp/go"

@@ -1,4 +1,5 @@
-/* told.c - a rank that tells which signals it gets: `RANK ready`, then `RANK got NAME` each time.
+/* signalled.c - a rank that tells which signals it gets: `RANK ready`, then `RANK got NAME` each
+ * time.
  *
  *   told             ends with 5 by SIGINT and with 6 by SIGTERM
  *   told stubborn    does not end; has a child in a group and one in a session of its own

@@ -1,6 +1,6 @@
-/* gone_test.c - a process that has ended counts as ended for every process that waits for it, now
- * or later, whatever it sent before and whichever process still holds its socket: every protocol,
- * every kind of end, every instant, one node and several. */
+/* ended_procs_test.c - a process that has ended counts as ended for every process that waits for
+ * it, now or later, whatever it sent before and whichever process still holds its socket: every
+ * protocol, every kind of end, every instant, one node and several. */
 #include "tests/cluster.h"
 #include "core/input.h"
 #include "tests/pmix_bytes.h"

@@ -1,4 +1,4 @@
-/* descend.c - started by hand as root: spawns, becomes another user, and would spawn again.
+/* change_user.c - started by hand as root: spawns, becomes another user, and would spawn again.
  * Prints `before good|bad after good|bad`. */
 #include <pmi2.h>
 #include <stdio.h>

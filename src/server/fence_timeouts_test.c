@@ -1,11 +1,11 @@
-/* late_test.c - fences with time-outs, and processes that end: random cases from a seed, over nodes
- * and ranks per node, compared with a model of the waiting ranks.
+/* fence_timeouts_test.c - fences with time-outs, and processes that end: random cases from a seed,
+ * over nodes and ranks per node, compared with a model of the waiting ranks.
  *
  * Each rank fences up to MOST_ROUNDS times, now and then with a time-out; when it times out, it
  * tries again or ends.  A job is ended only when a process has waited for one that had ended too
  * early, and the reason names such a process; and no process is left waiting for one.
  *
- *   test-late [SEEDS]        also: WIREUP_LATE_SEEDS
+ *   test-fence-timeouts [SEEDS]        also: WIREUP_FENCE_TIMEOUT_SEEDS
  */
 #include "tests/cluster.h"
 #include "tests/pmix_bytes.h"
@@ -230,7 +230,7 @@ static bool is_good(uint64_t seed, unsigned *failed_p)
 
 int main(int argc, char **argv)
 {
-    const char *wanted = argc > 1 ? argv[1] : getenv("WIREUP_LATE_SEEDS");
+    const char *wanted = argc > 1 ? argv[1] : getenv("WIREUP_FENCE_TIMEOUT_SEEDS");
     unsigned long n = wanted ? strtoul(wanted, NULL, 10) : 400, bad = 0;
     unsigned failed = 0;
 

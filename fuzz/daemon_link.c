@@ -1,7 +1,7 @@
-/* hop.c - fuzzes the link between daemons.  The first byte chooses: the bytes of a stranger to
- * either end; or, behind a greeting that went well, records as they are (nothing but the untouched
- * may be taken), or plain records that are sealed with the right key: what an authenticated daemon
- * gone mad could say. */
+/* daemon_link.c - fuzzes the link between daemons.  The first byte chooses: the bytes of an
+ * unauthenticated peer to either end; or, behind a greeting that went well, records as they are
+ * (nothing but the untouched may be taken), or plain records that are sealed with the right key:
+ * what an authenticated daemon gone mad could say. */
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* boot.c - fuzzes what a new daemon reads on its standard input, and what it answers among
+/* bootstrap.c - fuzzes what a new daemon reads on its standard input, and what it answers among
  * somebody's login messages.  What is accepted reads the same when it has been written again. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 # in which one may not come is one sentence with the node's name; strangers disturb nobody; whoever is
 # killed, nothing stays on any host.
 #
-#   rise.sh [HOSTS]             HOSTS: 6 or more
-#   rise.sh HOSTS hang          brings up the hosts alone, says so, and waits to be killed
+#   daemons.sh [HOSTS]             HOSTS: 6 or more
+#   daemons.sh HOSTS hang          brings up the hosts alone, says so, and waits to be killed
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/netns.sh
@@ -13,7 +13,7 @@ hosts=${1:-16}
 netns_world "$@"
 begin
 wireupd=$WU_BUILD/src/daemon/wireupd
-rise=$WU_BUILD/tests/e2e/e2e-rise
+daemons=$WU_BUILD/tests/e2e/e2e-daemons
 version=$("$wireupd" --version | cut -d ' ' -f 2)
 if ! netns_up "$hosts"; then
     note "$(cat "$netns"/*.log "$netns"/*.sshd | tail -n 20)"
@@ -31,7 +31,7 @@ done
 
 ssh_rise() # WORDS...
 {
-    run 120 "$rise" -kind ssh -args "$netns_ssh" -wireupd "$wireupd" "$@"
+    run 120 "$daemons" -kind ssh -args "$netns_ssh" -wireupd "$wireupd" "$@"
 }
 
 names_up()
@@ -52,7 +52,7 @@ for width in 1 2 4 "$hosts"; do
     same "and there is nothing to remark" "$(cat "$err"; grep -E '^(remark|failed|lost)' "$out")" ""
     netns_still
 done
-run 60 "$rise" -kind exec -exec "ssh $netns_ssh" -wireupd "$wireupd" n1 n2 n3
+run 60 "$daemons" -kind exec -exec "ssh $netns_ssh" -wireupd "$wireupd" n1 n2 n3
 same "any agent that is called as ssh is" "$rc $(names_up)" "0 n1 n2 n3 " || explain
 # Found by the shell there, when it is not where ours is.
 mkdir "$bin/path"
@@ -68,7 +68,7 @@ esac
 AGENT
 chmod +x "$bin/agent"
 export NETNS_SSH="$netns_ssh" BIN="$bin"
-run 60 "$rise" -width 9 -kind exec -exec "$bin/agent" n1 n2
+run 60 "$daemons" -width 9 -kind exec -exec "$bin/agent" n1 n2
 same "a daemon that is only on the node's PATH is found" "$rc $(names_up)" "0 n1 n2 " || explain
 netns_still
 
@@ -109,7 +109,7 @@ mv "$netns/authorized_keys" "$netns/keys.away"
 ssh_rise n1
 refused "node n1" "key" "password"
 mv "$netns/keys.away" "$netns/authorized_keys"
-run 60 "$rise" -kind exec -exec "$bin/agent-that-is-not-there" n1
+run 60 "$daemons" -kind exec -exec "$bin/agent-that-is-not-there" n1
 refused "node n1" "agent-that-is-not-there"
 # Whoever has not come when all end is ended by us: that is no failure of its own.
 cat >"$bin/late" <<'AGENT'
@@ -120,7 +120,7 @@ shift
 exec sh -c "$*" </dev/null
 AGENT
 chmod +x "$bin/late"
-run 60 "$rise" -kind exec -exec "$bin/late" -wireupd "$wireupd" late n1
+run 60 "$daemons" -kind exec -exec "$bin/late" -wireupd "$wireupd" late n1
 refused "node n1" "7"
 netns_still "after all that failed"
 
@@ -132,7 +132,7 @@ hold() # WORDS...: brings up, and holds; the input of the job is descriptor 6
     mkfifo "$tmp/in"
     fresh
     # shellcheck disable=SC2086
-    "$rise" -hold -kind ssh -args "$netns_ssh" -wireupd "$wireupd" "$@" <"$tmp/in" \
+    "$daemons" -hold -kind ssh -args "$netns_ssh" -wireupd "$wireupd" "$@" <"$tmp/in" \
         >"$out" 2>"$err" 7>&- &
     held=$!
     exec 6>"$tmp/in"
@@ -149,7 +149,7 @@ let_go()
 hold n1 n2 n3
 addresses=$(sed -n 's/^addresses //p' "$out")
 port=${addresses%% *}
-python3 "$e2e/rise_strangers.py" 10.77.255.1 "${port##*:}" "$wireupd" "$version" "$addresses" \
+python3 "$e2e/daemons_unauthenticated.py" 10.77.255.1 "${port##*:}" "$wireupd" "$version" "$addresses" \
     >"$tmp/strangers" 2>&1
 note "$(cat "$tmp/strangers")"
 same "strangers are refused, and told only what they may know" \
@@ -193,7 +193,7 @@ netns_still "after the launcher was killed"
 # ---- the test-bed itself ------------------------------------------------------------------------
 
 mkfifo "$tmp/bed"
-(cd / && TMPDIR=/tmp WU_PRIVATE='' exec sh "$e2e/rise.sh" 3 hang) >"$tmp/bed" 2>&1 &
+(cd / && TMPDIR=/tmp WU_PRIVATE='' exec sh "$e2e/daemons.sh" 3 hang) >"$tmp/bed" 2>&1 &
 bed=$!
 read -r line <"$tmp/bed"
 same "hosts among hosts" "$line" "hosts are up"

@@ -1,6 +1,6 @@
-/* life.c - fuzzes the life of a job: each byte is an event of one of its processes, in any order,
- * whether it can happen or not.  However wild that is, the job has to end when all processes have,
- * exactly once, with a code that is 0 only if nothing went wrong. */
+/* proc_state.c - fuzzes the states of the processes of a job: each byte is an event of one of its
+ * processes, in any order, whether it can happen or not.  However wild that is, the job has to end
+ * when all processes have, exactly once, with a code that is 0 only if nothing went wrong. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* seg_read.c - fuzz target: the input is somebody's idea of a job store.
+/* store_read.c - fuzz target: the input is somebody's idea of a job store.
  *
  * The first 16 bytes are corrected so that the input is let in; the rest must never lead a reader
  * out of the buffer, which is exactly as long as the input. */

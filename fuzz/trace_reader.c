@@ -1,4 +1,4 @@
-/* recording.c - fuzzes recordings: what somebody else wrote, cut off or changed is read and played
+/* trace_reader.c - fuzzes traces: what somebody else wrote, cut off or changed is read and played
  * back, all at once and in pieces, with the same verdict. */
 #include <stdint.h>
 #include <stdlib.h>

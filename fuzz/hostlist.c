@@ -1,4 +1,4 @@
-/* rm.c - fuzzes the node lists of resource managers: whatever is accepted must be usable. */
+/* hostlist.c - fuzzes the node lists of resource managers: whatever is accepted must be usable. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* cards.c - a PMIx program whose ranks may be anywhere: each puts a card of a length of its own,
- * reads those of all, and compares every byte; with a fence that carries the data, and by asking.
+/* modex_values.c - a PMIx program whose ranks may be anywhere: each puts a card of a length of its
+ * own, reads those of all, and compares every byte; with a fence that carries the data, and by
+ * asking.
  *
  *   cards [spoil | collected]   spoil: the last rank puts a wrong byte; collected: nothing is asked
  * for

@@ -2,7 +2,7 @@
 # A process that ends before it has joined the others: they are not left waiting for it, whatever it
 # ended with, and whoever still holds its socket; on one node and on several.
 #
-#   gone.sh ours|all         ours: what is built here, and raw clients; all: MPI programs too
+#   early-exits.sh ours|all         ours: what is built here, and raw clients; all: MPI programs too
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
 begin

@@ -1,5 +1,5 @@
-/* door.c - see door.h. */
-#include "io/door.h"
+/* acceptor.c - see acceptor.h. */
+#include "io/acceptor.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -7,15 +7,15 @@
 #include "base/limit.h"
 #include "io/accept.h"
 
-static void rest(struct door *d)
+static void rest(struct acceptor *d)
 {
-    if (timer_set(&d->rest, LIMIT_DOOR_REST_MS) < 0)
+    if (timer_set(&d->rest, LIMIT_ACCEPT_PAUSE_MS) < 0)
         return; /* better to spin than to stop accepting */
     d->resting = true;
     watch_want(&d->watch, 0);
 }
 
-void door_look_again(struct door *d)
+void acceptor_retry(struct acceptor *d)
 {
     if (d->fd < 0 || !d->resting)
         return;
@@ -26,12 +26,12 @@ void door_look_again(struct door *d)
 
 static void rest_is_over(void *arg)
 {
-    door_look_again(arg);
+    acceptor_retry(arg);
 }
 
-static void door_readable(void *arg)
+static void acceptor_readable(void *arg)
 {
-    struct door *d = arg;
+    struct acceptor *d = arg;
     struct accept_turn turn = accept_turn_begin();
     struct sockaddr_storage from;
     enum accept_result rc;
@@ -47,13 +47,14 @@ static void door_readable(void *arg)
     } while (rc != ACCEPT_NOBODY && !d->resting && accept_turn_goes_on(&turn));
 }
 
-int door_open(struct door *d, struct loop *l, int fd, const struct door_calls *calls, void *arg)
+int acceptor_open(struct acceptor *d, struct loop *l, int fd, const struct acceptor_calls *calls,
+                  void *arg)
 {
     int rc;
 
-    *d = (struct door){ .fd = fd, .calls = *calls, .arg = arg };
+    *d = (struct acceptor){ .fd = fd, .calls = *calls, .arg = arg };
     timer_init(&d->rest, l, rest_is_over, d);
-    watch_open(&d->watch, l, fd, door_readable, NULL, d);
+    watch_open(&d->watch, l, fd, acceptor_readable, NULL, d);
     rc = watch_want(&d->watch, LOOP_READ);
     if (rc < 0) {
         watch_close(&d->watch);
@@ -62,7 +63,7 @@ int door_open(struct door *d, struct loop *l, int fd, const struct door_calls *c
     return rc;
 }
 
-void door_close(struct door *d)
+void acceptor_close(struct acceptor *d)
 {
     watch_close(&d->watch);
     timer_stop(&d->rest);

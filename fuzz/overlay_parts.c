@@ -1,4 +1,4 @@
-/* carried.c - fuzzes what messages between daemons carry, as far as it has a form of its own:
+/* overlay_parts.c - fuzzes what messages between daemons carry, as far as it has a form of its own:
  * plans, spawn requests, blocks of values, parts of reports, what a machine has, who is bound to
  * whom.
  *

@@ -1,5 +1,5 @@
 #!/bin/sh
-# standing.sh - a DVM: up once, jobs through it, several at once, down; nothing stays.
+# dvm.sh - a DVM: up once, jobs through it, several at once, down; nothing stays.
 # The nodes are name spaces of this machine: each daemon has a host name of its own.
 . "$(dirname "$0")/lib.sh"
 private_world "$@"
@@ -9,32 +9,32 @@ use_launcher wireup
 named_agent
 c_program rawpmi1
 
-standing()
+dvm()
 {
     rc=0
     timeout -k 5 300 "$WIREUP" "$@" >"$out" 2>"$err" </dev/null || rc=$?
 }
 
-standing down
+dvm down
 ok "what is not up cannot be brought down" [ "$rc" -ne 0 ]
-standing up -hosts localhost
+dvm up -hosts localhost
 same "this machine alone needs no DVM" "$rc" 2
-standing up -launch-agent /bin/false -hosts n1,n2
+dvm up -launch-agent /bin/false -hosts n1,n2
 ok "nodes that do not come are named, all at once" eval \
     'grep -q "^wireup: 2 of 2 nodes do not come up" "$err" && grep -q "^wireup:   n\[1-2\] " "$err"' || explain
-standing up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
+dvm up -launch-agent "$tmp/agent" -hosts n1:2,n2:2,n3:2
 same "three nodes come up" "$rc $(cat "$out")" \
     '0 3 nodes are up; `wireup run` uses them, `wireup down` ends them' || explain
-standing up -launch-agent "$tmp/agent" -hosts n4
+dvm up -launch-agent "$tmp/agent" -hosts n4
 ok "a second DVM is refused" grep -q "your DVM is already up" "$err" || explain
 
-standing run -n 6 "$bin/rawpmi1" exchange
+dvm run -n 6 "$bin/rawpmi1" exchange
 ok "a job runs on them" grep -q "^raw 6 good" "$out" || explain
-standing run -n 6 hostname
+dvm run -n 6 hostname
 same "on all of them" "$rc $(sort "$out" | uniq -c | tr -s ' \n' ' ')" "0  2 n1 2 n2 2 n3 " || explain
-standing run -n 4 "$bin/rawpmi1" spoil
+dvm run -n 4 "$bin/rawpmi1" spoil
 ok "the control is red" grep -q "^raw 4 WRONG" "$out" || explain
-standing run -n 3 sh -c 'exit 7'
+dvm run -n 3 sh -c 'exit 7'
 same "exit codes come back" "$rc" 7
 
 for i in 1 2 3 4; do
@@ -43,14 +43,14 @@ done
 wait
 same "four jobs at once" "$(cat "$tmp"/out.* | grep -c '^raw 6 good')" 4
 
-standing down
+dvm down
 same "down" "$rc" 0
 # (It has ended then, so that another one may come up at once.)
 again=
 for i in 1 2 3 4 5; do
-    standing up -launch-agent "$tmp/agent" -hosts n1,n2
+    dvm up -launch-agent "$tmp/agent" -hosts n1,n2
     again="$again$rc"
-    standing down
+    dvm down
     again="$again$rc$(ls -A "$XDG_RUNTIME_DIR/wireup" 2>/dev/null) "
 done
 same "up and down at once, five times, with no name left" "$again" "00 00 00 00 00 "
@@ -59,6 +59,6 @@ gone()
     ! ps -eo comm | grep -q '^wireup'
 }
 ok "nothing stays" wait_until 60 gone
-standing run -n 1 hostname
+dvm run -n 1 hostname
 same "then jobs are this machine's again" "$rc $(cat "$out")" "0 $(hostname)"
 finish

@@ -1,7 +1,7 @@
-/* rise.c - brings the daemons of a job up and down again, as the launcher does, and prints what
+/* daemons.c - brings the daemons of a job up and down again, as the launcher does, and prints what
  * happens: for tests of daemons and of what starts them.
  *
- *   e2e-rise [-kind K] [-exec CMD] [-args WORDS] [-wireupd PATH] [-width K] [-hold] NODE...
+ *   e2e-daemons [-kind K] [-exec CMD] [-args WORDS] [-wireupd PATH] [-width K] [-hold] NODE...
  *
  * Lines on standard output:  up POSITION HOST,  failed POSITION SENTENCE,  remark SENTENCE,
  * lost POSITION SENTENCE,  all up,  addresses ...,  closed.  With -hold it stays, once all are up,
@@ -33,7 +33,7 @@ static struct bootstrap boot;
 static struct watch children, input;
 static unsigned ready, failed;
 static bool hold, ending;
-static const struct log complaints = { STDERR_FILENO, LOG_WARN, "e2e-rise", NULL };
+static const struct log complaints = { STDERR_FILENO, LOG_WARN, "e2e-daemons", NULL };
 
 static void say(const char *what, int64_t position, struct slice text)
 {
@@ -184,7 +184,7 @@ static void watch_all(void)
 
 static int fail(const struct errmsg *err)
 {
-    fprintf(stderr, "e2e-rise: %s\n", err->text);
+    fprintf(stderr, "e2e-daemons: %s\n", err->text);
     return 1;
 }
 

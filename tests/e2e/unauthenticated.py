@@ -1,6 +1,6 @@
-"""What connects to a launcher with a job and has no business there; see strangers.sh.
+"""What connects to a launcher with a job and has no business there; see unauthenticated.sh.
 
-    strangers.py PORT-FILE RECORD-FILE WIREUPD
+    unauthenticated.py PORT-FILE RECORD-FILE WIREUPD
 
 Stands between one daemon and its parent, passes everything on and records what the daemon says; its
 port goes to PORT-FILE.  After a line on standard input it plays the strangers, one line for each, and stays until that ends."""

@@ -1,6 +1,6 @@
 """What connects to a daemon and has no business there.
 
-    rise_strangers.py HOST PORT WIREUPD VERSION ADDRESSES
+    daemons_unauthenticated.py HOST PORT WIREUPD VERSION ADDRESSES
 
 Prints a line for each; the daemon is to refuse them all, and to live on."""
 import os

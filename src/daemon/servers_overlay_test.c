@@ -1,4 +1,5 @@
-/* whole_test.c - whole daemons without a network: fences by either method, and the loss of a node.
+/* servers_overlay_test.c - whole daemons without a network: fences by either method, and the loss
+ * of a node.
  */
 #include "tests/cluster.h"
 

@@ -1,4 +1,4 @@
-/* crowd.c - starts a program that is to be many on few processors: `crowd PROGRAM WORDS...`.
+/* timer_slack.c - starts a program that is to be many on few processors: `crowd PROGRAM WORDS...`.
  *
  * MPI ranks are busy while they wait.  Those of Open MPI sleep for 100 us at a time when they
  * start, and a hundred of them, woken thousands of times a second each, leave nothing for whom they

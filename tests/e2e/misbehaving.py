@@ -1,4 +1,4 @@
-"""manners.py HOW DONE UNTIL: a rank of a job that has no manners.
+"""misbehaving.py HOW DONE UNTIL: a rank of a job that has no manners.
 
 It says who it is as it should, misbehaves in one way, makes the file DONE, and waits until the file
 UNTIL exists.  Prints

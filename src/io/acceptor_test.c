@@ -1,8 +1,8 @@
-/* door_test.c - a listening socket in the loop: other descriptors have their turn in a flood, and a
- * shortage of descriptors ends, whichever of them is closed, or none; who says nothing is closed in
- * time.
+/* acceptor_test.c - a listening socket in the loop: other descriptors have their turn in a flood,
+ * and a shortage of descriptors ends, whichever of them is closed, or none; who says nothing is
+ * closed in time.
  */
-#include "io/door.h"
+#include "io/acceptor.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #include "io/greeting_timer.h"
 #include "tests/tap.h"
 
-enum { CALLERS = 3 * LIMIT_DOOR_TURN };
+enum { CALLERS = 3 * LIMIT_ACCEPT_TURN };
 
 static struct loop loop;
 static unsigned taken, turns, most_in_turn, in_turn, rooms;
@@ -75,28 +75,28 @@ static void close_all(int *fds, unsigned n)
 
 static void test_flood(void)
 {
-    const struct door_calls calls = { on_caller, NULL };
+    const struct acceptor_calls calls = { on_caller, NULL };
     struct sockaddr_un at;
     socklen_t len;
-    struct door d = DOOR_CLOSED;
+    struct acceptor d = ACCEPTOR_CLOSED;
     struct timer other;
     int callers[CALLERS];
 
-    door_close(&d);
-    OK(door_open(&d, &loop, listener(&at, &len), &calls, NULL) == 0);
+    acceptor_close(&d);
+    OK(acceptor_open(&d, &loop, listener(&at, &len), &calls, NULL) == 0);
     timer_init(&other, &loop, other_turn, &other);
     timer_set(&other, 0);
     for (int i = 0; i < CALLERS; i++)
         callers[i] = call(&at, len);
     want = CALLERS;
     loop_run(&loop);
-    OK_F(most_in_turn <= LIMIT_DOOR_TURN && turns >= 2, "%u at most in a turn, %u turns of another",
-         most_in_turn, turns);
+    OK_F(most_in_turn <= LIMIT_ACCEPT_TURN && turns >= 2,
+         "%u at most in a turn, %u turns of another", most_in_turn, turns);
     timer_stop(&other);
     close_all(callers, CALLERS);
     close_all(kept, taken);
-    door_close(&d);
-    door_close(&d);
+    acceptor_close(&d);
+    acceptor_close(&d);
 }
 
 static int fill[4096];
@@ -133,14 +133,14 @@ static bool make_room(void *arg)
 
 static void test_no_descriptors(void)
 {
-    struct door_calls calls = { on_caller, NULL };
+    struct acceptor_calls calls = { on_caller, NULL };
     struct sockaddr_un at;
     socklen_t len;
-    struct door d = DOOR_CLOSED;
+    struct acceptor d = ACCEPTOR_CLOSED;
     struct timer later;
     int one, two, three;
 
-    OK(door_open(&d, &loop, listener(&at, &len), &calls, NULL) == 0);
+    OK(acceptor_open(&d, &loop, listener(&at, &len), &calls, NULL) == 0);
     timer_init(&later, &loop, free_descriptors, NULL);
     one = call(&at, len);
     two = call(&at, len);
@@ -172,7 +172,7 @@ static void test_no_descriptors(void)
     close(one);
     close(two);
     close(three);
-    door_close(&d);
+    acceptor_close(&d);
 }
 
 /* The clock is ours. */
