@@ -1,8 +1,8 @@
-/* signalled.c - a rank that tells which signals it gets: `RANK ready`, then `RANK got NAME` each
+/* signalled.c - a rank that prints which signals it gets: `RANK ready`, then `RANK got NAME` each
  * time.
  *
- *   told             ends with 5 by SIGINT and with 6 by SIGTERM
- *   told stubborn    does not end; has a child in a group and one in a session of its own
+ *   signalled             ends with 5 by SIGINT and with 6 by SIGTERM
+ *   signalled stubborn    does not end; has a child in a group and one in a session of its own
  *
  * Signals are waited for, not handled: none is lost between two instructions.
  */

@@ -61,7 +61,7 @@ exit 1
 END
 chmod +x "$bin/states"
 # shellcheck disable=SC2086
-tty $ready type '\x1a' stopped sh "$bin/states 3T told" kill CONT sh "$bin/states 3S told" \
+tty $ready type '\x1a' stopped sh "$bin/states 3T signalled" kill CONT sh "$bin/states 3S signalled" \
     kill USR1 see "got USR1" see "got USR1" see "got USR1" kill TERM end -- "$WIREUP" -n 3 "$bin/signalled"
 same "Ctrl-Z stops launcher and ranks, SIGCONT lets all go on" "$(told USR1)" 3 || note "$(cat "$out")"
 nothing_left "after Ctrl-Z"
