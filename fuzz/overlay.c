@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "cluster/msg.h"
 #include "cluster/collectives.h"
 #include "cluster/dispatch.h"
 #include "cluster/job_states.h"

@@ -6,6 +6,7 @@
 
 #include "base/limit.h"
 #include "core/contribution_places.h"
+#include "core/input.h"
 
 /* The positions of a contribution's nodes; -ENOMEM. */
 static int positions_of(const struct core_context *x, const struct contribution *k,

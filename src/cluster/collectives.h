@@ -8,6 +8,8 @@
 
 #include "cluster/core_calls.h"
 
+struct contribution;
+
 /* EFFECT_contribute; the core is called with the result, perhaps at once. */
 void collectives_contribute(const struct core_context *x, const struct contribution *k,
                             uint64_t now_ns);

@@ -9,8 +9,11 @@
 #include "cluster/node_map.h"
 #include "cluster/send_queue.h"
 #include "core/core.h"
-#include "core/effect.h"
-#include "core/input.h"
+
+struct answer;
+struct effect;
+struct input;
+struct op_event;
 
 /* An exit event that the core has kept. */
 typedef void core_exit_fn(void *arg, const struct op_event *e);
@@ -42,12 +45,6 @@ static inline struct job *core_context_job(const struct core_context *x, uint32_
 }
 
 /* A message of another node, as an input; by the row of both. */
-static inline bool core_context_deliver(const struct core_context *x, const struct msg *m,
-                                        uint64_t now_ns)
-{
-    struct input in;
-
-    return msg_input(m, now_ns, &in) && x->calls.deliver(x->arg, &in);
-}
+bool core_context_deliver(const struct core_context *x, const struct msg *m, uint64_t now_ns);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "cluster/collectives.h"
 #include "cluster/job_states.h"
+#include "cluster/msg.h"
+#include "core/effect.h"
 
 bool dispatch_effect(struct dispatch *d, const struct effect *e, uint64_t now_ns)
 {

@@ -1,6 +1,9 @@
 /* events.c - see events.h. */
 #include "cluster/events.h"
 
+#include "cluster/msg.h"
+#include "core/effect.h"
+
 /* A daemon reports exits to the launcher only as process states: the launcher raises the event. */
 static void send_exit(const struct events *s, struct msg *m)
 {

@@ -2,6 +2,8 @@
 #include "cluster/iof_forward.h"
 
 #include "base/limit.h"
+#include "cluster/msg.h"
+#include "core/effect.h"
 
 /* A job that has ended is unknown here; any node may have kept some of its output. */
 void iof_forward_effect(struct iof_forward *f, const struct effect *e)

@@ -5,6 +5,8 @@
 #include "cluster/core_calls.h"
 #include "cluster/iof_subscribers.h"
 
+struct op_listen;
+
 struct iof_forward {
     const struct core_context *context;
     struct iof_subscribers subscribers; /* on other nodes */

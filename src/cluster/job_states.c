@@ -1,6 +1,10 @@
 /* job_states.c - see job_states.h. */
 #include "cluster/job_states.h"
 
+#include "cluster/msg.h"
+#include "core/effect.h"
+#include "core/input.h"
+
 /* ---- effects, as messages -------------------------------------------------------------------- */
 
 static void send_effect(const struct core_context *x, const struct effect *e, uint32_t to)

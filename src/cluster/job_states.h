@@ -8,6 +8,8 @@
 
 #include "cluster/core_calls.h"
 
+struct op_proc_states;
+
 /* EFFECT_proc_state, _abort, _tie, _bond or _space. */
 void job_states_effect(const struct core_context *x, const struct effect *e);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
 
 enum { MEMBERSHIP_ARENA = 1 << 30 };

@@ -17,6 +17,8 @@
 #include "cluster/membership_state.h"
 #include "cluster/router.h"
 
+struct arena;
+
 struct membership_calls {
     /* A message for us, alone or with everybody else.  It is valid until the call returns. */
     void (*on_message)(void *arg, const struct msg *m);

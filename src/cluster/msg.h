@@ -13,25 +13,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cluster/msg_address.h"
 #include "core/operation.h"
-
-/* Addresses besides positions. */
-#define MSG_EVERYBODY UINT32_C(0xffffffff) /* all daemons but the sender, launcher included */
-#define MSG_NEIGHBOUR UINT32_C(0xfffffffe) /* the daemon at the other end of the link */
 
 struct effect;
 struct input;
-
-enum {
-    JOB_FLAG_HOSTNAME = 1,
-    JOB_FLAG_ONE_SPEAKS = 2,
-    JOB_FLAG_SPAWNED = 4,
-    JOB_FLAG_ASKED = 8,
-    JOB_FLAG_TIMED = 16, /* report the start-up times (`startup`) */
-    JOB_FLAG_HELD = 32   /* report that this node's part can start (`checked`), and wait for
-                          * `begin` */
-};
-enum { LAUNCH_ERROR_REMARK, LAUNCH_ERROR_FAILED, LAUNCH_ERROR_LOST };
 
 #define MSG_KIND_MESSAGE(id) MSG_##id = OP_##id,
 #define MSG_KIND_NONE(id)

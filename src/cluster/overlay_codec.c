@@ -1,6 +1,8 @@
 /* overlay_codec.c - see overlay_codec.h. */
 #include "cluster/overlay_codec.h"
 
+#include "cluster/msg.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #define WIREUP_CLUSTER_OVERLAY_CODEC_H
 
 #include "base/arena.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "cluster/overlay.h"
 
 /* Fills m; its lists live in the arena, bytes borrow from `from`.  False: no memory. */

@@ -7,6 +7,7 @@
 
 #include "base/limit.h"
 #include "base/rand.h"
+#include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
 #include "cluster/window.h"
 #include "tests/tap.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "cluster/router.h"
 
 enum peer_link_state {

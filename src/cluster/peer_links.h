@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "cluster/reliable.h"
 #include "cluster/router_link.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "cluster/msg.h"
 
 /* After this many messages, or bytes, an acknowledgement is sent. */
 enum { RELIABLE_MESSAGES = 32, RELIABLE_BYTES = 64 << 10 };

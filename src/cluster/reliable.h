@@ -17,7 +17,7 @@
 
 #include "base/map.h"
 #include "base/slice.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 
 struct reliable_end;
 

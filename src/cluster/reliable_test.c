@@ -1,6 +1,7 @@
 /* reliable_test.c - numbered messages over a route that loses, repeats and delays: all arrive, once
  * and in order; few are kept.
  */
+#include "cluster/msg.h"
 #include "cluster/reliable.h"
 
 #include <stdio.h>

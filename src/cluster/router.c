@@ -8,6 +8,7 @@
 
 #include "base/limit.h"
 #include "base/search.h"
+#include "cluster/msg.h"
 #include "cluster/route_state.h"
 #include "cluster/tree.h"
 

@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/log.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "cluster/peer_links.h"
 #include "cluster/rank_set.h"
 #include "cluster/reliable.h"

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
+#include "core/effect.h"
+#include "core/input.h"
 #include "core/spawn_pack.h"
 
 /* ---- questions ------------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
 
 #include "cluster/core_calls.h"
 
+struct op_spawn;
+
 /* Marks our own tickets, for requests of other nodes. */
 #define RPC_TICKET (UINT64_C(1) << 62)
 

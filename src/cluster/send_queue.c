@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "core/effect.h"
 
 static void post(struct send_queue *q, struct msg *m, uint32_t to)
@@ -26,7 +27,8 @@ static void add_number(struct buf *b, uint32_t v)
 /* To the launcher; the launcher's own go to all, and are obsolete when all are leaving. */
 static void flush(struct send_queue *q)
 {
-    struct op_proc_states *n = &q->states.u.proc_states;
+    struct msg m = MSG_WITH(proc_states, .job = q->job);
+    struct op_proc_states *n = &m.u.proc_states;
     uint32_t count = (uint32_t)(buf_len(&q->ranks) / sizeof(uint32_t));
     bool root = send_queue_is_root(q);
 
@@ -37,9 +39,8 @@ static void flush(struct send_queue *q)
     n->events = (struct part_uints){ (const void *)buf_slice(&q->events).ptr, count };
     n->codes = (struct part_ints){ (const void *)buf_slice(&q->codes).ptr, count };
     n->pids = (struct part_ints){ (const void *)buf_slice(&q->pids).ptr, count };
-    q->states.kind = MSG_proc_states;
     if (!root || !router_state_is_leaving(q->config.router->state))
-        post(q, &q->states, root ? MSG_EVERYBODY : 0);
+        post(q, &m, root ? MSG_EVERYBODY : 0);
     buf_clear(&q->ranks);
     buf_clear(&q->events);
     buf_clear(&q->codes);
@@ -61,9 +62,9 @@ static bool may_wait(const struct send_queue *q, const struct op_proc_state *e)
 
 void send_queue_state(struct send_queue *q, const struct op_proc_state *e)
 {
-    if (q->states.u.proc_states.job != e->job)
+    if (q->job != e->job)
         flush(q);
-    q->states.u.proc_states.job = e->job;
+    q->job = e->job;
     add_number(&q->ranks, e->rank);
     add_number(&q->events, (uint32_t)e->event);
     add_number(&q->codes, (uint32_t)e->code);

@@ -10,6 +10,7 @@
 #include "cluster/membership.h"
 #include "core/core.h"
 
+struct msg;
 struct op_proc_state;
 
 struct send_queue_config {
@@ -24,7 +25,7 @@ struct send_queue_config {
 
 struct send_queue {
     struct send_queue_config config;
-    struct msg states; /* not yet sent; its lists are the buffers below */
+    uint32_t job; /* of the process states that are not yet sent: those in the buffers below */
     struct buf ranks, events, codes, pids;
     bool urgent; /* a request may wait for one of those processes */
     bool woken;  /* `wake` has been called, and its time has not come */

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "cluster/msg.h"
 #include "cluster/overlay_codec.h"
 #include "cluster/sim_calls.h"
 #include "cluster/sim_net.h"
+#include "core/effect.h"
 
 void sim_defaults(struct sim_config *c)
 {

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "core/effect.h"
+#include "core/input.h"
 
 static const char NSPACE[] = "sim";
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/rand.h"
+#include "cluster/msg.h"
 
 enum { SLOWNESS = 100, STEPS_ROOM = 64 };
 

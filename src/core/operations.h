@@ -1,4 +1,5 @@
-/* operations.h - the C types of the members in proto/operations.def. */
+/* operations.h - the C types of the members in proto/operations.def and
+ * proto/requests.def. */
 #ifndef WIREUP_CORE_OPERATIONS_H
 #define WIREUP_CORE_OPERATIONS_H
 

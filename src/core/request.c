@@ -14,7 +14,7 @@ const char *request_word(enum request_kind kind)
 #define REQUEST_MEMBER(id, KIND, member)
 #define REQUEST_DONE(id)
 #define REQUEST_BARE(id, word) [REQ_##id] = (word),
-#include "proto/operations.def"
+#include "proto/requests.def"
     };
 
     return words[kind];

@@ -21,7 +21,7 @@ enum request_kind {
 #define REQUEST_MEMBER(id, KIND, member)
 #define REQUEST_DONE(id)
 #define REQUEST_BARE(id, word) REQ_##id,
-#include "proto/operations.def"
+#include "proto/requests.def"
     REQ_KINDS
 };
 
@@ -34,7 +34,7 @@ enum request_kind {
     }                                                                                              \
     ;
 #define REQUEST_BARE(id, word)
-#include "proto/operations.def"
+#include "proto/requests.def"
 
 struct request {
     enum request_kind kind;
@@ -44,7 +44,7 @@ struct request {
 #define REQUEST_MEMBER(id, KIND, member)
 #define REQUEST_DONE(id)
 #define REQUEST_BARE(id, word)
-#include "proto/operations.def"
+#include "proto/requests.def"
     } u;
 };
 

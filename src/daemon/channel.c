@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 
 /* The data of one message; small enough not to delay other messages. */
 enum { CHANNEL_PIECE = 32 << 10 };

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "io/loop.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "cluster/window.h"
 
 struct channel;

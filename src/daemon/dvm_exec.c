@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "io/child.h"
 #include "daemon/node_priv.h"
 

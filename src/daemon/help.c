@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "core/effect.h"
 #include "cluster/send_queue.h"
 

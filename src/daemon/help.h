@@ -3,7 +3,7 @@
 #ifndef WIREUP_DAEMON_HELP_H
 #define WIREUP_DAEMON_HELP_H
 
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "core/core.h"
 #include "core/help_topics.h"
 #include "daemon/output.h"

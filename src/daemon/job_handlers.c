@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cluster/msg.h"
 #include "core/input.h"
 #include "core/job_map_pack.h"
 #include "topo/plan_bind.h"

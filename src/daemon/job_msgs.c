@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "cluster/msg.h"
 #include "core/effect.h"
 #include "cluster/job_states.h"
 #include "core/job_map_pack.h"

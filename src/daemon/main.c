@@ -17,6 +17,7 @@
 #include "base/limit.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "cluster/msg.h"
 #include "io/child.h"
 #include "io/tool_files.h"
 #include "topo/view_pack.h"

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "core/effect.h"
 #include "daemon/job_handlers.h"
 #include "daemon/process.h"

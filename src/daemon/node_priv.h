@@ -6,7 +6,7 @@
 #include "io/peer_conn.h"
 #include "io/quota.h"
 #include "io/memfd.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "daemon/control.h"
 #include "server/effect_host.h"
 #include "daemon/control_socket.h"

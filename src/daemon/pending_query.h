@@ -9,7 +9,8 @@
 
 #include "base/list.h"
 #include "base/slice.h"
-#include "cluster/msg.h"
+#include "base/buf.h"
+#include "cluster/msg_address.h"
 
 struct node;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cluster/msg.h"
 #include "daemon/job_msgs.h"
 #include "daemon/output.h"
 #include "daemon/multinode_priv.h"

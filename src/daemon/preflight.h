@@ -8,8 +8,10 @@
 #ifndef WIREUP_DAEMON_PREFLIGHT_H
 #define WIREUP_DAEMON_PREFLIGHT_H
 
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "daemon/local_job.h"
+
+struct op_job;
 
 /* This node's part of a job that we lead.  0, or positive with a sentence: nothing may be started.
  */

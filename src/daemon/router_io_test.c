@@ -1,6 +1,7 @@
 /* router_io_test.c - a launcher and daemons in one process, over loopback: all are found, messages
  * reach one or all, the loss of a daemon is noticed, messages on their way through it still arrive,
  * pieces use peer links but do not need them, and the end comes from the leaves. */
+#include "cluster/msg.h"
 #include "daemon/router_io.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* servers_overlay_test.c - whole daemons without a network: fences by either method, and the loss
  * of a node.
  */
+#include "cluster/msg.h"
 #include "tests/cluster.h"
 
 enum { NODES = CLUSTER_NODES, RANKS = 24 };

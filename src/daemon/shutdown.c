@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "cluster/msg.h"
 #include "io/child.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/local_job.h"

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include "cluster/msg.h"
 #include "core/input.h"
 #include "daemon/multinode_priv.h"
 #include "daemon/process.h"

@@ -5,6 +5,8 @@
 #include "core/effect.h"
 #include "daemon/node_priv.h"
 
+struct op_signal;
+
 void signals_job(struct node *n, const struct job *job, int sig);
 
 /* The same; with SIGTERM, stopped processes are continued, because they must run in order to end.

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "report/startup_report.h"
 #include "daemon/child_daemons.h"
 #include "daemon/node_priv.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cluster/msg.h"
 #include "daemon/node_priv.h"
 #include "daemon/multinode.h"
 

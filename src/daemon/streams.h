@@ -9,7 +9,7 @@
 #define WIREUP_DAEMON_STREAMS_H
 
 #include "io/streams.h"
-#include "cluster/msg.h"
+#include "cluster/msg_address.h"
 #include "daemon/channel.h"
 
 enum stream { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_KINDS };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "core/operation.h"
 #include "pmix_common.h"
 #include "server/server_priv.h"
 

@@ -2,9 +2,11 @@
 #ifndef WIREUP_SERVER_SERVER_PRIV_H
 #define WIREUP_SERVER_SERVER_PRIV_H
 
-#include "trace/record.h"
 #include "server/server.h"
 
+struct effect;
+struct input;
+struct record;
 struct request;
 struct request_notify;
 struct request_recall;
@@ -47,6 +49,16 @@ static inline struct peer *server_peer(struct server *s, uint32_t id)
 bool server_input_is_known(struct server *s, const struct input *in);
 
 /* What other files decide on inputs, which are known: server_on_ and the id of the row. */
+struct op_event;
+struct op_greet;
+struct op_hangup;
+struct op_in;
+struct op_iof_data;
+struct op_node_down;
+struct op_output;
+struct op_rights_lost;
+struct op_tool_reply;
+
 bool server_on_greet(struct server *s, const struct op_greet *o, uint64_t now_ns);
 bool server_on_in(struct server *s, const struct op_in *o, uint64_t now_ns);
 bool server_on_hangup(struct server *s, const struct op_hangup *o, uint64_t now_ns);

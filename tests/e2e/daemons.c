@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "cluster/msg.h"
 #include "io/child.h"
 #include "daemon/router_io.h"
 #include "daemon/child_daemons.h"
