@@ -62,7 +62,7 @@ struct router_link {
 struct cluster_mail {
     struct list link;
     struct router_link *end; /* the receiving one */
-    enum { CLUSTER_BYTES, CLUSTER_UP, CLUSTER_CLOSED, CLUSTER_BROKEN } what;
+    enum cluster_mail_kind { CLUSTER_BYTES, CLUSTER_UP, CLUSTER_CLOSED, CLUSTER_BROKEN } kind;
     size_t len;
     char bytes[];
 };
@@ -123,12 +123,12 @@ static void cluster_plan(struct job_map *p, uint32_t ranks, uint32_t nodes, bool
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-static void cluster_post(struct router_link *end, int what, struct slice bytes)
+static void cluster_post(struct router_link *end, enum cluster_mail_kind kind, struct slice bytes)
 {
     struct cluster_mail *m = calloc(1, sizeof *m + bytes.len);
 
     m->end = end;
-    m->what = what;
+    m->kind = kind;
     m->len = bytes.len;
     if (bytes.len)
         memcpy(m->bytes, bytes.ptr, bytes.len);
@@ -497,7 +497,7 @@ static void cluster_deliver(struct cluster *c, struct cluster_mail *m)
 
     if (l->node->gone || list_empty(&l->link))
         return;
-    switch (m->what) {
+    switch (m->kind) {
     case CLUSTER_UP:
         l->up = true;
         router_link_up(r, l, c->now);

@@ -106,7 +106,7 @@ run 60 "$WIREUP" trace
 same "no file at all" "$rc" 2
 
 # ---- what the fuzzer begins with
-for rec in "$WU_SRC"/fuzz/corpus/recording/*; do
+for rec in "$WU_SRC"/fuzz/corpus/trace_reader/*; do
     run 60 "$WIREUP" replay "$rec"
     same "the kept trace $(basename "$rec") plays back (else: fuzz/make-recordings)" "$rc $(cat "$err")" "0 "
 done
