@@ -98,8 +98,8 @@ elif [ -z "$pmix_flags" ] || ! srun --mpi=list 2>&1 | grep -qw pmix; then
 else
     # The plugin opens the library by an absolute path, so ours is mounted over it, on the hosts alone.
     # shellcheck disable=SC2086
-    c_program cards $pmix_flags
-    real=$(realpath "$(ldd "$bin/cards" | sed -n 's/.*libpmix.so.2 => \([^ ]*\).*/\1/p')")
+    c_program modex_values $pmix_flags
+    real=$(realpath "$(ldd "$bin/modex_values" | sed -n 's/.*libpmix.so.2 => \([^ ]*\).*/\1/p')")
     ours=$(realpath "$WU_BUILD/src/lib/pmix/libpmix.so.2")
     mkdir "$tmp/theirs"
     cp "$real" "$tmp/theirs/libpmix.so.2"
@@ -112,9 +112,9 @@ else
         explain
     on_all --mpi=pmix "$cards"
     same "they serve our library" "$rc $(cat "$out" "$err")" "0 cards $((2 * hosts)) good" || explain
-    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards"
+    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/modex_values"
     same "and OpenPMIx's" "$rc $(cat "$out" "$err")" "0 cards $((2 * hosts)) good" || explain
-    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/cards" spoil
+    on_all --mpi=pmix env LD_LIBRARY_PATH="$tmp/theirs" "$bin/modex_values" spoil
     ok "and a wrong byte is seen from every node" \
         [ "$(grep -c "WRONG rank [0-9]*: card of $((2 * hosts - 1))" "$out")" = $((2 * hosts)) ] || explain
     for i in $(seq "$hosts"); do
