@@ -2,17 +2,23 @@
  *
  * The daemon and libpmix's server both keep theirs here, from the first byte to the last:
  *
- *   accept    from a loopback port, never so many in a turn that others starve (acceptor.h);
- * without a free descriptor, the oldest connection that has not said who it is makes room identify
- * by the kernel (peer_cred.h): when it is accepted, and again with its first bytes, so that these
- * are its owner's; users who are not expected are refused unread greet     it has LIMIT_GREETING_MS
- * to say who it is (greeting.h), and what it sends until it is let in is charged to its source
- * (quota.h); a user other than ours may call so often read      into the session; the bytes of a
- * marked connection carry their writer's user, and another one restricts it (the input rights_lost)
- *   flush     what the session has written, and the store's descriptor with it; from a peer that
- *             does not read nothing is read either, except a little, and so from one that requests
- *             more than the host carries out (peer_conn_hold())
- *   close     at its end, by the server's or the host's decision
+ * Accept: from a loopback port, never so many in a turn that others starve (acceptor.h); without a
+ * free descriptor, the oldest connection that has not said who it is makes room.
+ *
+ * Identify: by the kernel (peer_cred.h), when it is accepted, and again with its first bytes, so
+ * that these are its owner's; users who are not expected are refused unread.
+ *
+ * Greet: it has LIMIT_GREETING_MS to say who it is (greeting.h), and what it sends until it is let
+ * in is charged to its source (quota.h); a user other than ours may call so often.
+ *
+ * Read: into the session; the bytes of a marked connection carry their writer's user, and another
+ * one restricts it (the input rights_lost).
+ *
+ * Flush: what the session has written, and the store's descriptor with it; from a peer that does
+ * not read nothing is read either, except a little, and so from one that requests more than the
+ * host carries out (peer_conn_hold()).
+ *
+ * Close: at its end, by the server's or the host's decision.
  *
  * What differs between the hosts is a table of functions.  None of them may close connections,
  * except settle().
