@@ -129,6 +129,7 @@ static void lose_at_launcher(struct multinode *s, uint32_t position)
     lose_in_jobs(s->node, position,
                  r ? r->text
                    : "it has lost its connection to the launcher and found no other in time");
+    pending_query_lost(&s->node->pending_queries, position); /* their reports show the loss */
     if (r)
         list_unlink(&r->link);
     free(r);

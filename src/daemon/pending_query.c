@@ -16,6 +16,20 @@
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
 
+enum query_part_state {
+    QUERY_PART_NOT_ASKED, /* the daemon has not announced itself yet */
+    QUERY_PART_AWAITED,
+    QUERY_PART_HERE,
+    QUERY_PART_REFUSED, /* the daemon had no memory for it */
+    QUERY_PART_LOST     /* ... was lost before it answered */
+};
+
+/* A daemon's part of the report. */
+struct query_part {
+    struct buf text;
+    enum query_part_state state;
+};
+
 struct pending_query {
     struct list link;
     struct pending_queries *of;
@@ -23,8 +37,8 @@ struct pending_query {
     char *job; /* empty: all */
     bool json;
     struct timer patience;
-    struct buf *parts; /* by position */
-    uint32_t count, missing;
+    struct query_part *parts; /* by position; NULL: only our own */
+    uint32_t count, awaited;
     pending_query_fn *done;
     void *arg;
 };
@@ -85,7 +99,8 @@ static int report_all(const struct pending_query *i, const struct who_options *o
     if (rc == 0 && (!buf_ok(&own) || who_picture_add(p, buf_slice(&own)) < 0))
         rc = -ENOMEM;
     for (uint32_t at = 1; rc == 0 && at < i->count; at++) {
-        if (buf_len(&i->parts[at]) && who_picture_add(p, buf_slice(&i->parts[at])) == -ENOMEM)
+        const struct buf *text = &i->parts[at].text;
+        if (buf_len(text) && who_picture_add(p, buf_slice(text)) == -ENOMEM)
             rc = -ENOMEM;
     }
     rc = rc == 0 ? who_picture_report(p, o, out) : who_report(c, o, out);
@@ -94,27 +109,49 @@ static int report_all(const struct pending_query *i, const struct who_options *o
     return rc;
 }
 
-static void tell_silent(const struct pending_query *i, struct buf *out)
+static bool is_silent(const struct query_part *p)
 {
-    const struct multinode *s = i->of->node->multinode;
+    return p->state == QUERY_PART_AWAITED || p->state == QUERY_PART_REFUSED ||
+           p->state == QUERY_PART_LOST;
+}
+
+/* For people, a line at the end of the report. */
+static void list_silent(const struct pending_query *i, struct buf *out)
+{
     const char *before = "no answer from ";
 
     for (uint32_t at = 1; at < i->count; at++) {
-        if (buf_len(&i->parts[at]) || !router_reaches(&s->router, at))
+        if (!is_silent(&i->parts[at]))
             continue;
-        buf_printf(out, "%s%s", before, s->names[at]);
+        buf_printf(out, "%s%s%s", before, i->of->node->multinode->names[at],
+                   i->parts[at].state == QUERY_PART_LOST ? " (lost)" : "");
         before = ", ";
     }
     if (*before == ',')
         buf_byte(out, '\n');
 }
 
+/* For programs, a member of each job.  NULL: no memory, or all have answered. */
+static const char **silent_names(const struct pending_query *i, uint32_t *n_p)
+{
+    const char **names = i->count ? calloc(i->count, sizeof *names) : NULL;
+
+    *n_p = 0;
+    for (uint32_t at = 1; names && at < i->count; at++) {
+        if (is_silent(&i->parts[at]))
+            names[(*n_p)++] = i->of->node->multinode->names[at];
+    }
+    return names;
+}
+
 static void write_report(const struct pending_query *i, struct buf *out)
 {
     const struct node *n = i->of->node;
     struct who_options o = options_of(slice_str(i->job), i->json);
+    const char **silent = i->parts ? silent_names(i, &o.nsilent) : NULL;
     int rc = o.job.len ? WHO_NO_SUCH_JOB : 0;
 
+    o.silent = silent;
     if (is_daemon(n))
         buf_str(out, i->json ? "[]\n" : "");
     else
@@ -122,9 +159,10 @@ static void write_report(const struct pending_query *i, struct buf *out)
     if (rc == WHO_NO_SUCH_JOB) {
         buf_clear(out);
         buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
-    } else if (i->missing && !i->json) {
-        tell_silent(i, out);
+    } else if (i->parts && !i->json) {
+        list_silent(i, out);
     }
+    free(silent);
 }
 
 static void pending_query_free(struct pending_query *i)
@@ -132,7 +170,7 @@ static void pending_query_free(struct pending_query *i)
     timer_stop(&i->patience);
     list_unlink(&i->link);
     for (uint32_t at = 0; i->parts && at < i->count; at++)
-        buf_free(&i->parts[at]);
+        buf_free(&i->parts[at].text);
     free(i->parts);
     free(i->job);
     free(i);
@@ -164,10 +202,13 @@ static void ask_nodes(struct pending_query *i)
     if (!i->parts)
         return;
     for (uint32_t at = 1; at < i->count; at++) {
-        buf_init(&i->parts[at], LIMIT_DAEMON_LINK_MESSAGE);
-        i->missing += router_reaches(&s->router, at);
+        buf_init(&i->parts[at].text, LIMIT_DAEMON_LINK_MESSAGE);
+        if (!router_reaches(&s->router, at))
+            continue;
+        i->parts[at].state = QUERY_PART_AWAITED;
+        i->awaited++;
     }
-    if (i->missing)
+    if (i->awaited)
         rpc_query(&s->dispatch.rpc, i->ticket, slice_str(i->job));
 }
 
@@ -198,25 +239,61 @@ void pending_query_begin(struct pending_queries *q, struct slice words, pending_
     timer_init(&i->patience, &n->loop, pending_query_over, i);
     if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(n->launcher))
         ask_nodes(i);
-    if (i->missing)
+    if (i->awaited)
         timer_set(&i->patience, LIMIT_WHO_MS);
     else
         pending_query_over(i);
 }
 
-void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
-                         struct slice part)
+/* Its part is not awaited any more. */
+static void settle(struct pending_query *i, uint32_t position, enum query_part_state state)
+{
+    if (position >= i->count || i->parts[position].state != QUERY_PART_AWAITED)
+        return;
+    i->parts[position].state = state;
+    i->awaited--;
+}
+
+/* `done` may begin and forget queries. */
+static bool end_one(struct pending_queries *q)
 {
     LIST_EACH(l, &q->all)
     {
         struct pending_query *i = LIST_OF(l, struct pending_query, link);
-        if (i->ticket != ticket || position >= i->count || buf_len(&i->parts[position]))
-            continue;
-        buf_slice_put(&i->parts[position], part);
-        if (part.len && i->missing && --i->missing == 0)
+        if (i->awaited == 0) {
             pending_query_over(i);
-        return;
+            return true;
+        }
     }
+    return false;
+}
+
+static void end_complete(struct pending_queries *q)
+{
+    while (end_one(q))
+        ;
+}
+
+void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
+                         struct slice text)
+{
+    LIST_EACH(l, &q->all)
+    {
+        struct pending_query *i = LIST_OF(l, struct pending_query, link);
+        if (i->ticket != ticket || position >= i->count ||
+            i->parts[position].state != QUERY_PART_AWAITED)
+            continue;
+        buf_slice_put(&i->parts[position].text, text);
+        settle(i, position, text.len ? QUERY_PART_HERE : QUERY_PART_REFUSED);
+    }
+    end_complete(q);
+}
+
+void pending_query_lost(struct pending_queries *q, uint32_t position)
+{
+    LIST_EACH(l, &q->all)
+    settle(LIST_OF(l, struct pending_query, link), position, QUERY_PART_LOST);
+    end_complete(q);
 }
 
 void pending_query_forget(struct pending_queries *q, const void *arg)

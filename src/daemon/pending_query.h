@@ -1,5 +1,6 @@
 /* pending_query.h - who is missing, over all nodes: the launcher asks each daemon for its part
- * (report/who_part.h), waits a moment for the answers, and reports all parts together.
+ * (report/who_part.h), waits a moment for the answers, and reports all parts together.  The report
+ * names the nodes that did not answer; a lost daemon is not waited for.
  *
  * Alone, or if no daemon answers, the report covers the launcher's own core.  A daemon reports
  * nothing by itself: its launcher does.
@@ -39,6 +40,9 @@ void pending_query_part(const struct node *n, struct slice job, struct buf *out)
 
 /* Launcher: a daemon's part has arrived. */
 void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,
-                         struct slice part);
+                         struct slice text);
+
+/* Launcher: that daemon is lost, and no query waits for its part any longer. */
+void pending_query_lost(struct pending_queries *q, uint32_t position);
 
 #endif

@@ -441,6 +441,12 @@ static void job_json(struct writer *w, const struct job *j)
     buf_str(w->out, "],\"dead\":[");
     w->first = true;
     each_dead(w, j, dead_json);
+    buf_str(w->out, "],\"no_answer\":[");
+    w->first = true;
+    for (uint32_t i = 0; i < w->o->nsilent; i++) {
+        item(w);
+        buf_json(w->out, slice_str(w->o->silent[i]));
+    }
     buf_str(w->out, "]}");
     w->first = false;
 }

@@ -23,6 +23,9 @@ struct who_options {
      * itself. */
     const char *(*machine_state)(void *arg, int pid);
     void *arg;
+    /* Nodes whose part is missing: JSON names them in each job, as it has no other place. */
+    const char *const *silent;
+    uint32_t nsilent;
 };
 
 enum { WHO_NO_SUCH_JOB = 1 };

@@ -1,0 +1,208 @@
+/* pending_query_test.c - queries that wait for the answers of other daemons, one of which is lost.
+ *
+ * The daemons are those of tests/cluster.h; the launcher's queries are on a node without processes
+ * and a loop that never runs, so that only answers and losses can end them.
+ */
+#include "daemon/multinode.h"
+#include "daemon/node_failure.h"
+#include "daemon/node_priv.h"
+#include "io/loop.h"
+#include "report/who_part.h"
+#include "tests/cluster.h"
+
+enum { POSITIONS = 4 };
+
+struct launcher {
+    struct cluster c;
+    struct node n;
+    struct multinode s;
+    struct seg_region region;
+};
+
+/* The answer to a query. */
+struct reply {
+    struct launcher *of;
+    unsigned count;
+    char text[4096];
+    struct reply *drops; /* a query that is dropped with it; or NULL */
+};
+
+static const char *const names[POSITIONS] = { "here", "n1", "n2", "n3" };
+
+static void on_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
+{
+    struct launcher *l = LIST_OF(arg, struct launcher, c.nodes[0]);
+
+    pending_query_heard(&l->n.pending_queries, from, ticket, part);
+}
+
+static void own_part(void *arg, struct slice job, struct buf *part)
+{
+    const struct cluster_node *n = arg;
+    struct who_options o = { .job = job, .now_ns = 1 };
+
+    who_part(&n->server.core, &o, part);
+}
+
+static void open_job(struct launcher *l)
+{
+    struct job_map plan;
+
+    cluster_plan(&plan, 2, 1, false);
+    if (seg_memory_open(1 << 20, &l->region) < 0 ||
+        !server_job_order(&l->n.server, &(struct job_order){ .nspace = "job",
+                                                             .plan = &plan,
+                                                             .region = &l->region,
+                                                             .parent = JOB_NO_RANK,
+                                                             .here = JOB_ALL_HERE }))
+        abort();
+}
+
+/* The router and the requests are those of the first daemon of the cluster. */
+static struct launcher *begin(void)
+{
+    struct launcher *l = calloc(1, sizeof *l);
+    struct stream_set *sets = calloc(POSITIONS, sizeof *sets);
+
+    if (!l || !sets || loop_init(&l->n.loop) < 0)
+        abort();
+    cluster_open(&l->c, POSITIONS, 3);
+    for (uint32_t i = 0; i < POSITIONS; i++)
+        l->c.nodes[i].dispatch.rpc.calls =
+            (struct rpc_calls){ .pending = own_part, .part = on_part };
+    list_init(&l->n.works);
+    server_init(&l->n.server, 7, NULL);
+    l->n.config.log = l->c.log.log;
+    l->n.launcher = LAUNCHER_STATE_RUNNING;
+    l->n.multinode = &l->s;
+    l->s.node = &l->n;
+    l->s.names = names;
+    l->s.router = l->c.nodes[0].router;
+    l->s.streams.sets = sets;
+    for (uint32_t i = 0; i < POSITIONS; i++) {
+        for (int k = 0; k < STREAM_KINDS; k++)
+            sets[i].channels[k].fd = -1;
+    }
+    list_init(&l->s.reasons);
+    rpc_open(&l->s.dispatch.rpc, &l->c.nodes[0].dispatch.context, l->c.nodes[0].dispatch.rpc.calls,
+             &l->c.nodes[0]);
+    events_open(&l->s.dispatch.events, &l->c.nodes[0].dispatch.context);
+    iof_forward_open(&l->s.dispatch.iof, &l->c.nodes[0].dispatch.context);
+    if (daemon_states_open(&l->s.daemons, POSITIONS, &l->c.log.log) < 0)
+        abort();
+    pending_queries_open(&l->n.pending_queries, &l->n);
+    open_job(l);
+    return l;
+}
+
+static void end(struct launcher *l)
+{
+    pending_queries_close(&l->n.pending_queries);
+    daemon_states_close(&l->s.daemons);
+    rpc_close(&l->s.dispatch.rpc);
+    events_close(&l->s.dispatch.events);
+    iof_forward_close(&l->s.dispatch.iof);
+    free(l->s.streams.sets);
+    server_free(&l->n.server);
+    seg_memory_close(&l->region);
+    loop_free(&l->n.loop);
+    cluster_close(&l->c);
+    free(l);
+}
+
+static void on_done(void *arg, struct slice report)
+{
+    struct reply *r = arg;
+
+    r->count++;
+    snprintf(r->text, sizeof r->text, SLICE_FMT, SLICE_ARG(report));
+    if (r->drops)
+        pending_query_forget(&r->of->n.pending_queries, r->drops);
+}
+
+static void ask(struct launcher *l, struct reply *r, const char *words)
+{
+    r->of = l;
+    pending_query_begin(&l->n.pending_queries, slice_str(words), on_done, r);
+}
+
+static void lose(struct launcher *l, uint32_t position)
+{
+    cluster_die(&l->c, position);
+    node_failure_position(&l->s, position);
+}
+
+static void test_all_answer(void)
+{
+    struct launcher *l = begin();
+    struct reply text = { 0 }, json = { 0 };
+
+    ask(l, &text, "");
+    ask(l, &json, " json");
+    OK(text.count == 0 && json.count == 0);
+    cluster_settle(&l->c);
+    OK_F(text.count == 1 && strstr(text.text, "job 0 job, 2 processes") &&
+             !strstr(text.text, "no answer"),
+         "all answer: %s", text.text);
+    OK_F(json.count == 1 && strstr(json.text, "\"no_answer\":[]"), "for programs too: %s",
+         json.text);
+    end(l);
+}
+
+/* Position 3 is below position 1; here only 2 is lost. */
+static void test_lost(void)
+{
+    struct launcher *l = begin();
+    struct reply text = { 0 }, json = { 0 };
+
+    l->c.nodes[2].gone = true; /* it does not answer */
+    ask(l, &text, "");
+    ask(l, &json, " json");
+    cluster_settle(&l->c);
+    OK_F(text.count == 0 && json.count == 0, "one of them is awaited");
+    lose(l, 2);
+    OK_F(text.count == 1 && strstr(text.text, "\nno answer from n2 (lost)\n"),
+         "its loss ends the query, which says so: %s", text.text);
+    OK_F(json.count == 1 && strstr(json.text, "\"no_answer\":[\"n2\"]"), "for programs too: %s",
+         json.text);
+    end(l);
+}
+
+static void test_one_of_two(void)
+{
+    struct launcher *l = begin();
+    struct reply text = { 0 };
+
+    l->c.nodes[2].gone = l->c.nodes[3].gone = true;
+    ask(l, &text, "");
+    cluster_settle(&l->c);
+    lose(l, 2);
+    OK_F(text.count == 0, "the other one may still answer");
+    lose(l, 3);
+    OK_F(strstr(text.text, "\nno answer from n2 (lost), n3 (lost)\n"), "both are named: %s",
+         text.text);
+    end(l);
+}
+
+static void test_dropped(void)
+{
+    struct launcher *l = begin();
+    struct reply other = { 0 }, first = { .drops = &other };
+
+    l->c.nodes[2].gone = true;
+    ask(l, &first, "");
+    ask(l, &other, "");
+    cluster_settle(&l->c);
+    lose(l, 2);
+    OK_F(first.count == 1 && other.count == 0, "a query may end another one");
+    end(l);
+}
+
+int main(void)
+{
+    test_all_answer();
+    test_lost();
+    test_one_of_two();
+    test_dropped();
+    return tap_done();
+}
