@@ -12,6 +12,7 @@
 #include "lib/pmix/server/server_cleanup.h"
 #include "lib/pmix/server/server_collective.h"
 #include "lib/pmix/server/server_command.h"
+#include "lib/pmix/server/server_host_call.h"
 #include "lib/pmix/server/server_conn.h"
 #include "lib/pmix/server/server_files.h"
 #include "lib/pmix/server/server_iof.h"
@@ -224,7 +225,7 @@ pmix_status_t pserver_new(const pmix_server_module_t *module, size_t members,
     *s_p = NULL;
     if (s) {
         smodule_take(s, module, members);
-        s->server.host_commands = command_mask(s);
+        s->server.host_commands = host_call_mask(s);
         rc = open_all(s, o);
         if (rc == 0)
             rc = pserver_start(s);

@@ -1,4 +1,5 @@
-/* server_command.h - commands of clients that the host carries out. */
+/* server_command.h - requests of clients: those that the host carries out or learns of are taken
+ * from the core. */
 #ifndef WIREUP_LIB_PMIX_SERVER_SERVER_COMMAND_H
 #define WIREUP_LIB_PMIX_SERVER_SERVER_COMMAND_H
 
@@ -8,6 +9,5 @@ struct request;
 
 bool command_takes(void *arg, struct peer *p, const struct request *rq, uint64_t ticket,
                    struct answer *a_p);
-uint64_t command_mask(const struct pserver *s);
 
 #endif

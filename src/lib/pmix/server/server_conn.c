@@ -148,3 +148,13 @@ int sconn_listen(struct pserver *s)
     peer_conns_init(&s->conns, &config);
     return peer_conns_listen(&s->conns);
 }
+
+void sconn_leaves(struct pserver *s, struct peer *p)
+{
+    struct nspace *n = nspace_of(s, p->job);
+    struct local *l = n ? nspace_local(n, p->rank) : NULL;
+
+    server_leaves(&s->server, p);
+    if (l)
+        l->finalized = true;
+}

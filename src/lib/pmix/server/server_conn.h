@@ -11,6 +11,8 @@ int sconn_listen(struct pserver *s); /* 0 or -errno */
 /* The connection of a process of another user, which is given the other end.  NULL: no memory. */
 struct peer_conn *sconn_new_for(struct pserver *s, int fd, const struct local *l);
 void sconn_close_of(struct pserver *s, const struct job *job, uint32_t rank); /* or of all ranks */
+/* A process says goodbye. */
+void sconn_leaves(struct pserver *s, struct peer *p);
 struct peer_cred *sconn_cred(const struct peer *p);
 /* True if no other connection is that process: it, or a child of it, may connect again. */
 bool sconn_may_join(const struct pserver *s, const struct peer *newcomer, const struct job *job,
