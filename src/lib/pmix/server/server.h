@@ -2,8 +2,8 @@
  *
  * One struct pserver is a node's server: the same sessions and core as in `wireup`
  * (server/server.h), driven by a loop of its own (io/loop_epoll.h), with the host's functions (the
- * module) in the place of our launcher.  The public functions (server_api.c) hold the only pointer
- * to one; a test holds several.
+ * module) in the place of our launcher.  The public functions (server_instance.h) hold the only
+ * pointer to one; a test holds several.
  *
  *   server_turn        its lock, the calls of the host that are due, and turning its loop
  *   server_conn        what it does about its connections (io/peer_conn.h)
@@ -11,10 +11,15 @@
  *                      map (server_map) and the job info (server_info) are made
  *   server_module      the host's functions, whatever the size of its module struct
  *   server_ask         calls of the host's functions, and its replies
- *   server_command     commands of clients that the host carries out
+ *   server_command     requests of clients that the host carries out or learns of: who connects
+ *                      (server_admission), with which rights (server_identity), the functions by
+ *                      command (server_host_call), clients of PMI-1 and PMI-2 (server_plain)
  *   server_collective  fences and direct modex: what is exchanged with other nodes
  *   server_iof         output forwarded to clients and tools
  *   server_cleanup     files that are removed with their users' rights
+ *   server_instance    the one server of a process; its options (server_options), the host's own
+ *                      connection (server_own); server_api and server_sets are the other public
+ *                      functions
  *   server_env         what a process needs to find us;  server_files  what a tool needs
  *
  * Locking.  All state is protected by s->lock.  Public functions take it, do their work at once,
@@ -103,6 +108,7 @@ struct pserver {
     struct tool_file_list contacts; /* server_files.c */
     struct cleanup *cleanup;        /* server_cleanup.h */
     struct list outputs;            /* IOF subscribers: server_iof.c */
+    struct list attributes;         /* server_attributes.h */
     struct list promises;           /* direct modex requests of other nodes: server_collective.c */
     size_t next_ref;
     uint64_t next_promise;
