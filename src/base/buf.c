@@ -134,23 +134,6 @@ void buf_i64(struct buf *b, int64_t v)
     buf_u64(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-void buf_json(struct buf *b, struct slice s)
-{
-    buf_byte(b, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.ptr[i];
-        if (c == '"' || c == '\\') {
-            buf_byte(b, '\\');
-            buf_byte(b, (char)c);
-        } else if (c < ' ' || c >= 0x7f) {
-            buf_printf(b, "\\u%04x", c);
-        } else {
-            buf_byte(b, (char)c);
-        }
-    }
-    buf_byte(b, '"');
-}
-
 void buf_escaped(struct buf *b, struct slice s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -17,7 +17,8 @@
 
 #include "base/slice.h"
 
-enum buf_error { BUF_FINE = 0, BUF_NO_MEMORY, BUF_TOO_LONG };
+/* BUF_MALFORMED: the writer of a format (json.h) was used wrongly. */
+enum buf_error { BUF_FINE = 0, BUF_NO_MEMORY, BUF_TOO_LONG, BUF_MALFORMED };
 
 struct buf {
     char *mem;
@@ -63,8 +64,6 @@ void buf_str(struct buf *b, const char *text);
 void buf_byte(struct buf *b, char c);
 void buf_u64(struct buf *b, uint64_t v); /* decimal text */
 void buf_i64(struct buf *b, int64_t v);
-/* The bytes as a JSON string, quotes included; bytes that are not UTF-8 text become \u00XX. */
-void buf_json(struct buf *b, struct slice s);
 /* As inside the quotes of a C string; bytes that are not printable ASCII become \xHH. */
 void buf_escaped(struct buf *b, struct slice s);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

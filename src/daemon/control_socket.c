@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/input.h"
@@ -25,33 +26,46 @@ enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static void say_names(struct node *n, struct slice args, struct buf *out)
+static void names_json(const struct core *c, struct buf *out)
 {
-    bool json = slice_is(slice_trim(args), "json"), first = true;
+    struct json j;
 
-    if (json)
-        buf_byte(out, '[');
-    LIST_EACH(l, &n->server.core.names.all)
+    json_init(&j, out);
+    json_array(&j, NULL);
+    LIST_EACH(l, &c->names.all)
     {
         const struct name_entry *e = LIST_OF(l, struct name_entry, link);
-        const struct job *j = core_job(&n->server.core, e->job);
-        if (json) {
-            buf_str(out, first ? "{\"service\":" : ",{\"service\":");
-            buf_json(out, slice_str(e->service));
-            buf_str(out, ",\"port\":");
-            buf_json(out, e->port);
-            buf_str(out, ",\"job\":");
-            buf_json(out, slice_str(j ? j->nspace : ""));
-            buf_printf(out, ",\"rank\":%u,\"stays\":%s}", e->rank,
-                       e->life == NAME_STAYS ? "true" : "false");
-        } else {
-            buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
-                       e->rank, j ? j->nspace : "a job that has ended");
-        }
-        first = false;
+        const struct job *job = core_job(c, e->job);
+        json_object(&j, NULL);
+        json_str(&j, "service", e->service);
+        json_text(&j, "port", e->port);
+        json_str(&j, "job", job ? job->nspace : "");
+        json_u64(&j, "rank", e->rank);
+        json_bool(&j, "stays", e->life == NAME_STAYS);
+        json_object_end(&j);
     }
-    if (json)
-        buf_str(out, "]\n");
+    json_array_end(&j);
+    json_done(&j);
+    buf_byte(out, '\n');
+}
+
+static void names_text(const struct core *c, struct buf *out)
+{
+    LIST_EACH(l, &c->names.all)
+    {
+        const struct name_entry *e = LIST_OF(l, struct name_entry, link);
+        const struct job *job = core_job(c, e->job);
+        buf_printf(out, "%s\t" SLICE_FMT "\trank %u of %s\n", e->service, SLICE_ARG(e->port),
+                   e->rank, job ? job->nspace : "a job that has ended");
+    }
+}
+
+static void say_names(struct node *n, struct slice args, struct buf *out)
+{
+    if (slice_is(slice_trim(args), "json"))
+        names_json(&n->server.core, out);
+    else
+        names_text(&n->server.core, out);
 }
 
 static void say_lookup(struct node *n, struct slice service, struct buf *out)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 enum { WHY_COLUMN_MAX = 40, FAILURES_ARENA = 64 << 20 };
 
 /* ---- names ---- */
@@ -229,14 +231,20 @@ void node_failures_text(struct node_failures *f, uint32_t all, struct buf *out)
 
 void node_failures_json(struct node_failures *f, struct buf *out)
 {
+    struct json j;
+
     qsort(f->items, f->count, sizeof *f->items, by_name);
-    buf_str(out, "{\"failed_nodes\": [");
+    json_init_spaced(&j, out);
+    json_object(&j, NULL);
+    json_array(&j, "failed_nodes");
     for (uint32_t i = 0; i < f->count; i++) {
-        buf_str(out, i ? ", {\"node\": " : "{\"node\": ");
-        buf_json(out, slice_str(f->items[i].name));
-        buf_str(out, ", \"why\": ");
-        buf_json(out, f->items[i].why);
-        buf_str(out, "}");
+        json_object(&j, NULL);
+        json_str(&j, "node", f->items[i].name);
+        json_text(&j, "why", f->items[i].why);
+        json_object_end(&j);
     }
-    buf_str(out, "]}\n");
+    json_array_end(&j);
+    json_object_end(&j);
+    json_done(&j);
+    buf_byte(out, '\n');
 }

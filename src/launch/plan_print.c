@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/json.h"
+
 static size_t column(const struct job_map *p, size_t least)
 {
     for (uint32_t i = 0; i < p->nnodes; i++) {
@@ -41,68 +43,72 @@ void plan_print_table(const struct job_map *p, struct buf *out)
     }
 }
 
-static void json_string(struct buf *out, const char *text)
+static void json_app(struct json *j, const struct job_map_app *a)
 {
-    buf_byte(out, '"');
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c < ' ')
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_byte(out, (char)c);
-    }
-    buf_byte(out, '"');
+    json_break(j);
+    json_object(j, NULL);
+    json_u64(j, "first_rank", a->first_rank);
+    json_u64(j, "processes", a->nprocs);
+    json_str(j, "path", a->path);
+    json_array(j, "argv");
+    for (uint32_t i = 0; i < a->argc; i++)
+        json_str(j, NULL, a->argv[i]);
+    json_array_end(j);
+    json_str(j, "directory", a->wdir);
+    json_object_end(j);
 }
 
-static void json_string_or_null(struct buf *out, const char *text)
+static void json_nodes(struct json *j, const struct job_map *p)
 {
-    if (text)
-        json_string(out, text);
-    else
-        buf_str(out, "null");
+    json_break(j);
+    json_array(j, "nodes");
+    for (uint32_t i = 0; i < p->nnodes; i++) {
+        json_break(j);
+        json_object(j, NULL);
+        json_str(j, "name", p->nodes[i].name);
+        json_u64(j, "slots", p->nodes[i].slots);
+        json_u64(j, "processes", p->nodes[i].nprocs);
+        json_object_end(j);
+    }
+    json_array_end(j);
 }
 
-static void json_app(const struct job_map_app *a, struct buf *out)
+static void json_ranks(struct json *j, const struct job_map *p)
 {
-    buf_printf(out, "{\"first_rank\": %u, \"processes\": %u, \"path\": ", a->first_rank, a->nprocs);
-    json_string(out, a->path);
-    buf_str(out, ", \"argv\": [");
-    for (uint32_t i = 0; i < a->argc; i++) {
-        buf_str(out, i ? ", " : "");
-        json_string(out, a->argv[i]);
+    json_break(j);
+    json_array(j, "ranks");
+    for (uint32_t r = 0; r < p->nprocs && buf_ok(j->out); r++) {
+        const struct job_map_proc *q = &p->procs[r];
+        json_break(j);
+        json_object(j, NULL);
+        json_u64(j, "rank", r);
+        json_u64(j, "node", q->node);
+        json_u64(j, "local_rank", q->local_rank);
+        json_u64(j, "program", q->app);
+        json_str(j, "binding", q->binding);
+        json_object_end(j);
     }
-    buf_str(out, "], \"directory\": ");
-    json_string_or_null(out, a->wdir);
-    buf_byte(out, '}');
+    json_array_end(j);
 }
 
 void plan_print_json(const struct job_map *p, struct buf *out)
 {
-    buf_printf(out, "{\"processes\": %u, \"universe\": %lld,\n \"programs\": [", p->nprocs,
-               (long long)p->universe);
-    for (uint32_t i = 0; i < p->napps; i++) {
-        buf_str(out, i ? ",\n  " : "\n  ");
-        json_app(&p->apps[i], out);
-    }
-    buf_str(out, "],\n \"nodes\": [");
-    for (uint32_t i = 0; i < p->nnodes; i++) {
-        buf_str(out, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        json_string(out, p->nodes[i].name);
-        buf_printf(out, ", \"slots\": %u, \"processes\": %u}", p->nodes[i].slots,
-                   p->nodes[i].nprocs);
-    }
-    buf_str(out, "],\n \"ranks\": [");
-    for (uint32_t r = 0; r < p->nprocs && buf_ok(out); r++) {
-        const struct job_map_proc *q = &p->procs[r];
-        buf_printf(out, "%s{\"rank\": %u, \"node\": %u, \"local_rank\": %u, \"program\": %u, ",
-                   r ? ",\n  " : "\n  ", r, q->node, q->local_rank, q->app);
-        buf_str(out, "\"binding\": ");
-        json_string_or_null(out, q->binding);
-        buf_byte(out, '}');
-    }
-    buf_str(out, "]}\n");
+    struct json j;
+
+    json_init_spaced(&j, out);
+    json_object(&j, NULL);
+    json_u64(&j, "processes", p->nprocs);
+    json_i64(&j, "universe", p->universe);
+    json_break(&j);
+    json_array(&j, "programs");
+    for (uint32_t i = 0; i < p->napps; i++)
+        json_app(&j, &p->apps[i]);
+    json_array_end(&j);
+    json_nodes(&j, p);
+    json_ranks(&j, p);
+    json_object_end(&j);
+    json_done(&j);
+    buf_byte(out, '\n');
 }
 
 void plan_print_bindings(const struct job_map *p, struct buf *out)

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 #include "base/limit.h"
 #include "io/rendezvous.h"
 
@@ -44,7 +45,7 @@ int queries_launcher(const struct launcher_name *who, struct slice question, str
 }
 
 struct merge {
-    bool json;
+    struct json *json; /* NULL: the answers are text */
     int answers;
     struct buf out;
 };
@@ -63,11 +64,8 @@ static void add_answer(struct merge *m, struct slice answer)
     }
     while (items.len && items.ptr[items.len - 1] == '\n')
         items.len--;
-    if (items.len <= 2)
-        return;
-    if (buf_len(&m->out) > 1)
-        buf_byte(&m->out, ',');
-    buf_slice_put(&m->out, slice_mem(items.ptr + 1, items.len - 2));
+    if (items.len >= 2) /* the brackets */
+        json_items(m->json, slice_mem(items.ptr + 1, items.len - 2));
 }
 
 static void queries_all(const struct log *log, struct slice question, struct merge *m)
@@ -75,8 +73,6 @@ static void queries_all(const struct log *log, struct slice question, struct mer
     struct launcher_name *all;
     int n = rendezvous_list(&all);
 
-    if (m->json)
-        buf_byte(&m->out, '[');
     for (int i = 0; i < n; i++) {
         struct buf answer = BUF_NULL(QUERIES_ANSWER_MAX);
         int rc = queries_launcher(&all[i], question, &answer);
@@ -90,20 +86,34 @@ static void queries_all(const struct log *log, struct slice question, struct mer
     free(all);
     if (n < 0)
         log_error(log, "cannot look for launchers: %s", err_text(n));
-    if (m->json)
-        buf_str(&m->out, "]\n");
+}
+
+static void queries_all_json(const struct log *log, struct slice question, struct merge *m)
+{
+    struct json j;
+
+    m->json = &j;
+    json_init(&j, &m->out);
+    json_array(&j, NULL);
+    queries_all(log, question, m);
+    json_array_end(&j);
+    json_done(&j);
+    buf_byte(&m->out, '\n');
 }
 
 /* Sends the request to all launchers and prints the answers. */
 static int put_question(const struct command_line *l, const char *verb, bool json)
 {
-    struct merge m = { .json = json, .out = BUF_NULL(QUERIES_ANSWER_MAX) };
+    struct merge m = { .out = BUF_NULL(QUERIES_ANSWER_MAX) };
     struct buf question = BUF_NULL(4096);
     const char *job = l->operand;
     int code = 0;
 
     buf_printf(&question, "%s%s%s%s\n", verb, json ? " json" : "", job ? " " : "", job ? job : "");
-    queries_all(l->log, buf_slice(&question), &m);
+    if (json)
+        queries_all_json(l->log, buf_slice(&question), &m);
+    else
+        queries_all(l->log, buf_slice(&question), &m);
     if ((buf_len(&m.out) &&
          fwrite(buf_slice(&m.out).ptr, 1, buf_len(&m.out), stdout) < buf_len(&m.out)) ||
         fflush(stdout) != 0)

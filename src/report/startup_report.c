@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 int startup_report_open(struct startup_report *r, uint32_t count)
@@ -260,7 +262,7 @@ static void add_ways(struct phase *f, const struct startup_report *r)
 struct writer {
     const struct startup_report *r;
     struct buf *out;
-    bool json, first;
+    struct json *json; /* NULL: the report is text */
 };
 
 static double seconds(const struct writer *w, int64_t at)
@@ -292,35 +294,38 @@ static void say_who(struct writer *w, struct who who)
 
 static void json_who(struct writer *w, const char *key, struct who who)
 {
-    buf_printf(w->out, ",\"%s\":{", key);
+    json_object(w->json, key);
     if (who.rank != STARTUP_NODE)
-        buf_printf(w->out, "\"rank\":%u,", who.rank);
-    buf_str(w->out, "\"node\":");
-    buf_json(w->out, slice_str(name_of(w, who.node)));
-    buf_byte(w->out, '}');
+        json_u64(w->json, "rank", who.rank);
+    json_str(w->json, "node", name_of(w, who.node));
+    json_object_end(w->json);
 }
 
-static void say_head(const struct writer *w)
+static void text_head(const struct writer *w)
 {
-    if (!w->json)
-        buf_printf(w->out, "%-33s %10s %10s %10s %10s %10s  %s\n", "", "begun", "ended", "shortest",
-                   "median", "longest", "whose");
+    buf_printf(w->out, "%-33s %10s %10s %10s %10s %10s  %s\n", "", "begun", "ended", "shortest",
+               "median", "longest", "whose");
 }
 
 static void begin_row(struct writer *w, const char *title, const char *name, int64_t begun,
                       int64_t ended)
 {
-    if (w->json)
-        buf_printf(w->out, "%s{\"phase\":\"%s\",\"begun\":%.6f,\"ended\":%.6f", w->first ? "" : ",",
-                   name, seconds(w, begun), seconds(w, ended));
-    else
+    if (!w->json) {
         buf_printf(w->out, "%-33s %10.4f %10.4f", title, seconds(w, begun), seconds(w, ended));
-    w->first = false;
+        return;
+    }
+    json_object(w->json, NULL);
+    json_str(w->json, "phase", name);
+    json_decimal(w->json, "begun", seconds(w, begun), 6);
+    json_decimal(w->json, "ended", seconds(w, ended), 6);
 }
 
 static void end_row(struct writer *w)
 {
-    buf_str(w->out, w->json ? "}" : "\n");
+    if (w->json)
+        json_object_end(w->json);
+    else
+        buf_byte(w->out, '\n');
 }
 
 /* Of the launcher alone. */
@@ -333,27 +338,37 @@ static void say_own(struct writer *w, const char *title, const char *name, uint6
     end_row(w);
 }
 
+static void json_durations(struct writer *w, const struct phase *f)
+{
+    json_u64(w->json, "count", f->count);
+    json_decimal(w->json, "shortest", lasted(f->shortest), 6);
+    json_decimal(w->json, "median", lasted(f->median), 6);
+    json_decimal(w->json, "longest", lasted(f->longest), 6);
+    json_who(w, "who_shortest", f->who_shortest);
+    json_who(w, "who_longest", f->who_longest);
+    json_who(w, "who_last", f->who_last);
+}
+
+static void text_durations(struct writer *w, const struct phase *f, uint64_t all)
+{
+    buf_printf(w->out, " %10.4f %10.4f %10.4f  ", lasted(f->shortest), lasted(f->median),
+               lasted(f->longest));
+    say_who(w, f->who_longest);
+    if (all && f->count != all)
+        buf_printf(w->out, " (%llu of %llu)", (unsigned long long)f->count,
+                   (unsigned long long)all);
+}
+
 /* all: the expected number. */
 static void say_phase(struct writer *w, struct phase *f, uint64_t all)
 {
     find_median(f);
     if (f->count) {
         begin_row(w, f->title, f->name, f->begun, f->ended);
-        if (w->json) {
-            buf_printf(w->out, ",\"count\":%llu,\"shortest\":%.6f,\"median\":%.6f,\"longest\":%.6f",
-                       (unsigned long long)f->count, lasted(f->shortest), lasted(f->median),
-                       lasted(f->longest));
-            json_who(w, "who_shortest", f->who_shortest);
-            json_who(w, "who_longest", f->who_longest);
-            json_who(w, "who_last", f->who_last);
-        } else {
-            buf_printf(w->out, " %10.4f %10.4f %10.4f  ", lasted(f->shortest), lasted(f->median),
-                       lasted(f->longest));
-            say_who(w, f->who_longest);
-            if (all && f->count != all)
-                buf_printf(w->out, " (%llu of %llu)", (unsigned long long)f->count,
-                           (unsigned long long)all);
-        }
+        if (w->json)
+            json_durations(w, f);
+        else
+            text_durations(w, f, all);
         end_row(w);
     }
     if (f->no_memory)
@@ -481,7 +496,7 @@ static void say_clocks(struct writer *w)
         }
     }
     if (w->json)
-        buf_printf(w->out, ",\"clock_error\":%.6f", lasted(worst));
+        json_decimal(w->json, "clock_error", lasted(worst), 6);
     else if (who)
         buf_printf(
             w->out,
@@ -492,28 +507,36 @@ static void say_clocks(struct writer *w)
 
 enum { SILENT_MAX = 16 }; /* named in the table */
 
-static void say_silent(struct writer *w)
+static void json_silent(struct writer *w)
 {
-    uint32_t n = 0;
+    bool begun = false;
 
     for (uint32_t p = 1; p < w->r->count; p++) {
         if (w->r->nodes[p].told)
             continue;
-        if (n++ >= SILENT_MAX && !w->json)
-            continue;
-        if (n == 1)
-            buf_str(w->out, w->json ? ",\"silent\":[" : "no word of it from ");
-        else
-            buf_str(w->out, w->json ? "," : ", ");
-        if (w->json)
-            buf_json(w->out, slice_str(name_of(w, p)));
-        else
-            buf_str(w->out, name_of(w, p));
+        if (!begun)
+            json_array(w->json, "silent");
+        begun = true;
+        json_str(w->json, NULL, name_of(w, p));
     }
-    if (n > SILENT_MAX && !w->json)
+    if (begun)
+        json_array_end(w->json);
+}
+
+static void text_silent(struct writer *w)
+{
+    uint32_t n = 0;
+
+    for (uint32_t p = 1; p < w->r->count; p++) {
+        if (w->r->nodes[p].told || n++ >= SILENT_MAX)
+            continue;
+        buf_str(w->out, n == 1 ? "no word of it from " : ", ");
+        buf_str(w->out, name_of(w, p));
+    }
+    if (n > SILENT_MAX)
         buf_printf(w->out, " and %u more", n - SILENT_MAX);
     if (n)
-        buf_str(w->out, w->json ? "]" : "\n");
+        buf_byte(w->out, '\n');
 }
 
 /* The process that all have waited for. */
@@ -533,22 +556,25 @@ static void say_fence(struct writer *w, const struct phase *in, const struct pha
     buf_printf(w->out, ", %.4f s\n", lasted(f->longest));
 }
 
-/* Perhaps no process has left it yet. */
-static void say_title(struct writer *w, const struct phase *f)
+static void json_title(struct writer *w, const struct phase *f)
 {
-    uint32_t n = w->r->nprocs, m = w->r->nnodes, which = exchange_of(w->r);
+    json_object(w->json, NULL);
+    json_object(w->json, "startup");
+    json_u64(w->json, "processes", w->r->nprocs);
+    json_u64(w->json, "nodes", w->r->nnodes);
+    if (f->count) /* otherwise no process has left the fence yet */
+        json_decimal(w->json, "seconds", seconds(w, f->ended), 6);
+    else
+        json_null(w->json, "seconds");
+    json_u64(w->json, "fence", exchange_of(w->r));
+    json_u64(w->json, "bytes", exchanged_of(w->r));
+}
+
+static void text_title(struct writer *w, const struct phase *f)
+{
+    uint32_t n = w->r->nprocs, m = w->r->nnodes;
     uint64_t bytes = exchanged_of(w->r);
 
-    if (w->json) {
-        buf_printf(w->out, "{\"startup\":{\"processes\":%u,\"nodes\":%u,\"seconds\":", n, m);
-        if (f->count)
-            buf_printf(w->out, "%.6f", seconds(w, f->ended));
-        else
-            buf_str(w->out, "null");
-        buf_printf(w->out, ",\"fence\":%u,\"bytes\":%llu,\"phases\":[", which,
-                   (unsigned long long)bytes);
-        return;
-    }
     buf_printf(w->out, "start-up of %u process%s on %u node%s: ", n, n == 1 ? "" : "es", m,
                m == 1 ? "" : "s");
     if (f->count == 0)
@@ -557,46 +583,100 @@ static void say_title(struct writer *w, const struct phase *f)
         buf_printf(w->out, "%.4f s until all had left their first fence\n", seconds(w, f->ended));
     else
         buf_printf(w->out, "%.4f s until %llu bytes of addresses were exchanged, by fence %u\n",
-                   seconds(w, f->ended), (unsigned long long)bytes, which);
+                   seconds(w, f->ended), (unsigned long long)bytes, exchange_of(w->r));
+}
+
+/* The two objects of a report end, and its line. */
+static void json_report_done(struct json *j)
+{
+    json_object_end(j);
+    json_object_end(j);
+    json_done(j);
+    buf_byte(j->out, '\n');
+}
+
+static void json_start(struct writer *w, const struct phase *in, const struct phase *fence)
+{
+    json_init(w->json, w->out);
+    json_title(w, fence);
+    json_array(w->json, "phases");
+    say_phases(w);
+    json_array_end(w->json);
+    say_fence(w, in, fence);
+    say_clocks(w);
+    json_silent(w);
+    json_report_done(w->json);
+}
+
+static void text_start(struct writer *w, const struct phase *in, const struct phase *fence)
+{
+    text_title(w, fence);
+    text_head(w);
+    say_phases(w);
+    say_fence(w, in, fence);
+    say_clocks(w);
+    text_silent(w);
 }
 
 void startup_report_start(const struct startup_report *r, bool json, struct buf *out)
 {
-    struct writer w = { r, out, json, true };
+    struct json j;
+    struct writer w = { r, out, json ? &j : NULL };
     struct phase in = { .count = 0 }, fence = { .count = 0 };
 
     add_span(&in, r, SPAN_ENTER);
     add_span(&fence, r, SPAN_FENCE);
-    say_title(&w, &fence);
-    say_head(&w);
-    say_phases(&w);
-    buf_str(out, json ? "]" : "");
-    say_fence(&w, &in, &fence);
-    say_clocks(&w);
-    say_silent(&w);
-    buf_str(out, json ? "}}\n" : "");
+    if (json)
+        json_start(&w, &in, &fence);
+    else
+        text_start(&w, &in, &fence);
     free(in.medians);
     free(fence.medians);
 }
 
+static void say_end_phases(struct writer *w)
+{
+    const struct startup_own *o = &w->r->own;
+
+    say_span(w, "finalize .. process gone", "process_gone", SPAN_END, w->r->nprocs);
+    say_own(w, "processes gone .. daemons gone", "daemons_gone", o->ended, o->daemons_ended);
+    say_own(w, "  .. launcher gone", "launcher_gone",
+            o->daemons_ended ? o->daemons_ended : o->ended, o->gone);
+}
+
+static void json_end(struct writer *w)
+{
+    json_init(w->json, w->out);
+    json_object(w->json, NULL);
+    json_object(w->json, "end");
+    json_decimal(w->json, "seconds", seconds(w, (int64_t)w->r->own.gone), 6);
+    json_array(w->json, "phases");
+    say_end_phases(w);
+    json_array_end(w->json);
+    json_u64(w->json, "fences", fences_of(w->r));
+    json_u64(w->json, "bytes", bytes_of(w->r));
+    json_silent(w);
+    json_report_done(w->json);
+}
+
+static void text_end(struct writer *w)
+{
+    buf_printf(w->out, "end: %.4f s after the start of the launcher\n",
+               seconds(w, (int64_t)w->r->own.gone));
+    text_head(w);
+    say_end_phases(w);
+    buf_printf(w->out, "fences of all: %llu; put: %llu bytes\n",
+               (unsigned long long)fences_of(w->r), (unsigned long long)bytes_of(w->r));
+    text_silent(w);
+}
+
 void startup_report_end(const struct startup_report *r, bool json, struct buf *out)
 {
-    struct writer w = { r, out, json, true };
-    const struct startup_own *o = &r->own;
+    struct json j;
+    struct writer w = { r, out, json ? &j : NULL };
 
     if (json)
-        buf_printf(out, "{\"end\":{\"seconds\":%.6f,\"phases\":[", seconds(&w, (int64_t)o->gone));
+        json_end(&w);
     else
-        buf_printf(out, "end: %.4f s after the start of the launcher\n",
-                   seconds(&w, (int64_t)o->gone));
-    say_head(&w);
-    say_span(&w, "finalize .. process gone", "process_gone", SPAN_END, r->nprocs);
-    say_own(&w, "processes gone .. daemons gone", "daemons_gone", o->ended, o->daemons_ended);
-    say_own(&w, "  .. launcher gone", "launcher_gone",
-            o->daemons_ended ? o->daemons_ended : o->ended, o->gone);
-    buf_printf(out,
-               json ? "],\"fences\":%llu,\"bytes\":%llu" : "fences of all: %llu; put: %llu bytes\n",
-               (unsigned long long)fences_of(r), (unsigned long long)bytes_of(r));
-    say_silent(&w);
-    buf_str(out, json ? "}}\n" : "");
+        text_end(&w);
 }

@@ -3,8 +3,10 @@
 #include "report/who.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/limit.h"
 #include "core/coll_id.h"
 #include "core/rank_ranges.h"
@@ -18,19 +20,12 @@ struct writer {
     const struct core *core;
     const struct who_options *o;
     struct buf *out;
-    bool first; /* the next item of a JSON list needs no comma */
+    struct json *json; /* NULL: the report is text */
 };
 
 static double seconds(uint64_t from, uint64_t to)
 {
     return from && to > from ? (double)(to - from) / 1e9 : 0;
-}
-
-static void item(struct writer *w)
-{
-    if (!w->first)
-        buf_byte(w->out, ',');
-    w->first = false;
 }
 
 /* ---- one process ----------------------------------------------------------------------------- */
@@ -59,19 +54,26 @@ static void proc_text(struct writer *w, const struct job *j, uint32_t rank)
         buf_str(w->out, "; has not said anything yet\n");
 }
 
+static void json_proc_head(struct writer *w, const struct job *j, uint32_t rank)
+{
+    json_u64(w->json, "rank", rank);
+    json_str(w->json, "node", j->plan.nodes[j->plan.procs[rank].node].name);
+    json_i64(w->json, "pid", j->procs[rank].pid);
+    json_str(w->json, "state", proc_state_name(j->procs[rank].state));
+}
+
 static void proc_json(struct writer *w, const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
-    item(w);
-    buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
-    buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
-    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"machine_state\":\"%s\"", p->pid,
-               proc_state_name(p->state), machine_state(w, p));
-    if (p->last_word)
-        buf_printf(w->out, ",\"last_request\":\"%s\",\"seconds_ago\":%.3f", p->last_word,
-                   seconds(p->last_ns, w->o->now_ns));
-    buf_byte(w->out, '}');
+    json_object(w->json, NULL);
+    json_proc_head(w, j, rank);
+    json_str(w->json, "machine_state", machine_state(w, p));
+    if (p->last_word) {
+        json_str(w->json, "last_request", p->last_word);
+        json_decimal(w->json, "seconds_ago", seconds(p->last_ns, w->o->now_ns), 3);
+    }
+    json_object_end(w->json);
 }
 
 /* ---- one fence ------------------------------------------------------------------------------- */
@@ -127,17 +129,18 @@ static bool next_missing(const struct writer *w, const struct job *j, const stru
 }
 
 /* "3-5,9", and across jobs "3-5 of wireup-1, 9 of wireup-2". */
-static void missing_ranges(const struct writer *w, const struct job *j, const struct collective *c)
+static void missing_ranges(const struct writer *w, const struct job *j, const struct collective *c,
+                           struct buf *out)
 {
     const char *between = "";
     uint32_t at = 0;
     struct range r = { NULL, 0, 0 };
 
     while (next_missing(w, j, c, &at, &r)) {
-        buf_str(w->out, between);
-        rank_range_put(w->out, r.first, r.last);
+        buf_str(out, between);
+        rank_range_put(out, r.first, r.last);
         if (!j)
-            buf_printf(w->out, " of %s", r.job ? r.job->nspace : "a job that has ended");
+            buf_printf(out, " of %s", r.job ? r.job->nspace : "a job that has ended");
         between = j ? "," : ", ";
     }
 }
@@ -161,7 +164,7 @@ static void withdrawn_list(const struct writer *w, const struct job *j, const st
 
 static void one_proc(struct writer *w, const struct job *j, uint32_t rank)
 {
-    if (w->o->json)
+    if (w->json)
         proc_json(w, j, rank);
     else
         proc_text(w, j, rank);
@@ -187,7 +190,7 @@ static void fence_text(struct writer *w, const struct job *j, const struct colle
     buf_printf(w->out, ", generation %llu, for %.1f s: %u of %u have arrived; missing: ",
                (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns), c->arrived,
                c->group->count);
-    missing_ranges(w, j, c);
+    missing_ranges(w, j, c, w->out);
     withdrawn_list(w, j, c);
     buf_byte(w->out, '\n');
     each_missing(w, j, c);
@@ -195,28 +198,30 @@ static void fence_text(struct writer *w, const struct job *j, const struct colle
 
 static void fence_json(struct writer *w, const struct job *j, const struct collective *c)
 {
-    struct buf name = BUF_NULL(LIMIT_BLOCK);
+    struct buf text = BUF_NULL(w->out->max);
 
-    item(w);
-    buf_printf(w->out, "{\"%s\":", j ? "fence" : "meeting");
-    coll_group_show(slice_str(c->group->name), &name);
-    buf_json(w->out, buf_slice(&name));
-    buf_free(&name);
-    buf_printf(w->out, ",\"generation\":%llu,\"seconds\":%.3f,\"members\":%u,\"arrived\":%u",
-               (unsigned long long)c->generation, seconds(c->since_ns, w->o->now_ns),
-               c->group->count, c->arrived);
-    buf_str(w->out, ",\"missing\":\"");
-    missing_ranges(w, j, c);
-    buf_str(w->out, "\",\"processes\":[");
-    w->first = true;
+    json_object(w->json, NULL);
+    coll_group_show(slice_str(c->group->name), &text);
+    json_text(w->json, j ? "fence" : "meeting", buf_slice(&text));
+    json_u64(w->json, "generation", c->generation);
+    json_decimal(w->json, "seconds", seconds(c->since_ns, w->o->now_ns), 3);
+    json_u64(w->json, "members", c->group->count);
+    json_u64(w->json, "arrived", c->arrived);
+    buf_clear(&text);
+    missing_ranges(w, j, c, &text);
+    json_text(w->json, "missing", buf_slice(&text));
+    if (!buf_ok(&text))
+        w->out->error = text.error;
+    buf_free(&text);
+    json_array(w->json, "processes");
     each_missing(w, j, c);
-    buf_str(w->out, "]}");
-    w->first = false;
+    json_array_end(w->json);
+    json_object_end(w->json);
 }
 
 static void one_fence(struct writer *w, const struct job *j, const struct collective *c)
 {
-    if (w->o->json)
+    if (w->json)
         fence_json(w, j, c);
     else
         fence_text(w, j, c);
@@ -286,10 +291,13 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
     const struct job *owner = owner_of(w, one);
 
     buf_printf(w->out, "  %s ", request_word((enum request_kind)one->kind));
-    if (one->name.len)
-        buf_json(w->out, one->name);
-    else
+    if (one->name.len) {
+        buf_byte(w->out, '"');
+        buf_escaped(w->out, one->name);
+        buf_byte(w->out, '"');
+    } else {
         buf_str(w->out, "everything");
+    }
     if (one->kind == REQ_spawn)
         buf_printf(w->out, ", %llu processes", (unsigned long long)one->count);
     if (owner)
@@ -309,24 +317,25 @@ static void wait_text(struct writer *w, const struct job *j, const struct pendin
 static void wait_json(struct writer *w, const struct pending *one)
 {
     const struct job *owner = owner_of(w, one);
+    char rank[16];
 
-    item(w);
-    buf_printf(w->out, "{\"request\":\"%s\",\"name\":", request_word((enum request_kind)one->kind));
-    buf_json(w->out, one->name);
-    buf_printf(w->out, ",\"rank\":%u,\"seconds\":%.3f", one->rank,
-               seconds(one->since_ns, w->o->now_ns));
+    json_object(w->json, NULL);
+    json_str(w->json, "request", request_word((enum request_kind)one->kind));
+    json_text(w->json, "name", one->name);
+    json_u64(w->json, "rank", one->rank);
+    json_decimal(w->json, "seconds", seconds(one->since_ns, w->o->now_ns), 3);
     if (one->kind == REQ_spawn)
-        buf_printf(w->out, ",\"count\":%llu", (unsigned long long)one->count);
-    buf_str(w->out, ",\"job\":");
-    buf_json(w->out, owner ? slice_str(owner->nspace) : SLICE_NULL);
-    if (owner)
-        buf_printf(w->out, ",\"missing\":\"%u\"", one->owner_rank);
-    buf_str(w->out, ",\"processes\":[");
-    w->first = true;
+        json_u64(w->json, "count", one->count);
+    json_str(w->json, "job", owner ? owner->nspace : "");
+    if (owner) { /* a text, as the ranges of a fence */
+        snprintf(rank, sizeof rank, "%u", one->owner_rank);
+        json_str(w->json, "missing", rank);
+    }
+    json_array(w->json, "processes");
     if (owner)
         proc_json(w, owner, one->owner_rank);
-    buf_str(w->out, "]}");
-    w->first = false;
+    json_array_end(w->json);
+    json_object_end(w->json);
 }
 
 static uint32_t each_wait(struct writer *w, const struct job *j)
@@ -338,12 +347,12 @@ static uint32_t each_wait(struct writer *w, const struct job *j)
         const struct pending *one = LIST_OF(l, struct pending, link);
         if (one->job != j->id || n++ >= WHO_DETAILS_MAX)
             continue;
-        if (w->o->json)
+        if (w->json)
             wait_json(w, one);
         else
             wait_text(w, j, one);
     }
-    if (n > WHO_DETAILS_MAX && !w->o->json)
+    if (n > WHO_DETAILS_MAX && !w->json)
         buf_printf(w->out, "  and %u requests more\n", n - WHO_DETAILS_MAX);
     return n;
 }
@@ -384,11 +393,10 @@ static void dead_json(struct writer *w, const struct job *j, uint32_t rank)
 {
     const struct proc *p = &j->procs[rank];
 
-    item(w);
-    buf_printf(w->out, "{\"rank\":%u,\"node\":", rank);
-    buf_json(w->out, slice_str(j->plan.nodes[j->plan.procs[rank].node].name));
-    buf_printf(w->out, ",\"pid\":%d,\"state\":\"%s\",\"%s\":%d}", p->pid, proc_state_name(p->state),
-               p->signalled ? "signal" : "code", p->code);
+    json_object(w->json, NULL);
+    json_proc_head(w, j, rank);
+    json_i64(w->json, p->signalled ? "signal" : "code", p->code);
+    json_object_end(w->json);
 }
 
 static void each_dead(struct writer *w, const struct job *j,
@@ -425,30 +433,26 @@ static void job_json(struct writer *w, const struct job *j)
     uint32_t counts[PROC_STATES];
 
     count_states(j, counts);
-    item(w);
-    buf_printf(w->out, "{\"job\":%u,\"name\":", j->id);
-    buf_json(w->out, slice_str(j->nspace));
-    buf_printf(w->out, ",\"processes\":%u,\"states\":{", j->plan.nprocs);
-    w->first = true;
-    for (int s = 0; s < PROC_STATES; s++) {
-        item(w);
-        buf_printf(w->out, "\"%s\":%u", proc_state_name((enum proc_state)s), counts[s]);
-    }
-    buf_str(w->out, "},\"pending\":[");
-    w->first = true;
+    json_object(w->json, NULL);
+    json_u64(w->json, "job", j->id);
+    json_str(w->json, "name", j->nspace);
+    json_u64(w->json, "processes", j->plan.nprocs);
+    json_object(w->json, "states");
+    for (int s = 0; s < PROC_STATES; s++)
+        json_u64(w->json, proc_state_name((enum proc_state)s), counts[s]);
+    json_object_end(w->json);
+    json_array(w->json, "pending");
     each_fence(w, j);
     each_wait(w, j);
-    buf_str(w->out, "],\"dead\":[");
-    w->first = true;
+    json_array_end(w->json);
+    json_array(w->json, "dead");
     each_dead(w, j, dead_json);
-    buf_str(w->out, "],\"no_answer\":[");
-    w->first = true;
-    for (uint32_t i = 0; i < w->o->nsilent; i++) {
-        item(w);
-        buf_json(w->out, slice_str(w->o->silent[i]));
-    }
-    buf_str(w->out, "]}");
-    w->first = false;
+    json_array_end(w->json);
+    json_array(w->json, "no_answer");
+    for (uint32_t i = 0; i < w->o->nsilent; i++)
+        json_str(w->json, NULL, w->o->silent[i]);
+    json_array_end(w->json);
+    json_object_end(w->json);
 }
 
 bool who_tells(uint32_t kind)
@@ -463,25 +467,39 @@ bool who_wants(const struct job *j, struct slice which)
     return which.len == 0 || slice_is(which, j->nspace) || (slice_u32(which, &id) && id == j->id);
 }
 
-int who_report(const struct core *c, const struct who_options *o, struct buf *out)
+static uint32_t each_job(struct writer *w)
 {
-    struct writer w = { c, o, out, true };
     uint32_t found = 0;
 
-    if (o->json)
-        buf_byte(out, '[');
-    LIST_EACH(l, &c->jobs)
+    LIST_EACH(l, &w->core->jobs)
     {
         const struct job *j = LIST_OF(l, struct job, link);
-        if (j->is_tool || !who_wants(j, o->job))
+        if (j->is_tool || !who_wants(j, w->o->job))
             continue;
         found++;
-        if (o->json)
-            job_json(&w, j);
+        if (w->json)
+            job_json(w, j);
         else
-            job_text(&w, j);
+            job_text(w, j);
     }
-    if (o->json)
-        buf_str(out, "]\n");
+    return found;
+}
+
+int who_report(const struct core *c, const struct who_options *o, struct buf *out)
+{
+    struct json json;
+    struct writer w = { c, o, out, o->json ? &json : NULL };
+    uint32_t found;
+
+    if (!o->json) {
+        found = each_job(&w);
+    } else {
+        json_init(&json, out);
+        json_array(&json, NULL);
+        found = each_job(&w);
+        json_array_end(&json);
+        json_done(&json);
+        buf_byte(out, '\n');
+    }
     return found || o->job.len == 0 ? 0 : WHO_NO_SUCH_JOB;
 }

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "cluster/sim.h"
 
-enum { NODES_MAX = 1 << 20 };
+enum { NODES_MAX = 1 << 20, RESULT_MAX = 64 << 10 };
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
@@ -125,17 +126,40 @@ static void print_text(const struct sim_config *c, const struct sim_result *r)
            ms(r->end_ns), r->survivors, r->collectives, r->failed);
 }
 
-static void print_json(const struct sim_config *c, const struct sim_result *r)
+static void print_json(const struct log *log, const struct sim_config *c,
+                       const struct sim_result *r)
 {
-    printf("{\"nodes\":%u,\"ranks\":%u,\"card\":%" PRIu64 ",\"width\":%u,\"seed\":%" PRIu64
-           ",\"gathered_ns\":%" PRIu64 ",\"everywhere_ns\":%" PRIu64 ",\"bound_ns\":%" PRIu64
-           ",\"ratio\":%.4f,\"messages\":%" PRIu64 ",\"exchange_messages\":%" PRIu64
-           ",\"bytes\":%" PRIu64 ",\"node_messages\":%" PRIu64 ",\"node_bytes\":%" PRIu64
-           ",\"node_memory\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"living\":%" PRIu64
-           ",\"parts\":%" PRIu64 ",\"failed\":%" PRIu64 "}\n",
-           c->nodes, c->ranks, c->card, c->width, c->seed, r->gathered_ns, r->last_ns, r->bound_ns,
-           ratio(r), r->messages, r->exchanged, r->bytes, r->node_messages, r->node_bytes,
-           r->node_held, r->end_ns, r->survivors, r->collectives, r->failed);
+    struct buf out = BUF_NULL(RESULT_MAX);
+    struct json j;
+
+    json_init(&j, &out);
+    json_object(&j, NULL);
+    json_u64(&j, "nodes", c->nodes);
+    json_u64(&j, "ranks", c->ranks);
+    json_u64(&j, "card", c->card);
+    json_u64(&j, "width", c->width);
+    json_u64(&j, "seed", c->seed);
+    json_u64(&j, "gathered_ns", r->gathered_ns);
+    json_u64(&j, "everywhere_ns", r->last_ns);
+    json_u64(&j, "bound_ns", r->bound_ns);
+    json_decimal(&j, "ratio", ratio(r), 4);
+    json_u64(&j, "messages", r->messages);
+    json_u64(&j, "exchange_messages", r->exchanged);
+    json_u64(&j, "bytes", r->bytes);
+    json_u64(&j, "node_messages", r->node_messages);
+    json_u64(&j, "node_bytes", r->node_bytes);
+    json_u64(&j, "node_memory", r->node_held);
+    json_u64(&j, "end_ns", r->end_ns);
+    json_u64(&j, "living", r->survivors);
+    json_u64(&j, "parts", r->collectives);
+    json_u64(&j, "failed", r->failed);
+    json_object_end(&j);
+    json_done(&j);
+    if (buf_ok(&out))
+        printf(SLICE_FMT "\n", SLICE_ARG(buf_slice(&out)));
+    else
+        log_error(log, "sim: out of memory");
+    buf_free(&out);
 }
 
 int simulate(const struct command_line *l)
@@ -152,7 +176,7 @@ int simulate(const struct command_line *l)
         return 2;
     }
     if (l->choices[CHOICE_sim_json])
-        print_json(&c, &r);
+        print_json(l->log, &c, &r);
     else
         print_text(&c, &r);
     if (!r.violation[0])

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/limit.h"
 #include "trace/record.h"
 #include "server/replay.h"
@@ -405,159 +406,188 @@ static void text_record(struct trace *t, const struct subject *s, const struct r
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_head(struct trace *t, const struct subject *s)
+/* Begins the object of a line. */
+static void json_head(struct json *j, struct trace *t, const struct subject *s)
 {
-    buf_printf(&t->out, "{\"time\":%.9f", (double)(s->ns - t->begin_ns) / 1e9);
+    json_init(j, &t->out);
+    json_object(j, NULL);
+    json_decimal(j, "time", (double)(s->ns - t->begin_ns) / 1e9, 9);
     if (s->job >= 0)
-        buf_printf(&t->out, ",\"job\":%lld", (long long)s->job);
+        json_i64(j, "job", s->job);
     if (s->rank >= 0)
-        buf_printf(&t->out, ",\"rank\":%lld", (long long)s->rank);
+        json_i64(j, "rank", s->rank);
     if (s->connection)
-        buf_printf(&t->out, ",\"connection\":%u", s->connection);
+        json_u64(j, "connection", s->connection);
 }
 
-static void json_value(struct buf *out, const struct decoded *m, uint32_t *i);
+static void json_line_done(struct json *j, struct trace *t)
+{
+    json_object_end(j);
+    json_done(j);
+    line_done(t);
+}
+
+static void json_value(struct json *j, const struct decoded *m, uint32_t *i);
+
+static void json_type_of(struct json *j, const struct decode_field *f)
+{
+    struct buf key = BUF_NULL(f->name.len + 8);
+
+    buf_printf(&key, SLICE_FMT "_type", SLICE_ARG(f->name));
+    json_key(j, buf_slice(&key));
+    json_str(j, NULL, f->type);
+    if (!buf_ok(&key))
+        j->out->error = key.error;
+    buf_free(&key);
+}
 
 /* Of a group: "name":value, and "name_type":"UINT32" if the type is in the message. */
-static void json_member(struct buf *out, const struct decoded *m, uint32_t *i)
+static void json_member(struct json *j, const struct decoded *m, uint32_t *i)
 {
     const struct decode_field *f = &m->fields[*i];
 
-    buf_json(out, f->name);
-    buf_byte(out, ':');
-    json_value(out, m, i);
+    json_key(j, f->name);
+    json_value(j, m, i);
     if (f->type)
-        buf_printf(out, ",\"" SLICE_FMT "_type\":\"%s\"", SLICE_ARG(f->name), f->type);
+        json_type_of(j, f);
 }
 
 /* Of a list: a value; or a key with its value, as an object. */
-static void json_element(struct buf *out, const struct decoded *m, uint32_t *i)
+static void json_element(struct json *j, const struct decoded *m, uint32_t *i)
 {
     const struct decode_field *f = &m->fields[*i];
 
     if (!f->name.len) {
-        json_value(out, m, i);
+        json_value(j, m, i);
         return;
     }
-    buf_str(out, "{\"key\":");
-    buf_json(out, f->name);
+    json_object(j, NULL);
+    json_text(j, "key", f->name);
     if (f->type)
-        buf_printf(out, ",\"type\":\"%s\"", f->type);
+        json_str(j, "type", f->type);
     if (f->flags)
-        buf_printf(out, ",\"flags\":%u", f->flags);
-    buf_str(out, ",\"value\":");
-    json_value(out, m, i);
-    buf_byte(out, '}');
+        json_u64(j, "flags", f->flags);
+    json_key(j, SLICE("value"));
+    json_value(j, m, i);
+    json_object_end(j);
 }
 
-static void json_nest(struct buf *out, const struct decoded *m, uint32_t *i, bool list)
+static bool nest_goes_on(const struct decoded *m, uint32_t i)
 {
-    const char *comma = "";
-
-    buf_byte(out, list ? '[' : '{');
-    for (; *i < m->nfields && m->fields[*i].kind != DECODE_END; comma = ",") {
-        buf_str(out, comma);
-        if (list)
-            json_element(out, m, i);
-        else
-            json_member(out, m, i);
-    }
-    ++*i;
-    buf_byte(out, list ? ']' : '}');
+    return i < m->nfields && m->fields[i].kind != DECODE_END;
 }
 
-static void json_value(struct buf *out, const struct decoded *m, uint32_t *i)
+static void json_list(struct json *j, const struct decoded *m, uint32_t *i)
+{
+    json_array(j, NULL);
+    while (nest_goes_on(m, *i))
+        json_element(j, m, i);
+    ++*i;
+    json_array_end(j);
+}
+
+static void json_group(struct json *j, const struct decoded *m, uint32_t *i)
+{
+    json_object(j, NULL);
+    while (nest_goes_on(m, *i))
+        json_member(j, m, i);
+    ++*i;
+    json_object_end(j);
+}
+
+static void json_value(struct json *j, const struct decoded *m, uint32_t *i)
 {
     const struct decode_field *f = &m->fields[(*i)++];
 
     switch (f->kind) {
-    case DECODE_NUMBER: buf_i64(out, f->number); break;
-    case DECODE_UNSIGNED: buf_u64(out, (uint64_t)f->number); break;
-    case DECODE_FLAG: buf_str(out, f->number ? "true" : "false"); break;
-    case DECODE_TEXT:
-    case DECODE_BYTES: buf_json(out, f->text); break;
-    case DECODE_LIST:
-    case DECODE_GROUP: json_nest(out, m, i, f->kind == DECODE_LIST); break;
+    case DECODE_NUMBER: json_i64(j, NULL, f->number); break;
+    case DECODE_UNSIGNED: json_u64(j, NULL, (uint64_t)f->number); break;
+    case DECODE_FLAG: json_bool(j, NULL, f->number); break;
+    case DECODE_TEXT: json_text(j, NULL, f->text); break;
+    case DECODE_BYTES: json_bytes(j, NULL, f->text); break;
+    case DECODE_LIST: json_list(j, m, i); break;
+    case DECODE_GROUP: json_group(j, m, i); break;
     case DECODE_NULL:
-    case DECODE_END: buf_str(out, "null"); break;
+    case DECODE_END: json_null(j, NULL); break;
     }
 }
 
-static void json_fields(struct buf *out, const struct decoded *m, uint32_t *i, uint32_t item)
+static void json_fields(struct json *j, const char *key, const struct decoded *m, uint32_t *i,
+                        uint32_t item)
 {
-    const char *comma = "";
-
-    buf_byte(out, '{');
-    for (; *i < m->nfields && m->fields[*i].item == item; comma = ",") {
-        buf_str(out, comma);
-        json_member(out, m, i);
-    }
-    buf_byte(out, '}');
+    json_object(j, key);
+    while (*i < m->nfields && m->fields[*i].item == item)
+        json_member(j, m, i);
+    json_object_end(j);
 }
 
 static void json_message(struct trace *t, const struct subject *s, enum decode_way way,
                          const struct decoded *m)
 {
-    struct buf *out = &t->out;
-    uint32_t i = 0, items = 0;
+    struct json j;
+    uint32_t i = 0;
 
-    json_head(t, s);
-    buf_printf(out,
-               ",\"way\":\"%s\",\"protocol\":\"%s\",\"command\":", way == DECODE_IN ? "in" : "out",
-               m->protocol);
-    buf_json(out, m->command);
-    buf_str(out, ",\"fields\":");
-    json_fields(out, m, &i, 0);
-    while (i < m->nfields) {
-        buf_str(out, items++ ? "," : ",\"items\":[");
-        json_fields(out, m, &i, m->fields[i].item);
+    json_head(&j, t, s);
+    json_str(&j, "way", way == DECODE_IN ? "in" : "out");
+    json_str(&j, "protocol", m->protocol);
+    json_text(&j, "command", m->command);
+    json_fields(&j, "fields", m, &i, 0);
+    if (i < m->nfields) {
+        json_array(&j, "items");
+        while (i < m->nfields)
+            json_fields(&j, NULL, m, &i, m->fields[i].item);
+        json_array_end(&j);
     }
-    if (items)
-        buf_byte(out, ']');
-    if (m->fault) {
-        buf_str(out, ",\"fault\":");
-        buf_json(out, slice_str(m->fault));
-    }
-    if ((m->fault || t->all) && !m->secret) {
-        buf_str(out, ",\"bytes\":");
-        buf_json(out, m->bytes);
-    }
-    buf_byte(out, '}');
-    line_done(t);
+    if (m->fault)
+        json_str(&j, "fault", m->fault);
+    if ((m->fault || t->all) && !m->secret)
+        json_bytes(&j, "bytes", m->bytes);
+    json_line_done(&j, t);
 }
 
-static void json_part(struct buf *out, const struct part *p, const struct record *r)
+static void json_part_value(struct json *j, const char *key, const struct part *p,
+                            const struct record *r, uint32_t i)
+{
+    const void *at = part_at(p, r);
+
+    switch (p->kind) {
+    case PART_UINT: json_u64(j, key, *(const uint64_t *)at); break;
+    case PART_INT: json_i64(j, key, *(const int64_t *)at); break;
+    case PART_UINTS: json_u64(j, key, ((const struct part_uints *)at)->items[i]); break;
+    case PART_INTS: json_i64(j, key, ((const struct part_ints *)at)->items[i]); break;
+    default: json_bytes(j, key, text_of(p, r, i)); break;
+    }
+}
+
+static void json_part(struct json *j, const struct part *p, const struct record *r)
 {
     uint32_t n = list_length(p, r);
 
-    buf_printf(out, ",\"%s\":%s", p->name, is_list(p) ? "[" : "");
-    for (uint32_t i = 0; i < n; i++) {
-        if (i)
-            buf_byte(out, ',');
-        if (p->kind == PART_BYTES || p->kind == PART_TEXTS)
-            buf_json(out, text_of(p, r, i));
-        else
-            put_number(out, p, r, i);
+    if (!is_list(p)) {
+        json_part_value(j, p->name, p, r, 0);
+        return;
     }
-    if (is_list(p))
-        buf_byte(out, ']');
+    json_array(j, p->name);
+    for (uint32_t i = 0; i < n; i++)
+        json_part_value(j, NULL, p, r, i);
+    json_array_end(j);
 }
 
 static void json_record(struct trace *t, const struct subject *s, const struct record *r)
 {
     const struct operation_row *row = record_row(r->kind);
     bool effect = record_is_effect(r->kind);
+    struct json j;
 
-    json_head(t, s);
-    buf_printf(&t->out, ",\"record\":\"%s\"", effect ? "effect" : row->name);
+    json_head(&j, t, s);
+    json_str(&j, "record", effect ? "effect" : row->name);
     if (effect)
-        buf_printf(&t->out, ",\"effect\":\"%s\"", row->name);
+        json_str(&j, "effect", row->name);
     for (uint32_t i = 0; i < row->nparts; i++) {
         if (!is_told(s, r, &row->parts[i]))
-            json_part(&t->out, &row->parts[i], r);
+            json_part(&j, &row->parts[i], r);
     }
-    buf_byte(&t->out, '}');
-    line_done(t);
+    json_line_done(&j, t);
 }
 
 /* ---- callbacks ----------------------------------------------------------------------------- */
