@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "cluster/msg.h"
-#include "core/input.h"
 #include "core/job_map_pack.h"
 #include "topo/plan_bind.h"
 #include "daemon/job_shutdown.h"
@@ -83,8 +82,7 @@ static struct job *follow(struct node *n, struct job_map *plan, const struct op_
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     local_job_preset(n, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
-        server_deliver(&n->server, INPUT(preset, .job = w->job->id, .key = m->presets.items[i],
-                                         .value = m->presets.items[i + 1]));
+        server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
     if (bound)
         timer_set(&n->starter, 0);
     else

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/input.h"
 #include "daemon/multinode.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
@@ -40,8 +39,7 @@ void launcher_skip(struct local_job *w)
 {
     for (; w->next < w->job->plan.nprocs; w->next++) {
         if (job_rank_is_here(w->job, w->next))
-            server_deliver(&w->node->server, INPUT(proc_state, .job = w->job->id, .rank = w->next,
-                                                   .event = PROC_EVENT_NOT_STARTED, .code = 1));
+            server_proc_state(&w->node->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1, 0);
     }
 }
 

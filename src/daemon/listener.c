@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/input.h"
 #include "io/peer_cred.h"
 #include "io/socket_owner.h"
 #include "daemon/local_job.h"
@@ -63,8 +62,7 @@ static void hung_up(void *arg, struct peer_conn *c, bool refused)
     struct node *n = arg;
 
     if (c == n->singleton)
-        server_deliver(&n->server, INPUT(proc_state, .job = c->peer->job->id, .rank = c->peer->rank,
-                                         .event = PROC_EVENT_EXIT, .code = refused));
+        server_proc_state(&n->server, c->peer->job, c->peer->rank, PROC_EVENT_EXIT, refused, 0);
 }
 
 static void closed(void *arg, struct peer_conn *c)

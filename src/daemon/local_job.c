@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/limit.h"
-#include "core/input.h"
 #include "core/procmap.h"
 #include "daemon/multinode.h"
 
@@ -30,9 +29,7 @@ static void preset_map(struct node *n, struct job *job)
 
     procmap_of_plan(&job->plan, &text);
     if (buf_ok(&text))
-        server_deliver(&n->server,
-                       INPUT(preset, .job = job->id, .key = SLICE("PMI_process_mapping"),
-                             .value = buf_slice(&text)));
+        server_preset(&n->server, job, SLICE("PMI_process_mapping"), buf_slice(&text));
     buf_free(&text);
 }
 
@@ -42,15 +39,12 @@ void local_job_preset(struct node *n, struct job *job)
 
     preset_map(n, job);
     snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
-    server_deliver(&n->server, INPUT(preset, .job = job->id, .key = SLICE("universeSize"),
-                                     .value = slice_str(size)));
+    server_preset(&n->server, job, SLICE("universeSize"), slice_str(size));
     if (n->config.memory_kinds)
-        server_deliver(&n->server,
-                       INPUT(preset, .job = job->id, .key = SLICE("PMI_mpi_memory_alloc_kinds"),
-                             .value = slice_str(n->config.memory_kinds)));
+        server_preset(&n->server, job, SLICE("PMI_mpi_memory_alloc_kinds"),
+                      slice_str(n->config.memory_kinds));
     for (uint32_t i = 0; i < n->config.njob_attrs; i++)
-        server_deliver(&n->server, INPUT(preset, .job = job->id, .key = n->config.job_attrs[i].key,
-                                         .value = n->config.job_attrs[i].value));
+        server_preset(&n->server, job, n->config.job_attrs[i].key, n->config.job_attrs[i].value);
 }
 
 static void job_name(const struct node *n, char *name, size_t room)
@@ -145,7 +139,7 @@ int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t coun
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
-    server_deliver(&w->node->server, INPUT(job_gone, .job = w->job->id));
+    server_job_gone(&w->node->server, w->job);
     end(&w->store);
     list_unlink(&w->link);
     unloaded_free(&w->unloaded);

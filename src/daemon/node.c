@@ -19,7 +19,6 @@
 
 #include "base/clock.h"
 #include "core/effect.h"
-#include "core/input.h"
 #include "io/child.h"
 #include "daemon/control.h"
 #include "daemon/shutdown.h"
@@ -285,8 +284,7 @@ static void find_attr(struct node *n, struct job *job, const struct op_attr *e)
     } else if (path) {
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(path) };
         if (job)
-            server_deliver(&n->server,
-                           INPUT(preset, .job = job->id, .key = e->key, .value = a.value));
+            server_preset(&n->server, job, e->key, a.value);
     } else if (err.text[0]) {
         log_warn(&n->config.log, "programs will discover the hardware themselves: %s", err.text);
     }

@@ -82,13 +82,11 @@ static void lose_ranks(struct node *n, struct job *j, uint32_t position, const c
             continue;
         /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
-            server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
-                                             .event = PROC_EVENT_STARTED, .pid = j->procs[r].pid));
-        server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = r,
-                                         .event = j->procs[r].state == PROC_STATE_PLANNED
-                                                      ? PROC_EVENT_NOT_STARTED
-                                                      : PROC_EVENT_DEATH,
-                                         .code = SIGKILL));
+            server_proc_state(&n->server, j, r, PROC_EVENT_STARTED, 0, j->procs[r].pid);
+        server_proc_state(&n->server, j, r,
+                          j->procs[r].state == PROC_STATE_PLANNED ? PROC_EVENT_NOT_STARTED
+                                                                  : PROC_EVENT_DEATH,
+                          SIGKILL, 0);
     }
     spawning_heard(n, j);
 }
@@ -143,8 +141,7 @@ static void lose_elsewhere(struct multinode *s, const struct placement *p, uint3
     for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) == position &&
             j->procs[r].state != PROC_STATE_GONE)
-            server_deliver(share_server(s), INPUT(proc_state, .job = j->id, .rank = r,
-                                                  .event = PROC_EVENT_DEATH, .code = SIGKILL));
+            server_proc_state(share_server(s), j, r, PROC_EVENT_DEATH, SIGKILL, 0);
     }
 }
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "core/input.h"
 #include "daemon/path_search.h"
 #include "daemon/output.h"
 #include "daemon/output_format.h"
@@ -313,8 +312,7 @@ static bool overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    bool heard = server_deliver(&t->node->server, INPUT(output, .job = t->job->id, .rank = t->rank,
-                                                        .channel = channel, .bytes = bytes));
+    bool heard = server_output(&t->node->server, t->job, t->rank, channel, bytes);
 
     if (t->node->multinode &&
         iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
@@ -424,21 +422,18 @@ int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, 
         close_side(&w, 0);
         free(t);
         n->processes.calls.cannot_run(n, job, rank, code, err->text);
-        server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
-                                         .event = PROC_EVENT_NOT_STARTED, .code = code));
+        server_proc_state(&n->server, job, rank, PROC_EVENT_NOT_STARTED, code, 0);
         return rc;
     }
     startup_timing_note(&n->timing, job, rank, STARTUP_STARTED);
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
-    server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
-                                     .event = PROC_EVENT_STARTED, .pid = job->procs[rank].pid));
+    server_proc_state(&n->server, job, rank, PROC_EVENT_STARTED, 0, job->procs[rank].pid);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
         n->processes.calls.cannot_run(n, job, rank, 1, err->text);
         if (t->ended)
-            server_deliver(&n->server, INPUT(proc_state, .job = job->id, .rank = rank,
-                                             .event = PROC_EVENT_DEATH, .code = SIGKILL));
+            server_proc_state(&n->server, job, rank, PROC_EVENT_DEATH, SIGKILL, 0);
         process_signal(t, SIGKILL);
     }
     return rc;
@@ -516,13 +511,11 @@ void process_ended(struct task *t, int wait_status)
         keep_unloaded(t);
     source_show_held(&t->err);
     if (WIFSIGNALED(wait_status))
-        server_deliver(&t->node->server,
-                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
-                             .event = PROC_EVENT_DEATH, .code = WTERMSIG(wait_status)));
+        server_proc_state(&t->node->server, t->job, t->rank, PROC_EVENT_DEATH,
+                          WTERMSIG(wait_status), 0);
     else
-        server_deliver(&t->node->server,
-                       INPUT(proc_state, .job = t->job->id, .rank = t->rank,
-                             .event = PROC_EVENT_EXIT, .code = WEXITSTATUS(wait_status)));
+        server_proc_state(&t->node->server, t->job, t->rank, PROC_EVENT_EXIT,
+                          WEXITSTATUS(wait_status), 0);
 }
 
 void process_close(struct task *t)

@@ -2,7 +2,6 @@
 #ifndef WIREUP_DAEMON_SIGNALS_H
 #define WIREUP_DAEMON_SIGNALS_H
 
-#include "core/effect.h"
 #include "daemon/node_priv.h"
 
 struct op_signal;

@@ -47,9 +47,8 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     }
     n->singleton = c;
     c->peer->job->procs[0].pid = pid;
-    server_deliver(&n->server,
-                   INPUT(proc_state, .job = c->peer->job->id, .rank = 0,
-                         .event = PROC_EVENT_STARTED, .pid = c->peer->job->procs[0].pid));
+    server_proc_state(&n->server, c->peer->job, 0, PROC_EVENT_STARTED, 0,
+                      c->peer->job->procs[0].pid);
     return c->peer;
 }
 

@@ -60,8 +60,7 @@ void spawning_heard(struct node *n, struct job *j)
 static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
 {
     for (uint32_t i = 0; i < rq->npreputs; i++)
-        server_deliver(&n->server, INPUT(preset, .job = job->id, .key = rq->preputs[i].key,
-                                         .value = rq->preputs[i].value));
+        server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
 }
 
 /* Selects the processes whose standard input the spawner wants to feed. */

@@ -143,9 +143,8 @@ static struct job *tool_job(struct node *n, const char *name, uint32_t nprocs)
         return NULL;
     }
     w->next = nprocs;
-    server_deliver(&n->server,
-                   INPUT(proc_state, .job = w->job->id, .rank = nprocs - 1,
-                         .event = PROC_EVENT_STARTED, .pid = w->job->procs[nprocs - 1].pid));
+    server_proc_state(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0,
+                      w->job->procs[nprocs - 1].pid);
     return w->job;
 }
 
@@ -169,6 +168,6 @@ void tools_admit(struct node *n, const struct op_tool *e)
     if (!server_deliver(&n->server, INPUT_AT(clock_now_ns(), tool_reply, .ticket = e->ticket,
                                              .job = j ? j->id : JOB_NO_RANK, .status = status)) &&
         j)
-        server_deliver(&n->server, INPUT(proc_state, .job = j->id, .rank = j->plan.nprocs - 1,
-                                         .event = PROC_EVENT_HANGUP)); /* it has gone */
+        server_proc_state(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0,
+                          0); /* it has gone */
 }

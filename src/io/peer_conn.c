@@ -179,7 +179,7 @@ static bool take(struct peer_conn *c)
         return true;
     }
     watch_want(&c->watch, 0);
-    server_deliver(o->server, INPUT(hangup, .connection = c->peer->id));
+    server_hangup(o->server, c->peer);
     if (o->host->hung_up)
         o->host->hung_up(o->arg, c, n > 0);
     return false;

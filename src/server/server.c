@@ -150,8 +150,7 @@ static bool uncount_line(struct peer *p)
 void server_leaves(struct server *s, struct peer *p)
 {
     if (!uncount_line(p))
-        server_deliver(
-            s, INPUT(proc_state, .job = p->job->id, .rank = p->rank, .event = PROC_EVENT_FINALIZE));
+        server_proc_state(s, p->job, p->rank, PROC_EVENT_FINALIZE, 0, 0);
 }
 
 static void give_up(struct server *s, struct peer *p, const char *why)

@@ -90,6 +90,16 @@ void server_abort(struct server *s, const struct job *j, uint32_t culprit, int e
 /* The input `answer`. */
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a);
 
+/* The inputs `proc_state`, `preset`, `output`, `job_gone` and `hangup`, which come from many places
+ * of a host: those need not know the table for them. */
+bool server_proc_state(struct server *s, const struct job *j, uint32_t rank, enum proc_event event,
+                       int code, int pid);
+bool server_preset(struct server *s, const struct job *j, struct slice key, struct slice value);
+bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+                   struct slice bytes);
+void server_job_gone(struct server *s, const struct job *j);
+void server_hangup(struct server *s, const struct peer *p);
+
 /* A new job; as core_job_order().  The input `job_gone` removes it. */
 struct job *server_job_order(struct server *s, const struct job_order *o);
 

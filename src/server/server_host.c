@@ -154,6 +154,35 @@ void server_abort(struct server *s, const struct job *j, uint32_t culprit, int e
                             .reason = slice_str(reason.text)));
 }
 
+bool server_proc_state(struct server *s, const struct job *j, uint32_t rank, enum proc_event event,
+                       int code, int pid)
+{
+    return server_deliver(
+        s, INPUT(proc_state, .job = j->id, .rank = rank, .event = event, .code = code, .pid = pid));
+}
+
+bool server_preset(struct server *s, const struct job *j, struct slice key, struct slice value)
+{
+    return server_deliver(s, INPUT(preset, .job = j->id, .key = key, .value = value));
+}
+
+bool server_output(struct server *s, const struct job *j, uint32_t rank, uint16_t channel,
+                   struct slice bytes)
+{
+    return server_deliver(
+        s, INPUT(output, .job = j->id, .rank = rank, .channel = channel, .bytes = bytes));
+}
+
+void server_job_gone(struct server *s, const struct job *j)
+{
+    server_deliver(s, INPUT(job_gone, .job = j->id));
+}
+
+void server_hangup(struct server *s, const struct peer *p)
+{
+    server_deliver(s, INPUT(hangup, .connection = p->id));
+}
+
 void server_answer(struct server *s, uint64_t ticket, const struct answer *a)
 {
     server_deliver(s, INPUT(answer, .ticket = ticket, .status = a->status, .number = a->number,

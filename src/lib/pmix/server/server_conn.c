@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "core/input.h"
 #include "io/socket_owner.h"
 #include "lib/pmix/server/server_iof.h"
 #include "lib/pmix/server/server_space.h"
@@ -123,7 +122,7 @@ static void closed(void *arg, struct peer_conn *c)
     struct nspace *n = nspace_of(s, c->peer->job);
 
     iof_forget(s, c->peer);
-    server_deliver(&s->server, INPUT(hangup, .connection = c->peer->id));
+    server_hangup(&s->server, c->peer);
     if (n && n->is_tool)
         n->is_over = s->tool_is_over = true;
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/limit.h"
-#include "core/input.h"
 #include "core/procmap.h"
 #include "lib/pmix/server/server_info.h"
 #include "lib/pmix/server/server_map.h"
@@ -119,15 +118,14 @@ void nspace_leave(struct pserver *s, struct nspace *n)
     {
         struct local *p = LIST_OF(l, struct local, link);
         if (p->is_known)
-            server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = p->rank,
-                                             .event = PROC_EVENT_EXIT));
+            server_proc_state(&s->server, n->job, p->rank, PROC_EVENT_EXIT, 0, 0);
     }
 }
 
 void nspace_free(struct pserver *s, struct nspace *n)
 {
     if (n->job)
-        server_deliver(&s->server, INPUT(job_gone, .job = n->job->id));
+        server_job_gone(&s->server, n->job);
     memfd_close(&n->store);
     forget_told(n);
     LIST_EACH(l, &n->locals)
@@ -148,12 +146,10 @@ static void preset(struct pserver *s, struct job *j)
 
     procmap_of_plan(&j->plan, &text);
     if (buf_ok(&text))
-        server_deliver(&s->server, INPUT(preset, .job = j->id, .key = SLICE("PMI_process_mapping"),
-                                         .value = buf_slice(&text)));
+        server_preset(&s->server, j, SLICE("PMI_process_mapping"), buf_slice(&text));
     buf_free(&text);
     snprintf(size, sizeof size, "%lld", (long long)j->plan.universe);
-    server_deliver(&s->server, INPUT(preset, .job = j->id, .key = SLICE("universeSize"),
-                                     .value = slice_str(size)));
+    server_preset(&s->server, j, SLICE("universeSize"), slice_str(size));
 }
 
 static void start_locals(struct pserver *s, struct nspace *n)
@@ -162,9 +158,8 @@ static void start_locals(struct pserver *s, struct nspace *n)
     {
         struct local *p = LIST_OF(l, struct local, link);
         if (!p->is_known && p->rank < n->job->plan.nprocs)
-            server_deliver(&s->server,
-                           INPUT(proc_state, .job = n->job->id, .rank = p->rank,
-                                 .event = PROC_EVENT_STARTED, .pid = n->job->procs[p->rank].pid));
+            server_proc_state(&s->server, n->job, p->rank, PROC_EVENT_STARTED, 0,
+                              n->job->procs[p->rank].pid);
         p->is_known = true;
     }
 }
@@ -328,8 +323,7 @@ void nspace_forget(struct pserver *s, struct nspace *n, uint32_t rank)
     if (!p)
         return;
     if (n->job && p->is_known)
-        server_deliver(&s->server, INPUT(proc_state, .job = n->job->id, .rank = rank,
-                                         .event = PROC_EVENT_EXIT));
+        server_proc_state(&s->server, n->job, rank, PROC_EVENT_EXIT, 0, 0);
     keep_former(n, p);
     list_unlink(&p->link);
     free(p);
