@@ -233,7 +233,7 @@ static void test_control(void)
 #ifdef __SANITIZE_ADDRESS__
 enum { SEEDS = 40, LARGE = 4000 };
 #else
-enum { SEEDS = 200, LARGE = 4000 };
+enum { SEEDS = 150, LARGE = 4000 };
 #endif
 
 int main(int argc, char **argv)

@@ -31,7 +31,6 @@ struct plan_builder {
     struct ranking_spec ranking;
     struct mapping_block *blocks;
     struct host_list here; /* this machine: if no node is named */
-    bool slots_assumed;    /* this machine was named without its slots */
     struct rankfile ranks; /* name NULL: there is none */
     struct binding binding;
     const struct host *const *node_hosts;
@@ -85,8 +84,7 @@ static int read_hosts(struct plan_builder *p, struct host_list *list, const char
         return 0;
     if (list->count)
         return errmsg_set(p->err, LAUNCH_USAGE, "use either -hosts or -hostfile");
-    p->slots_assumed = strcmp(file, "HYDRA_USE_LOCALHOST") == 0;
-    if (p->slots_assumed)
+    if (strcmp(file, "HYDRA_USE_LOCALHOST") == 0)
         return add_here(p, list, 1);
     rc = read_named_file(p, "host file", file, &text);
     if (rc == 0)
@@ -560,24 +558,12 @@ static int check_ranks(struct plan_builder *p)
     return 0;
 }
 
-/* The number of slots was given: by the user, a resource manager, or the DVM. */
-static bool slots_are_known(const struct plan_builder *p)
+/* The slots of all nodes, which the mapping has counted: as a node list, a resource manager or the
+ * DVM gives them, else the processors.  A job that has more processes has taken what it needs.  A
+ * number, because RFC 13 has no word for "unlimited". */
+static void count_universe(struct job_map *plan)
 {
-    for (uint32_t i = 0; i < p->opt->nblocks; i++) {
-        if (p->blocks[i].hosts != &p->here)
-            return !p->slots_assumed;
-    }
-    return false;
-}
-
-/* The known slots; a job that has more processes has taken what it needs. */
-static void count_universe(struct plan_builder *p)
-{
-    struct job_map *plan = p->plan;
-
-    if (!slots_are_known(p))
-        plan->universe = -1;
-    else if (plan->universe < plan->nprocs)
+    if (plan->universe < plan->nprocs)
         plan->universe = plan->nprocs;
 }
 
@@ -587,7 +573,7 @@ static int set_universe(struct plan_builder *p)
     uint32_t n;
 
     if (!usize) {
-        count_universe(p);
+        count_universe(p->plan);
         return 0;
     }
     if (strcasecmp(usize, "SYSTEM") == 0)

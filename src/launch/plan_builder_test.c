@@ -109,7 +109,7 @@ static void test_plan(void)
     EQ(plan.napps, 2);
     EQ(plan.nnodes, 1);
     EQ(plan.nodes[0].nprocs, 5);
-    EQ(plan.universe, -1);
+    OK(plan.universe >= 5);
     OK(strstr(plan.apps[0].path, "/bin/prog") && strcmp(plan.apps[0].argv[1], "x") == 0);
     OK(plan.apps[0].argc == 2 && !plan.apps[0].argv[2] && !plan.apps[0].wdir);
     OK(plan.apps[1].wdir && strncmp(plan.apps[1].wdir, place, strlen(place)) == 0);
@@ -145,8 +145,8 @@ static void test_plan(void)
     check_universe("-hosts localhost:5 -n 1 prog : -n 2 prog", 5);
     check_universe("-hosts localhost:32 -usize INFINITE -n 1 prog", -1);
     check_universe("-hosts localhost:32 -usize 9 -n 1 prog", 9);
-    check_universe("-n 3 prog", -1);
-    check_universe("-f HYDRA_USE_LOCALHOST -n 3 prog", -1);
+    check_universe("-n 300 prog", 300);
+    check_universe("-f HYDRA_USE_LOCALHOST -n 300 prog", 300);
     EQ(prepare("-pmi_args 7000 i k 42"), LAUNCH_GO);
     EQ(opt.singleton.port, 7000);
 }

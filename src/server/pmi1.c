@@ -90,7 +90,7 @@ static void say(struct pmi1 *s, enum pmi1_msg id, const void *m)
 /* Every client reads it whole, and as one word. */
 static bool is_plain_word(struct slice s)
 {
-    return text_sayable_pmi1(s) && slice_find(s, '\t') == s.len;
+    return text_sayable_pmi1(s) && slice_find(s, ' ') == s.len && slice_find(s, '\t') == s.len;
 }
 
 #define RC(m, id, number) PMI1_SET(m, id, rc, number)
@@ -294,11 +294,13 @@ static int on_get_ranks2hosts(struct pmi1 *s, const struct incoming *in)
 static int on_put(struct pmi1 *s, const struct incoming *in)
 {
     const struct pmi1_put *m = &in->m->put;
+    bool nothing = m->key.len == 0 && m->value.len == 0; /* MPICH 4.0, a promoted singleton */
+    struct pmi1_put_result r = { .has = 0 };
 
-    if (m->key.len == 0 && m->value.len == 0) { /* MPICH 4.0 after a singleton's promotion */
-        struct pmi1_put_result r = { .has = 0 };
-        RC(r, put_result, 0);
-        PMI1_SET(r, put_result, msg, SLICE("success"));
+    if (nothing || !text_sayable_pmi1(m->value)) {
+        RC(r, put_result, nothing ? 0 : 1);
+        PMI1_SET(r, put_result, msg,
+                 nothing ? SLICE("success") : SLICE("value_not_sayable_in_PMI-1"));
         say(s, PMI1_put_result, &r);
         return SESSION_IDLE;
     }
@@ -796,8 +798,7 @@ static bool is_line(struct slice s)
 static void answer_lookup(struct pmi1 *s, const struct answer *a)
 {
     struct pmi1_lookup_result r = { .has = 0 };
-    bool found =
-        a->status == ANSWER_OK && (s->ours ? is_line(a->value) : text_sayable_pmi1(a->value));
+    bool found = a->status == ANSWER_OK && (s->ours ? is_line(a->value) : is_plain_word(a->value));
 
     PMI1_SET(r, lookup_result, info, found ? SLICE("ok") : SLICE("fail"));
     RC(r, lookup_result, found ? 0 : 1);

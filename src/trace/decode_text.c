@@ -173,10 +173,8 @@ static bool add_message(struct decode *d, const struct text_proto *proto,
 
 static bool add_list(struct decode *d, const struct text_field *f, const struct text_list *list)
 {
-    uint32_t first = f->kind == TEXT_LIST1;
-
     for (uint32_t i = 0; i < list->n; i++) {
-        const char *name = arena_printf(&d->arena, "%s%u", f->name, i + first);
+        const char *name = arena_printf(&d->arena, "%s%u", f->name, i + list->first);
         if (!name || !decode_add_text(d, name, list->items[i]))
             return false;
     }

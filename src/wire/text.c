@@ -99,11 +99,12 @@ static int make_room(struct arena *arena, void **items, uint32_t n, uint32_t *ro
 static int add_item(const struct reader *r, const struct text_field *f, struct text_list *list,
                     uint32_t index, struct slice name, struct slice value)
 {
-    uint32_t first = f->kind == TEXT_LIST1 ? 1 : 0;
     void *items = list->items;
     int rc;
 
-    if (index < first || index - first != list->n)
+    if (list->n == 0)
+        list->first = f->kind == TEXT_LIST1 && index == 1;
+    if (index < list->first || index - list->first != list->n)
         return malformed(r, name, "is out of order");
     if (list->n >= LIMIT_SPAWN_ITEMS)
         return malformed(r, name, "is one item too many");
@@ -312,26 +313,51 @@ static int check_required(const struct reader *r, const struct place *p)
     return TEXT_FINE;
 }
 
+/* Cuts `cmd=NAME` out of a message: *before_p is what stands in front of it, which only a line may
+ * have, and *after_p the rest. */
+static bool cut_command(enum text_style style, struct slice message, struct slice *name_p,
+                        struct slice *before_p, struct slice *after_p)
+{
+    const char *command = style == TEXT_LINES ? "mcmd" : "cmd";
+    struct slice rest = message, name;
+
+    while (next_name(style, &rest, &name)) {
+        if (slice_is(name, command)) {
+            size_t n = (size_t)(name.ptr - message.ptr);
+            *before_p = slice_head(message, n ? n - 1 : 0); /* without the blank between them */
+            *name_p = slice_cut(&rest, separators[style]);
+            *after_p = rest;
+            return true;
+        }
+        if (style != TEXT_BLANKS)
+            return false;
+        slice_cut(&rest, separators[style]);
+    }
+    return false;
+}
+
 int text_decode(const struct text_proto *proto, enum text_style style, struct slice message,
                 struct arena *arena, unsigned *msg_p, void *out, size_t room, struct errmsg *err)
 {
     struct reader r = { .proto = proto, .style = style, .arena = arena, .err = err };
-    struct slice rest = message, name, value;
+    struct slice before, name, after;
     int at, rc;
 
-    if (!next_name(style, &rest, &name) || !slice_is(name, style == TEXT_LINES ? "mcmd" : "cmd"))
-        return errmsg_set(err, TEXT_MALFORMED, "%s message does not begin with '%s='", proto->name,
+    if (!cut_command(style, message, &name, &before, &after))
+        return errmsg_set(err, TEXT_MALFORMED, "%s message %s '%s='", proto->name,
+                          style == TEXT_BLANKS ? "has no" : "does not begin with",
                           style == TEXT_LINES ? "mcmd" : "cmd");
-    value = slice_cut(&rest, separators[style]);
-    at = text_find(proto, slice_trim(value));
+    at = text_find(proto, slice_trim(name));
     if (at < 0)
         return errmsg_set(err, TEXT_UNKNOWN, "unknown %s command '" SLICE_FMT "'", proto->name,
-                          SLICE_ARG(slice_head(value, 64)));
+                          SLICE_ARG(slice_head(name, 64)));
     r.whole = (struct place){ &proto->msgs[at], out, out };
     if (r.whole.msg->size > room)
         return -EINVAL;
     memset(out, 0, r.whole.msg->size);
-    rc = read_tuples(&r, rest);
+    rc = read_tuples(&r, before);
+    if (rc == TEXT_FINE)
+        rc = read_tuples(&r, after);
     if (rc == TEXT_FINE)
         rc = check_required(&r, &r.whole);
     if (rc == TEXT_FINE)
@@ -537,6 +563,6 @@ int text_encode(const struct text_proto *proto, enum text_style style, unsigned 
 
 bool text_sayable_pmi1(struct slice value)
 {
-    return value.len && value.len < LIMIT_PMI_VALUE && slice_find(value, ' ') == value.len &&
-           slice_find(value, '\n') == value.len && slice_find(value, '\0') == value.len;
+    return value.len && value.len < LIMIT_PMI_VALUE && slice_find(value, '\n') == value.len &&
+           slice_find(value, '\0') == value.len;
 }

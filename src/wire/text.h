@@ -6,11 +6,12 @@
  * nothing is copied but numbered lists and groups (and, with doubled separators, values that hold
  * one), which come from the caller's arena.
  *
- * Rules for reading, from the messages of real clients: tuples come in any order; runs of blanks
- * count as one; unknown tuples and words without `=` are skipped; the value ends at the separator
- * (WORD) or at the end of the message (REST: or before a known tuple that has not occurred yet); a
- * value is split from its name at the first `=`; a field that occurs twice is an error.  Trailing
- * bytes of a REST value are kept as they are.
+ * Rules for reading, from RFC 13 and the messages of real clients: tuples come in any order, in a
+ * line even before `cmd=`; runs of blanks count as one; unknown tuples and words without `=` are
+ * skipped; the value ends at the separator (WORD) or at the end of the message (REST: or before
+ * `cmd=` or a known tuple that has not occurred yet); a value is split from its name at the first
+ * `=`; a field that occurs twice is an error.  Trailing bytes of a REST value are kept as they are.
+ * Lists that count from 1 are read from 0, too, as RFC 13 counts.
  */
 #ifndef WIREUP_WIRE_TEXT_H
 #define WIREUP_WIRE_TEXT_H
@@ -39,6 +40,7 @@ struct text_list {
     uint32_t n;
     uint32_t room; /* items that fit the array */
     struct slice *items;
+    uint32_t first; /* the number of the first item that was read: LIST1 has 1, or 0 */
 };
 
 /* Repeated tuples: each item is the struct of the row that has the field's name; that row's first
@@ -124,8 +126,9 @@ int text_find(const struct text_proto *proto, struct slice name);
 int text_encode(const struct text_proto *proto, enum text_style style, unsigned msg, const void *in,
                 struct buf *out, struct errmsg *err);
 
-/* True when the value can be the last field of a PMI-1 line and every legacy client reads it whole:
- * not empty, no blank, no newline, no NUL, at most LIMIT_PMI_VALUE - 1 bytes. */
+/* True when the value can be the last field of a PMI-1 line (RFC 13: `string`): not empty, no
+ * newline, no NUL, at most LIMIT_PMI_VALUE - 1 bytes.  RFC 13 lets it have blanks; MPICH's clients,
+ * which never put one, would read up to the first. */
 bool text_sayable_pmi1(struct slice value);
 
 #endif

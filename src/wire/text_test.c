@@ -40,7 +40,14 @@ static void test_reading(void)
     OK(decode(SLICE("cmd=init pmi_version=4294967296"), &msg) == TEXT_MALFORMED);
     msg = 999;
     OK(decode(SLICE("cmd=nonsense a=b"), &msg) == TEXT_UNKNOWN && msg == 999);
-    OK(decode(SLICE("key=A cmd=put"), &msg) == TEXT_MALFORMED);
+    OK(decode(SLICE("key=A cmd=put"), &msg) == TEXT_MALFORMED && strstr(err.text, "'value'"));
+    OK(decode(SLICE("value=a  b key=A x cmd=put kvsname=K"), &msg) == 0 && msg == PMI1_put);
+    OK_F(slice_is(any.put.value, "a  b") && slice_is(any.put.key, "A") &&
+             slice_is(any.put.kvsname, "K"),
+         "tuples may stand before the command");
+    OK(decode(SLICE("key=A value= b cmd=put kvsname=K"), &msg) == 0);
+    OK_F(slice_is(any.put.value, " b"), "a value ends before the command");
+    OK(decode(SLICE("key=A value=b command=put"), &msg) == TEXT_MALFORMED);
     OK(decode(SLICE(""), &msg) == TEXT_MALFORMED && decode(SLICE("   "), &msg) == TEXT_MALFORMED);
     OK(decode(SLICE("mcmd=spawn nprocs=1"), &msg) == TEXT_MALFORMED);
 }
@@ -56,8 +63,19 @@ static void test_spawn_block(void)
     OK(rc == 0 && msg == PMI1_spawn && any.spawn.nprocs == 3 && any.spawn.argcnt == 2);
     OK(any.spawn.arg.n == 2 && slice_is(any.spawn.arg.items[0], "a b") &&
        slice_is(any.spawn.arg.items[1], "x=y"));
+    EQ(any.spawn.arg.first, 1);
     OK(slice_is(any.spawn.execname, "./my prog") &&
        slice_is(any.spawn.info_val.items[0], "/tmp/a dir") && any.spawn.preput_key.n == 0);
+    rc = text_decode(&pmi1_proto, TEXT_LINES,
+                     SLICE("mcmd=spawn\nnprocs=1\nexecname=x\narg0=a\narg1=b\nendcmd\n"), &arena,
+                     &msg, &any, sizeof any, &err);
+    OK_F(rc == 0 && any.spawn.arg.first == 0 && any.spawn.arg.n == 2 &&
+             slice_is(any.spawn.arg.items[0], "a") && slice_is(any.spawn.arg.items[1], "b"),
+         "arguments count from 0, too");
+    rc = text_decode(&pmi1_proto, TEXT_LINES,
+                     SLICE("mcmd=spawn\nnprocs=1\nexecname=x\narg0=a\narg2=b\nendcmd\n"), &arena,
+                     &msg, &any, sizeof any, &err);
+    OK_F(rc == TEXT_MALFORMED, "but none is left out: %s", err.text);
     rc = text_decode(&pmi1_proto, TEXT_LINES,
                      SLICE("mcmd=spawn\nnprocs=1\nexecname=x\narg65536=y\nendcmd\n"), &arena, &msg,
                      &any, sizeof any, &err);
@@ -91,7 +109,8 @@ static void test_writing(void)
     OK_F(buf_len(&out) == 17, "what cannot be said writes nothing");
     buf_free(&out);
     OK(text_sayable_pmi1(SLICE("a=b\\")) && !text_sayable_pmi1(SLICE("")) &&
-       !text_sayable_pmi1(SLICE("a b")) && !text_sayable_pmi1(slice_mem("a\0b", 3)));
+       text_sayable_pmi1(SLICE("a b\t")) && !text_sayable_pmi1(SLICE("a\nb")) &&
+       !text_sayable_pmi1(slice_mem("a\0b", 3)));
 }
 
 /* ---- PMI-2 ---------------------------------------------------------------------------------- */

@@ -18,6 +18,8 @@ static const char *line_manners(struct slice line)
             return "has a word that is no tuple, or two blanks in a row";
         if (n + 1 == tuple.len)
             return "has an empty value";
+        if (slice_is(slice_head(tuple, n), "value") || slice_is(slice_head(tuple, n), "val"))
+            return NULL; /* up to the end of the line */
     }
     return NULL;
 }

@@ -177,14 +177,14 @@ else
     skip "Open MPI's help messages" "Open MPI's compiler is not installed"
 fi
 
-# ---- the universe: the slots where they are known, else what there is no word for
+# ---- the universe: the slots where they are known, else the processors
 # shellcheck disable=SC2016
 ask='echo "cmd=init pmi_version=1 pmi_subversion=1" >&3; read -r line <&3
 echo cmd=get_universe_size >&3; read -r line <&3; [ "$PMI_RANK" != 0 ] || echo "${line##*=}"
 echo cmd=finalize >&3; read -r line <&3'
 printf '%s\n' localhost:3 127.0.0.1:4 >"$tmp/hosts"
 for row in "32 -hosts localhost:32 -n 1" "7 -hostfile $tmp/hosts -n 1" "5 -hosts localhost:2 -n 5" \
-    "9 -hosts localhost:32 -usize 9 -n 1" "-1 -hosts localhost:32 -usize INFINITE -n 1" "-1 -n 2"; do
+    "9 -hosts localhost:32 -usize 9 -n 1" "-1 -hosts localhost:32 -usize INFINITE -n 1" "$(nproc) -n 1" "300 -n 300"; do
     want=${row%% *}
     # shellcheck disable=SC2086
     run "$patience" "$WIREUP" ${row#* } sh -c "$ask"
