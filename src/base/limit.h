@@ -85,6 +85,10 @@
 #define LIMIT_NAME_PORT    16384
 #define LIMIT_CLIENT_NAMES 4096
 
+/* Credentials that a process has used are overwritten in later records of its trace, of so many: a
+ * process that makes more does not pass on the oldest any more. */
+#define LIMIT_TRACE_CREDENTIALS 64
+
 /* One record of a trace: the longest holds all bytes that were written to a client at once, or the
  * placement of a job of many millions of processes. */
 #define LIMIT_TRACE_RECORD (128u << 20)

@@ -9,7 +9,15 @@ static void give_up(struct trace_writer *t, int rc)
     log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));
     t->server->recorder = NULL;
     t->server = NULL;
+    trace_mask_free(&t->mask);
     async_writer_close(&t->file);
+}
+
+static void append(void *arg, const struct record *r)
+{
+    struct trace_writer *t = arg;
+
+    record_write(&t->writer, r, &t->file.out);
 }
 
 static void keep(void *arg, struct record *r)
@@ -19,8 +27,9 @@ static void keep(void *arg, struct record *r)
 
     if (!r->time_ns)
         r->time_ns = clock_now_ns();
-    record_write(&t->writer, r, &t->file.out);
-    rc = async_writer_kick(&t->file);
+    rc = trace_mask_record(&t->mask, r, append, t);
+    if (rc == 0)
+        rc = async_writer_kick(&t->file);
     if (rc < 0)
         give_up(t, rc);
 }
@@ -35,6 +44,7 @@ int trace_writer_open(struct trace_writer *t, struct server *s, struct loop *l, 
     t->server = s;
     t->log = log;
     t->path = path;
+    trace_mask_init(&t->mask);
     server_record(s, keep, t, clock_wall_ns(), node);
     return 0;
 }
@@ -57,6 +67,7 @@ void trace_writer_close(struct trace_writer *t)
     if (!t->server) /* the last record could not be written */
         return;
     t->server = NULL;
+    trace_mask_free(&t->mask);
     rc = async_writer_close(&t->file);
     if (rc < 0)
         log_warn(t->log, "the trace %s is incomplete: %s", t->path, err_text(rc));

@@ -1,5 +1,5 @@
 /* trace_writer.h - the trace of one node: its server's inputs and outputs, with the time, to a file
- * (--trace; the format is trace/record.h).
+ * (--trace; the format is trace/record.h), without credentials (trace/mask.h).
  *
  * A trace that cannot go on (no memory, a full disk) ends with a warning; the job does not.
  */
@@ -9,11 +9,13 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "io/async_writer.h"
+#include "trace/mask.h"
 #include "trace/record_writer.h"
 #include "server/server.h"
 
 struct trace_writer {
     struct async_writer file;
+    struct trace_mask mask;
     struct record_writer writer;
     struct server *server; /* NULL: no trace */
     const struct log *log;

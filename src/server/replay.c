@@ -196,6 +196,7 @@ static int on_begin(struct replay *r, const struct record *d)
     r->server.arg = r;
     r->begin_ns = d->time_ns;
     r->begun = true;
+    r->count.masked = d->u.begin.masked != 0;
     return REPLAY_SAME;
 }
 

@@ -28,7 +28,8 @@ enum {
 struct replay_count {
     uint64_t records, bytes_in, bytes_out, effects;
     uint32_t connections, jobs;
-    bool ended; /* the trace has its last record */
+    bool ended;  /* the trace has its last record */
+    bool masked; /* credentials in it are overwritten */
 };
 
 /* store_max: bytes that each job's store may have.  NULL: no memory. */

@@ -70,8 +70,6 @@ struct trace {
     struct range *ranges;
     uint32_t nranges;
     uint64_t begin_ns, from_ns, to_ns;
-    uint64_t *secrets; /* the tickets of credentials, whose answers are not shown */
-    uint32_t nsecrets;
 };
 
 /* "2", "0-3", "1:2-3", "1:" */
@@ -186,7 +184,6 @@ struct subject {
     uint64_t ns;
     int64_t job, rank;   /* -1: none */
     uint32_t connection; /* 0: none */
-    bool secret;         /* its value is a credential */
 };
 
 /* ---- parts of records ------------------------------------------------------------------------ */
@@ -385,8 +382,7 @@ static bool is_told(const struct subject *s, const struct record *r, const struc
 {
     return (s->job >= 0 && !strcmp(p->name, "job")) || (s->rank >= 0 && !strcmp(p->name, "rank")) ||
            (s->connection && !strcmp(p->name, "connection")) || is_none(r, p) ||
-           (r->kind == RECORD_out && !strcmp(p->name, "bytes")) || /* they are shown as messages */
-           (s->secret && !strcmp(p->name, "value"));
+           (r->kind == RECORD_out && !strcmp(p->name, "bytes")); /* they are shown as messages */
 }
 
 static void text_record(struct trace *t, const struct subject *s, const struct record *r)
@@ -635,38 +631,6 @@ static bool name_wanted(const struct trace *t, const struct record *r)
            (record_is_effect(r->kind) && command_wanted(t, SLICE("effect")));
 }
 
-static uint64_t ticket_of(const struct record *r)
-{
-    int64_t connection = 0, token = 0;
-
-    record_number(r, "connection", &connection);
-    record_number(r, "token", &token);
-    return (uint64_t)connection << 32 | (uint64_t)token;
-}
-
-/* False: no memory. */
-static bool note_secret(struct trace *t, const struct record *r)
-{
-    uint64_t *more = realloc(t->secrets, (t->nsecrets + (size_t)1) * sizeof *more);
-
-    if (!more)
-        return false;
-    t->secrets = more;
-    t->secrets[t->nsecrets++] = ticket_of(r);
-    return true;
-}
-
-static bool is_secret(const struct trace *t, const struct record *r)
-{
-    uint64_t ticket = ticket_of(r);
-
-    for (uint32_t i = 0; r->kind == RECORD_answer && i < t->nsecrets; i++) {
-        if (t->secrets[i] == ticket)
-            return true;
-    }
-    return false;
-}
-
 static void on_record(void *arg, const struct trace_reader_line *l, const struct record *r)
 {
     struct trace *t = arg;
@@ -678,9 +642,6 @@ static void on_record(void *arg, const struct trace_reader_line *l, const struct
         t->begin_ns = r->time_ns;
     if (r->kind == RECORD_effect_answer)
         silent = !t->all;
-    if (r->kind == RECORD_effect_credential && !note_secret(t, r))
-        t->broken = true;
-    s.secret = is_secret(t, r);
     if (silent || !time_wanted(t, r->time_ns) || !rank_wanted(t, s.job, s.rank) ||
         !name_wanted(t, r))
         return;
@@ -755,7 +716,6 @@ int trace_print(const struct command_line *l)
     if (read_choices(&t, l))
         code = tell_story(l, &t, (struct trace_reader_teller){ on_record, on_message, &t });
     free(t.ranges);
-    free(t.secrets);
     return code;
 }
 
@@ -786,9 +746,10 @@ int trace_replay(const struct command_line *l)
     if (code != 0)
         return code;
     printf("%s: the same again: %u jobs, %u connections, %llu bytes heard, %llu bytes said, "
-           "%llu effects%s\n",
+           "%llu effects%s%s\n",
            file_name(l), n.jobs, n.connections, (unsigned long long)n.bytes_in,
            (unsigned long long)n.bytes_out, (unsigned long long)n.effects,
+           n.masked ? "; credentials are overwritten in it" : "",
            n.ended ? ""
                    : "; the trace is incomplete: the launcher was killed, or it is still running");
     return fflush(stdout) == 0 ? 0 : 2;

@@ -28,6 +28,9 @@ void decode_free(struct decode *d)
     free(d->requests);
     d->requests = NULL;
     d->nrequests = d->request_room = 0;
+    free(d->secrets);
+    d->secrets = NULL;
+    d->nsecrets = d->secret_room = 0;
 }
 
 int decode_feed(struct decode *d, enum decode_way way, struct slice bytes)
@@ -53,7 +56,8 @@ static struct slice begin(struct decode *d, enum decode_way way, struct decoded 
     buf_take(&s->in, s->taken);
     s->taken = 0;
     d->nfields = d->item = 0;
-    d->full = d->secret = false;
+    d->nsecrets = 0;
+    d->full = false;
     arena_free(&d->arena);
     return buf_slice(&s->in);
 }
@@ -74,7 +78,7 @@ int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p)
         m_p->fault = "it has more values than are shown";
     m_p->fields = d->fields;
     m_p->nfields = d->nfields;
-    m_p->secret = d->secret;
+    m_p->secret = d->nsecrets > 0;
     d->ways[way].taken = m_p->bytes.len;
     d->ways[way].scanned = 0;
     d->greeted[way] = true;
@@ -92,4 +96,13 @@ int decode_rest(struct decode *d, enum decode_way way, struct decoded *m_p)
     m_p->fault = "the message is incomplete";
     d->ways[way].taken = in.len;
     return DECODE_MESSAGE;
+}
+
+void decode_forget(struct decode *d, enum decode_way way)
+{
+    struct decoded m;
+
+    begin(d, way, &m);
+    buf_clear(&d->ways[way].in);
+    d->ways[way].scanned = 0;
 }

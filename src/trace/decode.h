@@ -87,8 +87,11 @@ struct decode {
     uint32_t release;                /* PMIx: the client's */
     struct decode_request *requests; /* PMIx: oldest first */
     uint32_t nrequests, request_room;
-    bool secret; /* of the message that was lent: it has a field that is not shown */
-    bool full;   /* fields of the message beyond LIMIT_DECODE_FIELDS were dropped */
+    /* Of the message that was lent: the credentials, which are not shown; they are lent from the
+     * message too, or copies. */
+    struct slice *secrets;
+    uint32_t nsecrets, secret_room;
+    bool full; /* fields of the message beyond LIMIT_DECODE_FIELDS were dropped */
 };
 
 void decode_init(struct decode *d);
@@ -105,5 +108,8 @@ int decode_next(struct decode *d, enum decode_way way, struct decoded *m_p);
 
 /* The stream has ended: the remaining part of a message, as one; the same results. */
 int decode_rest(struct decode *d, enum decode_way way, struct decoded *m_p);
+
+/* Forgets the bytes of one direction that have been fed, and the message that was lent. */
+void decode_forget(struct decode *d, enum decode_way way);
 
 #endif

@@ -35,9 +35,24 @@ bool decode_add_bytes(struct decode *d, const char *name, struct slice bytes)
         d, (struct decode_field){ .name = slice_str(name), .kind = DECODE_BYTES, .text = bytes });
 }
 
+static bool keep_secret(struct decode *d, struct slice bytes)
+{
+    if (d->nsecrets == d->secret_room) {
+        uint32_t room = d->secret_room ? d->secret_room * 2 : 4;
+        struct slice *more = realloc(d->secrets, room * sizeof *more);
+        if (!more)
+            return false;
+        d->secrets = more;
+        d->secret_room = room;
+    }
+    d->secrets[d->nsecrets++] = bytes;
+    return true;
+}
+
 bool decode_add_secret(struct decode *d, struct slice name, struct slice bytes)
 {
-    d->secret = d->secret || bytes.len;
+    if (bytes.len && !keep_secret(d, bytes))
+        return false;
     return decode_add(
         d, (struct decode_field){ .name = name,
                                   .kind = DECODE_TEXT,

@@ -17,7 +17,7 @@ decode_fn decode_text, decode_pmix;
 bool decode_add(struct decode *d, struct decode_field f);
 bool decode_add_text(struct decode *d, const char *name, struct slice text);
 bool decode_add_bytes(struct decode *d, const char *name, struct slice bytes);
-/* A credential: only that there is one. */
+/* A credential, which lives as long as the message: only that there is one. */
 bool decode_add_secret(struct decode *d, struct slice name, struct slice bytes);
 bool decode_add_number(struct decode *d, const char *name, int64_t number);
 

@@ -265,12 +265,24 @@ static bool put_typed(struct decode *d, struct slice name, uint32_t flags, const
     return true;
 }
 
+static bool put_credential(struct decode *d, struct slice name, const pmix_value_t *v)
+{
+    struct slice text = SLICE("credential"), copy; /* of a type that no credential has */
+
+    if (v->type == PMIX_STRING && v->data.string)
+        text = slice_str(v->data.string);
+    else if (v->type == PMIX_BYTE_OBJECT)
+        text = slice_mem(v->data.bo.bytes, v->data.bo.size);
+    copy = arena_copy(&d->arena, text);
+    return copy.len == text.len && decode_add_secret(d, name, copy);
+}
+
 bool decode_put_keyed(struct decode *d, struct slice key, uint32_t flags, const pmix_value_t *v)
 {
     struct slice name = arena_copy(&d->arena, key);
 
     if (slice_is(key, PMIX_CREDENTIAL))
-        return name.len == key.len && decode_add_secret(d, name, SLICE("credential"));
+        return name.len == key.len && put_credential(d, name, v);
     return name.len == key.len && put_typed(d, name, flags, v);
 }
 

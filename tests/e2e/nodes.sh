@@ -262,6 +262,24 @@ over --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
 whole "PMIx, too" "rawpmix 8 good"
 ok "plays back on each node" replays "$tmp"/rec* || explain
 rm "$tmp"/rec*
+cat >"$tmp/overheard" <<END
+#!/bin/sh
+tee "$tmp/boot.\$1" | "$tmp/agent" "\$@"
+END
+chmod +x "$tmp/overheard"
+run "$patience" "$WIREUP" -launch-agent "$tmp/overheard" -hosts "$hosts" --trace "$tmp/rec" -n 8 "$build/e2e-rawpmix"
+whole "with an agent that reads along" "rawpmix 8 good"
+cat >"$tmp/search.py" <<'END'
+import re, sys
+boots, files = [[open(f, "rb").read() for f in names.split()] for names in sys.argv[1:]]
+keys = {k for b in boots for k in re.findall(rb"^key ([0-9a-f]{32,})$", b, re.M)}
+assert len(boots) == 3 and len(keys) == 1 and len(files) == 4, (len(boots), len(keys), len(files))
+for key in keys:
+    assert not [f for f in files if key in f or bytes.fromhex(key.decode()) in f]
+print("good")
+END
+same "the daemons' key is in no recording" "$(python3 "$tmp/search.py" "$(echo "$tmp"/boot.*)" "$(echo "$tmp"/rec*)" 2>&1)" good
+rm "$tmp"/rec* "$tmp"/boot.*
 (cd "$tmp" && net --trace rec -n 4 "$dynamic" crash) >"$out" 2>"$err"
 same "a relative name, and a job that fails" "$? $(cd "$tmp" && echo rec*)" "139 rec rec.n1 rec.n2" || explain
 ok "play back" replays "$tmp"/rec* || explain

@@ -167,6 +167,36 @@ trace --rank 2 "$rec"
 same "for people too" "$(grep -c ' < .*rest=\|\]$' "$out") $(lines '> PMIx fence tag=')" "0 $(lines '< PMIx fence tag=[0-9]* status=0')"
 ok "with types and scopes" grep -q '> PMIx commit tag=[0-9]* bundles={{scope=[123] values={card-2:STRING=' "$out" || explain
 
+# ---- credentials
+mkdir "$tmp/lib"
+c_program fakemunge -shared -fPIC
+mv "$bin/fakemunge" "$tmp/lib/libmunge.so.2"
+known=MUNGE:known-token- # and a process ID
+plain_path=${LD_LIBRARY_PATH-}
+export LD_LIBRARY_PATH="$tmp/lib${plain_path:+:$plain_path}"
+# masked NAME: it is a recording of munge's credentials, and has none.
+masked()
+{
+    same "$1: its file is the owner's alone" "$(stat -c %a "$rec")" 600
+    run 60 "$WIREUP" replay "$rec"
+    ok "$1: the replay says that credentials are overwritten" grep -q 'credentials are overwritten' "$out" || explain
+    trace --all "$rec"
+    ok "$1: it had some" grep -q 'hello security=munge credential="(not shown)"' "$out" || explain
+    same "$1: none is in the file" "$(grep -acF "$known" "$rec")" 0
+}
+# shellcheck disable=SC2086,SC2016
+recorded credentials -n 1 "$WU_BUILD/tests/e2e/e2e-mixed1" $words : -n 1 "$WU_BUILD/tests/e2e/e2e-mixed2" $words : \
+    -n 2 sh -c 'PMIX_SECURITY_MODE=munge exec "$0" mixed "$@"' "$WU_BUILD/tests/e2e/e2e-rawpmix" $words
+same "PMI-1, PMI-2 and PMIx with credentials" "$rc $(sort "$tmp/run.out" | tr '\n' ,)" \
+    "0 mixed PMI-1 0 good,mixed PMI-2 1 good,mixed PMIx 2 good,mixed PMIx 3 good,"
+masked "handshakes"
+# shellcheck disable=SC2016
+recorded tokens -n 2 sh -c 'PMIX_SECURITY_MODE=munge exec "$0" credential' "$WU_BUILD/tests/e2e/e2e-pmixctl"
+same "credentials are made and checked" "$rc $(cat "$tmp/run.out")" "0 pmixctl credential good" || explain
+masked "PMIx_Get_credential"
+ok "... and its answers were recorded" grep -q '< PMIx get_credential .* credential="(not shown)"' "$out" || explain
+export LD_LIBRARY_PATH="$plain_path"
+
 # ---- spawned jobs and names
 recorded spawn -n 1 "$raw" say \
     "mcmd=spawn\nnprocs=2\nexecname=$raw\ntotspawns=1\nspawnssofar=1\nargcnt=1\narg1=exchange\npreput_num=1\npreput_key_0=from\npreput_val_0=home\ninfo_num=0\nendcmd\n"
