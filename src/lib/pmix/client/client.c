@@ -65,7 +65,7 @@ static void client_free(struct client *c, bool abandoned)
     LIST_EACH(l, &c->servers)
     server_free(LIST_OF(l, struct server_link, link), abandoned);
     groups_free(c);
-    events_free(&c->events);
+    events_free(c);
     outputs_free(&c->outputs);
     cache_free(&c->cache);
     if (c->kept && c->store.base && !abandoned)

@@ -13,29 +13,21 @@
 
 #include "base/list.h"
 #include "base/slice.h"
-#include "pmix_common.h"
+#include "lib/pmix/client/client_event_codes.h"
+#include "lib/pmix/client/client_event_handler.h"
 
 struct client;
 struct server_link;
 
-/* A code that the server sends us, and the number of handlers for it; DEFAULT: all codes. */
-struct event_code {
-    pmix_status_t code;
-    size_t handlers;
-};
-
 struct events {
-    struct list handlers; /* in calling order */
-    size_t next_ref;
-    struct event_code *codes; /* registered with the server */
-    size_t ncodes;
-    size_t defaults;     /* handlers for all codes */
-    struct list waiting; /* events for handlers whose registration is not complete */
-    struct list called;  /* events whose handler is being called */
+    struct handlers handlers;
+    struct event_codes codes; /* registered with the server */
+    struct list waiting;      /* events for handlers whose registration is not complete */
+    struct list called;       /* events whose handler is being called */
 };
 
 void events_init(struct events *e);
-void events_free(struct events *e);
+void events_free(struct client *c);
 
 /* Handles a server's message.  Unreadable ones are dropped. */
 void event_arrived(struct client *c, struct server_link *s, struct slice bytes);
