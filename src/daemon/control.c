@@ -14,60 +14,72 @@
 #include "daemon/output.h"
 #include "daemon/multinode.h"
 #include "daemon/signals.h"
+#include "daemon/control_socket.h"
+#include "daemon/job_shutdown.h"
+#include "daemon/launcher.h"
 #include "daemon/local_job.h"
-#include "daemon/node_priv.h"
+#include "daemon/pending_query.h"
+#include "daemon/tools.h"
+#include "daemon/trace_writer.h"
+#include "io/child.h"
 
 enum { LATE_CODE = 124 };
+
+static const struct node_context *context_of(const struct control *u)
+{
+    return u->config.context;
+}
 
 /* ---- messages to the user ---- */
 
 /* Logs the pending report, in one write per line. */
 static void print_report(void *arg, struct slice report)
 {
-    struct node *n = arg;
+    struct control *u = arg;
 
     while (report.len) {
         struct slice line = slice_cut(&report, '\n');
-        log_error(&n->config.log, SLICE_FMT, SLICE_ARG(line));
+        log_error(context_of(u)->log, SLICE_FMT, SLICE_ARG(line));
     }
 }
 
-static struct node_progress progress_of(const struct node *n)
+static struct node_progress progress_of(const struct control *u)
 {
     struct node_progress p = { .all = 0 };
 
-    if (n->config.progress)
-        n->config.progress(n->config.arg, &p);
+    if (context_of(u)->config->progress)
+        context_of(u)->config->progress(context_of(u)->config->arg, &p);
     return p;
 }
 
 /* Reports the progress while nodes come up, otherwise the pending report. */
-static void report(struct node *n)
+static void report(struct control *u)
 {
-    struct node_progress p = progress_of(n);
+    struct node_progress p = progress_of(u);
 
-    trace_writer_flush(&n->trace_writer);
-    if (n->control.phase == PHASE_STATE_RISING && p.all)
-        log_error(&n->config.log, "%u of %u nodes are up%s%s", p.up, p.all,
+    trace_writer_flush(u->config.trace_writer);
+    if (u->phase == PHASE_STATE_RISING && p.all)
+        log_error(context_of(u)->log, "%u of %u nodes are up%s%s", p.up, p.all,
                   p.awaited[0] ? "; " : "", p.awaited);
     else
-        pending_query_begin(&n->pending_queries, SLICE_NULL, print_report, n);
+        pending_query_begin(u->config.pending_queries, SLICE_NULL, print_report, u);
 }
 
-static void say_gave_up(const struct node *n, bool late)
+static void say_gave_up(const struct control *u, bool late)
 {
-    struct node_progress p = progress_of(n);
+    struct node_progress p = progress_of(u);
     char when[100] = "before the job began";
 
     if (p.all)
         snprintf(when, sizeof when, "while the nodes came up (%u of %u)", p.up, p.all);
-    if (n->launcher == LAUNCHER_STATE_STANDING)
-        log_error(&n->config.log, "interrupted: the DVM ends");
+    if (*context_of(u)->state == LAUNCHER_STATE_STANDING)
+        log_error(context_of(u)->log, "interrupted: the DVM ends");
     else if (late)
-        log_error(&n->config.log, "the time limit of %u s has passed %s: nothing was started%s%s",
-                  n->config.timeout_s, when, p.awaited[0] ? "; " : "", p.awaited);
+        log_error(context_of(u)->log,
+                  "the time limit of %u s has passed %s: nothing was started%s%s",
+                  context_of(u)->config->timeout_s, when, p.awaited[0] ? "; " : "", p.awaited);
     else
-        log_error(&n->config.log, "interrupted %s: nothing was started", when);
+        log_error(context_of(u)->log, "interrupted %s: nothing was started", when);
 }
 
 /* ---- actions ---- */
@@ -77,86 +89,87 @@ static bool is_led(const struct job *j)
     return !j->follows && !j->is_tool && j->phase == JOB_RUNNING;
 }
 
-static void give_up(struct node *n, bool late)
+static void give_up(struct control *u, bool late)
 {
-    say_gave_up(n, late);
-    timer_set(&n->control.patience, LIMIT_KILLED_MS);
-    shutdown_give_up(n, late ? LATE_CODE : 128 + n->control.ended_by);
+    say_gave_up(u, late);
+    timer_set(&u->patience, LIMIT_KILLED_MS);
+    shutdown_give_up(u->config.shutdown, late ? LATE_CODE : 128 + u->ended_by);
 }
 
-static void ask(struct node *n, int sig)
+static void ask(struct control *u, int sig)
 {
-    log_error(&n->config.log,
+    log_error(context_of(u)->log,
               "interrupted: all processes are asked to end; the rest will be killed in %u s, or by "
               "the next signal",
               LIMIT_ASKED_MS / 1000);
-    timer_set(&n->control.patience, LIMIT_ASKED_MS);
-    signals_all(n, sig);
+    timer_set(&u->patience, LIMIT_ASKED_MS);
+    signals_all(u->config.processes, sig);
 }
 
-static void end_jobs(struct node *n)
+static void end_jobs(struct control *u)
 {
-    timer_set(&n->control.patience, LIMIT_KILLED_MS);
-    LIST_EACH(l, &n->works)
+    timer_set(&u->patience, LIMIT_KILLED_MS);
+    LIST_EACH(l, &u->config.jobs->all)
     {
         struct job *j = LIST_OF(l, struct local_job, link)->job;
         if (is_led(j))
-            server_abort(&n->server, j, JOB_NO_RANK, 128 + n->control.ended_by,
+            server_abort(context_of(u)->server, j, JOB_NO_RANK, 128 + u->ended_by,
                          "the job was interrupted");
     }
 }
 
-static void end_job(struct node *n)
+static void end_job(struct control *u)
 {
-    log_error(&n->config.log, "interrupted while it was starting: the job ends");
-    end_jobs(n);
+    log_error(context_of(u)->log, "interrupted while it was starting: the job ends");
+    end_jobs(u);
 }
 
-static void kill_all(struct node *n, bool again)
+static void kill_all(struct control *u, bool again)
 {
     if (again)
-        log_error(&n->config.log, "interrupted again: all processes are killed");
+        log_error(context_of(u)->log, "interrupted again: all processes are killed");
     else
-        log_error(&n->config.log, "some processes have not ended within %u s: they are killed",
+        log_error(context_of(u)->log, "some processes have not ended within %u s: they are killed",
                   LIMIT_ASKED_MS / 1000);
-    end_jobs(n);
-    signals_all(n, SIGKILL);
+    end_jobs(u);
+    signals_all(u->config.processes, SIGKILL);
 }
 
 /* Stops the loop: the daemons on other nodes lose their links, and end. */
-static void cut(struct node *n, bool late)
+static void cut(struct control *u, bool late)
 {
-    if (n->control.ended_by == 0)
-        n->exit_code = LATE_CODE;
+    if (u->ended_by == 0)
+        u->config.shutdown->job_shutdown->exit_code = LATE_CODE;
     if (late)
-        log_error(&n->config.log,
+        log_error(context_of(u)->log,
                   "the time limit of %u s has passed: remaining daemons and output are abandoned",
-                  n->config.timeout_s);
-    output_drop(&n->output);
-    signals_job(n, NULL, SIGKILL);
-    launcher_state_event(&n->launcher, LAUNCHER_EVENT_CUT, &n->config.log);
-    loop_stop(&n->loop); /* node_run(), which runs it, kills what is left */
+                  context_of(u)->config->timeout_s);
+    output_drop(context_of(u)->output);
+    signals_job(u->config.processes, NULL, SIGKILL);
+    launcher_state_event(context_of(u)->state, LAUNCHER_EVENT_CUT, context_of(u)->log);
+    loop_stop(context_of(u)->loop); /* node_run(), which runs it, kills what is left */
 }
 
 static void end_late(void *arg, struct slice report)
 {
-    struct node *n = arg;
-    struct job *job = core_job(&n->server.core, n->first_job);
+    struct control *u = arg;
+    struct job *job = core_job(&context_of(u)->server->core, u->config.jobs->first);
 
-    if (!job || !launcher_state_has_job(n->launcher)) /* it has ended meanwhile */
+    if (!job || !launcher_state_has_job(*context_of(u)->state)) /* it has ended meanwhile */
         return;
-    print_report(n, report);
-    server_abort(&n->server, job, JOB_NO_RANK, LATE_CODE,
-                 "the job did not end within its time limit of %u s", n->config.timeout_s);
-    turn_end(&n->turn);
+    print_report(u, report);
+    server_abort(context_of(u)->server, job, JOB_NO_RANK, LATE_CODE,
+                 "the job did not end within its time limit of %u s",
+                 context_of(u)->config->timeout_s);
+    turn_end(context_of(u)->turn);
 }
 
 /* ---- phase events ---- */
 
 /* Has every process of the first job been started, or failed to? */
-static bool all_started(const struct node *n)
+static bool all_started(const struct control *u)
 {
-    const struct job *job = core_job((struct core *)(uintptr_t)&n->server.core, n->first_job);
+    const struct job *job = core_job(&context_of(u)->server->core, u->config.jobs->first);
 
     for (uint32_t r = 0; job && r < job->plan.nprocs; r++) {
         if (job->procs[r].state == PROC_STATE_PLANNED)
@@ -165,151 +178,156 @@ static bool all_started(const struct node *n)
     return job != NULL;
 }
 
-static void happen(struct node *n, enum phase_event event, int sig)
+static void happen(struct control *u, enum phase_event event, int sig)
 {
-    if (n->control.phase == PHASE_STATE_STARTING && all_started(n))
-        phase_state_step(&n->control.phase, PHASE_EVENT_STARTED);
-    if (event == PHASE_EVENT_SIGNAL && n->control.ended_by == 0)
-        n->control.ended_by = sig;
-    switch (phase_state_step(&n->control.phase, event)) {
-    case PHASE_ACTION_give_up: give_up(n, event == PHASE_EVENT_LATE); break;
-    case PHASE_ACTION_ask: ask(n, sig); break;
-    case PHASE_ACTION_end_job: end_job(n); break;
+    if (u->phase == PHASE_STATE_STARTING && all_started(u))
+        phase_state_step(&u->phase, PHASE_EVENT_STARTED);
+    if (event == PHASE_EVENT_SIGNAL && u->ended_by == 0)
+        u->ended_by = sig;
+    switch (phase_state_step(&u->phase, event)) {
+    case PHASE_ACTION_give_up: give_up(u, event == PHASE_EVENT_LATE); break;
+    case PHASE_ACTION_ask: ask(u, sig); break;
+    case PHASE_ACTION_end_job: end_job(u); break;
     case PHASE_ACTION_end_late:
-        timer_set(&n->control.patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
-        trace_writer_flush(&n->trace_writer);
-        pending_query_begin(&n->pending_queries, SLICE_NULL, end_late, n);
+        timer_set(&u->patience, LIMIT_WHO_MS + LIMIT_KILLED_MS);
+        trace_writer_flush(u->config.trace_writer);
+        pending_query_begin(u->config.pending_queries, SLICE_NULL, end_late, u);
         break;
-    case PHASE_ACTION_kill: kill_all(n, event == PHASE_EVENT_SIGNAL); break;
-    case PHASE_ACTION_hurry: timer_set(&n->control.patience, LIMIT_CLOSING_MS); break;
-    case PHASE_ACTION_cut: cut(n, event == PHASE_EVENT_LATE); break;
+    case PHASE_ACTION_kill: kill_all(u, event == PHASE_EVENT_SIGNAL); break;
+    case PHASE_ACTION_hurry: timer_set(&u->patience, LIMIT_CLOSING_MS); break;
+    case PHASE_ACTION_cut: cut(u, event == PHASE_EVENT_LATE); break;
     case PHASE_ACTION_kill_worker: /* the supervisor's */
     case PHASE_ACTION_nothing:
     case PHASE_ACTION_none: break;
     }
 }
 
-void control_job_up(struct node *n)
+void control_job_up(struct control *u)
 {
-    happen(n, PHASE_EVENT_UP, 0);
+    happen(u, PHASE_EVENT_UP, 0);
 }
 
-void control_all_ended(void *node)
+void control_all_ended(void *control)
 {
-    happen(node, PHASE_EVENT_ENDED, 0);
+    happen(control, PHASE_EVENT_ENDED, 0);
 }
 
-void node_stands(struct node *n)
+void control_stands(struct control *u)
 {
-    timer_stop(&n->control.timeout);
-    if (n->config.control_fd >= 0)
-        supervisor_limit(n->config.control_fd, 0, 0);
-    launcher_state_event(&n->launcher, LAUNCHER_EVENT_STAND, &n->config.log);
-    happen(n, PHASE_EVENT_STAND, 0);
+    timer_stop(&u->timeout);
+    if (context_of(u)->config->control_fd >= 0)
+        supervisor_limit(context_of(u)->config->control_fd, 0, 0);
+    launcher_state_event(context_of(u)->state, LAUNCHER_EVENT_STAND, context_of(u)->log);
+    happen(u, PHASE_EVENT_STAND, 0);
 }
 
-int control_code(const struct node *n)
+int control_code(const struct control *u)
 {
-    return n->control.ended_by ? 128 + n->control.ended_by : n->exit_code;
+    return u->ended_by ? 128 + u->ended_by : u->config.shutdown->job_shutdown->exit_code;
 }
 
 /* ---- callbacks ---- */
 
-static void take_signal(struct node *n, int sig)
+static void take_signal(struct control *u, int sig)
 {
-    if (n->multinode && n->multinode->router.config.me != 0) { /* users signal the launcher */
+    const struct multinode *s = context_of(u)->multinode;
+
+    if (s && s->router.config.me != 0) { /* users signal the launcher */
         if (phase_is_end(sig))
-            shutdown_orphan(n->multinode);
+            shutdown_orphan(u->config.shutdown);
         return;
     }
     switch (sig) {
     case SIGINT:
     case SIGTERM:
-    case SIGHUP: happen(n, PHASE_EVENT_SIGNAL, sig); break;
-    case SIGQUIT: report(n); break;
+    case SIGHUP: happen(u, PHASE_EVENT_SIGNAL, sig); break;
+    case SIGQUIT: report(u); break;
     case SIGTSTP:
-        pump_pause(&n->pump, true);
-        signals_all(n, SIGTSTP);
+        pump_pause(&u->config.launcher->pump, true);
+        signals_all(u->config.processes, SIGTSTP);
         break;
     case SIGCONT:
-        signals_all(n, SIGCONT);
-        pump_pause(&n->pump, false);
+        signals_all(u->config.processes, SIGCONT);
+        pump_pause(&u->config.launcher->pump, false);
         break;
-    default: signals_all(n, sig); break;
+    default: signals_all(u->config.processes, sig); break;
     }
 }
 
 /* The supervisor has gone (kill -9): nothing waits for us any more, so nothing may stay. */
-static void guard_lost(struct node *n)
+static void guard_lost(struct control *u)
 {
-    signals_job(n, NULL, SIGKILL);
+    signals_job(u->config.processes, NULL, SIGKILL);
     child_end_all();
-    trace_writer_flush(&n->trace_writer);
-    tools_close(&n->tools);
-    control_socket_close(&n->control_socket);
+    trace_writer_flush(u->config.trace_writer);
+    tools_close(u->config.tools);
+    control_socket_close(u->config.control_socket);
     rendezvous_tidy();
-    if (n->config.sessions)
-        session_dir_remove(n->config.sessions);
+    if (context_of(u)->config->sessions)
+        session_dir_remove(context_of(u)->config->sessions);
     _exit(1);
 }
 
 static void control_acceptor(void *arg)
 {
-    struct node *n = arg;
+    struct control *u = arg;
     unsigned char signals[64];
-    ssize_t got = read(n->config.control_fd, signals, sizeof signals);
+    ssize_t got = read(context_of(u)->config->control_fd, signals, sizeof signals);
 
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (got <= 0)
-        guard_lost(n);
+        guard_lost(u);
     for (ssize_t i = 0; i < got; i++)
-        take_signal(n, signals[i]);
-    turn_end(&n->turn);
+        take_signal(u, signals[i]);
+    turn_end(context_of(u)->turn);
 }
 
 static void out_of_time(void *arg)
 {
-    struct node *n = arg;
+    struct control *u = arg;
 
-    happen(n, PHASE_EVENT_LATE, 0);
-    turn_end(&n->turn);
+    happen(u, PHASE_EVENT_LATE, 0);
+    turn_end(context_of(u)->turn);
 }
 
 static void out_of_patience(void *arg)
 {
-    struct node *n = arg;
+    struct control *u = arg;
 
-    happen(n, PHASE_EVENT_PATIENCE, 0);
-    turn_end(&n->turn);
+    happen(u, PHASE_EVENT_PATIENCE, 0);
+    turn_end(context_of(u)->turn);
 }
 
 /* The limit counts from the launcher's first instruction. */
-static void set_limit(struct node *n)
+static void set_limit(struct control *u)
 {
-    uint64_t now = clock_now_ns(), begun = n->config.begun_ns ? n->config.begun_ns : now;
-    uint64_t due = begun + n->config.timeout_s * NS_PER_S;
+    uint64_t now = clock_now_ns(),
+             begun = context_of(u)->config->begun_ns ? context_of(u)->config->begun_ns : now;
+    uint64_t due = begun + context_of(u)->config->timeout_s * NS_PER_S;
 
-    timer_set(&n->control.timeout, due > now ? (due - now) / NS_PER_MS : 0);
+    timer_set(&u->timeout, due > now ? (due - now) / NS_PER_MS : 0);
 }
 
-int control_open(struct node *n)
+int control_open(struct control *u, const struct control_config *config)
 {
-    timer_init(&n->control.timeout, &n->loop, out_of_time, n);
-    timer_init(&n->control.patience, &n->loop, out_of_patience, n);
-    n->control.phase = PHASE_STATE_RISING;
-    if (n->config.timeout_s)
-        set_limit(n);
-    if (n->config.control_fd < 0)
+    u->config = *config;
+    timer_init(&u->timeout, context_of(u)->loop, out_of_time, u);
+    timer_init(&u->patience, context_of(u)->loop, out_of_patience, u);
+    u->phase = PHASE_STATE_RISING;
+    if (context_of(u)->config->timeout_s)
+        set_limit(u);
+    if (context_of(u)->config->control_fd < 0)
         return 0;
-    supervisor_listening(n->config.control_fd);
-    watch_open(&n->control.supervisor, &n->loop, n->config.control_fd, control_acceptor, NULL, n);
-    return watch_want(&n->control.supervisor, LOOP_READ);
+    supervisor_listening(context_of(u)->config->control_fd);
+    watch_open(&u->supervisor, context_of(u)->loop, context_of(u)->config->control_fd,
+               control_acceptor, NULL, u);
+    return watch_want(&u->supervisor, LOOP_READ);
 }
 
-void control_close(struct node *n)
+void control_close(struct control *u)
 {
-    watch_close(&n->control.supervisor);
-    timer_stop(&n->control.timeout);
-    timer_stop(&n->control.patience);
+    watch_close(&u->supervisor);
+    timer_stop(&u->timeout);
+    timer_stop(&u->patience);
 }

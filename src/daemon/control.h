@@ -6,9 +6,31 @@
 #include "daemon/phase.h"
 #include "io/loop.h"
 
-struct node;
+struct control_socket;
+struct launcher;
+struct local_jobs;
+struct node_context;
+struct pending_queries;
+struct processes;
+struct shutdown;
+struct tools;
+struct trace_writer;
+
+struct control_config {
+    const struct node_context *context;
+    struct local_jobs *jobs;
+    struct processes *processes;
+    struct launcher *launcher;
+    struct pending_queries *pending_queries;
+    struct trace_writer *trace_writer;
+    struct shutdown *shutdown;
+    /* These are found by others, and may not stay when the supervisor has gone. */
+    struct tools *tools;
+    struct control_socket *control_socket;
+};
 
 struct control {
+    struct control_config config;
     enum phase_state phase; /* of the launcher: decides what a signal does */
     int ended_by;           /* the first signal that asked for the end; 0: none */
     struct watch supervisor;
@@ -18,14 +40,15 @@ struct control {
 
 /* 0 or -errno.  Call it before creating anything that would have to be removed: until then the
  * supervisor kills us on a signal. */
-int control_open(struct node *n);
-void control_close(struct node *n);
+int control_open(struct control *u, const struct control_config *config);
+void control_close(struct control *u);
 
 /* Events that the node itself reports. */
-void control_job_up(struct node *n); /* the first job begins */
-void control_all_ended(void *node);  /* all processes have ended */
+void control_job_up(struct control *u); /* the first job begins */
+void control_all_ended(void *control);  /* all processes have ended */
+void control_stands(struct control *u); /* all daemons are up and stay, without a job */
 
 /* The exit code for the user: after an interruption, that of the signal. */
-int control_code(const struct node *n);
+int control_code(const struct control *u);
 
 #endif

@@ -18,11 +18,18 @@
 #include "io/rendezvous.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/listener.h"
-#include "daemon/node_priv.h"
 #include "daemon/local_job.h"
+#include "daemon/multinode.h"
+#include "daemon/pending_query.h"
 #include "daemon/shutdown.h"
+#include "daemon/tools.h"
 
 enum { CONTROL_SOCKET_LINE_MAX = 64 << 10, CONTROL_SOCKET_ANSWER_MAX = 64 << 20 };
+
+static const struct node_context *context_of(const struct control_socket *d)
+{
+    return d->config.jobs->context;
+}
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -60,17 +67,17 @@ static void names_text(const struct core *c, struct buf *out)
     }
 }
 
-static void say_names(struct node *n, struct slice args, struct buf *out)
+static void say_names(struct control_socket *d, struct slice args, struct buf *out)
 {
     if (slice_is(slice_trim(args), "json"))
-        names_json(&n->server.core, out);
+        names_json(&context_of(d)->server->core, out);
     else
-        names_text(&n->server.core, out);
+        names_text(&context_of(d)->server->core, out);
 }
 
-static void say_lookup(struct node *n, struct slice service, struct buf *out)
+static void say_lookup(struct control_socket *d, struct slice service, struct buf *out)
 {
-    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+    const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
 
     if (e) {
         buf_str(out, "found\n");
@@ -81,26 +88,27 @@ static void say_lookup(struct node *n, struct slice service, struct buf *out)
 }
 
 /* Lookup for a process of another launcher: removes a read-once name, as it has been read. */
-static void say_read(struct node *n, struct slice service, struct buf *out)
+static void say_read(struct control_socket *d, struct slice service, struct buf *out)
 {
-    const struct name_entry *e = nameservice_lookup(&n->server.core.names, service);
+    const struct name_entry *e = nameservice_lookup(&context_of(d)->server->core.names, service);
     bool once = e && e->life == NAME_READ_ONCE;
 
-    say_lookup(n, service, out);
+    say_lookup(d, service, out);
     if (once)
-        server_deliver(&n->server, INPUT(unpublish, .service = service));
+        server_deliver(context_of(d)->server, INPUT(unpublish, .service = service));
 }
 
-static void say_unpublish(struct node *n, struct slice service, struct buf *out)
+static void say_unpublish(struct control_socket *d, struct slice service, struct buf *out)
 {
-    buf_str(out, server_deliver(&n->server, INPUT(unpublish, .service = service)) ? "found\n"
-                                                                                  : "none\n");
+    buf_str(out, server_deliver(context_of(d)->server, INPUT(unpublish, .service = service))
+                     ? "found\n"
+                     : "none\n");
 }
 
 /* The number of daemons that a DVM runs for others, and a line for each node. */
-static void say_standing(struct node *n, struct slice args, struct buf *out)
+static void say_standing(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct multinode *s = n->multinode;
+    const struct multinode *s = context_of(d)->multinode;
 
     (void)args;
     if (!s || !s->errands || s->router.config.me != 0) {
@@ -114,22 +122,24 @@ static void say_standing(struct node *n, struct slice args, struct buf *out)
     }
 }
 
-static void say_down(struct node *n, struct slice args, struct buf *out)
+static void say_down(struct control_socket *d, struct slice args, struct buf *out)
 {
+    const struct multinode *s = context_of(d)->multinode;
+
     (void)args;
-    if (!n->multinode || !n->multinode->errands) {
+    if (!s || !s->errands) {
         buf_str(out, "error: this is not a DVM\n");
         return;
     }
     buf_str(out, "down\n");
-    shutdown_give_up(n, 0);
+    shutdown_give_up(d->config.shutdown, 0);
 }
 
 /* A line for each job: namespace, processes, nodes, the launcher's pid, the first program. */
-static void say_ps(struct node *n, struct slice args, struct buf *out)
+static void say_ps(struct control_socket *d, struct slice args, struct buf *out)
 {
     (void)args;
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &d->config.jobs->all)
     {
         const struct job *j = LIST_OF(l, struct local_job, link)->job;
         if (j->follows || j->is_tool) /* its launcher reports it */
@@ -141,35 +151,40 @@ static void say_ps(struct node *n, struct slice args, struct buf *out)
 }
 
 /* Daemons accept no tools: these connect to the launcher. */
-static bool has_tools(const struct node *n)
+static bool has_tools(const struct control_socket *d)
 {
-    return !n->multinode || n->multinode->router.config.me == 0;
+    const struct multinode *s = context_of(d)->multinode;
+
+    return !s || s->router.config.me == 0;
 }
 
 /* For PMIx tools; the pid that users see is the supervisor's. */
-static void say_uri(struct node *n, struct slice args, struct buf *out)
+static void say_uri(struct control_socket *d, struct slice args, struct buf *out)
 {
+    pid_t guard;
+
     (void)args;
-    if (!has_tools(n))
+    if (!has_tools(d))
         return;
-    buf_printf(out, "%d\t%s\n", (int)(n->config.guard ? n->config.guard : getpid()), n->tools.uri);
+    guard = context_of(d)->config->guard;
+    buf_printf(out, "%d\t%s\n", (int)(guard ? guard : getpid()), d->config.tools->uri);
 }
 
-static void say_tools(struct node *n, struct slice args, struct buf *out)
+static void say_tools(struct control_socket *d, struct slice args, struct buf *out)
 {
     struct errmsg err;
 
-    if (!has_tools(n))
+    if (!has_tools(d))
         return;
-    if (tools_write(&n->tools, n, &err) < 0)
+    if (tools_write(d->config.tools, &err) < 0)
         buf_printf(out, "error: %s\n", err.text);
     else
-        say_uri(n, args, out);
+        say_uri(d, args, out);
 }
 
 static const struct {
     const char *word;
-    void (*say)(struct node *n, struct slice args, struct buf *out);
+    void (*say)(struct control_socket *d, struct slice args, struct buf *out);
 } verbs[] = {
     { "names", say_names },
     { "lookup", say_lookup },
@@ -186,7 +201,7 @@ static const struct {
 
 struct visitor {
     struct list link;
-    struct node *node;
+    struct control_socket *of;
     int fd;
     struct watch watch;
     struct greeting greeting;
@@ -195,7 +210,7 @@ struct visitor {
 
 static void visitor_free(struct visitor *v)
 {
-    pending_query_forget(&v->node->pending_queries, v);
+    pending_query_forget(v->of->config.pending_queries, v);
     watch_close(&v->watch);
     greeting_end(&v->greeting);
     close(v->fd);
@@ -225,7 +240,7 @@ static void answer_line(struct visitor *v, struct slice line)
 
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         if (slice_is(word, verbs[i].word)) {
-            verbs[i].say(v->node, rest, &v->out);
+            verbs[i].say(v->of, rest, &v->out);
             return;
         }
     }
@@ -237,7 +252,8 @@ static void answer_line(struct visitor *v, struct slice line)
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
 static bool take_errand(struct visitor *v, struct slice line)
 {
-    struct dvm_exec_list *e = v->node->multinode ? v->node->multinode->errands : NULL;
+    struct multinode *s = context_of(v->of)->multinode;
+    struct dvm_exec_list *e = s ? s->errands : NULL;
     struct errmsg err = { "this is not a DVM" };
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 
@@ -254,12 +270,12 @@ static bool take_errand(struct visitor *v, struct slice line)
 /* `pmix`: the connection becomes a PMIx client's or tool's. */
 static void take_client(struct visitor *v)
 {
-    struct node *n = v->node;
+    struct listener *to = v->of->config.listener;
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);
 
     visitor_free(v);
     if (fd >= 0)
-        listener_take(n, fd);
+        listener_take(to, fd);
 }
 
 static void begin_answer(struct visitor *v)
@@ -308,7 +324,7 @@ static void visitor_read(void *arg)
             return;
     } else if (slice_is(slice_head(all, end), "who") || slice_starts(all, SLICE("who "))) {
         watch_want(&v->watch, 0);
-        pending_query_begin(&v->node->pending_queries, slice_skip(slice_head(all, end), 3),
+        pending_query_begin(v->of->config.pending_queries, slice_skip(slice_head(all, end), 3),
                             visitor_told, v);
         return;
     } else {
@@ -319,9 +335,9 @@ static void visitor_read(void *arg)
 
 static void visitor_late(void *arg, struct greeting *g)
 {
-    struct node *n = arg;
+    struct control_socket *d = arg;
 
-    quota_warn(&n->quota, &g->who, clock_now_ns() / NS_PER_MS, &n->config.log,
+    quota_warn(d->config.quota, &g->who, clock_now_ns() / NS_PER_MS, context_of(d)->log,
                "closed a connection to the control socket: no question came within %u s",
                LIMIT_GREETING_MS / 1000);
     visitor_free(LIST_OF(g, struct visitor, greeting));
@@ -329,19 +345,19 @@ static void visitor_late(void *arg, struct greeting *g)
 
 static void visitor_new(struct control_socket *d, int fd)
 {
-    struct quota_source who = quota_user(d->node->uid); /* others are not served */
+    struct quota_source who = quota_user(getuid()); /* others are not served */
     struct visitor *v = calloc(1, sizeof *v);
 
     if (!v) {
         close(fd);
         return;
     }
-    v->node = d->node;
+    v->of = d;
     v->fd = fd;
     buf_init(&v->in, CONTROL_SOCKET_LINE_MAX);
     buf_init(&v->out, CONTROL_SOCKET_ANSWER_MAX);
     list_append(&d->visitors, &v->link);
-    watch_open(&v->watch, &d->node->loop, fd, visitor_read, visitor_write, v);
+    watch_open(&v->watch, context_of(d)->loop, fd, visitor_read, visitor_write, v);
     if (watch_want(&v->watch, LOOP_READ) < 0 ||
         greeting_timer_add(&d->greetings, &v->greeting, &who) < 0)
         visitor_free(v);
@@ -377,7 +393,7 @@ enum inquiry_stage {
 struct inquiry {
     struct list link;
     enum inquiry_stage stage;
-    struct node *node;
+    const struct node_context *context;
     uint64_t ticket;
     struct nameservice_query *query;
     struct timer patience;
@@ -410,12 +426,12 @@ static void inquiry_free(struct inquiry *q)
 
 static void inquiry_end(struct inquiry *q, bool found, struct slice port)
 {
-    struct node *n = q->node;
+    const struct node_context *c = q->context;
 
-    server_deliver(&n->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
-                                     .found = found, .value = port));
+    server_deliver(c->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
+                                    .found = found, .value = port));
     inquiry_free(q);
-    turn_end(&n->turn);
+    turn_end(c->turn);
 }
 
 static void out_of_patience(void *arg)
@@ -470,7 +486,7 @@ static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct l
     buf_str(&line, verb);
     buf_slice_put(&line, q->query->service);
     buf_byte(&line, '\n');
-    watch_open(&b->watch, &q->node->loop, b->fd, neighbour_read, NULL, b);
+    watch_open(&b->watch, q->context->loop, b->fd, neighbour_read, NULL, b);
     if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
         send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
         watch_want(&b->watch, LOOP_READ) < 0)
@@ -549,15 +565,16 @@ void control_socket_ask(struct control_socket *d, struct op_names *e)
     struct inquiry *q = calloc(1, sizeof *q);
 
     if (!q) {
-        server_answer(&d->node->server, e->ticket, &(struct answer){ .status = ANSWER_NO_MEMORY });
+        server_answer(context_of(d)->server, e->ticket,
+                      &(struct answer){ .status = ANSWER_NO_MEMORY });
         return;
     }
-    q->node = d->node;
+    q->context = context_of(d);
     q->ticket = e->ticket;
     q->query = e->query;
     e->query = NULL;
     list_append(&d->inquiries, &q->link);
-    timer_init(&q->patience, &d->node->loop, out_of_patience, q);
+    timer_init(&q->patience, context_of(d)->loop, out_of_patience, q);
     if (!d->look.set && timer_set(&d->look, 0) < 0)
         look_on(d);
 }
@@ -572,11 +589,11 @@ static void listen_to_neighbours(struct control_socket *d)
 
     if (rendezvous_open(&d->rendezvous) < 0)
         return;
-    if (acceptor_open(&d->acceptor, &d->node->loop, d->rendezvous.fd, &calls, d) == 0)
+    if (acceptor_open(&d->acceptor, context_of(d)->loop, d->rendezvous.fd, &calls, d) == 0)
         d->rendezvous.fd = -1; /* owned by the acceptor now */
     if (d->rendezvous.watch < 0)
         return;
-    watch_open(&d->directory, &d->node->loop, d->rendezvous.watch, directory_changed, NULL, d);
+    watch_open(&d->directory, context_of(d)->loop, d->rendezvous.watch, directory_changed, NULL, d);
     watch_want(&d->directory, LOOP_READ);
 }
 
@@ -598,13 +615,14 @@ static void directory_changed(void *arg)
     listen_to_neighbours(d);
 }
 
-void control_socket_open(struct control_socket *d, struct node *n)
+void control_socket_open(struct control_socket *d, const struct control_socket_config *config)
 {
-    d->node = n;
+    d->config = *config;
     d->rendezvous = RENDEZVOUS_CLOSED;
     d->acceptor = ACCEPTOR_CLOSED;
-    greeting_timer_init(&d->greetings, &n->loop, &n->quota, LIMIT_GREETING_MS, visitor_late, n);
-    timer_init(&d->look, &n->loop, look_on, d);
+    greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
+                        visitor_late, d);
+    timer_init(&d->look, context_of(d)->loop, look_on, d);
     list_init(&d->visitors);
     list_init(&d->inquiries);
     listen_to_neighbours(d);
@@ -617,7 +635,7 @@ bool control_socket_is_open(const struct control_socket *d)
 
 void control_socket_close(struct control_socket *d)
 {
-    if (!d->node)
+    if (!d->config.jobs)
         return;
     LIST_EACH(l, &d->visitors)
     visitor_free(LIST_OF(l, struct visitor, link));
@@ -628,5 +646,5 @@ void control_socket_close(struct control_socket *d)
     timer_stop(&d->look);
     if (d->search)
         end_search(d);
-    d->node = NULL;
+    d->config.jobs = NULL;
 }

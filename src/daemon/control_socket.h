@@ -33,10 +33,24 @@
 
 struct op_names;
 
-struct node;
+struct listener;
+struct local_jobs;
+struct pending_queries;
+struct quota;
+struct shutdown;
+struct tools;
+
+struct control_socket_config {
+    struct local_jobs *jobs;
+    struct tools *tools;
+    struct pending_queries *pending_queries;
+    struct listener *listener; /* takes the connections of PMIx clients and tools */
+    struct shutdown *shutdown; /* of a DVM, by request */
+    struct quota *quota;       /* of unauthenticated connections */
+};
 
 struct control_socket {
-    struct node *node;
+    struct control_socket_config config; /* jobs NULL: not open */
     struct rendezvous rendezvous;
     struct acceptor acceptor; /* closed: others cannot reach us; the launcher works without it */
     struct watch directory;
@@ -47,7 +61,7 @@ struct control_socket {
     struct timer look;                /* its next piece */
 };
 
-void control_socket_open(struct control_socket *d, struct node *n);
+void control_socket_open(struct control_socket *d, const struct control_socket_config *config);
 bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
 

@@ -10,8 +10,9 @@
 
 #include "base/limit.h"
 #include "cluster/msg.h"
+#include "daemon/multinode.h"
+#include "daemon/node_context.h"
 #include "io/child.h"
-#include "daemon/node_priv.h"
 
 extern char **environ;
 
@@ -98,7 +99,7 @@ static struct dvm_exec *dvm_exec_new(struct dvm_exec_list *e, uint32_t number, u
 
 static struct loop *loop_of(const struct dvm_exec_list *e)
 {
-    return &e->multinode->node->loop;
+    return e->multinode->context->loop;
 }
 
 /* ---- launcher ---- */

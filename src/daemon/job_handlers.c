@@ -16,6 +16,8 @@
 #include "daemon/multinode_priv.h"
 #include "daemon/preflight.h"
 #include "daemon/shutdown.h"
+#include "daemon/startup_timing.h"
+#include "daemon/trace_writer.h"
 
 /* The launcher's exit code when a machine cannot do the request. */
 enum { LAUNCHER_REFUSED = 125 };
@@ -33,16 +35,16 @@ static int bind_here(struct job_map *plan, uint32_t here, struct errmsg *err)
 /* This node's hardware does not fit the plan: none of its processes is started. */
 static void refuse_part(struct local_job *w, const struct errmsg *why)
 {
-    struct node *n = w->node;
+    const struct node_context *c = w->jobs->context;
     char text[ERRMSG_MAX];
 
-    snprintf(text, sizeof text, "node %.200s: %.700s", n->config.name, why->text);
-    job_msgs_ask_end(n->multinode, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
+    snprintf(text, sizeof text, "node %.200s: %.700s", c->config->name, why->text);
+    job_msgs_ask_end(c->multinode, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
     launcher_skip(w);
 }
 
 /* Starts our part of a job; takes the plan over on success.  NULL with a sentence. */
-static struct job *follow(struct node *n, struct job_map *plan, const struct op_job *m,
+static struct job *follow(struct multinode *s, struct job_map *plan, const struct op_job *m,
                           uint32_t here, struct errmsg *err)
 {
     struct job_order o = { .plan = plan,
@@ -63,11 +65,11 @@ static struct job *follow(struct node *n, struct job_map *plan, const struct op_
         return NULL;
     snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(m->nspace));
     o.nspace = name;
-    if (list_empty(&n->works) && n->first_job == JOB_NO_RANK) {
-        n->first_job = o.id;
-        n->stdin_ends = calloc((size_t)plan->nprocs + 1, sizeof *n->stdin_ends);
+    if (list_empty(&s->jobs->all) && s->jobs->first == JOB_NO_RANK) {
+        s->jobs->first = o.id;
+        launcher_expect(s->launcher, plan->nprocs);
     }
-    w = n->stdin_ends ? local_job_new(n, &o) : NULL;
+    w = s->launcher->stdin_ends ? local_job_new(s->jobs, &o) : NULL;
     if (!w) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;
@@ -77,14 +79,14 @@ static struct job *follow(struct node *n, struct job_map *plan, const struct op_
     else if (m->push_to > 0)
         w->push_to = NODE_STDIN_ONE;
     if (m->flags & JOB_FLAG_TIMED)
-        startup_timing_begin(&n->timing, n, w->job, n->multinode->heard_ns);
+        startup_timing_begin(s->context->timing, s->context, w->job, s->heard_ns);
     w->held = m->flags & JOB_FLAG_HELD;
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
-    local_job_preset(n, w->job);
+    local_job_preset(s->jobs, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)
-        server_preset(&n->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
+        server_preset(s->context->server, w->job, m->presets.items[i], m->presets.items[i + 1]);
     if (bound)
-        timer_set(&n->starter, 0);
+        local_jobs_start(s->jobs);
     else
         refuse_part(w, err);
     return w->job;
@@ -92,13 +94,13 @@ static struct job *follow(struct node *n, struct job_map *plan, const struct op_
 
 static const char *keep_text(struct multinode *s, struct slice text)
 {
-    return text.len ? arena_str(&s->node->kept, text) : NULL;
+    return text.len ? arena_str(s->kept, text) : NULL;
 }
 
 /* Takes over the launcher's settings for all of its jobs, from the first job. */
 static void take_config(struct multinode *s, const struct op_job *m)
 {
-    struct node_config *c = &s->node->config;
+    struct node_config *c = s->config;
 
     c->stdin_to = m->stdin_to == NODE_STDIN_ALL   ? NODE_STDIN_ALL
                   : m->stdin_to == NODE_STDIN_ONE ? NODE_STDIN_ONE
@@ -116,18 +118,18 @@ static void take_config(struct multinode *s, const struct op_job *m)
 /* Records a trace of this node's server.  0, or a sentence why it cannot. */
 static int record_here(struct multinode *s, struct slice trace, struct errmsg *err)
 {
-    struct node *n = s->node;
+    const struct node_context *c = s->context;
     char *file;
 
-    if (trace.len == 0 || n->trace_writer.server)
+    if (trace.len == 0 || s->trace_writer->server)
         return 0;
-    file = arena_printf(&n->kept, SLICE_FMT ".%s", SLICE_ARG(trace), n->config.name);
-    for (char *c = file ? file + trace.len : NULL; c && (c = strchr(c, '/'));)
-        *c = '_'; /* in the node's name, which is not a directory */
+    file = arena_printf(s->kept, SLICE_FMT ".%s", SLICE_ARG(trace), c->config->name);
+    for (char *at = file ? file + trace.len : NULL; at && (at = strchr(at, '/'));)
+        *at = '_'; /* in the node's name, which is not a directory */
     if (!file)
         return errmsg_set(err, -ENOMEM, "out of memory");
-    return trace_writer_open(&n->trace_writer, &n->server, &n->loop, file, n->config.name,
-                             &n->config.log, err);
+    return trace_writer_open(s->trace_writer, c->server, c->loop, file, c->config->name, c->log,
+                             err);
 }
 
 static void on_job(struct multinode *s, const struct op_job *m)
@@ -142,22 +144,21 @@ static void on_job(struct multinode *s, const struct op_job *m)
     if (rc == 0 && m->positions.n != plan.nnodes)
         rc = errmsg_set(&err, 1, "a job map of %u nodes with %u positions", plan.nnodes,
                         m->positions.n);
-    if (rc == 0 && !s->node->kept.blocks) {
+    if (rc == 0 && !s->kept->blocks) {
         take_config(s, m);
         record_here(s, m->trace, &bad_file);
     }
     if (rc == 0 &&
         node_map_keep(&s->dispatch.map, (uint32_t)m->job, m->positions.items, m->positions.n))
-        j = follow(s->node, &plan, m,
+        j = follow(s, &plan, m,
                    node_map_here(m->positions.items, m->positions.n, s->router.config.me), &err);
     if (j) {
         preflight_answer(s, j, m, &bad_file);
         return;
     }
     job_map_free(&plan);
-    log_error(&s->node->config.log, "cannot join the job: %s",
-              err.text[0] ? err.text : "out of memory");
-    shutdown_quit(s);
+    log_error(s->context->log, "cannot join the job: %s", err.text[0] ? err.text : "out of memory");
+    shutdown_quit(s->shutdown);
 }
 
 /* ---- it ends --------------------------------------------------------------------------------- */
@@ -168,13 +169,13 @@ static void on_job_done(struct multinode *s, const struct op_job_done *m)
 
     node_map_drop(&s->dispatch.map, (uint32_t)m->job);
     if (j)
-        job_shutdown_forget(s->node, j);
+        job_shutdown_forget(s->job_shutdown, j);
 }
 
 static void on_unloaded(struct multinode *s, const struct op_unloaded *m)
 {
     struct job *j = share_job_with(s, m->job, m->rank);
-    struct local_job *w = j && share_is_root(s) ? local_job_of(s->node, j) : NULL;
+    struct local_job *w = j && share_is_root(s) ? local_job_of(s->jobs, j) : NULL;
 
     if (w && program_is_unloaded(m->line))
         unloaded_add(&w->unloaded, (uint32_t)m->rank, m->line);

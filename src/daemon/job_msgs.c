@@ -12,6 +12,7 @@
 #include "cluster/job_states.h"
 #include "core/job_map_pack.h"
 #include "daemon/preflight.h"
+#include "daemon/startup_timing.h"
 #include "daemon/multinode_priv.h"
 
 static void say_config(const struct node_config *c, struct op_job *m)
@@ -31,7 +32,7 @@ static void say_config(const struct node_config *c, struct op_job *m)
 static void say_presets(const struct multinode *s, const struct spawn_request *rq, struct op_job *m,
                         struct slice *pairs)
 {
-    const struct node_config *c = &s->node->config;
+    const struct node_config *c = s->context->config;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < c->njob_attrs; i++) {
@@ -62,7 +63,7 @@ static int64_t push_of(const struct local_job *w)
 
 void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq)
 {
-    const struct node_config *c = &s->node->config;
+    const struct node_config *c = s->context->config;
     struct job *j = w->job;
     struct slice *pairs =
         calloc(2 * ((size_t)c->njob_attrs + 1 + (rq ? rq->npreputs : 0)), sizeof *pairs);
@@ -88,7 +89,7 @@ void job_msgs_announce(struct multinode *s, struct local_job *w, const struct sp
     say_config(c, o);
     o->keep_going = j->keep_going;
     o->flags |= j->is_asked ? JOB_FLAG_ASKED : 0;
-    o->flags |= startup_timing_wants(&s->node->timing, j) ? JOB_FLAG_TIMED : 0;
+    o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;
     say_presets(s, rq, o, pairs);
     multinode_send(s, &m, MSG_EVERYBODY);

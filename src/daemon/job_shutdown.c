@@ -9,6 +9,8 @@
 #include "cluster/job_states.h"
 #include "core/input.h"
 #include "core/job_end.h"
+#include "io/peer_conn.h"
+#include "daemon/help.h"
 #include "daemon/job_msgs.h"
 #include "daemon/local_job.h"
 #include "daemon/process.h"
@@ -20,149 +22,151 @@ static void grace_over(void *arg)
 {
     struct local_job *w = arg;
 
-    signals_job(w->node, w->job, SIGKILL);
+    signals_job(w->processes, w->job, SIGKILL);
 }
 
-void job_shutdown_begin(struct node *n, struct job *job)
+void job_shutdown_begin(struct job_shutdown *d, struct job *job)
 {
-    struct local_job *w = local_job_of(n, job);
+    struct local_job *w = local_job_of(d->jobs, job);
 
     if (!job->follows) {
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || !w->spawned || w->answered)
-            server_deliver(&n->server, INPUT(abort_connected, .job = job->id));
-        if (n->multinode)
-            job_states_kill(&n->multinode->dispatch.context, job);
+            server_deliver(d->context->server, INPUT(abort_connected, .job = job->id));
+        if (d->context->multinode)
+            job_states_kill(&d->context->multinode->dispatch.context, job);
     }
-    signals_meant(n, job, -1, SIGTERM);
+    signals_meant(d->processes, job, -1, SIGTERM);
     if (w && w->held)
-        timer_set(&n->starter, 0); /* the launch loop skips held jobs now */
+        local_jobs_start(d->jobs); /* the launch loop skips held jobs now */
     if (!w)
         return;
-    timer_init(&w->grace, &n->loop, grace_over, w);
+    w->processes = d->processes;
+    timer_init(&w->grace, d->context->loop, grace_over, w);
     timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
 }
 
-static void print_codes(struct node *n, const struct job *job)
+static void print_codes(const struct log *log, const struct job *job)
 {
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
         const struct proc *p = &job->procs[r];
-        log_error(&n->config.log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code",
-                  p->code);
+        log_error(log, "rank %u: %s %d", r, p->signalled ? "signal" : "exit code", p->code);
     }
 }
 
-void job_shutdown_say(struct node *n, const struct errmsg *reason)
+void job_shutdown_say(struct job_shutdown *d, const struct errmsg *reason)
 {
-    if (n->said.text[0] &&
-        (strstr(n->said.text, reason->text) || strstr(reason->text, n->said.text)))
+    if (d->said.text[0] &&
+        (strstr(d->said.text, reason->text) || strstr(reason->text, d->said.text)))
         return;
-    log_error(&n->config.log, "%s", reason->text);
-    n->said = *reason;
+    log_error(d->context->log, "%s", reason->text);
+    d->said = *reason;
 }
 
-static void say_why(struct node *n, const struct job *job)
+static void say_why(struct job_shutdown *d, const struct job *job)
 {
     const struct job *blamed =
-        job->blames == JOB_NO_RANK ? NULL : core_job(&n->server.core, job->blames);
+        job->blames == JOB_NO_RANK ? NULL : core_job(&d->context->server->core, job->blames);
 
     if (!blamed || !blamed->failed)
-        job_shutdown_say(n, &job->reason);
+        job_shutdown_say(d, &job->reason);
 }
 
 /* The sentence about the first failure covers all that failed alike. */
-static void tell_why(struct node *n, const struct job *job)
+static void tell_why(struct job_shutdown *d, const struct job *job)
 {
-    struct local_job *w = local_job_of(n, job);
+    struct local_job *w = local_job_of(d->jobs, job);
 
     if (w)
-        unloaded_tell(&w->unloaded, &n->config.log);
+        unloaded_tell(&w->unloaded, d->context->log);
     if (job->failed && (!w || !unloaded_has(&w->unloaded, job->culprit)))
-        say_why(n, job);
+        say_why(d, job);
 }
 
-void job_shutdown_report(struct node *n, const struct job *job)
+void job_shutdown_report(struct job_shutdown *d, const struct job *job)
 {
     if (job->follows || job->is_tool) /* the launcher reports it; nobody does */
         return;
-    help_tell(&n->help);
-    tell_why(n, job);
-    if (n->config.print_exit_codes)
-        print_codes(n, job);
-    if (job->id == n->first_job)
-        n->exit_code = job_exit_code(job);
+    help_tell(d->help);
+    tell_why(d, job);
+    if (d->context->config->print_exit_codes)
+        print_codes(d->context->log, job);
+    if (job->id == d->jobs->first)
+        d->exit_code = job_exit_code(job);
 }
 
 /* Drops all state of the job. */
-static void forget(struct node *n, struct local_job *w)
+static void forget(struct job_shutdown *d, struct local_job *w)
 {
     struct job *job = w->job;
 
-    LIST_EACH(l, &n->processes.all)
+    LIST_EACH(l, &d->processes->all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if (t->job == job)
             process_close(t);
     }
-    LIST_EACH(l, &n->conns.accepted)
+    LIST_EACH(l, &d->conns->accepted)
     {
         struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
         if (c->peer->job == job)
             peer_conn_close(c);
     }
-    if (n->config.sessions)
-        session_dir_drop(n->config.sessions, job->id);
+    if (d->context->config->sessions)
+        session_dir_drop(d->context->config->sessions, job->id);
     local_job_free(w);
 }
 
 /* A spawned job leaves nothing behind, so that a thousand of them in a row cost as much as one. */
-void job_shutdown_bury(struct node *n, struct job *job)
+void job_shutdown_bury(struct job_shutdown *d, struct job *job)
 {
-    struct local_job *w = local_job_of(n, job);
+    struct local_job *w = local_job_of(d->jobs, job);
 
     if (w && job->is_tool) {
-        forget(n, w);
+        forget(d, w);
         return;
     }
     if (!w || !w->spawned || job->follows)
         return;
     spawning_answer(w);
-    job_shutdown_report(n, job);
-    if (n->multinode)
-        job_msgs_over(n->multinode, job);
-    forget(n, w);
+    job_shutdown_report(d, job);
+    if (d->context->multinode)
+        job_msgs_over(d->context->multinode, job);
+    forget(d, w);
 }
 
-void job_shutdown_forget(struct node *n, struct job *j)
+void job_shutdown_forget(struct job_shutdown *d, struct job *j)
 {
-    struct local_job *w = local_job_of(n, j);
+    struct local_job *w = local_job_of(d->jobs, j);
 
     if (w)
-        forget(n, w);
+        forget(d, w);
 }
 
-void job_shutdown_because(struct node *n, struct job *job, uint32_t rank, int code, const char *why)
+void job_shutdown_because(const struct node_context *c, struct job *job, uint32_t rank, int code,
+                          const char *why)
 {
     char text[ERRMSG_MAX];
 
-    if (!n->multinode) {
-        server_abort(&n->server, job, rank, code, "%s", why);
+    if (!c->multinode) {
+        server_abort(c->server, job, rank, code, "%s", why);
         return;
     }
     snprintf(text, sizeof text, "node %.200s: %.700s",
              job->plan.nodes[job->plan.procs[rank].node].name, why);
     if (job->follows)
-        job_msgs_ask_end(n->multinode, job, rank, code, text);
+        job_msgs_ask_end(c->multinode, job, rank, code, text);
     else
-        server_abort(&n->server, job, rank, code, "%s", text);
+        server_abort(c->server, job, rank, code, "%s", text);
 }
 
-void job_shutdown_unloaded(struct node *n, struct job *job, uint32_t rank, struct slice line)
+void job_shutdown_unloaded(struct local_jobs *jobs, struct job *job, uint32_t rank,
+                           struct slice line)
 {
-    struct local_job *w = local_job_of(n, job);
+    struct local_job *w = local_job_of(jobs, job);
 
     if (job->follows)
-        job_msgs_unloaded(n->multinode, job, rank, line);
+        job_msgs_unloaded(jobs->context->multinode, job, rank, line);
     else if (w)
         unloaded_add(&w->unloaded, rank, line);
 }

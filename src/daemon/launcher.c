@@ -19,65 +19,64 @@ enum { LAUNCHER_BATCH = 64 };
  * process reads it any more. */
 static void input_over(void *arg)
 {
-    struct node *n = arg;
+    const struct launcher *l = arg;
 
-    dup2(n->null_fd, STDIN_FILENO);
+    dup2(l->jobs->context->null_fd, STDIN_FILENO);
 }
 
-static void start_pump(struct node *n)
+static void start_pump(struct launcher *l)
 {
-    if (n->nstdin_ends)
-        pump_open(&n->pump, &n->loop, STDIN_FILENO, n->stdin_ends, n->nstdin_ends);
-    if (n->nstdin_ends && n->config.diverted) {
-        n->pump.on_end = input_over;
-        n->pump.arg = n;
+    if (l->nstdin_ends)
+        pump_open(&l->pump, l->jobs->context->loop, STDIN_FILENO, l->stdin_ends, l->nstdin_ends);
+    if (l->nstdin_ends && l->jobs->context->config->diverted) {
+        l->pump.on_end = input_over;
+        l->pump.arg = l;
     }
-    n->nstdin_ends = 0;
+    l->nstdin_ends = 0;
 }
 
 void launcher_skip(struct local_job *w)
 {
     for (; w->next < w->job->plan.nprocs; w->next++) {
         if (job_rank_is_here(w->job, w->next))
-            server_proc_state(&w->node->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1, 0);
+            server_proc_state(w->jobs->context->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1,
+                              0);
     }
 }
 
 /* The user's input also goes to ranks on other nodes: one end for each of those nodes. */
-static void pump_far(struct node *n, const struct job *job)
+static void pump_far(struct launcher *l, const struct job *job)
 {
+    const struct node_config *c = l->jobs->context->config;
+    struct multinode *s = l->jobs->context->multinode;
     uint32_t last = 0;
 
-    if (!n->multinode || n->config.stdin_to == NODE_STDIN_NONE || job->follows)
+    if (!s || c->stdin_to == NODE_STDIN_NONE || job->follows)
         return;
     for (uint32_t r = 0; r < job->plan.nprocs; r++) {
-        uint32_t at = node_map_rank(&n->multinode->dispatch.map, job, r);
+        uint32_t at = node_map_rank(&s->dispatch.map, job, r);
         int end;
-        if (at == 0 || at == last ||
-            (n->config.stdin_to == NODE_STDIN_ONE && r != n->config.stdin_rank))
+        if (at == 0 || at == last || (c->stdin_to == NODE_STDIN_ONE && r != c->stdin_rank))
             continue;
         last = at;
-        end = streams_stdin(&n->multinode->streams, at);
+        end = streams_stdin(&s->streams, at);
         if (end >= 0)
-            n->stdin_ends[n->nstdin_ends++] = end;
+            l->stdin_ends[l->nstdin_ends++] = end;
     }
 }
 
 /* All local ranks have been tried. */
-static void all_started(struct local_job *w)
+static void all_started(struct launcher *l, struct local_job *w)
 {
-    struct node *n = w->node;
-
-    if (w->job->id == n->first_job) {
-        pump_far(n, w->job);
-        start_pump(n);
+    if (w->job->id == l->jobs->first) {
+        pump_far(l, w->job);
+        start_pump(l);
     }
     spawning_answer(w);
 }
 
-static void start_one(struct local_job *w)
+static void start_one(struct launcher *l, struct local_job *w)
 {
-    struct node *n = w->node;
     struct errmsg err;
     int end;
 
@@ -87,29 +86,50 @@ static void start_one(struct local_job *w)
         return;
     }
     if (job_rank_is_here(w->job, w->next)) {
-        process_start(n, w->job, w->next, &end, &err); /* failures are in the job's report */
+        /* Failures are in the job's report. */
+        process_start(l->processes, w->job, w->next, &end, &err);
         if (end >= 0)
-            n->stdin_ends[n->nstdin_ends++] = end;
+            l->stdin_ends[l->nstdin_ends++] = end;
     }
     w->next++;
     if (w->next == w->job->plan.nprocs)
-        all_started(w);
+        all_started(l, w);
 }
 
-void launcher_run(void *node)
+static void run(void *launcher)
 {
-    struct node *n = node;
+    struct launcher *l = launcher;
     int room = LAUNCHER_BATCH;
 
-    LIST_EACH(l, &n->works)
+    LIST_EACH(at, &l->jobs->all)
     {
-        struct local_job *w = LIST_OF(l, struct local_job, link);
+        struct local_job *w = LIST_OF(at, struct local_job, link);
         while (!preflight_waits(w) && room > 0 && w->next < w->job->plan.nprocs) {
             room -= job_rank_is_here(w->job, w->next);
-            start_one(w);
+            start_one(l, w);
         }
     }
     if (room == 0)
-        timer_set(&n->starter, 0);
-    turn_end(&n->turn);
+        local_jobs_start(l->jobs);
+    turn_end(l->jobs->context->turn);
+}
+
+void launcher_open(struct launcher *l, struct local_jobs *jobs, struct processes *p)
+{
+    l->jobs = jobs;
+    l->processes = p;
+    timer_init(&jobs->starter, jobs->context->loop, run, l);
+}
+
+int launcher_expect(struct launcher *l, uint32_t count)
+{
+    l->stdin_ends = calloc((size_t)count + 1, sizeof *l->stdin_ends);
+    return l->stdin_ends ? 0 : -ENOMEM;
+}
+
+void launcher_close(struct launcher *l)
+{
+    pump_close(&l->pump);
+    free(l->stdin_ends);
+    l->stdin_ends = NULL;
 }

@@ -4,16 +4,30 @@
 #ifndef WIREUP_DAEMON_LISTENER_H
 #define WIREUP_DAEMON_LISTENER_H
 
-#include "daemon/node_priv.h"
+#include "io/peer_conn.h"
 
-int listener_open(struct node *n); /* 0 or -errno */
+struct local_jobs;
+struct node_context;
+
+struct listener {
+    const struct node_context *context;
+    const struct local_jobs *jobs;
+    struct peer_conns conns;     /* of processes and tools */
+    struct peer_conn *singleton; /* of a process that is not our child; NULL: none */
+    uint32_t *port_ids;          /* PMI_ID by rank of the first job */
+};
+
+/* quota: of unauthenticated connections at all listeners.  0 or -errno. */
+int listener_open(struct listener *s, const struct node_context *c, const struct local_jobs *jobs,
+                  struct quota *quota);
+void listener_close(struct listener *s); /* harmless on zeroed memory */
 
 /* A connection to the control socket goes on as one of a PMIx client or tool, which waits for the
  * go-ahead.  Takes over the descriptor. */
 #define LISTENER_GO_AHEAD "pmix\n"
-void listener_take(struct node *n, int fd);
+void listener_take(struct listener *s, int fd);
 
 /* PMI_ID for that many ranks: unguessable numbers.  0 or -errno. */
-int listener_make_ids(struct node *n, uint32_t count);
+int listener_make_ids(struct listener *s, uint32_t count);
 
 #endif

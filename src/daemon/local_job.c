@@ -11,9 +11,9 @@
 #include "core/procmap.h"
 #include "daemon/multinode.h"
 
-struct local_job *local_job_of(const struct node *n, const struct job *job)
+struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job)
 {
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &jobs->all)
     {
         struct local_job *w = LIST_OF(l, struct local_job, link);
         if (w->job == job)
@@ -23,31 +23,32 @@ struct local_job *local_job_of(const struct node *n, const struct job *job)
 }
 
 /* Legacy clients read at most LIMIT_PMI_VALUE bytes; a longer map is left out. */
-static void preset_map(struct node *n, struct job *job)
+static void preset_map(const struct local_jobs *jobs, struct job *job)
 {
     struct buf text = BUF_NULL(LIMIT_PMI_VALUE - 1);
 
     procmap_of_plan(&job->plan, &text);
     if (buf_ok(&text))
-        server_preset(&n->server, job, SLICE("PMI_process_mapping"), buf_slice(&text));
+        server_preset(jobs->context->server, job, SLICE("PMI_process_mapping"), buf_slice(&text));
     buf_free(&text);
 }
 
-void local_job_preset(struct node *n, struct job *job)
+void local_job_preset(const struct local_jobs *jobs, struct job *job)
 {
+    const struct node_config *c = jobs->context->config;
+    struct server *s = jobs->context->server;
     char size[24];
 
-    preset_map(n, job);
+    preset_map(jobs, job);
     snprintf(size, sizeof size, "%lld", (long long)job->plan.universe);
-    server_preset(&n->server, job, SLICE("universeSize"), slice_str(size));
-    if (n->config.memory_kinds)
-        server_preset(&n->server, job, SLICE("PMI_mpi_memory_alloc_kinds"),
-                      slice_str(n->config.memory_kinds));
-    for (uint32_t i = 0; i < n->config.njob_attrs; i++)
-        server_preset(&n->server, job, n->config.job_attrs[i].key, n->config.job_attrs[i].value);
+    server_preset(s, job, SLICE("universeSize"), slice_str(size));
+    if (c->memory_kinds)
+        server_preset(s, job, SLICE("PMI_mpi_memory_alloc_kinds"), slice_str(c->memory_kinds));
+    for (uint32_t i = 0; i < c->njob_attrs; i++)
+        server_preset(s, job, c->job_attrs[i].key, c->job_attrs[i].value);
 }
 
-static void job_name(const struct node *n, char *name, size_t room)
+static void job_name(const struct local_jobs *jobs, char *name, size_t room)
 {
     static const char hex[] = "0123456789abcdef";
     char salt[9] = "";
@@ -55,36 +56,36 @@ static void job_name(const struct node *n, char *name, size_t room)
 
     for (int i = 0; i < 8; i++, r >>= 4)
         salt[i] = hex[r & 15];
-    snprintf(name, room, "kvs_%d_%u_%s_%.60s", (int)getpid(), n->server.core.next_job, salt,
-             n->config.name);
+    snprintf(name, room, "kvs_%d_%u_%s_%.60s", (int)getpid(), jobs->context->server->core.next_job,
+             salt, jobs->context->config->name);
 }
 
-struct local_job *local_job_new(struct node *n, struct job_order *o)
+struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o)
 {
     struct local_job *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
-    w->node = n;
+    w->jobs = jobs;
     list_init(&w->link);
     list_init(&w->unloaded.all);
     if ((o->here == JOB_NONE_HERE ? memfd_open_private : memfd_open)(&w->store) == 0) {
         o->region = &w->store.region;
-        w->job = server_job_order(&n->server, o);
+        w->job = server_job_order(jobs->context->server, o);
     }
     if (!w->job) {
         memfd_close(&w->store);
         free(w);
         return NULL;
     }
-    list_append(&n->works, &w->link);
+    list_append(&jobs->all, &w->link);
     return w;
 }
 
-struct local_job *local_job_lead(struct node *n, struct job_map *plan, const struct job *parent,
-                                 bool keep_going, struct errmsg *err)
+struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
+                                 const struct job *parent, bool keep_going, struct errmsg *err)
 {
-    const struct multinode *s = n->multinode;
+    const struct multinode *s = jobs->context->multinode;
     const uint32_t *positions = s ? node_map_of_plan(&s->router, s->names, plan, err) : NULL;
     struct job_order o = {
         .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE
@@ -100,23 +101,23 @@ struct local_job *local_job_lead(struct node *n, struct job_map *plan, const str
         o.is_asked = true;
     else if (parent)
         o.parent = parent->id;
-    if (n->given_name)
-        snprintf(name, sizeof name, "%.120s", n->given_name);
+    if (jobs->given_name)
+        snprintf(name, sizeof name, "%.120s", jobs->given_name);
     else
-        job_name(n, name, sizeof name);
-    n->given_name = NULL;
+        job_name(jobs, name, sizeof name);
+    jobs->given_name = NULL;
     o.nspace = name;
-    w = local_job_new(n, &o);
+    w = local_job_new(jobs, &o);
     if (!w) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", plan->nprocs);
         return NULL;
     }
     w->positions = positions;
-    local_job_preset(n, w->job);
+    local_job_preset(jobs, w->job);
     return w;
 }
 
-int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t count)
+int local_job_plan_others(const struct local_jobs *jobs, struct job_map *p, uint32_t count)
 {
     job_map_init(p);
     p->napps = p->nnodes = 1;
@@ -128,9 +129,10 @@ int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t coun
         return -ENOMEM;
     p->apps[0].nprocs = count;
     p->apps[0].env = environ;
-    p->nodes[0] = (struct job_map_node){ .name = arena_str(&p->arena, slice_str(n->config.name)),
-                                         .slots = count,
-                                         .nprocs = count };
+    p->nodes[0] =
+        (struct job_map_node){ .name = arena_str(&p->arena, slice_str(jobs->context->config->name)),
+                               .slots = count,
+                               .nprocs = count };
     for (uint32_t r = 0; r < count; r++)
         p->procs[r] = (struct job_map_proc){ .rank = r, .local_rank = r };
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
@@ -139,7 +141,7 @@ int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t coun
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);
-    server_job_gone(&w->node->server, w->job);
+    server_job_gone(w->jobs->context->server, w->job);
     end(&w->store);
     list_unlink(&w->link);
     unloaded_free(&w->unloaded);
@@ -153,15 +155,22 @@ void local_job_free(struct local_job *w)
     take_down(w, memfd_close);
 }
 
-void local_job_leave_all(struct node *n)
+void local_jobs_open(struct local_jobs *jobs, const struct node_context *c)
 {
-    LIST_EACH(l, &n->works)
+    jobs->context = c;
+    list_init(&jobs->all);
+}
+
+void local_jobs_close(struct local_jobs *jobs)
+{
+    timer_stop(&jobs->starter);
+    LIST_EACH(l, &jobs->all)
     take_down(LIST_OF(l, struct local_job, link), memfd_leave);
 }
 
-bool local_job_is_fed(const struct node *n, const struct job *j, uint32_t rank)
+bool local_job_is_fed(const struct local_jobs *jobs, const struct job *j, uint32_t rank)
 {
-    const struct local_job *w = local_job_of(n, j);
+    const struct local_job *w = local_job_of(jobs, j);
 
     return w &&
            (w->push_to == NODE_STDIN_ALL || (w->push_to == NODE_STDIN_ONE && w->push_rank == rank));

@@ -6,8 +6,20 @@
 #ifndef WIREUP_DAEMON_LOCAL_JOB_H
 #define WIREUP_DAEMON_LOCAL_JOB_H
 
-#include "daemon/node_priv.h"
+#include "daemon/node_context.h"
 #include "daemon/program_check.h"
+#include "io/memfd.h"
+
+struct processes;
+
+/* Those of a node. */
+struct local_jobs {
+    const struct node_context *context;
+    struct list all;
+    struct timer starter;   /* some ranks are to be started: launcher.h */
+    uint32_t first;         /* number of the first job; JOB_NO_RANK: a daemon has none yet */
+    const char *given_name; /* namespace of the next job; NULL: we choose one */
+};
 
 struct local_job {
     struct list link;
@@ -25,29 +37,39 @@ struct local_job {
     uint32_t ncodes;
     enum node_stdin push_to; /* which ranks' standard input other clients feed */
     uint32_t push_rank;
-    struct timer grace;       /* until its processes are killed (job_shutdown.c) */
-    struct unloaded unloaded; /* launcher: ranks whose libraries are not found */
-    struct node *node;
+    struct timer grace;          /* until its processes are killed (job_shutdown.c): … */
+    struct processes *processes; /* … of these */
+    struct unloaded unloaded;    /* launcher: ranks whose libraries are not found */
+    struct local_jobs *jobs;
 };
 
-struct local_job *local_job_of(const struct node *n, const struct job *job);
+void local_jobs_open(struct local_jobs *jobs, const struct node_context *c);
+/* At the exit of this process: it leaves the stores to their readers. */
+void local_jobs_close(struct local_jobs *jobs);
+
+/* The ranks that have not been started are started in the next turn of the loop. */
+static inline void local_jobs_start(struct local_jobs *jobs)
+{
+    timer_set(&jobs->starter, 0);
+}
+
+struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job);
 
 /* Creates the job of an order, with its store; NULL: no memory. */
-struct local_job *local_job_new(struct node *n, struct job_order *o);
+struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o);
 /* Creates a job that we lead, with its presets; takes the plan over on success.  NULL with a
  * sentence. */
-struct local_job *local_job_lead(struct node *n, struct job_map *plan, const struct job *parent,
-                                 bool keep_going, struct errmsg *err);
+struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
+                                 const struct job *parent, bool keep_going, struct errmsg *err);
 /* Writes the initial entries of the job's store; those of the user come last, and win. */
-void local_job_preset(struct node *n, struct job *job);
+void local_job_preset(const struct local_jobs *jobs, struct job *job);
 
 /* A job map of processes on this node that are not ours to start.  0 or -ENOMEM. */
-int local_job_plan_others(const struct node *n, struct job_map *p, uint32_t count);
+int local_job_plan_others(const struct local_jobs *jobs, struct job_map *p, uint32_t count);
 
 void local_job_free(struct local_job *w);
-void local_job_leave_all(struct node *n); /* at the exit of this process */
 
 /* Whether other clients feed this process's standard input. */
-bool local_job_is_fed(const struct node *n, const struct job *j, uint32_t rank);
+bool local_job_is_fed(const struct local_jobs *jobs, const struct job *j, uint32_t rank);
 
 #endif

@@ -17,6 +17,8 @@
 #include "daemon/shutdown.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/node_failure.h"
+#include "daemon/node_priv.h"
+#include "daemon/pending_query.h"
 #include "daemon/preflight.h"
 #include "daemon/server_calls.h"
 #include "daemon/spawning.h"
@@ -29,7 +31,7 @@ static void spawn(void *arg, const struct op_spawn *e)
 {
     struct multinode *s = arg;
 
-    spawning_begin(s->node, e);
+    spawning_begin(s->jobs, e);
 }
 
 /* The requester may want to read the trace, too. */
@@ -37,22 +39,22 @@ static void pending(void *arg, struct slice job, struct buf *part)
 {
     struct multinode *s = arg;
 
-    trace_writer_flush(&s->node->trace_writer);
-    pending_query_part(s->node, job, part);
+    trace_writer_flush(s->trace_writer);
+    pending_query_part(&s->context->server->core, job, part);
 }
 
 static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
 {
     struct multinode *s = arg;
 
-    pending_query_heard(&s->node->pending_queries, from, ticket, part);
+    pending_query_heard(s->pending_queries, from, ticket, part);
 }
 
 static void on_proc_states(void *arg, struct job *j)
 {
     struct multinode *s = arg;
 
-    spawning_heard(s->node, j);
+    spawning_heard(s->jobs, j);
 }
 
 static void wake(void *arg, uint32_t ms)
@@ -75,7 +77,7 @@ static void open_dispatch(struct multinode *s, uint32_t me)
                                  .router = &s->router,
                                  .member = &s->overlay_io.member,
                                  .me = me,
-                                 .log = &s->node->config.log,
+                                 .log = s->context->log,
                                  .core_calls = server_calls(),
                                  .core_arg = share_server(s),
                                  .rpc_calls = { spawn, pending, pending_part },
@@ -83,7 +85,7 @@ static void open_dispatch(struct multinode *s, uint32_t me)
                                  .wake = wake,
                                  .arg = s };
 
-    timer_init(&s->batch, &s->node->loop, on_batch, s);
+    timer_init(&s->batch, s->context->loop, on_batch, s);
     dispatch_open(&s->dispatch, &k);
 }
 
@@ -107,7 +109,7 @@ static void hear_input(struct multinode *s, const struct op_input *m)
     const struct job *j = share_job(s, m->job);
 
     if (j)
-        process_input(s->node, j, m->rank, m->bytes, 0);
+        process_input(s->processes, j, m->rank, m->bytes, 0);
 }
 
 /* ---- messages that do not concern the core ---- */
@@ -138,20 +140,20 @@ static void hear(struct multinode *s, const struct msg *m)
         if (s->calls.on_hardware)
             s->calls.on_hardware(s->arg, m->from, m->u.hardware.view, m->u.hardware.text);
         break;
-    case MSG_quit: shutdown_quit(s); break;
+    case MSG_quit: shutdown_quit(s->shutdown); break;
     case MSG_job:
     case MSG_unloaded:
     case MSG_job_done: job_handlers_hear(s, m); break;
-    case MSG_signal: signals_hear(s->node, &m->u.signal); break;
+    case MSG_signal: signals_hear(s->processes, &m->u.signal); break;
     case MSG_checked:
     case MSG_begin: preflight_hear(s, m); break;
-    case MSG_help: help_hear(&s->node->help, &m->u.help); break;
+    case MSG_help: help_hear(s->help, &m->u.help); break;
     case MSG_input: hear_input(s, &m->u.input); break;
     case MSG_data:
     case MSG_window_update:
     case MSG_unread: streams_hear(&s->streams, m); break;
     case MSG_startup:
-        startup_timing_heard(&s->node->timing, m->from, m->u.startup.job, m->u.startup.part);
+        startup_timing_heard(s->context->timing, m->from, m->u.startup.job, m->u.startup.part);
         break;
     default: break; /* handled by the dispatcher, the member or its router */
     }
@@ -165,7 +167,7 @@ static void on_message(void *arg, const struct msg *m)
         return;
     if (!dispatch_message(&s->dispatch, m, clock_now_ns()))
         hear(s, m);
-    turn_end(&s->node->turn);
+    turn_end(s->context->turn);
 }
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
@@ -176,7 +178,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
     daemon_states_event(&s->daemons, position, DAEMON_EVENT_READY);
     if (share_is_root(s))
         streams_show(&s->streams, position);
-    startup_timing_ready(&s->node->timing, position);
+    startup_timing_ready(s->context->timing, position);
     if (s->calls.on_ready)
         s->calls.on_ready(s->arg, position);
 }
@@ -185,7 +187,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 static void on_above(struct multinode *s)
 {
     streams_flow(&s->streams);
-    if (own_state_event(&s->own, OWN_EVENT_LINK, &s->node->config.log) == OWN_ACTION_begin &&
+    if (own_state_event(&s->own, OWN_EVENT_LINK, s->context->log) == OWN_ACTION_begin &&
         s->calls.on_joined)
         s->calls.on_joined(s->arg);
 }
@@ -213,7 +215,9 @@ static void on_down(void *arg, uint32_t position, const char *why)
 
 static void on_closed(void *arg)
 {
-    shutdown_links_closed(arg);
+    const struct multinode *s = arg;
+
+    shutdown_links_closed(s->shutdown);
 }
 
 static void on_lost(void *arg, uint32_t position)
@@ -223,7 +227,31 @@ static void on_lost(void *arg, uint32_t position)
 
 static void on_end(void *arg, const char *why)
 {
-    shutdown_failed(arg, why);
+    const struct multinode *s = arg;
+
+    shutdown_failed(s->shutdown, why);
+}
+
+static void on_streams_over(void *multinode)
+{
+    const struct multinode *s = multinode;
+
+    shutdown_streams_over(s->shutdown);
+}
+
+static void use_modules(struct multinode *s, struct node *n)
+{
+    s->context = &n->context;
+    s->jobs = &n->jobs;
+    s->processes = &n->processes;
+    s->launcher = &n->launcher;
+    s->job_shutdown = &n->job_shutdown;
+    s->shutdown = &n->shutdown;
+    s->pending_queries = &n->pending_queries;
+    s->help = &n->help;
+    s->trace_writer = &n->trace_writer;
+    s->config = &n->config;
+    s->kept = &n->kept;
 }
 
 int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
@@ -241,7 +269,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
     int rc;
 
     memset(s, 0, sizeof *s);
-    s->node = n;
+    use_modules(s, n);
     list_init(&s->reasons);
     buf_init(&s->scratch, LIMIT_DAEMON_LINK_MESSAGE);
     open_dispatch(s, config->router.me);
@@ -251,9 +279,9 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
     rc = router_io_open(&s->router_io, &s->router, &c, err);
     if (rc < 0)
         return rc;
-    rc = daemon_states_open(&s->daemons, config->router.count, &n->config.log);
+    rc = daemon_states_open(&s->daemons, config->router.count, s->context->log);
     if (rc == 0)
-        rc = streams_open(&s->streams, s, far, shutdown_streams_over);
+        rc = streams_open(&s->streams, s, far, on_streams_over);
     if (rc == 0)
         rc = overlay_io_open(&s->overlay_io, s, overlay_io, calls);
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;
@@ -261,7 +289,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
 
 void multinode_close(struct multinode *s)
 {
-    if (!s->node)
+    if (!s->context)
         return;
     streams_close(&s->streams);
     overlay_io_close(&s->overlay_io);
@@ -271,5 +299,5 @@ void multinode_close(struct multinode *s)
     timer_stop(&s->batch);
     dispatch_close(&s->dispatch);
     buf_free(&s->scratch);
-    s->node = NULL;
+    s->context = NULL;
 }

@@ -21,6 +21,15 @@ struct effect;
 
 struct child_daemons;
 struct dvm_exec_list;
+struct help;
+struct job_shutdown;
+struct launcher;
+struct local_jobs;
+struct node_context;
+struct pending_queries;
+struct processes;
+struct shutdown;
+struct trace_writer;
 
 /* Callbacks of the owner; all may be NULL. */
 struct multinode_calls {
@@ -40,7 +49,18 @@ struct multinode_calls {
 };
 
 struct multinode {
-    struct node *node;
+    const struct node_context *context; /* NULL: not open */
+    /* Modules of the node, which received messages concern. */
+    struct local_jobs *jobs;
+    struct processes *processes;
+    struct launcher *launcher;
+    struct job_shutdown *job_shutdown;
+    struct shutdown *shutdown;
+    struct pending_queries *pending_queries;
+    struct help *help;
+    struct trace_writer *trace_writer;
+    struct node_config *config; /* a daemon takes over the launcher's settings, … */
+    struct arena *kept;         /* … whose texts are here */
     struct dispatch dispatch;
     struct timer batch; /* of process states: for the dispatcher */
     struct router router;
@@ -52,6 +72,7 @@ struct multinode {
     const uint32_t *slots; /* launcher of a DVM: of the nodes, by position; or NULL */
     const char *trace;     /* launcher: prefix of the trace files of all nodes; NULL: none */
     struct list reasons;   /* why daemons are lost, until it is reported (node_failure.c) */
+    bool lost_late;        /* the loss of a node at the end has been reported */
     struct buf scratch;
     enum own_state own;            /* how far this daemon is; the launcher's stays joining */
     char why[ERRMSG_MAX];          /* a daemon: why it has no link towards the launcher */

@@ -2,7 +2,7 @@
 #ifndef WIREUP_DAEMON_MULTINODE_PRIV_H
 #define WIREUP_DAEMON_MULTINODE_PRIV_H
 
-#include "daemon/node_priv.h"
+#include "daemon/local_job.h"
 #include "daemon/multinode.h"
 
 static inline bool share_is_root(const struct multinode *s)
@@ -12,7 +12,7 @@ static inline bool share_is_root(const struct multinode *s)
 
 static inline struct server *share_server(const struct multinode *s)
 {
-    return &s->node->server;
+    return s->context->server;
 }
 
 static inline struct job *share_job(const struct multinode *s, uint64_t id)

@@ -20,20 +20,12 @@
 #include "base/clock.h"
 #include "core/effect.h"
 #include "io/child.h"
-#include "daemon/control.h"
-#include "daemon/shutdown.h"
-#include "daemon/listener.h"
-#include "daemon/job_control.h"
-#include "daemon/job_shutdown.h"
 #include "daemon/job_msgs.h"
-#include "daemon/output.h"
-#include "daemon/preflight.h"
 #include "daemon/multinode.h"
+#include "daemon/node_priv.h"
+#include "daemon/preflight.h"
 #include "daemon/signals.h"
 #include "daemon/spawning.h"
-#include "daemon/launcher.h"
-#include "daemon/process.h"
-#include "daemon/local_job.h"
 
 static void child_acceptor(void *arg);
 static void promise_due(void *arg);
@@ -93,51 +85,76 @@ static bool knows_way(struct slice words)
     return overlay_schedule_known(words, &schedule);
 }
 
+/* The core serves this node's processes, and learns what it cannot find out itself. */
+static void equip_core(struct node *n)
+{
+    struct core *c = &n->server.core;
+    char wdir[PATH_MAX];
+
+    c->is_manager = true;
+    c->has_neighbours = control_socket_is_open(&n->control_socket);
+    c->has_topology = true;
+    c->memory_of = memory_of;
+    c->knows_way = knows_way;
+    if (getcwd(wdir, sizeof wdir))
+        n->wdir = strdup(wdir); /* NULL: processes are not given it */
+    c->wdir = n->wdir;
+    if (n->config.sessions && n->config.sessions->path[0])
+        c->sessions = n->config.sessions->path;
+}
+
+/* Modules that others can reach, or that reach others. */
 static int open_acceptors(struct node *n)
 {
+    const struct control_socket_config socket = { &n->jobs,     &n->tools,    &n->pending_queries,
+                                                  &n->listener, &n->shutdown, &n->quota };
     const struct job_control_config control = { &n->server, &n->output, n->config.sessions,
                                                 &n->config.log };
-    char wdir[PATH_MAX];
+    int rc;
+
+    pending_queries_open(&n->pending_queries, &n->context);
+    control_socket_open(&n->control_socket, &socket);
+    equip_core(n);
+    job_control_open(&n->job_control, &control, &n->listener.conns);
+    rc = open_child_acceptor(n);
+    if (rc == 0)
+        rc = listener_open(&n->listener, &n->context, &n->jobs, &n->quota);
+    if (rc == 0)
+        tools_open(&n->tools, &n->jobs, n->listener.conns.port);
+    return rc;
+}
+
+/* The supervisor's signals first: until then it kills us. */
+static int open_node(struct node *n)
+{
+    const struct control_config control = {
+        &n->context,      &n->jobs,     &n->processes, &n->launcher,      &n->pending_queries,
+        &n->trace_writer, &n->shutdown, &n->tools,     &n->control_socket
+    };
     int rc = loop_init(&n->loop);
 
     if (rc == 0)
-        rc = control_open(n);
+        rc = control_open(&n->control, &control);
     if (rc < 0)
         return rc;
-    rc = output_open(&n->output, &n->loop, &n->config.log, n->config.diverted, shutdown_check, n);
+    rc = output_open(&n->output, &n->loop, &n->config.log, n->config.diverted, shutdown_check,
+                     &n->shutdown);
     if (rc < 0)
         return rc;
-    timer_init(&n->starter, &n->loop, launcher_run, n);
+    launcher_open(&n->launcher, &n->jobs, &n->processes);
     help_open(&n->help, &n->loop, &n->server.core, &n->output, &n->config.log);
     timer_init(&n->promises, &n->loop, promise_due, n);
     n->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (n->null_fd < 0)
         return -errno;
-    pending_queries_open(&n->pending_queries, n);
-    control_socket_open(&n->control_socket, n);
-    n->server.core.is_manager = true;
-    n->server.core.has_neighbours = control_socket_is_open(&n->control_socket);
-    n->server.core.has_topology = true;
-    n->server.core.memory_of = memory_of;
-    n->server.core.knows_way = knows_way;
-    if (getcwd(wdir, sizeof wdir))
-        n->wdir = strdup(wdir); /* NULL: processes are not given it */
-    n->server.core.wdir = n->wdir;
-    if (n->config.sessions && n->config.sessions->path[0])
-        n->server.core.sessions = n->config.sessions->path;
-    job_control_open(&n->job_control, &control, &n->conns);
-    rc = open_child_acceptor(n);
-    if (rc == 0)
-        rc = listener_open(n);
-    if (rc == 0)
-        tools_open(&n->tools, n);
-    return rc;
+    n->context.null_fd = n->null_fd;
+    return open_acceptors(n);
 }
 
 /* A daemon leaves: nobody may find it, or what it has made, any more. */
-static void clean_up(void *node)
+static void clean_up(void *control)
 {
-    struct node *n = node;
+    struct node *n = LIST_OF(control, struct node, control);
 
     trace_writer_close(&n->trace_writer);
     control_socket_close(&n->control_socket);
@@ -145,7 +162,56 @@ static void clean_up(void *node)
         session_dir_remove(n->config.sessions);
 }
 
-static const struct process_calls process_calls = { job_shutdown_because, job_shutdown_unloaded };
+static void cannot_run(void *node, struct job *job, uint32_t rank, int code, const char *why)
+{
+    const struct node *n = node;
+
+    job_shutdown_because(&n->context, job, rank, code, why);
+}
+
+static void unloaded(void *node, struct job *job, uint32_t rank, struct slice line)
+{
+    struct node *n = node;
+
+    job_shutdown_unloaded(&n->jobs, job, rank, line);
+}
+
+/* Modules without a descriptor: all others find them ready. */
+static void put_together(struct node *n)
+{
+    const struct processes_config processes = {
+        &n->context, &n->jobs, &n->listener, n->tools.uri, { cannot_run, unloaded, n }
+    };
+
+    n->context = (struct node_context){ .config = &n->config,
+                                        .log = &n->config.log,
+                                        .loop = &n->loop,
+                                        .turn = &n->turn,
+                                        .server = &n->server,
+                                        .output = &n->output,
+                                        .timing = &n->timing,
+                                        .state = &n->state,
+                                        .null_fd = -1 };
+    n->topology = TOPOLOGY_NULL;
+    n->trace_writer = TRACE_WRITER_NULL;
+    n->null_fd = n->chld_fd = -1;
+    quota_init(&n->quota, &quota_evicts, clock_seed());
+    arena_init(&n->kept, 16 << 20);
+    server_init(&n->server, clock_seed(), &n->config.log);
+    effect_host_init(&n->host, &n->server, &handlers, n);
+    local_jobs_open(&n->jobs, &n->context);
+    processes_open(&n->processes, n->server.core.seed, &processes);
+    n->turn = (struct turn){ node_settle, node_flush, n };
+    n->job_shutdown = (struct job_shutdown){ .context = &n->context,
+                                             .jobs = &n->jobs,
+                                             .processes = &n->processes,
+                                             .conns = &n->listener.conns,
+                                             .help = &n->help };
+    n->shutdown =
+        (struct shutdown){ &n->context,      &n->jobs,
+                           &n->processes,    &n->launcher,
+                           &n->job_shutdown, { control_all_ended, clean_up, &n->control } };
+}
 
 struct node *node_new(const struct node_config *config, struct errmsg *err)
 {
@@ -157,26 +223,13 @@ struct node *node_new(const struct node_config *config, struct errmsg *err)
         return NULL;
     }
     n->config = *config;
-    n->started_ns = clock_now_ns();
-    n->uid = getuid();
-    n->topology = TOPOLOGY_NULL;
-    n->trace_writer = TRACE_WRITER_NULL;
-    n->null_fd = n->chld_fd = -1;
-    quota_init(&n->quota, &quota_evicts, clock_seed());
-    list_init(&n->works);
-    arena_init(&n->kept, 16 << 20);
-    server_init(&n->server, clock_seed(), &n->config.log);
-    processes_open(&n->processes, n->server.core.seed, &process_calls);
-    effect_host_init(&n->host, &n->server, &handlers, n);
-    n->server.arg = n;
-    n->turn = (struct turn){ node_settle, node_flush, n };
-    n->shutdown = (struct shutdown_calls){ control_all_ended, clean_up, n };
-    rc = open_acceptors(n);
+    put_together(n);
+    rc = open_node(n);
     if (rc < 0) {
         errmsg_set(err, rc, "cannot open the descriptors of the launcher: %s", err_text(rc));
         return node_free(n);
     }
-    if (n->config.report_startup && startup_timing_open(&n->timing, n) < 0) {
+    if (n->config.report_startup && startup_timing_open(&n->timing, &n->context) < 0) {
         errmsg_set(err, -ENOMEM, "out of memory");
         return node_free(n);
     }
@@ -193,7 +246,7 @@ int node_record(struct node *n, const char *file, struct errmsg *err)
 
 int node_tools(struct node *n, struct errmsg *err)
 {
-    return tools_begin(&n->tools, n, err) ? NODE_BAD_FILE : 0;
+    return tools_begin(&n->tools, err) ? NODE_BAD_FILE : 0;
 }
 
 static void close_one(int fd)
@@ -206,10 +259,10 @@ struct node *node_free(struct node *n)
 {
     if (!n)
         return NULL;
-    pump_close(&n->pump);
+    launcher_close(&n->launcher);
     processes_close(&n->processes);
     job_control_close(&n->job_control);
-    peer_conns_close(&n->conns);
+    listener_close(&n->listener);
     trace_writer_close(&n->trace_writer);
     output_close(&n->output);
     control_socket_close(&n->control_socket);
@@ -217,13 +270,11 @@ struct node *node_free(struct node *n)
     pending_queries_close(&n->pending_queries);
     startup_timing_close(&n->timing);
     watch_close(&n->chld);
-    control_close(n);
-    free(n->port_ids);
+    control_close(&n->control);
     quota_report(&n->quota, &n->config.log);
-    timer_stop(&n->starter);
     help_close(&n->help);
     timer_stop(&n->promises);
-    local_job_leave_all(n);
+    local_jobs_close(&n->jobs);
     server_free(&n->server);
     if (n->config.sessions)
         session_dir_remove(n->config.sessions);
@@ -232,7 +283,6 @@ struct node *node_free(struct node *n)
     loop_free(&n->loop);
     close_one(n->null_fd);
     close_one(n->chld_fd);
-    free(n->stdin_ends);
     free(n->wdir);
     free(n);
     return NULL;
@@ -243,25 +293,24 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     struct local_job *w;
     uint32_t count = plan->nprocs;
 
-    if (n->config.pmi_port && listener_make_ids(n, count) < 0)
+    if (n->config.pmi_port && listener_make_ids(&n->listener, count) < 0)
         return errmsg_set(err, -ENOMEM, "out of memory for %u processes", count);
-    n->stdin_ends = calloc(count ? count : 1, sizeof *n->stdin_ends);
-    if (!n->stdin_ends)
+    if (launcher_expect(&n->launcher, count) < 0)
         return errmsg_set(err, -ENOMEM, "out of memory for a job of %u processes", count);
-    w = local_job_lead(n, plan, NULL, n->config.keep_going, err);
+    w = local_job_lead(&n->jobs, plan, NULL, n->config.keep_going, err);
     if (!w)
         return -EINVAL;
     if (preflight_here(w, err) != 0) {
         local_job_free(w);
         return NODE_BAD_FILE;
     }
-    n->first_job = w->job->id;
+    n->jobs.first = w->job->id;
     if (n->config.report_startup)
-        startup_timing_begin(&n->timing, n, w->job, clock_now_ns());
-    if (n->multinode)
-        job_msgs_announce(n->multinode, w, NULL);
+        startup_timing_begin(&n->timing, &n->context, w->job, clock_now_ns());
+    if (n->context.multinode)
+        job_msgs_announce(n->context.multinode, w, NULL);
     node_event(n, LAUNCHER_EVENT_BEGIN);
-    control_job_up(n);
+    control_job_up(&n->control);
     return 0;
 }
 
@@ -310,8 +359,8 @@ static void on_input(void *arg, struct effect *effect)
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
 
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
-        multinode_input(n->multinode, j, e->rank, e->bytes);
-    if (!ours || !process_input(n, j, e->rank, e->bytes, e->ticket)) {
+        multinode_input(n->context.multinode, j, e->rank, e->bytes);
+    if (!ours || !process_input(&n->processes, j, e->rank, e->bytes, e->ticket)) {
         if (e->ticket) /* other nodes are not waited for */
             server_answer(&n->server, e->ticket, &a);
     }
@@ -319,10 +368,11 @@ static void on_input(void *arg, struct effect *effect)
 
 static void on_kill(void *arg, struct effect *e)
 {
-    struct job *j = job_of(arg, e);
+    struct node *n = arg;
+    struct job *j = job_of(n, e);
 
     if (j)
-        job_shutdown_begin(arg, j);
+        job_shutdown_begin(&n->job_shutdown, j);
 }
 
 static void on_job_ended(void *arg, struct effect *e)
@@ -333,7 +383,7 @@ static void on_job_ended(void *arg, struct effect *e)
     if (!j)
         return;
     startup_timing_over(&n->timing, j);
-    job_shutdown_bury(n, j);
+    job_shutdown_bury(&n->job_shutdown, j);
 }
 
 static void on_spawn(void *arg, struct effect *e)
@@ -342,9 +392,9 @@ static void on_spawn(void *arg, struct effect *e)
     const struct job *j = job_of(n, e);
 
     if (j && j->follows)
-        multinode_effect(n->multinode, e);
+        multinode_effect(n->context.multinode, e);
     else
-        spawning_begin(n, &e->u.spawn);
+        spawning_begin(&n->jobs, &e->u.spawn);
 }
 
 static void on_names(void *arg, struct effect *e)
@@ -352,14 +402,16 @@ static void on_names(void *arg, struct effect *e)
     struct node *n = arg;
 
     if (n->server.core.names_elsewhere)
-        multinode_effect(n->multinode, e);
+        multinode_effect(n->context.multinode, e);
     else
         control_socket_ask(&n->control_socket, &e->u.names);
 }
 
 static void on_signal(void *arg, struct effect *e)
 {
-    signals_effect(arg, &e->u.signal);
+    struct node *n = arg;
+
+    signals_effect(&n->processes, &e->u.signal);
 }
 
 static void on_control(void *arg, struct effect *e)
@@ -373,20 +425,23 @@ static void on_help(void *arg, struct effect *e)
 {
     struct node *n = arg;
 
-    help_effect(&n->help, &e->u.help, n->multinode ? &n->multinode->dispatch.queue : NULL);
+    help_effect(&n->help, &e->u.help,
+                n->context.multinode ? &n->context.multinode->dispatch.queue : NULL);
 }
 
 static void on_tool(void *arg, struct effect *e)
 {
-    tools_admit(arg, &e->u.tool);
+    struct node *n = arg;
+
+    tools_admit(&n->tools, &e->u.tool);
 }
 
 static void for_other_nodes(void *arg, struct effect *e)
 {
     struct node *n = arg;
 
-    if (n->multinode)
-        multinode_effect(n->multinode, e);
+    if (n->context.multinode)
+        multinode_effect(n->context.multinode, e);
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
@@ -442,9 +497,9 @@ static void node_settle(void *node)
     effect_host_settle(&n->host);
     if (n->server.core.startup)
         startup_timing_settle(&n->timing);
-    if (n->multinode)
-        dispatch_settle(&n->multinode->dispatch);
-    shutdown_seek(n);
+    if (n->context.multinode)
+        dispatch_settle(&n->context.multinode->dispatch);
+    shutdown_seek(&n->shutdown);
 }
 
 /* ---- processes that have ended ---- */
@@ -473,12 +528,12 @@ static void child_acceptor(void *arg)
 
 void node_share(struct node *n, struct multinode *s)
 {
-    n->multinode = s;
+    n->context.multinode = s;
     n->server.core.position = s->router.config.me;
     n->server.core.has_others = true;
     n->server.core.names_elsewhere = s->router.config.me != 0;
     if (s->router.config.me != 0)
-        n->first_job = JOB_NO_RANK;
+        n->jobs.first = JOB_NO_RANK;
     else
         node_event(n, LAUNCHER_EVENT_SHARE);
 }
@@ -495,30 +550,40 @@ struct loop *node_loop(struct node *n)
 
 void node_begin(struct node *n)
 {
-    timer_set(&n->starter, 0);
+    local_jobs_start(&n->jobs);
 }
 
 enum launcher_state node_state(const struct node *n)
 {
-    return n->launcher;
+    return n->state;
 }
 
 enum launcher_action node_event(struct node *n, enum launcher_event event)
 {
-    return launcher_state_event(&n->launcher, event, &n->config.log);
+    return launcher_state_event(&n->state, event, &n->config.log);
+}
+
+void node_stands(struct node *n)
+{
+    control_stands(&n->control);
+}
+
+void node_give_up(struct node *n, int exit_code)
+{
+    shutdown_give_up(&n->shutdown, exit_code);
 }
 
 int node_run(struct node *n)
 {
-    timer_set(&n->starter, 0);
+    local_jobs_start(&n->jobs);
     if (loop_run(&n->loop) < 0) {
         log_error(&n->config.log, "the event loop failed; all processes are killed");
-        signals_job(n, NULL, SIGKILL);
+        signals_job(&n->processes, NULL, SIGKILL);
         child_end_all();
         return 1;
     }
     if (n->control.phase == PHASE_STATE_CUT)
         child_end_all();
     startup_timing_finish(&n->timing);
-    return control_code(n);
+    return control_code(&n->control);
 }

@@ -115,6 +115,8 @@ enum launcher_action node_event(struct node *n, enum launcher_event event);
 
 /* All daemons are up and stay, without a job: the time limit was for their start. */
 void node_stands(struct node *n);
+/* Ends now, with this exit code: before a job was started. */
+void node_give_up(struct node *n, int exit_code);
 
 /* Starts a job; takes over the plan.  0, NODE_BAD_FILE or -errno with a sentence.  A process that
  * could not be started is the job's failure, not this call's. */

@@ -9,10 +9,12 @@
 #include "core/input.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/dvm_exec.h"
+#include "daemon/pending_query.h"
 #include "daemon/preflight.h"
 #include "daemon/multinode_priv.h"
 #include "daemon/spawning.h"
 #include "daemon/local_job.h"
+#include "daemon/startup_timing.h"
 
 /* Why a daemon is lost, until it is reported. */
 struct reason {
@@ -47,10 +49,10 @@ void node_failure_reason(struct multinode *s, uint32_t position, const char *why
     list_append(&s->reasons, &r->link);
 }
 
-static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t position)
+static bool has_ranks_at(const struct multinode *s, const struct job *j, uint32_t position)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (node_map_rank(&n->multinode->dispatch.map, j, r) == position &&
+        if (node_map_rank(&s->dispatch.map, j, r) == position &&
             j->procs[r].state != PROC_STATE_GONE)
             return true;
     }
@@ -58,76 +60,76 @@ static bool has_ranks_at(const struct node *n, const struct job *j, uint32_t pos
 }
 
 /* Its processes are gone with it, as far as we know. */
-static void lose_ranks(struct node *n, struct job *j, uint32_t position, const char *why)
+static void lose_ranks(struct multinode *s, struct job *j, uint32_t position, const char *why)
 {
-    uint32_t plan_node = node_map_node(&n->multinode->dispatch.map, j, position);
+    uint32_t plan_node = node_map_node(&s->dispatch.map, j, position);
     struct errmsg text;
 
-    if (!has_ranks_at(n, j, position))
+    if (!has_ranks_at(s, j, position))
         return;
-    errmsg_set(&text, 0, "node %s is lost: %s", n->multinode->names[position], why);
+    errmsg_set(&text, 0, "node %s is lost: %s", s->names[position], why);
     if (j->keep_going) {
-        server_deliver(&n->server,
+        server_deliver(s->context->server,
                        INPUT(job_failed, .job = j->id, .code = 1, .reason = slice_str(text.text)));
         if (j->phase == JOB_RUNNING)
-            job_shutdown_say(n, &text); /* at the end the reason is an old one */
+            job_shutdown_say(s->job_shutdown, &text); /* at the end the reason is an old one */
     } else {
-        server_abort(&n->server, j, JOB_NO_RANK, 1, "%s", text.text);
+        server_abort(s->context->server, j, JOB_NO_RANK, 1, "%s", text.text);
     }
     if (plan_node < j->plan.nnodes)
-        server_deliver(&n->server, INPUT(node_down, .job = j->id, .node = plan_node));
+        server_deliver(s->context->server, INPUT(node_down, .job = j->id, .node = plan_node));
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
-        if (node_map_rank(&n->multinode->dispatch.map, j, r) != position ||
+        if (node_map_rank(&s->dispatch.map, j, r) != position ||
             j->procs[r].state == PROC_STATE_GONE)
             continue;
         /* A process that could not be started ends every job; here it may have been so. */
         if (j->procs[r].state == PROC_STATE_PLANNED && j->phase == JOB_RUNNING)
-            server_proc_state(&n->server, j, r, PROC_EVENT_STARTED, 0, j->procs[r].pid);
-        server_proc_state(&n->server, j, r,
+            server_proc_state(s->context->server, j, r, PROC_EVENT_STARTED, 0, j->procs[r].pid);
+        server_proc_state(s->context->server, j, r,
                           j->procs[r].state == PROC_STATE_PLANNED ? PROC_EVENT_NOT_STARTED
                                                                   : PROC_EVENT_DEATH,
                           SIGKILL, 0);
     }
-    spawning_heard(n, j);
+    spawning_heard(s->jobs, j);
 }
 
-static void lose_in_jobs(struct node *n, uint32_t position, const char *why)
+static void lose_in_jobs(struct multinode *s, uint32_t position, const char *why)
 {
-    if (launcher_state_is_alone(n->launcher))
+    if (launcher_state_is_alone(*s->context->state))
         return; /* the loss has ended the launch, and the daemon had nothing more to send */
-    if (n->launcher == LAUNCHER_STATE_LEAVING) { /* its remaining output is lost with it */
-        if (!n->lost_late)                       /* nor of the daemons below it */
+    if (*s->context->state == LAUNCHER_STATE_LEAVING) { /* its remaining output is lost with it */
+        if (!s->lost_late)                              /* nor of the daemons below it */
             log_error(
-                &n->config.log,
+                s->context->log,
                 "node %s is lost at the end of the job, and so is output of its processes: %s",
-                n->multinode->names[position], why);
-        n->lost_late = true;
-        n->exit_code = n->exit_code ? n->exit_code : 1;
+                s->names[position], why);
+        s->lost_late = true;
+        s->job_shutdown->exit_code = s->job_shutdown->exit_code ? s->job_shutdown->exit_code : 1;
         return;
     }
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &s->jobs->all)
     {
         struct local_job *w = LIST_OF(l, struct local_job, link);
         if (w->job->phase != JOB_ENDED && !w->job->is_tool)
-            lose_ranks(n, w->job, position, why);
+            lose_ranks(s, w->job, position, why);
     }
-    preflight_lost(n, position);
-    startup_timing_lost(&n->timing);
+    preflight_lost(s->jobs, position);
+    startup_timing_lost(s->context->timing);
 }
 
 static void lose_at_launcher(struct multinode *s, uint32_t position)
 {
     struct reason *r = reason_of(s, position);
 
-    log_info(&s->node->config.log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
+    log_info(s->context->log, "node %s is lost%s%s", s->names[position], r ? ": " : "",
              r ? r->text : "");
     streams_cut(&s->streams, position);
     if (s->errands)
         dvm_execs_lost(s->errands, position);
-    lose_in_jobs(s->node, position,
+    lose_in_jobs(s, position,
                  r ? r->text
                    : "it has lost its connection to the launcher and found no other in time");
-    pending_query_lost(&s->node->pending_queries, position); /* their reports show the loss */
+    pending_query_lost(s->pending_queries, position); /* their reports show the loss */
     if (r)
         list_unlink(&r->link);
     free(r);

@@ -307,7 +307,7 @@ static int run_node(const char *mode, uint32_t n)
     if (node && !strcmp(mode, "greedy"))
         node->quota.rules.bytes = FEW_BYTES;
     if (node && !strcmp(mode, "silent")) {
-        node->conns.greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
+        node->listener.conns.greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
         node->control_socket.greetings.greetings.time_ns = SHORT_MS * NS_PER_MS;
     }
     if (node && node_start(node, &plan, &err) == 0)

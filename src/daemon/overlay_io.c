@@ -6,7 +6,7 @@
 #include "base/limit.h"
 #include "cluster/collectives.h"
 #include "daemon/multinode.h"
-#include "daemon/node_priv.h"
+#include "daemon/node_context.h"
 
 /* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
 enum { OVERLAY_IO_KEEP = 16 << 20 };
@@ -24,7 +24,7 @@ static void on_decided(void *arg, const struct overlay_event *e)
 {
     const struct multinode *s = arg;
 
-    log_info(&s->node->config.log, "%s, round %llu: %u nodes, %llu bytes, by the %s",
+    log_info(s->context->log, "%s, round %llu: %u nodes, %llu bytes, by the %s",
              e->what ? e->what : "?", (unsigned long long)e->generation + 1, e->nodes,
              (unsigned long long)e->bytes, e->exchanges ? "exchange" : "tree");
 }
@@ -35,7 +35,7 @@ static void on_settled(void *arg)
 {
     struct multinode *s = arg;
 
-    turn_end(&s->node->turn);
+    turn_end(s->context->turn);
 }
 
 static const char *addresses_of(const struct overlay_io *w, uint32_t position)
@@ -77,7 +77,7 @@ int overlay_io_open(struct overlay_io *w, struct multinode *s,
 {
     const struct router_config *c = &s->router.config;
     struct membership_config k = { .parent = config->nabove ? config->above[0].position : TREE_NONE,
-                                   .log = &s->node->config.log,
+                                   .log = s->context->log,
                                    .calls = calls,
                                    .arg = s };
     int rc;
@@ -93,7 +93,7 @@ int overlay_io_open(struct overlay_io *w, struct multinode *s,
     rc = membership_open(&w->member, &s->router, &k);
     if (rc < 0)
         return rc;
-    timer_init(&w->overdue, &s->node->loop, on_overdue, w);
+    timer_init(&w->overdue, s->context->loop, on_overdue, w);
     w->config = *config;
     w->multinode = s;
     return 0;

@@ -10,8 +10,7 @@
 #include "base/limit.h"
 #include "report/who_part.h"
 #include "io/procstat.h"
-#include "daemon/node_priv.h"
-#include "daemon/local_job.h"
+#include "daemon/node_context.h"
 #include "daemon/multinode.h"
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
@@ -73,16 +72,16 @@ static struct who_options options_of(struct slice job, bool json)
     };
 }
 
-void pending_query_part(const struct node *n, struct slice job, struct buf *out)
+void pending_query_part(const struct core *c, struct slice job, struct buf *out)
 {
     struct who_options o = options_of(job, false);
 
-    who_part(&n->server.core, &o, out);
+    who_part(c, &o, out);
 }
 
 /* ---- the report ---- */
 
-static bool is_daemon(const struct node *n)
+static bool is_daemon(const struct node_context *n)
 {
     return n->multinode && n->multinode->router.config.me != 0;
 }
@@ -90,12 +89,12 @@ static bool is_daemon(const struct node *n)
 /* This node's part is among them; without memory the report on our own core must do. */
 static int report_all(const struct pending_query *i, const struct who_options *o, struct buf *out)
 {
-    const struct core *c = &i->of->node->server.core;
+    const struct core *c = &i->of->context->server->core;
     struct who_picture *p = who_picture_new(c, o->now_ns);
     struct buf own = BUF_NULL(PENDING_QUERY_REPORT_MAX);
     int rc = p ? 0 : -ENOMEM;
 
-    pending_query_part(i->of->node, o->job, &own);
+    pending_query_part(c, o->job, &own);
     if (rc == 0 && (!buf_ok(&own) || who_picture_add(p, buf_slice(&own)) < 0))
         rc = -ENOMEM;
     for (uint32_t at = 1; rc == 0 && at < i->count; at++) {
@@ -123,7 +122,7 @@ static void list_silent(const struct pending_query *i, struct buf *out)
     for (uint32_t at = 1; at < i->count; at++) {
         if (!is_silent(&i->parts[at]))
             continue;
-        buf_printf(out, "%s%s%s", before, i->of->node->multinode->names[at],
+        buf_printf(out, "%s%s%s", before, i->of->context->multinode->names[at],
                    i->parts[at].state == QUERY_PART_LOST ? " (lost)" : "");
         before = ", ";
     }
@@ -139,14 +138,14 @@ static const char **silent_names(const struct pending_query *i, uint32_t *n_p)
     *n_p = 0;
     for (uint32_t at = 1; names && at < i->count; at++) {
         if (is_silent(&i->parts[at]))
-            names[(*n_p)++] = i->of->node->multinode->names[at];
+            names[(*n_p)++] = i->of->context->multinode->names[at];
     }
     return names;
 }
 
 static void write_report(const struct pending_query *i, struct buf *out)
 {
-    const struct node *n = i->of->node;
+    const struct node_context *n = i->of->context;
     struct who_options o = options_of(slice_str(i->job), i->json);
     const char **silent = i->parts ? silent_names(i, &o.nsilent) : NULL;
     int rc = o.job.len ? WHO_NO_SUCH_JOB : 0;
@@ -155,7 +154,7 @@ static void write_report(const struct pending_query *i, struct buf *out)
     if (is_daemon(n))
         buf_str(out, i->json ? "[]\n" : "");
     else
-        rc = i->parts ? report_all(i, &o, out) : who_report(&n->server.core, &o, out);
+        rc = i->parts ? report_all(i, &o, out) : who_report(&n->server->core, &o, out);
     if (rc == WHO_NO_SUCH_JOB) {
         buf_clear(out);
         buf_printf(out, "error: no job " SLICE_FMT " here\n", SLICE_ARG(slice_head(o.job, 200)));
@@ -195,7 +194,7 @@ static void pending_query_over(void *arg)
 
 static void ask_nodes(struct pending_query *i)
 {
-    struct multinode *s = i->of->node->multinode;
+    struct multinode *s = i->of->context->multinode;
 
     i->count = s->router.config.count;
     i->parts = calloc(i->count, sizeof *i->parts);
@@ -215,7 +214,7 @@ static void ask_nodes(struct pending_query *i)
 void pending_query_begin(struct pending_queries *q, struct slice words, pending_query_fn *done,
                          void *arg)
 {
-    struct node *n = q->node;
+    const struct node_context *n = q->context;
     struct pending_query *i = calloc(1, sizeof *i);
     struct slice job = slice_trim(words), rest = job;
     bool json = slice_is(slice_cut(&rest, ' '), "json");
@@ -236,8 +235,8 @@ void pending_query_begin(struct pending_queries *q, struct slice words, pending_
     i->ticket = ++q->next;
     list_init(&i->link);
     list_append(&q->all, &i->link);
-    timer_init(&i->patience, &n->loop, pending_query_over, i);
-    if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(n->launcher))
+    timer_init(&i->patience, n->loop, pending_query_over, i);
+    if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(*n->state))
         ask_nodes(i);
     if (i->awaited)
         timer_set(&i->patience, LIMIT_WHO_MS);
@@ -306,18 +305,18 @@ void pending_query_forget(struct pending_queries *q, const void *arg)
     }
 }
 
-void pending_queries_open(struct pending_queries *q, struct node *n)
+void pending_queries_open(struct pending_queries *q, const struct node_context *c)
 {
-    q->node = n;
+    q->context = c;
     q->next = 0;
     list_init(&q->all);
 }
 
 void pending_queries_close(struct pending_queries *q)
 {
-    if (!q->node)
+    if (!q->context)
         return;
     LIST_EACH(l, &q->all)
     pending_query_free(LIST_OF(l, struct pending_query, link));
-    q->node = NULL;
+    q->context = NULL;
 }

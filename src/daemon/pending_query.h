@@ -13,10 +13,11 @@
 #include "base/buf.h"
 #include "cluster/msg_address.h"
 
-struct node;
+struct core;
+struct node_context;
 
 struct pending_queries {
-    struct node *node;
+    const struct node_context *context; /* NULL: not open */
     struct list all;
     uint64_t next; /* ticket */
 };
@@ -24,7 +25,7 @@ struct pending_queries {
 /* The report, for people or programs, or a line that begins with `error:`. */
 typedef void pending_query_fn(void *arg, struct slice report);
 
-void pending_queries_open(struct pending_queries *q, struct node *n);
+void pending_queries_open(struct pending_queries *q, const struct node_context *c);
 void pending_queries_close(
     struct pending_queries *q); /* done is not called; harmless twice, and on zeroed memory */
 
@@ -36,7 +37,7 @@ void pending_query_begin(struct pending_queries *q, struct slice words, pending_
 void pending_query_forget(struct pending_queries *q, const void *arg);
 
 /* A daemon was asked: appends its part. */
-void pending_query_part(const struct node *n, struct slice job, struct buf *out);
+void pending_query_part(const struct core *c, struct slice job, struct buf *out);
 
 /* Launcher: a daemon's part has arrived. */
 void pending_query_heard(struct pending_queries *q, uint32_t position, uint64_t ticket,

@@ -5,23 +5,34 @@
  */
 #include "daemon/multinode.h"
 #include "daemon/node_failure.h"
-#include "daemon/node_priv.h"
+#include "daemon/job_shutdown.h"
+#include "daemon/local_job.h"
+#include "daemon/node_context.h"
+#include "daemon/pending_query.h"
+#include "daemon/startup_timing.h"
 #include "io/loop.h"
 #include "report/who_part.h"
 #include "tests/cluster.h"
 
 enum { POSITIONS = 4 };
 
-struct launcher {
+struct at_launcher {
     struct cluster c;
-    struct node n;
+    struct loop loop;
+    struct server server;
+    struct startup_timing timing;
+    enum launcher_state state;
+    struct node_context context;
+    struct local_jobs jobs;
+    struct job_shutdown job_shutdown;
+    struct pending_queries queries;
     struct multinode s;
     struct seg_region region;
 };
 
 /* The answer to a query. */
 struct reply {
-    struct launcher *of;
+    struct at_launcher *of;
     unsigned count;
     char text[4096];
     struct reply *drops; /* a query that is dropped with it; or NULL */
@@ -31,9 +42,9 @@ static const char *const names[POSITIONS] = { "here", "n1", "n2", "n3" };
 
 static void on_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
 {
-    struct launcher *l = LIST_OF(arg, struct launcher, c.nodes[0]);
+    struct at_launcher *l = LIST_OF(arg, struct at_launcher, c.nodes[0]);
 
-    pending_query_heard(&l->n.pending_queries, from, ticket, part);
+    pending_query_heard(&l->queries, from, ticket, part);
 }
 
 static void own_part(void *arg, struct slice job, struct buf *part)
@@ -44,38 +55,45 @@ static void own_part(void *arg, struct slice job, struct buf *part)
     who_part(&n->server.core, &o, part);
 }
 
-static void open_job(struct launcher *l)
+static void open_job(struct at_launcher *l)
 {
     struct job_map plan;
 
     cluster_plan(&plan, 2, 1, false);
     if (seg_memory_open(1 << 20, &l->region) < 0 ||
-        !server_job_order(&l->n.server, &(struct job_order){ .nspace = "job",
-                                                             .plan = &plan,
-                                                             .region = &l->region,
-                                                             .parent = JOB_NO_RANK,
-                                                             .here = JOB_ALL_HERE }))
+        !server_job_order(&l->server, &(struct job_order){ .nspace = "job",
+                                                           .plan = &plan,
+                                                           .region = &l->region,
+                                                           .parent = JOB_NO_RANK,
+                                                           .here = JOB_ALL_HERE }))
         abort();
 }
 
 /* The router and the requests are those of the first daemon of the cluster. */
-static struct launcher *begin(void)
+static struct at_launcher *begin(void)
 {
-    struct launcher *l = calloc(1, sizeof *l);
+    struct at_launcher *l = calloc(1, sizeof *l);
     struct stream_set *sets = calloc(POSITIONS, sizeof *sets);
 
-    if (!l || !sets || loop_init(&l->n.loop) < 0)
+    if (!l || !sets || loop_init(&l->loop) < 0)
         abort();
     cluster_open(&l->c, POSITIONS, 3);
     for (uint32_t i = 0; i < POSITIONS; i++)
         l->c.nodes[i].dispatch.rpc.calls =
             (struct rpc_calls){ .pending = own_part, .part = on_part };
-    list_init(&l->n.works);
-    server_init(&l->n.server, 7, NULL);
-    l->n.config.log = l->c.log.log;
-    l->n.launcher = LAUNCHER_STATE_RUNNING;
-    l->n.multinode = &l->s;
-    l->s.node = &l->n;
+    server_init(&l->server, 7, NULL);
+    l->state = LAUNCHER_STATE_RUNNING;
+    l->context = (struct node_context){ .log = &l->c.log.log,
+                                        .loop = &l->loop,
+                                        .server = &l->server,
+                                        .timing = &l->timing,
+                                        .state = &l->state,
+                                        .multinode = &l->s };
+    local_jobs_open(&l->jobs, &l->context);
+    l->s.context = &l->context;
+    l->s.jobs = &l->jobs;
+    l->s.job_shutdown = &l->job_shutdown;
+    l->s.pending_queries = &l->queries;
     l->s.names = names;
     l->s.router = l->c.nodes[0].router;
     l->s.streams.sets = sets;
@@ -90,22 +108,22 @@ static struct launcher *begin(void)
     iof_forward_open(&l->s.dispatch.iof, &l->c.nodes[0].dispatch.context);
     if (daemon_states_open(&l->s.daemons, POSITIONS, &l->c.log.log) < 0)
         abort();
-    pending_queries_open(&l->n.pending_queries, &l->n);
+    pending_queries_open(&l->queries, &l->context);
     open_job(l);
     return l;
 }
 
-static void end(struct launcher *l)
+static void end(struct at_launcher *l)
 {
-    pending_queries_close(&l->n.pending_queries);
+    pending_queries_close(&l->queries);
     daemon_states_close(&l->s.daemons);
     rpc_close(&l->s.dispatch.rpc);
     events_close(&l->s.dispatch.events);
     iof_forward_close(&l->s.dispatch.iof);
     free(l->s.streams.sets);
-    server_free(&l->n.server);
+    server_free(&l->server);
     seg_memory_close(&l->region);
-    loop_free(&l->n.loop);
+    loop_free(&l->loop);
     cluster_close(&l->c);
     free(l);
 }
@@ -117,16 +135,16 @@ static void on_done(void *arg, struct slice report)
     r->count++;
     snprintf(r->text, sizeof r->text, SLICE_FMT, SLICE_ARG(report));
     if (r->drops)
-        pending_query_forget(&r->of->n.pending_queries, r->drops);
+        pending_query_forget(&r->of->queries, r->drops);
 }
 
-static void ask(struct launcher *l, struct reply *r, const char *words)
+static void ask(struct at_launcher *l, struct reply *r, const char *words)
 {
     r->of = l;
-    pending_query_begin(&l->n.pending_queries, slice_str(words), on_done, r);
+    pending_query_begin(&l->queries, slice_str(words), on_done, r);
 }
 
-static void lose(struct launcher *l, uint32_t position)
+static void lose(struct at_launcher *l, uint32_t position)
 {
     cluster_die(&l->c, position);
     node_failure_position(&l->s, position);
@@ -134,7 +152,7 @@ static void lose(struct launcher *l, uint32_t position)
 
 static void test_all_answer(void)
 {
-    struct launcher *l = begin();
+    struct at_launcher *l = begin();
     struct reply text = { 0 }, json = { 0 };
 
     ask(l, &text, "");
@@ -152,7 +170,7 @@ static void test_all_answer(void)
 /* Position 3 is below position 1; here only 2 is lost. */
 static void test_lost(void)
 {
-    struct launcher *l = begin();
+    struct at_launcher *l = begin();
     struct reply text = { 0 }, json = { 0 };
 
     l->c.nodes[2].gone = true; /* it does not answer */
@@ -170,7 +188,7 @@ static void test_lost(void)
 
 static void test_one_of_two(void)
 {
-    struct launcher *l = begin();
+    struct at_launcher *l = begin();
     struct reply text = { 0 };
 
     l->c.nodes[2].gone = l->c.nodes[3].gone = true;
@@ -186,7 +204,7 @@ static void test_one_of_two(void)
 
 static void test_dropped(void)
 {
-    struct launcher *l = begin();
+    struct at_launcher *l = begin();
     struct reply other = { 0 }, first = { .drops = &other };
 
     l->c.nodes[2].gone = true;

@@ -14,9 +14,9 @@ enum { PREFLIGHT_USAGE = 2 };
 
 int preflight_here(struct local_job *w, struct errmsg *err)
 {
-    struct node *n = w->node;
+    const struct node_context *c = w->jobs->context;
 
-    return output_prepare(&n->output, n->config.outfile, n->config.errfile, w->job, err);
+    return output_prepare(c->output, c->config->outfile, c->config->errfile, w->job, err);
 }
 
 bool preflight_waits(const struct local_job *w)
@@ -28,7 +28,7 @@ bool preflight_waits(const struct local_job *w)
 
 static bool needs_files(const struct multinode *s)
 {
-    const struct node_config *c = &s->node->config;
+    const struct node_config *c = s->context->config;
 
     return c->outfile || c->errfile || s->trace;
 }
@@ -53,13 +53,13 @@ bool preflight_holds(struct multinode *s, struct local_job *w)
 
 static void let_begin(struct local_job *w)
 {
-    struct multinode *s = w->node->multinode;
+    struct multinode *s = w->jobs->context->multinode;
     struct msg m = { .kind = MSG_begin };
 
     m.u.begin.job = w->job->id;
     w->held = false;
     multinode_send(s, &m, MSG_EVERYBODY);
-    timer_set(&w->node->starter, 0);
+    local_jobs_start(w->jobs);
 }
 
 static void settle(struct local_job *w, uint32_t position)
@@ -71,16 +71,16 @@ static void settle(struct local_job *w, uint32_t position)
         let_begin(w);
 }
 
-void preflight_lost(struct node *n, uint32_t position)
+void preflight_lost(struct local_jobs *jobs, uint32_t position)
 {
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &jobs->all)
     settle(LIST_OF(l, struct local_job, link), position);
 }
 
 static void hear_checked(struct multinode *s, uint32_t from, const struct op_checked *m)
 {
     struct job *j = share_job(s, m->job);
-    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
+    struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
 
     if (!w || !share_is_root(s) || from >= s->router.config.count)
         return;
@@ -95,7 +95,7 @@ static void hear_checked(struct multinode *s, uint32_t from, const struct op_che
 void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
                       const struct errmsg *bad)
 {
-    struct local_job *w = local_job_of(s->node, j);
+    struct local_job *w = local_job_of(s->jobs, j);
     struct msg answer = { .kind = MSG_checked };
     struct errmsg why = *bad;
 
@@ -111,12 +111,12 @@ void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m
 static void hear_begin(struct multinode *s, const struct op_begin *m)
 {
     struct job *j = share_job(s, m->job);
-    struct local_job *w = j ? local_job_of(s->node, j) : NULL;
+    struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
 
     if (!w)
         return;
     w->held = false;
-    timer_set(&s->node->starter, 0);
+    local_jobs_start(w->jobs);
 }
 
 void preflight_hear(struct multinode *s, const struct msg *m)

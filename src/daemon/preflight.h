@@ -31,6 +31,6 @@ bool preflight_waits(const struct local_job *w);
 /* MSG_checked, MSG_begin. */
 void preflight_hear(struct multinode *s, const struct msg *m);
 /* Launcher: a daemon will not answer any more. */
-void preflight_lost(struct node *n, uint32_t position);
+void preflight_lost(struct local_jobs *jobs, uint32_t position);
 
 #endif

@@ -1,4 +1,4 @@
-/* process.c - see process.h.  Reading order: environment, descriptors, start; then the end. */
+/* process.c - see process.h.  Reading order: descriptors, start; then the end. */
 #include "daemon/process.h"
 
 #include <errno.h>
@@ -16,132 +16,16 @@
 #include "daemon/output.h"
 #include "daemon/output_format.h"
 #include "daemon/multinode.h"
+#include "daemon/listener.h"
 #include "daemon/local_job.h"
-#include "daemon/node_priv.h"
+#include "daemon/process_env.h"
+#include "daemon/startup_timing.h"
+#include "io/child.h"
 
-enum { CHILD_PMI_FD = 3, OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
+enum { OWN_ENDS_FROM = 64, LOADER_CODE = 127 };
 
 /* Values as in PMIx. */
 enum { CHANNEL_OUT = 2, CHANNEL_ERR = 4 };
-
-/* ---- environment ----------------------------------------------------------------------------- */
-
-struct env_writer {
-    struct arena *arena;
-    char **vars;
-    size_t n;
-};
-
-static void env_number(struct env_writer *w, const char *name, int64_t value)
-{
-    w->vars[w->n++] = arena_printf(w->arena, "%s=%lld", name, (long long)value);
-}
-
-static void env_text(struct env_writer *w, const char *name, const char *value)
-{
-    w->vars[w->n++] = arena_printf(w->arena, "%s=%s", name, value);
-}
-
-static bool has_name(const struct env_writer *w, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (size_t i = 0; i < w->n; i++) {
-        if (w->vars[i] && !strncmp(w->vars[i], name, len) && w->vars[i][len] == '=')
-            return true;
-    }
-    return false;
-}
-
-enum { ENV_OURS_MAX = 48 };
-
-static void env_connection(struct env_writer *w, const struct node *n, const struct job *job,
-                           uint32_t rank)
-{
-    if (n->config.pmi_port && job->id == n->first_job) {
-        w->vars[w->n++] = arena_printf(w->arena, "PMI_PORT=127.0.0.1:%u", n->conns.port);
-        env_number(w, "PMI_ID", n->port_ids[rank]);
-    } else {
-        env_number(w, "PMI_FD", CHILD_PMI_FD);
-        env_number(w, "WIREUP_FD", CHILD_PMI_FD);
-    }
-    env_number(w, "PMI_RANK", rank);
-    env_number(w, "PMI_SIZE", job->plan.nprocs);
-    if (job->parent != JOB_NO_RANK)
-        env_number(w, "PMI_SPAWNED", 1);
-}
-
-/* Every release of OpenPMIx has its own name for the same address.  `hash` keeps its clients off
- * stores that only its own servers have. */
-static void env_pmix(struct env_writer *w, const struct node *n, const struct job *job,
-                     uint32_t rank)
-{
-    static const char *const names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51",
-                                         "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
-                                         "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
-                                         "PMIX_SERVER_URI21" };
-    const struct job_map_proc *p = &job->plan.procs[rank];
-    const char *uri = n->tools.uri;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        env_text(w, names[i], uri);
-    env_text(w, "PMIX_NAMESPACE", job->nspace);
-    env_number(w, "PMIX_RANK", rank);
-    env_text(w, "PMIX_SECURITY_MODE", "native");
-    env_text(w, "PMIX_GDS_MODULE", "hash");
-    env_text(w, "PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC");
-    env_text(w, "PMIX_HOSTNAME", job->plan.nodes[p->node].name);
-    env_text(w, "PMIX_VERSION", "5.0.3");
-    /* Open MPI 4 takes itself for a singleton unless it has a daemon's URI; it never connects to
-     * it. */
-    env_text(w, "OMPI_MCA_orte_local_daemon_uri", uri);
-    /* MPICH 5 would refuse to choose between two offers. */
-    if (!has_name(w, "MPIR_CVAR_PMI_VERSION"))
-        env_text(w, "MPIR_CVAR_PMI_VERSION", "1");
-}
-
-/* Variables that programs of other families read to choose a device or a file name by themselves.
- */
-static void env_places(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
-{
-    const struct job_map_node *node = &job->plan.nodes[p->node];
-
-    env_number(w, "MPI_LOCALRANKID", p->local_rank);
-    env_number(w, "MPI_LOCALNRANKS", node->nprocs);
-    env_number(w, "MV2_COMM_WORLD_RANK", p->rank);
-    env_number(w, "MV2_COMM_WORLD_SIZE", job->plan.nprocs);
-    env_number(w, "MV2_COMM_WORLD_LOCAL_RANK", p->local_rank);
-    env_number(w, "MV2_COMM_WORLD_LOCAL_SIZE", node->nprocs);
-    env_number(w, "OMPI_COMM_WORLD_RANK", p->rank);
-    env_number(w, "OMPI_COMM_WORLD_SIZE", job->plan.nprocs);
-    env_number(w, "OMPI_COMM_WORLD_LOCAL_RANK", p->local_rank);
-    env_number(w, "OMPI_COMM_WORLD_LOCAL_SIZE", node->nprocs);
-}
-
-static char **build_env(struct node *n, const struct job *job, uint32_t rank)
-{
-    const struct job_map_proc *p = &job->plan.procs[rank];
-    const struct job_map_app *app = &job->plan.apps[p->app];
-    struct env_writer w = { &n->processes.env_arena, NULL, 0 };
-    size_t base = 0;
-
-    while (app->env && app->env[base])
-        base++;
-    w.vars = arena_array(w.arena, base + ENV_OURS_MAX, sizeof *w.vars);
-    if (!w.vars)
-        return NULL;
-    if (base)
-        memcpy(w.vars, app->env, base * sizeof *w.vars);
-    w.n = base;
-    env_connection(&w, n, job, rank);
-    env_pmix(&w, n, job, rank);
-    env_places(&w, job, p);
-    if (n->config.hostname) {
-        env_text(&w, "PMI_HOSTNAME", job->plan.nodes[p->node].name);
-        env_text(&w, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", job->plan.nodes[p->node].name);
-    }
-    return arena_ok(w.arena) ? w.vars : NULL;
-}
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
@@ -167,12 +51,13 @@ static void close_side(struct wires *w, int side)
     close_one(&w->pmi[side]);
 }
 
-static bool gets_stdin(const struct node *n, const struct job *job, uint32_t rank)
+static bool gets_stdin(const struct processes *p, const struct job *job, uint32_t rank)
 {
-    if (job->id != n->first_job)
+    if (job->id != p->config.jobs->first)
         return false;
-    return n->config.stdin_to == NODE_STDIN_ALL ||
-           (n->config.stdin_to == NODE_STDIN_ONE && rank == n->config.stdin_rank);
+    return p->config.context->config->stdin_to == NODE_STDIN_ALL ||
+           (p->config.context->config->stdin_to == NODE_STDIN_ONE &&
+            rank == p->config.context->config->stdin_rank);
 }
 
 /* Our ends are moved to high numbers, so that the child's are always the same few low numbers, and
@@ -187,11 +72,12 @@ static void move_away(int *fd)
     *fd = high;
 }
 
-static int open_wires(const struct node *n, const struct job *job, uint32_t rank, struct wires *w)
+static int open_wires(const struct processes *p, const struct job *job, uint32_t rank,
+                      struct wires *w)
 {
     int flip[2];
 
-    if (gets_stdin(n, job, rank) || local_job_is_fed(n, job, rank)) {
+    if (gets_stdin(p, job, rank) || local_job_is_fed(p->config.jobs, job, rank)) {
         if (pipe2(flip, O_CLOEXEC) < 0)
             return -errno;
         w->in[0] = flip[1];
@@ -201,7 +87,7 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
     }
     if (pipe2(w->out, O_CLOEXEC) < 0 || pipe2(w->err, O_CLOEXEC) < 0)
         return -errno;
-    if (!(n->config.pmi_port && job->id == n->first_job) &&
+    if (!(p->config.context->config->pmi_port && job->id == p->config.jobs->first) &&
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, w->pmi) < 0)
         return -errno;
     if (w->pmi[0] >= 0 && peer_cred_mark(w->pmi[0]) < 0)
@@ -215,9 +101,9 @@ static int open_wires(const struct node *n, const struct job *job, uint32_t rank
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static bool is_silent(const struct node *n, uint32_t rank)
+static bool is_silent(const struct processes *p, uint32_t rank)
 {
-    return n->config.one_rank_speaks && rank != n->config.speaker;
+    return p->config.context->config->one_rank_speaks && rank != p->config.context->config->speaker;
 }
 
 static const char *search_path(char *const *env)
@@ -247,32 +133,34 @@ static int find_program(struct job *job, struct job_map_app *app, struct errmsg 
     return rc == PATH_SEARCH_NOT_FOUND ? -ENOENT : rc > 0 ? -EACCES : rc;
 }
 
-static int launch(struct node *n, struct job *job, uint32_t rank, const struct wires *w,
+static int launch(struct processes *p, struct job *job, uint32_t rank, const struct wires *w,
                   pid_t *pid_p, struct errmsg *err)
 {
-    const struct job_map_proc *p = &job->plan.procs[rank];
-    struct job_map_app *app = &job->plan.apps[p->app];
-    bool silent = is_silent(n, rank);
+    const struct job_map_proc *proc = &job->plan.procs[rank];
+    struct job_map_app *app = &job->plan.apps[proc->app];
+    bool silent = is_silent(p, rank);
     const struct child_fd fds[] = {
-        { w->in[1] >= 0 ? w->in[1] : n->null_fd, 0 },
-        { silent ? n->null_fd : w->out[1], 1 },
-        { silent ? n->null_fd : w->err[1], 2 },
-        { w->pmi[1], CHILD_PMI_FD },
+        { w->in[1] >= 0 ? w->in[1] : p->config.context->null_fd, 0 },
+        { silent ? p->config.context->null_fd : w->out[1], 1 },
+        { silent ? p->config.context->null_fd : w->err[1], 2 },
+        { w->pmi[1], PROCESS_ENV_FD },
     };
     struct child_plan plan = { .argv = app->argv,
                                .wdir = app->wdir,
                                .fds = fds,
                                .nfds = w->pmi[1] >= 0 ? 4 : 3,
-                               .cpus = p->cpus,
-                               .cpus_bytes = p->cpus_bytes,
-                               .nofile = n->config.raised ? &n->config.nofile : NULL };
+                               .cpus = proc->cpus,
+                               .cpus_bytes = proc->cpus_bytes,
+                               .nofile = p->config.context->config->raised
+                                             ? &p->config.context->config->nofile
+                                             : NULL };
     char **shell;
     int rc = find_program(job, app, err);
 
     if (rc < 0)
         return rc;
     plan.path = app->path;
-    plan.env = build_env(n, job, rank);
+    plan.env = process_env(p, job, rank);
     if (!plan.env)
         return errmsg_set(err, -ENOMEM, "out of memory for the environment of rank %u", rank);
     rc = child_start(&plan, pid_p, err);
@@ -281,27 +169,27 @@ static int launch(struct node *n, struct job *job, uint32_t rank, const struct w
     if (program_is_foreign(plan.path, err))
         return rc;
     /* A script without a `#!` line: run it by the shell, as shells do. */
-    shell = arena_array(&n->processes.env_arena, app->argc + 2, sizeof *shell);
+    shell = arena_array(&p->env_arena, app->argc + 2, sizeof *shell);
     if (!shell)
         return -ENOMEM;
-    shell[0] = arena_str(&n->processes.env_arena, SLICE("/bin/sh"));
-    shell[1] = arena_str(&n->processes.env_arena, slice_str(app->path));
+    shell[0] = arena_str(&p->env_arena, SLICE("/bin/sh"));
+    shell[1] = arena_str(&p->env_arena, slice_str(app->path));
     for (uint32_t i = 1; i < app->argc; i++)
         shell[i + 1] = app->argv[i];
     plan.path = shell[0];
     plan.argv = shell;
-    return arena_ok(&n->processes.env_arena) ? child_start(&plan, pid_p, err) : -ENOMEM;
+    return arena_ok(&p->env_arena) ? child_start(&plan, pid_p, err) : -ENOMEM;
 }
 
 static const char *label_now(void *arg)
 {
     struct task *t = arg;
-    const struct node *n = t->node;
+    const struct processes *p = t->all;
 
-    if (buf_len(&t->label) == 0 || output_format_ticks(n->config.label)) {
+    if (buf_len(&t->label) == 0 || output_format_ticks(p->config.context->config->label)) {
         buf_clear(&t->label);
-        output_format_fill(n->config.label, t->job, t->rank,
-                           (clock_now_ns() - n->started_ns) / NS_PER_S, &t->label);
+        output_format_fill(p->config.context->config->label, t->job, t->rank,
+                           (clock_now_ns() - p->started_ns) / NS_PER_S, &t->label);
     }
     return buf_ok(&t->label) ? buf_cstr(&t->label) : "";
 }
@@ -312,42 +200,43 @@ static bool overhear(struct source *s, struct slice bytes)
 {
     struct task *t = s->arg;
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
-    bool heard = server_output(&t->node->server, t->job, t->rank, channel, bytes);
+    bool heard = server_output(t->all->config.context->server, t->job, t->rank, channel, bytes);
 
-    if (t->node->multinode &&
-        iof_forward_output(&t->node->multinode->dispatch.iof, t->job, t->rank, channel, bytes))
+    if (t->all->config.context->multinode &&
+        iof_forward_output(&t->all->config.context->multinode->dispatch.iof, t->job, t->rank,
+                           channel, bytes))
         heard = true;
-    turn_flush(&t->node->turn);
+    turn_flush(t->all->config.context->turn);
     return heard;
 }
 
 static void open_streams(struct task *t, const struct wires *w)
 {
-    struct node *n = t->node;
-    label_fn *label = n->config.label ? label_now : NULL;
-    bool prompts = gets_stdin(n, t->job, t->rank);
+    struct processes *p = t->all;
+    label_fn *label = p->config.context->config->label ? label_now : NULL;
+    bool prompts = gets_stdin(p, t->job, t->rank);
     /* (A single process can only cut its own lines.) */
-    struct output *o = &n->output;
+    struct output *o = p->config.context->output;
     struct sink *err = t->job->plan.nprocs > 1 ? output_err(o) : &o->err;
 
-    source_open(&t->out, output_of(o, n->config.outfile, t->job, t->rank, &o->out), w->out[0],
-                label, NULL, t);
-    source_open(&t->err, output_of(o, n->config.errfile, t->job, t->rank, err), w->err[0], label,
-                NULL, t);
+    source_open(&t->out, output_of(o, p->config.context->config->outfile, t->job, t->rank, &o->out),
+                w->out[0], label, NULL, t);
+    source_open(&t->err, output_of(o, p->config.context->config->errfile, t->job, t->rank, err),
+                w->err[0], label, NULL, t);
     t->out.prompts = t->err.prompts = prompts;
     t->out.tap = t->err.tap = overhear;
-    if (!n->config.errfile)
+    if (!p->config.context->config->errfile)
         t->err.hold = program_is_unloaded;
 }
 
-static struct task *process_new(struct node *n, struct job *job, uint32_t rank)
+static struct task *process_new(struct processes *p, struct job *job, uint32_t rank)
 {
     struct task *t = calloc(1, sizeof *t);
 
     if (!t)
         return NULL;
     list_init(&t->link);
-    t->node = n;
+    t->all = p;
     t->job = job;
     t->rank = rank;
     t->out.fd = t->err.fd = t->in.fd = -1;
@@ -367,26 +256,26 @@ static void push_taken(void *arg, uint64_t ticket, bool taken)
 
     if (!ticket)
         return;
-    server_answer(&t->node->server, ticket,
+    server_answer(t->all->config.context->server, ticket,
                   &(struct answer){ .status = taken ? ANSWER_OK : ANSWER_NOT_FOUND });
-    turn_flush(&t->node->turn);
+    turn_flush(t->all->config.context->turn);
 }
 
 /* The process runs: from here on the node owns everything of it. */
 static int adopt(struct task *t, struct wires *w, int *stdin_p)
 {
-    struct node *n = t->node;
+    struct processes *p = t->all;
 
-    list_append(&n->processes.all, &t->link);
+    list_append(&p->all, &t->link);
     t->job->procs[t->rank].pid = t->pid;
     open_streams(t, w);
     w->out[0] = w->err[0] = -1;
-    if (w->in[0] >= 0 && local_job_is_fed(n, t->job, t->rank))
-        stdin_push_open(&t->in, &n->loop, w->in[0], push_taken, t);
+    if (w->in[0] >= 0 && local_job_is_fed(p->config.jobs, t->job, t->rank))
+        stdin_push_open(&t->in, p->config.context->loop, w->in[0], push_taken, t);
     else
         *stdin_p = w->in[0];
     w->in[0] = -1;
-    if (map_put(&n->processes.by_pid, pid_key(&t->pid), t, NULL) < 0) {
+    if (map_put(&p->by_pid, pid_key(&t->pid), t, NULL) < 0) {
         /* Its end would not be noticed, so we kill it now. */
         kill(-t->pid, SIGKILL);
         waitpid(t->pid, NULL, 0);
@@ -395,7 +284,7 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     }
     if (w->pmi[0] < 0)
         return 0;
-    t->conn = peer_conn_open(&n->conns, w->pmi[0], t->job, t->rank, true);
+    t->conn = peer_conn_open(&p->config.listener->conns, w->pmi[0], t->job, t->rank, true);
     if (!t->conn)
         return -ENOMEM;
     t->conn->owner = t;
@@ -403,49 +292,51 @@ static int adopt(struct task *t, struct wires *w, int *stdin_p)
     return 0;
 }
 
-int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err)
+int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdin_p,
+                  struct errmsg *err)
 {
     struct wires w = WIRES_NONE;
-    struct task *t = process_new(n, job, rank);
-    int rc = t ? open_wires(n, job, rank, &w) : -ENOMEM;
+    struct task *t = process_new(p, job, rank);
+    int rc = t ? open_wires(p, job, rank, &w) : -ENOMEM;
 
     *stdin_p = -1;
     if (rc < 0)
         errmsg_set(err, rc, "rank %u cannot be connected: %s", rank, err_text(rc));
     else
-        rc = launch(n, job, rank, &w, &t->pid, err);
-    arena_free(&n->processes.env_arena);
+        rc = launch(p, job, rank, &w, &t->pid, err);
+    arena_free(&p->env_arena);
     close_side(&w, 1);
     if (rc < 0) {
         int code = rc == -ENOENT ? 127 : 126;
 
         close_side(&w, 0);
         free(t);
-        n->processes.calls.cannot_run(n, job, rank, code, err->text);
-        server_proc_state(&n->server, job, rank, PROC_EVENT_NOT_STARTED, code, 0);
+        p->config.calls.cannot_run(p->config.calls.arg, job, rank, code, err->text);
+        server_proc_state(p->config.context->server, job, rank, PROC_EVENT_NOT_STARTED, code, 0);
         return rc;
     }
-    startup_timing_note(&n->timing, job, rank, STARTUP_STARTED);
+    startup_timing_note(p->config.context->timing, job, rank, STARTUP_STARTED);
     rc = adopt(t, &w, stdin_p);
     close_side(&w, 0);
-    server_proc_state(&n->server, job, rank, PROC_EVENT_STARTED, 0, job->procs[rank].pid);
+    server_proc_state(p->config.context->server, job, rank, PROC_EVENT_STARTED, 0,
+                      job->procs[rank].pid);
     if (rc < 0) {
         errmsg_set(err, rc, "out of memory for rank %u", rank);
-        n->processes.calls.cannot_run(n, job, rank, 1, err->text);
+        p->config.calls.cannot_run(p->config.calls.arg, job, rank, 1, err->text);
         if (t->ended)
-            server_proc_state(&n->server, job, rank, PROC_EVENT_DEATH, SIGKILL, 0);
+            server_proc_state(p->config.context->server, job, rank, PROC_EVENT_DEATH, SIGKILL, 0);
         process_signal(t, SIGKILL);
     }
     return rc;
 }
 
 /* The ticket is answered by the last of our processes. */
-bool process_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+bool process_input(struct processes *p, const struct job *j, uint32_t rank, struct slice bytes,
                    uint64_t ticket)
 {
     struct task *last = NULL;
 
-    LIST_EACH(l, &n->processes.all)
+    LIST_EACH(l, &p->all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if (t->job != j || (rank != JOB_NO_RANK && t->rank != rank) || !stdin_push_is_open(&t->in))
@@ -484,37 +375,37 @@ static void keep_unloaded(struct task *t)
     line = source_held(&t->err);
     if (!line.len || t->job->procs[t->rank].state != PROC_STATE_RUNNING)
         return;
-    t->node->processes.calls.unloaded(t->node, t->job, t->rank, line);
+    t->all->config.calls.unloaded(t->all->config.calls.arg, t->job, t->rank, line);
     source_drop_held(&t->err);
 }
 
 void process_ended(struct task *t, int wait_status)
 {
     t->ended = true;
-    map_del(&t->node->processes.by_pid, pid_key(&t->pid));
-    if (t->node->multinode &&
-        iof_forward_wanted(&t->node->multinode->dispatch.iof, t->job, t->rank)) {
+    map_del(&t->all->by_pid, pid_key(&t->pid));
+    if (t->all->config.context->multinode &&
+        iof_forward_wanted(&t->all->config.context->multinode->dispatch.iof, t->job, t->rank)) {
         source_catch_up(&t->out); /* before its end is reported */
         source_catch_up(&t->err);
     }
     /* Its last messages (finalize, abort) may still be in a socket: they come before its end. */
     if (t->conn)
         peer_conn_drain(t->conn);
-    LIST_EACH(l, &t->node->conns.accepted)
+    LIST_EACH(l, &t->all->config.listener->conns.accepted)
     {
         struct peer_conn *c = LIST_OF(l, struct peer_conn, link);
         if (c->peer->job == t->job && c->peer->rank == t->rank)
             peer_conn_drain(c);
     }
-    startup_timing_note(&t->node->timing, t->job, t->rank, STARTUP_GONE);
+    startup_timing_note(t->all->config.context->timing, t->job, t->rank, STARTUP_GONE);
     if (ended_by_loader(wait_status))
         keep_unloaded(t);
     source_show_held(&t->err);
     if (WIFSIGNALED(wait_status))
-        server_proc_state(&t->node->server, t->job, t->rank, PROC_EVENT_DEATH,
+        server_proc_state(t->all->config.context->server, t->job, t->rank, PROC_EVENT_DEATH,
                           WTERMSIG(wait_status), 0);
     else
-        server_proc_state(&t->node->server, t->job, t->rank, PROC_EVENT_EXIT,
+        server_proc_state(t->all->config.context->server, t->job, t->rank, PROC_EVENT_EXIT,
                           WEXITSTATUS(wait_status), 0);
 }
 
@@ -525,7 +416,7 @@ void process_close(struct task *t)
     stdin_push_close(&t->in);
     peer_conn_close(t->conn);
     if (!t->ended)
-        map_del(&t->node->processes.by_pid, pid_key(&t->pid));
+        map_del(&t->all->by_pid, pid_key(&t->pid));
     list_unlink(&t->link);
     buf_free(&t->label);
     free(t);
@@ -542,9 +433,10 @@ struct task *processes_find(const struct processes *p, pid_t pid)
     return map_get(&p->by_pid, pid_key(&pid));
 }
 
-void processes_open(struct processes *p, uint64_t seed, const struct process_calls *calls)
+void processes_open(struct processes *p, uint64_t seed, const struct processes_config *config)
 {
-    p->calls = *calls;
+    p->config = *config;
+    p->started_ns = clock_now_ns();
     list_init(&p->all);
     map_init(&p->by_pid, seed);
     arena_init(&p->env_arena, 64 << 20);

@@ -19,12 +19,15 @@
 #include "io/streams.h"
 
 struct job;
-struct node;
+struct listener;
+struct local_jobs;
+struct node_context;
 struct peer_conn;
+struct processes;
 
 struct task {
     struct list link; /* in struct processes */
-    struct node *node;
+    struct processes *all;
     struct job *job;
     uint32_t rank;
     pid_t pid;
@@ -35,23 +38,33 @@ struct task {
     struct buf label;
 };
 
-/* What the owner does about processes; n is the node. */
+/* What the owner does about processes. */
 struct process_calls {
     /* The job cannot run as planned, because of this rank; code: the job's. */
-    void (*cannot_run)(struct node *n, struct job *job, uint32_t rank, int code, const char *why);
+    void (*cannot_run)(void *arg, struct job *job, uint32_t rank, int code, const char *why);
     /* The loader's line of a process whose program never started. */
-    void (*unloaded)(struct node *n, struct job *job, uint32_t rank, struct slice line);
+    void (*unloaded)(void *arg, struct job *job, uint32_t rank, struct slice line);
+    void *arg;
+};
+
+struct processes_config {
+    const struct node_context *context;
+    const struct local_jobs *jobs;
+    struct listener *listener; /* of their connections */
+    const char *uri;           /* of our server, for PMIx clients; it may be set later */
+    struct process_calls calls;
 };
 
 /* Those of a node. */
 struct processes {
-    struct process_calls calls;
+    struct processes_config config;
+    uint64_t started_ns; /* of the node, for the time in labels */
     struct list all;
     struct map by_pid;      /* not yet reaped */
     struct arena env_arena; /* while one is started */
 };
 
-void processes_open(struct processes *p, uint64_t seed, const struct process_calls *calls);
+void processes_open(struct processes *p, uint64_t seed, const struct processes_config *config);
 void processes_close(struct processes *p); /* process_close() of all, and its own memory */
 
 /* process_close() of all. */
@@ -63,14 +76,15 @@ struct task *processes_find(const struct processes *p, pid_t pid);
 /* Starts the process of one rank.  Its end of the input pump (or -1) goes to *stdin_p if the rank
  * gets our standard input.  0; or -errno with the sentence, which cannot_run() was called with.
  */
-int process_start(struct node *n, struct job *job, uint32_t rank, int *stdin_p, struct errmsg *err);
+int process_start(struct processes *p, struct job *job, uint32_t rank, int *stdin_p,
+                  struct errmsg *err);
 
 /* Signals the whole process group; does nothing once the process has been reaped. */
 void process_signal(struct task *t, int sig);
 
 /* Bytes (empty: EOF) for the standard input of processes of this node; ticket 0: no answer wanted.
  * False: none of them takes input, and there will be no answer. */
-bool process_input(struct node *n, const struct job *j, uint32_t rank, struct slice bytes,
+bool process_input(struct processes *p, const struct job *j, uint32_t rank, struct slice bytes,
                    uint64_t ticket);
 
 /* The process has been reaped.  What it sent before is handled first. */

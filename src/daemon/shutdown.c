@@ -8,28 +8,40 @@
 #include "cluster/msg.h"
 #include "io/child.h"
 #include "daemon/job_shutdown.h"
+#include "daemon/launcher.h"
 #include "daemon/local_job.h"
-#include "daemon/multinode_priv.h"
+#include "daemon/multinode.h"
 #include "daemon/output.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
+#include "daemon/startup_timing.h"
 
 /* ---- what is left here ----------------------------------------------------------------------- */
 
-static enum launcher_action launcher_event(struct node *n, enum launcher_event event)
+static enum launcher_action launcher_event(struct shutdown *d, enum launcher_event event)
 {
-    return launcher_state_event(&n->launcher, event, &n->config.log);
+    return launcher_state_event(d->context->state, event, d->context->log);
 }
 
 static enum own_action own_event(struct multinode *s, enum own_event event)
 {
-    return own_state_event(&s->own, event, &s->node->config.log);
+    return own_state_event(&s->own, event, s->context->log);
+}
+
+static struct multinode *others(const struct shutdown *d)
+{
+    return d->context->multinode;
+}
+
+static bool is_root(const struct multinode *s)
+{
+    return s->router.config.me == 0;
 }
 
 /* Tools do not keep us running. */
-static bool all_ended(const struct node *n)
+static bool all_ended(const struct shutdown *d)
 {
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &d->jobs->all)
     {
         const struct job *j = LIST_OF(l, struct local_job, link)->job;
         if (j->phase != JOB_ENDED && !j->is_tool)
@@ -40,125 +52,128 @@ static bool all_ended(const struct node *n)
 
 /* A daemon's output goes through its own channels: it stops writing only when all of it is in them.
  * (Waiting for that here would be waiting for ourselves.) */
-static void maybe_leave(struct node *n)
+static void maybe_leave(struct shutdown *d)
 {
-    struct multinode *s = n->multinode;
+    struct multinode *s = others(d);
 
-    if (!s || s->own != OWN_STATE_ENDING || !output_is_idle(&n->output))
+    if (!s || s->own != OWN_STATE_ENDING || !output_is_idle(d->context->output))
         return;
     own_event(s, OWN_EVENT_WRITTEN);
-    output_end(&n->output);
+    output_end(d->context->output);
     streams_end(&s->streams);
 }
 
-void shutdown_check(void *node)
+void shutdown_check(void *shutdown)
 {
-    struct node *n = node;
+    struct shutdown *d = shutdown;
 
-    maybe_leave(n);
-    if (n->launcher != LAUNCHER_STATE_WRITING || !output_is_idle(&n->output))
+    maybe_leave(d);
+    if (*d->context->state != LAUNCHER_STATE_WRITING || !output_is_idle(d->context->output))
         return;
-    launcher_event(n, LAUNCHER_EVENT_WRITTEN);
-    output_tell_lost(&n->output);
-    if (n->output.failed && !n->exit_code)
-        n->exit_code = 1;
-    loop_stop(&n->loop);
+    launcher_event(d, LAUNCHER_EVENT_WRITTEN);
+    output_tell_lost(d->context->output);
+    if (d->context->output->failed && !d->job_shutdown->exit_code)
+        d->job_shutdown->exit_code = 1;
+    loop_stop(d->context->loop);
 }
 
 /* Every process that we started is reaped.  Now what they left behind is removed, then their last
  * output is written. */
-static void drain(struct node *n)
+static void drain(struct shutdown *d)
 {
-    n->shutdown.all_ended(n->shutdown.arg);
-    pump_close(&n->pump);
-    if (launcher_state_is_alone(n->launcher)) /* else the commands that start daemons would be */
-        child_end_all();                      /* among them */
-    processes_end(&n->processes);
-    LIST_EACH(l, &n->works)
-    job_shutdown_report(n, LIST_OF(l, struct local_job, link)->job);
+    d->calls.all_ended(d->calls.arg);
+    pump_close(&d->launcher->pump);
+    /* Else the commands that start daemons would be among them. */
+    if (launcher_state_is_alone(*d->context->state))
+        child_end_all();
+    processes_end(d->processes);
+    LIST_EACH(l, &d->jobs->all)
+    job_shutdown_report(d->job_shutdown, LIST_OF(l, struct local_job, link)->job);
 }
 
-static void kill_all(struct node *n)
+static void kill_all(struct shutdown *d)
 {
-    signals_job(n, NULL, SIGKILL);
+    signals_job(d->processes, NULL, SIGKILL);
     child_end_all();
-    n->exit_code = 1;
-    loop_stop(&n->loop);
+    d->job_shutdown->exit_code = 1;
+    loop_stop(d->context->loop);
 }
 
 /* ---- leaving the other nodes ----------------------------------------------------------------- */
 
 /* A daemon that has ended and sent everything leaves. */
-static void maybe_left(struct multinode *s)
+static void maybe_left(struct shutdown *d)
 {
-    struct node *n = s->node;
+    struct multinode *s = others(d);
 
     if ((s->own != OWN_STATE_ENDING && s->own != OWN_STATE_SENDING) || !streams_over(&s->streams))
         return;
     own_event(s, OWN_EVENT_SENT);
-    n->shutdown.clean_up(n->shutdown.arg);
+    d->calls.clean_up(d->calls.arg);
     router_end(&s->router);
 }
 
 /* Launcher: nothing is left of the other nodes, if the action says so. */
-static void alone(struct node *n, enum launcher_action action)
+static void alone(struct shutdown *d, enum launcher_action action)
 {
     if (action != LAUNCHER_ACTION_end_drained && action != LAUNCHER_ACTION_end_undrained)
         return;
-    startup_timing_unshared(&n->timing);
+    startup_timing_unshared(d->context->timing);
     child_end_all();
     if (action == LAUNCHER_ACTION_end_undrained)
-        drain(n);
-    shutdown_check(n);
+        drain(d);
+    shutdown_check(d);
 }
 
 /* The launcher waits until the links are closed. */
-static void maybe_gone(struct multinode *s)
+static void maybe_gone(struct shutdown *d)
 {
+    struct multinode *s = others(d);
     enum launcher_action action;
 
     if (s->router.state != ROUTER_STATE_CLOSED || !streams_over(&s->streams))
         return;
-    action = launcher_event(s->node, LAUNCHER_EVENT_GONE);
+    action = launcher_event(d, LAUNCHER_EVENT_GONE);
     if (action <= LAUNCHER_ACTION_nothing) /* again */
         return;
     if (s->calls.on_gone)
         s->calls.on_gone(s->arg);
-    alone(s->node, action);
+    alone(d, action);
 }
 
-void shutdown_commands_ended(struct multinode *s)
+void shutdown_commands_ended(struct shutdown *d)
 {
-    alone(s->node, launcher_event(s->node, LAUNCHER_EVENT_STOPPED));
+    alone(d, launcher_event(d, LAUNCHER_EVENT_STOPPED));
 }
 
-void shutdown_streams_over(void *multinode)
+void shutdown_streams_over(struct shutdown *d)
 {
-    struct multinode *s = multinode;
+    struct multinode *s = others(d);
 
-    if (share_is_root(s))
-        maybe_gone(s);
+    if (is_root(s))
+        maybe_gone(d);
     else
-        maybe_left(s);
+        maybe_left(d);
 }
 
-void shutdown_links_closed(struct multinode *s)
+void shutdown_links_closed(struct shutdown *d)
 {
-    struct node *n = s->node;
+    struct multinode *s = others(d);
 
-    if (share_is_root(s)) {
+    if (is_root(s)) {
         for (uint32_t p = 1; p < s->router.config.count; p++)
             streams_cut(&s->streams, p);
-        maybe_gone(s);
+        maybe_gone(d);
     } else if (own_event(s, OWN_EVENT_CLOSED) == OWN_ACTION_stop_loop) {
         child_end_all();
-        loop_stop(&n->loop);
+        loop_stop(d->context->loop);
     }
 }
 
 /* The launcher, which has left the state `before`: tells all daemons to exit. */
-static void dismiss(struct multinode *s, enum launcher_state before)
+static void dismiss(struct shutdown *d, enum launcher_state before)
 {
+    struct multinode *s = others(d);
     struct msg m = { .kind = MSG_quit };
 
     for (uint32_t p = 1; p < s->daemons.count; p++)
@@ -168,79 +183,82 @@ static void dismiss(struct multinode *s, enum launcher_state before)
     multinode_send(s, &m, MSG_EVERYBODY);
     router_leave(&s->router);
     router_end(&s->router);
-    maybe_gone(s);
+    maybe_gone(d);
 }
 
 /* A daemon's processes are killed; the launcher knows of the ends that it needs to know. */
-static void end_processes(struct node *n)
+static void end_processes(struct shutdown *d)
 {
-    pump_close(&n->pump);
-    timer_stop(&n->starter);
-    signals_job(n, NULL, SIGKILL);
-    processes_end(&n->processes);
-    maybe_leave(n);
+    pump_close(&d->launcher->pump);
+    timer_stop(&d->jobs->starter);
+    signals_job(d->processes, NULL, SIGKILL);
+    processes_end(d->processes);
+    maybe_leave(d);
 }
 
-static void quit_daemon(struct multinode *s)
+static void quit_daemon(struct shutdown *d)
 {
-    switch (own_event(s, OWN_EVENT_QUIT)) {
+    switch (own_event(others(d), OWN_EVENT_QUIT)) {
     case OWN_ACTION_end_processes:
-        router_leave(&s->router);
-        end_processes(s->node);
-        maybe_left(s);
+        router_leave(&others(d)->router);
+        end_processes(d);
+        maybe_left(d);
         break;
-    case OWN_ACTION_kill: kill_all(s->node); break;
+    case OWN_ACTION_kill: kill_all(d); break;
     default: break;
     }
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-void shutdown_quit(struct multinode *s)
+void shutdown_quit(struct shutdown *d)
 {
-    enum launcher_state before = s->node->launcher;
+    struct multinode *s = others(d);
+    enum launcher_state before = *d->context->state;
 
-    if (!share_is_root(s))
-        quit_daemon(s);
-    else if (launcher_event(s->node, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_quit)
-        dismiss(s, before);
+    if (!is_root(s))
+        quit_daemon(d);
+    else if (launcher_event(d, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_quit)
+        dismiss(d, before);
 }
 
-void shutdown_give_up(struct node *n, int exit_code)
+void shutdown_give_up(struct shutdown *d, int exit_code)
 {
-    n->exit_code = exit_code;
-    if (n->multinode)
-        shutdown_quit(n->multinode);
-    else if (launcher_event(n, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_stop_loop)
-        loop_stop(&n->loop);
+    d->job_shutdown->exit_code = exit_code;
+    if (others(d))
+        shutdown_quit(d);
+    else if (launcher_event(d, LAUNCHER_EVENT_QUIT) == LAUNCHER_ACTION_stop_loop)
+        loop_stop(d->context->loop);
 }
 
-void shutdown_orphan(struct multinode *s)
+void shutdown_orphan(struct shutdown *d)
 {
-    if (own_event(s, OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
-        kill_all(s->node);
+    if (own_event(others(d), OWN_EVENT_ORPHAN) == OWN_ACTION_kill)
+        kill_all(d);
 }
 
-void shutdown_failed(struct multinode *s, const char *why)
+void shutdown_failed(struct shutdown *d, const char *why)
 {
+    struct multinode *s = others(d);
+
     snprintf(s->why, sizeof s->why, "%s", why);
-    if (share_is_root(s)) {
-        log_error(&s->node->config.log, "%s", why);
-        shutdown_give_up(s->node, 1);
+    if (is_root(s)) {
+        log_error(d->context->log, "%s", why);
+        shutdown_give_up(d, 1);
     } else {
-        shutdown_orphan(s);
+        shutdown_orphan(d);
     }
 }
 
-void shutdown_seek(struct node *n)
+void shutdown_seek(struct shutdown *d)
 {
     enum launcher_action action;
 
-    if (!launcher_state_has_job(n->launcher) || !all_ended(n))
+    if (!launcher_state_has_job(*d->context->state) || !all_ended(d))
         return;
-    action = launcher_event(n, LAUNCHER_EVENT_ENDED);
-    drain(n);
+    action = launcher_event(d, LAUNCHER_EVENT_ENDED);
+    drain(d);
     if (action == LAUNCHER_ACTION_drain_and_quit)
-        dismiss(n->multinode, LAUNCHER_STATE_RUNNING); /* alone() follows */
-    shutdown_check(n);
+        dismiss(d, LAUNCHER_STATE_RUNNING); /* alone() follows */
+    shutdown_check(d);
 }

@@ -11,8 +11,11 @@
 
 #include "daemon/launcher_state.h"
 
-struct multinode;
-struct node;
+struct job_shutdown;
+struct launcher;
+struct local_jobs;
+struct node_context;
+struct processes;
 
 /* What the owner does meanwhile. */
 struct shutdown_calls {
@@ -23,25 +26,34 @@ struct shutdown_calls {
     void *arg;
 };
 
+struct shutdown {
+    const struct node_context *context;
+    struct local_jobs *jobs;
+    struct processes *processes;
+    struct launcher *launcher;
+    struct job_shutdown *job_shutdown;
+    struct shutdown_calls calls;
+};
+
 /* The end of every turn: ends the node if no job runs any more. */
-void shutdown_seek(struct node *n);
+void shutdown_seek(struct shutdown *d);
 /* Stops the loop if nothing is left to write. */
-void shutdown_check(void *node);
+void shutdown_check(void *shutdown);
 
 /* Ends now, with this exit code: before a job was started. */
-void shutdown_give_up(struct node *n, int exit_code);
+void shutdown_give_up(struct shutdown *d, int exit_code);
 /* Launcher: all daemons end.  A daemon: it has been told to exit. */
-void shutdown_quit(struct multinode *s);
+void shutdown_quit(struct shutdown *d);
 /* This node cannot stay in the job; a daemon ends, the launcher gives up. */
-void shutdown_failed(struct multinode *s, const char *why);
+void shutdown_failed(struct shutdown *d, const char *why);
 /* A daemon: the launcher cannot be reached, or a signal wants the end. */
-void shutdown_orphan(struct multinode *s);
+void shutdown_orphan(struct shutdown *d);
 
 /* All streams between this daemon and the launcher, or all of the launcher's, have ended. */
-void shutdown_streams_over(void *multinode);
+void shutdown_streams_over(struct shutdown *d);
 /* All links are closed. */
-void shutdown_links_closed(struct multinode *s);
+void shutdown_links_closed(struct shutdown *d);
 /* Launcher, in the state LAUNCHER_STATE_STOPPING: the commands that started daemons are gone. */
-void shutdown_commands_ended(struct multinode *s);
+void shutdown_commands_ended(struct shutdown *d);
 
 #endif

@@ -5,13 +5,15 @@
 
 #include "cluster/msg.h"
 #include "core/input.h"
-#include "daemon/multinode_priv.h"
+#include "core/operations.h"
+#include "daemon/multinode.h"
+#include "daemon/node_context.h"
 #include "daemon/process.h"
 
 /* To the processes of this node; job NULL: of all jobs, rank < 0: all ranks. */
-static void signals_send(struct node *n, const struct job *j, int64_t rank, int sig)
+static void signals_send(struct processes *p, const struct job *j, int64_t rank, int sig)
 {
-    LIST_EACH(l, &n->processes.all)
+    LIST_EACH(l, &p->all)
     {
         struct task *t = LIST_OF(l, struct task, link);
         if ((!j || t->job == j) && (rank < 0 || t->rank == rank))
@@ -19,24 +21,24 @@ static void signals_send(struct node *n, const struct job *j, int64_t rank, int 
     }
 }
 
-void signals_job(struct node *n, const struct job *job, int sig)
+void signals_job(struct processes *p, const struct job *job, int sig)
 {
-    signals_send(n, job, -1, sig);
+    signals_send(p, job, -1, sig);
 }
 
-void signals_meant(struct node *n, const struct job *j, int64_t rank, int sig)
+void signals_meant(struct processes *p, const struct job *j, int64_t rank, int sig)
 {
-    signals_send(n, j, rank, sig);
+    signals_send(p, j, rank, sig);
     if (sig == SIGTERM)
-        signals_send(n, j, rank, SIGCONT);
+        signals_send(p, j, rank, SIGCONT);
 }
 
 /* To a rank or (JOB_NO_RANK) all of the job, or all jobs (NULL).  All daemons learn of a signal
  * that is meant to end processes: the process's own node and the launcher judge its end. */
-static void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank, int sig,
+static void signals_elsewhere(struct processes *p, const struct job *j, uint32_t rank, int sig,
                               bool meant)
 {
-    struct multinode *s = n->multinode;
+    struct multinode *s = p->config.context->multinode;
     struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
                             .meant = meant);
     uint32_t to;
@@ -49,35 +51,35 @@ static void signals_elsewhere(struct node *n, const struct job *j, uint32_t rank
         multinode_send(s, &m, to);
 }
 
-void signals_all(struct node *n, int sig)
+void signals_all(struct processes *p, int sig)
 {
-    signals_job(n, NULL, sig);
-    signals_elsewhere(n, NULL, JOB_NO_RANK, sig, false);
+    signals_job(p, NULL, sig);
+    signals_elsewhere(p, NULL, JOB_NO_RANK, sig, false);
 }
 
-void signals_effect(struct node *n, const struct op_signal *e)
+void signals_effect(struct processes *p, const struct op_signal *e)
 {
-    struct job *job = core_job(&n->server.core, e->job);
+    struct job *job = core_job(&p->config.context->server->core, e->job);
 
     if (!job)
         return;
-    signals_meant(n, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
-    signals_elsewhere(n, job, e->rank, e->signal, e->meant);
+    signals_meant(p, job, e->rank == JOB_NO_RANK ? -1 : (int64_t)e->rank, e->signal);
+    signals_elsewhere(p, job, e->rank, e->signal, e->meant);
 }
 
-void signals_hear(struct node *n, const struct op_signal *m)
+void signals_hear(struct processes *p, const struct op_signal *m)
 {
-    const struct job *j = core_job(&n->server.core, m->job);
+    const struct job *j = core_job(&p->config.context->server->core, m->job);
     int64_t rank = m->rank == JOB_NO_RANK ? -1 : (int64_t)m->rank;
 
     if ((m->job != JOB_NO_RANK && !j) || (j && rank >= (int64_t)j->plan.nprocs) || m->signal <= 0 ||
         m->signal > SIGRTMAX)
         return;
     if (j && m->meant)
-        server_deliver(&n->server, INPUT(signal, .job = m->job, .rank = m->rank,
-                                         .signal = m->signal, .meant = true));
+        server_deliver(p->config.context->server, INPUT(signal, .job = m->job, .rank = m->rank,
+                                                        .signal = m->signal, .meant = true));
     if (m->meant)
-        signals_meant(n, j, rank, m->signal);
+        signals_meant(p, j, rank, m->signal);
     else
-        signals_send(n, j, rank, m->signal);
+        signals_send(p, j, rank, m->signal);
 }

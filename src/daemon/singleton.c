@@ -9,7 +9,7 @@
 
 #include "core/input.h"
 #include "daemon/process.h"
-#include "daemon/local_job.h"
+#include "daemon/node_priv.h"
 
 static int connect_loopback(uint16_t port)
 {
@@ -36,16 +36,17 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     struct peer_conn *c = NULL;
     struct job_map plan;
 
-    if (local_job_plan_others(n, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
-        LIST_OF(list_first(&n->works), struct local_job, link)->next = 1;
-        c = peer_conn_open(&n->conns, fd, core_job(&n->server.core, n->first_job), 0, inherited);
+    if (local_job_plan_others(&n->jobs, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
+        LIST_OF(list_first(&n->jobs.all), struct local_job, link)->next = 1;
+        c = peer_conn_open(&n->listener.conns, fd, core_job(&n->server.core, n->jobs.first), 0,
+                           inherited);
     }
     if (!c) {
         errmsg_set(err, -ENOMEM, "out of memory for a job of one process");
         close(fd);
         return NULL;
     }
-    n->singleton = c;
+    n->listener.singleton = c;
     c->peer->job->procs[0].pid = pid;
     server_proc_state(&n->server, c->peer->job, 0, PROC_EVENT_STARTED, 0,
                       c->peer->job->procs[0].pid);
@@ -75,6 +76,6 @@ int singleton_fd(struct node *n, int fd, const char *name, int pid, struct errms
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
         return errmsg_set(err, -errno, "descriptor %d is not a connection: %s", fd,
                           err_text(errno));
-    n->given_name = name;
+    n->jobs.given_name = name;
     return singleton_connection(n, fd, true, pid, err) ? 0 : -ENOMEM;
 }

@@ -20,10 +20,10 @@ static bool all_tried(const struct job *job)
     return true;
 }
 
-static void answer_spawn(struct node *n, uint64_t ticket, const struct answer *a)
+static void answer_spawn(const struct node_context *c, uint64_t ticket, const struct answer *a)
 {
-    if (!n->multinode || !rpc_answer(&n->multinode->dispatch.rpc, ticket, a))
-        server_answer(&n->server, ticket, a);
+    if (!c->multinode || !rpc_answer(&c->multinode->dispatch.rpc, ticket, a))
+        server_answer(c->server, ticket, a);
 }
 
 void spawning_answer(struct local_job *w)
@@ -44,23 +44,23 @@ void spawning_answer(struct local_job *w)
     }
     if (a.status == ANSWER_OK)
         a.ncodes = 0; /* all started: nothing to list */
-    answer_spawn(w->node, w->ticket, &a);
+    answer_spawn(w->jobs->context, w->ticket, &a);
     if (a.status == ANSWER_OK && job->failed) /* it was started, and died meanwhile */
-        server_deliver(&w->node->server, INPUT(abort_connected, .job = job->id));
+        server_deliver(w->jobs->context->server, INPUT(abort_connected, .job = job->id));
 }
 
-void spawning_heard(struct node *n, struct job *j)
+void spawning_heard(struct local_jobs *jobs, struct job *j)
 {
-    struct local_job *w = local_job_of(n, j);
+    struct local_job *w = local_job_of(jobs, j);
 
     if (w)
         spawning_answer(w);
 }
 
-static void put_presets(struct node *n, struct job *job, const struct spawn_request *rq)
+static void put_presets(struct server *s, struct job *job, const struct spawn_request *rq)
 {
     for (uint32_t i = 0; i < rq->npreputs; i++)
-        server_preset(&n->server, job, rq->preputs[i].key, rq->preputs[i].value);
+        server_preset(s, job, rq->preputs[i].key, rq->preputs[i].value);
 }
 
 /* Selects the processes whose standard input the spawner wants to feed. */
@@ -84,20 +84,22 @@ static bool is_recoverable(const struct spawn_request *rq)
 }
 
 /* 0, or the request is refused with a sentence. */
-static int begin_spawn(struct node *n, const struct op_spawn *e, struct job *parent, int *codes,
-                       uint32_t ncodes, struct errmsg *err)
+static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct job *parent,
+                       int *codes, uint32_t ncodes, struct errmsg *err)
 {
+    const struct node_context *c = jobs->context;
     /* A tool has no nodes and no environment of its own here. */
-    const struct job *like = parent->is_tool ? core_first_job(&n->server.core) : parent;
+    const struct job *like = parent->is_tool ? core_first_job(&c->server->core) : parent;
     struct job_map plan;
     struct local_job *w;
-    int rc = n->config.plan_spawn && like
-                 ? n->config.plan_spawn(n->config.arg, like, e->request, &plan, codes, err)
+    int rc = c->config->plan_spawn && like
+                 ? c->config->plan_spawn(c->config->arg, like, e->request, &plan, codes, err)
                  : errmsg_set(err, 1, "this launcher cannot start more processes");
 
     if (rc)
         return rc;
-    w = local_job_lead(n, &plan, parent, n->config.keep_going || is_recoverable(e->request), err);
+    w = local_job_lead(jobs, &plan, parent, c->config->keep_going || is_recoverable(e->request),
+                       err);
     if (!w) {
         job_map_free(&plan);
         return 1;
@@ -107,32 +109,32 @@ static int begin_spawn(struct node *n, const struct op_spawn *e, struct job *par
         return 1;
     }
     choose_fed(w, e->request);
-    put_presets(n, w->job, e->request);
-    if (n->multinode)
-        job_msgs_announce(n->multinode, w, e->request);
+    put_presets(c->server, w->job, e->request);
+    if (c->multinode)
+        job_msgs_announce(c->multinode, w, e->request);
     w->spawned = true;
     w->ticket = e->ticket;
     w->codes = codes;
     w->ncodes = ncodes;
-    timer_set(&n->starter, 0);
+    local_jobs_start(jobs);
     return 0;
 }
 
-void spawning_begin(struct node *n, const struct op_spawn *e)
+void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e)
 {
-    struct job *parent = core_job(&n->server.core, e->job);
+    struct job *parent = core_job(&jobs->context->server->core, e->job);
     uint64_t count = spawn_nprocs(e->request);
     int *codes = count <= LIMIT_JOB_PROCS ? calloc(count + 1, sizeof *codes) : NULL;
     struct errmsg err = { "too many processes in one spawn request" };
 
-    if (!parent || !codes || begin_spawn(n, e, parent, codes, (uint32_t)count, &err) != 0) {
+    if (!parent || !codes || begin_spawn(jobs, e, parent, codes, (uint32_t)count, &err) != 0) {
         struct answer a = { .status = ANSWER_FAILED,
                             .text = slice_str(err.text),
                             .codes = codes,
                             .ncodes = codes ? (uint32_t)count : 0 };
         if (!parent || parent->phase == JOB_RUNNING) /* else there is a worse failure to report */
-            log_error(&n->config.log, "spawn: %s", err.text);
-        answer_spawn(n, e->ticket, &a);
+            log_error(jobs->context->log, "spawn: %s", err.text);
+        answer_spawn(jobs->context, e->ticket, &a);
         free(codes);
     }
 }

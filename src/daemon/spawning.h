@@ -8,12 +8,12 @@
 struct op_spawn;
 
 /* EFFECT_spawn, from this node or another. */
-void spawning_begin(struct node *n, const struct op_spawn *e);
+void spawning_begin(struct local_jobs *jobs, const struct op_spawn *e);
 
 /* If every process of a spawned job has been tried, the requesting process is answered. */
 void spawning_answer(struct local_job *w);
 
 /* Launcher: process states of the job have changed. */
-void spawning_heard(struct node *n, struct job *j);
+void spawning_heard(struct local_jobs *jobs, struct job *j);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cluster/msg.h"
 #include "report/startup_report.h"
 #include "daemon/child_daemons.h"
-#include "daemon/node_priv.h"
+#include "daemon/node_context.h"
 #include "daemon/multinode.h"
 
 enum { STARTUP_TIMING_TEXT_MAX = 1 << 24 };
@@ -21,7 +21,7 @@ typedef void report_fn(const struct startup_report *r, bool json, struct buf *ou
 
 static void print(const struct startup_timing *t, report_fn *fn)
 {
-    const struct node_config *c = &t->node->config;
+    const struct node_config *c = t->context->config;
     struct buf text = BUF_NULL(STARTUP_TIMING_TEXT_MAX);
     struct slice rest;
 
@@ -52,7 +52,7 @@ static void quiet(void *arg)
  * end. */
 static void look(struct startup_timing *t)
 {
-    const struct multinode *s = t->node->multinode;
+    const struct multinode *s = t->context->multinode;
 
     if (!t->report || !t->begun || t->reported)
         return;
@@ -69,7 +69,7 @@ static void look(struct startup_timing *t)
 /* Opened once the number of nodes is known. */
 static bool ready_report(struct startup_timing *t)
 {
-    const struct multinode *s = t->node->multinode;
+    const struct multinode *s = t->context->multinode;
     struct startup_report *r = t->report;
     struct startup_own own;
 
@@ -80,19 +80,19 @@ static bool ready_report(struct startup_timing *t)
         return false;
     r->own = own;
     r->names = s ? s->names : NULL;
-    r->here = t->node->config.name;
+    r->here = t->context->config->name;
     return true;
 }
 
-int startup_timing_open(struct startup_timing *t, struct node *n)
+int startup_timing_open(struct startup_timing *t, const struct node_context *c)
 {
     t->report = calloc(1, sizeof *t->report);
     if (!t->report)
         return -ENOMEM;
-    t->node = n;
-    timer_init(&t->patience, &n->loop, quiet, t);
-    t->report->own.begun = n->config.begun_ns;
-    t->report->own.planned = n->config.planned_ns;
+    t->context = c;
+    timer_init(&t->patience, c->loop, quiet, t);
+    t->report->own.begun = c->config->begun_ns;
+    t->report->own.planned = c->config->planned_ns;
     t->report->own.open = clock_now_ns();
     return 0;
 }
@@ -105,12 +105,12 @@ void startup_timing_close(struct startup_timing *t)
         startup_report_close(t->report);
     }
     free(t->report);
-    *t = (struct startup_timing){ .node = NULL };
+    *t = (struct startup_timing){ .context = NULL };
 }
 
 void startup_timing_ready(struct startup_timing *t, uint32_t position)
 {
-    if (t->node && ready_report(t))
+    if (t->context && ready_report(t))
         startup_report_ready(t->report, position, clock_now_ns());
 }
 
@@ -120,14 +120,14 @@ void startup_timing_heard(struct startup_timing *t, uint32_t position, uint64_t 
     if (!t->report || !t->begun || job != t->own.job)
         return;
     if (!startup_report_add(t->report, position, part, clock_now_ns()))
-        log_error(&t->node->config.log, "the daemon at position %u sent an invalid start-up report",
+        log_error(t->context->log, "the daemon at position %u sent an invalid start-up report",
                   position);
     look(t);
 }
 
 void startup_timing_lost(struct startup_timing *t)
 {
-    if (t->node)
+    if (t->context)
         look(t);
 }
 
@@ -168,13 +168,13 @@ static void say_part(struct startup_timing *t, struct slice part)
 
     m.u.startup.job = t->own.job;
     m.u.startup.part = part;
-    multinode_send(t->node->multinode, &m, 0);
+    multinode_send(t->context->multinode, &m, 0);
 }
 
 /* Without memory nothing is sent, and the report names the nodes that are missing. */
 static void tell(struct startup_timing *t, const struct job *j, bool ended)
 {
-    const struct multinode *s = t->node->multinode;
+    const struct multinode *s = t->context->multinode;
     struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
     struct buf text = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
     struct startup_part p;
@@ -192,18 +192,18 @@ static void tell(struct startup_timing *t, const struct job *j, bool ended)
     arena_free(&a);
 }
 
-void startup_timing_begin(struct startup_timing *t, struct node *n, const struct job *j,
-                          uint64_t told_ns)
+void startup_timing_begin(struct startup_timing *t, const struct node_context *c,
+                          const struct job *j, uint64_t told_ns)
 {
     if (t->begun || (t->report && !ready_report(t)))
         return;
-    t->node = n;
+    t->context = c;
     if (startup_open(&t->own, j) < 0)
         return;
     t->begun = true;
     t->own.told_ns = told_ns;
-    t->own.linked_ns = n->multinode ? n->multinode->linked_ns : 0;
-    n->server.core.startup = &t->own;
+    t->own.linked_ns = c->multinode ? c->multinode->linked_ns : 0;
+    c->server->core.startup = &t->own;
     if (t->report) {
         t->report->own.announced = told_ns;
         t->report->nprocs = j->plan.nprocs;
@@ -230,7 +230,7 @@ void startup_timing_settle(struct startup_timing *t)
 
     if (!t->begun || (t->own.count ? t->own.entered < t->own.count : t->told))
         return;
-    j = core_job(&t->node->server.core, t->own.job);
+    j = core_job(&t->context->server->core, t->own.job);
     if (!j || (t->own.count && !startup_look(&t->own, j, clock_now_ns())))
         return;
     t->told = true;

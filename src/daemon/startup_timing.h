@@ -14,12 +14,12 @@
 #include "core/startup.h"
 #include "io/loop.h"
 
-struct node;
+struct node_context;
 struct job;
 struct startup_report;
 
 struct startup_timing {
-    struct node *node; /* NULL: not requested */
+    const struct node_context *context; /* NULL: not requested */
     bool begun, told, told_end;
     struct startup own;
     struct startup_report *report; /* launcher */
@@ -28,7 +28,7 @@ struct startup_timing {
 };
 
 /* Launcher: the user wants the report.  0 or -ENOMEM. */
-int startup_timing_open(struct startup_timing *t, struct node *n);
+int startup_timing_open(struct startup_timing *t, const struct node_context *c);
 void startup_timing_close(struct startup_timing *t); /* harmless twice, and on zeroed memory */
 
 /* Everything below is harmless when the report was not requested. */
@@ -36,8 +36,8 @@ void startup_timing_close(struct startup_timing *t); /* harmless twice, and on z
 /* Launcher: a daemon is linked. */
 void startup_timing_ready(struct startup_timing *t, uint32_t position);
 /* The job begins here.  A daemon: the launcher wants its part; it received the job at told_ns. */
-void startup_timing_begin(struct startup_timing *t, struct node *n, const struct job *j,
-                          uint64_t told_ns);
+void startup_timing_begin(struct startup_timing *t, const struct node_context *c,
+                          const struct job *j, uint64_t told_ns);
 bool startup_timing_wants(const struct startup_timing *t, const struct job *j);
 
 void startup_timing_note(struct startup_timing *t, const struct job *j, uint32_t rank,

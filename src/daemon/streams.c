@@ -7,17 +7,18 @@
 #include <unistd.h>
 
 #include "cluster/msg.h"
-#include "daemon/node_priv.h"
 #include "daemon/multinode.h"
+#include "daemon/node_context.h"
+#include "daemon/output.h"
 
 static bool is_launcher(const struct streams *t)
 {
     return t->multinode->router.config.me == 0;
 }
 
-static struct node *node_of(const struct streams *t)
+static const struct node_context *context_of(const struct streams *t)
 {
-    return t->multinode->node;
+    return t->multinode->context;
 }
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ static void hear_data(struct streams *t, uint32_t from, const struct op_data *m)
     if (set && set->awaited[m->channel])
         show_first(t, from, (enum stream)m->channel, m->bytes.len > 0);
     if (set && !channel_data(&set->channels[m->channel], m->bytes))
-        log_error(&node_of(t)->config.log,
+        log_error(context_of(t)->log,
                   "the daemon at position %u sent more output than its window allows", from);
 }
 
@@ -81,7 +82,7 @@ static void hear_credit(struct streams *t, uint32_t from, const struct op_window
     struct stream_set *set = set_of(t, from, m->channel);
 
     if (set && !channel_credit(&set->channels[m->channel], m->count))
-        log_error(&node_of(t)->config.log,
+        log_error(context_of(t)->log,
                   "the daemon at position %u acknowledged output that was not sent", from);
 }
 
@@ -110,7 +111,7 @@ static void source_over(void *arg)
     struct streams *t = arg;
 
     t->on_over(t->multinode);
-    turn_end(&node_of(t)->turn);
+    turn_end(context_of(t)->turn);
 }
 
 /* The output of a daemon's processes comes from a pipe, like that of our own. */
@@ -126,18 +127,20 @@ static int open_output(struct streams *t, uint32_t position, enum stream which, 
     c->number = which;
     if (source_open(&set->sources[which], sink, ends[0], NULL, source_over, t) < 0)
         close(ends[0]);
-    return channel_open(c, &node_of(t)->loop, ends[1], true, &ops, t);
+    return channel_open(c, context_of(t)->loop, ends[1], true, &ops, t);
 }
 
-static struct sink *sink_of(struct node *n, enum stream which)
+static struct sink *sink_of(const struct streams *t, enum stream which)
 {
-    return which == STREAM_OUT ? &n->output.out : output_err(&n->output);
+    struct output *o = context_of(t)->output;
+
+    return which == STREAM_OUT ? &o->out : output_err(o);
 }
 
 static void await(struct streams *t, uint32_t position, enum stream which, bool on)
 {
     t->sets[position].awaited[which] = on;
-    sink_expect(sink_of(node_of(t), which), on ? 1 : -1);
+    sink_expect(sink_of(t, which), on ? 1 : -1);
 }
 
 void streams_show(struct streams *t, uint32_t position)
@@ -149,12 +152,11 @@ void streams_show(struct streams *t, uint32_t position)
 /* The first bytes of a stream; or, if there are none, its EOF. */
 static void show_first(struct streams *t, uint32_t position, enum stream which, bool any)
 {
-    struct node *n = node_of(t);
-    int rc = any ? open_output(t, position, which, sink_of(n, which)) : 0;
+    int rc = any ? open_output(t, position, which, sink_of(t, which)) : 0;
 
     await(t, position, which, false);
     if (rc < 0)
-        log_error(&n->config.log, "cannot show the output of node %s: %s",
+        log_error(context_of(t)->log, "cannot show the output of node %s: %s",
                   t->multinode->names[position], err_text(rc));
     if (!any)
         t->on_over(t->multinode);
@@ -169,7 +171,7 @@ int streams_stdin(struct streams *t, uint32_t position)
         return -errno;
     c->position = position;
     c->number = STREAM_IN;
-    rc = channel_open(c, &node_of(t)->loop, ends[0], false, &ops, t);
+    rc = channel_open(c, context_of(t)->loop, ends[0], false, &ops, t);
     if (rc == 0)
         return ends[1];
     close(ends[1]);
@@ -217,7 +219,7 @@ void streams_flow(struct streams *t)
             continue;
         c->position = 0;
         c->number = (uint32_t)i;
-        channel_open(c, &node_of(t)->loop, t->far[i], i == STREAM_IN, &ops, t);
+        channel_open(c, context_of(t)->loop, t->far[i], i == STREAM_IN, &ops, t);
         t->far[i] = -1;
     }
 }
@@ -225,7 +227,7 @@ void streams_flow(struct streams *t)
 void streams_end(struct streams *t)
 {
     for (int fd = 0; fd < STREAM_KINDS; fd++)
-        dup2(node_of(t)->null_fd, fd);
+        dup2(context_of(t)->null_fd, fd);
     channel_close(&t->sets[0].channels[STREAM_IN]);
     channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
     channel_catch_up(&t->sets[0].channels[STREAM_ERR]);

@@ -11,7 +11,6 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/input.h"
-#include "daemon/node_priv.h"
 #include "daemon/local_job.h"
 #include "daemon/multinode.h"
 
@@ -30,16 +29,17 @@ static void name_server(char *name, size_t room, int pid)
     snprintf(name, room, "wireup-%d", pid);
 }
 
-int tools_write(struct tools *t, struct node *n, struct errmsg *err)
+int tools_write(struct tools *t, struct errmsg *err)
 {
-    struct tool_file what = { t->uri, n->config.name };
+    const struct node_config *c = t->jobs->context->config;
+    struct tool_file what = { t->uri, c->name };
     char dir[TOOL_FILES_PATH_MAX], pid[24];
     int rc;
 
     if (t->written)
         return 0;
-    snprintf(pid, sizeof pid, "%d", (int)(n->config.guard ? n->config.guard : getpid()));
-    rc = tool_files_begin(&t->contacts, &what, n->config.tool_dir, pid, dir, err);
+    snprintf(pid, sizeof pid, "%d", (int)(c->guard ? c->guard : getpid()));
+    rc = tool_files_begin(&t->contacts, &what, t->dir, pid, dir, err);
     if (rc == 0)
         rc = tool_files_put_tool(&t->contacts, &what, dir, t->name, err);
     if (rc == 0)
@@ -49,29 +49,32 @@ int tools_write(struct tools *t, struct node *n, struct errmsg *err)
     return rc;
 }
 
-int tools_begin(struct tools *t, struct node *n, struct errmsg *err)
+int tools_begin(struct tools *t, struct errmsg *err)
 {
-    struct tool_file what = { t->uri, n->config.name };
+    const struct node_config *c = t->jobs->context->config;
+    struct tool_file what = { t->uri, c->name };
     struct errmsg why;
     int rc = 0;
 
-    if (n->config.tools != NODE_TOOLS_OFF)
-        rc = tools_write(t, n, &why);
-    if (rc == 0 && n->config.tools == NODE_TOOLS_SYSTEM)
-        rc = tool_files_put_system(&t->contacts, &what, n->config.tool_dir, &why);
+    if (c->tools != NODE_TOOLS_OFF)
+        rc = tools_write(t, &why);
+    if (rc == 0 && c->tools == NODE_TOOLS_SYSTEM)
+        rc = tool_files_put_system(&t->contacts, &what, t->dir, &why);
     return rc ? errmsg_set(err, TOOLS_BAD, "-tool-files: %s; nothing was started", why.text) : 0;
 }
 
-void tools_open(struct tools *t, struct node *n)
+void tools_open(struct tools *t, struct local_jobs *jobs, uint16_t port)
 {
+    const struct node_context *c = jobs->context;
+
+    t->jobs = jobs;
+    t->dir = c->config->tool_dir ? c->config->tool_dir : tools_dir();
     tool_files_init(&t->contacts);
     name_server(t->name, sizeof t->name, (int)getpid());
-    snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, n->conns.port);
-    n->server.core.name = t->name;
-    n->server.core.uri = t->uri;
-    n->server.core.takes_tools = true;
-    if (!n->config.tool_dir)
-        n->config.tool_dir = tools_dir();
+    snprintf(t->uri, sizeof t->uri, "%s.0;tcp4://127.0.0.1:%u", t->name, port);
+    c->server->core.name = t->name;
+    c->server->core.uri = t->uri;
+    c->server->core.takes_tools = true;
 }
 
 void tools_close(struct tools *t)
@@ -95,37 +98,39 @@ static bool is_name(struct slice name)
     return true;
 }
 
-static uint32_t count_tools(const struct node *n)
+static uint32_t count_tools(const struct local_jobs *jobs)
 {
     uint32_t count = 0;
 
-    LIST_EACH(l, &n->works)
+    LIST_EACH(l, &jobs->all)
     count += LIST_OF(l, const struct local_job, link)->job->is_tool;
     return count;
 }
 
 /* NULL, or why the tool is refused; *status_p is what it is told. */
-static const char *objection(const struct node *n, struct slice name, uint32_t rank,
+static const char *objection(const struct local_jobs *jobs, struct slice name, uint32_t rank,
                              enum answer_status *status_p)
 {
+    const struct multinode *s = jobs->context->multinode;
+
     *status_p = ANSWER_RESERVED;
-    if (n->multinode && n->multinode->router.config.me != 0)
+    if (s && s->router.config.me != 0)
         return "tools connect to the launcher, and this is the daemon of a node";
     *status_p = ANSWER_OVER_QUOTA;
-    if (count_tools(n) >= LIMIT_TOOLS)
+    if (count_tools(jobs) >= LIMIT_TOOLS)
         return "there are too many tools";
     *status_p = ANSWER_BAD_VALUE;
     if (name.len && (!is_name(name) || rank >= RANKS_MAX))
         return "its name is invalid";
     *status_p = ANSWER_DUPLICATE;
-    if (core_job_named(&n->server.core, name))
+    if (core_job_named(&jobs->context->server->core, name))
         return "there is already a tool with this name";
     *status_p = ANSWER_NO_MEMORY;
     return NULL;
 }
 
 /* A job for a tool, which is its last process; NULL: no memory. */
-static struct job *tool_job(struct node *n, const char *name, uint32_t nprocs)
+static struct job *tool_job(struct local_jobs *jobs, const char *name, uint32_t nprocs)
 {
     struct job_map plan;
     struct job_order o = { .nspace = name,
@@ -136,38 +141,40 @@ static struct job *tool_job(struct node *n, const char *name, uint32_t nprocs)
                            .is_tool = true };
     struct local_job *w = NULL;
 
-    if (local_job_plan_others(n, &plan, nprocs) == 0)
-        w = local_job_new(n, &o);
+    if (local_job_plan_others(jobs, &plan, nprocs) == 0)
+        w = local_job_new(jobs, &o);
     if (!w) {
         job_map_free(&plan);
         return NULL;
     }
     w->next = nprocs;
-    server_proc_state(&n->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0,
+    server_proc_state(jobs->context->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0,
                       w->job->procs[nprocs - 1].pid);
     return w->job;
 }
 
-void tools_admit(struct node *n, const struct op_tool *e)
+void tools_admit(struct tools *t, const struct op_tool *e)
 {
+    struct local_jobs *jobs = t->jobs;
     struct slice wanted = e->name;
     enum answer_status status;
-    const char *why = objection(n, wanted, e->rank, &status);
+    const char *why = objection(jobs, wanted, e->rank, &status);
     struct job *j = NULL;
     char name[LIMIT_TOOL_NAME + 1];
 
     if (wanted.len)
         snprintf(name, sizeof name, SLICE_FMT, SLICE_ARG(wanted));
     else
-        snprintf(name, sizeof name, "%s-tool-%u", n->tools.name, ++n->tools.last);
+        snprintf(name, sizeof name, "%s-tool-%u", t->name, ++t->last);
     if (!why)
-        j = tool_job(n, name, wanted.len ? e->rank + 1 : 1);
+        j = tool_job(jobs, name, wanted.len ? e->rank + 1 : 1);
     if (!j)
-        log_warn(&n->config.log, "refused the tool '%.100s': %s", wanted.len ? name : "",
+        log_warn(jobs->context->log, "refused the tool '%.100s': %s", wanted.len ? name : "",
                  why ? why : "out of memory");
-    if (!server_deliver(&n->server, INPUT_AT(clock_now_ns(), tool_reply, .ticket = e->ticket,
-                                             .job = j ? j->id : JOB_NO_RANK, .status = status)) &&
+    if (!server_deliver(jobs->context->server,
+                        INPUT_AT(clock_now_ns(), tool_reply, .ticket = e->ticket,
+                                 .job = j ? j->id : JOB_NO_RANK, .status = status)) &&
         j)
-        server_proc_state(&n->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0,
+        server_proc_state(jobs->context->server, j, j->plan.nprocs - 1, PROC_EVENT_HANGUP, 0,
                           0); /* it has gone */
 }

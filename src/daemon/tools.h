@@ -16,27 +16,29 @@
 
 struct op_tool;
 
-struct node;
+struct local_jobs;
 
 struct tools {
+    struct local_jobs *jobs;
+    const char *dir; /* where tools look for files */
     struct tool_file_list contacts;
     bool written;
     uint32_t last; /* number of the last tool without a name */
     char name[32], uri[96];
 };
 
-/* Names the server. */
-void tools_open(struct tools *t, struct node *n);
+/* Names the server, which listens on that port. */
+void tools_open(struct tools *t, struct local_jobs *jobs, uint16_t port);
 /* Writes the files that the config asks for.  0; TOOLS_BAD with a sentence. */
 enum { TOOLS_BAD = 1 };
-int tools_begin(struct tools *t, struct node *n, struct errmsg *err);
+int tools_begin(struct tools *t, struct errmsg *err);
 void tools_close(struct tools *t); /* harmless twice, and on zeroed memory */
 
 /* Writes the files now.  0, or -errno with a sentence. */
-int tools_write(struct tools *t, struct node *n, struct errmsg *err);
+int tools_write(struct tools *t, struct errmsg *err);
 
 /* EFFECT_tool. */
-void tools_admit(struct node *n, const struct op_tool *e);
+void tools_admit(struct tools *t, const struct op_tool *e);
 
 /* The directory where tools look for files. */
 const char *tools_dir(void);

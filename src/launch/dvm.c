@@ -102,7 +102,7 @@ static void come_up(void *arg)
         close(null);
     watch_close(&s->waits);
     if (send(s->news, &s->nnodes, sizeof s->nnodes, MSG_NOSIGNAL) < 0)
-        shutdown_give_up(s->far.node, 1); /* no foreground process: it was killed */
+        node_give_up(s->far.node, 1); /* no foreground process: it was killed */
     close(s->news);
 }
 
@@ -112,7 +112,7 @@ static void nobody_waits(void *arg)
     struct dvm *s = arg;
 
     watch_close(&s->waits);
-    shutdown_give_up(s->far.node, 1);
+    node_give_up(s->far.node, 1);
 }
 
 static void reaped(void *arg, pid_t pid, int status)

@@ -166,14 +166,14 @@ static void begin(struct remote *f)
         rc = plan_again(f, &err);
     if (rc != LAUNCH_GO) {
         log_error(&f->log, "%s", err.text);
-        shutdown_give_up(f->node, launch_exit_code(rc));
+        node_give_up(f->node, launch_exit_code(rc));
         return;
     }
     rc = node_start(f->node, f->plan, &err);
     if (rc != 0) {
         log_error(&f->log, "%s", err.text);
-        shutdown_give_up(f->node,
-                         rc == NODE_BAD_FILE ? launch_exit_code(LAUNCH_USAGE) : REMOTE_EXIT_CODE);
+        node_give_up(f->node,
+                     rc == NODE_BAD_FILE ? launch_exit_code(LAUNCH_USAGE) : REMOTE_EXIT_CODE);
         return;
     }
     node_begin(f->node);
@@ -250,7 +250,7 @@ static void all_failures(void *arg)
         return;
     tell_failed(f);
     tell_silent(f);
-    shutdown_give_up(f->node, REMOTE_EXIT_CODE);
+    node_give_up(f->node, REMOTE_EXIT_CODE);
 }
 
 /* The others are awaited, though not for long: a host list with one mistake mostly has several. */
@@ -370,7 +370,7 @@ static void stopped(void *arg)
     struct remote *f = arg;
 
     timer_stop(&f->stopping);
-    shutdown_commands_ended(&f->multinode);
+    shutdown_commands_ended(f->multinode.shutdown);
 }
 
 /* Commands that have been asked to end get a moment for it. */

@@ -1,0 +1,127 @@
+/* process_env.c - see process_env.h. */
+#include "daemon/process_env.h"
+
+#include <string.h>
+
+#include "core/job.h"
+#include "daemon/listener.h"
+#include "daemon/local_job.h"
+#include "daemon/process.h"
+
+struct env_writer {
+    struct arena *arena;
+    char **vars;
+    size_t n;
+};
+
+static void env_number(struct env_writer *w, const char *name, int64_t value)
+{
+    w->vars[w->n++] = arena_printf(w->arena, "%s=%lld", name, (long long)value);
+}
+
+static void env_text(struct env_writer *w, const char *name, const char *value)
+{
+    w->vars[w->n++] = arena_printf(w->arena, "%s=%s", name, value);
+}
+
+static bool has_name(const struct env_writer *w, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->vars[i] && !strncmp(w->vars[i], name, len) && w->vars[i][len] == '=')
+            return true;
+    }
+    return false;
+}
+
+enum { ENV_OURS_MAX = 48 };
+
+static void env_connection(struct env_writer *w, const struct processes *p, const struct job *job,
+                           uint32_t rank)
+{
+    if (p->config.context->config->pmi_port && job->id == p->config.jobs->first) {
+        w->vars[w->n++] =
+            arena_printf(w->arena, "PMI_PORT=127.0.0.1:%u", p->config.listener->conns.port);
+        env_number(w, "PMI_ID", p->config.listener->port_ids[rank]);
+    } else {
+        env_number(w, "PMI_FD", PROCESS_ENV_FD);
+        env_number(w, "WIREUP_FD", PROCESS_ENV_FD);
+    }
+    env_number(w, "PMI_RANK", rank);
+    env_number(w, "PMI_SIZE", job->plan.nprocs);
+    if (job->parent != JOB_NO_RANK)
+        env_number(w, "PMI_SPAWNED", 1);
+}
+
+/* Every release of OpenPMIx has its own name for the same address.  `hash` keeps its clients off
+ * stores that only its own servers have. */
+static void env_pmix(struct env_writer *w, const struct processes *p, const struct job *job,
+                     uint32_t rank)
+{
+    static const char *const names[] = { "PMIX_SERVER_URI61", "PMIX_SERVER_URI51",
+                                         "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+                                         "PMIX_SERVER_URI3",  "PMIX_SERVER_URI2",
+                                         "PMIX_SERVER_URI21" };
+    const struct job_map_proc *proc = &job->plan.procs[rank];
+    const char *uri = p->config.uri;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        env_text(w, names[i], uri);
+    env_text(w, "PMIX_NAMESPACE", job->nspace);
+    env_number(w, "PMIX_RANK", rank);
+    env_text(w, "PMIX_SECURITY_MODE", "native");
+    env_text(w, "PMIX_GDS_MODULE", "hash");
+    env_text(w, "PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC");
+    env_text(w, "PMIX_HOSTNAME", job->plan.nodes[proc->node].name);
+    env_text(w, "PMIX_VERSION", "5.0.3");
+    /* Open MPI 4 takes itself for a singleton unless it has a daemon's URI; it never connects to
+     * it. */
+    env_text(w, "OMPI_MCA_orte_local_daemon_uri", uri);
+    /* MPICH 5 would refuse to choose between two offers. */
+    if (!has_name(w, "MPIR_CVAR_PMI_VERSION"))
+        env_text(w, "MPIR_CVAR_PMI_VERSION", "1");
+}
+
+/* Variables that programs of other families read to choose a device or a file name by themselves.
+ */
+static void env_places(struct env_writer *w, const struct job *job, const struct job_map_proc *p)
+{
+    const struct job_map_node *node = &job->plan.nodes[p->node];
+
+    env_number(w, "MPI_LOCALRANKID", p->local_rank);
+    env_number(w, "MPI_LOCALNRANKS", node->nprocs);
+    env_number(w, "MV2_COMM_WORLD_RANK", p->rank);
+    env_number(w, "MV2_COMM_WORLD_SIZE", job->plan.nprocs);
+    env_number(w, "MV2_COMM_WORLD_LOCAL_RANK", p->local_rank);
+    env_number(w, "MV2_COMM_WORLD_LOCAL_SIZE", node->nprocs);
+    env_number(w, "OMPI_COMM_WORLD_RANK", p->rank);
+    env_number(w, "OMPI_COMM_WORLD_SIZE", job->plan.nprocs);
+    env_number(w, "OMPI_COMM_WORLD_LOCAL_RANK", p->local_rank);
+    env_number(w, "OMPI_COMM_WORLD_LOCAL_SIZE", node->nprocs);
+}
+
+char **process_env(struct processes *p, const struct job *job, uint32_t rank)
+{
+    const struct job_map_proc *proc = &job->plan.procs[rank];
+    const struct job_map_app *app = &job->plan.apps[proc->app];
+    struct env_writer w = { &p->env_arena, NULL, 0 };
+    size_t base = 0;
+
+    while (app->env && app->env[base])
+        base++;
+    w.vars = arena_array(w.arena, base + ENV_OURS_MAX, sizeof *w.vars);
+    if (!w.vars)
+        return NULL;
+    if (base)
+        memcpy(w.vars, app->env, base * sizeof *w.vars);
+    w.n = base;
+    env_connection(&w, p, job, rank);
+    env_pmix(&w, p, job, rank);
+    env_places(&w, job, proc);
+    if (p->config.context->config->hostname) {
+        env_text(&w, "PMI_HOSTNAME", job->plan.nodes[proc->node].name);
+        env_text(&w, "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", job->plan.nodes[proc->node].name);
+    }
+    return arena_ok(w.arena) ? w.vars : NULL;
+}

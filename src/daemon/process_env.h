@@ -1,0 +1,17 @@
+/* process_env.h - the environment of a process: that of its application, and what it needs to find
+ * its process manager. */
+#ifndef WIREUP_DAEMON_PROCESS_ENV_H
+#define WIREUP_DAEMON_PROCESS_ENV_H
+
+#include <stdint.h>
+
+struct job;
+struct processes;
+
+/* The descriptor of its connection. */
+enum { PROCESS_ENV_FD = 3 };
+
+/* In the arena for environments, until process_start() returns; NULL: no memory. */
+char **process_env(struct processes *p, const struct job *job, uint32_t rank);
+
+#endif
