@@ -1,4 +1,4 @@
-/* control_socket.c - see control_socket.h.  Requests from others first, then queries to others. */
+/* control_socket.c - see control_socket.h. */
 #include "daemon/control_socket.h"
 
 #include <errno.h>
@@ -14,7 +14,6 @@
 #include "base/limit.h"
 #include "core/effect.h"
 #include "core/input.h"
-#include "io/procstat.h"
 #include "io/rendezvous.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/listener.h"
@@ -372,213 +371,6 @@ static void control_socket_called(void *arg, int fd, const struct sockaddr_stora
         close(fd); /* not served: any user may know the socket's name */
 }
 
-/* ---- queries to other launchers -------------------------------------------------------------- */
-
-struct inquiry;
-
-struct neighbour {
-    struct inquiry *inquiry;
-    int fd; /* -1: has answered or is closed */
-    struct watch watch;
-    struct buf in;
-};
-
-enum inquiry_stage {
-    INQUIRY_WAITS,    /* for a search that begins after it: one under way may miss a launcher */
-    INQUIRY_SEARCHES, /* the launchers are being searched for */
-    INQUIRY_ASKS,     /* they are asked */
-};
-
-/* One query to all other launchers. */
-struct inquiry {
-    struct list link;
-    enum inquiry_stage stage;
-    const struct node_context *context;
-    uint64_t ticket;
-    struct nameservice_query *query;
-    struct timer patience;
-    struct neighbour *neighbours;
-    int count, open;
-};
-
-static void neighbour_close(struct neighbour *b)
-{
-    if (b->fd < 0)
-        return;
-    watch_close(&b->watch);
-    close(b->fd);
-    b->fd = -1;
-    b->inquiry->open--;
-}
-
-static void inquiry_free(struct inquiry *q)
-{
-    timer_stop(&q->patience);
-    for (int i = 0; i < q->count; i++) {
-        neighbour_close(&q->neighbours[i]);
-        buf_free(&q->neighbours[i].in);
-    }
-    list_unlink(&q->link);
-    free(q->neighbours);
-    free(q->query);
-    free(q);
-}
-
-static void inquiry_end(struct inquiry *q, bool found, struct slice port)
-{
-    const struct node_context *c = q->context;
-
-    server_deliver(c->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
-                                    .found = found, .value = port));
-    inquiry_free(q);
-    turn_end(c->turn);
-}
-
-static void out_of_patience(void *arg)
-{
-    inquiry_end(arg, false, SLICE_NULL);
-}
-
-static void neighbour_read(void *arg)
-{
-    struct neighbour *b = arg;
-    struct inquiry *q = b->inquiry;
-    char *room = buf_room(&b->in, 4096);
-    ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
-    struct slice answer;
-
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n > 0) {
-        buf_commit(&b->in, (size_t)n);
-        return;
-    }
-    neighbour_close(b); /* the answer is complete */
-    answer = buf_slice(&b->in);
-    if (slice_starts(answer, SLICE("found\n")))
-        inquiry_end(q, true, slice_skip(answer, 6));
-    else if (q->open == 0)
-        inquiry_end(q, false, SLICE_NULL);
-}
-
-/* A stopped launcher is not asked: each query of each process would wait for it. */
-static bool may_answer(pid_t pid)
-{
-    struct procstat st;
-
-    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
-}
-
-static void ask_neighbour(struct inquiry *q, struct neighbour *b, const struct launcher_name *who)
-{
-    static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
-                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it in use? */
-                                        [NAMESERVICE_UNPUBLISH] = "unpublish " };
-    const char *verb = asks[q->query->op];
-    struct buf line = BUF_NULL(CONTROL_SOCKET_LINE_MAX);
-
-    b->inquiry = q;
-    buf_init(&b->in, LIMIT_PMI_LINE);
-    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
-    if (b->fd < 0)
-        return;
-    q->open++;
-    buf_str(&line, verb);
-    buf_slice_put(&line, q->query->service);
-    buf_byte(&line, '\n');
-    watch_open(&b->watch, q->context->loop, b->fd, neighbour_read, NULL, b);
-    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
-        send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
-        watch_want(&b->watch, LOOP_READ) < 0)
-        neighbour_close(b);
-    buf_free(&line);
-}
-
-/* Even if no launcher is reached, the answer comes from the loop, not from this call. */
-static void ask_all(struct inquiry *q, const struct launcher_name *all, int n)
-{
-    q->stage = INQUIRY_ASKS;
-    q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
-    q->count = q->neighbours ? n : 0;
-    for (int i = 0; i < q->count; i++)
-        ask_neighbour(q, &q->neighbours[i], &all[i]);
-    timer_set(&q->patience, q->open ? LIMIT_CONTROL_REPLY_MS : 0);
-}
-
-/* All queries that have come before the search. */
-static void begin_search(struct control_socket *d)
-{
-    d->search = rendezvous_search_begin();
-    LIST_EACH(l, &d->inquiries)
-    {
-        struct inquiry *q = LIST_OF(l, struct inquiry, link);
-        if (q->stage == INQUIRY_WAITS)
-            q->stage = INQUIRY_SEARCHES;
-    }
-}
-
-/* True: those that have come meanwhile wait for another one. */
-static bool end_search(struct control_socket *d)
-{
-    struct launcher_name *all = NULL;
-    int n = d->search ? rendezvous_search_end(d->search, &all) : -ENOMEM;
-    bool some = false;
-
-    d->search = NULL;
-    LIST_EACH(l, &d->inquiries)
-    {
-        struct inquiry *q = LIST_OF(l, struct inquiry, link);
-        some = some || q->stage == INQUIRY_WAITS;
-        if (q->stage == INQUIRY_SEARCHES)
-            ask_all(q, all, n);
-    }
-    free(all);
-    return some;
-}
-
-static bool search_goes_on(struct control_socket *d)
-{
-    uint64_t until_ns = clock_now_ns() + LIMIT_SEARCH_TURN_MS * NS_PER_MS;
-
-    while (d->search && rendezvous_search_more(d->search)) {
-        if (clock_now_ns() >= until_ns)
-            return true;
-    }
-    return false;
-}
-
-static void look_on(void *arg)
-{
-    struct control_socket *d = arg;
-
-    if (!d->search)
-        begin_search(d);
-    while ((search_goes_on(d) || end_search(d)) && timer_set(&d->look, 0) < 0) {
-        /* without memory for a timer, at once */
-        if (!d->search)
-            begin_search(d);
-    }
-}
-
-void control_socket_ask(struct control_socket *d, struct op_names *e)
-{
-    struct inquiry *q = calloc(1, sizeof *q);
-
-    if (!q) {
-        server_answer(context_of(d)->server, e->ticket,
-                      &(struct answer){ .status = ANSWER_NO_MEMORY });
-        return;
-    }
-    q->context = context_of(d);
-    q->ticket = e->ticket;
-    q->query = e->query;
-    e->query = NULL;
-    list_append(&d->inquiries, &q->link);
-    timer_init(&q->patience, context_of(d)->loop, out_of_patience, q);
-    if (!d->look.set && timer_set(&d->look, 0) < 0)
-        look_on(d);
-}
-
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 static void directory_changed(void *arg);
@@ -622,9 +414,7 @@ void control_socket_open(struct control_socket *d, const struct control_socket_c
     d->acceptor = ACCEPTOR_CLOSED;
     greeting_timer_init(&d->greetings, context_of(d)->loop, config->quota, LIMIT_GREETING_MS,
                         visitor_late, d);
-    timer_init(&d->look, context_of(d)->loop, look_on, d);
     list_init(&d->visitors);
-    list_init(&d->inquiries);
     listen_to_neighbours(d);
 }
 
@@ -639,12 +429,7 @@ void control_socket_close(struct control_socket *d)
         return;
     LIST_EACH(l, &d->visitors)
     visitor_free(LIST_OF(l, struct visitor, link));
-    LIST_EACH(l, &d->inquiries)
-    inquiry_free(LIST_OF(l, struct inquiry, link));
     stop_listening(d);
     greeting_timer_stop(&d->greetings);
-    timer_stop(&d->look);
-    if (d->search)
-        end_search(d);
     d->config.jobs = NULL;
 }

@@ -1,5 +1,5 @@
 /* control_socket.h - the control socket: launchers and commands of the same user send requests to a
- * running launcher, and this launcher sends requests to others.
+ * running launcher; so do other launchers (name_query.h).
  *
  * One request line, one answer, and the connection ends:
  *     who [json] [JOB]      the pending report (report/who.h) of all nodes (pending_query.h)
@@ -17,10 +17,6 @@
  *     pmix                  the connection goes on as one of a PMIx client or tool (listener.h),
  *                           which sends nothing more until it has the answer, the same word
  * Anything else is answered with a line that begins with `error:`.
- *
- * Name service queries to the other launchers (EFFECT_names) go to all of them at once; the first
- * that has the name decides, no answer within LIMIT_CONTROL_REPLY_MS counts as no.  The launchers
- * are searched for in pieces, one per turn of the loop.
  */
 #ifndef WIREUP_DAEMON_CONTROL_SOCKET_H
 #define WIREUP_DAEMON_CONTROL_SOCKET_H
@@ -30,8 +26,6 @@
 #include "io/acceptor.h"
 #include "io/greeting_timer.h"
 #include "io/rendezvous.h"
-
-struct op_names;
 
 struct listener;
 struct local_jobs;
@@ -56,16 +50,10 @@ struct control_socket {
     struct watch directory;
     struct greeting_timer greetings; /* of visitors that have not asked yet */
     struct list visitors;
-    struct list inquiries;
-    struct rendezvous_search *search; /* for the other launchers; NULL: none is under way */
-    struct timer look;                /* its next piece */
 };
 
 void control_socket_open(struct control_socket *d, const struct control_socket_config *config);
 bool control_socket_is_open(const struct control_socket *d); /* others can reach us */
 void control_socket_close(struct control_socket *d); /* harmless twice, and on zeroed memory */
-
-/* Queries the other launchers; takes the query over, server_answer() answers it. */
-void control_socket_ask(struct control_socket *d, struct op_names *e);
 
 #endif

@@ -114,6 +114,7 @@ static int open_acceptors(struct node *n)
 
     pending_queries_open(&n->pending_queries, &n->context);
     control_socket_open(&n->control_socket, &socket);
+    name_queries_open(&n->name_queries, &n->context);
     equip_core(n);
     job_control_open(&n->job_control, &control, &n->listener.conns);
     rc = open_child_acceptor(n);
@@ -266,6 +267,7 @@ struct node *node_free(struct node *n)
     trace_writer_close(&n->trace_writer);
     output_close(&n->output);
     control_socket_close(&n->control_socket);
+    name_queries_close(&n->name_queries);
     tools_close(&n->tools);
     pending_queries_close(&n->pending_queries);
     startup_timing_close(&n->timing);
@@ -404,7 +406,7 @@ static void on_names(void *arg, struct effect *e)
     if (n->server.core.names_elsewhere)
         multinode_effect(n->context.multinode, e);
     else
-        control_socket_ask(&n->control_socket, &e->u.names);
+        name_query_ask(&n->name_queries, &e->u.names);
 }
 
 static void on_signal(void *arg, struct effect *e)

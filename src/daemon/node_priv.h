@@ -14,6 +14,7 @@
 #include "daemon/launcher.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
+#include "daemon/name_query.h"
 #include "daemon/node_context.h"
 #include "daemon/output.h"
 #include "daemon/pending_query.h"
@@ -50,6 +51,7 @@ struct node {
     struct shutdown shutdown;
     struct control control;
     struct control_socket control_socket;
+    struct name_queries name_queries;
     struct pending_queries pending_queries;
     struct trace_writer trace_writer;
     struct startup_timing timing;

@@ -1,0 +1,244 @@
+/* name_query.c - see name_query.h. */
+#include "daemon/name_query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limit.h"
+#include "core/effect.h"
+#include "core/input.h"
+#include "daemon/node_context.h"
+#include "io/procstat.h"
+#include "io/rendezvous.h"
+
+/* As long as a line may be at the other end. */
+enum { NAME_QUERY_LINE_MAX = 64 << 10 };
+
+struct name_query;
+
+struct neighbour {
+    struct name_query *of;
+    int fd; /* -1: has answered or is closed */
+    struct watch watch;
+    struct buf in;
+};
+
+enum name_query_stage {
+    NAME_QUERY_WAITS,    /* for a search that begins after it: one under way may miss a launcher */
+    NAME_QUERY_SEARCHES, /* the launchers are being searched for */
+    NAME_QUERY_ASKS,     /* they are asked */
+};
+
+/* One query to all other launchers. */
+struct name_query {
+    struct list link;
+    enum name_query_stage stage;
+    const struct node_context *context;
+    uint64_t ticket;
+    struct nameservice_query *query;
+    struct timer patience;
+    struct neighbour *neighbours;
+    int count, open;
+};
+
+static void neighbour_close(struct neighbour *b)
+{
+    if (b->fd < 0)
+        return;
+    watch_close(&b->watch);
+    close(b->fd);
+    b->fd = -1;
+    b->of->open--;
+}
+
+static void name_query_free(struct name_query *q)
+{
+    timer_stop(&q->patience);
+    for (int i = 0; i < q->count; i++) {
+        neighbour_close(&q->neighbours[i]);
+        buf_free(&q->neighbours[i].in);
+    }
+    list_unlink(&q->link);
+    free(q->neighbours);
+    free(q->query);
+    free(q);
+}
+
+static void name_query_end(struct name_query *q, bool found, struct slice port)
+{
+    const struct node_context *c = q->context;
+
+    server_deliver(c->server, INPUT(names_reply, .ticket = q->ticket, .query = q->query,
+                                    .found = found, .value = port));
+    name_query_free(q);
+    turn_end(c->turn);
+}
+
+static void out_of_patience(void *arg)
+{
+    name_query_end(arg, false, SLICE_NULL);
+}
+
+static void neighbour_read(void *arg)
+{
+    struct neighbour *b = arg;
+    struct name_query *q = b->of;
+    char *room = buf_room(&b->in, 4096);
+    ssize_t n = room ? recv(b->fd, room, 4096, MSG_DONTWAIT) : 0;
+    struct slice answer;
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        buf_commit(&b->in, (size_t)n);
+        return;
+    }
+    neighbour_close(b); /* the answer is complete */
+    answer = buf_slice(&b->in);
+    if (slice_starts(answer, SLICE("found\n")))
+        name_query_end(q, true, slice_skip(answer, 6));
+    else if (q->open == 0)
+        name_query_end(q, false, SLICE_NULL);
+}
+
+/* A stopped launcher is not asked: each query of each process would wait for it. */
+static bool may_answer(pid_t pid)
+{
+    struct procstat st;
+
+    return procstat_read(pid, &st) < 0 || (st.state != 'T' && st.state != 't');
+}
+
+static void ask_neighbour(struct name_query *q, struct neighbour *b,
+                          const struct launcher_name *who)
+{
+    static const char *const asks[] = { [NAMESERVICE_LOOKUP] = "read ",
+                                        [NAMESERVICE_PUBLISH] = "lookup ", /* is it in use? */
+                                        [NAMESERVICE_UNPUBLISH] = "unpublish " };
+    const char *verb = asks[q->query->op];
+    struct buf line = BUF_NULL(NAME_QUERY_LINE_MAX);
+
+    b->of = q;
+    buf_init(&b->in, LIMIT_PMI_LINE);
+    b->fd = may_answer(who->pid) ? rendezvous_connect(who) : -1;
+    if (b->fd < 0)
+        return;
+    q->open++;
+    buf_str(&line, verb);
+    buf_slice_put(&line, q->query->service);
+    buf_byte(&line, '\n');
+    watch_open(&b->watch, q->context->loop, b->fd, neighbour_read, NULL, b);
+    if (!buf_ok(&line) || slice_find(q->query->service, '\n') < q->query->service.len ||
+        send(b->fd, buf_slice(&line).ptr, buf_len(&line), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
+        watch_want(&b->watch, LOOP_READ) < 0)
+        neighbour_close(b);
+    buf_free(&line);
+}
+
+/* Even if no launcher is reached, the answer comes from the loop, not from this call. */
+static void ask_all(struct name_query *q, const struct launcher_name *all, int n)
+{
+    q->stage = NAME_QUERY_ASKS;
+    q->neighbours = n > 0 ? calloc((size_t)n, sizeof *q->neighbours) : NULL;
+    q->count = q->neighbours ? n : 0;
+    for (int i = 0; i < q->count; i++)
+        ask_neighbour(q, &q->neighbours[i], &all[i]);
+    timer_set(&q->patience, q->open ? LIMIT_CONTROL_REPLY_MS : 0);
+}
+
+/* All queries that have come before the search. */
+static void begin_search(struct name_queries *d)
+{
+    d->search = rendezvous_search_begin();
+    LIST_EACH(l, &d->all)
+    {
+        struct name_query *q = LIST_OF(l, struct name_query, link);
+        if (q->stage == NAME_QUERY_WAITS)
+            q->stage = NAME_QUERY_SEARCHES;
+    }
+}
+
+/* True: those that have come meanwhile wait for another one. */
+static bool end_search(struct name_queries *d)
+{
+    struct launcher_name *all = NULL;
+    int n = d->search ? rendezvous_search_end(d->search, &all) : -ENOMEM;
+    bool some = false;
+
+    d->search = NULL;
+    LIST_EACH(l, &d->all)
+    {
+        struct name_query *q = LIST_OF(l, struct name_query, link);
+        some = some || q->stage == NAME_QUERY_WAITS;
+        if (q->stage == NAME_QUERY_SEARCHES)
+            ask_all(q, all, n);
+    }
+    free(all);
+    return some;
+}
+
+static bool search_goes_on(struct name_queries *d)
+{
+    uint64_t until_ns = clock_now_ns() + LIMIT_SEARCH_TURN_MS * NS_PER_MS;
+
+    while (d->search && rendezvous_search_more(d->search)) {
+        if (clock_now_ns() >= until_ns)
+            return true;
+    }
+    return false;
+}
+
+static void look_on(void *arg)
+{
+    struct name_queries *d = arg;
+
+    if (!d->search)
+        begin_search(d);
+    while ((search_goes_on(d) || end_search(d)) && timer_set(&d->look, 0) < 0) {
+        /* without memory for a timer, at once */
+        if (!d->search)
+            begin_search(d);
+    }
+}
+
+void name_query_ask(struct name_queries *d, struct op_names *e)
+{
+    struct name_query *q = calloc(1, sizeof *q);
+
+    if (!q) {
+        server_answer(d->context->server, e->ticket,
+                      &(struct answer){ .status = ANSWER_NO_MEMORY });
+        return;
+    }
+    q->context = d->context;
+    q->ticket = e->ticket;
+    q->query = e->query;
+    e->query = NULL;
+    list_append(&d->all, &q->link);
+    timer_init(&q->patience, d->context->loop, out_of_patience, q);
+    if (!d->look.set && timer_set(&d->look, 0) < 0)
+        look_on(d);
+}
+
+void name_queries_open(struct name_queries *d, const struct node_context *c)
+{
+    d->context = c;
+    d->search = NULL;
+    timer_init(&d->look, c->loop, look_on, d);
+    list_init(&d->all);
+}
+
+void name_queries_close(struct name_queries *d)
+{
+    if (!d->context)
+        return;
+    LIST_EACH(l, &d->all)
+    name_query_free(LIST_OF(l, struct name_query, link));
+    timer_stop(&d->look);
+    if (d->search)
+        end_search(d);
+    d->context = NULL;
+}
