@@ -1,27 +1,22 @@
-/* remote_exec.c - see remote_exec.h. */
+/* remote_exec.c - see remote_exec.h.  The commands as processes are in remote_command.c. */
 #include "daemon/remote_exec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/list.h"
-#include "io/child.h"
-#include "io/create.h"
-#include "io/write_all.h"
 #include "daemon/path_search.h"
+#include "daemon/remote_command.h"
 
-enum { LINE_MAX_BYTES = 8192, READ_STEP = 4096, STARTS_A_TURN = 2 };
+enum { LINE_MAX_BYTES = 8192, STARTS_A_TURN = 2 };
 
 /* One daemon to start. */
 struct guest {
@@ -30,33 +25,19 @@ struct guest {
     uint64_t runs_ns, up_ns; /* 0: not known */
 };
 
-/* One of the two streams of a command. */
-struct stream {
-    struct command *command;
-    int fd;       /* -1: closed */
-    bool answers; /* standard output: the daemon's answers arrive here */
-    struct watch watch;
-    struct buf line;
-};
-
 struct command {
     struct list link; /* in the queue, or among the running commands */
     struct remote_exec *agent;
     struct guest **guests;
-    uint32_t nguests, waiting;   /* daemons of this command, neither up nor failed */
-    const char *wireupd;         /* the program that the command runs there */
-    pid_t pid;                   /* 0: not running */
+    uint32_t nguests, waiting; /* daemons of this command, neither up nor failed */
+    const char *wireupd;       /* the program that the command runs there */
+    struct remote_command process;
     int status;                  /* once it has ended; -1 before */
     char *last_word;             /* what its daemon reported as wrong after it was up, or NULL */
     bool started;                /* one of its daemons has reported that it runs */
     uint64_t since_ns, asked_ns; /* its start, and its first start */
-    struct buf record;
-    int in; /* -1: closed */
-    struct watch feed;
-    struct stream out, err;
     struct buf said;
     struct timer bound;
-    char *file; /* the record's file, or NULL */
 };
 
 struct remote_exec {
@@ -114,8 +95,7 @@ static void check_settled(struct command *k)
     if (!settled(k) || !k->bound.set)
         return;
     timer_stop(&k->bound);
-    if (k->file)
-        unlink(k->file);
+    remote_command_drop_file(&k->process);
     k->agent->climbing--;
     timer_set(&k->agent->kick, 0);
 }
@@ -189,14 +169,14 @@ static void note_started(struct command *k, uint32_t position)
         g->runs_ns = clock_now_ns();
 }
 
-static void take_line(struct stream *s, struct slice line)
+static void take_line(void *arg, bool answers, struct slice line)
 {
-    struct command *k = s->command;
+    struct command *k = arg;
     uint32_t position = BOOTSTRAP_BY_NAME;
     struct slice text = SLICE_NULL;
     struct guest *g;
 
-    switch (s->answers ? bootstrap_answer_read(line, &position, &text) : BOOTSTRAP_NOISE) {
+    switch (answers ? bootstrap_answer_read(line, &position, &text) : BOOTSTRAP_NOISE) {
     case BOOTSTRAP_STARTED:
     case BOOTSTRAP_READY: note_started(k, position); break;
     case BOOTSTRAP_TROUBLE: trouble(k, position, text); break;
@@ -213,208 +193,32 @@ static void take_line(struct stream *s, struct slice line)
     }
 }
 
-static void take_lines(struct stream *s)
-{
-    for (;;) {
-        struct slice all = buf_slice(&s->line);
-        size_t n = slice_find(all, '\n');
-        if (n == all.len && n < LINE_MAX_BYTES / 2)
-            return;
-        take_line(s, slice_head(all, n));
-        buf_take(&s->line, n + 1);
-    }
-}
-
-static void stream_close(struct stream *s)
-{
-    if (s->fd < 0)
-        return;
-    watch_close(&s->watch);
-    close(s->fd);
-    s->fd = -1;
-    if (buf_len(&s->line))
-        take_line(s, buf_slice(&s->line));
-    buf_free(&s->line);
-}
-
-/* False: nothing to read now, or EOF. */
-static bool stream_read(struct stream *s)
-{
-    char *to = s->fd >= 0 ? buf_room(&s->line, READ_STEP) : NULL;
-    ssize_t n = to ? read(s->fd, to, READ_STEP) : 0;
-
-    if (n > 0) {
-        buf_commit(&s->line, (size_t)n);
-        take_lines(s);
-        return true;
-    }
-    if (n < 0 && errno == EINTR)
-        return true;
-    if (n == 0 || errno != EAGAIN)
-        stream_close(s);
-    return false;
-}
-
-static void stream_readable(void *arg)
-{
-    stream_read(arg);
-}
-
-static int stream_open(struct stream *s, struct command *k, int fd, bool answers)
-{
-    s->command = k;
-    s->fd = fd;
-    s->answers = answers;
-    buf_init(&s->line, LINE_MAX_BYTES);
-    watch_open(&s->watch, k->agent->c.loop, fd, stream_readable, NULL, s);
-    return watch_want(&s->watch, LOOP_READ);
-}
-
-/* ---- the record ---- */
-
-static void close_in(struct command *k)
-{
-    if (k->in < 0)
-        return;
-    watch_close(&k->feed);
-    close(k->in);
-    k->in = -1;
-}
-
-static void feed(void *arg)
-{
-    struct command *k = arg;
-    struct slice s = buf_slice(&k->record);
-    ssize_t n = s.len ? write(k->in, s.ptr, s.len) : 0;
-
-    if (n < 0 && errno != EAGAIN && errno != EINTR) {
-        close_in(k); /* the reason is reported at its end */
-        return;
-    }
-    if (n > 0) {
-        explicit_bzero(k->record.mem + k->record.start, (size_t)n);
-        buf_take(&k->record, (size_t)n);
-    }
-    if (buf_len(&k->record) == 0) {
-        watch_want(&k->feed, 0); /* it stays open as long as we live */
-        buf_free(&k->record);
-    }
-}
-
-/* A file in our home that only we may read, for commands without standard input. */
-static int write_file(struct command *k, struct errmsg *err)
-{
-    const char *home = getenv("HOME");
-    uint64_t r = 0;
-    struct slice s = buf_slice(&k->record);
-    int fd, rc;
-
-    if (!home || home[0] != '/')
-        return errmsg_set(err, -ENOENT,
-                          "HOME is not set; the records of daemons are written there");
-    if (getrandom(&r, sizeof r, 0) != sizeof r || asprintf(&k->file, "%s/.wireup", home) < 0)
-        return -ENOMEM;
-    rc = create_private(k->file);
-    if (rc < 0)
-        rc = errmsg_set(
-            err, rc, "%s must be a directory of yours that nobody else may enter (mode 0700): %s",
-            k->file, err_text(rc));
-    free(k->file);
-    k->file = NULL;
-    if (rc < 0)
-        return rc;
-    if (asprintf(&k->file, "%s/.wireup/record-%016llx", home, (unsigned long long)r) < 0) {
-        k->file = NULL;
-        return -ENOMEM;
-    }
-    fd = create_new(k->file);
-    rc = fd < 0 ? fd : write_all_slice(fd, s);
-    if (fd >= 0)
-        close(fd);
-    if (rc < 0)
-        return errmsg_set(err, rc, "cannot write %s: %s", k->file, err_text(rc));
-    buf_free(&k->record);
-    return 0;
-}
-
-static void drop_file(struct command *k)
-{
-    if (k->file)
-        unlink(k->file);
-    free(k->file);
-    k->file = NULL;
-}
+/* ---- running ---- */
 
 static int make_record(struct command *k, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
     bool all = agent_at_once(a->c.spec.kind);
-    int rc;
+    struct buf *record = remote_command_record(&k->process);
+    int rc =
+        a->c.calls.record(a->c.arg, all ? BOOTSTRAP_BY_NAME : k->guests[0]->node.position, record);
 
-    drop_file(k);
-    buf_free(&k->record);
-    buf_init_secret(&k->record, LIMIT_BOOTSTRAP_RECORD);
-    rc = a->c.calls.record(a->c.arg, all ? BOOTSTRAP_BY_NAME : k->guests[0]->node.position,
-                           &k->record);
-    if (rc < 0 || !buf_ok(&k->record))
+    if (rc < 0 || !buf_ok(record))
         return errmsg_set(err, rc < 0 ? rc : -ENOMEM, "cannot make the daemon's record: %s",
                           err_text(rc < 0 ? rc : -ENOMEM));
-    return agent_needs_file(a->c.spec.kind) ? write_file(k, err) : 0;
+    return agent_needs_file(a->c.spec.kind) ? remote_command_write_file(&k->process, err) : 0;
 }
 
-/* ---- running ---- */
-
-static void close_pair(int *ends)
-{
-    for (int i = 0; i < 2; i++) {
-        if (ends[i] >= 0)
-            close(ends[i]);
-    }
-}
-
-static bool open_pair(int *ends, int ours)
-{
-    if (pipe2(ends, O_CLOEXEC) < 0) {
-        ends[0] = ends[1] = -1;
-        return false;
-    }
-    return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0;
-}
-
-/* The child's descriptors must not be below 3 (child.h); our 0 to 2 are always open. */
 static int run(struct command *k, char **argv, struct errmsg *err)
 {
     struct remote_exec *a = k->agent;
-    int in[2] = { -1, -1 }, out[2] = { -1, -1 }, errs[2] = { -1, -1 };
-    struct child_fd fds[3];
-    struct child_plan plan = { .argv = argv, .env = a->env, .fds = fds, .nfds = 3 };
     struct errmsg why = { "" };
     const char *path = NULL;
     int rc = path_search_program(&a->arena, argv[0], NULL, a->path, true, &path, &why);
 
-    plan.path = path;
-    if (rc == 0 && (!open_pair(in, 1) || !open_pair(out, 0) || !open_pair(errs, 0)))
-        rc = errmsg_set(&why, -errno, "cannot make pipes: %s", err_text(errno));
-    fds[0] = (struct child_fd){ in[0], 0 };
-    fds[1] = (struct child_fd){ out[1], 1 };
-    fds[2] = (struct child_fd){ errs[1], 2 };
     if (rc == 0)
-        rc = child_start(&plan, &k->pid, &why);
-    if (rc) {
-        close_pair(in);
-        close_pair(out);
-        close_pair(errs);
-        return errmsg_set(err, rc, "%s", why.text);
-    }
-    close(in[0]);
-    close(out[1]);
-    close(errs[1]);
-    k->in = in[1];
-    watch_open(&k->feed, a->c.loop, k->in, NULL, feed, k);
-    rc = stream_open(&k->out, k, out[0], true);
-    if (stream_open(&k->err, k, errs[0], false) < 0 || rc < 0)
-        return errmsg_set(err, -ENOMEM, "out of memory");
-    return buf_len(&k->record) ? watch_want(&k->feed, LOOP_WRITE) : 0;
+        rc = remote_command_start(&k->process, path, argv, a->env, &why);
+    return rc ? errmsg_set(err, rc, "%s", why.text) : 0;
 }
 
 static int start_command(struct command *k, struct errmsg *err)
@@ -431,7 +235,8 @@ static int start_command(struct command *k, struct errmsg *err)
         return errmsg_set(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < k->nguests; i++)
         nodes[i] = k->guests[i]->node;
-    rc = agent_argv(&a->c.spec, nodes, k->nguests, k->wireupd, k->file, &a->arena, &argv, err);
+    rc = agent_argv(&a->c.spec, nodes, k->nguests, k->wireupd, k->process.file, &a->arena, &argv,
+                    err);
     if (rc)
         return rc;
     if (a->c.spec.kind == AGENT_MANUAL) {
@@ -523,8 +328,8 @@ static void too_late(void *arg)
                                .said = buf_slice(&k->said) };
 
     timer_set(&k->bound, k->agent->c.up_ms); /* still counted: all_failed() settles it */
-    if (k->pid && k->nguests == 1)
-        kill(-k->pid, SIGKILL);
+    if (k->nguests == 1)
+        remote_command_signal(&k->process, SIGKILL);
     all_failed(k, &seen, NULL);
 }
 
@@ -557,15 +362,8 @@ static void command_ended(struct command *k, int status)
 {
     struct agent_seen seen = { .status = status };
 
-    k->pid = 0;
     k->status = status;
-    close_in(k);
-    while (stream_read(&k->out))
-        continue;
-    while (stream_read(&k->err))
-        continue;
-    stream_close(&k->out);
-    stream_close(&k->err);
+    remote_command_ended(&k->process);
     if (settled(k))
         return;
     seen.started = k->started;
@@ -579,7 +377,7 @@ bool remote_exec_reaped(struct remote_exec *a, pid_t pid, int status)
     LIST_EACH(link, &a->commands)
     {
         struct command *k = LIST_OF(link, struct command, link);
-        if (k->pid == pid) {
+        if (k->process.pid == pid) {
             command_ended(k, status);
             return true;
         }
@@ -738,7 +536,7 @@ static struct command *add_command(struct remote_exec *a, struct guest **guests,
     k->nguests = k->waiting = n;
     k->wireupd = a->c.spec.wireupd;
     k->status = -1;
-    k->in = k->out.fd = k->err.fd = -1;
+    remote_command_init(&k->process, a->c.loop, take_line, k);
     buf_init(&k->said, LIMIT_AGENT_OUTPUT + 1);
     timer_init(&k->bound, a->c.loop, too_late, k);
     for (uint32_t i = 0; i < n; i++)
@@ -788,21 +586,7 @@ static void command_free(struct command *k)
 {
     list_unlink(&k->link);
     timer_stop(&k->bound);
-    close_in(k);
-    for (int i = 0; i < 2; i++) {
-        struct stream *s = i ? &k->err : &k->out;
-        watch_close(&s->watch);
-        if (s->fd >= 0)
-            close(s->fd);
-        buf_free(&s->line);
-    }
-    if (k->pid) {
-        kill(-k->pid, SIGKILL);
-        while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
-            continue;
-    }
-    drop_file(k);
-    buf_free(&k->record);
+    remote_command_free(&k->process);
     buf_free(&k->said);
     free(k->last_word);
     free(k);
@@ -819,7 +603,7 @@ void remote_exec_end(struct remote_exec *a)
         list_append(&a->commands, link);
     }
     LIST_EACH(link, &a->commands)
-    close_in(LIST_OF(link, struct command, link));
+    remote_command_close_in(&LIST_OF(link, struct command, link)->process);
 }
 
 void remote_exec_stop(struct remote_exec *a)
@@ -828,8 +612,8 @@ void remote_exec_stop(struct remote_exec *a)
     LIST_EACH(link, &a->commands)
     {
         struct command *k = LIST_OF(link, struct command, link);
-        if (k->pid && !settled(k))
-            kill(-k->pid, SIGTERM);
+        if (!settled(k))
+            remote_command_signal(&k->process, SIGTERM);
     }
 }
 
@@ -837,7 +621,7 @@ bool remote_exec_idle(const struct remote_exec *a)
 {
     LIST_EACH(link, &a->commands)
     {
-        if (LIST_OF(link, struct command, link)->pid)
+        if (LIST_OF(link, struct command, link)->process.pid)
             return false;
     }
     return list_empty(&a->queue);
