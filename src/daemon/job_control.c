@@ -57,7 +57,7 @@ static void make_credential(struct job_control *c, uint64_t ticket)
     struct answer a = { .status = ANSWER_NOT_FOUND };
     char *text = NULL;
 
-    if (munge_make(&text) == 0)
+    if (munge_make(&text, NULL) == 0)
         a = (struct answer){ .status = ANSWER_OK, .value = slice_str(text) };
     server_answer(c->config.server, ticket, &a);
     free(text);

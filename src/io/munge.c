@@ -1,54 +1,71 @@
 /* munge.c - see munge.h. */
 #include "io/munge.h"
 
-#include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dynlib.h"
 #include "base/limit.h"
 
+DYNLIB_NOTE(SONAME_MUNGE, "munge", "Credentials of the site's munge service");
+
 /* As in munge's own header, which may be missing. */
-typedef int encode_fn(char **cred, void *ctx, const void *buf, int len);
-typedef int decode_fn(const char *cred, void *ctx, void **buf, int *len, uid_t *uid, gid_t *gid);
+struct munge {
+    void *library;
+    int (*encode)(char **cred, void *ctx, const void *buf, int len);
+    int (*decode)(const char *cred, void *ctx, void **buf, int *len, uid_t *uid, gid_t *gid);
+    const char *(*strerror)(int code);
+};
 
 enum { MUNGE_GOOD = 0 };
 
-/* It stays loaded: its functions are needed again. */
-static void *find(const char *name)
-{
-    void *lib = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
+static const struct dynlib_function functions[] = {
+    { "munge_encode", offsetof(struct munge, encode) },
+    { "munge_decode", offsetof(struct munge, decode) },
+    { "munge_strerror", offsetof(struct munge, strerror) },
+};
 
-    return lib ? dlsym(lib, name) : NULL;
+static int munge_open(struct munge *m, struct errmsg *err)
+{
+    return dynlib_open(SONAME_MUNGE, functions, sizeof functions / sizeof *functions, m,
+                       &m->library, err)
+               ? -ENOTSUP
+               : 0;
 }
 
-int munge_make(char **text_p)
+int munge_make(char **text_p, struct errmsg *err)
 {
-    encode_fn *encode;
+    struct munge m;
+    int rc = munge_open(&m, err), code;
 
-    *(void **)&encode = find("munge_encode");
-    if (!encode)
-        return -ENOTSUP;
-    return encode(text_p, NULL, NULL, 0) == MUNGE_GOOD ? 0 : -EACCES;
+    if (rc < 0)
+        return rc;
+    code = m.encode(text_p, NULL, NULL, 0);
+    if (code != MUNGE_GOOD || !*text_p)
+        rc = errmsg_set(err, -EACCES, "%s", code ? m.strerror(code) : "it does not work");
+    dynlib_close(&m.library);
+    return rc;
 }
 
 int munge_check(struct slice text, uid_t *uid_p, gid_t *gid_p)
 {
+    struct munge m;
     void *data = NULL;
-    decode_fn *decode;
     char *copy;
-    int len = 0, rc;
+    int len = 0, rc = munge_open(&m, NULL);
 
-    *(void **)&decode = find("munge_decode");
-    if (!decode)
-        return -ENOTSUP;
-    if (text.len == 0 || text.len > LIMIT_CREDENTIAL)
-        return -EACCES;
-    copy = strndup(text.ptr, text.len);
+    if (rc < 0)
+        return rc;
+    rc = -EACCES;
+    copy = strndup(text.ptr, text.len <= LIMIT_CREDENTIAL ? text.len : 0);
     if (!copy)
-        return -ENOMEM;
-    rc = decode(copy, NULL, &data, &len, uid_p, gid_p);
+        rc = -ENOMEM;
+    else if (*copy && m.decode(copy, NULL, &data, &len, uid_p, gid_p) == MUNGE_GOOD)
+        rc = 0;
     free(data);
     free(copy);
-    return rc == MUNGE_GOOD ? 0 : -EACCES;
+    dynlib_close(&m.library);
+    return rc;
 }

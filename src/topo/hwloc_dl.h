@@ -1,8 +1,4 @@
-/* hwloc_dl.h - libhwloc, loaded on demand.
- *
- * Linking it would cost every launch some milliseconds (it brings a dozen libraries along) and
- * every program that uses our client libraries its symbols.  So it is opened by name, on first use,
- * and called through a table: `h->topology_load(t)`.
+/* hwloc_dl.h - libhwloc, opened on first use (base/dynlib.h): `h->topology_load(t)`.
  *
  * The header at build time and the library at run time must agree on the layout of objects; the
  * major API version is checked.
@@ -23,7 +19,7 @@ struct hwloc_dl {
 
 #define HWLOC_DL_NULL ((struct hwloc_dl){ 0 })
 
-/* HWLOC_DL_MISSING: there is no usable libhwloc.so.15; the sentence gives the reason. */
+/* HWLOC_DL_MISSING: there is no usable libhwloc; the sentence gives the reason. */
 enum { HWLOC_DL_MISSING = 1 };
 int hwloc_dl_open(struct hwloc_dl *h, struct errmsg *err);
 void hwloc_dl_close(struct hwloc_dl *h); /* harmless twice */

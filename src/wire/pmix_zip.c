@@ -1,12 +1,15 @@
-/* pmix_zip.c - see pmix_zip.h.  zlib is opened when it is needed and closed again: few processes
- * ever get compressed bytes, and each would pay for a linked library. */
+/* pmix_zip.c - see pmix_zip.h.  zlib is opened when it is needed (base/dynlib.h) and closed again:
+ * few processes ever get compressed bytes. */
 #include "wire/pmix_zip.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "base/dynlib.h"
+
+DYNLIB_NOTE(SONAME_ZLIB, "zlib", "Compressed values of other PMIx libraries");
 
 enum {
     HEAD = 4,
@@ -23,26 +26,17 @@ struct zlib {
     int (*inflate_end)(z_streamp z);
 };
 
-static void zlib_close(struct zlib *l)
-{
-    if (l->library)
-        dlclose(l->library);
-    l->library = NULL;
-}
+static const struct dynlib_function functions[] = {
+    { "compress2", offsetof(struct zlib, compress2) },
+    { "inflateInit_", offsetof(struct zlib, inflate_init) },
+    { "inflate", offsetof(struct zlib, inflate) },
+    { "inflateEnd", offsetof(struct zlib, inflate_end) },
+};
 
 static bool zlib_open(struct zlib *l)
 {
-    l->library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!l->library)
-        return false;
-    *(void **)&l->compress2 = dlsym(l->library, "compress2");
-    *(void **)&l->inflate_init = dlsym(l->library, "inflateInit_");
-    *(void **)&l->inflate = dlsym(l->library, "inflate");
-    *(void **)&l->inflate_end = dlsym(l->library, "inflateEnd");
-    if (l->compress2 && l->inflate_init && l->inflate && l->inflate_end)
-        return true;
-    zlib_close(l);
-    return false;
+    return dynlib_open(SONAME_ZLIB, functions, sizeof functions / sizeof *functions, l, &l->library,
+                       NULL) == 0;
 }
 
 int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
@@ -58,13 +52,13 @@ int pzip_pack(struct slice bytes, char **out_p, size_t *len_p)
     n = bytes.len - HEAD; /* no room for more than would be worth it */
     out = malloc(bytes.len);
     if (!out) {
-        zlib_close(&l);
+        dynlib_close(&l.library);
         return -ENOMEM;
     }
     memcpy(out, &said, HEAD);
     rc = l.compress2((Bytef *)out + HEAD, &n, (const Bytef *)bytes.ptr, bytes.len,
                      Z_DEFAULT_COMPRESSION);
-    zlib_close(&l);
+    dynlib_close(&l.library);
     if (rc != Z_OK || n + HEAD >= bytes.len) {
         free(out);
         return rc == Z_MEM_ERROR ? -ENOMEM : PZIP_NOT_SMALLER;
@@ -134,7 +128,7 @@ int pzip_unpack(struct slice packed, size_t most, char **out_p, size_t *len_p)
         rc = inflate_all(&l, &z, said, cap, out_p);
         l.inflate_end(&z);
     }
-    zlib_close(&l);
+    dynlib_close(&l.library);
     if (rc == 0)
         *len_p = said;
     return rc;

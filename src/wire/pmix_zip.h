@@ -12,10 +12,10 @@
 
 enum {
     PZIP_NOT_SMALLER =
-        1, /* it would not shrink, is too long for its length field, or there is no libz.so.1 */
+        1,          /* it would not shrink, is too long for its length field, or there is no zlib */
     PZIP_MALFORMED, /* not such a stream, or of another length than given */
     PZIP_TOO_LONG,  /* longer than the caller takes */
-    PZIP_NO_ZLIB,   /* libz.so.1 is not on this machine */
+    PZIP_NO_ZLIB,   /* zlib is not on this machine */
 };
 
 /* 0 with malloc'ed bytes, PZIP_NOT_SMALLER, -ENOMEM. */

@@ -2,11 +2,11 @@
 #include "lib/pmix/client/client_hello.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "io/munge.h"
 #include "pmix_version.h"
 
 enum { HEADER_SIZE = 16, NAME_FIELD = PMIX_MAX_NSLEN + 1, BUFFER_NOT_DESCRIBED = 1 };
@@ -132,27 +132,15 @@ static int make_native(struct credential *c, struct errmsg *err)
     return 0;
 }
 
-/* Loaded at run time: sites without munge do not need it. */
 static int make_munge(struct credential *c, struct errmsg *err)
 {
-    void *lib = dlopen("libmunge.so.2", RTLD_NOW | RTLD_LOCAL);
-    int (*encode)(char **, void *, const void *, int) = NULL;
-    const char *(*text)(int) = NULL;
-    int rc;
+    struct errmsg why;
+    int rc = munge_make(&c->bytes, &why);
 
-    if (!lib)
-        return errmsg_set(err, -EACCES, "munge: libmunge.so.2 is not installed");
-    *(void **)&encode = dlsym(lib, "munge_encode");
-    *(void **)&text = dlsym(lib, "munge_strerror");
-    rc = encode ? encode(&c->bytes, NULL, NULL, 0) : -1;
-    if (rc == 0 && c->bytes) {
-        c->len = strlen(c->bytes) + 1;
-        rc = 0;
-    } else {
-        rc = errmsg_set(err, -EACCES, "munge: %s", text && rc > 0 ? text(rc) : "does not work");
-    }
-    dlclose(lib);
-    return rc;
+    if (rc < 0)
+        return errmsg_set(err, -EACCES, "munge: %.900s", why.text);
+    c->len = strlen(c->bytes) + 1;
+    return 0;
 }
 
 static int make_none(struct credential *c, struct errmsg *err)

@@ -1,7 +1,6 @@
 /* client_progress.c - see client_progress.h. */
 #include "lib/pmix/client/client_progress.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,17 +8,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "lib/common/program_libevent.h"
 #include "lib/pmix/client/client.h"
 
-/* The few functions of libevent that we use, from the library that the program itself uses: an
- * event base works only with the code that made it. */
-static struct {
-    void *(*event_new)(void *base, int fd, short what, void (*fn)(int, short, void *), void *arg);
-    int (*event_add)(void *event, const struct timeval *timeout);
-    void (*event_free)(void *event);
-} libevent;
-
-enum { LOOP_READ = 0x02, LOOP_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libevent 2 */
+static struct program_libevent libevent;
 
 void progress_init(struct progress *p)
 {
@@ -135,17 +127,10 @@ static void on_event(int fd, short what, void *arg)
     client_unlock(c);
 }
 
-static bool find_libevent(void)
-{
-    *(void **)&libevent.event_new = dlsym(RTLD_DEFAULT, "event_new");
-    *(void **)&libevent.event_add = dlsym(RTLD_DEFAULT, "event_add");
-    *(void **)&libevent.event_free = dlsym(RTLD_DEFAULT, "event_free");
-    return libevent.event_new && libevent.event_add && libevent.event_free;
-}
-
 static void *listen_on(struct client *c, int fd)
 {
-    void *event = libevent.event_new(c->progress.base, fd, LOOP_READ | LOOP_PERSIST, on_event, c);
+    void *event = libevent.event_new(c->progress.base, fd,
+                                     PROGRAM_LIBEVENT_READ | PROGRAM_LIBEVENT_PERSIST, on_event, c);
 
     if (event && libevent.event_add(event, NULL) < 0) {
         libevent.event_free(event);
@@ -158,7 +143,7 @@ static bool join_loop(struct client *c)
 {
     struct progress *p = &c->progress;
 
-    if (!find_libevent())
+    if (!program_libevent_find(&libevent))
         return false;
     p->on_wake = listen_on(c, p->wake_fd);
     p->on_data = c->server ? listen_on(c, c->server->conn.fd) : NULL;

@@ -1,21 +1,14 @@
 /* server_turn.c - see server_turn.h. */
 #include "lib/pmix/server/server_turn.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
+#include "lib/common/program_libevent.h"
 #include "lib/pmix/server/server_cleanup.h"
 
-/* The few functions of libevent that a host's loop needs, from the library that the host uses. */
-static struct {
-    void *(*event_new)(void *base, int fd, short what, void (*fn)(int, short, void *), void *arg);
-    int (*event_add)(void *event, const struct timeval *timeout);
-    void (*event_free)(void *event);
-} libevent;
-
-enum { BASE_READ = 0x02, BASE_PERSIST = 0x10 }; /* EV_READ, EV_PERSIST of libevent 2 */
+static struct program_libevent libevent;
 
 /* ---- effects and calls ----------------------------------------------------------------------- */
 
@@ -180,13 +173,11 @@ static void base_ready(int fd, short what, void *arg)
 
 static int join_base(struct pserver *s)
 {
-    *(void **)&libevent.event_new = dlsym(RTLD_DEFAULT, "event_new");
-    *(void **)&libevent.event_add = dlsym(RTLD_DEFAULT, "event_add");
-    *(void **)&libevent.event_free = dlsym(RTLD_DEFAULT, "event_free");
-    if (!libevent.event_new || !libevent.event_add || !libevent.event_free)
+    if (!program_libevent_find(&libevent))
         return -ENOSYS;
-    s->base_event = libevent.event_new(s->event_base, loop_epoll_fd(&s->loop),
-                                       BASE_READ | BASE_PERSIST, base_ready, s);
+    s->base_event =
+        libevent.event_new(s->event_base, loop_epoll_fd(&s->loop),
+                           PROGRAM_LIBEVENT_READ | PROGRAM_LIBEVENT_PERSIST, base_ready, s);
     if (!s->base_event)
         return -ENOMEM;
     if (libevent.event_add(s->base_event, NULL) == 0)
