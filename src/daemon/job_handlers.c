@@ -80,7 +80,8 @@ static struct job *follow(struct multinode *s, struct job_map *plan, const struc
         w->push_to = NODE_STDIN_ONE;
     if (m->flags & JOB_FLAG_TIMED)
         startup_timing_begin(s->context->timing, s->context, w->job, s->heard_ns);
-    w->held = m->flags & JOB_FLAG_HELD;
+    if (m->flags & JOB_FLAG_HELD)
+        local_job_step(w, LOCAL_JOB_EVENT_HOLD);
     w->push_rank = m->push_to > 0 ? (uint32_t)(m->push_to - 1) : 0;
     local_job_preset(s->jobs, w->job);
     for (uint32_t i = 0; i + 1 < m->presets.n; i += 2)

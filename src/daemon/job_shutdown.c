@@ -31,16 +31,15 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
 
     if (!job->follows) {
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
-        if (!w || !w->spawned || w->answered)
+        if (!w || w->spawning != SPAWNING_STATE_AWAITED)
             server_deliver(d->context->server, INPUT(abort_connected, .job = job->id));
         if (d->context->multinode)
             job_states_kill(&d->context->multinode->dispatch.context, job);
     }
     signals_meant(d->processes, job, -1, SIGTERM);
-    if (w && w->held)
-        local_jobs_start(d->jobs); /* the launch loop skips held jobs now */
     if (!w)
         return;
+    local_job_step(w, LOCAL_JOB_EVENT_END);
     w->processes = d->processes;
     timer_init(&w->grace, d->context->loop, grace_over, w);
     timer_set(&w->grace, LIMIT_KILL_GRACE_MS);
@@ -126,7 +125,7 @@ void job_shutdown_bury(struct job_shutdown *d, struct job *job)
         forget(d, w);
         return;
     }
-    if (!w || !w->spawned || job->follows)
+    if (!w || w->spawning == SPAWNING_STATE_NONE || job->follows)
         return;
     spawning_answer(w);
     job_shutdown_report(d, job);

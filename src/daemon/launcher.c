@@ -42,6 +42,7 @@ void launcher_skip(struct local_job *w)
             server_proc_state(w->jobs->context->server, w->job, w->next, PROC_EVENT_NOT_STARTED, 1,
                               0);
     }
+    local_job_step(w, LOCAL_JOB_EVENT_SKIP);
 }
 
 /* The user's input also goes to ranks on other nodes: one end for each of those nodes. */
@@ -68,6 +69,7 @@ static void pump_far(struct launcher *l, const struct job *job)
 /* All local ranks have been tried. */
 static void all_started(struct launcher *l, struct local_job *w)
 {
+    local_job_step(w, LOCAL_JOB_EVENT_TRY);
     if (w->job->id == l->jobs->first) {
         pump_far(l, w->job);
         start_pump(l);
@@ -104,7 +106,7 @@ static void run(void *launcher)
     LIST_EACH(at, &l->jobs->all)
     {
         struct local_job *w = LIST_OF(at, struct local_job, link);
-        while (!preflight_waits(w) && room > 0 && w->next < w->job->plan.nprocs) {
+        while (w->state != LOCAL_JOB_STATE_TRIED && !preflight_waits(w) && room > 0) {
             room -= job_rank_is_here(w->job, w->next);
             start_one(l, w);
         }

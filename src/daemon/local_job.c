@@ -138,6 +138,18 @@ int local_job_plan_others(const struct local_jobs *jobs, struct job_map *p, uint
     return arena_ok(&p->arena) ? 0 : -ENOMEM;
 }
 
+void local_job_step(struct local_job *w, enum local_job_event event)
+{
+    if (local_job_state_event(&w->state, event, w->jobs->context->log) == LOCAL_JOB_ACTION_start)
+        local_jobs_start(w->jobs);
+}
+
+void local_job_adopt(struct local_job *w)
+{
+    w->next = w->job->plan.nprocs;
+    local_job_step(w, LOCAL_JOB_EVENT_ADOPT);
+}
+
 static void take_down(struct local_job *w, void (*end)(struct memfd *))
 {
     timer_stop(&w->grace);

@@ -6,8 +6,10 @@
 #ifndef WIREUP_DAEMON_LOCAL_JOB_H
 #define WIREUP_DAEMON_LOCAL_JOB_H
 
+#include "daemon/local_job_state.h"
 #include "daemon/node_context.h"
 #include "daemon/program_check.h"
+#include "daemon/spawning_state.h"
 #include "io/memfd.h"
 
 struct processes;
@@ -26,14 +28,13 @@ struct local_job {
     struct memfd store;
     struct job *job;
     const uint32_t *positions; /* of the plan's nodes, in its arena; NULL: this is the only node */
-    uint32_t next;             /* next rank to start */
-    bool held;                 /* none is started yet (preflight.h) */
-    bool *awaited;             /* … because of these nodes, by position; launcher */
+    enum local_job_state state;
+    uint32_t next; /* next rank to start */
+    bool *awaited; /* launcher: it is held because of these nodes, by position (preflight.h) */
     uint32_t nawaited;
-    bool spawned;  /* requested by a running job, which waits for the answer: */
-    bool answered; /* … and has got it */
-    uint64_t ticket;
-    int *codes; /* one per requested process */
+    enum spawning_state spawning;
+    uint64_t ticket; /* of the request */
+    int *codes;      /* one per requested process */
     uint32_t ncodes;
     enum node_stdin push_to; /* which ranks' standard input other clients feed */
     uint32_t push_rank;
@@ -66,6 +67,11 @@ void local_job_preset(const struct local_jobs *jobs, struct job *job);
 
 /* A job map of processes on this node that are not ours to start.  0 or -ENOMEM. */
 int local_job_plan_others(const struct local_jobs *jobs, struct job_map *p, uint32_t count);
+
+/* The step of its start. */
+void local_job_step(struct local_job *w, enum local_job_event event);
+/* Its processes run already, and are not ours to start. */
+void local_job_adopt(struct local_job *w);
 
 void local_job_free(struct local_job *w);
 

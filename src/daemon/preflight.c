@@ -21,7 +21,7 @@ int preflight_here(struct local_job *w, struct errmsg *err)
 
 bool preflight_waits(const struct local_job *w)
 {
-    return w->held && w->job->phase == JOB_RUNNING;
+    return w->state == LOCAL_JOB_STATE_HELD && w->job->phase == JOB_RUNNING;
 }
 
 /* ---- launcher ---- */
@@ -47,8 +47,10 @@ bool preflight_holds(struct multinode *s, struct local_job *w)
         w->awaited[at] = true;
         w->nawaited++;
     }
-    w->held = w->nawaited > 0;
-    return w->held;
+    if (w->nawaited == 0)
+        return false;
+    local_job_step(w, LOCAL_JOB_EVENT_HOLD);
+    return true;
 }
 
 static void let_begin(struct local_job *w)
@@ -57,14 +59,13 @@ static void let_begin(struct local_job *w)
     struct msg m = { .kind = MSG_begin };
 
     m.u.begin.job = w->job->id;
-    w->held = false;
     multinode_send(s, &m, MSG_EVERYBODY);
-    local_jobs_start(w->jobs);
+    local_job_step(w, LOCAL_JOB_EVENT_RELEASE);
 }
 
 static void settle(struct local_job *w, uint32_t position)
 {
-    if (!w->held || !w->awaited || !w->awaited[position])
+    if (!w->awaited || !w->awaited[position])
         return;
     w->awaited[position] = false;
     if (--w->nawaited == 0)
@@ -113,10 +114,8 @@ static void hear_begin(struct multinode *s, const struct op_begin *m)
     struct job *j = share_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
 
-    if (!w)
-        return;
-    w->held = false;
-    local_jobs_start(w->jobs);
+    if (w)
+        local_job_step(w, LOCAL_JOB_EVENT_RELEASE);
 }
 
 void preflight_hear(struct multinode *s, const struct msg *m)

@@ -37,7 +37,7 @@ static struct peer *singleton_connection(struct node *n, int fd, bool inherited,
     struct job_map plan;
 
     if (local_job_plan_others(&n->jobs, &plan, 1) == 0 && node_start(n, &plan, err) == 0) {
-        LIST_OF(list_first(&n->jobs.all), struct local_job, link)->next = 1;
+        local_job_adopt(LIST_OF(list_first(&n->jobs.all), struct local_job, link));
         c = peer_conn_open(&n->listener.conns, fd, core_job(&n->server.core, n->jobs.first), 0,
                            inherited);
     }

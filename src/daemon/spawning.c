@@ -33,9 +33,9 @@ void spawning_answer(struct local_job *w)
         .status = ANSWER_OK, .value = slice_str(job->nspace), .codes = w->codes, .ncodes = w->ncodes
     };
 
-    if (!w->spawned || w->answered || (job->spread && !all_tried(job)))
+    if (w->spawning != SPAWNING_STATE_AWAITED || (job->spread && !all_tried(job)))
         return;
-    w->answered = true;
+    spawning_state_event(&w->spawning, SPAWNING_EVENT_ANSWER, w->jobs->context->log);
     for (uint32_t i = 0; i < w->ncodes && i < job->plan.nprocs; i++) {
         if (job->procs[i].state == PROC_STATE_GONE && job->procs[i].pid == 0) {
             w->codes[i] = -1;
@@ -112,7 +112,7 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
     put_presets(c->server, w->job, e->request);
     if (c->multinode)
         job_msgs_announce(c->multinode, w, e->request);
-    w->spawned = true;
+    spawning_state_event(&w->spawning, SPAWNING_EVENT_REQUEST, c->log);
     w->ticket = e->ticket;
     w->codes = codes;
     w->ncodes = ncodes;

@@ -147,7 +147,7 @@ static struct job *tool_job(struct local_jobs *jobs, const char *name, uint32_t 
         job_map_free(&plan);
         return NULL;
     }
-    w->next = nprocs;
+    local_job_adopt(w);
     server_proc_state(jobs->context->server, w->job, nprocs - 1, PROC_EVENT_STARTED, 0,
                       w->job->procs[nprocs - 1].pid);
     return w->job;

@@ -1,0 +1,3 @@
+/* local_job_state.c - see local_job_state.h and local_job_state.def. */
+#define STATE_TABLE_CODE
+#include "daemon/local_job_state.h"
