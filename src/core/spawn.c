@@ -23,6 +23,34 @@ struct spawn_request *spawn_free(struct spawn_request *rq)
     return NULL;
 }
 
+struct spawn_pair *spawn_copy_pairs(struct arena *a, const struct text_list *keys,
+                                    const struct text_list *values)
+{
+    struct spawn_pair *pairs = arena_array(a, keys->n + (size_t)1, sizeof *pairs);
+
+    for (uint32_t i = 0; pairs && i < keys->n; i++) {
+        pairs[i].key = arena_copy(a, keys->items[i]);
+        pairs[i].value = arena_copy(a, values->items[i]);
+    }
+    return pairs;
+}
+
+struct spawn_command spawn_copy_command(struct arena *a, struct slice program, uint32_t nprocs,
+                                        const struct text_list *args, const struct text_list *keys,
+                                        const struct text_list *values)
+{
+    struct spawn_command c = { .program = arena_str(a, program),
+                               .args = arena_array(a, args->n + (size_t)1, sizeof *c.args),
+                               .nargs = args->n,
+                               .nprocs = nprocs,
+                               .infos = spawn_copy_pairs(a, keys, values),
+                               .ninfos = keys->n };
+
+    for (uint32_t i = 0; c.args && i < args->n; i++)
+        c.args[i] = arena_str(a, args->items[i]);
+    return c;
+}
+
 struct slice spawn_info(const struct spawn_command *cmd, const char *key)
 {
     for (uint32_t i = 0; i < cmd->ninfos; i++) {

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/slice.h"
+#include "wire/text.h"
 
 struct spawn_pair {
     struct slice key, value;
@@ -37,6 +38,14 @@ struct spawn_request {
 
 struct spawn_request *spawn_new(void);                      /* NULL: no memory */
 struct spawn_request *spawn_free(struct spawn_request *rq); /* returns NULL; NULL is harmless */
+
+/* Copies, in the request's arena, of texts from a message; NULL: no memory. */
+struct spawn_pair *spawn_copy_pairs(struct arena *a, const struct text_list *keys,
+                                    const struct text_list *values);
+/* A command with its arguments and infos, the same way. */
+struct spawn_command spawn_copy_command(struct arena *a, struct slice program, uint32_t nprocs,
+                                        const struct text_list *args, const struct text_list *keys,
+                                        const struct text_list *values);
 
 /* The value of an info key of one command, or the empty slice. */
 struct slice spawn_info(const struct spawn_command *cmd, const char *key);

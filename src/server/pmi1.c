@@ -448,30 +448,6 @@ static handler *const handlers[PMI1_COUNT] = {
 
 /* ---- spawn: one block per command, handed on with the last ----------------------------------- */
 
-static struct spawn_pair *copy_pairs(struct arena *a, const struct text_list *keys,
-                                     const struct text_list *values)
-{
-    struct spawn_pair *pairs = arena_array(a, keys->n + 1, sizeof *pairs);
-
-    for (uint32_t i = 0; pairs && i < keys->n; i++) {
-        pairs[i].key = arena_copy(a, keys->items[i]);
-        pairs[i].value = arena_copy(a, values->items[i]);
-    }
-    return pairs;
-}
-
-static void copy_command(struct arena *a, const struct pmi1_spawn *m, struct spawn_command *c)
-{
-    c->program = arena_str(a, m->execname);
-    c->nprocs = m->nprocs;
-    c->args = arena_array(a, m->arg.n + 1, sizeof *c->args);
-    for (uint32_t i = 0; c->args && i < m->arg.n; i++)
-        c->args[i] = arena_str(a, m->arg.items[i]);
-    c->nargs = m->arg.n;
-    c->infos = copy_pairs(a, &m->info_key, &m->info_val);
-    c->ninfos = m->info_key.n;
-}
-
 static const char *spawn_fault(const struct pmi1 *s, const struct pmi1_spawn *m)
 {
     if (m->totspawns < 1 || m->totspawns > LIMIT_SPAWN_COMMANDS)
@@ -515,9 +491,10 @@ static int on_spawn(struct pmi1 *s, const struct incoming *in)
         return broken(in, fault);
     if (!s->spawn && (rc = begin_spawn(s, m.totspawns)) < 0)
         return rc;
-    copy_command(&s->spawn->arena, &m, &s->spawn->commands[s->spawn_seen++]);
+    s->spawn->commands[s->spawn_seen++] = spawn_copy_command(
+        &s->spawn->arena, m.execname, (uint32_t)m.nprocs, &m.arg, &m.info_key, &m.info_val);
     if (m.preput_key.n && !s->spawn->npreputs) { /* MPICH 4.0 repeats them in every block */
-        s->spawn->preputs = copy_pairs(&s->spawn->arena, &m.preput_key, &m.preput_val);
+        s->spawn->preputs = spawn_copy_pairs(&s->spawn->arena, &m.preput_key, &m.preput_val);
         s->spawn->npreputs = m.preput_key.n;
     }
     if (!arena_ok(&s->spawn->arena))

@@ -315,30 +315,6 @@ static int on_abort(struct pmi2 *s, const struct incoming *in)
 
 /* ---- spawn ----------------------------------------------------------------------------------- */
 
-static struct spawn_pair *copy_pairs(struct arena *a, const struct text_list *keys,
-                                     const struct text_list *values)
-{
-    struct spawn_pair *pairs = arena_array(a, keys->n + (size_t)1, sizeof *pairs);
-
-    for (uint32_t i = 0; pairs && i < keys->n; i++) {
-        pairs[i].key = arena_copy(a, keys->items[i]);
-        pairs[i].value = arena_copy(a, values->items[i]);
-    }
-    return pairs;
-}
-
-static void copy_command(struct arena *a, const struct pmi2_subcmd *m, struct spawn_command *c)
-{
-    c->program = arena_str(a, m->subcmd);
-    c->nprocs = m->maxprocs;
-    c->args = arena_array(a, m->argv.n + (size_t)1, sizeof *c->args);
-    for (uint32_t i = 0; c->args && i < m->argv.n; i++)
-        c->args[i] = arena_str(a, m->argv.items[i]);
-    c->nargs = m->argv.n;
-    c->infos = copy_pairs(a, &m->infokey, &m->infoval);
-    c->ninfos = m->infokey.n;
-}
-
 static const char *command_fault(const struct pmi2_subcmd *m)
 {
     if (m->maxprocs < 1 || m->maxprocs > LIMIT_JOB_PROCS)
@@ -376,8 +352,9 @@ static struct spawn_request *copy_spawn(const struct pmi2_spawn *m)
     rq->commands = arena_array(&rq->arena, m->commands.n, sizeof *rq->commands);
     rq->ncommands = rq->commands ? m->commands.n : 0;
     for (uint32_t i = 0; i < rq->ncommands; i++)
-        copy_command(&rq->arena, &c[i], &rq->commands[i]);
-    rq->preputs = copy_pairs(&rq->arena, &m->ppkey, &m->ppval);
+        rq->commands[i] = spawn_copy_command(&rq->arena, c[i].subcmd, (uint32_t)c[i].maxprocs,
+                                             &c[i].argv, &c[i].infokey, &c[i].infoval);
+    rq->preputs = spawn_copy_pairs(&rq->arena, &m->ppkey, &m->ppval);
     rq->npreputs = m->ppkey.n;
     return arena_ok(&rq->arena) ? rq : spawn_free(rq);
 }
