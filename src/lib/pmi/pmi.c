@@ -522,14 +522,14 @@ int PMI_Lookup_name(const char service_name[], char port[])
 }
 
 /* Pairs in the form of services.h; NULL when one has no key, or on no memory. */
-static const struct services_pair *take_pairs(struct arena *a, const PMI_keyval_t *from, int n)
+static const struct spawn_pair_text *take_pairs(struct arena *a, const PMI_keyval_t *from, int n)
 {
-    struct services_pair *pairs = arena_array(a, (size_t)n, sizeof *pairs);
+    struct spawn_pair_text *pairs = arena_array(a, (size_t)n, sizeof *pairs);
 
     for (int i = 0; pairs && i < n; i++) {
         if (!from[i].key)
             return NULL;
-        pairs[i] = (struct services_pair){ from[i].key, from[i].val };
+        pairs[i] = (struct spawn_pair_text){ from[i].key, from[i].val };
     }
     return pairs;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "lib/common/spawn_texts.h"
 #include "lib/pmi/talk.h"
 
 /* ---- name service ---------------------------------------------------------------------------- */
@@ -110,20 +111,6 @@ int services_lookup(struct client *c, const char *name, char *port, size_t room,
 
 /* ---- spawning -------------------------------------------------------------------------------- */
 
-static void add_pairs(struct arena *a, const struct services_pair *pairs, uint32_t n,
-                      struct text_list *keys, struct text_list *values)
-{
-    keys->items = arena_array(a, n, sizeof *keys->items);
-    values->items = arena_array(a, n, sizeof *values->items);
-    if (!arena_ok(a))
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        keys->items[i] = slice_str(pairs[i].key);
-        values->items[i] = slice_str(pairs[i].value ? pairs[i].value : "");
-    }
-    keys->n = values->n = n;
-}
-
 static void add_arguments(struct arena *a, const char **argv, struct text_list *list)
 {
     uint32_t n = 0;
@@ -152,10 +139,10 @@ static int say_command(struct client *c, const struct services_spawn *s, uint32_
     add_arguments(&a, cmd->argv, &m.arg);
     PMI1_SET(m, spawn, argcnt, m.arg.n);
     if (i == 0) { /* once for the whole request */
-        add_pairs(&a, s->preputs, s->npreputs, &m.preput_key, &m.preput_val);
+        spawn_texts_pairs(&a, s->preputs, s->npreputs, &m.preput_key, &m.preput_val);
         PMI1_SET(m, spawn, preput_num, s->npreputs);
     }
-    add_pairs(&a, cmd->infos, cmd->ninfos, &m.info_key, &m.info_val);
+    spawn_texts_pairs(&a, cmd->infos, cmd->ninfos, &m.info_key, &m.info_val);
     PMI1_SET(m, spawn, info_num, cmd->ninfos);
     m.has |= PMI1_BIT(spawn, arg) | PMI1_BIT(spawn, info_key) | PMI1_BIT(spawn, info_val) |
              PMI1_BIT(spawn, preput_key) | PMI1_BIT(spawn, preput_val);
@@ -165,16 +152,6 @@ static int say_command(struct client *c, const struct services_spawn *s, uint32_
     return rc;
 }
 
-/* `1,0,...`: one number per process; missing ones get the value of `otherwise`. */
-static void take_errors(struct slice codes, const struct services_spawn *s, int otherwise)
-{
-    for (uint32_t i = 0; s->errors && i < s->nprocs; i++) {
-        struct slice word = slice_cut(&codes, ',');
-        if (!slice_int(word, &s->errors[i]))
-            s->errors[i] = otherwise;
-    }
-}
-
 int services_spawn(struct client *c, const struct services_spawn *s, struct errmsg *err)
 {
     const struct pmi1_spawn_result *r = &c->reply.spawn_result;
@@ -182,7 +159,7 @@ int services_spawn(struct client *c, const struct services_spawn *s, struct errm
 
     if (rc == CLIENT_OK)
         rc = talk_begin(c, err);
-    take_errors(SLICE_NULL, s, -1);
+    spawn_texts_errors(SLICE_NULL, s->errors, s->nprocs, -1);
     if (rc != CLIENT_OK)
         return rc;
     for (uint32_t i = 0; i < s->count && rc == CLIENT_OK; i++)
@@ -194,7 +171,7 @@ int services_spawn(struct client *c, const struct services_spawn *s, struct errm
     if (rc == CLIENT_OK)
         rc = talk_hear(c, PMI1_spawn_result, err);
     if (rc == CLIENT_OK) {
-        take_errors(r->errcodes, s, r->rc == 0 ? 0 : -1);
+        spawn_texts_errors(r->errcodes, s->errors, s->nprocs, r->rc == 0 ? 0 : -1);
         if (r->rc != 0)
             rc = errmsg_set(err, CLIENT_FAILED, "the process manager did not spawn: " SLICE_FMT,
                             SLICE_ARG(slice_head(r->msg, 200)));

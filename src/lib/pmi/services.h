@@ -2,6 +2,7 @@
 #ifndef WIREUP_LIB_PMI_SERVICES_H
 #define WIREUP_LIB_PMI_SERVICES_H
 
+#include "lib/common/spawn_texts.h"
 #include "lib/pmi/client.h"
 
 /* 0; CLIENT_BAD_ARG: empty, too long, cannot be sent; CLIENT_FAILED; -ENOMEM. */
@@ -11,24 +12,20 @@ int services_unpublish(struct client *c, const char *name, struct errmsg *err);
 int services_lookup(struct client *c, const char *name, char *port, size_t room,
                     struct errmsg *err);
 
-struct services_pair {
-    const char *key, *value;
-};
-
 /* One command of a spawn request. */
 struct services_command {
     const char *program;
     const char **argv; /* without the program's name, ends with NULL; may be NULL */
     uint32_t nprocs;
     uint32_t ninfos;
-    const struct services_pair *infos;
+    const struct spawn_pair_text *infos;
 };
 
 struct services_spawn {
     uint32_t count;
     const struct services_command *commands;
     uint32_t npreputs;
-    const struct services_pair *preputs;
+    const struct spawn_pair_text *preputs;
     uint32_t nprocs; /* of all commands */
     int *errors;     /* room for that many, or NULL */
 };

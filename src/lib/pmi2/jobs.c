@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/limit.h"
+#include "lib/common/spawn_texts.h"
 #include "lib/pmi2/ask.h"
 
 /* ---- name service ---------------------------------------------------------------------------- */
@@ -127,20 +128,6 @@ int jobs_disconnect(struct membership *m, const char *job, struct errmsg *err)
 
 /* ---- new processes --------------------------------------------------------------------------- */
 
-static void add_pairs(struct arena *a, const struct jobs_pair *pairs, uint32_t n,
-                      struct text_list *keys, struct text_list *values)
-{
-    keys->items = arena_array(a, n, sizeof *keys->items);
-    values->items = arena_array(a, n, sizeof *values->items);
-    if (!arena_ok(a))
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        keys->items[i] = slice_str(pairs[i].key);
-        values->items[i] = slice_str(pairs[i].value);
-    }
-    keys->n = values->n = n;
-}
-
 static void add_command(struct arena *a, const struct jobs_command *c, struct pmi2_subcmd *m)
 {
     PMI2_SET(*m, subcmd, subcmd, slice_str(c->program));
@@ -150,7 +137,7 @@ static void add_command(struct arena *a, const struct jobs_command *c, struct pm
     for (; m->argv.items && m->argv.n < c->nargs; m->argv.n++)
         m->argv.items[m->argv.n] = slice_str(c->args[m->argv.n]);
     PMI2_SET(*m, subcmd, infokeycount, c->ninfos);
-    add_pairs(a, c->infos, c->ninfos, &m->infokey, &m->infoval);
+    spawn_texts_pairs(a, c->infos, c->ninfos, &m->infokey, &m->infoval);
     m->has |= PMI2_BIT(subcmd, argv) | PMI2_BIT(subcmd, infokey) | PMI2_BIT(subcmd, infoval);
 }
 
@@ -160,21 +147,11 @@ static void build(struct arena *a, const struct jobs_spawn *s, struct pmi2_spawn
 
     PMI2_SET(*q, spawn, ncmds, s->count);
     PMI2_SET(*q, spawn, preputcount, s->npreputs);
-    add_pairs(a, s->preputs, s->npreputs, &q->ppkey, &q->ppval);
+    spawn_texts_pairs(a, s->preputs, s->npreputs, &q->ppkey, &q->ppval);
     q->has |= PMI2_BIT(spawn, ppkey) | PMI2_BIT(spawn, ppval);
     for (uint32_t i = 0; items && i < s->count; i++)
         add_command(a, &s->commands[i], &items[i]);
     PMI2_SET(*q, spawn, commands, (struct text_group){ s->count, s->count, items });
-}
-
-/* `1,0,...`: one number per process; missing ones get the value of `otherwise`. */
-static void take_errors(struct slice codes, const struct jobs_spawn *s, int otherwise)
-{
-    for (uint32_t i = 0; s->errors && i < s->nprocs; i++) {
-        struct slice word = slice_cut(&codes, ',');
-        if (!slice_int(word, &s->errors[i]))
-            s->errors[i] = otherwise;
-    }
 }
 
 /* Checks lists and programs for a server that may not accept them all. */
@@ -226,7 +203,7 @@ int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *
     struct ask a;
     int rc;
 
-    take_errors(SLICE_NULL, s, -1);
+    spawn_texts_errors(SLICE_NULL, s->errors, s->nprocs, -1);
     rc = member_promote(m, err);
     if (rc != MEMBER_OK)
         return rc;
@@ -243,7 +220,7 @@ int jobs_spawn(struct membership *m, const struct jobs_spawn *s, struct errmsg *
     rc = ask(m, &a, PMI2_spawn, &q, PMI2_spawn_response, err);
     r = &a.answer.spawn_response;
     if (rc == MEMBER_OK || rc == MEMBER_REFUSED)
-        take_errors(r->errcodes, s, rc == MEMBER_OK ? 0 : -1);
+        spawn_texts_errors(r->errcodes, s->errors, s->nprocs, rc == MEMBER_OK ? 0 : -1);
     if (rc == MEMBER_OK)
         rc = use_job(r, s, err);
     ask_end(m, &a);

@@ -4,6 +4,7 @@
 #ifndef WIREUP_LIB_PMI2_JOBS_H
 #define WIREUP_LIB_PMI2_JOBS_H
 
+#include "lib/common/spawn_texts.h"
 #include "lib/pmi2/data.h"
 
 int jobs_publish(struct membership *m, const char *name, const char *port, struct errmsg *err);
@@ -14,24 +15,19 @@ int jobs_lookup(struct membership *m, const char *name, data_use *use, void *arg
 int jobs_connect(struct membership *m, const char *job, struct errmsg *err);
 int jobs_disconnect(struct membership *m, const char *job, struct errmsg *err);
 
-/* Key and value; the strings are the caller's. */
-struct jobs_pair {
-    const char *key, *value;
-};
-
 struct jobs_command {
     const char *program;
     const char **args; /* without the program; NULL: none */
     uint32_t nargs;
     uint32_t nprocs;
-    const struct jobs_pair *infos;
+    const struct spawn_pair_text *infos;
     uint32_t ninfos;
 };
 
 struct jobs_spawn {
     const struct jobs_command *commands;
     uint32_t count;
-    const struct jobs_pair *preputs;
+    const struct spawn_pair_text *preputs;
     uint32_t npreputs;
     int *errors;     /* one per process, or NULL */
     uint32_t nprocs; /* of all of them */

@@ -119,16 +119,16 @@ enum pairs_form pairs_form_of(const void *list, int n, bool by_pointer)
     return form;
 }
 
-struct jobs_pair pairs_get(const void *list, int i, bool by_pointer, enum pairs_form form)
+struct spawn_pair_text pairs_get(const void *list, int i, bool by_pointer, enum pairs_form form)
 {
     const struct MPID_Info *info;
     const struct mpich_pair *pair;
 
     if (form == PAIRS_MPICH) {
         pair = (const struct mpich_pair *)list + i;
-        return (struct jobs_pair){ pair->key, pair->val ? pair->val : "" };
+        return (struct spawn_pair_text){ pair->key, pair->val ? pair->val : "" };
     }
     info = by_pointer ? ((const struct MPID_Info *const *)list)[i]
                       : (const struct MPID_Info *)list + i;
-    return (struct jobs_pair){ info->key, info->value ? info->value : "" };
+    return (struct spawn_pair_text){ info->key, info->value ? info->value : "" };
 }

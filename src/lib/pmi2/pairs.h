@@ -24,6 +24,6 @@ enum pairs_form {
 enum pairs_form pairs_form_of(const void *list, int n, bool by_pointer);
 
 /* The pair at index i; its strings are the caller's. */
-struct jobs_pair pairs_get(const void *list, int i, bool by_pointer, enum pairs_form form);
+struct spawn_pair_text pairs_get(const void *list, int i, bool by_pointer, enum pairs_form form);
 
 #endif

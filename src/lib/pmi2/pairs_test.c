@@ -39,7 +39,7 @@ static bool holds(const void *list, int n, bool by_pointer, enum pairs_form form
     bool good = pairs_form_of(list, n, by_pointer) == form;
 
     for (int i = 0; good && i < n; i++) {
-        struct jobs_pair p = pairs_get(list, i, by_pointer, form);
+        struct spawn_pair_text p = pairs_get(list, i, by_pointer, form);
         good = !strcmp(p.key, keys[i]) && !strcmp(p.value, values[i]);
     }
     return good;

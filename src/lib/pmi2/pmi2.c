@@ -333,7 +333,7 @@ static const char *spawn_fault(const struct spawn_args *s)
 static void take_command(struct arena *a, const struct spawn_args *s, int i, struct jobs_command *c)
 {
     uint32_t ninfos = s->info_sizes ? (uint32_t)s->info_sizes[i] : 0;
-    struct jobs_pair *infos = arena_array(a, ninfos, sizeof *infos);
+    struct spawn_pair_text *infos = arena_array(a, ninfos, sizeof *infos);
     enum pairs_form form = ninfos ? pairs_form_of(s->infos[i], (int)ninfos, false) : PAIRS_SLURM;
 
     for (uint32_t n = 0; infos && n < ninfos; n++)
@@ -350,7 +350,7 @@ static int take_request(struct arena *a, const struct spawn_args *s, struct jobs
                         struct errmsg *err)
 {
     struct jobs_command *commands = arena_array(a, (size_t)s->count, sizeof *commands);
-    struct jobs_pair *preputs = arena_array(a, (size_t)s->npreputs, sizeof *preputs);
+    struct spawn_pair_text *preputs = arena_array(a, (size_t)s->npreputs, sizeof *preputs);
     enum pairs_form form = pairs_form_of(s->preputs, s->npreputs, true);
     uint64_t total = 0;
 
