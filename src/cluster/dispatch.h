@@ -1,7 +1,7 @@
 /* dispatch.h - the part of one node in jobs over several nodes: effects of its core become messages
  * to other nodes, messages of other nodes become calls of its core.
  *
- * Sans-IO: the daemon (daemon/multinode.h), the simulator (sim.h) and tests (tests/cluster.h) run
+ * Sans-IO: the daemon (daemon/cluster_io.h), the simulator (sim.h) and tests (tests/cluster.h) run
  * it.  What is decided here: to which node a request goes and to whom its answer returns (rpc.h),
  * who gets an event (events.h) or output (iof_forward.h), what is sent at once and what is
  * collected (send_queue.h), which nodes take part in a collective (collectives.h), what nodes have

@@ -12,7 +12,7 @@
 #include "daemon/shutdown.h"
 #include "daemon/supervisor.h"
 #include "daemon/output.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/signals.h"
 #include "daemon/control_socket.h"
 #include "daemon/job_shutdown.h"
@@ -230,7 +230,7 @@ int control_code(const struct control *u)
 
 static void take_signal(struct control *u, int sig)
 {
-    const struct multinode *s = context_of(u)->multinode;
+    const struct cluster_io *s = context_of(u)->cluster;
 
     if (s && s->router.config.me != 0) { /* users signal the launcher */
         if (phase_is_end(sig))

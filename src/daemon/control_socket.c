@@ -18,7 +18,7 @@
 #include "daemon/dvm_exec.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/pending_query.h"
 #include "daemon/shutdown.h"
 #include "daemon/tools.h"
@@ -107,7 +107,7 @@ static void say_unpublish(struct control_socket *d, struct slice service, struct
 /* The number of daemons that a DVM runs for others, and a line for each node. */
 static void say_standing(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct multinode *s = context_of(d)->multinode;
+    const struct cluster_io *s = context_of(d)->cluster;
 
     (void)args;
     if (!s || !s->errands || s->router.config.me != 0) {
@@ -123,7 +123,7 @@ static void say_standing(struct control_socket *d, struct slice args, struct buf
 
 static void say_down(struct control_socket *d, struct slice args, struct buf *out)
 {
-    const struct multinode *s = context_of(d)->multinode;
+    const struct cluster_io *s = context_of(d)->cluster;
 
     (void)args;
     if (!s || !s->errands) {
@@ -152,7 +152,7 @@ static void say_ps(struct control_socket *d, struct slice args, struct buf *out)
 /* Daemons accept no tools: these connect to the launcher. */
 static bool has_tools(const struct control_socket *d)
 {
-    const struct multinode *s = context_of(d)->multinode;
+    const struct cluster_io *s = context_of(d)->cluster;
 
     return !s || s->router.config.me == 0;
 }
@@ -251,7 +251,7 @@ static void answer_line(struct visitor *v, struct slice line)
 /* `on NODE WORDS`: the connection becomes the program's.  True: the visitor is freed. */
 static bool take_errand(struct visitor *v, struct slice line)
 {
-    struct multinode *s = context_of(v->of)->multinode;
+    struct cluster_io *s = context_of(v->of)->cluster;
     struct dvm_exec_list *e = s ? s->errands : NULL;
     struct errmsg err = { "this is not a DVM" };
     int fd = fcntl(v->fd, F_DUPFD_CLOEXEC, 3);

@@ -10,7 +10,7 @@
 
 #include "base/limit.h"
 #include "cluster/msg.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 #include "io/child.h"
 
@@ -27,7 +27,7 @@ struct dvm_exec {
 static void say(struct dvm_exec_list *e, struct msg *m, uint32_t position)
 {
     m->to = position;
-    router_send(&e->multinode->router, m);
+    router_send(&e->cluster->router, m);
 }
 
 static void on_data(void *arg, struct channel *c, struct slice bytes)
@@ -99,7 +99,7 @@ static struct dvm_exec *dvm_exec_new(struct dvm_exec_list *e, uint32_t number, u
 
 static struct loop *loop_of(const struct dvm_exec_list *e)
 {
-    return e->multinode->context->loop;
+    return e->cluster->context->loop;
 }
 
 /* ---- launcher ---- */
@@ -140,7 +140,7 @@ static bool read_words(struct slice text, struct arena *a, struct slice *words, 
     return n > 1;
 }
 
-static uint32_t find_node(const struct multinode *s, struct slice name)
+static uint32_t find_node(const struct cluster_io *s, struct slice name)
 {
     for (uint32_t p = 1; p < s->router.config.count; p++) {
         if (s->names[p] && slice_is(name, s->names[p]))
@@ -181,10 +181,10 @@ bool dvm_exec_take(struct dvm_exec_list *e, struct slice text, int fd, struct er
 
     if (!words || !read_words(text, &a, words, &n)) {
         errmsg_set(err, 1, "the request to a DVM must be `on NODE WORDS`");
-    } else if ((position = find_node(e->multinode, words[0])) == 0) {
+    } else if ((position = find_node(e->cluster, words[0])) == 0) {
         errmsg_set(err, 1, "node " SLICE_FMT " is not a node of the DVM",
                    SLICE_ARG(slice_head(words[0], 200)));
-    } else if (router_is_lost(&e->multinode->router, position)) {
+    } else if (router_is_lost(&e->cluster->router, position)) {
         errmsg_set(err, 1, "node " SLICE_FMT " of the DVM is lost",
                    SLICE_ARG(slice_head(words[0], 200)));
     } else if (e->count >= DVM_EXEC_MOST) {
@@ -331,16 +331,16 @@ void dvm_execs_lost(struct dvm_exec_list *e, uint32_t position)
     }
 }
 
-void dvm_execs_open(struct dvm_exec_list *e, struct multinode *s)
+void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s)
 {
     memset(e, 0, sizeof *e);
-    e->multinode = s;
+    e->cluster = s;
     list_init(&e->all);
 }
 
 void dvm_execs_close(struct dvm_exec_list *e)
 {
-    if (!e->multinode)
+    if (!e->cluster)
         return;
     LIST_EACH(l, &e->all)
     {
@@ -349,5 +349,5 @@ void dvm_execs_close(struct dvm_exec_list *e)
             kill(-r->pid, SIGKILL);
         dvm_exec_free(r);
     }
-    e->multinode = NULL;
+    e->cluster = NULL;
 }

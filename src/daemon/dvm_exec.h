@@ -9,18 +9,18 @@
 #ifndef WIREUP_DAEMON_DVM_EXEC_H
 #define WIREUP_DAEMON_DVM_EXEC_H
 
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 /* Channel numbers of an execution: DVM_EXEC_CHANNELS + 2 * number (in) and + 1 (out). */
 enum { DVM_EXEC_CHANNELS = 16, DVM_EXEC_MOST = 4096 };
 
 struct dvm_exec_list {
-    struct multinode *multinode;
+    struct cluster_io *cluster;
     struct list all;
     uint32_t next, count;
 };
 
-void dvm_execs_open(struct dvm_exec_list *e, struct multinode *s);
+void dvm_execs_open(struct dvm_exec_list *e, struct cluster_io *s);
 void dvm_execs_close(struct dvm_exec_list *e); /* harmless twice, and on zeroed memory */
 
 /* Launcher: runs words (the first is the node; separated by blanks; special characters as %XX) for

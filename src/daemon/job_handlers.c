@@ -13,7 +13,7 @@
 #include "daemon/job_shutdown.h"
 #include "daemon/job_msgs.h"
 #include "daemon/launcher.h"
-#include "daemon/multinode_priv.h"
+#include "daemon/cluster_io.h"
 #include "daemon/preflight.h"
 #include "daemon/shutdown.h"
 #include "daemon/startup_timing.h"
@@ -39,12 +39,12 @@ static void refuse_part(struct local_job *w, const struct errmsg *why)
     char text[ERRMSG_MAX];
 
     snprintf(text, sizeof text, "node %.200s: %.700s", c->config->name, why->text);
-    job_msgs_ask_end(c->multinode, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
+    job_msgs_ask_end(c->cluster, w->job, JOB_NO_RANK, LAUNCHER_REFUSED, text);
     launcher_skip(w);
 }
 
 /* Starts our part of a job; takes the plan over on success.  NULL with a sentence. */
-static struct job *follow(struct multinode *s, struct job_map *plan, const struct op_job *m,
+static struct job *follow(struct cluster_io *s, struct job_map *plan, const struct op_job *m,
                           uint32_t here, struct errmsg *err)
 {
     struct job_order o = { .plan = plan,
@@ -93,13 +93,13 @@ static struct job *follow(struct multinode *s, struct job_map *plan, const struc
     return w->job;
 }
 
-static const char *keep_text(struct multinode *s, struct slice text)
+static const char *keep_text(struct cluster_io *s, struct slice text)
 {
     return text.len ? arena_str(s->kept, text) : NULL;
 }
 
 /* Takes over the launcher's settings for all of its jobs, from the first job. */
-static void take_config(struct multinode *s, const struct op_job *m)
+static void take_config(struct cluster_io *s, const struct op_job *m)
 {
     struct node_config *c = s->config;
 
@@ -117,7 +117,7 @@ static void take_config(struct multinode *s, const struct op_job *m)
 }
 
 /* Records a trace of this node's server.  0, or a sentence why it cannot. */
-static int record_here(struct multinode *s, struct slice trace, struct errmsg *err)
+static int record_here(struct cluster_io *s, struct slice trace, struct errmsg *err)
 {
     const struct node_context *c = s->context;
     char *file;
@@ -133,7 +133,7 @@ static int record_here(struct multinode *s, struct slice trace, struct errmsg *e
                              err);
 }
 
-static void on_job(struct multinode *s, const struct op_job *m)
+static void on_job(struct cluster_io *s, const struct op_job *m)
 {
     struct errmsg err = { "" }, bad_file = { "" };
     struct job_map plan;
@@ -164,25 +164,25 @@ static void on_job(struct multinode *s, const struct op_job *m)
 
 /* ---- it ends --------------------------------------------------------------------------------- */
 
-static void on_job_done(struct multinode *s, const struct op_job_done *m)
+static void on_job_done(struct cluster_io *s, const struct op_job_done *m)
 {
-    struct job *j = share_job(s, m->job);
+    struct job *j = cluster_io_job(s, m->job);
 
     node_map_drop(&s->dispatch.map, (uint32_t)m->job);
     if (j)
         job_shutdown_forget(s->job_shutdown, j);
 }
 
-static void on_unloaded(struct multinode *s, const struct op_unloaded *m)
+static void on_unloaded(struct cluster_io *s, const struct op_unloaded *m)
 {
-    struct job *j = share_job_with(s, m->job, m->rank);
-    struct local_job *w = j && share_is_root(s) ? local_job_of(s->jobs, j) : NULL;
+    struct job *j = cluster_io_job_with(s, m->job, m->rank);
+    struct local_job *w = j && cluster_io_is_root(s) ? local_job_of(s->jobs, j) : NULL;
 
     if (w && program_is_unloaded(m->line))
         unloaded_add(&w->unloaded, (uint32_t)m->rank, m->line);
 }
 
-void job_handlers_hear(struct multinode *s, const struct msg *m)
+void job_handlers_hear(struct cluster_io *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_job: on_job(s, &m->u.job); break;

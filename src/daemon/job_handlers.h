@@ -6,9 +6,9 @@
 #define WIREUP_DAEMON_JOB_HANDLERS_H
 
 struct msg;
-struct multinode;
+struct cluster_io;
 
 /* MSG_job, _unloaded or _job_done. */
-void job_handlers_hear(struct multinode *s, const struct msg *m);
+void job_handlers_hear(struct cluster_io *s, const struct msg *m);
 
 #endif

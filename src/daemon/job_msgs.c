@@ -13,7 +13,7 @@
 #include "core/job_map_pack.h"
 #include "daemon/preflight.h"
 #include "daemon/startup_timing.h"
-#include "daemon/multinode_priv.h"
+#include "daemon/cluster_io.h"
 
 static void say_config(const struct node_config *c, struct op_job *m)
 {
@@ -29,8 +29,8 @@ static void say_config(const struct node_config *c, struct op_job *m)
 }
 
 /* The server's own entries in the store are sent along, so that all nodes have the same. */
-static void say_presets(const struct multinode *s, const struct spawn_request *rq, struct op_job *m,
-                        struct slice *pairs)
+static void say_presets(const struct cluster_io *s, const struct spawn_request *rq,
+                        struct op_job *m, struct slice *pairs)
 {
     const struct node_config *c = s->context->config;
     uint32_t n = 0;
@@ -61,7 +61,7 @@ static int64_t push_of(const struct local_job *w)
     return 0;
 }
 
-void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq)
+void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq)
 {
     const struct node_config *c = s->context->config;
     struct job *j = w->job;
@@ -75,7 +75,7 @@ void job_msgs_announce(struct multinode *s, struct local_job *w, const struct sp
     if (!pairs || !buf_ok(&s->scratch) ||
         !node_map_keep(&s->dispatch.map, j->id, w->positions, j->plan.nnodes)) {
         free(pairs);
-        server_abort(share_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
+        server_abort(cluster_io_server(s), j, JOB_NO_RANK, 1, "out of memory for announcing a job");
         return;
     }
     o->job = j->id;
@@ -92,11 +92,11 @@ void job_msgs_announce(struct multinode *s, struct local_job *w, const struct sp
     o->flags |= startup_timing_wants(s->context->timing, j) ? JOB_FLAG_TIMED : 0;
     o->flags |= preflight_holds(s, w) ? JOB_FLAG_HELD : 0;
     say_presets(s, rq, o, pairs);
-    multinode_send(s, &m, MSG_EVERYBODY);
+    cluster_io_send(s, &m, MSG_EVERYBODY);
     free(pairs);
 }
 
-void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
+void job_msgs_ask_end(struct cluster_io *s, struct job *j, uint32_t rank, int code,
                       const char *reason)
 {
     if (j->phase != JOB_RUNNING || j->asked_abort)
@@ -105,21 +105,21 @@ void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int cod
     job_states_ask_end(&s->dispatch.context, j->id, rank, code, slice_str(reason));
 }
 
-void job_msgs_over(struct multinode *s, const struct job *j)
+void job_msgs_over(struct cluster_io *s, const struct job *j)
 {
     struct msg m = { .kind = MSG_job_done };
 
     m.u.job_done.job = j->id;
-    multinode_send(s, &m, MSG_EVERYBODY);
+    cluster_io_send(s, &m, MSG_EVERYBODY);
     node_map_drop(&s->dispatch.map, j->id);
 }
 
-void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line)
+void job_msgs_unloaded(struct cluster_io *s, const struct job *j, uint32_t rank, struct slice line)
 {
     struct msg m = { .kind = MSG_unloaded };
 
     m.u.unloaded.job = j->id;
     m.u.unloaded.rank = rank;
     m.u.unloaded.line = line;
-    multinode_send(s, &m, 0);
+    cluster_io_send(s, &m, 0);
 }

@@ -6,18 +6,18 @@
 #define WIREUP_DAEMON_JOB_MSGS_H
 
 #include "daemon/local_job.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 /* Launcher: announces a job, which is complete, to all daemons, which start their parts. rq:
  * entries for its store given before the start, or NULL. */
-void job_msgs_announce(struct multinode *s, struct local_job *w, const struct spawn_request *rq);
-void job_msgs_over(struct multinode *s, const struct job *j); /* launcher: all daemons forget it */
+void job_msgs_announce(struct cluster_io *s, struct local_job *w, const struct spawn_request *rq);
+void job_msgs_over(struct cluster_io *s, const struct job *j); /* launcher: all daemons forget it */
 
 /* Daemon: asks the launcher to end the job, once per job. */
-void job_msgs_ask_end(struct multinode *s, struct job *j, uint32_t rank, int code,
+void job_msgs_ask_end(struct cluster_io *s, struct job *j, uint32_t rank, int code,
                       const char *reason);
 
 /* Daemon: reports that rank's missing shared libraries, before the process state of its end. */
-void job_msgs_unloaded(struct multinode *s, const struct job *j, uint32_t rank, struct slice line);
+void job_msgs_unloaded(struct cluster_io *s, const struct job *j, uint32_t rank, struct slice line);
 
 #endif

@@ -33,8 +33,8 @@ void job_shutdown_begin(struct job_shutdown *d, struct job *job)
         /* Until a spawn is answered, its failure is the answer, and does not end the requester. */
         if (!w || w->spawning != SPAWNING_STATE_AWAITED)
             server_deliver(d->context->server, INPUT(abort_connected, .job = job->id));
-        if (d->context->multinode)
-            job_states_kill(&d->context->multinode->dispatch.context, job);
+        if (d->context->cluster)
+            job_states_kill(&d->context->cluster->dispatch.context, job);
     }
     signals_meant(d->processes, job, -1, SIGTERM);
     if (!w)
@@ -129,8 +129,8 @@ void job_shutdown_bury(struct job_shutdown *d, struct job *job)
         return;
     spawning_answer(w);
     job_shutdown_report(d, job);
-    if (d->context->multinode)
-        job_msgs_over(d->context->multinode, job);
+    if (d->context->cluster)
+        job_msgs_over(d->context->cluster, job);
     forget(d, w);
 }
 
@@ -147,14 +147,14 @@ void job_shutdown_because(const struct node_context *c, struct job *job, uint32_
 {
     char text[ERRMSG_MAX];
 
-    if (!c->multinode) {
+    if (!c->cluster) {
         server_abort(c->server, job, rank, code, "%s", why);
         return;
     }
     snprintf(text, sizeof text, "node %.200s: %.700s",
              job->plan.nodes[job->plan.procs[rank].node].name, why);
     if (job->follows)
-        job_msgs_ask_end(c->multinode, job, rank, code, text);
+        job_msgs_ask_end(c->cluster, job, rank, code, text);
     else
         server_abort(c->server, job, rank, code, "%s", text);
 }
@@ -165,7 +165,7 @@ void job_shutdown_unloaded(struct local_jobs *jobs, struct job *job, uint32_t ra
     struct local_job *w = local_job_of(jobs, job);
 
     if (job->follows)
-        job_msgs_unloaded(jobs->context->multinode, job, rank, line);
+        job_msgs_unloaded(jobs->context->cluster, job, rank, line);
     else if (w)
         unloaded_add(&w->unloaded, rank, line);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
 #include "daemon/spawning.h"
@@ -49,7 +49,7 @@ void launcher_skip(struct local_job *w)
 static void pump_far(struct launcher *l, const struct job *job)
 {
     const struct node_config *c = l->jobs->context->config;
-    struct multinode *s = l->jobs->context->multinode;
+    struct cluster_io *s = l->jobs->context->cluster;
     uint32_t last = 0;
 
     if (!s || c->stdin_to == NODE_STDIN_NONE || job->follows)

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "core/procmap.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 struct local_job *local_job_of(const struct local_jobs *jobs, const struct job *job)
 {
@@ -85,7 +85,7 @@ struct local_job *local_job_new(struct local_jobs *jobs, struct job_order *o)
 struct local_job *local_job_lead(struct local_jobs *jobs, struct job_map *plan,
                                  const struct job *parent, bool keep_going, struct errmsg *err)
 {
-    const struct multinode *s = jobs->context->multinode;
+    const struct cluster_io *s = jobs->context->cluster;
     const uint32_t *positions = s ? node_map_of_plan(&s->router, s->names, plan, err) : NULL;
     struct job_order o = {
         .plan = plan, .parent = JOB_NO_RANK, .keep_going = keep_going, .here = JOB_ALL_HERE

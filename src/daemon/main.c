@@ -25,7 +25,7 @@
 #include "daemon/child_daemons.h"
 #include "daemon/dvm_exec.h"
 #include "daemon/supervisor.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 extern char **environ;
 
@@ -36,7 +36,7 @@ struct daemon {
     const char *name; /* of this node, as the user wrote it */
     char host[256];
     struct node *node;
-    struct multinode multinode;
+    struct cluster_io cluster;
     struct child_daemons child_daemons;
     struct dvm_exec_list errands;
     struct session_dir sessions;
@@ -66,7 +66,7 @@ static void tell(struct daemon *d, uint32_t position, uint8_t fatal, const char 
     m.u.launch_error.position = position;
     m.u.launch_error.fatal = fatal;
     m.u.launch_error.text = slice_str(text);
-    if (!own_state_has_joined(d->multinode.own) || router_send(&d->multinode.router, &m) < 0)
+    if (!own_state_has_joined(d->cluster.own) || router_send(&d->cluster.router, &m) < 0)
         answer(d, fatal ? BOOTSTRAP_TROUBLE : BOOTSTRAP_REMARK, text);
 }
 
@@ -208,7 +208,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
                                       .boot = &d->boot,
                                       .me = d->boot.position,
                                       .envp = environ,
-                                      .daemons = &d->multinode.daemons,
+                                      .daemons = &d->cluster.daemons,
                                       .calls = { NULL, on_child_failed, on_child_remark },
                                       .arg = d };
     struct buf ours = BUF_NULL(65536);
@@ -218,7 +218,7 @@ static int start_crew(struct daemon *d, struct errmsg *err)
         return 0;
     rc = agent_spec_get(&c.spec, &d->boot, err);
     if (rc == 0)
-        rc = router_io_addresses(&d->multinode.router_io, &ours, err);
+        rc = router_io_addresses(&d->cluster.router_io, &ours, err);
     c.addresses = buf_cstr(&ours);
     if (rc == 0)
         rc = c.addresses ? child_daemons_open(&d->child_daemons, &c, err) : -ENOMEM;
@@ -243,7 +243,7 @@ static void tell_hardware(struct daemon *d)
     if (buf_ok(&view))
         m.u.hardware.view = buf_slice(&view);
     m.u.hardware.text = slice_str(err.text);
-    router_send(&d->multinode.router, &m);
+    router_send(&d->cluster.router, &m);
     buf_free(&view);
 }
 
@@ -330,19 +330,18 @@ static int join(struct daemon *d, const int far[STREAM_KINDS], struct errmsg *er
     struct overlay_io_config w;
     int rc = look_up(d, &w);
     if (rc == 0)
-        rc = multinode_open(&d->multinode, d->node, &c, &w, far, err);
+        rc = cluster_io_open(&d->cluster, d->node, &c, &w, far, err);
 
     if (rc)
         return rc;
-    d->multinode.calls =
-        (struct multinode_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
-    d->multinode.arg = d;
-    dvm_execs_open(&d->errands, &d->multinode);
-    d->multinode.errands = &d->errands;
-    d->multinode.child_daemons = &d->child_daemons;
-    node_share(d->node, &d->multinode);
-    return router_io_join(&d->multinode.router_io, d->boot.parent, slice_str(d->boot.addresses),
-                          err);
+    d->cluster.calls =
+        (struct cluster_io_calls){ .on_near = on_near, .on_joined = on_joined, .on_lost = on_lost };
+    d->cluster.arg = d;
+    dvm_execs_open(&d->errands, &d->cluster);
+    d->cluster.errands = &d->errands;
+    d->cluster.child_daemons = &d->child_daemons;
+    node_share(d->node, &d->cluster);
+    return router_io_join(&d->cluster.router_io, d->boot.parent, slice_str(d->boot.addresses), err);
 }
 
 static int open_node(struct daemon *d, int control_fd, struct errmsg *err)
@@ -382,7 +381,7 @@ static void finish(struct daemon *d)
 {
     child_daemons_close(&d->child_daemons);
     dvm_execs_close(&d->errands);
-    multinode_close(&d->multinode);
+    cluster_io_close(&d->cluster);
     node_free(d->node);
     bootstrap_wipe(&d->boot);
     arena_free(&d->arena);
@@ -441,8 +440,8 @@ int main(int argc, char **argv)
         d.code = 1;
     } else {
         d.code = node_run(d.node);
-        if (!own_state_has_joined(d.multinode.own) && d.multinode.why[0])
-            answer(&d, BOOTSTRAP_TROUBLE, d.multinode.why);
+        if (!own_state_has_joined(d.cluster.own) && d.cluster.why[0])
+            answer(&d, BOOTSTRAP_TROUBLE, d.cluster.why);
     }
     finish(&d);
     return d.code;

@@ -21,7 +21,7 @@
 #include "core/effect.h"
 #include "io/child.h"
 #include "daemon/job_msgs.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_priv.h"
 #include "daemon/preflight.h"
 #include "daemon/signals.h"
@@ -309,8 +309,8 @@ int node_start(struct node *n, struct job_map *plan, struct errmsg *err)
     n->jobs.first = w->job->id;
     if (n->config.report_startup)
         startup_timing_begin(&n->timing, &n->context, w->job, clock_now_ns());
-    if (n->context.multinode)
-        job_msgs_announce(n->context.multinode, w, NULL);
+    if (n->context.cluster)
+        job_msgs_announce(n->context.cluster, w, NULL);
     node_event(n, LAUNCHER_EVENT_BEGIN);
     control_job_up(&n->control);
     return 0;
@@ -361,7 +361,7 @@ static void on_input(void *arg, struct effect *effect)
     bool ours = j && (e->rank == JOB_NO_RANK || job_rank_is_here(j, e->rank));
 
     if (j && j->spread && (e->rank == JOB_NO_RANK || !ours))
-        multinode_input(n->context.multinode, j, e->rank, e->bytes);
+        cluster_io_input(n->context.cluster, j, e->rank, e->bytes);
     if (!ours || !process_input(&n->processes, j, e->rank, e->bytes, e->ticket)) {
         if (e->ticket) /* other nodes are not waited for */
             server_answer(&n->server, e->ticket, &a);
@@ -394,7 +394,7 @@ static void on_spawn(void *arg, struct effect *e)
     const struct job *j = job_of(n, e);
 
     if (j && j->follows)
-        multinode_effect(n->context.multinode, e);
+        cluster_io_effect(n->context.cluster, e);
     else
         spawning_begin(&n->jobs, &e->u.spawn);
 }
@@ -404,7 +404,7 @@ static void on_names(void *arg, struct effect *e)
     struct node *n = arg;
 
     if (n->server.core.names_elsewhere)
-        multinode_effect(n->context.multinode, e);
+        cluster_io_effect(n->context.cluster, e);
     else
         name_query_ask(&n->name_queries, &e->u.names);
 }
@@ -428,7 +428,7 @@ static void on_help(void *arg, struct effect *e)
     struct node *n = arg;
 
     help_effect(&n->help, &e->u.help,
-                n->context.multinode ? &n->context.multinode->dispatch.queue : NULL);
+                n->context.cluster ? &n->context.cluster->dispatch.queue : NULL);
 }
 
 static void on_tool(void *arg, struct effect *e)
@@ -442,8 +442,8 @@ static void for_other_nodes(void *arg, struct effect *e)
 {
     struct node *n = arg;
 
-    if (n->context.multinode)
-        multinode_effect(n->context.multinode, e);
+    if (n->context.cluster)
+        cluster_io_effect(n->context.cluster, e);
 }
 
 static effect_fn *const kinds[OPERATIONS] = {
@@ -499,8 +499,8 @@ static void node_settle(void *node)
     effect_host_settle(&n->host);
     if (n->server.core.startup)
         startup_timing_settle(&n->timing);
-    if (n->context.multinode)
-        dispatch_settle(&n->context.multinode->dispatch);
+    if (n->context.cluster)
+        dispatch_settle(&n->context.cluster->dispatch);
     shutdown_seek(&n->shutdown);
 }
 
@@ -528,9 +528,9 @@ static void child_acceptor(void *arg)
 
 /* ---- other nodes, and running ---- */
 
-void node_share(struct node *n, struct multinode *s)
+void node_share(struct node *n, struct cluster_io *s)
 {
-    n->context.multinode = s;
+    n->context.cluster = s;
     n->server.core.position = s->router.config.me;
     n->server.core.has_others = true;
     n->server.core.names_elsewhere = s->router.config.me != 0;

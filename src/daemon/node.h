@@ -83,7 +83,7 @@ struct node_config {
 void node_raise_nofile(struct node_config *config);
 
 struct node;
-struct multinode;
+struct cluster_io;
 
 /* NULL with a sentence in err. */
 struct node *node_new(const struct node_config *config, struct errmsg *err);
@@ -99,8 +99,8 @@ int node_record(struct node *n, const char *file, struct errmsg *err);
 int node_tools(struct node *n, struct errmsg *err);
 struct node *node_free(struct node *n); /* returns NULL */
 
-/* From now on this node is one of several (multinode.h); before its first job. */
-void node_share(struct node *n, struct multinode *s);
+/* From now on this node is one of several (cluster_io.h); before its first job. */
+void node_share(struct node *n, struct cluster_io *s);
 
 struct loop *node_loop(struct node *n);
 /* The configured log, without waiting for its reader; valid until node_free(). */

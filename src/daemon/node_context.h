@@ -11,7 +11,7 @@
 #include "daemon/node.h"
 #include "daemon/turn.h"
 
-struct multinode;
+struct cluster_io;
 struct output;
 struct startup_timing;
 
@@ -23,9 +23,9 @@ struct node_context {
     struct server *server;
     struct output *output;
     struct startup_timing *timing;
-    enum launcher_state *state;  /* how far the launcher is; a daemon's stays idle */
-    struct multinode *multinode; /* NULL: this node is alone */
-    int null_fd;                 /* of /dev/null */
+    enum launcher_state *state; /* how far the launcher is; a daemon's stays idle */
+    struct cluster_io *cluster; /* NULL: this node is alone */
+    int null_fd;                /* of /dev/null */
 };
 
 #endif

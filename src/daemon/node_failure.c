@@ -11,7 +11,7 @@
 #include "daemon/dvm_exec.h"
 #include "daemon/pending_query.h"
 #include "daemon/preflight.h"
-#include "daemon/multinode_priv.h"
+#include "daemon/cluster_io.h"
 #include "daemon/spawning.h"
 #include "daemon/local_job.h"
 #include "daemon/startup_timing.h"
@@ -23,7 +23,7 @@ struct reason {
     char text[];
 };
 
-static struct reason *reason_of(const struct multinode *s, uint32_t position)
+static struct reason *reason_of(const struct cluster_io *s, uint32_t position)
 {
     LIST_EACH(l, &s->reasons)
     {
@@ -34,12 +34,12 @@ static struct reason *reason_of(const struct multinode *s, uint32_t position)
     return NULL;
 }
 
-void node_failure_reason(struct multinode *s, uint32_t position, const char *why)
+void node_failure_reason(struct cluster_io *s, uint32_t position, const char *why)
 {
     size_t n = strlen(why);
     struct reason *r;
 
-    if (!share_is_root(s) || router_is_lost(&s->router, position) || reason_of(s, position))
+    if (!cluster_io_is_root(s) || router_is_lost(&s->router, position) || reason_of(s, position))
         return;
     r = calloc(1, sizeof *r + n + 1);
     if (!r)
@@ -49,7 +49,7 @@ void node_failure_reason(struct multinode *s, uint32_t position, const char *why
     list_append(&s->reasons, &r->link);
 }
 
-static bool has_ranks_at(const struct multinode *s, const struct job *j, uint32_t position)
+static bool has_ranks_at(const struct cluster_io *s, const struct job *j, uint32_t position)
 {
     for (uint32_t r = 0; r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) == position &&
@@ -60,7 +60,7 @@ static bool has_ranks_at(const struct multinode *s, const struct job *j, uint32_
 }
 
 /* Its processes are gone with it, as far as we know. */
-static void lose_ranks(struct multinode *s, struct job *j, uint32_t position, const char *why)
+static void lose_ranks(struct cluster_io *s, struct job *j, uint32_t position, const char *why)
 {
     uint32_t plan_node = node_map_node(&s->dispatch.map, j, position);
     struct errmsg text;
@@ -93,7 +93,7 @@ static void lose_ranks(struct multinode *s, struct job *j, uint32_t position, co
     spawning_heard(s->jobs, j);
 }
 
-static void lose_in_jobs(struct multinode *s, uint32_t position, const char *why)
+static void lose_in_jobs(struct cluster_io *s, uint32_t position, const char *why)
 {
     if (launcher_state_is_alone(*s->context->state))
         return; /* the loss has ended the launch, and the daemon had nothing more to send */
@@ -117,7 +117,7 @@ static void lose_in_jobs(struct multinode *s, uint32_t position, const char *why
     startup_timing_lost(s->context->timing);
 }
 
-static void lose_at_launcher(struct multinode *s, uint32_t position)
+static void lose_at_launcher(struct cluster_io *s, uint32_t position)
 {
     struct reason *r = reason_of(s, position);
 
@@ -136,22 +136,22 @@ static void lose_at_launcher(struct multinode *s, uint32_t position)
 }
 
 /* A daemon: the launcher decides what becomes of the job; here those processes are gone. */
-static void lose_elsewhere(struct multinode *s, const struct placement *p, uint32_t position)
+static void lose_elsewhere(struct cluster_io *s, const struct placement *p, uint32_t position)
 {
-    struct job *j = share_job(s, p->job);
+    struct job *j = cluster_io_job(s, p->job);
 
     for (uint32_t r = 0; j && r < j->plan.nprocs; r++) {
         if (node_map_rank(&s->dispatch.map, j, r) == position &&
             j->procs[r].state != PROC_STATE_GONE)
-            server_proc_state(share_server(s), j, r, PROC_EVENT_DEATH, SIGKILL, 0);
+            server_proc_state(cluster_io_server(s), j, r, PROC_EVENT_DEATH, SIGKILL, 0);
     }
 }
 
-void node_failure_position(struct multinode *s, uint32_t position)
+void node_failure_position(struct cluster_io *s, uint32_t position)
 {
     daemon_states_event(&s->daemons, position, DAEMON_EVENT_LOSE);
     dispatch_lost(&s->dispatch, position);
-    if (share_is_root(s)) {
+    if (cluster_io_is_root(s)) {
         lose_at_launcher(s, position);
         return;
     }
@@ -159,7 +159,7 @@ void node_failure_position(struct multinode *s, uint32_t position)
     lose_elsewhere(s, LIST_OF(l, struct placement, link), position);
 }
 
-void node_failure_free(struct multinode *s)
+void node_failure_free(struct cluster_io *s)
 {
     LIST_EACH(r, &s->reasons)
     {

@@ -3,14 +3,14 @@
 #ifndef WIREUP_DAEMON_NODE_FAILURE_H
 #define WIREUP_DAEMON_NODE_FAILURE_H
 
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 /* Launcher: why that daemon may be lost; the first reason counts. */
-void node_failure_reason(struct multinode *s, uint32_t position, const char *why);
+void node_failure_reason(struct cluster_io *s, uint32_t position, const char *why);
 
 /* That daemon is lost, and its processes are gone. */
-void node_failure_position(struct multinode *s, uint32_t position);
+void node_failure_position(struct cluster_io *s, uint32_t position);
 
-void node_failure_free(struct multinode *s);
+void node_failure_free(struct cluster_io *s);
 
 #endif

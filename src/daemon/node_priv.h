@@ -1,6 +1,6 @@
 /* node_priv.h - a node, put together of its modules.
  *
- * For node.c, which makes it, and for the two that join it to others: multinode.c (daemons) and
+ * For node.c, which makes it, and for the two that join it to others: cluster_io.c (daemons) and
  * singleton.c (a process that it did not start).  A module takes its own struct and node_context.h.
  */
 #ifndef WIREUP_DAEMON_NODE_PRIV_H

@@ -5,7 +5,7 @@
 
 #include "base/limit.h"
 #include "cluster/collectives.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 
 /* Bytes of results kept for daemons that join late; a daemon without children keeps none. */
@@ -15,14 +15,14 @@ enum { OVERLAY_IO_KEEP = 16 << 20 };
 
 static void on_completed(void *arg, const struct overlay_event *e)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     collectives_completed(&s->dispatch.context, e);
 }
 
 static void on_decided(void *arg, const struct overlay_event *e)
 {
-    const struct multinode *s = arg;
+    const struct cluster_io *s = arg;
 
     log_info(s->context->log, "%s, round %llu: %u nodes, %llu bytes, by the %s",
              e->what ? e->what : "?", (unsigned long long)e->generation + 1, e->nodes,
@@ -33,7 +33,7 @@ static void on_decided(void *arg, const struct overlay_event *e)
 
 static void on_settled(void *arg)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     turn_end(s->context->turn);
 }
@@ -49,7 +49,7 @@ static const char *addresses_of(const struct overlay_io *w, uint32_t position)
 
 static struct router_link *join(void *arg, uint32_t position)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
     const char *at = addresses_of(&s->overlay_io, position);
     struct errmsg err;
 
@@ -58,7 +58,7 @@ static struct router_link *join(void *arg, uint32_t position)
 
 static void overdue(void *arg, uint32_t ms)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     timer_set(&s->overlay_io.overdue, ms);
 }
@@ -72,7 +72,7 @@ static void on_overdue(void *arg)
 
 /* ---- creation and destruction ---------------------------------------------------------------- */
 
-int overlay_io_open(struct overlay_io *w, struct multinode *s,
+int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
                     const struct overlay_io_config *config, struct membership_calls calls)
 {
     const struct router_config *c = &s->router.config;
@@ -95,15 +95,15 @@ int overlay_io_open(struct overlay_io *w, struct multinode *s,
         return rc;
     timer_init(&w->overdue, s->context->loop, on_overdue, w);
     w->config = *config;
-    w->multinode = s;
+    w->cluster = s;
     return 0;
 }
 
 void overlay_io_close(struct overlay_io *w)
 {
-    if (!w->multinode)
+    if (!w->cluster)
         return;
     timer_stop(&w->overdue);
     membership_close(&w->member);
-    w->multinode = NULL;
+    w->cluster = NULL;
 }

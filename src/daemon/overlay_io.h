@@ -8,7 +8,7 @@
 #include "cluster/membership.h"
 #include "daemon/bootstrap.h"
 
-struct multinode;
+struct cluster_io;
 
 struct overlay_io_config {
     enum overlay_schedule schedule;
@@ -18,7 +18,7 @@ struct overlay_io_config {
 };
 
 struct overlay_io {
-    struct multinode *multinode; /* NULL: not open */
+    struct cluster_io *cluster; /* NULL: not open */
     struct overlay_io_config config;
     struct membership member;
     struct timer overdue;
@@ -26,7 +26,7 @@ struct overlay_io {
 
 /* calls: what concerns messages, links, losses and the end, with their argument `s`; the rest is
  * added here. 0 or -ENOMEM. */
-int overlay_io_open(struct overlay_io *w, struct multinode *s,
+int overlay_io_open(struct overlay_io *w, struct cluster_io *s,
                     const struct overlay_io_config *config, struct membership_calls calls);
 void overlay_io_close(struct overlay_io *w); /* harmless twice, and on zeroed memory */
 

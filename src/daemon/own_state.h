@@ -1,6 +1,6 @@
 /* own_state.h - the state table of own_state.def: how far this daemon is.
  *
- * Only the table changes the state; actions are names, carried out by multinode.c and shutdown.c.
+ * Only the table changes the state; actions are names, carried out by cluster_io.c and shutdown.c.
  * (The launcher has a table of its own: launcher_state.h.)
  */
 #ifndef WIREUP_DAEMON_OWN_STATE_H

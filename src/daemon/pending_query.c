@@ -11,7 +11,7 @@
 #include "report/who_part.h"
 #include "io/procstat.h"
 #include "daemon/node_context.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 enum { PENDING_QUERY_REPORT_MAX = 64 << 20 };
 
@@ -83,7 +83,7 @@ void pending_query_part(const struct core *c, struct slice job, struct buf *out)
 
 static bool is_daemon(const struct node_context *n)
 {
-    return n->multinode && n->multinode->router.config.me != 0;
+    return n->cluster && n->cluster->router.config.me != 0;
 }
 
 /* This node's part is among them; without memory the report on our own core must do. */
@@ -122,7 +122,7 @@ static void list_silent(const struct pending_query *i, struct buf *out)
     for (uint32_t at = 1; at < i->count; at++) {
         if (!is_silent(&i->parts[at]))
             continue;
-        buf_printf(out, "%s%s%s", before, i->of->context->multinode->names[at],
+        buf_printf(out, "%s%s%s", before, i->of->context->cluster->names[at],
                    i->parts[at].state == QUERY_PART_LOST ? " (lost)" : "");
         before = ", ";
     }
@@ -138,7 +138,7 @@ static const char **silent_names(const struct pending_query *i, uint32_t *n_p)
     *n_p = 0;
     for (uint32_t at = 1; names && at < i->count; at++) {
         if (is_silent(&i->parts[at]))
-            names[(*n_p)++] = i->of->context->multinode->names[at];
+            names[(*n_p)++] = i->of->context->cluster->names[at];
     }
     return names;
 }
@@ -194,7 +194,7 @@ static void pending_query_over(void *arg)
 
 static void ask_nodes(struct pending_query *i)
 {
-    struct multinode *s = i->of->context->multinode;
+    struct cluster_io *s = i->of->context->cluster;
 
     i->count = s->router.config.count;
     i->parts = calloc(i->count, sizeof *i->parts);
@@ -236,7 +236,7 @@ void pending_query_begin(struct pending_queries *q, struct slice words, pending_
     list_init(&i->link);
     list_append(&q->all, &i->link);
     timer_init(&i->patience, n->loop, pending_query_over, i);
-    if (n->multinode && !is_daemon(n) && !launcher_state_is_alone(*n->state))
+    if (n->cluster && !is_daemon(n) && !launcher_state_is_alone(*n->state))
         ask_nodes(i);
     if (i->awaited)
         timer_set(&i->patience, LIMIT_WHO_MS);

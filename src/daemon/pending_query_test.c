@@ -3,7 +3,7 @@
  * The daemons are those of tests/cluster.h; the launcher's queries are on a node without processes
  * and a loop that never runs, so that only answers and losses can end them.
  */
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_failure.h"
 #include "daemon/job_shutdown.h"
 #include "daemon/local_job.h"
@@ -26,7 +26,7 @@ struct at_launcher {
     struct local_jobs jobs;
     struct job_shutdown job_shutdown;
     struct pending_queries queries;
-    struct multinode s;
+    struct cluster_io s;
     struct seg_region region;
 };
 
@@ -88,7 +88,7 @@ static struct at_launcher *begin(void)
                                         .server = &l->server,
                                         .timing = &l->timing,
                                         .state = &l->state,
-                                        .multinode = &l->s };
+                                        .cluster = &l->s };
     local_jobs_open(&l->jobs, &l->context);
     l->s.context = &l->context;
     l->s.jobs = &l->jobs;

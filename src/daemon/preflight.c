@@ -7,7 +7,7 @@
 #include "cluster/msg.h"
 #include "daemon/job_msgs.h"
 #include "daemon/output.h"
-#include "daemon/multinode_priv.h"
+#include "daemon/cluster_io.h"
 
 /* The exit code for a wrong command line, as for the launcher's own checks. */
 enum { PREFLIGHT_USAGE = 2 };
@@ -26,14 +26,14 @@ bool preflight_waits(const struct local_job *w)
 
 /* ---- launcher ---- */
 
-static bool needs_files(const struct multinode *s)
+static bool needs_files(const struct cluster_io *s)
 {
     const struct node_config *c = s->context->config;
 
     return c->outfile || c->errfile || s->trace;
 }
 
-bool preflight_holds(struct multinode *s, struct local_job *w)
+bool preflight_holds(struct cluster_io *s, struct local_job *w)
 {
     const struct job *j = w->job;
 
@@ -55,11 +55,11 @@ bool preflight_holds(struct multinode *s, struct local_job *w)
 
 static void let_begin(struct local_job *w)
 {
-    struct multinode *s = w->jobs->context->multinode;
+    struct cluster_io *s = w->jobs->context->cluster;
     struct msg m = { .kind = MSG_begin };
 
     m.u.begin.job = w->job->id;
-    multinode_send(s, &m, MSG_EVERYBODY);
+    cluster_io_send(s, &m, MSG_EVERYBODY);
     local_job_step(w, LOCAL_JOB_EVENT_RELEASE);
 }
 
@@ -78,22 +78,23 @@ void preflight_lost(struct local_jobs *jobs, uint32_t position)
     settle(LIST_OF(l, struct local_job, link), position);
 }
 
-static void hear_checked(struct multinode *s, uint32_t from, const struct op_checked *m)
+static void hear_checked(struct cluster_io *s, uint32_t from, const struct op_checked *m)
 {
-    struct job *j = share_job(s, m->job);
+    struct job *j = cluster_io_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
 
-    if (!w || !share_is_root(s) || from >= s->router.config.count)
+    if (!w || !cluster_io_is_root(s) || from >= s->router.config.count)
         return;
     if (m->text.len && j->phase == JOB_RUNNING)
-        server_abort(share_server(s), j, JOB_NO_RANK, PREFLIGHT_USAGE, "node %.200s: " SLICE_FMT,
-                     s->names[from], SLICE_ARG(slice_head(m->text, 700)));
+        server_abort(cluster_io_server(s), j, JOB_NO_RANK, PREFLIGHT_USAGE,
+                     "node %.200s: " SLICE_FMT, s->names[from],
+                     SLICE_ARG(slice_head(m->text, 700)));
     settle(w, from);
 }
 
 /* ---- daemon ---- */
 
-void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
+void preflight_answer(struct cluster_io *s, struct job *j, const struct op_job *m,
                       const struct errmsg *bad)
 {
     struct local_job *w = local_job_of(s->jobs, j);
@@ -106,19 +107,19 @@ void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m
         why.text[0] = '\0';
     answer.u.checked.job = j->id;
     answer.u.checked.text = slice_str(why.text);
-    multinode_send(s, &answer, 0);
+    cluster_io_send(s, &answer, 0);
 }
 
-static void hear_begin(struct multinode *s, const struct op_begin *m)
+static void hear_begin(struct cluster_io *s, const struct op_begin *m)
 {
-    struct job *j = share_job(s, m->job);
+    struct job *j = cluster_io_job(s, m->job);
     struct local_job *w = j ? local_job_of(s->jobs, j) : NULL;
 
     if (w)
         local_job_step(w, LOCAL_JOB_EVENT_RELEASE);
 }
 
-void preflight_hear(struct multinode *s, const struct msg *m)
+void preflight_hear(struct cluster_io *s, const struct msg *m)
 {
     if (m->kind == MSG_checked)
         hear_checked(s, m->from, &m->u.checked);

@@ -18,18 +18,18 @@ struct op_job;
 int preflight_here(struct local_job *w, struct errmsg *err);
 
 /* Launcher, when a job is announced: must it wait for the other nodes?  Then it is held. */
-bool preflight_holds(struct multinode *s, struct local_job *w);
+bool preflight_holds(struct cluster_io *s, struct local_job *w);
 
 /* A daemon: creates its files, and answers if the job is held; bad: an earlier failure, or empty.
  */
-void preflight_answer(struct multinode *s, struct job *j, const struct op_job *m,
+void preflight_answer(struct cluster_io *s, struct job *j, const struct op_job *m,
                       const struct errmsg *bad);
 
 /* The launch loop skips it. */
 bool preflight_waits(const struct local_job *w);
 
 /* MSG_checked, MSG_begin. */
-void preflight_hear(struct multinode *s, const struct msg *m);
+void preflight_hear(struct cluster_io *s, const struct msg *m);
 /* Launcher: a daemon will not answer any more. */
 void preflight_lost(struct local_jobs *jobs, uint32_t position);
 

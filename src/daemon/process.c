@@ -15,7 +15,7 @@
 #include "daemon/path_search.h"
 #include "daemon/output.h"
 #include "daemon/output_format.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/listener.h"
 #include "daemon/local_job.h"
 #include "daemon/process_env.h"
@@ -202,9 +202,9 @@ static bool overhear(struct source *s, struct slice bytes)
     uint16_t channel = s == &t->out ? CHANNEL_OUT : CHANNEL_ERR;
     bool heard = server_output(t->all->config.context->server, t->job, t->rank, channel, bytes);
 
-    if (t->all->config.context->multinode &&
-        iof_forward_output(&t->all->config.context->multinode->dispatch.iof, t->job, t->rank,
-                           channel, bytes))
+    if (t->all->config.context->cluster &&
+        iof_forward_output(&t->all->config.context->cluster->dispatch.iof, t->job, t->rank, channel,
+                           bytes))
         heard = true;
     turn_flush(t->all->config.context->turn);
     return heard;
@@ -383,8 +383,8 @@ void process_ended(struct task *t, int wait_status)
 {
     t->ended = true;
     map_del(&t->all->by_pid, pid_key(&t->pid));
-    if (t->all->config.context->multinode &&
-        iof_forward_wanted(&t->all->config.context->multinode->dispatch.iof, t->job, t->rank)) {
+    if (t->all->config.context->cluster &&
+        iof_forward_wanted(&t->all->config.context->cluster->dispatch.iof, t->job, t->rank)) {
         source_catch_up(&t->out); /* before its end is reported */
         source_catch_up(&t->err);
     }

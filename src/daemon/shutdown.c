@@ -10,7 +10,7 @@
 #include "daemon/job_shutdown.h"
 #include "daemon/launcher.h"
 #include "daemon/local_job.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/output.h"
 #include "daemon/process.h"
 #include "daemon/signals.h"
@@ -23,17 +23,17 @@ static enum launcher_action launcher_event(struct shutdown *d, enum launcher_eve
     return launcher_state_event(d->context->state, event, d->context->log);
 }
 
-static enum own_action own_event(struct multinode *s, enum own_event event)
+static enum own_action own_event(struct cluster_io *s, enum own_event event)
 {
     return own_state_event(&s->own, event, s->context->log);
 }
 
-static struct multinode *others(const struct shutdown *d)
+static struct cluster_io *others(const struct shutdown *d)
 {
-    return d->context->multinode;
+    return d->context->cluster;
 }
 
-static bool is_root(const struct multinode *s)
+static bool is_root(const struct cluster_io *s)
 {
     return s->router.config.me == 0;
 }
@@ -54,7 +54,7 @@ static bool all_ended(const struct shutdown *d)
  * (Waiting for that here would be waiting for ourselves.) */
 static void maybe_leave(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
 
     if (!s || s->own != OWN_STATE_ENDING || !output_is_idle(d->context->output))
         return;
@@ -104,7 +104,7 @@ static void kill_all(struct shutdown *d)
 /* A daemon that has ended and sent everything leaves. */
 static void maybe_left(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
 
     if ((s->own != OWN_STATE_ENDING && s->own != OWN_STATE_SENDING) || !streams_over(&s->streams))
         return;
@@ -128,7 +128,7 @@ static void alone(struct shutdown *d, enum launcher_action action)
 /* The launcher waits until the links are closed. */
 static void maybe_gone(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
     enum launcher_action action;
 
     if (s->router.state != ROUTER_STATE_CLOSED || !streams_over(&s->streams))
@@ -148,7 +148,7 @@ void shutdown_commands_ended(struct shutdown *d)
 
 void shutdown_streams_over(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
 
     if (is_root(s))
         maybe_gone(d);
@@ -158,7 +158,7 @@ void shutdown_streams_over(struct shutdown *d)
 
 void shutdown_links_closed(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
 
     if (is_root(s)) {
         for (uint32_t p = 1; p < s->router.config.count; p++)
@@ -173,14 +173,14 @@ void shutdown_links_closed(struct shutdown *d)
 /* The launcher, which has left the state `before`: tells all daemons to exit. */
 static void dismiss(struct shutdown *d, enum launcher_state before)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
     struct msg m = { .kind = MSG_quit };
 
     for (uint32_t p = 1; p < s->daemons.count; p++)
         daemon_states_event(&s->daemons, p, DAEMON_EVENT_STOP);
     if (s->calls.on_quit)
         s->calls.on_quit(s->arg, before);
-    multinode_send(s, &m, MSG_EVERYBODY);
+    cluster_io_send(s, &m, MSG_EVERYBODY);
     router_leave(&s->router);
     router_end(&s->router);
     maybe_gone(d);
@@ -213,7 +213,7 @@ static void quit_daemon(struct shutdown *d)
 
 void shutdown_quit(struct shutdown *d)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
     enum launcher_state before = *d->context->state;
 
     if (!is_root(s))
@@ -239,7 +239,7 @@ void shutdown_orphan(struct shutdown *d)
 
 void shutdown_failed(struct shutdown *d, const char *why)
 {
-    struct multinode *s = others(d);
+    struct cluster_io *s = others(d);
 
     snprintf(s->why, sizeof s->why, "%s", why);
     if (is_root(s)) {

@@ -6,7 +6,7 @@
 #include "cluster/msg.h"
 #include "core/input.h"
 #include "core/operations.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 #include "daemon/process.h"
 
@@ -38,7 +38,7 @@ void signals_meant(struct processes *p, const struct job *j, int64_t rank, int s
 static void signals_elsewhere(struct processes *p, const struct job *j, uint32_t rank, int sig,
                               bool meant)
 {
-    struct multinode *s = p->config.context->multinode;
+    struct cluster_io *s = p->config.context->cluster;
     struct msg m = MSG_WITH(signal, .job = j ? j->id : JOB_NO_RANK, .rank = rank, .signal = sig,
                             .meant = meant);
     uint32_t to;
@@ -48,7 +48,7 @@ static void signals_elsewhere(struct processes *p, const struct job *j, uint32_t
     to = !j || rank == JOB_NO_RANK || meant ? MSG_EVERYBODY
                                             : node_map_rank(&s->dispatch.map, j, rank);
     if (to != s->router.config.me)
-        multinode_send(s, &m, to);
+        cluster_io_send(s, &m, to);
 }
 
 void signals_all(struct processes *p, int sig)

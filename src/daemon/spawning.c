@@ -8,7 +8,7 @@
 #include "core/input.h"
 #include "daemon/job_msgs.h"
 #include "daemon/preflight.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 /* Processes of the job on other nodes may not have been tried yet. */
 static bool all_tried(const struct job *job)
@@ -22,7 +22,7 @@ static bool all_tried(const struct job *job)
 
 static void answer_spawn(const struct node_context *c, uint64_t ticket, const struct answer *a)
 {
-    if (!c->multinode || !rpc_answer(&c->multinode->dispatch.rpc, ticket, a))
+    if (!c->cluster || !rpc_answer(&c->cluster->dispatch.rpc, ticket, a))
         server_answer(c->server, ticket, a);
 }
 
@@ -110,8 +110,8 @@ static int begin_spawn(struct local_jobs *jobs, const struct op_spawn *e, struct
     }
     choose_fed(w, e->request);
     put_presets(c->server, w->job, e->request);
-    if (c->multinode)
-        job_msgs_announce(c->multinode, w, e->request);
+    if (c->cluster)
+        job_msgs_announce(c->cluster, w, e->request);
     spawning_state_event(&w->spawning, SPAWNING_EVENT_REQUEST, c->log);
     w->ticket = e->ticket;
     w->codes = codes;

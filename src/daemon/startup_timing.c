@@ -11,7 +11,7 @@
 #include "report/startup_report.h"
 #include "daemon/child_daemons.h"
 #include "daemon/node_context.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 enum { STARTUP_TIMING_TEXT_MAX = 1 << 24 };
 
@@ -52,7 +52,7 @@ static void quiet(void *arg)
  * end. */
 static void look(struct startup_timing *t)
 {
-    const struct multinode *s = t->context->multinode;
+    const struct cluster_io *s = t->context->cluster;
 
     if (!t->report || !t->begun || t->reported)
         return;
@@ -69,7 +69,7 @@ static void look(struct startup_timing *t)
 /* Opened once the number of nodes is known. */
 static bool ready_report(struct startup_timing *t)
 {
-    const struct multinode *s = t->context->multinode;
+    const struct cluster_io *s = t->context->cluster;
     struct startup_report *r = t->report;
     struct startup_own own;
 
@@ -168,13 +168,13 @@ static void say_part(struct startup_timing *t, struct slice part)
 
     m.u.startup.job = t->own.job;
     m.u.startup.part = part;
-    multinode_send(t->context->multinode, &m, 0);
+    cluster_io_send(t->context->cluster, &m, 0);
 }
 
 /* Without memory nothing is sent, and the report names the nodes that are missing. */
 static void tell(struct startup_timing *t, const struct job *j, bool ended)
 {
-    const struct multinode *s = t->context->multinode;
+    const struct cluster_io *s = t->context->cluster;
     struct arena a = ARENA_NULL(LIMIT_MAP_MEMORY);
     struct buf text = BUF_NULL(LIMIT_DAEMON_LINK_MESSAGE / 2);
     struct startup_part p;
@@ -202,7 +202,7 @@ void startup_timing_begin(struct startup_timing *t, const struct node_context *c
         return;
     t->begun = true;
     t->own.told_ns = told_ns;
-    t->own.linked_ns = c->multinode ? c->multinode->linked_ns : 0;
+    t->own.linked_ns = c->cluster ? c->cluster->linked_ns : 0;
     c->server->core.startup = &t->own;
     if (t->report) {
         t->report->own.announced = told_ns;

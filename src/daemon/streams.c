@@ -7,18 +7,18 @@
 #include <unistd.h>
 
 #include "cluster/msg.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/node_context.h"
 #include "daemon/output.h"
 
 static bool is_launcher(const struct streams *t)
 {
-    return t->multinode->router.config.me == 0;
+    return t->cluster->router.config.me == 0;
 }
 
 static const struct node_context *context_of(const struct streams *t)
 {
-    return t->multinode->context;
+    return t->cluster->context;
 }
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ static void on_data(void *arg, struct channel *c, struct slice bytes)
     struct streams *t = arg;
     struct msg m = channel_data_msg(c, bytes);
 
-    multinode_send(t->multinode, &m, c->position);
+    cluster_io_send(t->cluster, &m, c->position);
 }
 
 static void on_credit(void *arg, struct channel *c, uint64_t count)
@@ -36,7 +36,7 @@ static void on_credit(void *arg, struct channel *c, uint64_t count)
     struct streams *t = arg;
     struct msg m = channel_credit_msg(c, count);
 
-    multinode_send(t->multinode, &m, c->position);
+    cluster_io_send(t->cluster, &m, c->position);
 }
 
 static void on_unread(void *arg, struct channel *c)
@@ -44,7 +44,7 @@ static void on_unread(void *arg, struct channel *c)
     struct streams *t = arg;
     struct msg m = channel_unread_msg(c);
 
-    multinode_send(t->multinode, &m, c->position);
+    cluster_io_send(t->cluster, &m, c->position);
 }
 
 static void on_ended(void *arg, struct channel *c)
@@ -52,14 +52,14 @@ static void on_ended(void *arg, struct channel *c)
     struct streams *t = arg;
 
     (void)c;
-    t->on_over(t->multinode);
+    t->on_over(t->cluster);
 }
 
 static const struct channel_ops ops = { on_data, on_credit, on_unread, on_ended };
 
 static struct stream_set *set_of(struct streams *t, uint32_t position, uint64_t number)
 {
-    if (number >= STREAM_KINDS || position >= t->multinode->router.config.count)
+    if (number >= STREAM_KINDS || position >= t->cluster->router.config.count)
         return NULL;
     return &t->sets[is_launcher(t) ? position : 0];
 }
@@ -110,7 +110,7 @@ static void source_over(void *arg)
 {
     struct streams *t = arg;
 
-    t->on_over(t->multinode);
+    t->on_over(t->cluster);
     turn_end(context_of(t)->turn);
 }
 
@@ -157,9 +157,9 @@ static void show_first(struct streams *t, uint32_t position, enum stream which, 
     await(t, position, which, false);
     if (rc < 0)
         log_error(context_of(t)->log, "cannot show the output of node %s: %s",
-                  t->multinode->names[position], err_text(rc));
+                  t->cluster->names[position], err_text(rc));
     if (!any)
-        t->on_over(t->multinode);
+        t->on_over(t->cluster);
 }
 
 int streams_stdin(struct streams *t, uint32_t position)
@@ -231,7 +231,7 @@ void streams_end(struct streams *t)
     channel_close(&t->sets[0].channels[STREAM_IN]);
     channel_catch_up(&t->sets[0].channels[STREAM_OUT]);
     channel_catch_up(&t->sets[0].channels[STREAM_ERR]);
-    t->on_over(t->multinode);
+    t->on_over(t->cluster);
 }
 
 /* ---- both sides ----------------------------------------------------------------------------- */
@@ -248,11 +248,11 @@ bool streams_over(const struct streams *t)
     return true;
 }
 
-int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS],
-                 void (*on_over)(void *multinode))
+int streams_open(struct streams *t, struct cluster_io *s, const int far[STREAM_KINDS],
+                 void (*on_over)(void *cluster))
 {
     t->on_over = on_over;
-    t->multinode = s;
+    t->cluster = s;
     t->count = is_launcher(t) ? s->router.config.count : 1;
     t->sets = calloc(t->count, sizeof *t->sets);
     for (int i = 0; i < STREAM_KINDS; i++)
@@ -266,7 +266,7 @@ int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KI
 
 void streams_close(struct streams *t)
 {
-    if (!t->multinode)
+    if (!t->cluster)
         return;
     for (uint32_t p = 0; t->sets && p < t->count; p++) {
         for (int i = 0; i < STREAM_KINDS; i++) {
@@ -280,5 +280,5 @@ void streams_close(struct streams *t)
     }
     free(t->sets);
     t->sets = NULL;
-    t->multinode = NULL;
+    t->cluster = NULL;
 }

@@ -21,11 +21,11 @@ struct stream_set {
     bool awaited[STREAM_KINDS];          /* ... once there is some; most daemons write nothing */
 };
 
-struct multinode;
+struct cluster_io;
 
 struct streams {
-    struct multinode *multinode; /* NULL: not open */
-    void (*on_over)(void *multinode);
+    struct cluster_io *cluster; /* NULL: not open */
+    void (*on_over)(void *cluster);
     struct stream_set *sets;
     uint32_t count;        /* launcher: all positions; a daemon: 1, its own */
     int far[STREAM_KINDS]; /* a daemon: the other ends of its pipes until the channels are open */
@@ -33,8 +33,8 @@ struct streams {
 
 /* far: from streams_divert(); NULL: the launcher.  on_over: a stream has ended; perhaps all have
  * (streams_over()).  0 or -ENOMEM. */
-int streams_open(struct streams *t, struct multinode *s, const int far[STREAM_KINDS],
-                 void (*on_over)(void *multinode));
+int streams_open(struct streams *t, struct cluster_io *s, const int far[STREAM_KINDS],
+                 void (*on_over)(void *cluster));
 void streams_close(struct streams *t); /* harmless twice, and on zeroed memory */
 
 /* A daemon, before its node exists: turns standard input, output and error into pipes whose other

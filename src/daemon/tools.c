@@ -12,7 +12,7 @@
 #include "core/effect.h"
 #include "core/input.h"
 #include "daemon/local_job.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 /* Processes of a tool's job: as many as the rank of the tool requires. */
 enum { RANKS_MAX = 1024 };
@@ -111,7 +111,7 @@ static uint32_t count_tools(const struct local_jobs *jobs)
 static const char *objection(const struct local_jobs *jobs, struct slice name, uint32_t rank,
                              enum answer_status *status_p)
 {
-    const struct multinode *s = jobs->context->multinode;
+    const struct cluster_io *s = jobs->context->cluster;
 
     *status_p = ANSWER_RESERVED;
     if (s && s->router.config.me != 0)

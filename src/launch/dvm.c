@@ -159,8 +159,8 @@ static int stand(struct dvm *s, struct launch_options *o, struct job_map *plan, 
     if (node && remote_open(&s->far, o, node, plan, log, &err) == 0) {
         s->far.on_up = come_up;
         s->far.arg = s;
-        dvm_execs_open(&s->errands, &s->far.multinode);
-        s->far.multinode.errands = &s->errands;
+        dvm_execs_open(&s->errands, &s->far.cluster);
+        s->far.cluster.errands = &s->errands;
         watch_open(&s->waits, node_loop(node), s->news, nobody_waits, NULL, s);
         watch_want(&s->waits, LOOP_READ);
         code = node_run(node);

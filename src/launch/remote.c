@@ -80,7 +80,7 @@ static void wipe_line(struct remote *f)
 
 static uint32_t serving(const struct remote *f)
 {
-    return f->multinode.daemons.in[DAEMON_STATE_SERVING];
+    return f->cluster.daemons.in[DAEMON_STATE_SERVING];
 }
 
 void remote_progress(const struct remote *f, struct node_progress *p)
@@ -370,7 +370,7 @@ static void stopped(void *arg)
     struct remote *f = arg;
 
     timer_stop(&f->stopping);
-    shutdown_commands_ended(f->multinode.shutdown);
+    shutdown_commands_ended(f->cluster.shutdown);
 }
 
 /* Commands that have been asked to end get a moment for it. */
@@ -396,7 +396,7 @@ uint32_t remote_lost(struct remote *f, const char *const **names_p)
     if (!f->lost)
         f->lost = arena_array(&f->arena, f->boot.count, sizeof *f->lost);
     for (uint32_t p = 1; f->lost && p < f->boot.count; p++) {
-        if (f->multinode.daemons.states[p] == DAEMON_STATE_LOST)
+        if (f->cluster.daemons.states[p] == DAEMON_STATE_LOST)
             f->lost[n++] = f->names[p];
     }
     *names_p = f->lost;
@@ -435,27 +435,27 @@ static int open_cluster(struct remote *f, struct errmsg *err)
                                        .port_low = (uint16_t)f->opt->port_low,
                                        .port_high = (uint16_t)f->opt->port_high };
     struct overlay_io_config overlay_io = { .schedule = f->opt->collective };
-    int rc = multinode_open(&f->multinode, f->node, &config, &overlay_io, NULL, err);
+    int rc = cluster_io_open(&f->cluster, f->node, &config, &overlay_io, NULL, err);
 
     if (rc < 0)
         return rc;
-    f->multinode.child_daemons = &f->child_daemons;
-    f->multinode.names = f->names;
-    f->multinode.slots = f->slots;
-    f->multinode.calls = (struct multinode_calls){ .on_ready = on_ready,
-                                                   .on_near = on_near,
-                                                   .on_lost = on_lost,
-                                                   .on_trouble = on_trouble,
-                                                   .on_hardware = on_hardware,
-                                                   .on_quit = on_quit,
-                                                   .on_gone = on_gone };
-    f->multinode.arg = f;
-    node_share(f->node, &f->multinode);
+    f->cluster.child_daemons = &f->child_daemons;
+    f->cluster.names = f->names;
+    f->cluster.slots = f->slots;
+    f->cluster.calls = (struct cluster_io_calls){ .on_ready = on_ready,
+                                                  .on_near = on_near,
+                                                  .on_lost = on_lost,
+                                                  .on_trouble = on_trouble,
+                                                  .on_hardware = on_hardware,
+                                                  .on_quit = on_quit,
+                                                  .on_gone = on_gone };
+    f->cluster.arg = f;
+    node_share(f->node, &f->cluster);
     if (!f->opt->trace_file)
         return 0;
-    f->multinode.trace = trace_base(f);
-    return f->multinode.trace ? node_record(f->node, f->opt->trace_file, err)
-                              : errmsg_set(err, -ENOMEM, "out of memory");
+    f->cluster.trace = trace_base(f);
+    return f->cluster.trace ? node_record(f->node, f->opt->trace_file, err)
+                            : errmsg_set(err, -ENOMEM, "out of memory");
 }
 
 static int start_daemons(struct remote *f, struct errmsg *err)
@@ -473,7 +473,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
                                                                                 : wireupd,
                                                      .wireupd_said = f->opt->wireupd != NULL },
                                            .envp = environ,
-                                           .daemons = &f->multinode.daemons,
+                                           .daemons = &f->cluster.daemons,
                                            .calls = { NULL, on_failed, on_remark },
                                            .arg = f };
     int rc;
@@ -485,7 +485,7 @@ static int start_daemons(struct remote *f, struct errmsg *err)
     if (rc == 0 && f->opt->scouting)
         rc = bootstrap_put_option(&f->arena, &f->boot, "hardware", "1");
     if (rc == 0)
-        rc = router_io_addresses(&f->multinode.router_io, &addresses, err);
+        rc = router_io_addresses(&f->cluster.router_io, &addresses, err);
     config.addresses = buf_cstr(&addresses);
     if (rc == 0)
         rc = config.addresses ? child_daemons_open(&f->child_daemons, &config, err) : -ENOMEM;
@@ -547,7 +547,7 @@ void remote_close(struct remote *f)
     node_failures_free(&f->failures);
     wipe_line(f);
     child_daemons_close(&f->child_daemons);
-    multinode_close(&f->multinode);
+    cluster_io_close(&f->cluster);
     bootstrap_wipe(&f->boot);
     buf_free(&f->last_view);
     map_free(&f->by_name);

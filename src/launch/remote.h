@@ -8,7 +8,7 @@
 #include "launch/node_failures.h"
 #include "launch/options.h"
 #include "daemon/child_daemons.h"
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 #include "daemon/shutdown.h"
 
 struct remote {
@@ -16,7 +16,7 @@ struct remote {
     struct job_map *plan; /* of the first job */
     struct log log;
     struct node *node;
-    struct multinode multinode;
+    struct cluster_io cluster;
     struct child_daemons child_daemons;
     struct bootstrap boot; /* the common record of all daemons */
     struct arena arena;

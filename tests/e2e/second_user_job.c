@@ -127,7 +127,7 @@ static int take_line(struct window *w)
     return 0;
 }
 
-static void multinode(const char *path)
+static void map_shared(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
@@ -150,7 +150,7 @@ int main(int argc, char **argv)
     if (argc != 2 || size > RANKS_MAX)
         return 2;
     setvbuf(stdin, NULL, _IONBF, 0); /* what is buffered, poll does not see */
-    multinode(argv[1]);
+    map_shared(argv[1]);
     ask("cmd=init pmi_version=1 pmi_subversion=1\n");
     for (uint64_t n = 1; !shared->last || n <= shared->last; n++) {
         fence(&w);

@@ -1,4 +1,4 @@
-/* multinode_jobs_test.c - jobs over several nodes: whole daemons joined without a network
+/* cluster_jobs_test.c - jobs over several nodes: whole daemons joined without a network
  * (tests/cluster.h).
  */
 #include "core/job_connect.h"

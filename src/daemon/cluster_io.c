@@ -1,7 +1,7 @@
-/* multinode.c - see multinode.h.  Reading order: the dispatcher; input; messages that do not
+/* cluster_io.c - see cluster_io.h.  Reading order: the dispatcher; input; messages that do not
  * concern the core; router callbacks; opening and closing.
  */
-#include "daemon/multinode.h"
+#include "daemon/cluster_io.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,14 +22,13 @@
 #include "daemon/preflight.h"
 #include "daemon/server_calls.h"
 #include "daemon/spawning.h"
-#include "daemon/multinode_priv.h"
 #include "daemon/signals.h"
 
 /* ---- the dispatcher ---- */
 
 static void spawn(void *arg, const struct op_spawn *e)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     spawning_begin(s->jobs, e);
 }
@@ -37,7 +36,7 @@ static void spawn(void *arg, const struct op_spawn *e)
 /* The requester may want to read the trace, too. */
 static void pending(void *arg, struct slice job, struct buf *part)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     trace_writer_flush(s->trace_writer);
     pending_query_part(&s->context->server->core, job, part);
@@ -45,41 +44,41 @@ static void pending(void *arg, struct slice job, struct buf *part)
 
 static void pending_part(void *arg, uint32_t from, uint64_t ticket, struct slice part)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     pending_query_heard(s->pending_queries, from, ticket, part);
 }
 
 static void on_proc_states(void *arg, struct job *j)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     spawning_heard(s->jobs, j);
 }
 
 static void wake(void *arg, uint32_t ms)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     timer_set(&s->batch, ms);
 }
 
 static void on_batch(void *arg)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     dispatch_tick(&s->dispatch);
 }
 
-static void open_dispatch(struct multinode *s, uint32_t me)
+static void open_dispatch(struct cluster_io *s, uint32_t me)
 {
-    struct dispatch_config k = { .core = &share_server(s)->core,
+    struct dispatch_config k = { .core = &cluster_io_server(s)->core,
                                  .router = &s->router,
                                  .member = &s->overlay_io.member,
                                  .me = me,
                                  .log = s->context->log,
                                  .core_calls = server_calls(),
-                                 .core_arg = share_server(s),
+                                 .core_arg = cluster_io_server(s),
                                  .rpc_calls = { spawn, pending, pending_part },
                                  .on_proc_states = on_proc_states,
                                  .wake = wake,
@@ -89,24 +88,24 @@ static void open_dispatch(struct multinode *s, uint32_t me)
     dispatch_open(&s->dispatch, &k);
 }
 
-void multinode_effect(struct multinode *s, const struct effect *e)
+void cluster_io_effect(struct cluster_io *s, const struct effect *e)
 {
     dispatch_effect(&s->dispatch, e, clock_now_ns());
 }
 
 /* ---- input ---- */
 
-void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes)
+void cluster_io_input(struct cluster_io *s, const struct job *j, uint32_t rank, struct slice bytes)
 {
     struct msg m = MSG_WITH(input, .job = j->id, .rank = rank, .bytes = bytes);
 
-    multinode_send(s, &m,
-                   rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
+    cluster_io_send(s, &m,
+                    rank == JOB_NO_RANK ? MSG_EVERYBODY : node_map_rank(&s->dispatch.map, j, rank));
 }
 
-static void hear_input(struct multinode *s, const struct op_input *m)
+static void hear_input(struct cluster_io *s, const struct op_input *m)
 {
-    const struct job *j = share_job(s, m->job);
+    const struct job *j = cluster_io_job(s, m->job);
 
     if (j)
         process_input(s->processes, j, m->rank, m->bytes, 0);
@@ -114,7 +113,7 @@ static void hear_input(struct multinode *s, const struct op_input *m)
 
 /* ---- messages that do not concern the core ---- */
 
-static void hear_trouble(struct multinode *s, const struct op_launch_error *m)
+static void hear_trouble(struct cluster_io *s, const struct op_launch_error *m)
 {
     char why[ERRMSG_MAX];
     bool known = m->position > 0 && m->position < s->router.config.count;
@@ -125,14 +124,14 @@ static void hear_trouble(struct multinode *s, const struct op_launch_error *m)
     else if (s->calls.on_trouble)
         s->calls.on_trouble(
             s->arg, m->fatal && m->position != UINT32_MAX ? (int64_t)m->position : -1, m->text);
-    if (!share_is_root(s) || !m->fatal || !known)
+    if (!cluster_io_is_root(s) || !m->fatal || !known)
         return;
     node_failure_reason(s, m->position, why);
     membership_lose(&s->overlay_io.member, m->position);
 }
 
 /* A message that does not concern the core. */
-static void hear(struct multinode *s, const struct msg *m)
+static void hear(struct cluster_io *s, const struct msg *m)
 {
     switch (m->kind) {
     case MSG_launch_error: hear_trouble(s, &m->u.launch_error); break;
@@ -161,7 +160,7 @@ static void hear(struct multinode *s, const struct msg *m)
 
 static void on_message(void *arg, const struct msg *m)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     if (s->errands && dvm_exec_hear(s->errands, m))
         return;
@@ -172,11 +171,11 @@ static void on_message(void *arg, const struct msg *m)
 
 static void on_ready(void *arg, uint32_t position, struct slice host)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     (void)host;
     daemon_states_event(&s->daemons, position, DAEMON_EVENT_READY);
-    if (share_is_root(s))
+    if (cluster_io_is_root(s))
         streams_show(&s->streams, position);
     startup_timing_ready(s->context->timing, position);
     if (s->calls.on_ready)
@@ -184,7 +183,7 @@ static void on_ready(void *arg, uint32_t position, struct slice host)
 }
 
 /* A daemon: a link towards the launcher is up. */
-static void on_above(struct multinode *s)
+static void on_above(struct cluster_io *s)
 {
     streams_flow(&s->streams);
     if (own_state_event(&s->own, OWN_EVENT_LINK, s->context->log) == OWN_ACTION_begin &&
@@ -194,7 +193,7 @@ static void on_above(struct multinode *s)
 
 static void on_near(void *arg, uint32_t position)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     if (!s->linked_ns)
         s->linked_ns = clock_now_ns();
@@ -206,7 +205,7 @@ static void on_near(void *arg, uint32_t position)
 
 static void on_down(void *arg, uint32_t position, const char *why)
 {
-    struct multinode *s = arg;
+    struct cluster_io *s = arg;
 
     if (s->calls.on_lost)
         s->calls.on_lost(s->arg, position, why);
@@ -215,7 +214,7 @@ static void on_down(void *arg, uint32_t position, const char *why)
 
 static void on_closed(void *arg)
 {
-    const struct multinode *s = arg;
+    const struct cluster_io *s = arg;
 
     shutdown_links_closed(s->shutdown);
 }
@@ -227,19 +226,19 @@ static void on_lost(void *arg, uint32_t position)
 
 static void on_end(void *arg, const char *why)
 {
-    const struct multinode *s = arg;
+    const struct cluster_io *s = arg;
 
     shutdown_failed(s->shutdown, why);
 }
 
-static void on_streams_over(void *multinode)
+static void on_streams_over(void *cluster)
 {
-    const struct multinode *s = multinode;
+    const struct cluster_io *s = cluster;
 
     shutdown_streams_over(s->shutdown);
 }
 
-static void use_modules(struct multinode *s, struct node *n)
+static void use_modules(struct cluster_io *s, struct node *n)
 {
     s->context = &n->context;
     s->jobs = &n->jobs;
@@ -254,9 +253,9 @@ static void use_modules(struct multinode *s, struct node *n)
     s->kept = &n->kept;
 }
 
-int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
-                   const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
-                   struct errmsg *err)
+int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io_config *config,
+                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                    struct errmsg *err)
 {
     struct router_io_config c = *config;
     struct membership_calls calls = { .on_message = on_message,
@@ -287,7 +286,7 @@ int multinode_open(struct multinode *s, struct node *n, const struct router_io_c
     return rc < 0 ? errmsg_set(err, rc, "out of memory for %u daemons", config->router.count) : 0;
 }
 
-void multinode_close(struct multinode *s)
+void cluster_io_close(struct cluster_io *s)
 {
     if (!s->context)
         return;

@@ -1,19 +1,20 @@
-/* multinode.h - jobs on several nodes: effects of the core become messages to other daemons, and
- * received messages become calls into the core.
+/* cluster_io.h - a daemon's side of src/cluster: its links, clock and streams, and the modules of
+ * the node that received messages concern.
  *
- * The launcher (position 0) decides about jobs, numbers them, keeps the published names and plans
- * spawns; the daemons follow (docs/design/nodes.md).  Collectives belong to the overlay
- * (overlay_io.h).
+ * Effects of the core become messages to other daemons, and received messages become calls into the
+ * core (cluster/dispatch.h).  The launcher (position 0) decides about jobs, numbers them, keeps the
+ * published names and plans spawns; the daemons follow (docs/design/nodes.md).  Collectives belong
+ * to the overlay (overlay_io.h).
  */
-#ifndef WIREUP_DAEMON_MULTINODE_H
-#define WIREUP_DAEMON_MULTINODE_H
+#ifndef WIREUP_DAEMON_CLUSTER_IO_H
+#define WIREUP_DAEMON_CLUSTER_IO_H
 
 #include "cluster/dispatch.h"
 #include "core/job_map.h"
 #include "daemon/daemon_state.h"
 #include "daemon/own_state.h"
 #include "daemon/router_io.h"
-#include "daemon/node.h"
+#include "daemon/node_context.h"
 #include "daemon/streams.h"
 #include "daemon/overlay_io.h"
 
@@ -25,14 +26,13 @@ struct help;
 struct job_shutdown;
 struct launcher;
 struct local_jobs;
-struct node_context;
 struct pending_queries;
 struct processes;
 struct shutdown;
 struct trace_writer;
 
 /* Callbacks of the owner; all may be NULL. */
-struct multinode_calls {
+struct cluster_io_calls {
     void (*on_ready)(void *arg, uint32_t position); /* these three as in router.h */
     void (*on_near)(void *arg, uint32_t position);
     void (*on_joined)(void *arg); /* a daemon: its first link towards the launcher is up */
@@ -48,7 +48,7 @@ struct multinode_calls {
     void (*on_gone)(void *arg);
 };
 
-struct multinode {
+struct cluster_io {
     const struct node_context *context; /* NULL: not open */
     /* Modules of the node, which received messages concern. */
     struct local_jobs *jobs;
@@ -80,27 +80,53 @@ struct multinode {
     const struct child_daemons *child_daemons; /* the owner's: when daemons came up; or NULL */
     uint64_t linked_ns; /* a daemon: since when it has a link towards the launcher */
     uint64_t heard_ns;  /* … and when the last job was announced to it */
-    struct multinode_calls calls;
+    struct cluster_io_calls calls;
     void *arg;
 };
 
 /* Joins the launcher or a daemon to the other nodes; takes effect with node_share().  0, or -errno
  * with a sentence. */
-int multinode_open(struct multinode *s, struct node *n, const struct router_io_config *config,
-                   const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
-                   struct errmsg *err);
-void multinode_close(struct multinode *s); /* harmless twice, and on zeroed memory */
+int cluster_io_open(struct cluster_io *s, struct node *n, const struct router_io_config *config,
+                    const struct overlay_io_config *overlay_io, const int far[STREAM_KINDS],
+                    struct errmsg *err);
+void cluster_io_close(struct cluster_io *s); /* harmless twice, and on zeroed memory */
 
 /* Sends an effect to the other nodes. */
-void multinode_effect(struct multinode *s, const struct effect *e);
+void cluster_io_effect(struct cluster_io *s, const struct effect *e);
 
 /* Sends a message to a position, or to all (MSG_EVERYBODY). */
-static inline void multinode_send(struct multinode *s, struct msg *m, uint32_t to)
+static inline void cluster_io_send(struct cluster_io *s, struct msg *m, uint32_t to)
 {
     send_queue_to(&s->dispatch.queue, m, to);
 }
 
+/* Is this the launcher? */
+static inline bool cluster_io_is_root(const struct cluster_io *s)
+{
+    return s->router.config.me == 0;
+}
+
+static inline struct server *cluster_io_server(const struct cluster_io *s)
+{
+    return s->context->server;
+}
+
+/* The job with that number, or NULL. */
+static inline struct job *cluster_io_job(const struct cluster_io *s, uint64_t id)
+{
+    return id < UINT32_MAX ? core_job(&cluster_io_server(s)->core, (uint32_t)id) : NULL;
+}
+
+/* The job, if it has that rank. */
+static inline struct job *cluster_io_job_with(const struct cluster_io *s, uint64_t id,
+                                              uint64_t rank)
+{
+    struct job *j = cluster_io_job(s, id);
+
+    return j && rank < j->plan.nprocs ? j : NULL;
+}
+
 /* Sends bytes to the standard input of a rank elsewhere, or of all ranks. */
-void multinode_input(struct multinode *s, const struct job *j, uint32_t rank, struct slice bytes);
+void cluster_io_input(struct cluster_io *s, const struct job *j, uint32_t rank, struct slice bytes);
 
 #endif
