@@ -2,26 +2,41 @@
 #include "io/daemon_link_crypto.h"
 
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limit.h"
+#include "io/daemon_link_keys.h"
 #include "io/secret.h"
 
 enum kind { KIND_HELLO = 1, KIND_ANSWER, KIND_REFUSAL };
-enum record { RECORD_LAST = 1, RECORD_PIECE, RECORD_ALIVE, RECORD_BYE };
+/* A heartbeat is a piece without bytes: messages have no empty pieces but the last. */
+enum record {
+    RECORD_PIECE = crypto_secretstream_xchacha20poly1305_TAG_MESSAGE,
+    RECORD_LAST = crypto_secretstream_xchacha20poly1305_TAG_PUSH,
+    RECORD_BYE = crypto_secretstream_xchacha20poly1305_TAG_FINAL,
+};
 enum step { STEP_HEAD, STEP_BODY, STEP_PROOF, STEP_RECORDS, STEP_OVER };
 enum {
-    SEAL = crypto_aead_chacha20poly1305_IETF_ABYTES,
-    RECORD_MAX = 1 + DAEMON_LINK_CHUNK + SEAL,
-    UNSIGNED =
-        DAEMON_LINK_HELLO - crypto_generichash_BYTES, /* the part of a hello that its MAC covers */
+    SEAL = crypto_secretstream_xchacha20poly1305_ABYTES,
+    STREAM_KEY = crypto_secretstream_xchacha20poly1305_KEYBYTES,
+    STREAM_HEADER = crypto_secretstream_xchacha20poly1305_HEADERBYTES,
+    RECORD_MAX = DAEMON_LINK_CHUNK + SEAL,
+    MAC = 32,
+    PUBLIC_AT = DAEMON_LINK_HEAD + 8,   /* the fresh key, in a hello and an answer */
+    UNSIGNED = DAEMON_LINK_HELLO - MAC, /* the part that the MAC covers; an answer begins alike */
+    ANSWER_UNSIGNED = DAEMON_LINK_ANSWER - MAC,
     IN_FIRST = 8 << 10, /* read at once while there is little traffic: a few pages of the heap */
     IN_STEP = 64 << 10, /* ... and when there is more */
     KEEP = 256 << 10,   /* a buffer larger than this is freed when it is empty */
 };
+
+_Static_assert(PUBLIC_AT + crypto_kx_PUBLICKEYBYTES == UNSIGNED, "the fresh key is before the MAC");
+_Static_assert(UNSIGNED + STREAM_HEADER == ANSWER_UNSIGNED, "the header is before the MAC");
+_Static_assert(STREAM_HEADER + MAC == DAEMON_LINK_PROOF, "a header and a MAC");
+_Static_assert((int)DAEMON_LINK_RECORD_EXTRA == 4 + SEAL, "the length and what secretstream adds");
+_Static_assert((int)DAEMON_LINK_SEED == crypto_kx_SEEDBYTES, "fresh keys are made of the seed");
 
 static const unsigned char magic[8] = { 0x89, 'W', 'I', 'R', 'E', 'U', 'P', '\n' };
 
@@ -72,42 +87,70 @@ static void digest(const struct daemon_link_crypto *c, const char label[8], unsi
 static void sign_hello(const struct daemon_link_crypto *c, const unsigned char *hello,
                        unsigned char *to)
 {
-    digest(c, "hello  1", to, 32, hello, UNSIGNED, NULL, 0, NULL, 0);
+    digest(c, "hello  2", to, MAC, hello, UNSIGNED, NULL, 0, NULL, 0);
 }
 
 static void sign_answer(const struct daemon_link_crypto *c, unsigned char *to)
 {
-    digest(c, "answer 1", to, 32, c->hello, DAEMON_LINK_HELLO, c->answer, UNSIGNED, NULL, 0);
-}
-
-static void sign_proof(const struct daemon_link_crypto *c, unsigned char *to)
-{
-    digest(c, "proof  1", to, 32, c->hello, DAEMON_LINK_HELLO, c->answer, DAEMON_LINK_HELLO, NULL,
+    digest(c, "answer 2", to, MAC, c->hello, DAEMON_LINK_HELLO, c->answer, ANSWER_UNSIGNED, NULL,
            0);
 }
 
-/* The MAC of a refusal: over the first part of the hello that it answers, whose fresh key is
- * unique. */
+static void sign_proof(const struct daemon_link_crypto *c, const unsigned char *header,
+                       unsigned char *to)
+{
+    digest(c, "proof  2", to, MAC, c->hello, DAEMON_LINK_HELLO, c->answer, DAEMON_LINK_ANSWER,
+           header, STREAM_HEADER);
+}
+
+/* The MAC of a refusal, the same in all versions: over the first part of the hello that it answers,
+ * whose fresh key is unique. */
 static void sign_refusal(const struct daemon_link_crypto *c, const unsigned char *hello,
                          const unsigned char *head, unsigned char *to)
 {
-    digest(c, "refusal1", to, 32, hello, UNSIGNED, head, DAEMON_LINK_HEAD, NULL, 0);
+    digest(c, "refusal1", to, MAC, hello, UNSIGNED, head, DAEMON_LINK_HEAD, NULL, 0);
 }
 
-/* False: the other end's public key is one of the few weak ones, which give no secret. */
-static bool derive_keys(struct daemon_link_crypto *c, const unsigned char *theirs)
+/* crypto_kx alone does not depend on the job's key, so its session keys are not yet those of the
+ * streams.  Of the answer only the part before its header counts, which needs a key already. */
+static void stream_keys(const struct daemon_link_crypto *c, const unsigned char *session,
+                        unsigned char *to)
 {
-    unsigned char shared[crypto_scalarmult_BYTES], both[64];
-    bool good = crypto_scalarmult(shared, c->keys->secret, theirs) == 0;
+    digest(c, "keys   2", to, 2 * STREAM_KEY, session, 2 * crypto_kx_SESSIONKEYBYTES, c->hello,
+           DAEMON_LINK_HELLO, c->answer, UNSIGNED);
+}
 
-    digest(c, "keys   1", both, sizeof both, shared, sizeof shared, c->hello, DAEMON_LINK_HELLO,
-           c->answer, DAEMON_LINK_HELLO);
-    memcpy(c->role == DAEMON_LINK_CALLS ? c->keys->seal : c->keys->open, both, 32);
-    memcpy(c->role == DAEMON_LINK_CALLS ? c->keys->open : c->keys->seal, both + 32, 32);
-    sodium_memzero(shared, sizeof shared);
-    sodium_memzero(both, sizeof both);
-    sodium_memzero(c->keys->secret, sizeof c->keys->secret);
-    return good;
+/* Opens the stream of what we send, and keeps the key for the other one.  False: the other end's
+ * public key is one of the few weak ones, which give no secret. */
+static bool derive_keys(struct daemon_link_crypto *c, unsigned char *header)
+{
+    struct daemon_link_keys *k = c->keys;
+    const unsigned char *caller = c->hello + PUBLIC_AT, *answerer = c->answer + PUBLIC_AT;
+    /* what the caller sends, then what the answerer sends */
+    unsigned char session[2][crypto_kx_SESSIONKEYBYTES], keys[2][STREAM_KEY];
+    unsigned own = c->role == DAEMON_LINK_CALLS ? 0 : 1;
+    int rc;
+
+    if (c->role == DAEMON_LINK_CALLS)
+        rc = crypto_kx_client_session_keys(session[1], session[0], caller, k->secret, answerer);
+    else
+        rc = crypto_kx_server_session_keys(session[0], session[1], answerer, k->secret, caller);
+    if (rc == 0) {
+        stream_keys(c, session[0], keys[0]);
+        crypto_secretstream_xchacha20poly1305_init_push(&k->seal, header, keys[own]);
+        memcpy(k->open_key, keys[1 - own], STREAM_KEY);
+    }
+    sodium_memzero(session, sizeof session);
+    sodium_memzero(keys, sizeof keys);
+    sodium_memzero(k->secret, sizeof k->secret);
+    return rc == 0;
+}
+
+/* header: of what the other end sends. */
+static void open_stream(struct daemon_link_crypto *c, const unsigned char *header)
+{
+    crypto_secretstream_xchacha20poly1305_init_pull(&c->keys->open, header, c->keys->open_key);
+    sodium_memzero(c->keys->open_key, sizeof c->keys->open_key);
 }
 
 /* ---- handshake messages, written ---- */
@@ -123,14 +166,14 @@ static void fill_head(unsigned char *to, enum kind kind, enum daemon_link_fault 
     snprintf((char *)to + 16, 16, "%s", WIREUP_VERSION);
 }
 
-/* All but the MAC. */
-static void fill_hello(unsigned char *to, enum kind kind, uint32_t position,
-                       const unsigned char *secret)
+/* The part before the MAC, or before the header of an answer. */
+static void fill_hello(struct daemon_link_crypto *c, unsigned char *to, enum kind kind)
 {
-    memset(to, 0, DAEMON_LINK_HELLO);
+    memset(to, 0, UNSIGNED);
     fill_head(to, kind, DAEMON_LINK_FINE);
-    put32(to + DAEMON_LINK_HEAD, position);
-    crypto_scalarmult_base(to + DAEMON_LINK_HEAD + 8, secret);
+    put32(to + DAEMON_LINK_HEAD, c->own);
+    crypto_kx_seed_keypair(to + PUBLIC_AT, c->keys->secret, c->keys->seed);
+    sodium_memzero(c->keys->seed, sizeof c->keys->seed);
 }
 
 int daemon_link_crypto_init(struct daemon_link_crypto *c, enum daemon_link_role role,
@@ -145,14 +188,14 @@ int daemon_link_crypto_init(struct daemon_link_crypto *c, enum daemon_link_role 
     c->keys = secret_new(sizeof *c->keys);
     if (!c->keys)
         return -ENOMEM;
-    memcpy(c->keys->secret, seed, DAEMON_LINK_SEED);
+    memcpy(c->keys->seed, seed, DAEMON_LINK_SEED);
     buf_init(&c->in, RECORD_MAX + 4 + IN_FIRST + IN_STEP);
     buf_init(&c->out, out_max);
     buf_init(&c->pieces, LIMIT_DAEMON_LINK_MESSAGE);
     c->own = position;
     if (role == DAEMON_LINK_ANSWERS)
         return 0; /* deriving keys costs time: only for peers that know the job's key */
-    fill_hello(c->hello, KIND_HELLO, position, c->keys->secret);
+    fill_hello(c, c->hello, KIND_HELLO);
     sign_hello(c, c->hello, c->hello + UNSIGNED);
     buf_put(&c->out, c->hello, DAEMON_LINK_HELLO);
     return buf_ok(&c->out) ? 0 : -ENOMEM;
@@ -327,18 +370,20 @@ static enum daemon_link_event wrong_key(struct daemon_link_crypto *c)
 
 static enum daemon_link_event read_hello(struct daemon_link_crypto *c)
 {
-    unsigned char mac[32];
+    unsigned char mac[MAC];
 
+    if (buf_len(&c->in) < DAEMON_LINK_HELLO)
+        return DAEMON_LINK_MORE;
     memcpy(c->hello, bytes_in(c), DAEMON_LINK_HELLO);
     sign_hello(c, c->hello, mac);
-    if (sodium_memcmp(mac, c->hello + UNSIGNED, 32) != 0)
+    if (sodium_memcmp(mac, c->hello + UNSIGNED, MAC) != 0)
         return wrong_key(c);
     c->greeted = true;
-    fill_hello(c->answer, KIND_ANSWER, c->own, c->keys->secret);
-    sign_answer(c, c->answer + UNSIGNED);
-    if (!derive_keys(c, c->hello + DAEMON_LINK_HEAD + 8))
+    fill_hello(c, c->answer, KIND_ANSWER);
+    if (!derive_keys(c, c->answer + UNSIGNED))
         return wrong_key(c);
-    buf_put(&c->out, c->answer, DAEMON_LINK_HELLO);
+    sign_answer(c, c->answer + ANSWER_UNSIGNED);
+    buf_put(&c->out, c->answer, DAEMON_LINK_ANSWER);
     if (!buf_ok(&c->out))
         return no_memory(c);
     buf_take(&c->in, DAEMON_LINK_HELLO);
@@ -356,54 +401,45 @@ static enum daemon_link_event come_up(struct daemon_link_crypto *c, const unsign
 
 static enum daemon_link_event read_answer(struct daemon_link_crypto *c)
 {
-    unsigned char mac[32];
+    unsigned char mac[MAC], proof[DAEMON_LINK_PROOF];
 
-    memcpy(c->answer, bytes_in(c), DAEMON_LINK_HELLO);
+    if (buf_len(&c->in) < DAEMON_LINK_ANSWER)
+        return DAEMON_LINK_MORE;
+    memcpy(c->answer, bytes_in(c), DAEMON_LINK_ANSWER);
     sign_answer(c, mac);
-    if (sodium_memcmp(mac, c->answer + UNSIGNED, 32) != 0)
+    if (sodium_memcmp(mac, c->answer + ANSWER_UNSIGNED, MAC) != 0)
         return wrong_key(c);
     c->greeted = true;
-    if (!derive_keys(c, c->answer + DAEMON_LINK_HEAD + 8))
+    if (!derive_keys(c, proof))
         return wrong_key(c);
-    sign_proof(c, mac);
-    buf_put(&c->out, mac, sizeof mac);
+    open_stream(c, c->answer + UNSIGNED);
+    sign_proof(c, proof, proof + STREAM_HEADER);
+    buf_put(&c->out, proof, sizeof proof);
     if (!buf_ok(&c->out))
         return no_memory(c);
-    buf_take(&c->in, DAEMON_LINK_HELLO);
+    buf_take(&c->in, DAEMON_LINK_ANSWER);
     return come_up(c, c->answer);
-}
-
-static enum daemon_link_event read_body(struct daemon_link_crypto *c)
-{
-    if (buf_len(&c->in) < DAEMON_LINK_HELLO)
-        return DAEMON_LINK_MORE;
-    return c->role == DAEMON_LINK_CALLS ? read_answer(c) : read_hello(c);
 }
 
 static enum daemon_link_event read_proof(struct daemon_link_crypto *c)
 {
-    unsigned char mac[32];
+    const unsigned char *proof = bytes_in(c);
+    unsigned char mac[MAC];
 
     if (buf_len(&c->in) < DAEMON_LINK_PROOF)
         return DAEMON_LINK_MORE;
-    sign_proof(c, mac);
-    if (sodium_memcmp(mac, bytes_in(c), 32) != 0) {
+    sign_proof(c, proof, mac);
+    if (sodium_memcmp(mac, proof + STREAM_HEADER, MAC) != 0) {
         errmsg_set(&c->err, 0,
                    "it cannot prove that it has the key: its message was replayed or modified");
         return fail(c, DAEMON_LINK_REPLAY);
     }
+    open_stream(c, proof);
     buf_take(&c->in, DAEMON_LINK_PROOF);
     return come_up(c, c->hello);
 }
 
 /* ---- records ---- */
-
-static void number(uint64_t n, unsigned char nonce[12])
-{
-    memset(nonce, 0, 12);
-    for (unsigned i = 0; i < 8; i++)
-        nonce[4 + i] = (unsigned char)(n >> (8 * i));
-}
 
 static enum daemon_link_event altered(struct daemon_link_crypto *c)
 {
@@ -433,16 +469,17 @@ static enum daemon_link_event take_piece(struct daemon_link_crypto *c, struct sl
     return DAEMON_LINK_MESSAGE;
 }
 
-static enum daemon_link_event take_record(struct daemon_link_crypto *c, unsigned char *plain,
-                                          size_t n, struct slice *message)
+static enum daemon_link_event take_record(struct daemon_link_crypto *c, unsigned char tag,
+                                          struct slice piece, struct slice *message)
 {
-    struct slice piece = slice_mem(plain + 1, n - 1);
-
-    switch (plain[0]) {
+    switch (tag) {
     case RECORD_LAST: return take_piece(c, piece, true, message);
-    case RECORD_PIECE: return piece.len ? take_piece(c, piece, false, message) : altered(c);
-    case RECORD_ALIVE: return DAEMON_LINK_ALIVE;
-    case RECORD_BYE: c->step = STEP_OVER; return DAEMON_LINK_BYE;
+    case RECORD_PIECE: return piece.len ? take_piece(c, piece, false, message) : DAEMON_LINK_ALIVE;
+    case RECORD_BYE:
+        if (piece.len)
+            return altered(c);
+        c->step = STEP_OVER;
+        return DAEMON_LINK_BYE;
     default: return altered(c);
     }
 }
@@ -451,22 +488,21 @@ static enum daemon_link_event take_record(struct daemon_link_crypto *c, unsigned
 static enum daemon_link_event read_record(struct daemon_link_crypto *c, struct slice *message)
 {
     size_t have = buf_len(&c->in), n;
-    unsigned char *at = (unsigned char *)c->in.mem + c->in.start, nonce[12];
+    unsigned char *at = (unsigned char *)c->in.mem + c->in.start, *piece = at + 4 + 1, tag;
     unsigned long long plain;
 
     if (have < 4)
         return DAEMON_LINK_MORE;
     n = get32(at);
-    if (n < 1 + SEAL || n > RECORD_MAX)
+    if (n < SEAL || n > RECORD_MAX)
         return altered(c);
     if (have < 4 + n)
         return DAEMON_LINK_MORE;
-    number(c->opened++, nonce);
-    if (crypto_aead_chacha20poly1305_ietf_decrypt(at + 4, &plain, NULL, at + 4, n, at, 4, nonce,
-                                                  c->keys->open) != 0)
+    if (crypto_secretstream_xchacha20poly1305_pull(&c->keys->open, piece, &plain, &tag, at + 4, n,
+                                                   NULL, 0) != 0)
         return altered(c);
     c->used = 4 + n;
-    return take_record(c, at + 4, plain, message);
+    return take_record(c, tag, slice_mem(piece, plain), message);
 }
 
 enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, struct slice *message)
@@ -483,7 +519,7 @@ enum daemon_link_event daemon_link_crypto_next(struct daemon_link_crypto *c, str
     while (e == DAEMON_LINK_ALIVE && c->step < STEP_RECORDS) {
         switch (c->step) {
         case STEP_HEAD: e = read_head(c); break;
-        case STEP_BODY: e = read_body(c); break;
+        case STEP_BODY: e = c->role == DAEMON_LINK_CALLS ? read_answer(c) : read_hello(c); break;
         default: e = read_proof(c); break;
         }
     }
@@ -514,19 +550,17 @@ static void gather(unsigned char *to, size_t n, const struct slice **part, size_
     }
 }
 
-/* The room was reserved before. */
-static void seal(struct daemon_link_crypto *c, enum record kind, size_t n,
-                 const struct slice **part, size_t *at)
+/* The room was reserved before.  Encrypted in place, behind the byte of the tag. */
+static void seal(struct daemon_link_crypto *c, enum record tag, size_t n, const struct slice **part,
+                 size_t *at)
 {
-    unsigned char *to = (unsigned char *)c->out.mem + c->out.end, nonce[12];
+    unsigned char *to = (unsigned char *)c->out.mem + c->out.end, *piece = to + 4 + 1;
 
-    put32(to, (uint32_t)(1 + n + SEAL));
-    to[4] = (unsigned char)kind;
+    put32(to, (uint32_t)(n + SEAL));
     if (n)
-        gather(to + 5, n, part, at);
-    number(c->sealed++, nonce);
-    crypto_aead_chacha20poly1305_ietf_encrypt(to + 4, NULL, to + 4, 1 + n, to, 4, NULL, nonce,
-                                              c->keys->seal);
+        gather(piece, n, part, at);
+    crypto_secretstream_xchacha20poly1305_push(&c->keys->seal, to + 4, NULL, piece, n, NULL, 0,
+                                               (unsigned char)tag);
     buf_commit(&c->out, DAEMON_LINK_RECORD_EXTRA + n);
 }
 
@@ -562,18 +596,18 @@ int daemon_link_crypto_send(struct daemon_link_crypto *c, const struct slice *pa
     return 0;
 }
 
-static int send_word(struct daemon_link_crypto *c, enum record kind)
+static int send_word(struct daemon_link_crypto *c, enum record tag)
 {
     int rc = make_room(c, DAEMON_LINK_RECORD_EXTRA);
 
     if (rc == 0)
-        seal(c, kind, 0, NULL, NULL);
+        seal(c, tag, 0, NULL, NULL);
     return rc;
 }
 
 int daemon_link_crypto_alive(struct daemon_link_crypto *c)
 {
-    return send_word(c, RECORD_ALIVE);
+    return send_word(c, RECORD_PIECE);
 }
 
 int daemon_link_crypto_bye(struct daemon_link_crypto *c)

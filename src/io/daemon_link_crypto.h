@@ -5,11 +5,12 @@
  * from one connection are refused by every other:
  *
  *   caller   -> head | position, fresh public key | MAC(key; all of it)                  "hello"
- *   answerer -> head | position, fresh public key | MAC(key; hello, all of it)           "answer"
- *   caller   -> MAC(key; hello, answer)                                                  "proof"
+ *   answerer -> head | position, fresh public key, header | MAC(key; hello, all of it)   "answer"
+ *   caller   -> header | MAC(key; hello, answer, header)                                 "proof"
  *
- * Then both send records, sealed by ChaCha20-Poly1305 under keys derived from the job's key, the
- * shared secret of the fresh keys and both messages; one key for each direction, numbered records.
+ * Then both send records: one stream for each direction, libsodium's secretstream, whose header is
+ * above.  Its key is made of the job's key, the session key that crypto_kx gives for the two fresh
+ * keys, and both messages: who learns the secret behind the fresh keys later still cannot read.
  *
  * The head (32 bytes) is the same in all future versions, as is the part of a hello before its MAC:
  * it names the versions that its sender speaks, so that a mismatch can name both.  An answerer that
@@ -17,8 +18,9 @@
  * mismatch it reports with a MAC (key; the caller's hello without its MAC, the head): that is
  * advice to the user, and a caller gives none on the word of an unauthenticated peer.
  *
- * A record is 4 bytes of length and the sealed bytes: a kind and a piece of a message.  Large
- * messages are sent in pieces, so that a heartbeat never waits for more than one of them.
+ * A record is 4 bytes of length and what secretstream makes of a piece of a message; its tag tells
+ * what the piece is.  Large messages are sent in pieces, so that a heartbeat never waits for more
+ * than one of them.
  *
  * No descriptor and no clock: bytes go in and out, and events are returned.  The randomness of a
  * connection is an argument.
@@ -39,10 +41,11 @@ enum {
     DAEMON_LINK_SEED = 32, /* fresh random bytes for each connection */
     DAEMON_LINK_HEAD = 32,
     DAEMON_LINK_HELLO = 104,
-    DAEMON_LINK_PROOF = 32,
+    DAEMON_LINK_ANSWER = 128,
+    DAEMON_LINK_PROOF = 56,
     DAEMON_LINK_CHUNK = 64 << 10, /* of a message in one record */
-    DAEMON_LINK_RECORD_EXTRA = 4 + 1 + 16,
-    DAEMON_LINK_VERSION = 1, /* of the link; the messages have versions of their own */
+    DAEMON_LINK_RECORD_EXTRA = 4 + 17,
+    DAEMON_LINK_VERSION = 2, /* of the link; the messages have versions of their own */
 };
 
 enum daemon_link_role { DAEMON_LINK_CALLS, DAEMON_LINK_ANSWERS };
@@ -69,10 +72,7 @@ enum daemon_link_fault {
     DAEMON_LINK_NO_MEMORY,
 };
 
-struct daemon_link_keys {
-    unsigned char secret[32]; /* until the keys are known */
-    unsigned char seal[32], open[32];
-};
+struct daemon_link_keys; /* daemon_link_keys.h */
 
 struct daemon_link_crypto {
     enum daemon_link_role role;
@@ -86,8 +86,7 @@ struct daemon_link_crypto {
     char version[17];              /* of its program; printable */
     const unsigned char *key;      /* the job's; owned by the caller */
     struct daemon_link_keys *keys; /* of this connection (secret.h) */
-    unsigned char hello[DAEMON_LINK_HELLO], answer[DAEMON_LINK_HELLO];
-    uint64_t sealed, opened; /* records */
+    unsigned char hello[DAEMON_LINK_HELLO], answer[DAEMON_LINK_ANSWER];
     struct buf in, out;
     size_t in_step;    /* how much is read at once */
     struct buf pieces; /* of an incomplete message */

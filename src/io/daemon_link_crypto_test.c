@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/limit.h"
+#include "io/daemon_link_keys.h"
 #include "tests/link_bytes.h"
 #include "tests/tap.h"
 
@@ -23,7 +24,7 @@ static void open_code(struct daemon_link_crypto *c, enum daemon_link_role role,
 {
     unsigned char seed[DAEMON_LINK_SEED] = { 0 };
 
-    seed[1] = (unsigned char)++seeds; /* not all bits of the first byte count */
+    seed[1] = (unsigned char)++seeds;
     seed[2] = (unsigned char)(seeds >> 8);
     if (daemon_link_crypto_init(c, role, k, seed, pos, OUT_MAX) < 0)
         abort();
@@ -249,6 +250,40 @@ static void test_order(void)
     close_pair(&a, &b);
 }
 
+/* One record that an authenticated peer seals, with any tag. */
+static enum daemon_link_event hear_record(unsigned char tag, struct slice piece)
+{
+    struct daemon_link_crypto a, b;
+    unsigned char record[100] = { 0 };
+    unsigned long long n;
+    enum daemon_link_event e;
+
+    open_pair(&a, &b);
+    crypto_secretstream_xchacha20poly1305_push(
+        &a.keys->seal, record + 4, &n, (const unsigned char *)piece.ptr, piece.len, NULL, 0, tag);
+    record[3] = (unsigned char)n;
+    feed(&b, slice_mem(record, 4 + n));
+    e = next(&b);
+    if (e == DAEMON_LINK_FAILED)
+        EQ(b.fault, DAEMON_LINK_ALTERED);
+    close_pair(&a, &b);
+    return e;
+}
+
+static void test_tags(void)
+{
+    const struct slice some = SLICE("four");
+
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_PUSH, some), DAEMON_LINK_MESSAGE);
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, some), DAEMON_LINK_ALIVE);
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_MESSAGE, SLICE_NULL),
+       DAEMON_LINK_ALIVE);
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, SLICE_NULL), DAEMON_LINK_BYE);
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_FINAL, some), DAEMON_LINK_FAILED);
+    EQ(hear_record(crypto_secretstream_xchacha20poly1305_TAG_REKEY, some), DAEMON_LINK_FAILED);
+    EQ(hear_record(4, some), DAEMON_LINK_FAILED);
+}
+
 /* All bytes that one end sent in one connection, replayed to a new one. */
 static void test_replay(void)
 {
@@ -293,7 +328,7 @@ static void test_changed_greeting(void)
 {
     unsigned up = 0, silent = 0;
 
-    for (unsigned at = 0; at < 2 * DAEMON_LINK_HELLO + DAEMON_LINK_PROOF; at++) {
+    for (unsigned at = 0; at < DAEMON_LINK_HELLO + DAEMON_LINK_ANSWER + DAEMON_LINK_PROOF; at++) {
         struct daemon_link_crypto a, b;
         size_t seen = 0;
         open_code(&a, DAEMON_LINK_CALLS, key, 5);
@@ -319,10 +354,34 @@ static void test_changed_greeting(void)
     OK_F(up == 0 && silent == 0, "each changed byte of a greeting is noticed (%u, %u)", up, silent);
 }
 
+/* A caller that speaks other versions of the link is refused in a sentence, and can check it. */
+static void hear_other_version(char newest, char oldest, const char *program)
+{
+    struct daemon_link_crypto a, b;
+    char hello[DAEMON_LINK_HELLO];
+
+    open_code(&a, DAEMON_LINK_CALLS, key, 5);
+    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
+    memcpy(hello, daemon_link_crypto_out(&a).ptr, sizeof hello);
+    hello[9] = newest;
+    hello[11] = oldest;
+    memset(hello + 16, 0, 16);
+    memcpy(hello + 16, program, strlen(program));
+    memcpy(a.hello, hello, sizeof hello); /* as if it had sent it */
+    feed(&b, slice_mem(hello, sizeof hello));
+    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_OTHER_VERSION &&
+             strstr(b.err.text, program) && strstr(b.err.text, WIREUP_VERSION),
+         "another version is named: %s", b.err.text);
+    carry(&b, &a, 1000);
+    OK_F(next(&a) == DAEMON_LINK_FAILED && a.fault == DAEMON_LINK_REFUSED &&
+             strstr(a.err.text, "install the same"),
+         "and the caller hears it: %s", a.err.text);
+    close_pair(&a, &b);
+}
+
 static void test_strangers(void)
 {
     struct daemon_link_crypto a, b;
-    char future[DAEMON_LINK_HELLO];
 
     open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
     feed(&b, slice_str("GET / HTTP/1.0\r\n\r\n"));
@@ -338,22 +397,8 @@ static void test_strangers(void)
          "both ends say so: %s / %s", b.err.text, a.err.text);
     close_pair(&a, &b);
 
-    open_code(&a, DAEMON_LINK_CALLS, key, 5);
-    open_code(&b, DAEMON_LINK_ANSWERS, key, 0);
-    memcpy(future, daemon_link_crypto_out(&a).ptr, sizeof future);
-    future[9] = 9;
-    future[11] = 7;
-    memcpy(future + 16, "9.1.0\0\0\0\0\0\0\0\0\0\0", 16);
-    memcpy(a.hello, future, sizeof future); /* as if it had sent it */
-    feed(&b, slice_mem(future, sizeof future));
-    OK_F(next(&b) == DAEMON_LINK_FAILED && b.fault == DAEMON_LINK_OTHER_VERSION &&
-             strstr(b.err.text, "9.1.0") && strstr(b.err.text, WIREUP_VERSION),
-         "a version from the future is named: %s", b.err.text);
-    carry(&b, &a, 1000);
-    OK_F(next(&a) == DAEMON_LINK_FAILED && a.fault == DAEMON_LINK_REFUSED &&
-             strstr(a.err.text, "install the same"),
-         "and the caller hears it: %s", a.err.text);
-    close_pair(&a, &b);
+    hear_other_version(9, 7, "9.1.0");
+    hear_other_version(DAEMON_LINK_VERSION - 1, DAEMON_LINK_VERSION - 1, "0.0.9");
 }
 
 /* Any listener at an address can refuse; the caller gives no advice because of it. */
@@ -434,6 +479,7 @@ int main(void)
     test_cut_everywhere();
     test_altered();
     test_order();
+    test_tags();
     test_replay();
     test_changed_greeting();
     test_strangers();

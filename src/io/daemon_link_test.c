@@ -687,6 +687,7 @@ static void test_strangers(void)
     struct seen *b = listener(key), *a = daemon_new(1, key, 0, 0);
     struct bare m;
     unsigned char seed[DAEMON_LINK_SEED] = { 7 };
+    static const char proof[DAEMON_LINK_PROOF] = "this was once the proof that i am";
     char head[DAEMON_LINK_HELLO];
     int fds[LIMIT_UNAUTHENTICATED + 20], fd;
 
@@ -716,7 +717,7 @@ static void test_strangers(void)
     close(fd);
     fd = dial(b);
     push(fd, daemon_link_crypto_out(&m.code).ptr, DAEMON_LINK_HELLO);
-    push(fd, "this was once the proof that i am", 33);
+    push(fd, proof, sizeof proof);
     OK_F(wait_logged(1) && strstr(logged_text, "replayed or modified"), "a replay: %s",
          logged_text);
     close(fd);

@@ -156,6 +156,7 @@ same "strangers are refused, and told only what they may know" \
     "$(sed 's/:.*status/: status/' "$tmp/strangers")" "scan done
 garbage unanswered
 future named
+past named
 forged named
 other job: status 1
 other launcher: status 1"
@@ -163,7 +164,7 @@ ok "another job's daemon says why" grep -q 'other job: .*trouble 1 .*another job
 ok "a daemon of another version as well" \
     grep -q "other launcher: .*trouble - .*Wireup $version .*Wireup 9.9.9" "$tmp/strangers"
 # The other job's daemon has tried two of our addresses.
-same "each stranger is one line" "$(grep -c 'refused a connection' "$err")" 6
+same "each stranger is one line" "$(grep -c 'refused a connection' "$err")" 7
 let_go
 same "and the job is undisturbed" "$rc $(grep -c ^lost "$out")" "0 0" || explain
 

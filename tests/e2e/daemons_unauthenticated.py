@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 
-from greeting import MAGIC, daemon, head, heard
+from greeting import LINK_VERSION, MAGIC, daemon, head, heard
 
 host, port, wireupd, version, addresses = sys.argv[1:]
 
@@ -25,7 +25,10 @@ s = call()
 s.sendall(head(9, 1) + bytes(40))
 print('future', 'named' if heard(s)[:8] == MAGIC else 'not named')
 s = call()
-s.sendall(head(1, 1) + bytes(72))
+s.sendall(head(LINK_VERSION - 1, 1) + bytes(72))
+print('past', 'named' if heard(s)[:8] == MAGIC else 'not named')
+s = call()
+s.sendall(head(LINK_VERSION, 1) + bytes(72))
 print('forged', 'named' if heard(s)[:8] == MAGIC else 'not named')
 record = f'wireup-boot 1 {version}\nposition 1\ncount 2\nwidth 1\nkey {"5a" * 32}\nparent 0\n' \
          f'addresses {addresses}\nwall 0\noption agent fork\noption wireupd wireupd\nend\n'

@@ -3,6 +3,7 @@ import struct
 import subprocess
 
 MAGIC = b'\x89WIREUP\n'
+LINK_VERSION = 2         # src/io/daemon_link_crypto.h
 
 
 def head(version, kind):

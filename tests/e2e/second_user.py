@@ -160,7 +160,7 @@ def pmi2_spawn(canary):
 
 
 def daemon_hello():
-    return b'\x89WIREUP\n' + struct.pack('>HHBBH', 1, 1, 1, 0, 0) + bytes(16 + 72)
+    return b'\x89WIREUP\n' + struct.pack('>HHBBH', 2, 2, 1, 0, 0) + bytes(16 + 72)
 
 
 PAYLOADS = {

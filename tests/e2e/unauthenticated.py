@@ -15,7 +15,7 @@ import time
 from greeting import MAGIC, daemon, head, heard
 
 port_file, record_file, wireupd = sys.argv[1:4]
-HELLO = 104
+HELLO, ANSWER, PROOF = 104, 128, 56
 recorded = bytearray()
 where = []
 
@@ -88,8 +88,8 @@ def replay(data):
     got = heard(s)
     if got[:8] != MAGIC:
         return f'not answered: {got[:40]!r}'
-    return 'answered, and closed; ' + ('nothing behind it' if len(got) <= HELLO + 32 else
-                                       f'{len(got) - HELLO} bytes behind it')
+    return 'answered, and closed; ' + ('nothing behind it' if len(got) <= ANSWER else
+                                       f'{len(got) - ANSWER} bytes behind it')
 
 
 def other_key():
@@ -125,7 +125,7 @@ def main():
     got = heard(s)
     print('future:', 'told of the version' if got[:8] == MAGIC and len(got) == 64 else got[:40])
     print('other key:', other_key())
-    print('recording:', replay(good) if len(good) > HELLO + 32 else 'nothing was recorded')
+    print('recording:', replay(good) if len(good) > HELLO + PROOF else 'nothing was recorded')
     broken = bytearray(good)
     broken[HELLO + 40] ^= 1
     print('changed:', replay(bytes(broken)))
