@@ -364,6 +364,8 @@ static void test_cut_off(void)
 /* A message that cannot be read to its end may have a credential there. */
 static void test_malformed(void)
 {
+    static const char longer[] = "\377\377\377\377\377\377\377\377\34\0\0\0\0\0\0\0"
+                                 "munge\0\0\0\377\377" HELLO;
     char body[] = "\1\0\0\0\0" PMIX_CREDENTIAL "\0" INFO;
     struct buf b = BUF_NULL(4096);
     struct file f;
@@ -375,8 +377,7 @@ static void test_malformed(void)
     OK(contains(buf_slice(&f.bytes), PMIX_CREDENTIAL) && found(&f) == 0);
     close_file(&f);
     open_file(&f, 4096, false);
-    say(&f, slice_mem("\377\377\377\377\377\377\377\377\40\0\0\0\0\0\0\0munge\0\0\0\377\377" HELLO,
-                      48));
+    say(&f, slice_mem(longer, sizeof longer - 1));
     OK_F(found(&f) == 0, "a handshake whose credential is longer than the message");
     close_file(&f);
 }
