@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINKS_MOST = 8, PROC_MAGIC = 0x9fa0 };
+enum { TRIES = 8, LINKS_MOST = 8, PROC_MAGIC = 0x9fa0 };
 
 enum {
     WRITE = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
@@ -28,26 +29,38 @@ int create_name(const char *file, const char *name)
     return link(file, name) < 0 ? -errno : 0;
 }
 
-bool create_is_private(const char *path)
+int create_check_private(const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-           (st.st_mode & 077) == 0;
+    if (lstat(path, &st) < 0)
+        return -errno;
+    return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && (st.st_mode & 077) == 0 ? 0 : -EACCES;
 }
 
+/* Another process of ours may remove it between the two calls. */
 int create_private(const char *path)
 {
-    if (mkdir(path, 0700) == 0)
-        return 0;
-    if (errno != EEXIST)
-        return -errno;
-    return create_is_private(path) ? 0 : -EACCES;
+    int rc = -ENOENT;
+
+    for (int i = 0; i < TRIES && rc == -ENOENT; i++) {
+        if (mkdir(path, 0700) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return -errno;
+        rc = create_check_private(path);
+    }
+    return rc;
 }
 
 int create_private_at(int dir, const char *name)
 {
     return mkdirat(dir, name, 0700) < 0 ? -errno : 0;
+}
+
+int create_rename_at(int dir, const char *early, const char *name)
+{
+    return renameat(dir, early, dir, name) < 0 ? -errno : 0;
 }
 
 /* ---- files that the user has named ------------------------------------------------------------

@@ -29,9 +29,12 @@ int create_name(const char *file, const char *name);
 int create_private(const char *path);
 /* Relative to a directory; it must not exist. */
 int create_private_at(int dir, const char *name);
+/* What was made in a directory of ours under an early name gets its final one.  0 or -errno. */
+int create_rename_at(int dir, const char *early, const char *name);
 
-/* Is this a directory of ours that nobody else can look into or write to? */
-bool create_is_private(const char *path);
+/* 0: this is a directory of ours that nobody else can look into or write to; -EACCES: it is
+ * something else; -ENOENT: there is nothing; or -errno. */
+int create_check_private(const char *path);
 
 /* Truncates or creates a file that the user has named.  Symbolic links of users other than us and
  * root are not followed; where everybody may create names (/tmp), files of others and files with

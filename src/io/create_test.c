@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
@@ -23,6 +24,22 @@ static const char *path_of(const char *name)
     turn = (turn + 1) % 4;
     snprintf(text[turn], sizeof text[turn], "%s/%s", top, name);
     return text[turn];
+}
+
+/* Runs once, after the next mkdir. */
+static void (*after_mkdir)(void);
+
+int mkdir(const char *path, mode_t mode)
+{
+    long rc = syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    void (*fn)(void) = after_mkdir;
+    int error = errno;
+
+    after_mkdir = NULL;
+    if (fn)
+        fn();
+    errno = error;
+    return (int)rc;
 }
 
 static void put(const char *name, const char *text)
@@ -91,11 +108,18 @@ static void test_new(void)
     OK(!strcmp(get("again"), "kept"));
 }
 
+static void remove_brief(void)
+{
+    if (rmdir(path_of("brief")) < 0)
+        abort();
+}
+
 static void test_private(void)
 {
     EQ(create_private(path_of("dir")), 0);
     EQ(create_private(path_of("dir")), 0);
-    OK(create_is_private(path_of("dir")));
+    EQ(create_check_private(path_of("dir")), 0);
+    EQ(create_check_private(path_of("none")), -ENOENT);
     OK(chmod(path_of("dir"), 0750) == 0);
     EQ(create_private(path_of("dir")), -EACCES);
     OK(chmod(path_of("dir"), 0700) == 0);
@@ -103,6 +127,10 @@ static void test_private(void)
     EQ(create_private(path_of("to-dir")), -EACCES);
     EQ(create_private(path_of("kept")), -EACCES);
     EQ(create_private(path_of("none/dir")), -ENOENT);
+    OK(mkdir(path_of("brief"), 0700) == 0);
+    after_mkdir = remove_brief; /* it exists, and is gone when we look at it */
+    EQ(create_private(path_of("brief")), 0);
+    OK(!after_mkdir && rmdir(path_of("brief")) == 0);
 }
 
 static void test_named(void)

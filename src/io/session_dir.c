@@ -4,29 +4,24 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/create.h"
 #include "io/cleanup.h"
 
-enum { TRIES = 8, OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
-
-static bool is_free(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) < 0 && errno == ENOENT;
-}
+enum { TRIES = 8, BIRTH_S = 60, OPEN_DIR = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
 void session_dir_name(struct session_dir *d, const char *tmp)
 {
     unsigned salt[2] = { 0, 0 };
-    int n;
+    int n, rc;
 
     *d = SESSION_DIR_NULL;
     if (access(tmp, W_OK | X_OK) < 0 || getrandom(salt, sizeof salt, 0) < 0)
@@ -34,10 +29,16 @@ void session_dir_name(struct session_dir *d, const char *tmp)
     n = snprintf(d->base, sizeof d->base, "%s/wireup-%lu", tmp, (unsigned long)geteuid());
     if (n > (int)sizeof d->base - 64) /* no room for the levels below */
         return;
-    d->own_base = !create_is_private(d->base) && !is_free(d->base);
+    rc = create_check_private(d->base);
+    d->own_base = rc < 0 && rc != -ENOENT;
     if (d->own_base)
         snprintf(d->base + n, sizeof d->base - (size_t)n, ".%08x%08x", salt[0], salt[1]);
     snprintf(d->path, sizeof d->path, "%.440s/%ld-%08x", d->base, (long)getpid(), salt[0]);
+}
+
+static const char *own_name(const struct session_dir *d)
+{
+    return strrchr(d->path, '/') + 1;
 }
 
 static void clean_path(const char *path)
@@ -48,8 +49,7 @@ static void clean_path(const char *path)
 
 /* ---- stale directories ----------------------------------------------------------------------- */
 
-/* Its owner is gone if its lock is free.  A process whose new directory was removed makes it again.
- */
+/* Its owner is gone if its lock is free. */
 static void remove_left(const char *base, int base_fd, const char *name)
 {
     char path[SESSION_DIR_MAX + 256];
@@ -63,9 +63,25 @@ static void remove_left(const char *base, int base_fd, const char *name)
     close(fd);
 }
 
+/* Is this a directory whose owner was killed between making and locking it? */
+static bool is_stillborn(const struct session_dir *d, int base_fd, const char *name)
+{
+    struct stat st;
+
+    return !strcmp(name + 1, own_name(d)) ||
+           (fstatat(base_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            st.st_ctime + BIRTH_S < time(NULL));
+}
+
+static bool may_be_left(const struct session_dir *d, int base_fd, const char *name)
+{
+    if (!strcmp(name, ".") || !strcmp(name, ".."))
+        return false;
+    return name[0] == '.' ? is_stillborn(d, base_fd, name) : strcmp(name, own_name(d)) != 0;
+}
+
 static void clear_base(const struct session_dir *d, int base_fd)
 {
-    const char *ours = strrchr(d->path, '/') + 1;
     int fd = openat(base_fd, ".", OPEN_DIR);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *e;
@@ -73,7 +89,7 @@ static void clear_base(const struct session_dir *d, int base_fd)
     if (!dir && fd >= 0)
         close(fd);
     while (dir && (e = readdir(dir))) {
-        if (e->d_name[0] != '.' && strcmp(e->d_name, ours) != 0)
+        if (may_be_left(d, base_fd, e->d_name))
             remove_left(d->base, base_fd, e->d_name);
     }
     if (dir)
@@ -82,7 +98,7 @@ static void clear_base(const struct session_dir *d, int base_fd)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* The first level, open.  Another launch of ours that ends may remove it at any moment. */
+/* The first level, open. */
 static int open_base(const struct session_dir *d)
 {
     int rc = create_private(d->base), fd;
@@ -93,24 +109,28 @@ static int open_base(const struct session_dir *d)
     return fd < 0 ? -errno : fd;
 }
 
-/* Locked, and still there: it may have been removed as stale before it was locked. */
-static int open_locked(int base_fd, const char *name)
+/* The directory has another name until it is locked, so that nobody takes it for stale. */
+static int make_locked(int base_fd, const char *name)
 {
+    char early[NAME_MAX];
     struct stat st;
-    int rc = create_private_at(base_fd, name), fd;
+    int rc, fd;
 
+    snprintf(early, sizeof early, ".%.*s", NAME_MAX - 2, name);
+    rc = create_private_at(base_fd, early);
     if (rc < 0 && rc != -EEXIST)
         return rc;
-    fd = openat(base_fd, name, OPEN_DIR);
+    fd = openat(base_fd, early, OPEN_DIR);
     if (fd < 0)
         return -errno;
-    if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink > 0 &&
-        st.st_uid == geteuid() && (st.st_mode & 077) == 0)
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+        (st.st_mode & 077) == 0 && create_rename_at(base_fd, early, name) == 0)
         return fd;
     close(fd);
     return -ENOENT;
 }
 
+/* Another launch of ours that ends removes the first level at any moment if it is empty. */
 static int make_top(struct session_dir *d)
 {
     int rc = -ENOENT;
@@ -120,7 +140,7 @@ static int make_top(struct session_dir *d)
         rc = base_fd;
         if (base_fd < 0)
             continue;
-        rc = open_locked(base_fd, strrchr(d->path, '/') + 1);
+        rc = make_locked(base_fd, own_name(d));
         if (rc >= 0) {
             d->fd = rc;
             clear_base(d, base_fd);

@@ -7,13 +7,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
 
 static char top[64], base[128];
+
+/* Runs before each lock is taken, except for those that it takes itself. */
+static void (*before_lock)(void);
+
+int flock(int fd, int how)
+{
+    void (*fn)(void) = before_lock;
+
+    before_lock = NULL;
+    if (fn)
+        fn();
+    before_lock = fn;
+    return (int)syscall(SYS_flock, fd, how);
+}
 
 static bool there(const char *path)
 {
@@ -111,6 +127,47 @@ static void test_left(bool known)
     OK(!there(left.path) && there(below(&next, "0/0")));
     session_dir_remove(&next);
     OK(!there(base));
+}
+
+/* Another launch looks for stale directories just before this one locks its own. */
+static void look_for_left(void)
+{
+    struct session_dir other;
+
+    session_dir_name(&other, top);
+    if (session_dir_make(&other, 0, 0) < 0)
+        abort();
+    session_dir_remove(&other);
+}
+
+static void test_newborn(void)
+{
+    struct session_dir d;
+
+    session_dir_name(&d, top);
+    before_lock = look_for_left;
+    EQ(session_dir_make(&d, 0, 0), 0);
+    before_lock = NULL;
+    OK_F(there(below(&d, "0/0")), "a directory that is not locked yet is not removed as stale");
+    session_dir_remove(&d);
+    OK(!there(base));
+}
+
+/* The owner is killed before it has locked its directory. */
+static void test_stillborn(void)
+{
+    struct session_dir left, other;
+    char early[SESSION_DIR_MAX + 64];
+
+    session_dir_name(&left, top);
+    session_dir_name(&other, top);
+    snprintf(early, sizeof early, "%s/.%s", base, strrchr(left.path, '/') + 1);
+    EQ(session_dir_make(&other, 0, 0), 0);
+    OK(mkdir(early, 0700) == 0);
+    session_dir_remove(&other);
+    OK_F(there(early), "others leave it alone for a minute");
+    session_dir_remove(&left);
+    OK_F(!there(base), "who knows the name removes it");
 }
 
 /* Files of another user there block nobody, and are not used. */
@@ -223,6 +280,8 @@ int main(void)
     test_two();
     test_left(true);
     test_left(false);
+    test_newborn();
+    test_stillborn();
     test_squatted();
     test_links();
     test_crowd();

@@ -282,7 +282,7 @@ void tool_files_clear(const char *tmpdir)
 {
     char dir[TOOL_FILES_PATH_MAX];
 
-    if (!name_dir(tmpdir, dir) || !create_is_private(dir))
+    if (!name_dir(tmpdir, dir) || create_check_private(dir) < 0)
         return;
     clear_dir(dir);
     rmdir(dir);
