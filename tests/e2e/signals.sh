@@ -80,6 +80,17 @@ nothing_left "after kill -9 of the launcher, grandchildren included"
 
 # The launcher may be several processes.  Kill each of the others alone, then all at once: then nobody
 # is left to look for grandchildren, and the ranks themselves have to go.
+# A killed process loses its environment before its sockets, so one that `processes` does not show may still
+# be connected to.
+gone() # PID...
+{
+    for gone_pid; do
+        case $(sed 's/.*) \(.\).*/\1/' "/proc/$gone_pid/stat" 2>/dev/null) in
+        '' | Z | X) ;;
+        *) return 1 ;;
+        esac
+    done
+}
 launcher_processes() { processes | grep "^[0-9]* $WIREUP " | cut -d' ' -f1; }
 fresh
 "$WIREUP" -n 3 "$bin/signalled" stubborn >"$out" 2>"$err" </dev/null &
@@ -102,10 +113,12 @@ fresh
 "$WIREUP" -n 5 sleep 1000 >"$out" 2>"$err" </dev/null &
 pid=$!
 wait_until 120 eval '[ "$(processes | grep -c "^[0-9]* sleep 1000 *\$")" = 5 ]'
-# shellcheck disable=SC2046
-kill -9 "$pid" $(launcher_processes)
+others=$(launcher_processes)
+# shellcheck disable=SC2086
+kill -9 "$pid" $others
 wait "$pid" 2>/dev/null
-wait_until 120 eval '[ -z "$(launcher_processes)" ]' # its socket refuses nobody before
+# shellcheck disable=SC2086
+wait_until 120 gone "$pid" $others # its socket refuses nobody before
 "$WIREUP" ps >"$out" 2>&1 # whoever comes next removes where they were to be found
 nothing_left "after kill -9 of all that the launcher is made of, at once"
 
