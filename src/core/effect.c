@@ -40,14 +40,14 @@ enum member_kind {
 struct member_row {
     enum member_kind kind;
     size_t offset; /* in its struct */
-    const char *name;
+    char name[16]; /* no pointer, which would be relocated at the start of every process */
 };
 
 #define OPERATION(id, name, E, M, I)   static const struct member_row members_##id[] = {
 #define MEMBER(id, KIND, member, name) { MEMBER_##KIND, offsetof(struct op_##id, member), name },
 #define DONE(id)                                                                                   \
     {                                                                                              \
-        MEMBER_END, 0, NULL                                                                        \
+        MEMBER_END, 0, ""                                                                          \
     }                                                                                              \
     }                                                                                              \
     ;
@@ -60,8 +60,56 @@ static const struct member_row *const rows[OPERATIONS] = {
 #include "proto/operations.def"
 };
 
-#define EACH_MEMBER(m, e)                                                                          \
-    for (const struct member_row *m = rows[(e)->kind]; m->kind != MEMBER_END; m++)
+/* Of each row the members that hold memory or refer to it: every effect is copied and dropped, and
+ * most members need nothing then. */
+#define ROW(id, KIND, member, name) { MEMBER_##KIND, offsetof(struct op_##id, member), name },
+#define NO_ROW(id, KIND, member, name)
+#define HELD_JOB          NO_ROW
+#define HELD_ID           NO_ROW
+#define HELD_RANK         NO_ROW
+#define HELD_PROC         NO_ROW
+#define HELD_CONNECTION   NO_ROW
+#define HELD_TICKET       NO_ROW
+#define HELD_U64          NO_ROW
+#define HELD_U32          NO_ROW
+#define HELD_U16          NO_ROW
+#define HELD_U8           NO_ROW
+#define HELD_I64          NO_ROW
+#define HELD_INT          NO_ROW
+#define HELD_BOOL         NO_ROW
+#define HELD_STATUS       NO_ROW
+#define HELD_PROC_EVENT   NO_ROW
+#define HELD_TEXT         ROW
+#define HELD_WHY          ROW
+#define HELD_SECRET       ROW
+#define HELD_UINTS        NO_ROW
+#define HELD_INTS         NO_ROW
+#define HELD_TEXTS        NO_ROW
+#define HELD_COLL_ID      ROW
+#define HELD_SPAWN        ROW
+#define HELD_QUERY        ROW
+#define HELD_CONTRIBUTION ROW
+
+#define OPERATION(id, name, E, M, I)   static const struct member_row held_##id[] = {
+#define MEMBER(id, KIND, member, name) HELD_##KIND(id, KIND, member, name)
+#define DONE(id)                                                                                   \
+    {                                                                                              \
+        MEMBER_END, 0, ""                                                                          \
+    }                                                                                              \
+    }                                                                                              \
+    ;
+#include "proto/operations.def"
+
+static const struct member_row *const held[OPERATIONS] = {
+#define OPERATION(id, name, E, M, I) held_##id,
+#define MEMBER(id, KIND, member, name)
+#define DONE(id)
+#include "proto/operations.def"
+};
+
+#define EACH_ROW(m, row)  for (const struct member_row *m = (row); m->kind != MEMBER_END; m++)
+#define EACH_HELD(m, e)   EACH_ROW(m, held[(e)->kind])
+#define EACH_MEMBER(m, e) EACH_ROW(m, rows[(e)->kind])
 
 static void *member_at(struct effect *e, const struct member_row *m)
 {
@@ -96,7 +144,7 @@ static size_t text_bytes(struct effect *e)
 {
     size_t n = 0;
 
-    EACH_MEMBER(m, e)
+    EACH_HELD(m, e)
     {
         const struct slice *s = text_of(e, m);
         n += s ? s->len : 0;
@@ -113,7 +161,7 @@ bool effect_own(struct effect *e)
         return true;
     if (!bytes)
         return false;
-    EACH_MEMBER(m, e)
+    EACH_HELD(m, e)
     {
         struct slice *s = text_of(e, m);
         if (!s || s->len == 0)
@@ -166,7 +214,7 @@ static void drop_member(struct effect *e, const struct member_row *m)
 
 void effect_drop(struct effect *e)
 {
-    EACH_MEMBER(m, e)
+    EACH_HELD(m, e)
     drop_member(e, m);
     free(e->bytes);
     e->bytes = NULL;

@@ -496,6 +496,7 @@ bool server_effect(struct server *s, struct effect *e_p)
         if (e_p->kind != EFFECT_answer)
             return true;
         server_effect_answer(s, e_p);
+        effect_drop(e_p);
     }
     return false;
 }
