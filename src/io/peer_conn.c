@@ -159,7 +159,8 @@ static ssize_t receive(struct peer_conn *c, char *chunk)
         return recv(c->fd, chunk, READ_CHUNK, MSG_DONTWAIT);
     n = peer_cred_recv(c->fd, chunk, READ_CHUNK, &uid);
     if (n > 0 && uid != c->cred.uid)
-        server_deliver(c->all->config.server, INPUT(rights_lost, .connection = c->peer->id));
+        server_deliver_from(c->all->config.server, c->peer,
+                            INPUT(rights_lost, .connection = c->peer->id));
     return n;
 }
 
@@ -173,8 +174,9 @@ static bool take(struct peer_conn *c)
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return errno == EINTR;
     if (n > 0 && prove(c) && pays(c, (size_t)n)) {
-        server_deliver(o->server, INPUT_AT(clock_now_ns(), in, .connection = c->peer->id,
-                                           .bytes = slice_mem(chunk, (size_t)n)));
+        server_deliver_from(o->server, c->peer,
+                            INPUT_AT(clock_now_ns(), in, .connection = c->peer->id,
+                                     .bytes = slice_mem(chunk, (size_t)n)));
         note_greeting(c);
         return true;
     }

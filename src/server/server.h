@@ -73,6 +73,9 @@ void server_free(struct server *s);
  * it. */
 bool server_deliver(struct server *s, const struct input *in);
 
+/* The same for an input of the connection p, which need not be looked up by its number then. */
+bool server_deliver_from(struct server *s, struct peer *p, const struct input *in);
+
 /* Time has passed: answers what is due, and returns when something becomes due next (UINT64_MAX:
  * nothing is pending).  Needed when the time that server_due() names has come. */
 uint64_t server_tick(struct server *s, uint64_t now_ns);

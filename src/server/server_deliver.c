@@ -288,7 +288,6 @@ void server_effect_answer(struct server *s, struct effect *e)
     struct answer a = result_of(s, &e->u.answer);
 
     server_give_answer(s, e->u.answer.ticket, &a);
-    effect_drop(e);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -430,4 +429,10 @@ bool server_deliver(struct server *s, const struct input *in)
         server_tell(s, &r);
     }
     return decide(s, in);
+}
+
+bool server_deliver_from(struct server *s, struct peer *p, const struct input *in)
+{
+    s->latest = p;
+    return server_deliver(s, in);
 }
