@@ -331,7 +331,7 @@ void job_fence_heard(struct job *j, uint32_t rank, struct slice group, uint64_t 
 static void note_wishes(struct collective *c, bool collect, struct slice ways)
 {
     c->collect = c->collect || collect;
-    if (!c->ways[0])
+    if (!c->ways[0] && ways.len)
         snprintf(c->ways, sizeof c->ways, SLICE_FMT, SLICE_ARG(ways));
 }
 
