@@ -10,6 +10,7 @@
 #include "tests/pmix_items.h"
 #include "tests/tap.h"
 #include "wire/pmix_mem.h"
+#include "wire/pmix_message.h"
 
 static const struct golden {
     const char *encoding;
@@ -664,6 +665,19 @@ static void test_regex_len(void)
     EQ(ptype_regex_len(SLICE("blob:\0zlib:\0size=1:\0a")), 0);
 }
 
+static void test_releases(void)
+{
+    OK(pmsg_release("4.2.2rc2") == PMSG_RELEASE(4, 2, 2));
+    OK(pmsg_release("v3.2.5") == PMSG_RELEASE(3, 2, 5));
+    OK(pmsg_release("5.0") == PMSG_RELEASE(5, 0, 0) &&
+       pmsg_release("4.1a1") == pmsg_release("4.1"));
+    OK(pmsg_release("4.1.x") == pmsg_release("4.1.0"));
+    OK(pmsg_release("4.1.255") > pmsg_release("4.1.9"));
+    OK(!pmsg_release("") && !pmsg_release("v") && !pmsg_release("4") && !pmsg_release("4.") &&
+       !pmsg_release("main") && !pmsg_release(".4.2"));
+    OK(!pmsg_release("256.1") && !pmsg_release("4.256") && !pmsg_release("4.2.4294967298"));
+}
+
 int main(void)
 {
     items_make();
@@ -682,5 +696,6 @@ int main(void)
     test_pointers();
     test_persistent();
     test_regex_len();
+    test_releases();
     return tap_done();
 }

@@ -2,7 +2,6 @@
  * writing. */
 #include "wire/pmix_message.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +56,7 @@ enum { FIRST_ANY = 0 };
       LAST_##last },
 #define END(id)                                                                                    \
     {                                                                                              \
-        0                                                                                          \
+        ""                                                                                         \
     }                                                                                              \
     }                                                                                              \
     ;
@@ -66,13 +65,34 @@ enum { FIRST_ANY = 0 };
 #undef FIELD
 #undef END
 
-#define FIELD(id, shape, type, member, need, first, last)
-#define END(id)
+/* Whether a field of this shape may own memory. */
+#define OWNS_ONE     UINT32_C(1)
+#define OWNS_TEXT    UINT32_C(0)
+#define OWNS_BYTES   UINT32_C(0)
+#define OWNS_SECRET  UINT32_C(0)
+#define OWNS_LIST    UINT32_C(1)
+#define OWNS_EACH    UINT32_C(1)
+#define OWNS_TEXTS   UINT32_C(1)
+#define OWNS_MAYBE   UINT32_C(1)
+#define OWNS_BUFFER  UINT32_C(0)
+#define OWNS_ALL     UINT32_C(0)
+#define OWNS_KVALS   UINT32_C(0)
+#define OWNS_PARTS   UINT32_C(0)
+#define OWNS_OBJECTS UINT32_C(0)
+
 const struct pmsg pmsg_rows[PMSG_COUNT] = {
-#define MSG(id) [PMSG_##id] = { #id, fields_##id, PMSG_FIELDS_##id, sizeof(struct pmsg_##id) },
+#define MSG(id)                                           [PMSG_##id] = { #id, fields_##id, PMSG_FIELDS_##id, sizeof(struct pmsg_##id), 0
+#define FIELD(id, shape, type, member, need, first, last) | OWNS_##shape << PMSG_AT_##id##_##member
+#define END(id)                                                                                    \
+    }                                                                                              \
+    ,
 #include "proto/pmix_commands.def"
 #undef MSG
+#undef FIELD
+#undef END
 };
+#define FIELD(id, shape, type, member, need, first, last)
+#define END(id)
 #undef COMMAND
 
 const struct pmsg_command pmsg_commands[PMSG_COMMANDS] = {
@@ -90,12 +110,32 @@ const struct pmsg_command pmsg_commands[PMSG_COMMANDS] = {
 #undef END
 };
 
+enum { NO_PART = -1 };
+
+/* The next part of a version, whose first byte is `before` (0: none); one that is too big stays so.
+ */
+static int take_part(const char **at, char before)
+{
+    const char *p = *at + (before != 0);
+    int n = 0;
+
+    if ((before && **at != before) || *p < '0' || *p > '9')
+        return NO_PART;
+    for (; *p >= '0' && *p <= '9'; p++)
+        n = n > UINT8_MAX ? n : n * 10 + (*p - '0');
+    *at = p;
+    return n;
+}
+
 uint32_t pmsg_release(const char *version)
 {
-    unsigned major = 0, minor = 0, release = 0;
+    const char *at = version + (*version == 'v');
+    int major = take_part(&at, 0), minor = take_part(&at, '.'), release = take_part(&at, '.');
 
-    if (sscanf(version + (*version == 'v'), "%u.%u.%u", &major, &minor, &release) < 2 ||
-        major > UINT8_MAX || minor > UINT8_MAX || release > UINT8_MAX)
+    if (release == NO_PART)
+        release = 0;
+    if (major == NO_PART || minor == NO_PART || major > UINT8_MAX || minor > UINT8_MAX ||
+        release > UINT8_MAX)
         return 0;
     return PMSG_RELEASE(major, minor, release);
 }
@@ -260,6 +300,7 @@ enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t r
     read_fields(row, 0, r, release, m, true);
     for (bool tries = false; !fits(r) && has_try(row); tries = true) {
         pmsg_free(row, m, r->foreign);
+        memset(m, 0, row->size);
         *r = before;
         read_fields(row, 0, r, release, m, tries);
         if (tries) /* neither fits */
@@ -322,28 +363,31 @@ bool pmsg_next(const struct pmsg_field *f, struct punpack *all, uint32_t release
 
 /* ---- releasing ------------------------------------------------------------------------------- */
 
+static void free_field(const struct pmsg_field *f, char *m, const struct ptype_foreign *foreign)
+{
+    const struct ptype *t = ptype_find(f->type);
+    char *at = m + f->offset;
+    struct list l;
+
+    if (f->shape == PMSG_TEXTS) {
+        free(((struct pmsg_texts *)(void *)at)->items);
+    } else if (f->shape == PMSG_LIST || f->shape == PMSG_EACH) {
+        l = get_list(at);
+        pmem_release(t, l.items, l.n, foreign);
+        free(l.items);
+    } else if (!ptype_flat(t)) {
+        pmem_release(t, at, 1, foreign);
+    }
+}
+
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign)
 {
-    uint32_t has;
+    uint32_t left;
 
-    memcpy(&has, m, sizeof has);
-    for (unsigned i = 0; i < row->nfields; i++) {
-        const struct pmsg_field *f = &row->fields[i];
-        char *at = (char *)m + f->offset;
-        struct list l;
-        if (!(has >> i & 1))
-            continue;
-        if (f->shape == PMSG_LIST || f->shape == PMSG_EACH) {
-            l = get_list(at);
-            pmem_free(ptype_find(f->type), l.items, l.n, foreign);
-            free(l.items);
-        } else if (f->shape == PMSG_TEXTS) {
-            free(((struct pmsg_texts *)(void *)at)->items);
-        } else if (f->shape == PMSG_ONE || f->shape == PMSG_MAYBE) {
-            pmem_free(ptype_find(f->type), at, 1, foreign);
-        }
-    }
-    memset(m, 0, row->size);
+    memcpy(&left, m, sizeof left);
+    memset(m, 0, sizeof left);
+    for (left &= row->owners; left; left &= left - 1)
+        free_field(&row->fields[__builtin_ctz(left)], m, foreign);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

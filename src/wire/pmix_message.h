@@ -161,8 +161,9 @@ union pmsg_any {
 #define PMSG_BIT(id, member)    (UINT32_C(1) << PMSG_AT_##id##_##member)
 #define PMSG_HAS(m, id, member) (((m)->has & PMSG_BIT(id, member)) != 0)
 
+/* The names are no pointers: each of these is relocated at the start of every process. */
 struct pmsg_field {
-    const char *name;
+    char name[20];
     uint8_t shape, need;  /* enum pmsg_shape, enum pmsg_need */
     uint16_t type;        /* a data type, or (BUFFER, PARTS, OBJECTS) enum pmsg_id */
     uint16_t offset;      /* in the struct */
@@ -171,10 +172,11 @@ struct pmsg_field {
 };
 
 struct pmsg {
-    const char *name;
+    char name[20];
     const struct pmsg_field *fields;
     uint16_t nfields;
-    uint16_t size; /* of the struct */
+    uint16_t size;   /* of the struct */
+    uint32_t owners; /* bit i: field i may own memory */
 };
 
 struct pmsg_command {
@@ -202,6 +204,7 @@ enum ptype_error pmsg_read(const struct pmsg *row, struct punpack *r, uint32_t r
 enum ptype_error pmsg_read_tail(const struct pmsg *row, struct punpack *r, uint32_t release,
                                 pmix_status_t status, void *m);
 
+/* Releases what the fields own; then none is there.  Harmless twice. */
 void pmsg_free(const struct pmsg *row, void *m, const struct ptype_foreign *foreign);
 
 /* Appends the fields from this one on: those that are REQ, and the others that are marked in `has`.
