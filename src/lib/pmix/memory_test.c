@@ -10,6 +10,7 @@
 
 #include "pmix.h"
 #include "lib/pmix/values/print.h"
+#include "lib/pmix/values/value.h"
 
 static long live, taken, fail_at; /* fail_at: 0 never, else the n-th from here */
 
@@ -209,6 +210,19 @@ static bool creations(void)
     return good;
 }
 
+static bool copies_of_infos(void)
+{
+    pmix_info_t *copy = infos;
+    bool good = worked(infos_copy(infos, 2, &copy));
+
+    if (!good && copy)
+        honest = false;
+    if (good && (copy[0].value.data.string == text || strcmp(copy[0].value.data.string, text) != 0))
+        honest = false;
+    PMIx_Info_free(copy, copy ? 2 : 0);
+    return good;
+}
+
 /* Functions without a result: what they leave must be usable. */
 static bool silent_loads(void)
 {
@@ -289,6 +303,7 @@ int main(void)
     exhaust("a list of infos", lists);
     exhaust("vectors", vectors);
     exhaust("creating", creations);
+    exhaust("copying infos", copies_of_infos);
     exhaust("loads without a status", silent_loads);
     exhaust("texts", texts);
     return tap_done();

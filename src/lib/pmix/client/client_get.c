@@ -737,9 +737,11 @@ static struct kept_query *keep(const struct query *q)
         PMIx_Load_key(k->key, q->key);
         k->q.key = k->key;
     }
-    k->infos = PMIx_Info_create(q->ninfos);
-    for (size_t i = 0; k->infos && i < q->ninfos; i++, k->ninfos++)
-        PMIx_Info_xfer(&k->infos[i], &q->infos[i]);
+    if (infos_copy(q->infos, q->ninfos, &k->infos) != PMIX_SUCCESS) {
+        free(k);
+        return NULL;
+    }
+    k->ninfos = q->ninfos;
     k->q.infos = k->infos;
     k->q.ninfos = k->ninfos;
     k->q.in_place = false;

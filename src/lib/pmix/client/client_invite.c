@@ -454,15 +454,16 @@ static void open_latch(pmix_status_t status, pmix_info_t *infos, size_t n, void 
                        pmix_release_cbfunc_t release, void *release_arg)
 {
     struct latch *l = arg;
+    pmix_status_t rc;
     bool left;
 
     pthread_mutex_lock(&l->mutex);
     l->status = status;
-    if (n && (l->results = PMIx_Info_create(n))) {
+    rc = infos_copy(infos, n, &l->results);
+    if (rc == PMIX_SUCCESS)
         l->nresults = n;
-        for (size_t i = 0; i < n; i++)
-            PMIx_Info_xfer(&l->results[i], &infos[i]);
-    }
+    else if (status == PMIX_SUCCESS)
+        l->status = rc;
     l->open = true;
     left = l->left;
     pthread_cond_signal(&l->wake);

@@ -237,24 +237,25 @@ static void end_and_release(struct ask *a, pmix_status_t status, pmix_release_cb
         fn(data);
 }
 
-static void keep_results(struct ask *a, const pmix_info_t *info, size_t ninfo)
+static pmix_status_t keep_results(struct ask *a, const pmix_info_t *info, size_t ninfo)
 {
-    a->results = ninfo ? calloc(ninfo, sizeof *a->results) : NULL;
-    for (size_t i = 0; a->results && i < ninfo; i++)
-        PMIx_Info_xfer(&a->results[i], &info[i]);
+    pmix_status_t rc = infos_copy(info, ninfo, &a->results);
+
     a->nresults = a->results ? ninfo : 0;
+    return rc;
 }
 
 void ask_on_infos(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                   pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
     struct ask *a = begin(cbdata);
+    pmix_status_t rc = PMIX_SUCCESS;
 
     if (a->then)
-        keep_results(a, info, info ? ninfo : 0);
+        rc = keep_results(a, info, info ? ninfo : 0);
     else
         pack_infos(a, info, ninfo);
-    end_and_release(a, status, release_fn, release_cbdata);
+    end_and_release(a, rc == PMIX_SUCCESS ? status : rc, release_fn, release_cbdata);
 }
 
 /* A PMI client gets the text of the one item that it has asked for. */

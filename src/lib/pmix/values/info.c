@@ -26,6 +26,24 @@ pmix_status_t PMIx_Info_xfer(pmix_info_t *dest, const pmix_info_t *src)
     return value_copy(&dest->value, &src->value);
 }
 
+pmix_status_t infos_copy(const pmix_info_t *infos, size_t n, pmix_info_t **copy_p)
+{
+    pmix_info_t *copy = n ? calloc(n, sizeof *copy) : NULL;
+    pmix_status_t rc = n && !copy ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
+
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < n; i++) {
+        rc = PMIx_Info_xfer(&copy[i], &infos[i]);
+        if (rc != PMIX_SUCCESS)
+            infos_release(copy, i);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(copy);
+        copy = NULL;
+    }
+    *copy_p = copy;
+    return rc;
+}
+
 pmix_boolean_t PMIx_Info_true(const pmix_info_t *p)
 {
     return PMIx_Value_true(&p->value);

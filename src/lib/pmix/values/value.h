@@ -41,6 +41,10 @@ void value_release(pmix_value_t *v);
  * a type that values cannot hold; PMIX_ERR_NOMEM. */
 pmix_status_t value_copy(pmix_value_t *dest, const pmix_value_t *src);
 
+/* A copy of n infos, all or none: PMIx_Info_free() releases it (NULL if n is 0).  Errors as above.
+ */
+pmix_status_t infos_copy(const pmix_info_t *infos, size_t n, pmix_info_t **copy_p);
+
 /* Releases what n infos own; those marked persistent own nothing. */
 void infos_release(pmix_info_t *infos, size_t n);
 
