@@ -7,11 +7,12 @@
 
 #include "base/limit.h"
 #include "trace/decode_priv.h"
+#include "wire/pmix_handshake.h"
 #include "wire/pmix_message.h"
 #include "wire/pmix_ours.h"
 #include "wire/pmix_hello.h"
 
-enum { HEAD = 16, WELCOME = 8, NAME_ROOM = 256 };
+enum { HEAD = 16 };
 enum { TAG_EVENT = 0, TAG_HEARTBEAT = 1, TAG_OUTPUT = 2 };
 
 static uint32_t read_be(const char *at)
@@ -21,42 +22,34 @@ static uint32_t read_be(const char *at)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/* Up to the next NUL; false: there is none. */
-static bool take_text(struct slice *rest, struct slice *text_p)
+static bool add_field(struct decode *d, const struct handshake_field *f, const char *m)
 {
-    size_t at = slice_find(*rest, '\0');
+    const void *at = m + f->offset;
 
-    if (at == rest->len)
-        return false;
-    *text_p = slice_head(*rest, at);
-    *rest = slice_skip(*rest, at + 1);
-    return true;
+    switch (f->shape) {
+    case HANDSHAKE_TEXT:
+    case HANDSHAKE_NAME: return decode_add_text(d, f->name, *(const struct slice *)at);
+    case HANDSHAKE_SECRET:
+        return decode_add_secret(d, slice_str(f->name), *(const struct slice *)at);
+    case HANDSHAKE_BYTE: return decode_add_number(d, f->name, *(const uint8_t *)at);
+    case HANDSHAKE_WORD: return decode_add_number(d, f->name, *(const uint32_t *)at);
+    case HANDSHAKE_STATUS: return decode_add_number(d, f->name, *(const int32_t *)at);
+    default: return true; /* the rest is shown by its contents */
+    }
 }
 
-static bool take(struct slice *rest, size_t n, struct slice *bytes_p)
+/* The fields that are there.  False: no memory. */
+static bool add_fields(struct decode *d, enum handshake_message id, const void *m,
+                       const struct handshake_read *r)
 {
-    if (rest->len < n)
-        return false;
-    *bytes_p = slice_head(*rest, n);
-    *rest = slice_skip(*rest, n);
+    unsigned n;
+    const struct handshake_field *fields = handshake_fields(id, &n);
+
+    for (unsigned i = 0; i < n; i++) {
+        if (r->has >> i & 1 && !add_field(d, &fields[i], m))
+            return false;
+    }
     return true;
-}
-
-/* Kind; user and group of a tool; namespace and rank of kinds that have them. */
-static bool read_who(struct decode *d, struct slice *rest)
-{
-    struct slice text, bytes;
-
-    if (!take(rest, 1, &bytes) || !decode_add_number(d, "kind", (unsigned char)bytes.ptr[0]))
-        return false;
-    d->kind = (uint8_t)bytes.ptr[0];
-    if (d->kind != HELLO_CLIENT &&
-        (!take(rest, 8, &bytes) || !decode_add_number(d, "user", read_be(bytes.ptr)) ||
-         !decode_add_number(d, "group", read_be(bytes.ptr + 4))))
-        return false;
-    return !hello_is_named(d->kind) ||
-           (take_text(rest, &text) && decode_add_text(d, "namespace", text) &&
-            take(rest, 4, &bytes) && decode_add_number(d, "rank", read_be(bytes.ptr)));
 }
 
 /* Infos, of tools and newer clients; some releases send a meaningless byte instead. */
@@ -81,30 +74,25 @@ static bool read_extra(struct decode *d, struct slice rest, struct decoded *m_p)
     return decode_body(d, &pmsg_rows[PMSG_infos], &r, m_p);
 }
 
-/* Security, credential, identity, version, encoding, buffers, store. */
-static bool read_hello(struct decode *d, struct slice rest, struct decoded *m_p)
+static bool add_hello(struct decode *d, struct slice body, struct decoded *m_p)
 {
-    struct slice text, version, bytes, buffers, store;
+    struct handshake_hello h;
+    struct handshake_read r;
+    bool whole = handshake_read(HANDSHAKE_hello, 0, body, &h, &r);
     char release[64];
 
-    if (!take_text(&rest, &text) || !decode_add_text(d, "security", text) ||
-        !take(&rest, 4, &bytes) || !take(&rest, read_be(bytes.ptr), &bytes) ||
-        !decode_add_secret(d, SLICE("credential"), bytes) || !read_who(d, &rest) ||
-        !take_text(&rest, &version) || !decode_add_text(d, "version", version))
+    if (!add_fields(d, HANDSHAKE_hello, &h, &r))
         return false;
-    if (rest.len == 0 && slice_starts(version, SLICE("2.0."))) /* it names nothing more */
-        return true;
-    if (!take_text(&rest, &text) || !decode_add_text(d, "encoding", text) ||
-        !take(&rest, 1, &buffers) ||
-        !decode_add_number(d, "buffers", (unsigned char)buffers.ptr[0]) ||
-        !take_text(&rest, &store) || !decode_add_text(d, "store", store))
-        return false;
-    snprintf(release, sizeof release, SLICE_FMT, SLICE_ARG(slice_head(version, 63)));
+    snprintf(release, sizeof release, SLICE_FMT, SLICE_ARG(slice_head(h.version, 63)));
+    d->kind = h.kind;
     d->is_tool = !hello_is_client(d->kind, release);
-    d->as = ptype_flavour(text);
-    d->described = buffers.ptr[0] == 2;
+    d->as = ptype_flavour(h.encoding);
+    d->described = h.buffers == 2;
     d->release = pmsg_release(release);
-    return read_extra(d, rest, m_p);
+    if (whole)
+        return read_extra(d, h.infos, m_p);
+    m_p->fault = "the handshake is cut short";
+    return true;
 }
 
 /* The first message of the client; its length is in the client's own byte order. */
@@ -122,9 +110,7 @@ static int hello(struct decode *d, struct slice in, struct decoded *m_p)
     d->greeted[DECODE_OUT] = false; /* a program that inherits the connection begins again */
     d->nrequests = 0;
     d->as = NULL;
-    if (!read_hello(d, slice_skip(m_p->bytes, HEAD), m_p))
-        m_p->fault = "the handshake is cut short";
-    return DECODE_MESSAGE;
+    return add_hello(d, slice_skip(m_p->bytes, HEAD), m_p) ? DECODE_MESSAGE : -ENOMEM;
 }
 
 /* An inherited connection passes from one program to the next: a header of ones, as at first. */
@@ -135,63 +121,18 @@ static bool begins_again(struct slice in)
     return in.len >= HEAD && !memcmp(in.ptr, ones, sizeof ones);
 }
 
-/* A name in an array of its own, and a rank. */
-static bool add_name(struct decode *d, const char *what, const char *which, const char *at)
-{
-    struct slice name = slice_mem(at, NAME_ROOM);
-
-    return decode_add_text(d, what, slice_head(name, slice_find(name, '\0'))) &&
-           decode_add_number(d, which, read_be(at + NAME_ROOM));
-}
-
-/* A status; the tool's name if it brought none; the server's name; a status. */
-static int welcome_tool(struct decode *d, struct slice in, struct decoded *m_p)
-{
-    bool named = hello_is_named(d->kind);
-    size_t name = NAME_ROOM + 4, all = 4 + (named ? name : 2 * name) + 4;
-    const char *at = in.ptr;
-
-    if (in.len < all)
-        return DECODE_MORE;
-    m_p->command = SLICE("welcome");
-    m_p->bytes = slice_head(in, all);
-    if (!decode_add_number(d, "status", (int32_t)read_be(at)))
-        return -ENOMEM;
-    at += 4;
-    if (!named && !add_name(d, "namespace", "rank", at))
-        return -ENOMEM;
-    at += named ? 0 : name;
-    return add_name(d, "server", "server_rank", at) &&
-                   decode_add_number(d, "credential", (int32_t)read_be(at + name))
-               ? DECODE_MESSAGE
-               : -ENOMEM;
-}
-
-/* A status alone: the connection is closed after it. */
-static int refusal(struct decode *d, struct slice in, struct decoded *m_p)
-{
-    m_p->command = SLICE("refusal");
-    m_p->bytes = slice_head(in, 4);
-    return decode_add_number(d, "status", (int32_t)read_be(in.ptr)) ? DECODE_MESSAGE : -ENOMEM;
-}
-
-/* A status and an index. */
+/* A status alone is a refusal: the connection is closed after it. */
 static int welcome(struct decode *d, struct slice in, struct decoded *m_p)
 {
-    if (in.len < 4)
+    enum handshake_message id = d->is_tool ? HANDSHAKE_tool_welcome : HANDSHAKE_welcome;
+    union handshake_any m;
+    struct handshake_read r;
+
+    if (!handshake_read(id, d->kind, in, &m, &r))
         return DECODE_MORE;
-    if (read_be(in.ptr) != 0)
-        return refusal(d, in, m_p);
-    if (d->is_tool)
-        return welcome_tool(d, in, m_p);
-    if (in.len < WELCOME)
-        return DECODE_MORE;
-    m_p->command = SLICE("welcome");
-    m_p->bytes = slice_head(in, WELCOME);
-    return decode_add_number(d, "status", (int32_t)read_be(in.ptr)) &&
-                   decode_add_number(d, "index", read_be(in.ptr + 4))
-               ? DECODE_MESSAGE
-               : -ENOMEM;
+    m_p->command = m.welcome.status ? SLICE("refusal") : SLICE("welcome");
+    m_p->bytes = slice_head(in, r.bytes);
+    return add_fields(d, id, &m, &r) ? DECODE_MESSAGE : -ENOMEM;
 }
 
 /* ---- requests and replies -------------------------------------------------------------------- */

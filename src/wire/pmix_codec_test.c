@@ -9,6 +9,8 @@
 #include "tests/pmix_fill.h"
 #include "tests/pmix_items.h"
 #include "tests/tap.h"
+#include "wire/pmix_handshake.h"
+#include "wire/pmix_hello.h"
 #include "wire/pmix_mem.h"
 #include "wire/pmix_message.h"
 
@@ -678,6 +680,63 @@ static void test_releases(void)
     OK(!pmsg_release("256.1") && !pmsg_release("4.256") && !pmsg_release("4.2.4294967298"));
 }
 
+/* What is written is read, and of every part of it that it is one. */
+static void hello_comes_back(uint8_t kind, const char *version, uint32_t want)
+{
+    const struct handshake_hello h = { .security = SLICE("native"),
+                                       .credential = SLICE("12345678"),
+                                       .kind = kind,
+                                       .user = 1000,
+                                       .group = 100,
+                                       .nspace = SLICE("job"),
+                                       .rank = 7,
+                                       .version = slice_str(version),
+                                       .encoding = SLICE("v41"),
+                                       .buffers = 2,
+                                       .store = SLICE("hash") };
+    struct buf b = BUF_NULL(4096);
+    struct handshake_hello back;
+    struct handshake_read r;
+    bool cut = true;
+
+    handshake_write(HANDSHAKE_hello, 0, &h, &b);
+    OK(handshake_read(HANDSHAKE_hello, 0, buf_slice(&b), &back, &r));
+    EQ(r.has, want);
+    EQ(r.bytes, buf_len(&b));
+    OK(back.kind == kind && slice_is(back.version, version) &&
+       slice_is(back.credential, "12345678"));
+    OK(slice_is(back.nspace, "job") == HANDSHAKE_HAS(&r, hello, nspace));
+    for (size_t n = 0; n < buf_len(&b); n++)
+        cut = cut && !handshake_read(HANDSHAKE_hello, 0, slice_head(buf_slice(&b), n), &back, &r) &&
+              r.bytes > n;
+    OK_F(cut, "a message that is cut short is not whole");
+    buf_free(&b);
+}
+
+static void test_handshake(void)
+{
+    const struct handshake_tool_welcome named = { .server = SLICE("launcher"), .server_rank = 1 };
+    const struct handshake_welcome refused = { .status = PMIX_ERR_NOT_SUPPORTED };
+    struct buf b = BUF_NULL(4096);
+    struct handshake_tool_welcome back;
+    struct handshake_read r;
+
+    hello_comes_back(HELLO_CLIENT, "5.0.1", 0xfe7);
+    hello_comes_back(HELLO_TOOL_UNNAMED, "5.0.1", 0xf9f);
+    hello_comes_back(HELLO_TOOL_NAMED, "2.0.3", 0x8ff);
+    handshake_write(HANDSHAKE_tool_welcome, HELLO_TOOL_NAMED, &named, &b);
+    EQ(buf_len(&b), 4 + 256 + 4 + 4);
+    OK(handshake_read(HANDSHAKE_tool_welcome, HELLO_TOOL_NAMED, buf_slice(&b), &back, &r));
+    OK(slice_is(back.server, "launcher") && back.server_rank == 1);
+    OK(!handshake_read(HANDSHAKE_tool_welcome, HELLO_TOOL_UNNAMED, buf_slice(&b), &back, &r));
+    buf_clear(&b);
+    handshake_write(HANDSHAKE_welcome, HELLO_CLIENT, &refused, &b);
+    EQ(buf_len(&b), 4);
+    OK(handshake_read(HANDSHAKE_tool_welcome, HELLO_TOOL_UNNAMED, buf_slice(&b), &back, &r));
+    EQ(back.status, PMIX_ERR_NOT_SUPPORTED);
+    buf_free(&b);
+}
+
 int main(void)
 {
     items_make();
@@ -697,5 +756,6 @@ int main(void)
     test_persistent();
     test_regex_len();
     test_releases();
+    test_handshake();
     return tap_done();
 }

@@ -1,15 +1,15 @@
 /* client_hello.c - see client_hello.h. */
 #include "lib/pmix/client/client_hello.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "io/munge.h"
 #include "pmix_version.h"
+#include "wire/pmix_handshake.h"
 
-enum { HEADER_SIZE = 16, NAME_FIELD = PMIX_MAX_NSLEN + 1, BUFFER_NOT_DESCRIBED = 1 };
+enum { HEADER_SIZE = 16, BUFFER_NOT_DESCRIBED = 1 };
 
 /* The release that we claim to be: servers expect its behaviour. */
 static const char *our_release(void)
@@ -20,23 +20,6 @@ static const char *our_release(void)
     return text;
 }
 
-static void put_u32(struct buf *out, uint32_t v)
-{
-    uint32_t net = htonl(v);
-
-    buf_put(out, &net, sizeof net);
-}
-
-static void put_text(struct buf *out, const char *text)
-{
-    buf_put(out, text, strlen(text) + 1);
-}
-
-static bool is_named(enum hello_flag flag)
-{
-    return flag != HELLO_TOOL_UNNAMED && flag != HELLO_LAUNCHER_UNNAMED;
-}
-
 void hello_put(struct buf *out, const struct hello *h)
 {
     unsigned char header[HEADER_SIZE] = { 0 };
@@ -44,23 +27,20 @@ void hello_put(struct buf *out, const struct hello *h)
     uint32_t len;
 
     buf_put(out, header, sizeof header);
-    put_text(out, h->security);
-    put_u32(out, (uint32_t)h->credential.len);
-    buf_slice_put(out, h->credential);
-    buf_byte(out, (char)h->flag);
-    if (h->flag != HELLO_CLIENT) {
-        put_u32(out, (uint32_t)geteuid());
-        put_u32(out, (uint32_t)getegid());
-    }
-    if (is_named(h->flag)) {
-        put_text(out, h->nspace);
-        put_u32(out, h->rank);
-    }
-    put_text(out, our_release());
-    put_text(out, h->encoding);
-    buf_byte(out, BUFFER_NOT_DESCRIBED);
-    put_text(out, "hash");
-    buf_slice_put(out, h->infos);
+    handshake_write(HANDSHAKE_hello, (uint8_t)h->flag,
+                    &(struct handshake_hello){ .security = slice_str(h->security),
+                                               .credential = h->credential,
+                                               .kind = (uint8_t)h->flag,
+                                               .user = (uint32_t)geteuid(),
+                                               .group = (uint32_t)getegid(),
+                                               .nspace = slice_str(h->nspace ? h->nspace : ""),
+                                               .rank = h->rank,
+                                               .version = slice_str(our_release()),
+                                               .encoding = slice_str(h->encoding),
+                                               .buffers = BUFFER_NOT_DESCRIBED,
+                                               .store = SLICE("hash"),
+                                               .infos = h->infos },
+                    out);
     if (!buf_ok(out))
         return;
     /* The only header whose length is in the sender's byte order. */
@@ -72,48 +52,49 @@ void hello_put(struct buf *out, const struct hello *h)
 
 /* ---- the reply ------------------------------------------------------------------------------- */
 
-static uint32_t get_u32(const char *at)
+static bool read_welcome(const struct welcome *w, struct slice bytes, union handshake_any *m,
+                         struct handshake_read *read_p)
 {
-    uint32_t v;
-
-    memcpy(&v, at, sizeof v);
-    return ntohl(v);
+    return handshake_read(w->tool ? HANDSHAKE_tool_welcome : HANDSHAKE_welcome,
+                          w->unnamed ? HELLO_TOOL_UNNAMED : HELLO_TOOL_NAMED, bytes, m, read_p);
 }
 
 size_t welcome_length(const struct welcome *w, struct slice bytes)
 {
-    size_t n = 4;
+    union handshake_any m;
+    struct handshake_read r;
 
-    if (bytes.len < 4 || get_u32(bytes.ptr) != 0)
-        return n; /* a refusal is only a status */
-    if (!w->tool)
-        return n + 4;
-    return n + (w->unnamed ? NAME_FIELD + 4 : 0) + NAME_FIELD + 4 + 4;
+    read_welcome(w, bytes, &m, &r);
+    return r.bytes;
 }
 
-static const char *take_name(const char *at, char *name, uint32_t *rank_p)
+static void keep_name(char name[PMIX_MAX_NSLEN + 1], struct slice from)
 {
-    memcpy(name, at, NAME_FIELD);
-    name[NAME_FIELD - 1] = '\0';
-    *rank_p = get_u32(at + NAME_FIELD);
-    return at + NAME_FIELD + 4;
+    from = slice_head(from, PMIX_MAX_NSLEN);
+    memcpy(name, from.ptr, from.len);
+    name[from.len] = '\0';
 }
 
 void welcome_read(struct welcome *w, struct slice bytes)
 {
-    const char *at = bytes.ptr + 4;
+    union handshake_any m;
+    struct handshake_read r;
 
-    w->status = (int32_t)get_u32(bytes.ptr);
+    read_welcome(w, bytes, &m, &r);
+    w->status = m.welcome.status;
     if (w->status != 0)
         return;
     if (!w->tool) {
-        w->index = get_u32(at);
+        w->index = m.welcome.index;
         return;
     }
-    if (w->unnamed)
-        at = take_name(at, w->nspace, &w->rank);
-    at = take_name(at, w->server, &w->server_rank);
-    w->status = (int32_t)get_u32(at);
+    if (w->unnamed) {
+        keep_name(w->nspace, m.tool_welcome.nspace);
+        w->rank = m.tool_welcome.rank;
+    }
+    keep_name(w->server, m.tool_welcome.server);
+    w->server_rank = m.tool_welcome.server_rank;
+    w->status = m.tool_welcome.credential;
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
