@@ -3,15 +3,13 @@
 
 #include <stdlib.h>
 
-#include "base/limit.h"
+#include "wire/pmix_mem.h"
 
 struct pmix_batch *pmix_batch_new(struct command *c)
 {
     struct pmix_batch *b = calloc(1, sizeof *b);
 
-    if (b)
-        buf_init(&b->results, LIMIT_CLIENT_QUEUE);
-    else
+    if (!b)
         c->no_memory = true;
     return b;
 }
@@ -40,7 +38,8 @@ bool pmix_batch_leave(struct pmix_batch *b)
 {
     if (!b || --b->left)
         return false;
-    buf_free(&b->results);
+    pmem_free(ptype_find(PMIX_PDATA), b->found, b->nfound, NULL);
+    free(b->found);
     free(b);
     return true;
 }

@@ -8,8 +8,8 @@ struct pmix_batch {
     uint32_t left;
     bool refused; /* part of it was refused */
     enum answer_status worst;
-    uint32_t found;
-    struct buf results; /* PDATA items, units of one */
+    pmix_pdata_t *found;  /* the names of a lookup */
+    size_t nfound, bytes; /* of their values */
 };
 
 /* NULL: no memory, which is recorded in c. */

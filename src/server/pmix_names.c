@@ -112,45 +112,48 @@ void pmix_read_keys(struct command *c)
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
-static void add_found(struct pmix_session *s, const struct pmix_pending *p, const struct answer *a)
+/* Room for one more; memory grows as names are found.  NULL: there is no memory. */
+static pmix_pdata_t *room_for(struct pmix_batch *b, size_t bytes)
 {
-    struct ppack w;
-    pmix_pdata_t d;
+    pmix_pdata_t *more = b->found;
 
-    memset(&d, 0, sizeof d);
-    strncpy(d.proc.nspace, a->about ? a->about->nspace : "", PMIX_MAX_NSLEN);
-    d.proc.rank = a->about ? a->rank : PMIX_RANK_UNDEF;
-    strncpy(d.key, p->key ? p->key : "", PMIX_MAX_KEYLEN);
-    if (!pmix_value_of(a->type ? a->type : MODEX_STRING, a->value, &d.value))
-        return;
-    /* One unit per item; the reply wants one unit of all: the counts are cut off there. */
-    ppack_init(&w, &p->batch->results, s->as);
-    ppack(&w, &d, 1, PMIX_PDATA);
-    pmem_value_free(&d.value, NULL);
-    p->batch->found++;
+    if (bytes > LIMIT_CLIENT_QUEUE - b->bytes)
+        return NULL;
+    if ((b->nfound & (b->nfound - 1)) == 0)
+        more = realloc(b->found, (b->nfound ? b->nfound * 2 : 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    b->found = more;
+    return memset(&more[b->nfound], 0, sizeof *more);
 }
 
-/* They were packed as units of one; the reply has one unit of all. */
+static void add_found(const struct pmix_pending *p, const struct answer *a)
+{
+    struct pmix_batch *b = p->batch;
+    pmix_pdata_t *d = room_for(b, a->value.len);
+
+    if (!d || !pmix_value_of(a->type ? a->type : MODEX_STRING, a->value, &d->value)) {
+        b->worst = ANSWER_NO_MEMORY;
+        return;
+    }
+    strncpy(d->proc.nspace, a->about ? a->about->nspace : "", PMIX_MAX_NSLEN);
+    d->proc.rank = a->about ? a->rank : PMIX_RANK_UNDEF;
+    strncpy(d->key, p->key ? p->key : "", PMIX_MAX_KEYLEN);
+    b->bytes += a->value.len;
+    b->nfound++;
+}
+
 static void send_found(struct pmix_session *s, uint32_t tag, const struct pmix_batch *b)
 {
-    pmix_pdata_t *items = calloc(b->found ? b->found : 1, sizeof *items);
-    struct pmsg_found m = { .has = PMSG_BIT(found, found), .found = { 0, items } };
-    struct punpack r;
-    struct ppack w;
+    const struct pmsg_found m = {
+        .has = PMSG_BIT(found, found),
+        .status = b->worst == ANSWER_OK ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS,
+        .found = PMSG_LENT(b->found, b->nfound),
+    };
+    struct ppack w = pmix_writer(s);
 
-    m.status = b->worst == ANSWER_OK ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
-    punpack_init(&r, buf_slice(&b->results), s->as);
-    while (items && m.found.n < b->found) {
-        int32_t one = 1;
-        if (punpack(&r, &items[m.found.n], &one, PMIX_PDATA) != PTYPE_FINE)
-            break;
-        m.found.n++;
-    }
-    w = pmix_writer(s);
     pmsg_write_found(&w, s->release, &m);
     pmix_send(s, tag);
-    pmem_free(ptype_find(PMIX_PDATA), items, m.found.n, NULL);
-    free(items);
 }
 
 void pmix_reply_names(struct pmix_session *s, struct pmix_pending *p, const struct answer *a)
@@ -160,10 +163,10 @@ void pmix_reply_names(struct pmix_session *s, struct pmix_pending *p, const stru
     if (a->status != ANSWER_OK)
         b->worst = a->status;
     else if (p->cmd == CMD_LOOKUP)
-        add_found(s, p, a);
+        add_found(p, a);
     if (b->left > 1)
         ; /* the reply waits for the others */
-    else if (p->cmd == CMD_LOOKUP && b->found)
+    else if (p->cmd == CMD_LOOKUP && b->nfound)
         send_found(s, p->tag, b);
     else
         pmix_reply_status(s, p->tag, pmix_status_of(b->worst));
