@@ -11,6 +11,7 @@
 #include "pmix.h"
 #include "lib/pmix/values/print.h"
 #include "lib/pmix/values/value.h"
+#include "server/pmix_value.h"
 
 static long live, taken, fail_at; /* fail_at: 0 never, else the n-th from here */
 
@@ -223,6 +224,21 @@ static bool copies_of_infos(void)
     return good;
 }
 
+static bool value_of_modex(void)
+{
+    pmix_value_t v = { .type = PMIX_DATA_ARRAY, .data.darray = &everything }, back;
+    struct buf bytes = BUF_NULL(1 << 20);
+    struct slice canonical = pmix_canonical(&v, &bytes);
+    bool good = buf_ok(&bytes) && pmix_value_of(v.type, canonical, &back);
+
+    if (good) {
+        good = PMIx_Value_compare(&v, &back) == PMIX_EQUAL;
+        PMIx_Value_destruct(&back);
+    }
+    buf_free(&bytes);
+    return good;
+}
+
 /* Functions without a result: what they leave must be usable. */
 static bool silent_loads(void)
 {
@@ -304,6 +320,7 @@ int main(void)
     exhaust("vectors", vectors);
     exhaust("creating", creations);
     exhaust("copying infos", copies_of_infos);
+    exhaust("the value of a modex entry", value_of_modex);
     exhaust("loads without a status", silent_loads);
     exhaust("texts", texts);
     return tap_done();
