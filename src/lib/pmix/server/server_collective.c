@@ -6,9 +6,7 @@
  * hosts carry have the format of OpenPMIx's servers (versions 3.2 to 5.0), so that nodes with
  * either library take part in one job.
  *
- *   fence     BYTE_OBJECT { BYTE flags; [UINT32 n, n STRING: keys]; BYTE_OBJECT { PROC_RANK;
- *             KVAL ... } for each rank } for each node, one after the other
- *             flags: 1 collected, 2 keys by number: { UINT32 number, VALUE } instead of KVAL
+ *   fence     the message fence_data of proto/pmix_commands.def
  *   modex     KVAL ... */
 #include "lib/pmix/server/server_collective.h"
 
@@ -29,6 +27,7 @@
 #include "server/pmix_info.h"
 #include "server/pmix_value.h"
 #include "wire/parts.h"
+#include "wire/pmix_message.h"
 
 enum { FLAG_COLLECTED = 1, FLAG_KEYS = 2 };
 
@@ -59,18 +58,15 @@ static void end_rank(struct rank_writer *r)
 {
     if (!r->begun)
         return;
-    if (!ppack_ok(&r->w))
-        r->out->error = r->w.error;
-    ppack_bytes(r->out, buf_slice(&r->cards));
-    buf_clear(&r->cards);
+    pmsg_add_node_values_ranks(r->out, &r->w);
     r->begun = false;
 }
 
 static void begin_rank(struct rank_writer *r, uint32_t rank)
 {
     end_rank(r);
-    ppack_init(&r->w, &r->cards, wire());
-    ppack_u32(&r->w, PMIX_PROC_RANK, rank);
+    r->w = pmsg_part(r->out, &r->cards);
+    pmsg_write_rank_values(&r->w, 0, &(struct pmsg_rank_values){ .rank = rank });
     r->begun = true;
 }
 
@@ -101,14 +97,14 @@ static bool spell_fence(struct buf *out, struct slice block, bool collect)
     struct buf inner = BUF_NULL(LIMIT_PMIX_MESSAGE);
     struct ppack w, o;
 
-    ppack_init(&w, &inner, wire());
-    ppack_byte(&w, PMIX_BYTE, collect ? FLAG_COLLECTED : 0);
-    put_ranks(&w, block);
     ppack_init(&o, out, wire());
-    if (ppack_ok(&w))
-        ppack_bytes(&o, buf_slice(&inner));
+    w = pmsg_part(&o, &inner);
+    pmsg_write_node_values(&w, 0,
+                           &(struct pmsg_node_values){ .flags = collect ? FLAG_COLLECTED : 0 });
+    put_ranks(&w, block);
+    pmsg_add_fence_data_nodes(&o, &w);
     buf_free(&inner);
-    return ppack_ok(&w) && ppack_ok(&o);
+    return ppack_ok(&o);
 }
 
 static bool spell_cards(struct buf *out, struct slice block)
@@ -192,81 +188,98 @@ struct key_list {
 
 static void read_numbered(struct block_maker *m, struct punpack *r, const struct key_list *keys)
 {
-    while (punpack_ok(r) && punpack_left(r)) {
-        uint32_t number = punpack_u32(r, PMIX_UINT32);
-        pmix_value_t v;
-        int32_t one = 1;
-        if (!punpack_ok(r))
-            break;
-        if (punpack(r, &v, &one, PMIX_VALUE) != PTYPE_FINE) {
-            if (one)
-                pmem_value_free(&v, foreign_objects());
-            break;
-        }
-        if (number < (uint32_t)keys->n && keys->names[number])
-            add_value(m, slice_str(keys->names[number]), &v);
+    struct pmsg_numbered_value v;
+
+    while (pmsg_next_numbered_rank_values(r, 0, &v)) {
+        if (v.number < (uint32_t)keys->n && keys->names[v.number])
+            add_value(m, slice_str(keys->names[v.number]), &v.value);
         else
             r->error = PTYPE_MALFORMED;
-        pmem_value_free(&v, foreign_objects());
+        pmsg_free_numbered_value(&v, foreign_objects());
     }
 }
 
 static void read_key_list(struct punpack *r, struct key_list *k)
 {
-    uint32_t n = punpack_u32(r, PMIX_UINT32);
+    struct pmsg_keyed_ranks m;
 
-    if (!punpack_ok(r) || n > punpack_left(r) || n == 0) /* a key takes more than a byte */
+    pmsg_read_keyed_ranks(r, 0, &m);
+    /* A key takes more than a byte. */
+    if (!punpack_ok(r) || m.nkeys > punpack_left(r) || m.nkeys == 0)
         return;
-    k->names = calloc(n, sizeof *k->names);
-    k->n = (int32_t)n;
+    k->names = calloc(m.nkeys, sizeof *k->names);
+    k->n = (int32_t)m.nkeys;
     if (k->names)
         punpack(r, k->names, &k->n, PMIX_STRING);
     else
         k->n = 0;
 }
 
-static void read_node(struct block_maker *m, struct slice bytes, uint32_t nprocs)
+static void free_key_list(struct key_list *k)
 {
-    struct key_list keys = { NULL, 0 };
-    struct punpack r;
-    uint8_t flags;
+    for (int32_t i = 0; i < k->n; i++)
+        free(k->names[i]);
+    free(k->names);
+}
 
-    punpack_init(&r, bytes, wire());
-    flags = punpack_byte(&r, PMIX_BYTE);
-    if (flags & FLAG_KEYS)
+/* One that cannot be read, or of no rank of the job, is passed over. */
+static void read_rank(struct block_maker *m, struct punpack *r, uint32_t nprocs)
+{
+    struct pmsg_rank_values of;
+    struct punpack in;
+
+    if (pmsg_read_rank_values(r, 0, &of) != PTYPE_FINE || of.rank >= nprocs)
+        return;
+    block_rank(&m->w, of.rank, false);
+    in = pmsg_inside(r, of.values);
+    read_kvals(m, &in);
+    m->good = m->good && punpack_ok(&in);
+}
+
+static void read_numbered_rank(struct block_maker *m, struct punpack *r, uint32_t nprocs,
+                               const struct key_list *keys)
+{
+    struct pmsg_numbered_rank of;
+    struct punpack in;
+
+    if (pmsg_read_numbered_rank(r, 0, &of) != PTYPE_FINE || of.rank >= nprocs)
+        return;
+    block_rank(&m->w, of.rank, false);
+    in = pmsg_inside(r, of.values);
+    read_numbered(m, &in, keys);
+    m->good = m->good && punpack_ok(&in);
+}
+
+static void read_node(struct block_maker *m, const struct punpack *all,
+                      const struct pmsg_node_values *node, uint32_t nprocs)
+{
+    struct punpack r = pmsg_inside(all, node->ranks);
+    struct key_list keys = { NULL, 0 };
+
+    if (node->flags & FLAG_KEYS)
         read_key_list(&r, &keys);
     while (punpack_ok(&r) && punpack_left(&r)) {
-        struct slice one = punpack_bytes(&r);
-        struct punpack in;
-        uint32_t rank;
-        punpack_init(&in, one, wire());
-        rank = punpack_u32(&in, PMIX_PROC_RANK);
-        if (!punpack_ok(&r) || !punpack_ok(&in) || rank >= nprocs)
-            continue;
-        block_rank(&m->w, rank, false);
-        if (flags & FLAG_KEYS)
-            read_numbered(m, &in, &keys);
+        struct punpack one = pmsg_inside(&r, punpack_bytes(&r));
+        if (!punpack_ok(&r))
+            break;
+        if (node->flags & FLAG_KEYS)
+            read_numbered_rank(m, &one, nprocs, &keys);
         else
-            read_kvals(m, &in);
-        m->good = m->good && punpack_ok(&in);
+            read_rank(m, &one, nprocs);
     }
     m->good = m->good && punpack_ok(&r);
-    for (int32_t i = 0; i < keys.n; i++)
-        free(keys.names[i]);
-    free(keys.names);
+    free_key_list(&keys);
 }
 
 /* Reads the contributions of all nodes. */
 static void read_fence(struct block_maker *m, struct slice bytes, uint32_t nprocs)
 {
+    struct pmsg_node_values node;
     struct punpack r;
 
     punpack_init(&r, bytes, wire());
-    while (punpack_ok(&r) && punpack_left(&r)) {
-        struct slice node = punpack_bytes(&r);
-        if (punpack_ok(&r))
-            read_node(m, node, nprocs);
-    }
+    while (pmsg_next_fence_data_nodes(&r, 0, &node))
+        read_node(m, &r, &node, nprocs);
     m->good = m->good && punpack_ok(&r);
 }
 
